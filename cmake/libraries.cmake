@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# The client libraries; an engine that is off needs none of them.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+pkg_check_modules(LIBCONFIG REQUIRED IMPORTED_TARGET libconfig>=1.5)
+pkg_check_modules(LIBEVENT REQUIRED IMPORTED_TARGET libevent_core>=2.1)
+pkg_check_modules(SMARTCOLS REQUIRED IMPORTED_TARGET smartcols>=2.38)
+# seqctl speaks to the daemon through hiredis, the redis engine to Redis.
+pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis>=0.14)
+if(SEQB_WITH_SQLITE)
+  pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.35)
+endif()
