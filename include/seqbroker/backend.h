@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a backend must be. An engine is one `const struct seqb_backend_ops`;
+ * what it opens begins with a `struct seqb_backend`.
+ *
+ * An engine never retries, locks, logs, sleeps, or parses configuration: the
+ * pool decides, the engine does. One thread at a time uses a backend, not
+ * always the same one. A call may block up to the options' `timeout_ms`.
+ * A value is reported only after the store acknowledged its commit.
+ *
+ * Two classes. A *direct* counter is dense and durable and carries the origin
+ * of its store; a *windowed* one lives in a store that may forget, and counts
+ * offsets inside a window which the pool leased once, ever, from a direct
+ * backend (docs/guarantees.md).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqbroker/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum seqb_guarantee { SEQB_DIRECT, SEQB_WINDOWED };
+
+#define SEQB_ORIGIN_SIZE  160
+#define SEQB_CLAIM_SIZE   4096
+/* "<pool>/<partition>/<key>", "window/..." before it, with the final 0. */
+#define SEQB_COUNTER_SIZE 128
+#define SEQB_GRANT_MAX    ((int64_t)1 << 31) /* largest `want` */
+#define SEQB_NO_WINDOW    ((int64_t)-1)
+
+/* Strings stay the caller's and live until close; NULL where not given. */
+struct seqb_backend_options {
+    const char *name;        /* the backend's name in messages */
+    const char *path;        /* sqlite: absolute file name */
+    const char *host;        /* redis: name or address */
+    const char *socket_path; /* redis: unix socket, instead of host */
+    const char *user;
+    const char *password; /* never in a message */
+    const char *prefix;   /* redis: before every key */
+    int32_t port;
+    int32_t database;
+    int32_t timeout_ms;         /* bound of one call */
+    int32_t connect_timeout_ms; /* bound of open */
+    bool create; /* may make the store's file or tables; else a missing one
+                    is SEQB_UNREACHABLE and nothing is made */
+};
+
+/* Counter values first ... first + count - 1. */
+struct seqb_block {
+    int64_t first;
+    int64_t count;
+};
+
+/* One counter's part of a reserve call: the question and its answer. */
+struct seqb_request {
+    const char *counter; /* in */
+    int64_t want;        /* in: 1 ... SEQB_GRANT_MAX */
+    int64_t limit;       /* in; direct: the largest value that may be granted;
+                            windowed: the size of a window, a cell made with
+                            another size is SEQB_LAYOUT */
+
+    enum seqb_status status; /* out, see reserve */
+    struct seqb_block block; /* out; direct: values from 1 on;
+                                windowed: offsets 0 ... limit - 1 */
+    int64_t window;          /* out; windowed: the window of the block, or for
+                                SEQB_FENCED and SEQB_EXHAUSTED that of the cell found,
+                                SEQB_NO_WINDOW if there is none */
+    struct seqb_error error; /* out; text for any status but SEQB_OK */
+};
+
+/* A direct counter is raised to at least `floor`; if its origin is not the
+ * store's, or its row is gone, by `gap` as well, and is bound to it. */
+struct seqb_raise {
+    const char *counter;
+    int64_t floor; /* >= 0 */
+    int64_t gap;   /* >= 0; how far a store that changed may have gone back */
+    int64_t limit; /* no value above it is stored: SEQB_EXHAUSTED */
+};
+
+/* A leased window to count in, from offset 0. */
+struct seqb_window {
+    const char *counter;
+    int64_t window; /* >= 1 */
+    int64_t size;   /* offsets 0 ... size - 1 */
+};
+
+struct seqb_backend;
+
+struct seqb_backend_ops {
+    const char *engine; /* as in a topology file */
+    enum seqb_guarantee guarantee;
+
+    /* Name and version of the client library, "hiredis 0.14.1". Static. */
+    const char *(*library)(void);
+
+    /*
+     * Connects, checks role and durability settings, reads the origin.
+     * `*out` is touched only on success. SEQB_UNREACHABLE (also: a file that
+     * is not there and may not be created), SEQB_ROLE, SEQB_UNSAFE,
+     * SEQB_REFUSED (credentials, permissions, read-only), SEQB_CORRUPT,
+     * SEQB_PROTOCOL, SEQB_INVALID, SEQB_NO_MEMORY.
+     */
+    enum seqb_status (*open)(const struct seqb_backend_options *options,
+                             struct seqb_backend **out, struct seqb_error *err);
+
+    /*
+     * For each request adds `want` to its counter in one atomic step and
+     * answers the block; a grant may be smaller than wanted, never empty.
+     * All requests in one round trip. n is 1 ... 1024, counters differ.
+     *
+     * Returns SEQB_OK if the connection is fit for another call; then each
+     * request's status is one of
+     *   SEQB_OK         `block` (and `window`) is this caller's alone
+     *   SEQB_FENCED     the counter is not bound to the store's origin, or
+     *                   windowed and absent; nothing was changed
+     *   SEQB_EXHAUSTED  nothing is left below `limit` or in the window;
+     *                   nothing was changed
+     *   SEQB_LAYOUT     the cell was made with another window size
+     *   SEQB_REFUSED, SEQB_PROTOCOL, ... this counter alone failed
+     * Else the backend must be closed: `err` tells why, and requests that
+     * were not answered have that status or, if the store may have done them,
+     * SEQB_UNCERTAIN. A direct counter that is new in a store whose origin
+     * holds starts at the store's base; a windowed one is never created here.
+     */
+    enum seqb_status (*reserve)(struct seqb_backend *backend,
+                                struct seqb_request *requests, size_t n,
+                                struct seqb_error *err);
+
+    /*
+     * Atomically: counter = max(counter, floor), as `struct seqb_raise` says;
+     * `*out` is what it is then. Windowed: drops the cell if its window is at
+     * or below `floor`, so that a later window is needed; `*out` is the
+     * window standing, or `floor`. Durable when it returns SEQB_OK.
+     */
+    enum seqb_status (*raise)(struct seqb_backend *backend,
+                              const struct seqb_raise *raise, int64_t *out,
+                              struct seqb_error *err);
+
+    /*
+     * Windowed only, direct engines answer SEQB_INVALID. Puts the counter at
+     * the start of a window, bound to the store's origin now, unless a valid
+     * cell with values left stands there ("somebody was faster" is SEQB_OK).
+     * SEQB_FENCED: the cell found has a window at or above this one; nothing
+     * was changed, `*standing` is that window. SEQB_LAYOUT: a valid cell of
+     * another size stands there; nothing was changed. Sent once: on any other
+     * failure the caller must drop the window.
+     */
+    enum seqb_status (*install)(struct seqb_backend *backend,
+                                const struct seqb_window *window,
+                                int64_t *standing, struct seqb_error *err);
+
+    /*
+     * Stores `text` under `name` if nothing is there, durably for a direct
+     * engine, and answers what stands there. `text` NULL only looks; then,
+     * if nothing is there, `standing` is "". SEQB_PROTOCOL if what stands
+     * there does not fit `size` (1 ... SEQB_CLAIM_SIZE).
+     */
+    enum seqb_status (*claim)(struct seqb_backend *backend, const char *name,
+                              const char *text, char *standing, size_t size,
+                              struct seqb_error *err);
+
+    /* Frees all. Takes NULL and half-built objects. Never blocks for longer
+     * than `timeout_ms`. */
+    void (*close)(struct seqb_backend *backend);
+};
+
+/* The first member of an engine's own struct. */
+struct seqb_backend {
+    const struct seqb_backend_ops *ops;
+    char origin[SEQB_ORIGIN_SIZE]; /* the store's history, as read by open */
+    char server[64];               /* "redis 7.0.15", for messages */
+};
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The client API of seqbroker: open a broker, take numbers, close it.
+ *
+ * Every handle may be used by every thread at once, except that seqb_close
+ * must be the last call on a broker. No signal handler is touched. Values are
+ * int64_t, at least 1. After fork() the child's handles answer SEQB_FORKED:
+ * open a broker of its own there.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqbroker/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SEQB_VERSION "0.1.0"
+
+/* The longest sequence key; keys match [A-Za-z0-9._:-]{1,64}. */
+#define SEQB_KEY_MAX 64
+
+struct seqb_broker;
+struct seqb_sequence;
+
+/* What the bits of a value say. */
+struct seqb_decoded {
+    int64_t counter; /* the backend's counter value */
+    int32_t partition;
+    int32_t memory_bits;
+    int64_t memory; /* 0 ... 2^memory_bits - 1 */
+};
+
+/*
+ * Opens a broker over the backends of a topology file, or over the embedded
+ * default (four SQLite partitions under the state directory) if `topology` is
+ * NULL. Returns when every backend has answered or its open time-out passed:
+ * partitions that cannot be reached are quarantined and rescued later, as
+ * long as the layout is known (the very first start needs all direct ones).
+ *
+ * Errors: SEQB_CONFIG (every mistake in the file, a line each),
+ * SEQB_STATE_DIR, SEQB_LAYOUT (says what differs; nothing was changed),
+ * SEQB_UNAVAILABLE (a first start without all direct backends, or no backend
+ * at all answers), SEQB_CORRUPT, SEQB_NO_MEMORY. `*out` is touched only on
+ * success; free it with seqb_close.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
+                                                    struct seqb_broker **out,
+                                                    struct seqb_error *err);
+
+/*
+ * The sequence of a key: the same handle each time, owned by the broker, valid
+ * until seqb_close. Takes no number and asks no backend.
+ *
+ * Errors: SEQB_INVALID (not a legal key), SEQB_UNKNOWN_KEY (neither in the
+ * topology nor allowed by auto_sequences), SEQB_NO_MEMORY, SEQB_FORKED.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_sequence(struct seqb_broker *broker, const char *key,
+              struct seqb_sequence **out, struct seqb_error *err);
+
+/*
+ * Takes one number. While the ring holds one this is a single atomic step;
+ * else it waits for the backends, at most until the sequence's `deadline`.
+ *
+ * Errors: SEQB_TIMEOUT (backends are up but did not answer in time),
+ * SEQB_UNAVAILABLE (none is usable; the text has each one's reason),
+ * SEQB_EXHAUSTED (every partition's counter is at its end), SEQB_LAYOUT,
+ * SEQB_CLOSED, SEQB_FORKED. No number is used up by a failure.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_next(struct seqb_sequence *sequence, int64_t *out, struct seqb_error *err);
+
+/*
+ * The same without waiting: SEQB_AGAIN if the ring is empty (err->text is then
+ * empty), SEQB_UNAVAILABLE if moreover no backend is usable. Either asks the
+ * backends and arms the ready callback.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_try_next(struct seqb_sequence *sequence, int64_t *out,
+              struct seqb_error *err);
+
+/*
+ * Takes `count` numbers, increasing within each block but not contiguous.
+ * All or none: on failure `out` holds nothing of use and the numbers taken so
+ * far are lost (a gap). `count` is 1 ... 10,000,000, else SEQB_INVALID.
+ * The deadline is one sequence `deadline` for the whole call.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_next_many(struct seqb_sequence *sequence, size_t count, int64_t *out,
+               struct seqb_error *err);
+
+/*
+ * Takes up to `count` numbers without waiting and says in `*taken` how many.
+ * SEQB_OK only if all; else as seqb_try_next, with `*taken` numbers in `out`
+ * that are the caller's.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_try_next_many(struct seqb_sequence *sequence, size_t count, int64_t *out,
+                   size_t *taken, struct seqb_error *err);
+
+/*
+ * Takes `count` contiguous numbers first, first + 1, ... without waiting.
+ * `count` is 1 ... 2^memory_bits of the sequence, else SEQB_INVALID (the text
+ * says the bound). The rest of a run that is too short is skipped (a gap).
+ * Errors as seqb_try_next.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_try_next_run(struct seqb_sequence *sequence, size_t count, int64_t *first,
+                  struct seqb_error *err);
+
+/*
+ * Takes a value apart. Says what the bits mean, not whether the value was ever
+ * issued. Errors: SEQB_INVALID (not positive).
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_decode(const struct seqb_sequence *sequence, int64_t value,
+            struct seqb_decoded *out, struct seqb_error *err);
+
+/*
+ * For event loops: after a seqb_try_... call answered SEQB_AGAIN or
+ * SEQB_UNAVAILABLE, `ready(context)` is called once when trying again may
+ * succeed. It runs on a thread of the library, must not block and must not
+ * call seqbroker: wake your loop (eventfd, pipe) and return. One callback a
+ * sequence; NULL removes it, and returns only when no call is under way.
+ */
+SEQB_API void seqb_on_ready(struct seqb_sequence *sequence,
+                            void (*ready)(void *context), void *context);
+
+/*
+ * Stops the threads, closes the connections and frees everything; waits for a
+ * backend call under way, at most its time-out. Callers waiting in seqb_next
+ * are answered SEQB_CLOSED; no other call may be under way. Takes NULL. In a
+ * forked child it closes nothing of the parent's.
+ */
+SEQB_API void seqb_close(struct seqb_broker *broker);
+
+enum seqb_log_level {
+    SEQB_LOG_ERROR,
+    SEQB_LOG_WARN,
+    SEQB_LOG_INFO,
+    SEQB_LOG_DEBUG
+};
+
+/*
+ * Sets the process-wide logger; the library is silent without one. `line` is
+ * one line without a newline, `key=value` words, no secrets. Called from any
+ * thread, one call at a time. Set it before the first seqb_open; NULL removes
+ * it.
+ */
+SEQB_API void seqb_set_logger(void (*logger)(void *context,
+                                             enum seqb_log_level level,
+                                             const char *line),
+                              void *context);
+
+#ifdef __cplusplus
+}
+#endif
