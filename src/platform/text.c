@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strings of bounded size. */
+#include "platform/text.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_MAX      64
+#define NAME_MAX_LEN 32
+#define DISTANCE_MAX 64
+
+bool text_copy(char *to, size_t size, const char *from)
+{
+    return text_format(to, size, "%s", from);
+}
+
+bool text_format(char *to, size_t size, const char *format, ...)
+{
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(to, size, format, args);
+    va_end(args);
+    return length >= 0 && (size_t)length < size;
+}
+
+bool text_append(char *to, size_t size, const char *format, ...)
+{
+    const size_t used = strnlen(to, size);
+    va_list args;
+    int length;
+
+    if (used >= size)
+        return false;
+    va_start(args, format);
+    length = vsnprintf(to + used, size - used, format, args);
+    va_end(args);
+    return length >= 0 && (size_t)length < size - used;
+}
+
+char *text_copy_of(const char *from)
+{
+    return strdup(from);
+}
+
+bool text_to_int64(const char *text, size_t length, int64_t *out)
+{
+    const bool is_negative = length > 0 && text[0] == '-';
+    int64_t value = 0;
+
+    if (length == (size_t)is_negative)
+        return false;
+    for (size_t i = is_negative; i < length; i++) {
+        const int digit = text[i] - '0';
+
+        if (digit < 0 || digit > 9)
+            return false;
+        /* Counted downwards: INT64_MIN has no positive twin. */
+        if (value < (INT64_MIN + digit) / 10)
+            return false;
+        value = value * 10 - digit;
+    }
+    if (!is_negative && value == INT64_MIN)
+        return false;
+    *out = is_negative ? value : -value;
+    return true;
+}
+
+static bool is_made_of(const char *text, const char *others, size_t max)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz"
+                                  "0123456789";
+    const size_t length = strnlen(text, max + 1);
+
+    if (length == 0 || length > max)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (strchr(letters, text[i]) == NULL && strchr(others, text[i]) == NULL)
+            return false;
+    }
+    return true;
+}
+
+bool text_is_key(const char *text)
+{
+    return is_made_of(text, "._:-", KEY_MAX);
+}
+
+bool text_is_name(const char *text)
+{
+    return is_made_of(text, "_-", NAME_MAX_LEN);
+}
+
+static int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance, one row of the table at a time. */
+int text_distance(const char *a, const char *b)
+{
+    const size_t na = strnlen(a, DISTANCE_MAX);
+    const size_t nb = strnlen(b, DISTANCE_MAX);
+    int row[DISTANCE_MAX + 1];
+
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int diagonal = row[0];
+
+        row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            const int replaced = diagonal + (a[i - 1] != b[j - 1]);
+
+            diagonal = row[j];
+            row[j] = min_int(replaced, min_int(row[j] + 1, row[j - 1] + 1));
+        }
+    }
+    return row[nb];
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strings of bounded size: copy, append, compare, check. No allocation but
+ * text_copy_of. */
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Copies as much as fits, always ends with 0; false if it was cut. */
+bool text_copy(char *to, size_t size, const char *from);
+
+/* Formats into `to`, always ends with 0; false if it was cut. */
+bool text_format(char *to, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Appends to what stands in `to`; false if it was cut. */
+bool text_append(char *to, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A copy on the heap, NULL when out of memory. Free with free(). */
+char *text_copy_of(const char *from);
+
+/* Parses a whole decimal int64, an optional '-' before it; false if it is
+ * anything else or does not fit. */
+bool text_to_int64(const char *text, size_t length, int64_t *out);
+
+/* A sequence key: [A-Za-z0-9._:-]{1,64}. */
+bool text_is_key(const char *text);
+
+/* The name of a broker, backend or pool: [A-Za-z0-9_-]{1,32}. */
+bool text_is_name(const char *text);
+
+/* Number of single-letter edits between two words, for "did you mean". */
+int text_distance(const char *a, const char *b);
