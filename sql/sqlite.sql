@@ -1,0 +1,19 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- seqbroker's tables in one SQLite file, as a DBA would make them. The broker
+-- runs this text itself when it may create the file.
+
+-- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
+-- windows that this store leases as an authority. The row named '' is the
+-- base: where counters start that are not here yet. `origin` names the
+-- history of the file in which `value` holds (device, inode, store id).
+CREATE TABLE IF NOT EXISTS seqb_counters (
+    name   TEXT    PRIMARY KEY,
+    value  INTEGER NOT NULL CHECK (value >= 0),
+    origin TEXT    NOT NULL
+) WITHOUT ROWID;
+
+-- What the first broker said of the layout; later ones compare.
+CREATE TABLE IF NOT EXISTS seqb_claims (
+    name TEXT PRIMARY KEY,
+    text TEXT NOT NULL
+) WITHOUT ROWID;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engines that this build has. */
+#pragma once
+
+#include <seqbroker/backend.h>
+
+extern const struct seqb_backend_ops backend_sqlite;
+extern const struct seqb_backend_ops backend_redis;
+
+/* The engine of that name, or NULL. */
+const struct seqb_backend_ops *backend_find(const char *engine);
+
+/* The i-th engine, NULL past the last. */
+const struct seqb_backend_ops *backend_at(size_t i);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one list of engines; what is not built in is not in it. */
+#include "backends/backends.h"
+
+#include <string.h>
+
+static const struct seqb_backend_ops *const engines[] = {
+#ifdef SEQB_WITH_SQLITE
+    &backend_sqlite,
+#endif
+#ifdef SEQB_WITH_REDIS
+    &backend_redis,
+#endif
+    NULL,
+};
+
+const struct seqb_backend_ops *backend_at(size_t i)
+{
+    return i < sizeof engines / sizeof engines[0] ? engines[i] : NULL;
+}
+
+const struct seqb_backend_ops *backend_find(const char *engine)
+{
+    for (size_t i = 0; engines[i] != NULL; i++) {
+        if (strcmp(engines[i]->engine, engine) == 0)
+            return engines[i];
+    }
+    return NULL;
+}

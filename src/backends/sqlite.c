@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sqlite engine: direct counters, each a row that carries the origin of
+ * the file in which its value holds. The handle and its transactions are in
+ * sqlite_link.c.
+ */
+#include "backends/backends.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "backends/sqlite_link.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define BASE          "" /* the row where counters begin that have none */
+#define STORE_CLAIM   "store"
+#define STORE_ID_SIZE 33
+
+struct sqlite {
+    struct seqb_backend base;
+    struct sqlite_link link;
+};
+
+/* A counter as it stands in the file. */
+struct row {
+    enum { ROW_ABSENT, ROW_BOUND, ROW_FOREIGN, ROW_DAMAGED } state;
+    int64_t value; /* 0 if absent */
+};
+
+static char library[32]; /* written once */
+
+static void library_init(void)
+{
+    (void)text_format(library, sizeof library, "sqlite %s",
+                      sqlite3_libversion());
+}
+
+static const char *sqlite_library(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, library_init);
+    return library;
+}
+
+/* --- rows, inside a transaction --- */
+
+static void row_read(const struct sqlite *sqlite, sqlite3_stmt *query,
+                     struct row *out)
+{
+    const char *origin = (const char *)sqlite3_column_text(query, 1);
+
+    out->value = sqlite3_column_int64(query, 0);
+    if (sqlite3_column_type(query, 0) != SQLITE_INTEGER || out->value < 0 ||
+        origin == NULL)
+        out->state = ROW_DAMAGED;
+    else if (strcmp(origin, sqlite->base.origin) == 0)
+        out->state = ROW_BOUND;
+    else
+        out->state = ROW_FOREIGN;
+}
+
+static enum seqb_status row_find(struct sqlite *sqlite, const char *counter,
+                                 struct row *out, struct seqb_error *err)
+{
+    sqlite3_stmt *query =
+        sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTER_FIND, counter);
+    const int result = sqlite3_step(query);
+    enum seqb_status status = SEQB_OK;
+
+    *out = (struct row){ROW_ABSENT, 0};
+    if (result == SQLITE_ROW)
+        row_read(sqlite, query, out);
+    else if (result != SQLITE_DONE)
+        status = sqlite_link_fail(&sqlite->link, result, "read", err);
+    (void)sqlite3_reset(query);
+    return status;
+}
+
+static enum seqb_status row_put(struct sqlite *sqlite, const char *counter,
+                                int64_t value, struct seqb_error *err)
+{
+    sqlite3_stmt *query =
+        sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, counter);
+
+    (void)sqlite3_bind_int64(query, 2, value);
+    (void)sqlite3_bind_text(query, 3, sqlite->base.origin, -1, SQLITE_STATIC);
+    return sqlite_link_run(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, err);
+}
+
+/* --- claims --- */
+
+static enum seqb_status claim_find(struct sqlite *sqlite, const char *name,
+                                   char *standing, size_t size, bool *is_found,
+                                   struct seqb_error *err)
+{
+    sqlite3_stmt *query =
+        sqlite_link_query(&sqlite->link, SQLITE_QUERY_CLAIM_FIND, name);
+    const int result = sqlite3_step(query);
+    enum seqb_status status = SEQB_OK;
+    const char *text = NULL;
+
+    *is_found = result == SQLITE_ROW;
+    if (*is_found)
+        text = (const char *)sqlite3_column_text(query, 0);
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        status = sqlite_link_fail(&sqlite->link, result, "read", err);
+    else if (!text_copy(standing, size, text != NULL ? text : ""))
+        status = error_set(err, SEQB_PROTOCOL,
+                           "sqlite %s: claim '%s' is longer than %zu bytes",
+                           sqlite->link.name, name, size - 1);
+    (void)sqlite3_reset(query);
+    return status;
+}
+
+/* Claims are never changed, so that looking first is safe, and an ordinary
+ * start writes nothing. */
+static enum seqb_status claim_stand(struct sqlite *sqlite, const char *name,
+                                    const char *text, char *standing,
+                                    size_t size, struct seqb_error *err)
+{
+    bool is_found;
+    sqlite3_stmt *query;
+    enum seqb_status status =
+        claim_find(sqlite, name, standing, size, &is_found, err);
+
+    if (status != SEQB_OK || is_found || text == NULL)
+        return status;
+    query = sqlite_link_query(&sqlite->link, SQLITE_QUERY_CLAIM_ADD, name);
+    (void)sqlite3_bind_text(query, 2, text, -1, SQLITE_STATIC);
+    status = sqlite_link_run(&sqlite->link, SQLITE_QUERY_CLAIM_ADD, err);
+    if (status != SEQB_OK)
+        return status;
+    return claim_find(sqlite, name, standing, size, &is_found, err);
+}
+
+static enum seqb_status sqlite_claim(struct seqb_backend *backend,
+                                     const char *name, const char *text,
+                                     char *standing, size_t size,
+                                     struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    enum seqb_status status = sqlite_link_check(&sqlite->link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    return claim_stand(sqlite, name, text, standing, size, err);
+}
+
+/* --- open and close --- */
+
+/* The origin is the file together with an id inside it: a copy has another
+ * file, a new file in the same place has another id. */
+static enum seqb_status origin_read(struct sqlite *sqlite,
+                                    struct seqb_error *err)
+{
+    uint64_t random[2];
+    char fresh[STORE_ID_SIZE];
+    char standing[STORE_ID_SIZE];
+    enum seqb_status status;
+
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return error_set(err, SEQB_UNREACHABLE, "sqlite %s: no random bytes",
+                         sqlite->link.name);
+    (void)text_format(fresh, sizeof fresh, "%016" PRIx64 "%016" PRIx64,
+                      random[0], random[1]);
+    status =
+        claim_stand(sqlite, STORE_CLAIM, fresh, standing, sizeof standing, err);
+    if (status != SEQB_OK)
+        return status;
+    (void)text_format(sqlite->base.origin, sizeof sqlite->base.origin, "%s:%s",
+                      sqlite->link.file, standing);
+    return SEQB_OK;
+}
+
+static enum seqb_status sqlite_settle(struct sqlite *sqlite, bool is_founded,
+                                      struct seqb_error *err)
+{
+    enum seqb_status status = origin_read(sqlite, err);
+
+    if (!is_founded)
+        return status;
+    if (status == SEQB_OK)
+        status = row_put(sqlite, BASE, 0, err);
+    return sqlite_link_end(&sqlite->link, status, err);
+}
+
+static void sqlite_close(struct seqb_backend *backend)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+
+    if (sqlite == NULL)
+        return;
+    sqlite_link_close(&sqlite->link);
+    free(sqlite);
+}
+
+static enum seqb_status sqlite_open(const struct seqb_backend_options *options,
+                                    struct seqb_backend **out,
+                                    struct seqb_error *err)
+{
+    struct sqlite *sqlite;
+    enum seqb_status status;
+    bool is_founded;
+
+    if (options->path == NULL || options->path[0] != '/')
+        return error_set(err, SEQB_INVALID,
+                         "sqlite %s: needs the absolute path of a file",
+                         options->name);
+    sqlite = calloc(1, sizeof *sqlite);
+    if (sqlite == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "sqlite %s: out of memory",
+                         options->name);
+    sqlite->base.ops = &backend_sqlite;
+    (void)text_copy(sqlite->base.server, sizeof sqlite->base.server,
+                    sqlite_library());
+    status = sqlite_link_open(&sqlite->link, options, &is_founded, err);
+    if (status == SEQB_OK)
+        status = sqlite_settle(sqlite, is_founded, err);
+    if (status != SEQB_OK) {
+        sqlite_close(&sqlite->base);
+        return status;
+    }
+    *out = &sqlite->base;
+    return SEQB_OK;
+}
+
+/* --- reserve --- */
+
+static void request_explain(const struct sqlite *sqlite,
+                            struct seqb_request *request)
+{
+    (void)error_set(&request->error, request->status,
+                    "sqlite %s: counter %s in %s: %s", sqlite->link.name,
+                    request->counter, sqlite->link.path,
+                    seqb_status_text(request->status));
+}
+
+/* Whether values may be taken from the row. */
+static enum seqb_status row_verdict(const struct row *row, int64_t limit)
+{
+    if (row->state == ROW_DAMAGED)
+        return SEQB_CORRUPT;
+    if (row->state != ROW_BOUND)
+        return SEQB_FENCED;
+    return row->value < limit ? SEQB_OK : SEQB_EXHAUSTED;
+}
+
+/* Serves one request; a failure of this counter alone is its status. */
+static enum seqb_status request_serve(struct sqlite *sqlite,
+                                      struct seqb_request *request,
+                                      struct seqb_error *err)
+{
+    struct row row;
+    int64_t count = request->want;
+    enum seqb_status status = row_find(sqlite, request->counter, &row, err);
+
+    request->window = SEQB_NO_WINDOW;
+    if (status == SEQB_OK && row.state == ROW_ABSENT)
+        status = row_find(sqlite, BASE, &row, err);
+    if (status != SEQB_OK)
+        return status;
+    request->status = row_verdict(&row, request->limit);
+    if (request->status != SEQB_OK) {
+        request_explain(sqlite, request);
+        return SEQB_OK;
+    }
+    if (count > request->limit - row.value)
+        count = request->limit - row.value;
+    request->block = (struct seqb_block){row.value + 1, count};
+    return row_put(sqlite, request->counter, row.value + count, err);
+}
+
+static enum seqb_status sqlite_reserve(struct seqb_backend *backend,
+                                       struct seqb_request *requests, size_t n,
+                                       struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    struct seqb_error why;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, &why);
+
+    if (status == SEQB_OK) {
+        for (size_t i = 0; i < n && status == SEQB_OK; i++)
+            status = request_serve(sqlite, &requests[i], &why);
+        status = sqlite_link_end(&sqlite->link, status, &why);
+    }
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    for (size_t i = 0; i < n; i++)
+        requests[i].status = error_copy(&requests[i].error, &why);
+    return error_copy(err, &why);
+}
+
+/* --- raise --- */
+
+/* What a row becomes by a raise: as it is if it is bound, else `gap` higher
+ * and bound. False if that is no number. */
+static bool row_rebind(struct row *row, int64_t gap)
+{
+    if (row->state == ROW_BOUND)
+        return true;
+    if (row->value > INT64_MAX - gap)
+        return false;
+    row->value += gap;
+    row->state = ROW_BOUND;
+    return true;
+}
+
+/* The base is rebound with the first counter, so that those which are not in
+ * an older copy of the file begin above what they had reached. */
+static enum seqb_status raise_rows(struct sqlite *sqlite,
+                                   const struct seqb_raise *raise, int64_t *out,
+                                   struct seqb_error *err)
+{
+    struct row base;
+    struct row row;
+    bool fits;
+    enum seqb_status status = row_find(sqlite, BASE, &base, err);
+
+    if (status == SEQB_OK)
+        status = row_find(sqlite, raise->counter, &row, err);
+    if (status != SEQB_OK)
+        return status;
+    if (base.state == ROW_DAMAGED || row.state == ROW_DAMAGED)
+        return error_set(err, SEQB_CORRUPT,
+                         "sqlite %s: counter %s or the base is damaged in %s",
+                         sqlite->link.name, raise->counter, sqlite->link.path);
+    fits = row_rebind(&base, raise->gap);
+    if (row.state == ROW_ABSENT)
+        row = base;
+    fits = row_rebind(&row, raise->gap) && fits;
+    if (row.value < raise->floor)
+        row.value = raise->floor;
+    if (!fits || row.value > raise->limit)
+        return error_set(err, SEQB_EXHAUSTED,
+                         "sqlite %s: %s: no value is left below %" PRId64,
+                         sqlite->link.name, raise->counter, raise->limit);
+    *out = row.value;
+    status = row_put(sqlite, BASE, base.value, err);
+    return status == SEQB_OK ? row_put(sqlite, raise->counter, row.value, err)
+                             : status;
+}
+
+static enum seqb_status sqlite_raise(struct seqb_backend *backend,
+                                     const struct seqb_raise *raise,
+                                     int64_t *out, struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    int64_t value = 0;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = raise_rows(sqlite, raise, &value, err);
+    status = sqlite_link_end(&sqlite->link, status, err);
+    if (status == SEQB_OK)
+        *out = value;
+    return status;
+}
+
+static enum seqb_status sqlite_install(struct seqb_backend *backend,
+                                       const struct seqb_window *window,
+                                       int64_t *standing,
+                                       struct seqb_error *err)
+{
+    const struct sqlite *sqlite = (const struct sqlite *)backend;
+
+    (void)standing;
+    return error_set(err, SEQB_INVALID, "sqlite %s: %s: has no windows",
+                     sqlite->link.name, window->counter);
+}
+
+const struct seqb_backend_ops backend_sqlite = {
+    .engine = "sqlite",
+    .guarantee = SEQB_DIRECT,
+    .library = sqlite_library,
+    .open = sqlite_open,
+    .reserve = sqlite_reserve,
+    .raise = sqlite_raise,
+    .install = sqlite_install,
+    .claim = sqlite_claim,
+    .close = sqlite_close,
+};

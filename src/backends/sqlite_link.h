@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One handle on one SQLite file, for the sqlite engine alone: opening it in
+ * the one mode that loses no commit, its statements and transactions, and
+ * whether it is still the file that stands under its name.
+ */
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <seqbroker/backend.h>
+
+#define SQLITE_FILE_ID_SIZE 96
+
+enum sqlite_query {
+    SQLITE_QUERY_BEGIN,
+    SQLITE_QUERY_COMMIT,
+    SQLITE_QUERY_ROLLBACK,
+    SQLITE_QUERY_COUNTER_FIND, /* name: value, origin */
+    SQLITE_QUERY_COUNTER_PUT,  /* name, value, origin */
+    SQLITE_QUERY_CLAIM_FIND,   /* name: text */
+    SQLITE_QUERY_CLAIM_ADD,    /* name, text */
+    SQLITE_QUERIES
+};
+
+struct sqlite_link {
+    const char *name; /* the options' */
+    const char *path;
+    sqlite3 *db;
+    sqlite3_stmt *queries[SQLITE_QUERIES];
+    int busy_ms; /* how long a lock of others is waited for */
+    pid_t pid;   /* SQLite forbids a handle to cross fork() */
+    char file[SQLITE_FILE_ID_SIZE]; /* which file `path` was at open ... */
+    char log[SQLITE_FILE_ID_SIZE];  /* ... and which its write-ahead log */
+};
+
+/* Opens the file as `options` say and prepares the queries. `*is_founded`: the
+ * tables were made just now, in a transaction that is for the caller to end.
+ * A failure leaves what sqlite_link_close frees. Errors as open's. */
+enum seqb_status sqlite_link_open(struct sqlite_link *link,
+                                  const struct seqb_backend_options *options,
+                                  bool *is_founded, struct seqb_error *err);
+
+/* Takes a half-open link. In a forked child it frees nothing: closing there
+ * would drop the parent's locks and log. */
+void sqlite_link_close(struct sqlite_link *link);
+
+/* SEQB_FORKED in a forked child; SEQB_UNREACHABLE if another file or none
+ * stands under the path or that of the log by now. */
+enum seqb_status sqlite_link_check(struct sqlite_link *link,
+                                   struct seqb_error *err);
+
+/* Locks the file against other writers, and checks as above. */
+enum seqb_status sqlite_link_begin(struct sqlite_link *link,
+                                   struct seqb_error *err);
+
+/* Ends a transaction that went as `status` says: SEQB_OK commits, durably,
+ * SEQB_UNCERTAIN if that fails; else rolls back and returns `status`. */
+enum seqb_status sqlite_link_end(struct sqlite_link *link,
+                                 enum seqb_status status,
+                                 struct seqb_error *err);
+
+/* The query with its first parameter bound; `name` must live until it ran. */
+sqlite3_stmt *sqlite_link_query(struct sqlite_link *link,
+                                enum sqlite_query query, const char *name);
+
+/* Runs a query that answers no row. */
+enum seqb_status sqlite_link_run(struct sqlite_link *link,
+                                 enum sqlite_query query,
+                                 struct seqb_error *err);
+
+/* What SQLite's last answer `result` means; `what` was being done. */
+enum seqb_status sqlite_link_fail(struct sqlite_link *link, int result,
+                                  const char *what, struct seqb_error *err);
