@@ -6,19 +6,24 @@
  */
 #include "backends/backends.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "backends/sqlite_link.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define BASE          "" /* the row where counters begin that have none */
-#define STORE_CLAIM   "store"
-#define STORE_ID_SIZE 33
+#define BASE        "" /* the row where counters begin that have none */
+#define STORE_CLAIM "store"
+#define RANDOM_SIZE 33
 
 struct sqlite {
     struct seqb_backend base;
@@ -153,40 +158,36 @@ static enum seqb_status sqlite_claim(struct seqb_backend *backend,
 
 /* --- open and close --- */
 
+static enum seqb_status random_read(char *out, const char *name,
+                                    struct seqb_error *err)
+{
+    uint64_t random[2];
+
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return error_set(err, SEQB_UNREACHABLE, "sqlite %s: no random bytes",
+                         name);
+    (void)text_format(out, RANDOM_SIZE, "%016" PRIx64 "%016" PRIx64, random[0],
+                      random[1]);
+    return SEQB_OK;
+}
+
 /* The origin is the file together with an id inside it: a copy has another
  * file, a new file in the same place has another id. */
 static enum seqb_status origin_read(struct sqlite *sqlite,
                                     struct seqb_error *err)
 {
-    uint64_t random[2];
-    char fresh[STORE_ID_SIZE];
-    char standing[STORE_ID_SIZE];
-    enum seqb_status status;
+    char fresh[RANDOM_SIZE];
+    char standing[RANDOM_SIZE];
+    enum seqb_status status = random_read(fresh, sqlite->link.name, err);
 
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return error_set(err, SEQB_UNREACHABLE, "sqlite %s: no random bytes",
-                         sqlite->link.name);
-    (void)text_format(fresh, sizeof fresh, "%016" PRIx64 "%016" PRIx64,
-                      random[0], random[1]);
-    status =
-        claim_stand(sqlite, STORE_CLAIM, fresh, standing, sizeof standing, err);
+    if (status == SEQB_OK)
+        status = claim_stand(sqlite, STORE_CLAIM, fresh, standing,
+                             sizeof standing, err);
     if (status != SEQB_OK)
         return status;
     (void)text_format(sqlite->base.origin, sizeof sqlite->base.origin, "%s:%s",
                       sqlite->link.file, standing);
     return SEQB_OK;
-}
-
-static enum seqb_status sqlite_settle(struct sqlite *sqlite, bool is_founded,
-                                      struct seqb_error *err)
-{
-    enum seqb_status status = origin_read(sqlite, err);
-
-    if (!is_founded)
-        return status;
-    if (status == SEQB_OK)
-        status = row_put(sqlite, BASE, 0, err);
-    return sqlite_link_end(&sqlite->link, status, err);
 }
 
 static void sqlite_close(struct seqb_backend *backend)
@@ -199,34 +200,87 @@ static void sqlite_close(struct seqb_backend *backend)
     free(sqlite);
 }
 
-static enum seqb_status sqlite_open(const struct seqb_backend_options *options,
-                                    struct seqb_backend **out,
-                                    struct seqb_error *err)
+static enum seqb_status
+store_connect(struct sqlite *sqlite, const struct seqb_backend_options *options,
+              struct seqb_error *err)
 {
-    struct sqlite *sqlite;
-    enum seqb_status status;
-    bool is_founded;
+    enum seqb_status status = sqlite_link_open(&sqlite->link, options, err);
 
-    if (options->path == NULL || options->path[0] != '/')
-        return error_set(err, SEQB_INVALID,
-                         "sqlite %s: needs the absolute path of a file",
-                         options->name);
-    sqlite = calloc(1, sizeof *sqlite);
+    if (status == SEQB_OK)
+        status = origin_read(sqlite, err);
+    if (status != SEQB_OK || !options->create)
+        return status;
+    status = row_put(sqlite, BASE, 0, err);
+    return sqlite_link_end(&sqlite->link, status, err);
+}
+
+static enum seqb_status store_open(const struct seqb_backend_options *options,
+                                   struct seqb_backend **out,
+                                   struct seqb_error *err)
+{
+    struct sqlite *sqlite = calloc(1, sizeof *sqlite);
+    enum seqb_status status;
+
     if (sqlite == NULL)
         return error_set(err, SEQB_NO_MEMORY, "sqlite %s: out of memory",
                          options->name);
     sqlite->base.ops = &backend_sqlite;
     (void)text_copy(sqlite->base.server, sizeof sqlite->base.server,
                     sqlite_library());
-    status = sqlite_link_open(&sqlite->link, options, &is_founded, err);
-    if (status == SEQB_OK)
-        status = sqlite_settle(sqlite, is_founded, err);
+    status = store_connect(sqlite, options, err);
     if (status != SEQB_OK) {
         sqlite_close(&sqlite->base);
         return status;
     }
     *out = &sqlite->base;
     return SEQB_OK;
+}
+
+/* A store is made whole under a name of its own and only then gets its real
+ * one, so that many who begin at once find none that is half made; whoever
+ * was faster has made the store. */
+static enum seqb_status store_found(const struct seqb_backend_options *options,
+                                    struct seqb_error *err)
+{
+    struct seqb_backend_options draft = *options;
+    struct seqb_backend *backend = NULL;
+    char random[RANDOM_SIZE];
+    char path[PATH_MAX];
+    enum seqb_status status = random_read(random, options->name, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (!text_format(path, sizeof path, "%s.new-%s", options->path, random))
+        return error_set(err, SEQB_INVALID, "sqlite %s: the path is too long",
+                         options->name);
+    draft.path = path;
+    status = store_open(&draft, &backend, err);
+    sqlite_close(backend);
+    if (status == SEQB_OK && renameat2(AT_FDCWD, path, AT_FDCWD, options->path,
+                                       RENAME_NOREPLACE) == 0)
+        return SEQB_OK;
+    if (status == SEQB_OK && errno != EEXIST)
+        status = error_set(err, SEQB_REFUSED, "sqlite %s: cannot make %s: %s",
+                           options->name, options->path, strerror(errno));
+    (void)unlink(path);
+    return status;
+}
+
+static enum seqb_status sqlite_open(const struct seqb_backend_options *options,
+                                    struct seqb_backend **out,
+                                    struct seqb_error *err)
+{
+    struct seqb_backend_options existing = *options;
+    enum seqb_status status = SEQB_OK;
+
+    if (options->path == NULL || options->path[0] != '/')
+        return error_set(err, SEQB_INVALID,
+                         "sqlite %s: needs the absolute path of a file",
+                         options->name);
+    if (options->create && access(options->path, F_OK) != 0 && errno == ENOENT)
+        status = store_found(options, err);
+    existing.create = false;
+    return status == SEQB_OK ? store_open(&existing, out, err) : status;
 }
 
 /* --- reserve --- */

@@ -100,8 +100,8 @@ enum seqb_status sqlite_link_fail(struct sqlite_link *link, int result,
 
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
         return error_set(err, SEQB_UNREACHABLE,
-                         "sqlite %s: %s is locked by another process for %d "
-                         "ms",
+                         "sqlite %s: %s is locked by another process; waited "
+                         "for up to %d ms",
                          link->name, link->path, link->busy_ms);
     return error_set(err, result_status(link, code), "sqlite %s: %s %s: %s",
                      link->name, what, link->path, sqlite3_errmsg(link->db));
@@ -349,32 +349,26 @@ static enum seqb_status link_set(struct sqlite_link *link,
     return SEQB_OK;
 }
 
-/* Makes the tables unless somebody was faster; if it made them, leaves the
- * transaction open, so that they are never seen without their base. */
-static enum seqb_status link_found(struct sqlite_link *link, bool *is_founded,
+/* Makes the tables in a transaction that stays open. */
+static enum seqb_status link_found(struct sqlite_link *link,
                                    struct seqb_error *err)
 {
-    enum seqb_status status;
-    int result = sqlite3_exec(link->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    const char *const steps[] = {
+        "BEGIN IMMEDIATE",
+        "PRAGMA application_id = 0x53455142", /* "SEQB" */
+        sqlite_sql,
+    };
 
-    if (result != SQLITE_OK)
-        return sqlite_link_fail(link, result, "create tables in", err);
-    status = link_find_tables(link, is_founded, err);
-    if (status != SEQB_OK)
-        return status;
-    result = sqlite3_exec(link->db,
-                          *is_founded ? "PRAGMA application_id = 0x53455142"
-                                      : "ROLLBACK", /* "SEQB" */
-                          NULL, NULL, NULL);
-    if (result == SQLITE_OK && *is_founded)
-        result = sqlite3_exec(link->db, sqlite_sql, NULL, NULL, NULL);
-    return result == SQLITE_OK
-               ? SEQB_OK
-               : sqlite_link_fail(link, result, "create tables in", err);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        int result = sqlite3_exec(link->db, steps[i], NULL, NULL, NULL);
+
+        if (result != SQLITE_OK)
+            return sqlite_link_fail(link, result, "make tables in", err);
+    }
+    return SEQB_OK;
 }
 
 static enum seqb_status link_open_tables(struct sqlite_link *link, bool create,
-                                         bool *is_founded,
                                          struct seqb_error *err)
 {
     bool is_empty;
@@ -384,11 +378,11 @@ static enum seqb_status link_open_tables(struct sqlite_link *link, bool create,
         return status;
     if (is_empty && !create)
         return error_set(err, SEQB_CORRUPT,
-                         "sqlite %s: %s is none of ours: it is empty",
+                         "sqlite %s: %s is none of ours: it has no tables",
                          link->name, link->path);
     status = link_set(link, err);
-    if (status == SEQB_OK && is_empty)
-        status = link_found(link, is_founded, err);
+    if (status == SEQB_OK && create)
+        status = link_found(link, err);
     if (status == SEQB_OK)
         status = link_prepare(link, err);
     return status;
@@ -396,11 +390,10 @@ static enum seqb_status link_open_tables(struct sqlite_link *link, bool create,
 
 enum seqb_status sqlite_link_open(struct sqlite_link *link,
                                   const struct seqb_backend_options *options,
-                                  bool *is_founded, struct seqb_error *err)
+                                  struct seqb_error *err)
 {
     enum seqb_status status;
 
-    *is_founded = false;
     link->name = options->name;
     link->path = options->path;
     link->pid = getpid();
@@ -408,7 +401,7 @@ enum seqb_status sqlite_link_open(struct sqlite_link *link,
     link->busy_ms = options->timeout_ms / 4 * 3;
     status = link_open_file(link, options->create, err);
     if (status == SEQB_OK)
-        status = link_open_tables(link, options->create, is_founded, err);
+        status = link_open_tables(link, options->create, err);
     if (status == SEQB_OK)
         status = link_identify(link, err);
     return status;

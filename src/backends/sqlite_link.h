@@ -36,12 +36,12 @@ struct sqlite_link {
     char log[SQLITE_FILE_ID_SIZE];  /* ... and which its write-ahead log */
 };
 
-/* Opens the file as `options` say and prepares the queries. `*is_founded`: the
- * tables were made just now, in a transaction that is for the caller to end.
- * A failure leaves what sqlite_link_close frees. Errors as open's. */
+/* Opens the file and prepares the queries. With `create` it is a new file,
+ * and its tables are made in a transaction that is for the caller to end. A
+ * failure leaves what sqlite_link_close frees. Errors as open's. */
 enum seqb_status sqlite_link_open(struct sqlite_link *link,
                                   const struct seqb_backend_options *options,
-                                  bool *is_founded, struct seqb_error *err);
+                                  struct seqb_error *err);
 
 /* Takes a half-open link. In a forked child it frees nothing: closing there
  * would drop the parent's locks and log. */
