@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Backends, pools, sequences: each from its draft, names made indexes. */
+#include "config/build.h"
+
+#include <string.h>
+
+#include "config/check.h"
+#include "config/engine.h"
+#include "config/place.h"
+#include "platform/error.h"
+
+static void build_pool(const struct build *build, const struct draft_pool *pool,
+                       struct ha_pool_options *out)
+{
+    out->name = pool->name.text;
+    out->bits = check_bits(pool->partitions.count);
+    for (size_t i = 0; i < pool->partitions.count; i++)
+        out->partitions[i] =
+            check_find_backend(build->draft, pool->partitions.names[i]);
+    out->authority = check_find_backend(build->draft, pool->authority.text);
+    out->window_bits = (int32_t)pool->window_bits.number;
+    out->timeout_ms = (int32_t)pool->timeout.number;
+    out->slow_count = (int32_t)pool->slow_count.number;
+    out->slow_window_ms = (int32_t)pool->slow_window.number;
+    out->rescue = strcmp(pool->rescue.text, "fixed") == 0 ? HA_RESCUE_FIXED
+                                                          : HA_RESCUE_BACKOFF;
+    out->rescue_after_ms = (int32_t)pool->rescue_after.number;
+    out->failover_gap = pool->failover_gap.number;
+}
+
+static bool stands_in(const struct ha_pool_options *pool, int32_t backend)
+{
+    for (int32_t i = 0; i < 1 << pool->bits; i++) {
+        if (pool->partitions[i] == backend)
+            return true;
+    }
+    return false;
+}
+
+/* The time-out of the pool that it stands in; of the most patient one that it
+ * serves, if it is an authority only. */
+static int32_t timeout_ms(const struct ha_pool_options *pools, size_t count,
+                          int32_t backend)
+{
+    int32_t most = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        if (stands_in(&pools[i], backend))
+            return pools[i].timeout_ms;
+        if (pools[i].authority == backend && pools[i].timeout_ms > most)
+            most = pools[i].timeout_ms;
+    }
+    return most;
+}
+
+static const char *redis_host(const struct draft_backend *backend)
+{
+    return backend->socket.text != NULL ? NULL : backend->host.text;
+}
+
+/* Settings that the engine does not use stay NULL and 0. */
+static void build_redis(const struct build *build,
+                        const struct draft_backend *backend,
+                        struct seqb_backend_options *out)
+{
+    out->host = redis_host(backend);
+    out->port = out->host == NULL ? 0 : (int32_t)backend->port.number;
+    out->socket_path = backend->socket.text;
+    out->user = backend->user.text;
+    out->database = (int32_t)backend->database.number;
+    out->prefix = backend->prefix.text;
+    if (backend->password_file.text != NULL)
+        out->password = place_password(build->folder, &backend->password_file,
+                                       build->mistakes);
+}
+
+static void build_backend(const struct build *build,
+                          const struct draft_backend *backend,
+                          struct ha_backend_options *out)
+{
+    out->ops = engine_find(backend);
+    out->options.name = backend->name.text;
+    out->options.connect_timeout_ms = (int32_t)backend->connect_timeout.number;
+    if (backend->path.text != NULL)
+        out->options.path = place_join(build->arena, build->topology->state_dir,
+                                       backend->path.text);
+    if (strcmp(backend->engine.text, "redis") == 0)
+        build_redis(build, backend, &out->options);
+}
+
+/* Two backends in one file would hand out the same numbers. */
+static void check_paths(const struct build *build,
+                        const struct ha_backend_options *backends, size_t i)
+{
+    const char *path = backends[i].options.path;
+
+    for (size_t j = 0; path != NULL && j < i; j++) {
+        const char *other = backends[j].options.path;
+
+        if (other == NULL || strcmp(path, other) != 0)
+            continue;
+        mistakes_add(build->mistakes, build->draft->backends[i].path.line,
+                     "backend '%s' has the same file: %s",
+                     backends[j].options.name, path);
+        return;
+    }
+}
+
+static void build_sequence(const struct build *build,
+                           const struct draft_sequence *sequence,
+                           struct queue_sequence_options *out)
+{
+    out->key = sequence->key.text;
+    out->pool = check_find_pool(build->draft, sequence);
+    out->memory_bits = (int32_t)sequence->memory_bits.number;
+    out->deadline_ms = (int32_t)sequence->deadline.number;
+    out->runway_ms = (int32_t)sequence->runway.number;
+    out->max_unused = sequence->max_unused.number;
+    out->prefetch = sequence->prefetch.number != 0;
+}
+
+static void build_ha(const struct build *build,
+                     struct ha_backend_options *backends,
+                     struct ha_pool_options *pools)
+{
+    const struct draft *draft = build->draft;
+    struct ha_options *out = &build->topology->ha;
+
+    for (size_t i = 0; i < draft->pool_count; i++)
+        build_pool(build, &draft->pools[i], &pools[i]);
+    for (size_t i = 0; i < draft->backend_count; i++) {
+        build_backend(build, &draft->backends[i], &backends[i]);
+        backends[i].options.timeout_ms =
+            timeout_ms(pools, draft->pool_count, (int32_t)i);
+        check_paths(build, backends, i);
+    }
+    out->backends = backends;
+    out->backend_count = draft->backend_count;
+    out->pools = pools;
+    out->pool_count = draft->pool_count;
+    out->open_timeout_ms = (int32_t)draft->broker->open_timeout.number;
+}
+
+static void build_queue(const struct build *build,
+                        struct queue_sequence_options *sequences)
+{
+    const struct draft *draft = build->draft;
+    struct queue_options *out = &build->topology->queue;
+    struct queue_sequence_options *automatic =
+        &sequences[draft->sequence_count];
+
+    for (size_t i = 0; i < draft->sequence_count; i++)
+        build_sequence(build, &draft->sequences[i], &sequences[i]);
+    out->sequences = sequences;
+    out->sequence_count = draft->sequence_count;
+    out->interval_ms = (int32_t)draft->broker->interval.number;
+    if (draft->automatic == NULL)
+        return;
+    build_sequence(build, draft->automatic, automatic);
+    out->automatic = automatic;
+    out->auto_pattern = draft->automatic->pattern.text;
+    out->auto_limit = draft->automatic->limit.number;
+}
+
+enum seqb_status build_topology(const struct build *build,
+                                struct seqb_error *err)
+{
+    const struct draft *draft = build->draft;
+    struct ha_backend_options *backends =
+        arena_take(build->arena, draft->backend_count, sizeof *backends);
+    struct ha_pool_options *pools =
+        arena_take(build->arena, draft->pool_count, sizeof *pools);
+    /* One more than are listed: the automatic ones'. */
+    struct queue_sequence_options *sequences =
+        arena_take(build->arena, draft->sequence_count + 1, sizeof *sequences);
+    const char *state_dir = NULL;
+    enum seqb_status status;
+
+    if (backends == NULL || pools == NULL || sequences == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "topology: out of memory");
+    status = place_state_dir(build->arena, draft->broker->state_dir.text,
+                             &state_dir, err);
+    if (status != SEQB_OK)
+        return status;
+    build->topology->broker_name = draft->broker->name.text;
+    build->topology->state_dir = state_dir;
+    build_ha(build, backends, pools);
+    build_queue(build, sequences);
+    return SEQB_OK;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Backends by themselves, pools over backends, sequences over pools. A name
+ * that was not found breaks no further rule. */
+#include "config/check.h"
+
+#include <string.h>
+
+#include "config/engine.h"
+#include "config/nearest.h"
+#include "ha/ha.h"
+
+#define VALUE_BITS         63
+#define WINDOW_BITS_LEAST  8 /* for the window's number */
+#define COUNTER_BITS_LEAST 20
+
+/* Where a backend stands, by its index. */
+struct place {
+    const struct draft_pool *pool; /* NULL: in no partition */
+    size_t partition;
+    bool is_used;
+};
+
+struct checker {
+    const struct draft *draft;
+    struct mistakes *mistakes;
+    struct place *places;
+    bool is_name_lost; /* a name was not found: somebody may be unused only
+                          for that */
+};
+
+int32_t check_bits(size_t count)
+{
+    for (int32_t bits = 0; bits <= HA_BITS_MAX; bits++) {
+        if (count == (size_t)1 << bits)
+            return bits;
+    }
+    return -1;
+}
+
+int32_t check_find_backend(const struct draft *draft, const char *name)
+{
+    for (size_t i = 0; name != NULL && i < draft->backend_count; i++) {
+        const char *other = draft->backends[i].name.text;
+
+        if (other != NULL && strcmp(other, name) == 0)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
+int32_t check_find_pool(const struct draft *draft,
+                        const struct draft_sequence *sequence)
+{
+    const char *name = sequence->pool.text;
+
+    if (sequence->pool.line == 0)
+        return draft->pool_count == 1 ? 0 : -1;
+    for (size_t i = 0; name != NULL && i < draft->pool_count; i++) {
+        const char *other = draft->pools[i].name.text;
+
+        if (other != NULL && strcmp(other, name) == 0)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
+static void check_backend(struct checker *checker, size_t i)
+{
+    const struct draft_backend *backend = &checker->draft->backends[i];
+    const char *name = backend->name.text;
+
+    if (name != NULL && check_find_backend(checker->draft, name) != (int32_t)i)
+        mistakes_add(checker->mistakes, backend->name.line,
+                     "there is another backend named '%s'", name);
+    engine_check(backend, checker->mistakes);
+}
+
+/* The index of a backend that a pool names, -1 and a mistake if there is
+ * none. */
+static int32_t find_named(struct checker *checker, const char *name, int line)
+{
+    const int32_t found = check_find_backend(checker->draft, name);
+    struct nearest nearest = {.word = name};
+    char hint[NEAREST_HINT_SIZE];
+
+    if (found >= 0)
+        return found;
+    checker->is_name_lost = true;
+    if (name == NULL)
+        return -1;
+    for (size_t i = 0; i < checker->draft->backend_count; i++)
+        nearest_weigh(&nearest, checker->draft->backends[i].name.text);
+    mistakes_add(
+        checker->mistakes, line, "there is no backend '%s'%s", name,
+        nearest_hint(&nearest, ": add it to backends or remove it here", hint));
+    return -1;
+}
+
+static void check_partition(struct checker *checker,
+                            const struct draft_pool *pool, size_t partition)
+{
+    const int32_t i = find_named(checker, pool->partitions.names[partition],
+                                 pool->partitions.line);
+    struct place *place;
+
+    if (i < 0)
+        return;
+    place = &checker->places[i];
+    place->is_used = true;
+    if (place->pool == NULL) {
+        place->pool = pool;
+        place->partition = partition;
+        return;
+    }
+    mistakes_add(checker->mistakes, pool->partitions.line,
+                 "backend '%s' stands in partition %zu of pool '%s' already: "
+                 "a backend stands in one partition only",
+                 pool->partitions.names[partition], place->partition,
+                 place->pool->name.text == NULL ? "?" : place->pool->name.text);
+}
+
+static void check_partition_count(struct checker *checker,
+                                  const struct draft_pool *pool)
+{
+    const size_t count = pool->partitions.count;
+    size_t next = 1;
+
+    if (count == 0 || check_bits(count) >= 0)
+        return;
+    while (next < count && next < HA_PARTITIONS_MAX)
+        next *= 2;
+    if (count > HA_PARTITIONS_MAX)
+        mistakes_add(checker->mistakes, pool->partitions.line,
+                     "%zu partitions are too many: at most %d", count,
+                     HA_PARTITIONS_MAX);
+    else
+        mistakes_add(checker->mistakes, pool->partitions.line,
+                     "the number of partitions must be a power of two: here "
+                     "are %zu, make it %zu or %zu",
+                     count, next / 2, next);
+}
+
+/* Whether a partition of the pool has that guarantee. */
+static bool pool_has(const struct checker *checker,
+                     const struct draft_pool *pool,
+                     enum seqb_guarantee guarantee)
+{
+    for (size_t j = 0; j < pool->partitions.count; j++) {
+        const int32_t i =
+            check_find_backend(checker->draft, pool->partitions.names[j]);
+        const struct seqb_backend_ops *ops =
+            i < 0 ? NULL : engine_find(&checker->draft->backends[i]);
+
+        if (ops != NULL && ops->guarantee == guarantee)
+            return true;
+    }
+    return false;
+}
+
+static void check_authority(struct checker *checker,
+                            const struct draft_pool *pool)
+{
+    const struct seqb_backend_ops *ops;
+    int32_t i;
+
+    if (pool->authority.line == 0) {
+        if (pool_has(checker, pool, SEQB_WINDOWED))
+            mistakes_add(checker->mistakes, pool->line,
+                         "the pool has no 'authority': its windowed "
+                         "partitions need one, such as an sqlite backend");
+        return;
+    }
+    i = find_named(checker, pool->authority.text, pool->authority.line);
+    if (i < 0)
+        return;
+    checker->places[i].is_used = true;
+    ops = engine_find(&checker->draft->backends[i]);
+    if (ops != NULL && ops->guarantee != SEQB_DIRECT)
+        mistakes_add(checker->mistakes, pool->authority.line,
+                     "backend '%s' cannot be an authority: engine %s may "
+                     "forget; name one that is direct, such as sqlite",
+                     pool->authority.text, ops->engine);
+}
+
+static void check_pool(struct checker *checker, size_t i)
+{
+    const struct draft_pool *pool = &checker->draft->pools[i];
+
+    for (size_t j = 0; j < i; j++) {
+        const char *other = checker->draft->pools[j].name.text;
+
+        if (other == NULL || pool->name.text == NULL ||
+            strcmp(other, pool->name.text) != 0)
+            continue;
+        mistakes_add(checker->mistakes, pool->name.line,
+                     "there is another pool named '%s'", other);
+        break;
+    }
+    check_partition_count(checker, pool);
+    for (size_t j = 0; j < pool->partitions.count; j++)
+        check_partition(checker, pool, j);
+    if (pool->partitions.count == 0)
+        checker->is_name_lost = true;
+    check_authority(checker, pool);
+}
+
+static void check_unused(struct checker *checker)
+{
+    for (size_t i = 0; i < checker->draft->backend_count; i++) {
+        const struct draft_backend *backend = &checker->draft->backends[i];
+
+        if (checker->places[i].is_used || backend->name.text == NULL ||
+            check_find_backend(checker->draft, backend->name.text) !=
+                (int32_t)i)
+            continue;
+        mistakes_add(checker->mistakes, backend->line,
+                     "no pool uses the backend '%s': add it to a pool's "
+                     "partitions, make it an authority, or remove it",
+                     backend->name.text);
+    }
+}
+
+static void add_no_pool(struct checker *checker,
+                        const struct draft_sequence *sequence)
+{
+    struct nearest nearest = {.word = sequence->pool.text};
+    char hint[NEAREST_HINT_SIZE];
+
+    if (checker->draft->pool_count == 0)
+        return;
+    if (sequence->pool.line == 0) {
+        mistakes_add(checker->mistakes, sequence->line,
+                     "there are %zu pools: say which with 'pool'",
+                     checker->draft->pool_count);
+        return;
+    }
+    if (sequence->pool.text == NULL)
+        return;
+    for (size_t i = 0; i < checker->draft->pool_count; i++)
+        nearest_weigh(&nearest, checker->draft->pools[i].name.text);
+    mistakes_add(checker->mistakes, sequence->pool.line,
+                 "there is no pool '%s'%s", sequence->pool.text,
+                 nearest_hint(&nearest, ": add it to pools", hint));
+}
+
+/* That partition, memory and window bits leave room for what counts. */
+static void check_value_bits(struct checker *checker,
+                             const struct draft_pool *pool,
+                             const struct draft_sequence *sequence)
+{
+    const int bits = check_bits(pool->partitions.count);
+    const int memory_bits = (int)sequence->memory_bits.number;
+    const int window_bits = (int)pool->window_bits.number;
+    const int line = sequence->memory_bits.line > 0 ? sequence->memory_bits.line
+                                                    : sequence->line;
+    const int direct = VALUE_BITS - bits - memory_bits;
+    const int windowed = direct - window_bits;
+
+    if (bits < 0)
+        return;
+    if (windowed < WINDOW_BITS_LEAST && pool_has(checker, pool, SEQB_WINDOWED))
+        mistakes_add(checker->mistakes, line,
+                     "%d partition bits + %d memory bits + %d window bits "
+                     "leave %d of %d bits for the window's number, at least "
+                     "%d are needed: lower memory_bits or window_bits",
+                     bits, memory_bits, window_bits, windowed, VALUE_BITS,
+                     WINDOW_BITS_LEAST);
+    if (direct < COUNTER_BITS_LEAST && pool_has(checker, pool, SEQB_DIRECT))
+        mistakes_add(checker->mistakes, line,
+                     "%d partition bits + %d memory bits leave %d of %d bits "
+                     "for the counter, at least %d are needed: lower "
+                     "memory_bits",
+                     bits, memory_bits, direct, VALUE_BITS, COUNTER_BITS_LEAST);
+}
+
+static void check_sequence(struct checker *checker,
+                           const struct draft_sequence *sequence)
+{
+    const int32_t pool = check_find_pool(checker->draft, sequence);
+    const int64_t run = (int64_t)1 << sequence->memory_bits.number;
+    const int64_t most = sequence->max_unused.number;
+
+    if (pool < 0)
+        add_no_pool(checker, sequence);
+    else
+        check_value_bits(checker, &checker->draft->pools[pool], sequence);
+    if (most < run)
+        mistakes_add(checker->mistakes,
+                     sequence->max_unused.line > 0 ? sequence->max_unused.line
+                                                   : sequence->line,
+                     "'max_unused' is %lld, but one counter value yields "
+                     "2^%lld = %lld numbers: raise it or lower memory_bits",
+                     (long long)most, (long long)sequence->memory_bits.number,
+                     (long long)run);
+}
+
+static void check_keys(struct checker *checker)
+{
+    const struct draft_sequence *sequences = checker->draft->sequences;
+
+    for (size_t i = 0; i < checker->draft->sequence_count; i++) {
+        const char *key = sequences[i].key.text;
+
+        for (size_t j = 0; key != NULL && j < i; j++) {
+            const char *other = sequences[j].key.text;
+
+            if (other == NULL || strcmp(other, key) != 0)
+                continue;
+            mistakes_add(checker->mistakes, sequences[i].key.line,
+                         "there is another sequence with the key '%s'", key);
+            break;
+        }
+    }
+}
+
+void check_draft(const struct draft *draft, struct mistakes *mistakes)
+{
+    struct checker checker = {.draft = draft, .mistakes = mistakes};
+
+    checker.places = arena_take(mistakes->arena, draft->backend_count,
+                                sizeof *checker.places);
+    if (checker.places == NULL)
+        return;
+    for (size_t i = 0; i < draft->backend_count; i++)
+        check_backend(&checker, i);
+    for (size_t i = 0; i < draft->pool_count; i++)
+        check_pool(&checker, i);
+    if (!checker.is_name_lost && draft->pool_count > 0)
+        check_unused(&checker);
+    check_keys(&checker);
+    for (size_t i = 0; i < draft->sequence_count; i++)
+        check_sequence(&checker, &draft->sequences[i]);
+    if (draft->automatic != NULL)
+        check_sequence(&checker, draft->automatic);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way of a topology: scan, read, check, build; and what is told if a step
+ * found mistakes. */
+#include "config/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "config/build.h"
+#include "config/check.h"
+#include "config/read.h"
+#include "config/scan.h"
+#include "embedded_conf.h"
+#include "platform/error.h"
+#include "platform/file.h"
+#include "platform/text.h"
+
+#define LINE_SIZE     2048
+#define EMBEDDED_NAME "embedded.conf"
+#define MORE_SIZE     32 /* of "... and N more" */
+
+struct config {
+    struct config_topology topology;
+    struct arena arena; /* holds all that the topology points to */
+};
+
+/* One topology on its way. */
+struct parse {
+    struct config *config;
+    struct mistakes mistakes;
+    struct source source;
+    struct draft draft;
+};
+
+/* To whom mistakes are told: line by line, and as many as fit in a text. */
+struct teller {
+    void (*report)(void *context, const char *line);
+    void *context;
+    char text[SEQB_ERROR_TEXT_SIZE];
+    size_t left; /* mistakes that are not in `text` */
+};
+
+static void tell(struct teller *teller, const char *line)
+{
+    const size_t used = strlen(teller->text);
+    const size_t room = sizeof teller->text - used - MORE_SIZE;
+
+    if (teller->report != NULL)
+        teller->report(teller->context, line);
+    if (teller->left == 0 && (used == 0 || strlen(line) + 1 < room))
+        (void)text_append(teller->text, sizeof teller->text - MORE_SIZE, "%s%s",
+                          used == 0 ? "" : "\n", line);
+    else
+        teller->left++;
+}
+
+static enum seqb_status tell_mistakes(const struct parse *parse,
+                                      struct teller *teller,
+                                      struct seqb_error *err)
+{
+    char line[LINE_SIZE];
+    size_t told = 0;
+
+    for (const struct mistake *at = parse->mistakes.first; at != NULL;
+         at = at->next) {
+        const struct source_line from =
+            source_line_at(&parse->source, at->line);
+
+        (void)text_format(line, sizeof line, "%s:%d: %s", from.file, from.line,
+                          at->text);
+        tell(teller, line);
+        told++;
+    }
+    if (told < parse->mistakes.count) {
+        (void)text_format(line, sizeof line, "... and %zu more mistakes",
+                          parse->mistakes.count - told);
+        tell(teller, line);
+    }
+    if (teller->left > 0)
+        (void)text_append(teller->text, sizeof teller->text,
+                          "\n... and %zu more", teller->left);
+    return error_set(err, SEQB_CONFIG, "%s", teller->text);
+}
+
+/* Reads a text file; file_read cannot say where a text ends that holds a 0. */
+static enum seqb_status read_text(const char *path, char **out,
+                                  struct seqb_error *err)
+{
+    struct stat about;
+    char *text;
+    const enum seqb_status status = file_read(path, SCAN_SIZE_MAX, &text, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
+        strlen(text) < (size_t)about.st_size) {
+        free(text);
+        (void)error_set(err, SEQB_INVALID, "%s holds a 0 byte: it is no text",
+                        path);
+        return SEQB_INVALID;
+    }
+    *out = text;
+    return SEQB_OK;
+}
+
+/* Everything up to the options. What is wrong is a mistake, but for a missing
+ * state directory and memory. */
+static enum seqb_status parse_all(struct parse *parse, const char *text,
+                                  const char *name, struct seqb_error *err)
+{
+    struct arena *arena = &parse->config->arena;
+    const char *slash = strrchr(name, '/');
+    const struct build build = {
+        .draft = &parse->draft,
+        .folder = slash == NULL ? "."
+                                : arena_format(arena, "%.*s",
+                                               (int)(slash - name) + 1, name),
+        .arena = arena,
+        .mistakes = &parse->mistakes,
+        .topology = &parse->config->topology,
+    };
+
+    if (scan_text(&parse->source, text, name) && !arena->is_out_of_memory &&
+        read_draft(parse->source.text, arena, &parse->mistakes,
+                   &parse->draft) &&
+        !arena->is_out_of_memory)
+        check_draft(&parse->draft, &parse->mistakes);
+    if (arena->is_out_of_memory)
+        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
+    if (parse->mistakes.count > 0)
+        return SEQB_OK;
+    return build_topology(&build, err);
+}
+
+static enum seqb_status parse_and_tell(struct parse *parse, const char *text,
+                                       const char *name, struct teller *teller,
+                                       struct seqb_error *err)
+{
+    const struct arena *arena = &parse->config->arena;
+    struct seqb_error error;
+    const enum seqb_status status = parse_all(parse, text, name, &error);
+
+    if (status != SEQB_OK) {
+        if (teller->report != NULL)
+            teller->report(teller->context, error.text);
+        return error_copy(err, &error);
+    }
+    if (arena->is_out_of_memory)
+        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
+    if (parse->mistakes.count > 0)
+        return tell_mistakes(parse, teller, err);
+    return SEQB_OK;
+}
+
+static enum seqb_status open_text(const char *text, const char *name,
+                                  bool may_include, struct teller *teller,
+                                  struct config **out, struct seqb_error *err)
+{
+    struct config *config = calloc(1, sizeof *config);
+    struct parse parse = {.config = config};
+    enum seqb_status status;
+
+    if (config == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
+    parse.mistakes.arena = &config->arena;
+    parse.source.arena = &config->arena;
+    parse.source.mistakes = &parse.mistakes;
+    parse.source.read = may_include ? read_text : NULL;
+    status = parse_and_tell(&parse, text, name, teller, err);
+    source_free(&parse.source);
+    if (status != SEQB_OK) {
+        config_close(config);
+        return status;
+    }
+    *out = config;
+    return SEQB_OK;
+}
+
+enum seqb_status
+config_open_text(const char *text, const char *name,
+                 void (*report)(void *context, const char *line), void *context,
+                 struct config **out, struct seqb_error *err)
+{
+    struct teller teller = {.report = report, .context = context};
+
+    return open_text(text, name, false, &teller, out, err);
+}
+
+enum seqb_status config_open(const char *path,
+                             void (*report)(void *context, const char *line),
+                             void *context, struct config **out,
+                             struct seqb_error *err)
+{
+    struct teller teller = {.report = report, .context = context};
+    struct seqb_error error = {.text = ""};
+    enum seqb_status status;
+    char *text;
+
+    if (path == NULL)
+        return open_text(embedded_conf, EMBEDDED_NAME, false, &teller, out,
+                         err);
+    if (read_text(path, &text, &error) != SEQB_OK) {
+        tell(&teller, error.text);
+        if (error.status != SEQB_NO_MEMORY)
+            error.status = SEQB_CONFIG;
+        return error_copy(err, &error);
+    }
+    status = open_text(text, path, true, &teller, out, err);
+    free(text);
+    return status;
+}
+
+const struct config_topology *config_topology(const struct config *config)
+{
+    return &config->topology;
+}
+
+void config_close(struct config *config)
+{
+    if (config == NULL)
+        return;
+    arena_free(&config->arena);
+    free(config);
+}
+
+const struct seqb_setting *config_settings(size_t *count)
+{
+    return schema_settings(count);
+}
+
+const char *config_embedded_text(void)
+{
+    return embedded_conf;
+}
+
+const char *config_library(void)
+{
+    return read_library();
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A list sorted by line; mistakes of one line stay in the order found. */
+#include "config/mistakes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TEXT_SIZE 512
+#define KEPT_MAX  500 /* who has more will run the check again anyway */
+
+static void make_one_line(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+    }
+}
+
+static void insert(struct mistakes *mistakes, struct mistake *mistake)
+{
+    struct mistake **at = &mistakes->first;
+
+    while (*at != NULL && (*at)->line <= mistake->line)
+        at = &(*at)->next;
+    mistake->next = *at;
+    *at = mistake;
+}
+
+void mistakes_add(struct mistakes *mistakes, int line, const char *format, ...)
+{
+    char text[TEXT_SIZE];
+    struct mistake *mistake;
+    va_list args;
+
+    if (mistakes->count++ >= KEPT_MAX)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    make_one_line(text);
+    mistake = arena_take(mistakes->arena, 1, sizeof *mistake);
+    if (mistake == NULL)
+        return;
+    mistake->line = line;
+    mistake->text = arena_format(mistakes->arena, "%s", text);
+    if (mistake->text != NULL)
+        insert(mistakes, mistake);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mistakes found in a topology: collected by all who look at it, sorted
+ * by line, told at the end all at once.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "config/arena.h"
+
+struct mistake {
+    struct mistake *next;
+    int line; /* of the source, see config/scan.h */
+    char *text;
+};
+
+struct mistakes {
+    struct arena *arena; /* holds the mistakes */
+    struct mistake *first;
+    size_t count; /* may be more than are kept */
+};
+
+/* Adds one; control characters become '?' and a long text is cut, so that it
+ * is one line whatever the topology holds. */
+void mistakes_add(struct mistakes *mistakes, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table itself: adding a setting is adding a row here, a member to its
+ * draft struct, and what is to be done with it in build.c. */
+#include "config/schema.h"
+
+#include <string.h>
+
+#include "config/duration.h"
+#include "platform/text.h"
+
+#define LETTERS_NAME "1 to 32 of A-Z a-z 0-9 _ -"
+#define LETTERS_KEY  "1 to 64 of A-Z a-z 0-9 . _ : -"
+#define NO_RANGE     "", ""
+#define ONE_OF(list) list, ""
+#define ALL_ENGINES  ""
+#define NO_DEFAULT   ""
+
+/* What is said of each sequence, and of those that make themselves. */
+#define SEQUENCE_ROWS(ROW, section)                                            \
+    ROW(section, pool, NAME, ONE_OF(LETTERS_NAME), NO_DEFAULT, ALL_ENGINES,    \
+        "The pool its numbers come from. May be left out if there is only "    \
+        "one.")                                                                \
+    ROW(section, memory_bits, INTEGER, "0", "20", "3", ALL_ENGINES,            \
+        "One counter value yields 2^memory_bits numbers in memory. Part of "   \
+        "the layout: it cannot be changed once numbers were taken.")           \
+    ROW(section, deadline, DURATION, "1ms", "10m", "1s", ALL_ENGINES,          \
+        "How long a caller waits at most for a number.")                       \
+    ROW(section, runway, DURATION, "1ms", "1m", "50ms", ALL_ENGINES,           \
+        "Hold as many numbers ahead as are used up in this time.")             \
+    ROW(section, max_unused, INTEGER, "1", "1073741824", "1000000",            \
+        ALL_ENGINES,                                                           \
+        "Never hold more numbers than this ahead. At least 2^memory_bits.")    \
+    ROW(section, prefetch, BOOLEAN, NO_RANGE, "true", ALL_ENGINES,             \
+        "Whether numbers are fetched ahead, or only when somebody waits.")
+
+/* ROW(section, name, type, low, high, default, engine, help) */
+#define SCHEMA(ROW)                                                            \
+    ROW(BROKER, name, NAME, ONE_OF(LETTERS_NAME), "seqbroker", ALL_ENGINES,    \
+        "The broker's name in messages and status.")                           \
+    ROW(BROKER, state_dir, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,            \
+        "The folder of what the broker keeps. $SEQBROKER_STATE_DIR goes "      \
+        "before it; without either it is $XDG_STATE_HOME/seqbroker, else "     \
+        "~/.local/state/seqbroker. A relative one begins where the broker "    \
+        "was started.")                                                        \
+    ROW(BROKER, open_timeout, DURATION, "10ms", "5m", "3s", ALL_ENGINES,       \
+        "How long a start waits for the backends to answer.")                  \
+    ROW(BROKER, interval, DURATION, "1ms", "1s", "20ms", ALL_ENGINES,          \
+        "The time between two looks at every sequence's stock.")               \
+    ROW(BACKENDS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED,           \
+        ALL_ENGINES, "Its name in pools, messages and status. Unique.")        \
+    ROW(BACKENDS, engine, CHOICE, NO_RANGE, SCHEMA_REQUIRED, ALL_ENGINES,      \
+        "What kind of store it is: sqlite or redis.")                          \
+    ROW(BACKENDS, path, PATH, NO_RANGE, NO_DEFAULT, "sqlite",                  \
+        "The database file, required. A relative one is in the state "         \
+        "directory.")                                                          \
+    ROW(BACKENDS, host, TEXT, NO_RANGE, "127.0.0.1", "redis",                  \
+        "The server's name or address.")                                       \
+    ROW(BACKENDS, port, INTEGER, "1", "65535", "6379", "redis",                \
+        "The server's port.")                                                  \
+    ROW(BACKENDS, socket, PATH, NO_RANGE, NO_DEFAULT, "redis",                 \
+        "The server's unix socket, instead of host and port. An absolute "     \
+        "path.")                                                               \
+    ROW(BACKENDS, user, TEXT, NO_RANGE, NO_DEFAULT, "redis",                   \
+        "Who to log in as. Needs password_file.")                              \
+    ROW(BACKENDS, password_file, PATH, NO_RANGE, NO_DEFAULT, "redis",          \
+        "A file with the password, readable by its owner alone. A relative "   \
+        "one is in the folder of the topology file.")                          \
+    ROW(BACKENDS, database, INTEGER, "0", "65535", "0", "redis",               \
+        "The number of the server's database.")                                \
+    ROW(BACKENDS, prefix, KEY, ONE_OF(LETTERS_KEY), "seqbroker", "redis",      \
+        "What all keys in the store begin with.")                              \
+    ROW(BACKENDS, connect_timeout, DURATION, "10ms", "1m", "1s", ALL_ENGINES,  \
+        "How long connecting may take.")                                       \
+    ROW(POOLS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED, ALL_ENGINES, \
+        "Its name in sequences, messages and status. Unique. Part of the "     \
+        "layout.")                                                             \
+    ROW(POOLS, partitions, NAMES, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED,       \
+        ALL_ENGINES,                                                           \
+        "The backends that stand in its partitions: 1, 2, 4, ... 64 of them, " \
+        "each in one partition only. Number and order are part of the "        \
+        "layout.")                                                             \
+    ROW(POOLS, authority, NAME, ONE_OF(LETTERS_NAME), NO_DEFAULT, ALL_ENGINES, \
+        "The backend that leases windows, of a direct engine (sqlite). "       \
+        "Required if a partition is windowed (redis). Part of the layout.")    \
+    ROW(POOLS, window_bits, INTEGER, "8", "40", "20", ALL_ENGINES,             \
+        "A window holds 2^window_bits counter values. Part of the layout.")    \
+    ROW(POOLS, timeout, DURATION, "1ms", "1m", "200ms", ALL_ENGINES,           \
+        "A call to a backend that takes longer counts as slow.")               \
+    ROW(POOLS, slow_count, INTEGER, "1", "1000", "3", ALL_ENGINES,             \
+        "So many slow calls within slow_window: the partition is "             \
+        "quarantined.")                                                        \
+    ROW(POOLS, slow_window, DURATION, "1s", "1d", "60s", ALL_ENGINES,          \
+        "See slow_count.")                                                     \
+    ROW(POOLS, rescue, CHOICE, ONE_OF("backoff, fixed"), "backoff",            \
+        ALL_ENGINES,                                                           \
+        "When a quarantined partition is probed: after 100 ms, then twice as " \
+        "long each time up to rescue_after; or after rescue_after each time.") \
+    ROW(POOLS, rescue_after, DURATION, "100ms", "1d", "300s", ALL_ENGINES,     \
+        "See rescue.")                                                         \
+    ROW(POOLS, failover_gap, INTEGER, "0", "1099511627776", "1000000",         \
+        ALL_ENGINES,                                                           \
+        "A direct counter whose store changed is raised by so many values: "   \
+        "more than it can have lost.")                                         \
+    ROW(SEQUENCES, key, KEY, ONE_OF(LETTERS_KEY), SCHEMA_REQUIRED,             \
+        ALL_ENGINES, "What services ask for. Unique.")                         \
+    SEQUENCE_ROWS(ROW, SEQUENCES)                                              \
+    ROW(AUTOMATIC, pattern, TEXT, NO_RANGE, SCHEMA_REQUIRED, ALL_ENGINES,      \
+        "Keys that match it make their sequence when first asked for: * is "   \
+        "any text, ? any character, [a-z] one of several.")                    \
+    ROW(AUTOMATIC, limit, INTEGER, "1", "1000000", "10000", ALL_ENGINES,       \
+        "So many sequences may make themselves.")                              \
+    SEQUENCE_ROWS(ROW, AUTOMATIC)
+
+/* The sections' names and structs. */
+#define GROUP_BROKER     "broker"
+#define GROUP_BACKENDS   "backends"
+#define GROUP_POOLS      "pools"
+#define GROUP_SEQUENCES  "sequences"
+#define GROUP_AUTOMATIC  "auto_sequences"
+#define STRUCT_BROKER    struct draft_broker
+#define STRUCT_BACKENDS  struct draft_backend
+#define STRUCT_POOLS     struct draft_pool
+#define STRUCT_SEQUENCES struct draft_sequence
+#define STRUCT_AUTOMATIC struct draft_sequence
+
+#define WORDS_TEXT     "text"
+#define WORDS_NAME     "name"
+#define WORDS_KEY      "key"
+#define WORDS_PATH     "path"
+#define WORDS_CHOICE   "choice"
+#define WORDS_NAMES    "list of names"
+#define WORDS_INTEGER  "integer"
+#define WORDS_BOOLEAN  "boolean"
+#define WORDS_DURATION "duration"
+
+static const struct schema_row rows[] = {
+#define SCHEMA_ROW(section, name, type, ...)                                   \
+    {#name, SCHEMA_##section, SCHEMA_##type, offsetof(STRUCT_##section, name), \
+     SCHEMA_ROW_REST(__VA_ARGS__)},
+#define SCHEMA_ROW_REST(low, high, initial, engine, help)                      \
+    low, high, initial, engine
+    SCHEMA(SCHEMA_ROW)};
+
+static const struct seqb_setting settings[] = {
+#define SETTING(section, name, type, ...)                                      \
+    {GROUP_##section, #name, WORDS_##type, SETTING_REST(__VA_ARGS__)},
+#define SETTING_REST(low, high, initial, engine, help)                         \
+    sizeof(high) > 1 ? low " ... " high : (low), initial,                      \
+        sizeof(engine) > 1 ? help " (" engine " only)" : (help)
+    SCHEMA(SETTING)};
+
+static const struct schema_group groups[SCHEMA_SECTIONS] = {
+    [SCHEMA_BROKER] = {GROUP_BROKER, "broker", false, sizeof(STRUCT_BROKER)},
+    [SCHEMA_BACKENDS] = {GROUP_BACKENDS, "backend", true,
+                         sizeof(STRUCT_BACKENDS)},
+    [SCHEMA_POOLS] = {GROUP_POOLS, "pool", true, sizeof(STRUCT_POOLS)},
+    [SCHEMA_SEQUENCES] = {GROUP_SEQUENCES, "sequence", true,
+                          sizeof(STRUCT_SEQUENCES)},
+    [SCHEMA_AUTOMATIC] = {GROUP_AUTOMATIC, GROUP_AUTOMATIC, false,
+                          sizeof(STRUCT_AUTOMATIC)},
+};
+
+const struct schema_row *schema_rows(size_t *count)
+{
+    *count = sizeof rows / sizeof rows[0];
+    return rows;
+}
+
+const struct schema_group *schema_group(enum schema_section section)
+{
+    return &groups[section];
+}
+
+static int64_t bound(const struct schema_row *row, const char *text)
+{
+    int64_t value = 0;
+
+    if (row->type == SCHEMA_DURATION)
+        (void)duration_parse(text, &value);
+    else
+        (void)text_to_int64(text, strlen(text), &value);
+    return value;
+}
+
+void schema_range(const struct schema_row *row, int64_t *low, int64_t *high)
+{
+    *low = bound(row, row->low);
+    *high = bound(row, row->high);
+}
+
+const struct seqb_setting *schema_settings(size_t *count)
+{
+    *count = sizeof settings / sizeof settings[0];
+    return settings;
+}
