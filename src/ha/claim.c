@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands in a store, and what ought to. */
+#include "ha/claim.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define STORE_CLAIM "store"
+#define PLACE_CLAIM "place"
+
+static void pool_claim_name(const struct ha_pool_options *pool, char *out,
+                            size_t size)
+{
+    (void)text_format(out, size, "pool/%s", pool->name);
+}
+
+enum seqb_status claim_look(struct seqb_backend *backend,
+                            const struct ha_pool_options *pool,
+                            struct layout_store *out, struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    enum seqb_status status = backend->ops->claim(backend, STORE_CLAIM, NULL,
+                                                  out->id, sizeof out->id, err);
+
+    if (status == SEQB_OK)
+        status = backend->ops->claim(backend, PLACE_CLAIM, NULL, out->place,
+                                     sizeof out->place, err);
+    if (status != SEQB_OK)
+        return status;
+    pool_claim_name(pool, name, sizeof name);
+    return backend->ops->claim(backend, name, NULL, out->layout,
+                               sizeof out->layout, err);
+}
+
+/* 128 bits by chance, in hexadecimal digits. */
+static enum seqb_status id_make(char *out, size_t size, struct seqb_error *err)
+{
+    unsigned char bytes[16];
+
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return error_set(err, SEQB_NO_MEMORY, "no random bytes for an id");
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof bytes; i++)
+        (void)text_append(out, size, "%02x", bytes[i]);
+    return SEQB_OK;
+}
+
+enum seqb_status claim_identify(struct seqb_backend *backend, const char *name,
+                                struct layout_store *out,
+                                struct seqb_error *err)
+{
+    char id[LAYOUT_STORE_SIZE];
+
+    if (backend->ops->guarantee == SEQB_WINDOWED)
+        (void)text_copy(id, sizeof id, name);
+    else if (id_make(id, sizeof id, err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
+    return backend->ops->claim(backend, STORE_CLAIM, id, out->id,
+                               sizeof out->id, err);
+}
+
+/* The store must be the one that the layout names; one that may forget is
+ * told again who it is. */
+static enum seqb_status verify_id(struct seqb_backend *backend,
+                                  const char *name, const char *expected,
+                                  struct seqb_error *err)
+{
+    const bool is_windowed = backend->ops->guarantee == SEQB_WINDOWED;
+    char id[LAYOUT_STORE_SIZE];
+    const enum seqb_status status = backend->ops->claim(
+        backend, STORE_CLAIM, is_windowed ? name : NULL, id, sizeof id, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (strcmp(id, expected) == 0)
+        return SEQB_OK;
+    return error_set(err, SEQB_LAYOUT,
+                     "backend %s: another store stands there: the layout "
+                     "names '%s', this one is '%s'; put the right one in its "
+                     "place",
+                     name, expected, id[0] == '\0' ? "new" : id);
+}
+
+static void place_name(const struct ha_pool_options *pool, int32_t partition,
+                       char *out, size_t size)
+{
+    (void)text_format(out, size, "%s/%d", pool->name, (int)partition);
+}
+
+enum seqb_status claim_compare_place(const char *name, const char *standing,
+                                     const struct ha_pool_options *pool,
+                                     int32_t partition, struct seqb_error *err)
+{
+    char place[LAYOUT_STORE_SIZE];
+
+    place_name(pool, partition, place, sizeof place);
+    if (strcmp(standing, place) == 0)
+        return SEQB_OK;
+    return error_set(err, SEQB_LAYOUT,
+                     "backend %s: its store stands in %s (pool/partition) and "
+                     "is configured as %s; nothing was changed; put the "
+                     "topology back as it was, another place would issue old "
+                     "numbers again",
+                     name, standing, place);
+}
+
+/* The counters' names and the numbers' bits come from the place. An authority
+ * that is no partition may serve several pools. */
+static enum seqb_status verify_place(struct seqb_backend *backend,
+                                     const char *name,
+                                     const struct ha_pool *pool, int32_t member,
+                                     struct seqb_error *err)
+{
+    char place[LAYOUT_STORE_SIZE];
+    char standing[LAYOUT_STORE_SIZE];
+    enum seqb_status status;
+
+    if (member >= 1 << pool->options->bits)
+        return SEQB_OK;
+    place_name(pool->options, member, place, sizeof place);
+    status = backend->ops->claim(backend, PLACE_CLAIM, place, standing,
+                                 sizeof standing, err);
+    if (status != SEQB_OK)
+        return status;
+    return claim_compare_place(name, standing, pool->options, member, err);
+}
+
+enum seqb_status claim_verify(struct seqb_backend *backend, const char *name,
+                              const struct ha_pool *pool, int32_t member,
+                              struct seqb_error *err)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    char claim[SEQB_COUNTER_SIZE];
+    enum seqb_status status =
+        verify_id(backend, name, pool->store_ids[member], err);
+
+    if (status == SEQB_OK)
+        status = verify_place(backend, name, pool, member, err);
+    if (status != SEQB_OK)
+        return status;
+    pool_claim_name(pool->options, claim, sizeof claim);
+    status = backend->ops->claim(backend, claim, pool->layout, standing,
+                                 sizeof standing, err);
+    if (status != SEQB_OK)
+        return status;
+    return layout_compare(name, standing, pool->layout, err);
+}
+
+enum seqb_status claim_sequence(struct seqb_backend *backend, const char *name,
+                                const struct ha_counter *counter,
+                                struct seqb_error *err)
+{
+    char claim[SEQB_COUNTER_SIZE];
+    char text[64];
+    char standing[SEQB_CLAIM_SIZE];
+    enum seqb_status status;
+
+    (void)text_format(claim, sizeof claim, "sequence/%s/%s",
+                      counter->pool->options->name, counter->key);
+    (void)text_format(text, sizeof text, "memory_bits=%d",
+                      (int)counter->memory_bits);
+    status = backend->ops->claim(backend, claim, text, standing,
+                                 sizeof standing, err);
+    if (status != SEQB_OK || strcmp(standing, text) == 0)
+        return status;
+    return error_set(err, SEQB_LAYOUT,
+                     "sequence %s in backend %s was used with %s and is "
+                     "configured with %s; nothing was changed; put the "
+                     "setting back, other bits would issue old numbers again",
+                     counter->key, name, standing, text);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fencing decisions of docs/guarantees.md. */
+#include "ha/fence.h"
+
+/* I4: the reply must lie above the mark held when the request was sent. Of a
+ * window that another broker leased, this one holds nothing yet. */
+static bool went_back(enum seqb_guarantee guarantee,
+                      const struct fence_mark *mark,
+                      const struct seqb_request *reply)
+{
+    if (guarantee == SEQB_WINDOWED && reply->window != mark->window)
+        return false;
+    return reply->block.first <= mark->value;
+}
+
+enum fence_verdict fence_judge(enum seqb_guarantee guarantee,
+                               const struct fence_mark *mark, int64_t floor,
+                               const struct seqb_request *reply)
+{
+    const bool is_windowed = guarantee == SEQB_WINDOWED;
+
+    if (reply->status == SEQB_FENCED)
+        return is_windowed ? FENCE_WINDOW : FENCE_RAISE;
+    if (reply->status == SEQB_EXHAUSTED)
+        return is_windowed ? FENCE_WINDOW : FENCE_EXHAUSTED;
+    if (reply->status != SEQB_OK)
+        return FENCE_FAIL;
+    if (went_back(guarantee, mark, reply))
+        return FENCE_POISON;
+    if (!is_windowed && reply->block.first <= floor)
+        return FENCE_RAISE;
+    return FENCE_ACCEPT;
+}
+
+struct fence_mark fence_advance(const struct seqb_request *reply,
+                                enum seqb_guarantee guarantee)
+{
+    return (struct fence_mark){
+        .window = guarantee == SEQB_WINDOWED ? reply->window : 0,
+        .value = reply->block.first + (reply->block.count - 1),
+    };
+}
+
+int64_t fence_window_floor(const struct fence_mark *mark,
+                           const struct seqb_request *reply)
+{
+    return mark->window > reply->window ? mark->window : reply->window;
+}
+
+bool fence_is_sane(enum seqb_guarantee guarantee, int64_t window_max,
+                   const struct seqb_request *reply)
+{
+    const struct seqb_block *block = &reply->block;
+    const bool is_windowed = guarantee == SEQB_WINDOWED;
+    const int64_t lowest = is_windowed ? 0 : 1;
+    const int64_t highest = is_windowed ? reply->limit - 1 : reply->limit;
+
+    if (block->count < 1 || block->count > reply->want)
+        return false;
+    if (block->first < lowest || block->first > highest - (block->count - 1))
+        return false;
+    return !is_windowed || (reply->window >= 1 && reply->window <= window_max);
+}

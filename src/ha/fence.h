@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a backend's reply means: used, thrown away, or a sign that the store's
+ * history changed. Pure. The invariants I1 to I5 are in docs/guarantees.md.
+ */
+#pragma once
+
+#include <seqbroker/backend.h>
+
+/* The highest value that this broker holds of one counter: for a windowed
+ * counter inside `window`, for a direct one `window` is 0. */
+struct fence_mark {
+    int64_t window;
+    int64_t value;
+};
+
+#define FENCE_NOTHING ((struct fence_mark){0, -1})
+
+enum fence_verdict {
+    FENCE_ACCEPT,    /* the block is ours: use it, advance the mark */
+    FENCE_POISON,    /* the counter went back: refuse the partition */
+    FENCE_RAISE,     /* direct: raise and bind the counter, ask again */
+    FENCE_WINDOW,    /* windowed: install a fresh window, ask again */
+    FENCE_EXHAUSTED, /* direct: nothing is left, ever */
+    FENCE_FAIL       /* the reply's own status is the answer */
+};
+
+/*
+ * Judges a reply. `mark` is what was held when the request was sent; `floor`
+ * is what the block must lie above (0: nothing), as when the windows of a
+ * restored authority must pass those already in use.
+ */
+enum fence_verdict fence_judge(enum seqb_guarantee guarantee,
+                               const struct fence_mark *mark, int64_t floor,
+                               const struct seqb_request *reply);
+
+/* The mark after an accepted reply. */
+struct fence_mark fence_advance(const struct seqb_request *reply,
+                                enum seqb_guarantee guarantee);
+
+/* A window to install must lie above this: the window that stands in the
+ * cell, and the last that this broker used. */
+int64_t fence_window_floor(const struct fence_mark *mark,
+                           const struct seqb_request *reply);
+
+/* Whether a granted block is one that was asked for: not empty, no more than
+ * wanted, within the limit; windowed: in a window of 1 ... `window_max`. */
+bool fence_is_sane(enum seqb_guarantee guarantee, int64_t window_max,
+                   const struct seqb_request *reply);

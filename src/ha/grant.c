@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Carries out what fence.c decides. */
+#include "ha/grant.h"
+
+#include "ha/claim.h"
+#include "ha/window.h"
+#include "ha/worker.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/log.h"
+#include "platform/text.h"
+
+/* Reserve, mend, reserve again; a third time if another broker was faster
+ * and used up what it had installed. */
+#define GRANT_ROUNDS 3
+
+/* How many windows a changed authority is raised by: leases are rare, so that
+ * this covers more lost ones than a store can forget in practice. */
+#define WINDOW_GAP 65536
+
+void grant_answer(struct slot *slot, struct seqb_error *why)
+{
+    slot->why = why;
+    slot->done(slot);
+}
+
+static void answer_all(struct worker *worker, size_t n,
+                       const struct seqb_error *why)
+{
+    struct seqb_error copy = *why;
+
+    for (size_t i = 0; i < n; i++)
+        grant_answer(worker->batch[i], &copy);
+}
+
+static int64_t slot_window_max(const struct slot *slot)
+{
+    const struct ha_pool_options *pool = slot->counter->pool->options;
+
+    return layout_window_max(pool->bits, slot->counter->memory_bits,
+                             pool->window_bits);
+}
+
+static int64_t slot_limit(const struct slot *slot)
+{
+    const struct ha_pool_options *pool = slot->counter->pool->options;
+    const int32_t memory_bits = slot->counter->memory_bits;
+
+    if (slot->is_lease)
+        return slot_window_max(slot);
+    if (slot->windows != NULL)
+        return (int64_t)1 << pool->window_bits;
+    return layout_counter_max(pool->bits, memory_bits);
+}
+
+static void slot_name(const struct slot *slot, char *out, size_t size)
+{
+    (void)text_format(out, size, "%s%s/%d/%s", slot->is_lease ? "window/" : "",
+                      slot->counter->pool->options->name, (int)slot->partition,
+                      slot->counter->key);
+}
+
+/* Compares the sequences' claims where this connection has not yet; answers
+ * the slots that are refused and returns how many are left. */
+static size_t grant_admit(struct worker *worker, size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+        struct seqb_error err;
+        enum seqb_status status = SEQB_OK;
+
+        if (slot->admitted_on != worker->connection)
+            status =
+                claim_sequence(worker->backend, worker->options->options.name,
+                               slot->counter, &err);
+        if (status != SEQB_OK && status != SEQB_LAYOUT) {
+            worker_fail(worker, &err, 0);
+            answer_all(worker, left, &err);
+            for (; i < n; i++)
+                grant_answer(worker->batch[i], &err);
+            return 0;
+        }
+        if (status == SEQB_LAYOUT) {
+            grant_answer(slot, &err);
+            continue;
+        }
+        slot->admitted_on = worker->connection;
+        worker->batch[left++] = slot;
+    }
+    return left;
+}
+
+/* One call of the engine for the whole batch; false if it failed, then all
+ * are answered. */
+static bool grant_reserve(struct worker *worker, size_t n)
+{
+    const int64_t start_us = clock_now_us();
+    struct seqb_error err;
+
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+
+        slot_name(slot, worker->names[i], sizeof worker->names[i]);
+        worker->requests[i] = (struct seqb_request){.counter = worker->names[i],
+                                                    .want = slot->want,
+                                                    .limit = slot_limit(slot),
+                                                    .window = SEQB_NO_WINDOW};
+    }
+    if (worker->backend->ops->reserve(worker->backend, worker->requests, n,
+                                      &err) == SEQB_OK) {
+        worker_note(worker, NULL, clock_now_us() - start_us);
+        return true;
+    }
+    /* What was answered before it broke is acknowledged, and yet not worth a
+     * second path: it becomes a gap. */
+    worker_fail(worker, &err, clock_now_us() - start_us);
+    answer_all(worker, n, &err);
+    return false;
+}
+
+static int64_t max_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The highest value that any partition granted this counter: one whose store
+ * changed begins above it, if the broker knows more than the store does. */
+static int64_t slot_level(const struct slot *slot)
+{
+    struct ha_pool *pool = slot->counter->pool;
+    int64_t level;
+
+    if (slot->is_lease)
+        return 0; /* windows are counted apart */
+    pthread_mutex_lock(&pool->lock);
+    level = slot->counter->level;
+    pthread_mutex_unlock(&pool->lock);
+    return level;
+}
+
+/* Raises and binds a direct counter whose store changed, or whose block lay
+ * at or below the slot's floor. */
+static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
+                                   const struct seqb_request *reply,
+                                   struct seqb_error *err)
+{
+    const struct seqb_raise raise = {
+        .counter = reply->counter,
+        .floor =
+            max_of(max_of(slot->floor, slot->mark.value), slot_level(slot)),
+        .gap = slot->is_lease ? WINDOW_GAP
+                              : slot->counter->pool->options->failover_gap,
+        .limit = reply->limit,
+    };
+    int64_t value;
+    const enum seqb_status status =
+        worker->backend->ops->raise(worker->backend, &raise, &value, err);
+
+    if (status == SEQB_OK)
+        log_line(SEQB_LOG_WARN,
+                 "event=raised backend=%s counter=%s value=%lld reason=\"%s\"",
+                 worker->options->options.name, reply->counter,
+                 (long long)value,
+                 reply->status == SEQB_FENCED ? reply->error.text
+                                              : "below the windows in use");
+    return status;
+}
+
+/* Puts a fresh window into the cell. "Not above the one that stands" is
+ * no failure: the next round sees that one, and takes a later window. */
+static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
+                                    const struct seqb_request *reply,
+                                    struct seqb_error *err)
+{
+    struct seqb_window window = {.counter = reply->counter,
+                                 .size = reply->limit};
+    int64_t standing;
+    enum seqb_status status =
+        window_take(slot->windows, fence_window_floor(&slot->mark, reply),
+                    worker->mend_until_ms, &window.window, err);
+
+    if (status != SEQB_OK)
+        return status;
+    /* I2: sent once. If it fails, the window is lost with it. */
+    status =
+        worker->backend->ops->install(worker->backend, &window, &standing, err);
+    return status == SEQB_FENCED ? SEQB_OK : status;
+}
+
+static void grant_poison(struct worker *worker, struct slot *slot,
+                         const struct seqb_request *reply,
+                         struct seqb_error *err)
+{
+    (void)error_set(err, SEQB_POISONED,
+                    "counter %s went back: granted %lld after %lld; the store "
+                    "lost what it had acknowledged; see docs/guarantees.md",
+                    reply->counter, (long long)reply->block.first,
+                    (long long)slot->mark.value);
+    worker_fail(worker, err, 0);
+}
+
+static void grant_accept(struct slot *slot, const struct seqb_request *reply)
+{
+    const int32_t window_bits = slot->counter->pool->options->window_bits;
+
+    slot->mark = fence_advance(reply, slot->windows != NULL ? SEQB_WINDOWED
+                                                            : SEQB_DIRECT);
+    slot->block = reply->block;
+    if (slot->windows != NULL)
+        slot->block.first |= reply->window << window_bits;
+    grant_answer(slot, NULL);
+}
+
+static enum seqb_status grant_mend(struct worker *worker, struct slot *slot,
+                                   enum fence_verdict verdict,
+                                   const struct seqb_request *reply,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (worker->backend == NULL)
+        return error_set(err, SEQB_UNAVAILABLE, "the connection was lost");
+    status = verdict == FENCE_RAISE ? mend_raise(worker, slot, reply, err)
+                                    : mend_window(worker, slot, reply, err);
+    if (status == SEQB_OK)
+        return SEQB_AGAIN;
+    if (status_blame(status) == BLAME_BACKEND)
+        worker_fail(worker, err, 0);
+    return status;
+}
+
+/* Acts on one reply. SEQB_OK: answered; SEQB_AGAIN: mended, ask again; else
+ * the slot fails with it. */
+static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
+                                    const struct seqb_request *reply,
+                                    struct seqb_error *err)
+{
+    const enum seqb_guarantee guarantee = worker->options->ops->guarantee;
+    const enum fence_verdict verdict =
+        fence_judge(guarantee, &slot->mark, slot->floor, reply);
+
+    if (reply->status == SEQB_OK &&
+        !fence_is_sane(guarantee, slot_window_max(slot), reply)) {
+        (void)error_set(err, SEQB_PROTOCOL,
+                        "counter %s: granted %lld from %lld, which was not "
+                        "asked for",
+                        reply->counter, (long long)reply->block.count,
+                        (long long)reply->block.first);
+        worker_fail(worker, err, 0);
+        return SEQB_PROTOCOL;
+    }
+    switch (verdict) {
+    case FENCE_ACCEPT:
+        grant_accept(slot, reply);
+        return SEQB_OK;
+    case FENCE_POISON:
+        grant_poison(worker, slot, reply, err);
+        return SEQB_POISONED;
+    case FENCE_RAISE:
+    case FENCE_WINDOW:
+        return grant_mend(worker, slot, verdict, reply, err);
+    default:
+        return error_copy(err, &reply->error);
+    }
+}
+
+/* Acts on every reply; returns how many slots are to be asked again. */
+static size_t grant_settle(struct worker *worker, size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+        struct seqb_error err;
+        const enum seqb_status status =
+            grant_judge(worker, slot, &worker->requests[i], &err);
+
+        if (status == SEQB_AGAIN)
+            worker->batch[left++] = slot;
+        else if (status != SEQB_OK)
+            grant_answer(slot, &err);
+    }
+    return left;
+}
+
+void grant_run(struct worker *worker, size_t n)
+{
+    const int64_t start_us = clock_now_us();
+    struct seqb_error err;
+
+    if (!worker_may_work(worker, &err) ||
+        worker_connect(worker, &err) != SEQB_OK) {
+        answer_all(worker, n, &err);
+        return;
+    }
+    worker->mend_until_ms =
+        clock_now_ms() + worker->options->options.timeout_ms;
+    n = grant_admit(worker, n);
+    /* All were refused, by claims that were read: the backend is well. */
+    if (n == 0 && worker->backend != NULL)
+        worker_note(worker, NULL, clock_now_us() - start_us);
+    for (int round = 0; n > 0 && round < GRANT_ROUNDS; round++) {
+        if (!grant_reserve(worker, n))
+            return;
+        n = grant_settle(worker, n);
+        if (n > 0 && worker->backend == NULL)
+            break;
+    }
+    (void)error_set(&err, SEQB_UNAVAILABLE,
+                    "no valid counter after %d rounds: other brokers or "
+                    "the store's loss were faster",
+                    GRANT_ROUNDS);
+    answer_all(worker, n, &err);
+}

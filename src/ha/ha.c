@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening and closing the pools with their workers, and their status. */
+#include "ha/ha.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ha/startup.h"
+#include "ha/worker.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+static void add_duty(struct ha_pool *pool, struct worker *worker)
+{
+    worker->duties[worker->duty_count++] =
+        (struct worker_duty){pool, pool->members};
+    pool->workers[pool->members++] = worker;
+}
+
+static void pool_assemble(struct ha *ha, struct ha_pool *pool,
+                          const struct ha_pool_options *options)
+{
+    const int32_t partitions = 1 << options->bits;
+    bool is_partition = false;
+
+    pool->options = options;
+    pthread_mutex_init(&pool->lock, NULL);
+    ha->pools_made++;
+    for (int32_t i = 0; i < partitions; i++) {
+        add_duty(pool, &ha->workers[options->partitions[i]]);
+        is_partition |= options->partitions[i] == options->authority;
+    }
+    if (options->authority >= 0) {
+        pool->authority = &ha->workers[options->authority];
+        if (!is_partition)
+            add_duty(pool, pool->authority);
+    }
+    pool_init(&pool->pool, options, pool->members, clock_now_ms());
+}
+
+/* A backend may serve every pool as its authority, and one as a partition. */
+static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
+{
+    const struct ha_options *options = ha->options;
+
+    for (size_t i = 0; i < options->backend_count; i++) {
+        if (worker_init(&ha->workers[i], &options->backends[i],
+                        options->pool_count, err) != SEQB_OK)
+            return SEQB_NO_MEMORY;
+    }
+    for (size_t i = 0; i < options->pool_count; i++)
+        pool_assemble(ha, &ha->pools[i], &options->pools[i]);
+    for (size_t i = 0; i < options->backend_count; i++) {
+        if (ha->workers[i].duty_count == 0)
+            return error_set(err, SEQB_CONFIG, "backend %s is used by no pool",
+                             options->backends[i].options.name);
+        if (worker_start(&ha->workers[i], err) != SEQB_OK)
+            return SEQB_NO_MEMORY;
+    }
+    return SEQB_OK;
+}
+
+enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
+                         struct seqb_error *err)
+{
+    struct ha *ha = calloc(1, sizeof *ha);
+    enum seqb_status status;
+
+    if (ha == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    ha->options = options;
+    ha->workers = calloc(options->backend_count, sizeof *ha->workers);
+    ha->pools = calloc(options->pool_count, sizeof *ha->pools);
+    status = ha->workers == NULL || ha->pools == NULL
+                 ? error_set(err, SEQB_NO_MEMORY, "out of memory")
+                 : ha_assemble(ha, err);
+    if (status == SEQB_OK)
+        status = startup_run(ha, err);
+    if (status != SEQB_OK) {
+        ha_close(ha);
+        return status;
+    }
+    *out = ha;
+    return SEQB_OK;
+}
+
+/* All are told before any is waited for: one may wait for another's window,
+ * and is answered when that one stops. */
+void ha_close(struct ha *ha)
+{
+    if (ha == NULL)
+        return;
+    for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
+         i++)
+        worker_stop(&ha->workers[i]);
+    for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
+         i++)
+        worker_join(&ha->workers[i]);
+    for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
+         i++)
+        worker_fini(&ha->workers[i]);
+    for (size_t i = 0; i < ha->pools_made; i++)
+        pthread_mutex_destroy(&ha->pools[i].lock);
+    free(ha->workers);
+    free(ha->pools);
+    free(ha);
+}
+
+struct ha_pool *ha_pool_at(struct ha *ha, size_t i)
+{
+    return &ha->pools[i];
+}
+
+static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
+                          struct seqb_partition_status *out)
+{
+    const struct worker *worker = pool->workers[i];
+    const struct pool_member *member = &pool->pool.member[i];
+
+    *out = (struct seqb_partition_status){
+        .partition = i < pool->pool.partitions ? i : -1,
+        .is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED,
+        .is_authority = worker == pool->authority,
+        .state = member->state,
+        .since_ms = now_ms - member->since_ms,
+        .next_probe_ms = -1,
+        .latency_us = member->latency_us,
+        .granted = member->granted,
+        .errors = member->errors,
+        .slow = member->slow,
+    };
+    (void)text_copy(out->pool, sizeof out->pool, pool->options->name);
+    (void)text_copy(out->backend, sizeof out->backend,
+                    worker->options->options.name);
+    (void)text_copy(out->engine, sizeof out->engine,
+                    worker->options->ops->engine);
+    (void)text_copy(out->reason, sizeof out->reason, member->reason);
+    if (member->state == SEQB_PARTITION_QUARANTINED)
+        out->next_probe_ms =
+            member->next_probe_ms > now_ms ? member->next_probe_ms - now_ms : 0;
+}
+
+void ha_status(struct ha *ha, struct seqb_partition_status *out,
+               size_t capacity, size_t *count)
+{
+    const int64_t now_ms = clock_now_ms();
+    size_t n = 0;
+
+    for (size_t i = 0; i < ha->options->pool_count; i++) {
+        struct ha_pool *pool = &ha->pools[i];
+
+        pthread_mutex_lock(&pool->lock);
+        for (int32_t j = 0; j < pool->members; j++, n++) {
+            if (n < capacity)
+                member_status(pool, j, now_ms, &out[n]);
+        }
+        pthread_mutex_unlock(&pool->lock);
+    }
+    *count = n;
+}

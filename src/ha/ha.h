@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * High availability: backends behind worker threads, and pools of 2^n of them
+ * that look like one source. The front header of this folder.
+ *
+ * Whoever wants numbers makes an ha_counter and asks it; what was granted is
+ * delivered to the counter's sink on a worker's thread. Nothing here waits for
+ * a network on the asking thread, but ha_open and ha_counter_admit.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqbroker/admin.h>
+#include <seqbroker/backend.h>
+
+#define HA_BITS_MAX       6 /* 2^6 partitions at most */
+#define HA_PARTITIONS_MAX (1 << HA_BITS_MAX)
+
+struct ha;
+struct ha_pool;
+struct ha_counter;
+
+struct ha_backend_options {
+    const struct seqb_backend_ops *ops;
+    struct seqb_backend_options options; /* `create` is set by ha */
+};
+
+enum ha_rescue {
+    HA_RESCUE_BACKOFF, /* 100 ms, then doubling up to rescue_after */
+    HA_RESCUE_FIXED    /* rescue_after each time */
+};
+
+struct ha_pool_options {
+    const char *name;
+    int32_t partitions[HA_PARTITIONS_MAX]; /* indexes of backends */
+    int32_t bits;                          /* 2^bits partitions */
+    int32_t authority;   /* index of a direct backend; -1: none */
+    int32_t window_bits; /* a window holds 2^window_bits counter values */
+    int32_t timeout_ms;  /* a slower call counts as slow */
+    int32_t slow_count;  /* so many within slow_window: quarantined */
+    int32_t slow_window_ms;
+    int32_t rescue_after_ms;
+    enum ha_rescue rescue;
+    int64_t failover_gap; /* counter values that a changed store is raised by */
+};
+
+/* All strings and arrays stay the caller's and live until ha_close. */
+struct ha_options {
+    const struct ha_backend_options *backends;
+    size_t backend_count;
+    const struct ha_pool_options *pools;
+    size_t pool_count;
+    int32_t open_timeout_ms; /* how long ha_open waits for the backends */
+};
+
+/* The answer to one ask, as numbers: run j begins at first + j * step and holds
+ * 2^memory_bits of them; 0 <= j < count. */
+struct ha_grant {
+    int64_t first;
+    int64_t step;
+    int64_t count; /* runs granted; 0: it failed */
+};
+
+/* Who takes delivery; the first member of the taker's struct. */
+struct ha_sink {
+    /* On a worker's thread, concurrent with itself, once for each partition
+     * that was asked. Must not block. */
+    void (*deliver)(struct ha_sink *sink, const struct ha_grant *grant);
+};
+
+/* See seqb_open for the errors. `*out` is for ha_close. */
+enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
+                         struct seqb_error *err);
+
+/* No delivery comes after it. Counters must be freed after it. Takes NULL. */
+void ha_close(struct ha *ha);
+
+/* The i-th pool, in the options' order. */
+struct ha_pool *ha_pool_at(struct ha *ha, size_t i);
+
+/* A counter of the pool. `sink` must outlive ha_close. */
+enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
+                                int32_t memory_bits, struct ha_sink *sink,
+                                struct ha_counter **out,
+                                struct seqb_error *err);
+void ha_counter_free(struct ha_counter *counter);
+
+/*
+ * Claims the counter's memory bits in every backend that can be reached,
+ * waiting for the answers: SEQB_LAYOUT if one was used with others.
+ */
+enum seqb_status ha_counter_admit(struct ha_counter *counter,
+                                  struct seqb_error *err);
+
+/* How an ask is to be spread. */
+enum ha_spread {
+    HA_ASK_ONE, /* the next partition in turn */
+    HA_ASK_ALL  /* every usable partition that is not busy with this counter */
+};
+
+/*
+ * Asks for `count` runs in all. Returns for how many runs, which is 0 if no
+ * partition can be asked now. Each partition asked delivers exactly once.
+ */
+int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
+                       enum ha_spread spread, int64_t now_ms);
+
+/* What is under way for a counter, and how soon answers come. */
+struct ha_view {
+    int64_t fresh;    /* runs asked for not long ago: they will come */
+    int64_t all;      /* runs asked for and not yet answered */
+    int64_t delay_ms; /* that a reservation usually takes */
+};
+
+void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
+                     struct ha_view *out);
+
+/*
+ * Whether asking makes sense: SEQB_OK if a partition is usable or busy with
+ * this counter, else SEQB_UNAVAILABLE, SEQB_EXHAUSTED or SEQB_LAYOUT with
+ * each partition's reason.
+ */
+enum seqb_status ha_counter_outlook(struct ha_counter *counter,
+                                    struct seqb_error *err);
+
+/* The counter value, partition and memory part of a number. */
+void ha_counter_decode(const struct ha_counter *counter, int64_t value,
+                       struct seqb_decoded *out);
+
+const char *ha_counter_pool_name(const struct ha_counter *counter);
+
+/* See seqb_partitions. */
+void ha_status(struct ha *ha, struct seqb_partition_status *out,
+               size_t capacity, size_t *count);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bits of a number, and the layout as a text that stores keep. Pure.
+ *
+ *   number = ((v << bits | partition) << memory_bits) | k
+ *   v      = window << window_bits | offset      in a windowed partition
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ha/ha.h"
+
+#define LAYOUT_STORE_SIZE 64
+
+/* The largest counter value whose numbers fit in 63 bits. */
+int64_t layout_counter_max(int32_t bits, int32_t memory_bits);
+
+/* The largest window whose numbers fit. */
+int64_t layout_window_max(int32_t bits, int32_t memory_bits,
+                          int32_t window_bits);
+
+/* The first number of counter value `v`; `v` must not pass the maximum. */
+int64_t layout_number(int64_t v, int32_t partition, int32_t bits,
+                      int32_t memory_bits);
+
+/* What the number's bits say. */
+void layout_decode(int64_t number, int32_t bits, int32_t memory_bits,
+                   struct seqb_decoded *out);
+
+/* One store of a pool as it was found: a partition's, or the authority's. */
+struct layout_store {
+    const char *backend; /* its name in the topology */
+    bool is_windowed;
+    bool is_reached;
+    char id[LAYOUT_STORE_SIZE];    /* what it says it is, "" if unclaimed */
+    char place[LAYOUT_STORE_SIZE]; /* "<pool>/<partition>" it stands in, or
+                                      "" */
+    char layout[SEQB_CLAIM_SIZE];  /* the claim that stands there, or "" */
+};
+
+/* The stores of a pool: its partitions, then the authority if it is none of
+ * them. */
+struct layout_stores {
+    struct layout_store *stores;
+    int32_t count;
+    int32_t partitions;
+    int32_t authority; /* index of the authority's; -1: none */
+};
+
+/*
+ * The layout as text, as every store of the pool keeps it. A windowed store
+ * goes by its backend's name, since it may forget; a direct one by its id.
+ */
+enum seqb_status layout_compose(const struct ha_pool_options *pool,
+                                const struct layout_stores *stores, char *out,
+                                size_t size, struct seqb_error *err);
+
+/* The first store, in order, whose claim stands, or NULL: a first start. */
+const struct layout_store *
+layout_find_claim(const struct layout_stores *stores);
+
+/* Two direct stores that were reached and have one id; false if none have. */
+bool layout_find_twins(const struct layout_stores *stores,
+                       const struct layout_store **a,
+                       const struct layout_store **b);
+
+/*
+ * Completes the ids of direct stores that were not reached with those of a
+ * standing claim, so that the layout can be composed without them.
+ */
+void layout_adopt(const char *standing, struct layout_stores *stores);
+
+/* Compares a standing claim with what ought to stand: SEQB_OK or SEQB_LAYOUT
+ * with what differs and where it stands. */
+enum seqb_status layout_compare(const char *backend, const char *standing,
+                                const char *expected, struct seqb_error *err);

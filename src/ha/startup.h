@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The start of the pools: look at every store, settle the layout, verify it
+ * everywhere. On ha_open's thread, which waits for the workers.
+ */
+#pragma once
+
+#include "ha/state.h"
+
+struct ha {
+    const struct ha_options *options;
+    struct worker *workers; /* one a backend, in the options' order */
+    struct ha_pool *pools;
+    size_t pools_made; /* pools whose lock is initialised */
+};
+
+/* Settles every pool; on failure nothing serves and nothing was granted. */
+enum seqb_status startup_run(struct ha *ha, struct seqb_error *err);
+
+/* Has each worker that is up claim the counter's memory bits. */
+enum seqb_status startup_admit(struct ha_counter *counter,
+                               struct seqb_error *err);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The running parts of this folder, and which thread or lock owns each field.
+ *
+ * A worker is one backend's thread and connection. It stands in at most one
+ * partition of one pool, and may lease windows for pools besides (its
+ * duties). A slot is one counter in one backend: the unit of work, at most one
+ * of it under way at any time.
+ *
+ * Locks: ha_pool.lock, then worker.lock. Neither is held over a call of an
+ * engine or of a sink.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "ha/fence.h"
+#include "ha/ha.h"
+#include "ha/layout.h"
+#include "ha/pool.h"
+
+#define WORKER_BATCH 64 /* requests in one call of an engine */
+
+struct worker;
+
+/* Something for a worker to do, in the order of posting. */
+struct worker_job {
+    struct worker_job *next;
+    /* NULL: a slot, to be batched with others. Runs on the worker's thread. */
+    void (*call)(struct worker *worker, struct worker_job *job);
+};
+
+/* Where the windows of one slot come from: see window.h. */
+struct window_source;
+
+struct slot {
+    struct worker_job job;
+    struct ha_counter *counter;
+    struct window_source *windows; /* NULL: a direct counter */
+    int32_t partition;
+    bool is_lease; /* the counter is that of a window source */
+
+    /* The question, set by who posts it; then the answer, set by the worker
+     * just before it calls done. */
+    int64_t want;
+    int64_t floor; /* the block must lie above it; 0: anywhere */
+    struct seqb_block block;
+    struct seqb_error *why; /* valid in done only; NULL on success */
+    void (*done)(struct slot *slot);
+
+    /* The worker's own. */
+    struct fence_mark mark;
+    uint64_t admitted_on; /* the connection on which the claim was compared */
+
+    /* Guarded by the pool's lock; not used for a lease. */
+    bool is_busy;
+    enum seqb_status closed; /* EXHAUSTED or LAYOUT: never ask again */
+    int64_t asked_ms;
+    int64_t rest_until_ms; /* after a failure of this counter alone */
+    char *reason;          /* of closed or rest; NULL: none */
+};
+
+struct ha_counter {
+    struct ha_pool *pool;
+    struct ha_sink *sink;
+    char key[SEQB_KEY_MAX + 1];
+    int32_t memory_bits;
+    int32_t partitions;  /* number of slots; freeing outlives the pool */
+    int64_t level;       /* highest value granted; guarded by the pool's lock */
+    struct slot slots[]; /* one a partition */
+};
+
+struct ha_pool {
+    const struct ha_pool_options *options;
+    struct worker *workers[POOL_MEMBERS_MAX]; /* by member */
+    struct worker *authority;                 /* NULL: none */
+    int32_t members;
+
+    pthread_mutex_t lock; /* guards what follows, and the slots' flags */
+    struct pool pool;
+    struct ha_counter *recent; /* the last one asked: probes reserve for it */
+    /* Written once, before any worker is asked to verify; then constant. */
+    char layout[SEQB_CLAIM_SIZE];
+    char store_ids[POOL_MEMBERS_MAX][LAYOUT_STORE_SIZE];
+};
+
+/* What ha_open asks of a worker, one at a time; guarded by worker.lock but
+ * for what the worker fills before it sets is_done. */
+struct worker_startup {
+    struct worker_job job;
+    bool is_done;
+    bool is_abandoned; /* ha_open waits no more: the store counts as absent */
+    struct layout_store store;
+    struct ha_counter *counter; /* in: to admit */
+    const struct ha_pool *pool; /* in: whose claim to read */
+    struct seqb_error error;
+};
+
+/* A pool that the worker serves, as which member of it. */
+struct worker_duty {
+    struct ha_pool *pool;
+    int32_t member;
+};
+
+struct worker {
+    const struct ha_backend_options *options;
+    struct worker_duty *duties; /* constant after start */
+    size_t duty_count;
+    pthread_t thread;
+    bool is_started;
+
+    pthread_mutex_t lock; /* guards first ... startup.is_done */
+    pthread_cond_t changed;
+    struct worker_job *first;
+    struct worker_job *last;
+    bool is_stopping;
+    bool is_woken; /* look again when the next probe is due */
+    struct worker_startup startup;
+
+    /* Startup is over: probes may begin. Relaxed: it carries nothing, and
+     * worker_wake follows it. */
+    atomic_bool is_serving;
+
+    /* The thread's own. */
+    struct seqb_backend *backend; /* NULL: not connected */
+    uint64_t connection;          /* counts the connections made */
+    uint64_t verified_on;  /* the connection on which claims were compared */
+    int64_t mend_until_ms; /* one bound for the windows of a batch */
+    struct slot *batch[WORKER_BATCH];
+    struct seqb_request requests[WORKER_BATCH];
+    char names[WORKER_BATCH][SEQB_COUNTER_SIZE];
+};

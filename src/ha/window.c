@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leasing windows ahead of need. */
+#include "ha/window.h"
+
+#include <stdlib.h>
+
+#include "ha/worker.h"
+#include "platform/error.h"
+#include "platform/thread.h"
+
+struct window_source {
+    struct slot lease;        /* the counter of windows at the authority */
+    struct worker *authority; /* serves the lease */
+    pthread_mutex_t lock;     /* guards what follows */
+    pthread_cond_t changed;
+    bool is_asked; /* a lease is under way */
+    int64_t spare; /* leased and not yet taken; SEQB_NO_WINDOW: none */
+    struct seqb_error error; /* of the last lease; status OK: it went well */
+};
+
+static struct window_source *source_of(struct slot *lease)
+{
+    return (struct window_source *)lease;
+}
+
+/* On the authority's thread: the lease was answered. */
+static void lease_done(struct slot *lease)
+{
+    struct window_source *source = source_of(lease);
+
+    pthread_mutex_lock(&source->lock);
+    source->is_asked = false;
+    if (lease->why == NULL) {
+        source->spare = lease->block.first;
+        source->error.status = SEQB_OK;
+    } else {
+        source->error = *lease->why;
+    }
+    pthread_cond_broadcast(&source->changed);
+    pthread_mutex_unlock(&source->lock);
+}
+
+struct window_source *window_source_new(struct slot *slot)
+{
+    struct window_source *source = calloc(1, sizeof *source);
+
+    if (source == NULL)
+        return NULL;
+    source->authority = slot->counter->pool->authority;
+    source->spare = SEQB_NO_WINDOW;
+    source->lease = (struct slot){.counter = slot->counter,
+                                  .partition = slot->partition,
+                                  .is_lease = true,
+                                  .want = 1,
+                                  .done = lease_done,
+                                  .mark = FENCE_NOTHING};
+    pthread_mutex_init(&source->lock, NULL);
+    condition_init(&source->changed);
+    return source;
+}
+
+void window_source_free(struct window_source *source)
+{
+    if (source == NULL)
+        return;
+    pthread_cond_destroy(&source->changed);
+    pthread_mutex_destroy(&source->lock);
+    free(source);
+}
+
+/* With the lock held: asks the authority unless it has been. */
+static void lease_ask(struct window_source *source, int64_t floor)
+{
+    if (source->is_asked)
+        return;
+    source->is_asked = true;
+    source->lease.floor = floor;
+    if (!worker_post(source->authority, &source->lease.job)) {
+        source->is_asked = false;
+        (void)error_set(&source->error, SEQB_CLOSED, "the broker is closing");
+    }
+}
+
+/* With the lock held: waits for the lease under way; false if it is still
+ * not answered at the deadline. */
+static bool lease_wait(struct window_source *source, int64_t deadline_ms)
+{
+    while (source->is_asked) {
+        if (!condition_wait(&source->changed, &source->lock, deadline_ms))
+            return !source->is_asked;
+    }
+    return true;
+}
+
+static enum seqb_status authority_fails(const struct window_source *source,
+                                        struct seqb_error *err)
+{
+    if (source->error.status == SEQB_EXHAUSTED)
+        return error_copy(err, &source->error);
+    return error_set(err, SEQB_UNAVAILABLE, "no window: authority %s: %s",
+                     source->authority->options->options.name,
+                     source->is_asked ? "no answer in time"
+                                      : source->error.text);
+}
+
+enum seqb_status window_take(struct window_source *source, int64_t floor,
+                             int64_t deadline_ms, int64_t *out,
+                             struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    pthread_mutex_lock(&source->lock);
+    while (source->spare <= floor) {
+        source->spare = SEQB_NO_WINDOW; /* too low: dropped for good */
+        source->error.status = SEQB_OK;
+        lease_ask(source, floor);
+        if (!lease_wait(source, deadline_ms) ||
+            source->error.status != SEQB_OK) {
+            status = authority_fails(source, err);
+            break;
+        }
+    }
+    if (status == SEQB_OK) {
+        *out = source->spare;
+        source->spare = SEQB_NO_WINDOW;
+        lease_ask(source, *out); /* the next spare, in the background */
+    }
+    pthread_mutex_unlock(&source->lock);
+    return status;
+}

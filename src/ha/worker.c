@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker's thread: waiting, connecting, probing, and telling the pools.
+ * What a batch of slots means is in grant.c.
+ */
+#include "ha/worker.h"
+
+#include <stdlib.h>
+
+#include "ha/claim.h"
+#include "ha/grant.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/log.h"
+#include "platform/text.h"
+#include "platform/thread.h"
+
+/* A probe reserves as much as was asked for last, so that it counts as real,
+ * at most so many runs. */
+#define PROBE_RUNS 64
+
+static const char *worker_name(const struct worker *worker)
+{
+    return worker->options->options.name;
+}
+
+enum seqb_status worker_init(struct worker *worker,
+                             const struct ha_backend_options *options,
+                             size_t duties, struct seqb_error *err)
+{
+    worker->options = options;
+    worker->duties = calloc(duties + 1, sizeof *worker->duties);
+    if (worker->duties == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
+                         options->options.name);
+    pthread_mutex_init(&worker->lock, NULL);
+    condition_init(&worker->changed);
+    return SEQB_OK;
+}
+
+void worker_fini(struct worker *worker)
+{
+    if (worker->duties == NULL)
+        return;
+    pthread_cond_destroy(&worker->changed);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker->duties);
+}
+
+bool worker_post(struct worker *worker, struct worker_job *job)
+{
+    bool is_open;
+
+    pthread_mutex_lock(&worker->lock);
+    is_open = !worker->is_stopping;
+    if (is_open) {
+        job->next = NULL;
+        if (worker->first == NULL)
+            worker->first = job;
+        else
+            worker->last->next = job;
+        worker->last = job;
+        pthread_cond_signal(&worker->changed);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    return is_open;
+}
+
+void worker_wake(struct worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->is_woken = true;
+    pthread_cond_signal(&worker->changed);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void tell_event(const struct worker *worker,
+                       const struct worker_duty *duty, enum pool_event event,
+                       const char *reason)
+{
+    static const char *const names[] = {"", "up", "quarantined", "refused"};
+
+    if (event == POOL_NOTHING)
+        return;
+    log_line(event == POOL_WENT_UP ? SEQB_LOG_INFO : SEQB_LOG_WARN,
+             "event=%s pool=%s partition=%d backend=%s engine=%s reason=\"%s\"",
+             names[event], duty->pool->options->name,
+             duty->member < duty->pool->pool.partitions ? (int)duty->member
+                                                        : -1,
+             worker_name(worker), worker->options->ops->engine, reason);
+}
+
+void worker_note(struct worker *worker, const struct seqb_error *why,
+                 int64_t elapsed_us)
+{
+    const int64_t now_ms = clock_now_ms();
+
+    for (size_t i = 0; i < worker->duty_count; i++) {
+        const struct worker_duty *duty = &worker->duties[i];
+        struct ha_pool *pool = duty->pool;
+        enum pool_event event;
+        char reason[sizeof pool->pool.member[0].reason];
+
+        pthread_mutex_lock(&pool->lock);
+        event = why == NULL ? pool_succeeded(&pool->pool, duty->member,
+                                             elapsed_us, now_ms)
+                            : pool_failed(&pool->pool, duty->member, why,
+                                          elapsed_us, now_ms);
+        (void)text_copy(reason, sizeof reason,
+                        pool->pool.member[duty->member].reason);
+        pthread_mutex_unlock(&pool->lock);
+        tell_event(worker, duty, event, reason);
+    }
+}
+
+void worker_disconnect(struct worker *worker)
+{
+    if (worker->backend != NULL)
+        worker->backend->ops->close(worker->backend);
+    worker->backend = NULL;
+}
+
+void worker_fail(struct worker *worker, const struct seqb_error *why,
+                 int64_t elapsed_us)
+{
+    worker_disconnect(worker);
+    worker_note(worker, why, elapsed_us);
+}
+
+enum seqb_status worker_open_backend(struct worker *worker, bool create,
+                                     struct seqb_error *err)
+{
+    struct seqb_backend_options options = worker->options->options;
+    enum seqb_status status;
+
+    options.create = create;
+    status = worker->options->ops->open(&options, &worker->backend, err);
+    if (status == SEQB_OK)
+        worker->connection++;
+    return status;
+}
+
+enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err)
+{
+    for (size_t i = 0; i < worker->duty_count; i++) {
+        const struct worker_duty *duty = &worker->duties[i];
+        const enum seqb_status status =
+            claim_verify(worker->backend, worker_name(worker), duty->pool,
+                         duty->member, err);
+
+        if (status != SEQB_OK)
+            return status;
+    }
+    worker->verified_on = worker->connection;
+    return SEQB_OK;
+}
+
+enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err)
+{
+    const int64_t start_us = clock_now_us();
+    struct seqb_error why;
+    enum seqb_status status = SEQB_OK;
+
+    if (worker->backend != NULL && worker->verified_on == worker->connection)
+        return SEQB_OK;
+    if (worker->backend == NULL)
+        status = worker_open_backend(worker, false, &why);
+    if (status == SEQB_OK)
+        status = worker_verify(worker, &why);
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    worker_fail(worker, &why, clock_now_us() - start_us);
+    return error_copy(err, &why);
+}
+
+bool worker_may_work(struct worker *worker, struct seqb_error *err)
+{
+    const struct worker_duty *duty = &worker->duties[0];
+    struct ha_pool *pool = duty->pool;
+    const struct pool_member *member = &pool->pool.member[duty->member];
+    bool may;
+
+    pthread_mutex_lock(&pool->lock);
+    may = member->state == SEQB_PARTITION_UP ||
+          member->state == SEQB_PARTITION_PROBING;
+    if (!may)
+        (void)error_set(err, SEQB_UNAVAILABLE, "%s: %s",
+                        seqb_partition_state_name(member->state),
+                        member->reason);
+    pthread_mutex_unlock(&pool->lock);
+    return may;
+}
+
+/* When the next probe of any duty is due. */
+static int64_t worker_probe_at(struct worker *worker)
+{
+    int64_t at = INT64_MAX;
+
+    for (size_t i = 0; i < worker->duty_count; i++) {
+        const struct worker_duty *duty = &worker->duties[i];
+        int64_t due;
+
+        pthread_mutex_lock(&duty->pool->lock);
+        due = pool_probe_at(&duty->pool->pool, duty->member);
+        pthread_mutex_unlock(&duty->pool->lock);
+        if (due < at)
+            at = due;
+    }
+    return at;
+}
+
+/* Marks the duty as probing, and takes a slot to probe with if there is a
+ * counter that somebody asked for. */
+static struct slot *probe_begin(const struct worker_duty *duty, int64_t now_ms)
+{
+    struct ha_pool *pool = duty->pool;
+    struct slot *slot = NULL;
+
+    pthread_mutex_lock(&pool->lock);
+    if (pool_probe_at(&pool->pool, duty->member) <= now_ms)
+        pool_probe_begins(&pool->pool, duty->member, now_ms);
+    if (pool->recent != NULL && duty->member < pool->pool.partitions)
+        slot = &pool->recent->slots[duty->member];
+    if (slot != NULL && (slot->is_busy || slot->closed != SEQB_OK))
+        slot = NULL;
+    if (slot != NULL) {
+        slot->is_busy = true;
+        slot->asked_ms = now_ms;
+        if (slot->want > PROBE_RUNS)
+            slot->want = PROBE_RUNS;
+        if (slot->want < 1)
+            slot->want = 1; /* it was never asked */
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return slot;
+}
+
+/* A round trip without a reservation: nobody has asked for a number yet. */
+static void probe_claims(struct worker *worker)
+{
+    const int64_t start_us = clock_now_us();
+    struct seqb_error err;
+    const bool was_open = worker->backend != NULL;
+
+    if (worker_connect(worker, &err) != SEQB_OK)
+        return;
+    if (was_open && worker_verify(worker, &err) != SEQB_OK)
+        worker_fail(worker, &err, clock_now_us() - start_us);
+    else
+        worker_note(worker, NULL, clock_now_us() - start_us);
+}
+
+static void worker_probe(struct worker *worker)
+{
+    const int64_t now_ms = clock_now_ms();
+    size_t n = 0;
+
+    for (size_t i = 0; i < worker->duty_count && n < WORKER_BATCH; i++) {
+        struct slot *slot = probe_begin(&worker->duties[i], now_ms);
+
+        if (slot != NULL)
+            worker->batch[n++] = slot;
+    }
+    if (n > 0)
+        grant_run(worker, n);
+    else
+        probe_claims(worker);
+}
+
+/* Waits for something to do; false when it is to stop. */
+static bool worker_wait(struct worker *worker)
+{
+    for (;;) {
+        const bool is_serving =
+            atomic_load_explicit(&worker->is_serving, memory_order_relaxed);
+        const int64_t probe_ms =
+            is_serving ? worker_probe_at(worker) : INT64_MAX;
+        bool has_jobs;
+
+        pthread_mutex_lock(&worker->lock);
+        while (worker->first == NULL && !worker->is_stopping &&
+               !worker->is_woken) {
+            if (probe_ms == INT64_MAX)
+                pthread_cond_wait(&worker->changed, &worker->lock);
+            else if (!condition_wait(&worker->changed, &worker->lock, probe_ms))
+                break;
+        }
+        worker->is_woken = false;
+        has_jobs = worker->first != NULL;
+        if (worker->is_stopping) {
+            pthread_mutex_unlock(&worker->lock);
+            return false;
+        }
+        pthread_mutex_unlock(&worker->lock);
+        if (has_jobs || probe_ms <= clock_now_ms())
+            return true;
+    }
+}
+
+static struct worker_job *worker_take(struct worker *worker)
+{
+    struct worker_job *jobs;
+
+    pthread_mutex_lock(&worker->lock);
+    jobs = worker->first;
+    worker->first = NULL;
+    worker->last = NULL;
+    pthread_mutex_unlock(&worker->lock);
+    return jobs;
+}
+
+/* Runs calls one by one and slots in batches. */
+static void worker_do(struct worker *worker, struct worker_job *jobs)
+{
+    size_t n = 0;
+
+    while (jobs != NULL) {
+        struct worker_job *job = jobs;
+
+        jobs = job->next;
+        if (job->call != NULL)
+            job->call(worker, job);
+        else
+            worker->batch[n++] = (struct slot *)job;
+        if (n > 0 && (n == WORKER_BATCH || jobs == NULL)) {
+            grant_run(worker, n);
+            n = 0;
+        }
+    }
+}
+
+/* Answers what was posted too late. Calls are ha_open's, which is gone. */
+static void worker_abandon(struct worker *worker)
+{
+    struct seqb_error why;
+
+    (void)error_set(&why, SEQB_CLOSED, "the broker is closing");
+    for (struct worker_job *job = worker_take(worker); job != NULL;) {
+        struct worker_job *next = job->next;
+
+        if (job->call == NULL)
+            grant_answer((struct slot *)job, &why);
+        job = next;
+    }
+}
+
+static void *worker_run(void *argument)
+{
+    struct worker *worker = argument;
+
+    while (worker_wait(worker)) {
+        struct worker_job *jobs = worker_take(worker);
+
+        if (jobs != NULL)
+            worker_do(worker, jobs);
+        else
+            worker_probe(worker);
+    }
+    worker_abandon(worker);
+    worker_disconnect(worker);
+    return NULL;
+}
+
+enum seqb_status worker_start(struct worker *worker, struct seqb_error *err)
+{
+    char name[16];
+    enum seqb_status status;
+
+    (void)text_format(name, sizeof name, "seqb:%s", worker_name(worker));
+    status = thread_start(&worker->thread, name, worker_run, worker, err);
+    worker->is_started = status == SEQB_OK;
+    return status;
+}
+
+void worker_stop(struct worker *worker)
+{
+    if (worker->duties == NULL)
+        return;
+    pthread_mutex_lock(&worker->lock);
+    worker->is_stopping = true;
+    pthread_cond_signal(&worker->changed);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void worker_join(struct worker *worker)
+{
+    if (worker->is_started)
+        pthread_join(worker->thread, NULL);
+    worker->is_started = false;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One backend's thread and connection: takes what is posted, probes when its
+ * member is quarantined, tells its pools how calls went.
+ */
+#pragma once
+
+#include "ha/state.h"
+
+/* Sets up a zeroed worker with room for `duties` duties, not yet running. */
+enum seqb_status worker_init(struct worker *worker,
+                             const struct ha_backend_options *options,
+                             size_t duties, struct seqb_error *err);
+enum seqb_status worker_start(struct worker *worker, struct seqb_error *err);
+
+/* Tells the thread to end; then waits for it. What is still posted is
+ * answered SEQB_CLOSED. */
+void worker_stop(struct worker *worker);
+void worker_join(struct worker *worker);
+void worker_fini(struct worker *worker);
+
+/* Any thread. False, and nothing is posted, if the worker is stopping. */
+bool worker_post(struct worker *worker, struct worker_job *job);
+
+/* Any thread: looks again when its next probe is due. */
+void worker_wake(struct worker *worker);
+
+/* The rest is for the worker's own thread. */
+
+/* Opens the backend unless it is open, and verifies the claims of its pools.
+ * A failure is noted. */
+enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err);
+
+/* Opens the backend only; `create` lets it make its store. */
+enum seqb_status worker_open_backend(struct worker *worker, bool create,
+                                     struct seqb_error *err);
+
+/* Verifies the claims of every pool that the worker serves. */
+enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err);
+
+void worker_disconnect(struct worker *worker);
+
+/* Tells every pool how a call went: `why` NULL for success. */
+void worker_note(struct worker *worker, const struct seqb_error *why,
+                 int64_t elapsed_us);
+
+/* A call failed: notes it and closes the connection, which may hold a reply
+ * that nobody waits for. */
+void worker_fail(struct worker *worker, const struct seqb_error *why,
+                 int64_t elapsed_us);
+
+/* False, with the reason, while the backend is not to be asked. */
+bool worker_may_work(struct worker *worker, struct seqb_error *err);
