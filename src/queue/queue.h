@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The numbers fetched ahead: one ring a sequence, filled by one refill thread
+ * a queue. The front header of this folder.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqbroker/admin.h>
+
+struct ha;
+struct queue;
+
+#define QUEUE_MEMORY_BITS_MAX 20
+
+struct queue_sequence_options {
+    const char *key;     /* NULL in the options of auto_sequences */
+    int32_t pool;        /* index of a pool */
+    int32_t memory_bits; /* 0 ... QUEUE_MEMORY_BITS_MAX */
+    int32_t deadline_ms;
+    int32_t runway_ms;  /* hold what is used up in so many ms */
+    int64_t max_unused; /* numbers: hold at most so many */
+    bool prefetch;      /* false: fetch only when somebody waits */
+};
+
+struct queue_options {
+    int32_t interval_ms; /* between two looks at every ring */
+    const struct queue_sequence_options *sequences;
+    size_t sequence_count;
+    const struct queue_sequence_options *automatic; /* NULL: none */
+    const char *auto_pattern;                       /* fnmatch(3) of keys */
+    int64_t auto_limit; /* at most so many sequences made by themselves */
+};
+
+/* Makes the listed sequences, claims their memory bits, starts refilling.
+ * `ha` and the options must outlive the queue. `*out` is set even on failure
+ * unless that was SEQB_NO_MEMORY at once: free it after ha_close. */
+enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
+                            struct queue **out, struct seqb_error *err);
+
+/* Two steps, since grants come until the ha is closed: queue_stop answers the
+ * waiting callers and ends refilling, then ha_close, then queue_free. Both
+ * take NULL. */
+void queue_stop(struct queue *queue);
+void queue_free(struct queue *queue);
+
+/* Whether this is a forked child, where nothing of the queue may be used. */
+bool queue_is_forked(const struct queue *queue);
+
+/* The functions of seqbroker.h that have the same names. */
+enum seqb_status queue_find(struct queue *queue, const char *key,
+                            struct seqb_sequence **out, struct seqb_error *err);
+enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
+                            struct seqb_error *err);
+enum seqb_status queue_next_many(struct seqb_sequence *sequence, size_t count,
+                                 int64_t *out, struct seqb_error *err);
+enum seqb_status queue_try_many(struct seqb_sequence *sequence, size_t count,
+                                int64_t *out, size_t *taken,
+                                struct seqb_error *err);
+enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
+                               int64_t *first, struct seqb_error *err);
+void queue_on_ready(struct seqb_sequence *sequence,
+                    void (*ready)(void *context), void *context);
+void queue_decode(const struct seqb_sequence *sequence, int64_t value,
+                  struct seqb_decoded *out);
+int64_t queue_deadline_ms(const struct seqb_sequence *sequence);
+void queue_status(struct queue *queue, struct seqb_sequence_status *out,
+                  size_t capacity, size_t *count);
