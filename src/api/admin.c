@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operator API: status, and what a topology may say. */
+#include "api/broker.h"
+
+#include "backends/backends.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+static enum seqb_status check_fork(const struct seqb_broker *broker,
+                                   struct seqb_error *err)
+{
+    if (!queue_is_forked(broker->queue))
+        return SEQB_OK;
+    return error_set(err, SEQB_FORKED,
+                     "the broker was opened before fork(): open one in the "
+                     "child");
+}
+
+enum seqb_status seqb_partitions(struct seqb_broker *broker,
+                                 struct seqb_partition_status *out,
+                                 size_t capacity, size_t *count,
+                                 struct seqb_error *err)
+{
+    const enum seqb_status status = check_fork(broker, err);
+
+    if (status == SEQB_OK)
+        ha_status(broker->ha, out, capacity, count);
+    return status;
+}
+
+enum seqb_status seqb_sequences(struct seqb_broker *broker,
+                                struct seqb_sequence_status *out,
+                                size_t capacity, size_t *count,
+                                struct seqb_error *err)
+{
+    const enum seqb_status status = check_fork(broker, err);
+
+    if (status == SEQB_OK)
+        queue_status(broker->queue, out, capacity, count);
+    return status;
+}
+
+const char *seqb_broker_name(const struct seqb_broker *broker)
+{
+    return config_topology(broker->config)->broker_name;
+}
+
+int64_t seqb_deadline_ms(const struct seqb_sequence *sequence)
+{
+    return queue_deadline_ms(sequence);
+}
+
+enum seqb_status seqb_state_dir(const char *topology, char *out, size_t size,
+                                struct seqb_error *err)
+{
+    struct config *config;
+    enum seqb_status status = config_open(topology, NULL, NULL, &config, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (!text_copy(out, size, config_topology(config)->state_dir))
+        status = error_set(err, SEQB_INVALID,
+                           "the state directory's name needs more than %zu "
+                           "bytes",
+                           size);
+    config_close(config);
+    return status;
+}
+
+enum seqb_status seqb_check_topology(const char *topology,
+                                     void (*report)(void *context,
+                                                    const char *line),
+                                     void *context, struct seqb_error *err)
+{
+    struct config *config = NULL;
+    const enum seqb_status status =
+        config_open(topology, report, context, &config, err);
+
+    config_close(config);
+    return status;
+}
+
+const struct seqb_setting *seqb_settings(size_t *count)
+{
+    return config_settings(count);
+}
+
+const char *seqb_embedded_topology(void)
+{
+    return config_embedded_text();
+}
+
+const char *seqb_library(size_t i)
+{
+    const struct seqb_backend_ops *ops = backend_at(i);
+    size_t engines = 0;
+
+    if (ops != NULL)
+        return ops->library();
+    while (backend_at(engines) != NULL)
+        engines++;
+    return i == engines ? config_library() : NULL;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client API: opens config, ha and queue in turn, then only hands on. */
+#include "api/broker.h"
+
+#include <stdlib.h>
+
+#include "platform/error.h"
+#include "platform/file.h"
+#include "platform/log.h"
+
+/* Grants come until the ha is closed, and its options are the config's. */
+static void broker_free(struct seqb_broker *broker)
+{
+    queue_stop(broker->queue);
+    ha_close(broker->ha);
+    queue_free(broker->queue);
+    config_close(broker->config);
+    free(broker);
+}
+
+static enum seqb_status broker_start(struct seqb_broker *broker,
+                                     const char *path, struct seqb_error *err)
+{
+    const struct config_topology *topology;
+    enum seqb_status status =
+        config_open(path, NULL, NULL, &broker->config, err);
+
+    if (status != SEQB_OK)
+        return status;
+    topology = config_topology(broker->config);
+    status = file_make_folder(topology->state_dir, err);
+    if (status == SEQB_OK)
+        status = ha_open(&topology->ha, &broker->ha, err);
+    if (status == SEQB_OK)
+        status = queue_open(&topology->queue, broker->ha, &broker->queue, err);
+    return status;
+}
+
+enum seqb_status seqb_open(const char *topology, struct seqb_broker **out,
+                           struct seqb_error *err)
+{
+    struct seqb_broker *broker = calloc(1, sizeof *broker);
+    enum seqb_status status;
+
+    if (broker == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    status = broker_start(broker, topology, err);
+    if (status != SEQB_OK) {
+        broker_free(broker);
+        return status;
+    }
+    log_line(SEQB_LOG_INFO, "event=open broker=%s state_dir=%s",
+             seqb_broker_name(broker),
+             config_topology(broker->config)->state_dir);
+    *out = broker;
+    return SEQB_OK;
+}
+
+/* In a forked child the threads are gone, locks may be held for ever, and the
+ * connections are the parent's: nothing may be touched. */
+void seqb_close(struct seqb_broker *broker)
+{
+    if (broker != NULL && !queue_is_forked(broker->queue))
+        broker_free(broker);
+}
+
+enum seqb_status seqb_sequence(struct seqb_broker *broker, const char *key,
+                               struct seqb_sequence **out,
+                               struct seqb_error *err)
+{
+    return queue_find(broker->queue, key, out, err);
+}
+
+enum seqb_status seqb_next(struct seqb_sequence *sequence, int64_t *out,
+                           struct seqb_error *err)
+{
+    return queue_next(sequence, out, err);
+}
+
+enum seqb_status seqb_try_next(struct seqb_sequence *sequence, int64_t *out,
+                               struct seqb_error *err)
+{
+    return queue_try_run(sequence, 1, out, err);
+}
+
+enum seqb_status seqb_next_many(struct seqb_sequence *sequence, size_t count,
+                                int64_t *out, struct seqb_error *err)
+{
+    return queue_next_many(sequence, count, out, err);
+}
+
+enum seqb_status seqb_try_next_many(struct seqb_sequence *sequence,
+                                    size_t count, int64_t *out, size_t *taken,
+                                    struct seqb_error *err)
+{
+    return queue_try_many(sequence, count, out, taken, err);
+}
+
+enum seqb_status seqb_try_next_run(struct seqb_sequence *sequence, size_t count,
+                                   int64_t *first, struct seqb_error *err)
+{
+    return queue_try_run(sequence, count, first, err);
+}
+
+enum seqb_status seqb_decode(const struct seqb_sequence *sequence,
+                             int64_t value, struct seqb_decoded *out,
+                             struct seqb_error *err)
+{
+    if (value < 1)
+        return error_set(err, SEQB_INVALID,
+                         "%lld is no number: they are 1 or more",
+                         (long long)value);
+    queue_decode(sequence, value, out);
+    return SEQB_OK;
+}
+
+void seqb_on_ready(struct seqb_sequence *sequence, void (*ready)(void *context),
+                   void *context)
+{
+    queue_on_ready(sequence, ready, context);
+}
