@@ -279,7 +279,9 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
     const char *words = seqb_partition_state_name(member->state);
 
     if (slot->closed != SEQB_OK || member->state == SEQB_PARTITION_UP) {
-        if (slot_is_open(slot, now_ms) || slot->is_busy)
+        /* One that has closed may still be busy with telling so. */
+        if (slot->closed == SEQB_OK &&
+            (slot_is_open(slot, now_ms) || slot->is_busy))
             return NULL;
         return slot->reason != NULL ? slot->reason
                                     : seqb_status_text(slot->closed);

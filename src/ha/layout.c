@@ -12,7 +12,8 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define VALUE_BITS 63
+/* What a layout without windows says: its authority leases nothing. */
+#define NO_AUTHORITY "none"
 
 int64_t layout_counter_max(int32_t bits, int32_t memory_bits)
 {
@@ -60,7 +61,7 @@ enum seqb_status layout_compose(const struct ha_pool_options *pool,
     const bool is_windowed = has_windowed(stores);
     const char *authority = is_windowed && stores->authority >= 0
                                 ? stores->stores[stores->authority].id
-                                : "none";
+                                : NO_AUTHORITY;
     bool fits = text_format(
         out, size,
         "pool=%s;bits=%d;window_bits=%d;authority=%s;partitions=", pool->name,
@@ -68,7 +69,8 @@ enum seqb_status layout_compose(const struct ha_pool_options *pool,
 
     for (int32_t i = 0; i < stores->partitions; i++)
         fits = text_append(out, size, "%s%s", i == 0 ? "" : ",",
-                           stores->stores[i].id);
+                           stores->stores[i].id) &&
+               fits;
     if (!fits)
         return error_set(err, SEQB_LAYOUT, "pool %s: the layout is too long",
                          pool->name);
@@ -127,7 +129,8 @@ static void word_copy(const char *list, int32_t i, char *out, size_t size)
 {
     while (i-- > 0 && list != NULL) {
         list = strchr(list, ',');
-        list += list != NULL;
+        if (list != NULL)
+            list++;
     }
     (void)text_format(out, size, "%.*s",
                       list == NULL ? 0 : (int)strcspn(list, ","),
@@ -150,6 +153,8 @@ void layout_adopt(const char *standing, struct layout_stores *stores)
 
         if (store->id[0] == '\0')
             field_copy(standing, "authority", store->id, sizeof store->id);
+        if (strcmp(store->id, NO_AUTHORITY) == 0)
+            store->id[0] = '\0';
     }
 }
 
@@ -202,6 +207,9 @@ enum seqb_status layout_compare(const char *backend, const char *standing,
         return SEQB_OK;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         tell_field(fields[i], standing, expected, words, sizeof words);
+    if (words[0] == '\0')
+        (void)text_format(words, sizeof words, "its claim reads '%s'",
+                          standing);
     return error_set(err, SEQB_LAYOUT,
                      "backend %s was used with another layout: %s; nothing "
                      "was changed; put the topology back as it was, another "

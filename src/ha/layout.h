@@ -69,7 +69,8 @@ bool layout_find_twins(const struct layout_stores *stores,
 
 /*
  * Completes the ids of direct stores that were not reached with those of a
- * standing claim, so that the layout can be composed without them.
+ * standing claim, so that the layout can be composed without them. The id of
+ * an authority that the claim does not name stays "".
  */
 void layout_adopt(const char *standing, struct layout_stores *stores);
 

@@ -118,11 +118,11 @@ static bool is_slow(const struct pool *pool, int64_t elapsed_us)
     return elapsed_us >= (int64_t)pool->options->timeout_ms * 1000;
 }
 
-/* Slowness never takes out the last usable partition: slow numbers are better
- * than none. */
+/* Slowness never takes out the last usable partition, nor the authority: slow
+ * numbers are better than none. */
 static bool is_last_usable(const struct pool *pool, int32_t i)
 {
-    return i < pool->partitions && !pool_has_usable(pool, (uint64_t)1 << i);
+    return i >= pool->partitions || !pool_has_usable(pool, (uint64_t)1 << i);
 }
 
 static enum pool_event member_slowed(struct pool *pool, int32_t i,
@@ -183,6 +183,9 @@ enum pool_event pool_failed(struct pool *pool, int32_t i,
         (blame == BLAME_CALLER || blame == BLAME_NOBODY))
         return POOL_NOTHING;
     member->errors++;
+    /* It rests already: only a probe may prolong that. */
+    if (member->state == SEQB_PARTITION_QUARANTINED && blame != BLAME_LAYOUT)
+        return POOL_NOTHING;
     if (blame == BLAME_LAYOUT)
         return member_refuse(member, why->text, now_ms);
     if (why->status == SEQB_UNCERTAIN && is_slow(pool, elapsed_us) &&

@@ -182,15 +182,19 @@ static enum seqb_status first_start_fails(const struct ha_pool *pool,
     const struct worker_startup *startup = &worker->startup;
     enum seqb_status status = startup->error.status;
 
-    if (startup->is_abandoned ||
-        (status_blame(status) == BLAME_BACKEND && status != SEQB_CORRUPT))
+    if (startup->is_abandoned)
+        return error_set(err, SEQB_UNAVAILABLE,
+                         "pool %s: backend %s does not answer within "
+                         "open_timeout, and no other one says whether this "
+                         "is the first start; try again",
+                         pool->options->name, worker->options->options.name);
+    if (status_blame(status) == BLAME_BACKEND && status != SEQB_CORRUPT)
         status = SEQB_UNAVAILABLE;
     return error_set(err, status,
                      "pool %s: the first start needs every direct backend, "
                      "and %s fails: %s",
                      pool->options->name, worker->options->options.name,
-                     startup->is_abandoned ? "no answer in time"
-                                           : startup->error.text);
+                     startup->error.text);
 }
 
 /* Two backends that lead to one store would fail together, and a layout

@@ -100,8 +100,7 @@ struct refill_plan refill_decide(struct refill *refill,
         return plan;
     if (view->stock + view->fresh > plan.low && !view->is_starved)
         return plan;
-    missing = plan.target - view->stock - view->fresh;
-    missing = at_most(at_least(missing, 0), room);
+    missing = at_least(plan.target - view->stock - view->fresh, 0);
     plan.runs =
         at_most((missing + rules->run - 1) / rules->run, room / rules->run);
     return plan;
