@@ -42,7 +42,7 @@
         "before it; without either it is $XDG_STATE_HOME/seqbroker, else "     \
         "~/.local/state/seqbroker. A relative one begins where the broker "    \
         "was started.")                                                        \
-    ROW(BROKER, open_timeout, DURATION, "10ms", "5m", "3s", ALL_ENGINES,       \
+    ROW(BROKER, open_timeout, DURATION, "10ms", "5m", "10s", ALL_ENGINES,      \
         "How long a start waits for the backends to answer.")                  \
     ROW(BROKER, interval, DURATION, "1ms", "1s", "20ms", ALL_ENGINES,          \
         "The time between two looks at every sequence's stock.")               \

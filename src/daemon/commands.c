@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of commands, and who looks a name up in it. The commands
+ * themselves stand in numbers.c, status.c, greeting.c and manual.c. */
+#include "daemon/commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "daemon/reply.h"
+#include "daemon/session.h"
+
+#define INTEGER_DIGITS_MAX 20
+#define NAME_SHOWN_MAX     64 /* bytes of an unknown name in an error */
+
+/* The most frequent one first: the table is searched from its top. */
+static const struct command commands[] = {
+    {"INCR", 2, true, "numbers", command_incr, "Takes one number"},
+    {"SEQ.NEXT", -2, true, "numbers", command_next,
+     "Takes numbers: key [COUNT n] [STR]"},
+    {"INCRBY", 3, true, "numbers", command_incrby,
+     "Takes n contiguous numbers, answers the last"},
+    {"SEQ.DECODE", 3, true, "numbers", command_decode,
+     "Takes a number apart: key number"},
+    {"SEQ.STATUS", 1, false, "status", command_status,
+     "The broker, its partitions and its sequences"},
+    {"INFO", -1, false, "status", command_info,
+     "The server as text: [section ...]"},
+    {"PING", -1, false, "connection", command_ping, "Answers PONG or a word"},
+    {"ECHO", 2, false, "connection", command_echo, "Answers a word"},
+    {"HELLO", -1, false, "connection", command_hello,
+     "Chooses the protocol: [2|3 [SETNAME name]]"},
+    {"CLIENT", -2, false, "connection", command_client,
+     "ID, INFO, GETNAME, SETNAME name, SETINFO attribute value"},
+    {"SELECT", 2, false, "connection", command_select,
+     "Chooses the database, of which there is one: 0"},
+    {"AUTH", -2, false, "connection", command_auth,
+     "An error: there are no passwords"},
+    {"RESET", 1, false, "connection", command_reset,
+     "Makes the connection like a new one"},
+    {"QUIT", -1, false, "connection", command_quit, "Closes the connection"},
+    {"CONFIG", -2, false, "server", command_config,
+     "GET pattern, for Redis tools; settings are in the topology"},
+    {"COMMAND", -1, false, "server", command_command,
+     "This table: [COUNT | DOCS | INFO | LIST]"},
+};
+
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+/* What users of Redis will try, to be told what there is instead. */
+static const char *const redis_names[] = {
+    "APPEND",      "DECR",    "DECRBY",    "DEL",      "EVAL",    "EVALSHA",
+    "EXEC",        "EXISTS",  "EXPIRE",    "FLUSHALL", "FLUSHDB", "GET",
+    "GETDEL",      "GETEX",   "GETSET",    "HGET",     "HINCRBY", "HSET",
+    "INCRBYFLOAT", "KEYS",    "LPUSH",     "MGET",     "MSET",    "MULTI",
+    "PSETEX",      "PUBLISH", "RPUSH",     "SADD",     "SCAN",    "SET",
+    "SETEX",       "SETNX",   "SUBSCRIBE", "TTL",      "TYPE",    "UNLINK",
+    "WATCH",       "XADD",    "ZADD",      "ZINCRBY",
+};
+
+#define REDIS_NAME_COUNT (sizeof redis_names / sizeof redis_names[0])
+
+bool word_is(struct resp_slice word, const char *text)
+{
+    return word.length == strlen(text) &&
+           strncasecmp(word.data, text, word.length) == 0;
+}
+
+bool word_to_integer(struct resp_slice word, long long *out)
+{
+    char text[INTEGER_DIGITS_MAX + 1];
+    char *end = NULL;
+
+    if (word.length == 0 || word.length > INTEGER_DIGITS_MAX)
+        return false;
+    if (strchr("-0123456789", word.data[0]) == NULL)
+        return false;
+    memcpy(text, word.data, word.length);
+    text[word.length] = '\0';
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return errno == 0 && end == text + word.length;
+}
+
+const struct command *command_find(struct resp_slice name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (word_is(name, commands[i].name))
+            return &commands[i];
+    return NULL;
+}
+
+const struct command *command_at(size_t i)
+{
+    return i < COMMAND_COUNT ? &commands[i] : NULL;
+}
+
+static bool is_redis_name(struct resp_slice name)
+{
+    for (size_t i = 0; i < REDIS_NAME_COUNT; i++)
+        if (word_is(name, redis_names[i]))
+            return true;
+    return false;
+}
+
+static enum command_outcome command_refuse(struct session *session,
+                                           struct resp_slice name)
+{
+    size_t length = name.length < NAME_SHOWN_MAX ? name.length : NAME_SHOWN_MAX;
+
+    /* A web page that makes a browser send commands inside a request: the
+     * request itself ends the connection before them. */
+    if (word_is(name, "POST") || word_is(name, "Host:")) {
+        reply_error(&session->out, "ERR", "this is not an HTTP server");
+        session->state = SESSION_CLOSING;
+        return COMMAND_DONE;
+    }
+    if (is_redis_name(name))
+        reply_error(&session->out, "ERR",
+                    "seqbroker only hands out numbers: use INCR key or "
+                    "SEQ.NEXT key");
+    else
+        reply_error(&session->out, "ERR", "unknown command '%.*s'", (int)length,
+                    name.data);
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_run(struct session *session,
+                                 const struct resp_request *request)
+{
+    const struct command *command = command_find(request->argv[0]);
+    int words = (int)request->argc;
+
+    if (command == NULL)
+        return command_refuse(session, request->argv[0]);
+    if (words == command->arity ||
+        (command->arity < 0 && words >= -command->arity))
+        return command->run(session, request);
+    reply_error(&session->out, "ERR", "wrong number of arguments for '%s': %s",
+                command->name, command->summary);
+    return COMMAND_DONE;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands as a table: what COMMAND tells of them, and the functions that
+ * carry them out. A function finds as many arguments as its row says.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/resp.h"
+
+struct buffer;
+struct session;
+
+enum command_outcome {
+    COMMAND_DONE,  /* answered */
+    COMMAND_WAITS, /* in a lane's line; to be executed again */
+    COMMAND_YIELDS /* has used up its turn; to be executed again */
+};
+
+struct command {
+    const char *name; /* upper case */
+    int arity;        /* words, the name among them; negative: at least */
+    bool takes_key;   /* as its second word */
+    const char *group;
+    enum command_outcome (*run)(struct session *session,
+                                const struct resp_request *request);
+    const char *summary;
+};
+
+/* Executes a request of at least one word. */
+enum command_outcome command_run(struct session *session,
+                                 const struct resp_request *request);
+
+/* The command of that name, letter case aside, or NULL. */
+const struct command *command_find(struct resp_slice name);
+
+/* The i-th command, NULL past the last. */
+const struct command *command_at(size_t i);
+
+/* Whether a word is `text`, letter case aside. */
+bool word_is(struct resp_slice word, const char *text);
+
+/* Parses a whole decimal integer; false if it is anything else. */
+bool word_to_integer(struct resp_slice word, long long *out);
+
+/* numbers.c */
+enum command_outcome command_incr(struct session *session,
+                                  const struct resp_request *request);
+enum command_outcome command_incrby(struct session *session,
+                                    const struct resp_request *request);
+enum command_outcome command_next(struct session *session,
+                                  const struct resp_request *request);
+enum command_outcome command_decode(struct session *session,
+                                    const struct resp_request *request);
+struct batch;
+void batch_free(struct batch *batch); /* takes NULL */
+
+/* status.c */
+enum command_outcome command_status(struct session *session,
+                                    const struct resp_request *request);
+enum command_outcome command_info(struct session *session,
+                                  const struct resp_request *request);
+
+/* greeting.c */
+enum command_outcome command_ping(struct session *session,
+                                  const struct resp_request *request);
+enum command_outcome command_echo(struct session *session,
+                                  const struct resp_request *request);
+enum command_outcome command_quit(struct session *session,
+                                  const struct resp_request *request);
+enum command_outcome command_reset(struct session *session,
+                                   const struct resp_request *request);
+enum command_outcome command_hello(struct session *session,
+                                   const struct resp_request *request);
+enum command_outcome command_auth(struct session *session,
+                                  const struct resp_request *request);
+enum command_outcome command_select(struct session *session,
+                                    const struct resp_request *request);
+enum command_outcome command_client(struct session *session,
+                                    const struct resp_request *request);
+enum command_outcome command_config(struct session *session,
+                                    const struct resp_request *request);
+
+/* manual.c */
+enum command_outcome command_command(struct session *session,
+                                     const struct resp_request *request);

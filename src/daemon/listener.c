@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listening sockets; see listener.h. Who comes in is the server's affair. */
+#include "daemon/listener.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG   511
+#define HOST_SIZE 256
+#define PORT_MAX  65535
+
+static enum seqb_status fail(struct seqb_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static enum seqb_status fail(struct seqb_error *err, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    err->status = SEQB_INVALID;
+    return SEQB_INVALID;
+}
+
+/* Takes "ADDR:PORT" apart; false if it has another form. */
+static bool address_split(const char *address, char *host, size_t size,
+                          const char **port)
+{
+    const char *colon = strrchr(address, ':');
+    size_t length = colon == NULL ? 0 : (size_t)(colon - address);
+    char *end = NULL;
+
+    if (length == 0 || length >= size)
+        return false;
+    *port = colon + 1;
+    if (strspn(*port, "0123456789") != strlen(*port) || **port == '\0' ||
+        strlen(*port) > 5 || strtol(*port, &end, 10) > PORT_MAX)
+        return false;
+    if (address[0] == '[') {
+        if (length < 3 || address[length - 1] != ']')
+            return false;
+        address++;
+        length -= 2;
+    } else if (memchr(address, ':', length) != NULL) {
+        return false;
+    }
+    memcpy(host, address, length);
+    host[length] = '\0';
+    return true;
+}
+
+bool listener_is_address(const char *address)
+{
+    char host[HOST_SIZE];
+    const char *port = NULL;
+
+    return address_split(address, host, sizeof host, &port);
+}
+
+/* Names the socket as it is, with the port that the kernel chose. */
+static void listener_name_tcp(struct listener *listener)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+    char host[NI_MAXHOST] = "?";
+    bool is_ipv6 = false;
+
+    if (getsockname(listener->fd, (struct sockaddr *)&address, &length) == 0)
+        getnameinfo((struct sockaddr *)&address, length, host, sizeof host,
+                    NULL, 0, NI_NUMERICHOST);
+    is_ipv6 = address.ss_family == AF_INET6;
+    snprintf(listener->name, sizeof listener->name, "%s%.100s%s:%d",
+             is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "",
+             listener_port(listener));
+}
+
+/* A listening socket on that address, or -1 with errno. */
+static int tcp_listen(const struct addrinfo *info)
+{
+    const int on = 1;
+    int fd =
+        socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (info->ai_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (bind(fd, info->ai_addr, info->ai_addrlen) != 0 ||
+        listen(fd, BACKLOG) != 0) {
+        int why = errno;
+
+        close(fd);
+        errno = why;
+        return -1;
+    }
+    return fd;
+}
+
+static enum seqb_status tcp_fail(struct seqb_error *err, const char *address,
+                                 int why)
+{
+    if (why == EADDRINUSE)
+        return fail(err,
+                    "cannot listen on %s: another program does; choose "
+                    "another port with --listen ADDR:PORT",
+                    address);
+    return fail(err, "cannot listen on %s: %s", address, strerror(why));
+}
+
+enum seqb_status listener_open_tcp(struct listener *listener,
+                                   const char *address, struct seqb_error *err)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    char host[HOST_SIZE];
+    const char *port = NULL;
+    int why = 0;
+
+    if (!address_split(address, host, sizeof host, &port))
+        return fail(err, "not an address: %s, use ADDR:PORT", address);
+    why = getaddrinfo(host, port, &hints, &found);
+    if (why != 0)
+        return fail(err, "cannot listen on %s: %s", address, gai_strerror(why));
+    /* A name may have several addresses: the first that can be used. */
+    for (struct addrinfo *info = found; info != NULL && listener->fd < 0;
+         info = info->ai_next) {
+        listener->fd = tcp_listen(info);
+        why = errno;
+    }
+    freeaddrinfo(found);
+    if (listener->fd < 0)
+        return tcp_fail(err, address, why);
+    listener_name_tcp(listener);
+    return SEQB_OK;
+}
+
+/* Whether somebody answers there. */
+static bool socket_is_alive(const struct sockaddr_un *address)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    bool is_alive = false;
+
+    if (fd < 0)
+        return true;
+    is_alive =
+        connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ||
+        errno != ECONNREFUSED;
+    close(fd);
+    return is_alive;
+}
+
+/* Makes way at the path, if what stands there is a dead daemon's socket. */
+static enum seqb_status socket_clear(const struct sockaddr_un *address,
+                                     struct seqb_error *err)
+{
+    const char *path = address->sun_path;
+    struct stat file;
+
+    if (lstat(path, &file) != 0) {
+        if (errno == ENOENT)
+            return SEQB_OK;
+        return fail(err, "cannot use socket %s: %s", path, strerror(errno));
+    }
+    if (!S_ISSOCK(file.st_mode))
+        return fail(err,
+                    "cannot listen on %s: a file stands there that is not a "
+                    "socket; choose another path with --socket PATH",
+                    path);
+    if (socket_is_alive(address))
+        return fail(err,
+                    "another daemon is listening on %s: stop it, or choose "
+                    "another path with --socket PATH",
+                    path);
+    if (unlink(path) != 0 && errno != ENOENT)
+        return fail(err, "cannot remove the stale socket %s: %s", path,
+                    strerror(errno));
+    return SEQB_OK;
+}
+
+/* The file gets its mode from the socket's own, less the umask: it never has
+ * more rights than it shall have, and the umask of other threads stays. */
+static bool socket_bind(int fd, const struct sockaddr_un *address)
+{
+    return fchmod(fd, 0660) == 0 &&
+           bind(fd, (const struct sockaddr *)address, sizeof *address) == 0 &&
+           chmod(address->sun_path, 0660) == 0 && listen(fd, BACKLOG) == 0;
+}
+
+enum seqb_status listener_open_local(struct listener *listener,
+                                     const char *path, struct seqb_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat file;
+
+    if (strlen(path) >= sizeof address.sun_path)
+        return fail(err,
+                    "socket path %s is longer than %zu bytes: choose a "
+                    "shorter one with --socket PATH",
+                    path, sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, strlen(path));
+    if (socket_clear(&address, err) != SEQB_OK)
+        return err->status;
+    listener->fd =
+        socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listener->fd < 0 || !socket_bind(listener->fd, &address))
+        return fail(err, "cannot listen on %s: %s", path, strerror(errno));
+    if (stat(path, &file) != 0)
+        return fail(err, "cannot use socket %s: %s", path, strerror(errno));
+    listener->path = path;
+    listener->device = file.st_dev;
+    listener->inode = file.st_ino;
+    snprintf(listener->name, sizeof listener->name, "%s", path);
+    return SEQB_OK;
+}
+
+int listener_port(const struct listener *listener)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+
+    if (listener->fd < 0 ||
+        getsockname(listener->fd, (struct sockaddr *)&address, &length) != 0)
+        return 0;
+    if (address.ss_family == AF_INET)
+        return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    if (address.ss_family == AF_INET6)
+        return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    return 0;
+}
+
+int listener_accept(const struct listener *listener)
+{
+    const int on = 1;
+    int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (fd >= 0 && listener->path == NULL) {
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    }
+    return fd;
+}
+
+static void listener_remove_file(const struct listener *listener)
+{
+    struct stat file;
+
+    if (lstat(listener->path, &file) == 0 && file.st_dev == listener->device &&
+        file.st_ino == listener->inode)
+        unlink(listener->path);
+}
+
+void listener_close(struct listener *listener)
+{
+    if (listener->event != NULL)
+        event_free(listener->event);
+    listener->event = NULL;
+    if (listener->path != NULL)
+        listener_remove_file(listener);
+    listener->path = NULL;
+    if (listener->fd >= 0)
+        close(listener->fd);
+    listener->fd = -1;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listening sockets: where clients come from, TCP or a unix socket. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <event2/event.h>
+
+#include <seqbroker/status.h>
+
+struct listener {
+    int fd; /* -1: closed */
+    struct event *event;
+    char name[160];   /* "127.0.0.1:7379", or the socket's path */
+    const char *path; /* unix sockets: to be removed at the end */
+    dev_t device;     /* of the socket file, to remove no other's */
+    ino_t inode;
+};
+
+/*
+ * Listens on "ADDR:PORT"; ADDR is an IPv4 address, an IPv6 address in
+ * brackets, or a name; port 0 is any free one. SEQB_INVALID with what is wrong
+ * and what to do.
+ */
+enum seqb_status listener_open_tcp(struct listener *listener,
+                                   const char *address, struct seqb_error *err);
+
+/* Listens on a unix socket, mode 0660; one that a dead daemon left behind is
+ * replaced. `path` stays the caller's. SEQB_INVALID. */
+enum seqb_status listener_open_local(struct listener *listener,
+                                     const char *path, struct seqb_error *err);
+
+/* Whether "ADDR:PORT" has that form. */
+bool listener_is_address(const char *address);
+
+/* Port in use; 0 if it is no TCP listener. */
+int listener_port(const struct listener *listener);
+
+/* Accepts one connection, nonblocking; -1 with errno if there is none. */
+int listener_accept(const struct listener *listener);
+
+/* Closes it and removes its socket file. Takes a closed one. */
+void listener_close(struct listener *listener);

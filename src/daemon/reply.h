@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The replies of the Redis protocol, appended to a buffer. RESP3 differs from
+ * RESP2 only in maps and nulls here. Running out of memory shows in the
+ * buffer's `is_broken`.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqbroker/status.h>
+
+#include "daemon/buffer.h"
+
+void reply_simple(struct buffer *out, const char *text);
+
+/* An error: its code ("ERR") and a text; unprintable bytes, as a client's own
+ * words may hold, become '?', line ends become spaces. */
+void reply_error(struct buffer *out, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What the library answered. The code is the status's name without
+ * underscores, but "ERR" for SEQB_INVALID. */
+void reply_failure(struct buffer *out, const struct seqb_error *err);
+
+void reply_integer(struct buffer *out, int64_t value);
+
+/* The integer as a bulk string. */
+void reply_digits(struct buffer *out, int64_t value);
+
+void reply_bulk(struct buffer *out, const char *data, size_t length);
+void reply_string(struct buffer *out, const char *text);
+void reply_null(struct buffer *out, bool is_resp3);
+
+/* The head of an array of `count` replies. */
+void reply_array(struct buffer *out, size_t count);
+
+/* The head of a map of `count` pairs; in RESP2 an array of twice as many. */
+void reply_map(struct buffer *out, size_t count, bool is_resp3);
+
+/* One pair of a map. */
+void reply_field_string(struct buffer *out, const char *name, const char *text);
+void reply_field_integer(struct buffer *out, const char *name, int64_t value);

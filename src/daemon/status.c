@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the broker and this server are: SEQ.STATUS for seqctl, INFO for people
+ * and for the client libraries that read it when they connect. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <seqbroker/admin.h>
+
+#include "daemon/commands.h"
+#include "daemon/reply.h"
+#include "daemon/server.h"
+#include "daemon/session.h"
+
+/* What INFO calls itself for clients that compare versions of Redis. */
+#define REDIS_VERSION "7.0.0"
+
+/* Sequences may appear between the call that counts and the one that copies:
+ * those are left out. NULL if there are none or memory is short. */
+static struct seqb_sequence_status *sequences_copy(struct seqb_broker *broker,
+                                                   size_t *count)
+{
+    struct seqb_sequence_status *all = NULL;
+    size_t room = 0;
+
+    *count = 0;
+    if (seqb_sequences(broker, NULL, 0, &room, NULL) != SEQB_OK || room == 0)
+        return NULL;
+    all = calloc(room, sizeof *all);
+    if (all == NULL)
+        return NULL;
+    if (seqb_sequences(broker, all, room, count, NULL) != SEQB_OK)
+        *count = 0;
+    if (*count > room)
+        *count = room;
+    return all;
+}
+
+static struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
+                                                     size_t *count)
+{
+    struct seqb_partition_status *all = NULL;
+    size_t room = 0;
+
+    *count = 0;
+    if (seqb_partitions(broker, NULL, 0, &room, NULL) != SEQB_OK || room == 0)
+        return NULL;
+    all = calloc(room, sizeof *all);
+    if (all == NULL)
+        return NULL;
+    if (seqb_partitions(broker, all, room, count, NULL) != SEQB_OK)
+        *count = 0;
+    if (*count > room)
+        *count = room;
+    return all;
+}
+
+static void reply_partition(struct buffer *out,
+                            const struct seqb_partition_status *partition,
+                            bool is_resp3)
+{
+    reply_map(out, 14, is_resp3);
+    reply_field_string(out, "pool", partition->pool);
+    reply_field_integer(out, "partition", partition->partition);
+    reply_field_string(out, "backend", partition->backend);
+    reply_field_string(out, "engine", partition->engine);
+    reply_field_string(out, "class",
+                       partition->is_windowed ? "windowed" : "direct");
+    reply_field_integer(out, "authority", partition->is_authority);
+    reply_field_string(out, "state",
+                       seqb_partition_state_name(partition->state));
+    reply_field_string(out, "reason", partition->reason);
+    reply_field_integer(out, "since_ms", partition->since_ms);
+    reply_field_integer(out, "next_probe_ms", partition->next_probe_ms);
+    reply_field_integer(out, "latency_us", partition->latency_us);
+    reply_field_integer(out, "granted", partition->granted);
+    reply_field_integer(out, "errors", partition->errors);
+    reply_field_integer(out, "slow", partition->slow);
+}
+
+static void reply_sequence(struct buffer *out,
+                           const struct seqb_sequence_status *sequence,
+                           bool is_resp3)
+{
+    reply_map(out, 9, is_resp3);
+    reply_field_string(out, "key", sequence->key);
+    reply_field_string(out, "pool", sequence->pool);
+    reply_field_integer(out, "memory_bits", sequence->memory_bits);
+    reply_field_integer(out, "stock", sequence->stock);
+    reply_field_integer(out, "in_flight", sequence->in_flight);
+    reply_field_integer(out, "taken", sequence->taken);
+    reply_field_integer(out, "rate", sequence->rate);
+    reply_field_integer(out, "waits", sequence->waits);
+    reply_field_integer(out, "low_water", sequence->low_water);
+}
+
+static void reply_partitions(struct session *session)
+{
+    size_t count = 0;
+    struct seqb_partition_status *all =
+        partitions_copy(session->server->broker, &count);
+
+    reply_string(&session->out, "partitions");
+    reply_array(&session->out, count);
+    for (size_t i = 0; i < count; i++)
+        reply_partition(&session->out, &all[i], session->is_resp3);
+    free(all);
+}
+
+static void reply_sequences(struct session *session)
+{
+    size_t count = 0;
+    struct seqb_sequence_status *all =
+        sequences_copy(session->server->broker, &count);
+
+    reply_string(&session->out, "sequences");
+    reply_array(&session->out, count);
+    for (size_t i = 0; i < count; i++)
+        reply_sequence(&session->out, &all[i], session->is_resp3);
+    free(all);
+}
+
+static void reply_libraries(struct buffer *out)
+{
+    size_t count = 0;
+
+    while (seqb_library(count) != NULL)
+        count++;
+    reply_string(out, "libraries");
+    reply_array(out, count);
+    for (size_t i = 0; i < count; i++)
+        reply_string(out, seqb_library(i));
+}
+
+enum command_outcome command_status(struct session *session,
+                                    const struct resp_request *request)
+{
+    const struct server *server = session->server;
+    struct buffer *out = &session->out;
+
+    (void)request;
+    reply_map(out, 8, session->is_resp3);
+    reply_field_string(out, "broker", seqb_broker_name(server->broker));
+    reply_field_string(out, "version", SEQB_VERSION);
+    reply_field_integer(out, "uptime_ms", server_now_ms() - server->started_ms);
+    reply_field_integer(out, "pid", getpid());
+    reply_field_string(out, "state_dir", server->options.state_dir);
+    reply_libraries(out);
+    reply_partitions(session);
+    reply_sequences(session);
+    return COMMAND_DONE;
+}
+
+static void info_server(const struct server *server, struct buffer *text)
+{
+    buffer_format(text,
+                  "# Server\r\n"
+                  "seqbroker_version:" SEQB_VERSION "\r\n"
+                  "redis_version:" REDIS_VERSION "\r\n"
+                  "redis_mode:standalone\r\n"
+                  "broker:%s\r\n"
+                  "process_id:%ld\r\n"
+                  "tcp_port:%d\r\n"
+                  "uptime_in_seconds:%lld\r\n",
+                  seqb_broker_name(server->broker), (long)getpid(),
+                  server_tcp_port(server),
+                  (long long)(server_now_ms() - server->started_ms) / 1000);
+}
+
+static void info_clients(const struct server *server, struct buffer *text)
+{
+    buffer_format(text, "# Clients\r\nconnected_clients:%lld\r\n",
+                  (long long)server->session_count);
+}
+
+static void info_stats(const struct server *server, struct buffer *text)
+{
+    buffer_format(text,
+                  "# Stats\r\n"
+                  "total_connections_received:%lld\r\n"
+                  "total_commands_processed:%lld\r\n",
+                  (long long)server->connections_received,
+                  (long long)server->commands_processed);
+}
+
+/* ioredis waits for this line before it says that it is ready. */
+static void info_persistence(const struct server *server, struct buffer *text)
+{
+    (void)server;
+    buffer_format(text, "# Persistence\r\nloading:0\r\n");
+}
+
+static void info_replication(const struct server *server, struct buffer *text)
+{
+    (void)server;
+    buffer_format(text,
+                  "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n");
+}
+
+static void info_sequences(const struct server *server, struct buffer *text)
+{
+    size_t count = 0;
+    struct seqb_sequence_status *all = sequences_copy(server->broker, &count);
+
+    buffer_format(text, "# Sequences\r\n");
+    for (size_t i = 0; i < count; i++)
+        buffer_format(text,
+                      "%s:pool=%s,stock=%lld,taken=%lld,rate=%lld,"
+                      "waits=%lld\r\n",
+                      all[i].key, all[i].pool, (long long)all[i].stock,
+                      (long long)all[i].taken, (long long)all[i].rate,
+                      (long long)all[i].waits);
+    free(all);
+}
+
+static const struct {
+    const char *name;
+    void (*write)(const struct server *server, struct buffer *text);
+} sections[] = {
+    {"server", info_server},           {"clients", info_clients},
+    {"persistence", info_persistence}, {"stats", info_stats},
+    {"replication", info_replication}, {"sequences", info_sequences},
+};
+
+static bool info_wants(const struct resp_request *request, const char *section)
+{
+    for (size_t i = 1; i < request->argc; i++) {
+        struct resp_slice word = request->argv[i];
+
+        if (word_is(word, section) || word_is(word, "all") ||
+            word_is(word, "default") || word_is(word, "everything"))
+            return true;
+    }
+    return request->argc == 1;
+}
+
+enum command_outcome command_info(struct session *session,
+                                  const struct resp_request *request)
+{
+    struct buffer text = {0};
+
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        if (!info_wants(request, sections[i].name))
+            continue;
+        if (text.length > 0)
+            buffer_append(&text, "\r\n", 2);
+        sections[i].write(session->server, &text);
+    }
+    reply_bulk(&session->out, buffer_content(&text), text.length);
+    buffer_fini(&text);
+    return COMMAND_DONE;
+}
