@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One connection to seqbrokerd through hiredis. Answers are looked into by
+ * name, so that a daemon may add fields; what they mean is left to others. */
+#include "ctl/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include <seqbroker/admin.h>
+
+static enum ctl_exit client_name_socket(struct client *client,
+                                        const char *given)
+{
+    char folder[sizeof client->socket];
+    struct seqb_error err;
+    int length;
+
+    if (given != NULL) {
+        length = snprintf(client->socket, sizeof client->socket, "%s", given);
+    } else if (seqb_state_dir(NULL, folder, sizeof folder, &err) == SEQB_OK) {
+        length = snprintf(client->socket, sizeof client->socket,
+                          "%s/seqbrokerd.sock", folder);
+    } else {
+        ctl_complain("%s; or name the socket: -s SOCKET", err.text);
+        return CTL_USAGE;
+    }
+    /* hiredis would cut a longer path and reach another socket */
+    if ((size_t)length >= sizeof((struct sockaddr_un *)NULL)->sun_path) {
+        ctl_complain("the socket's path has more than %zu bytes: %s",
+                     sizeof((struct sockaddr_un *)NULL)->sun_path - 1,
+                     client->socket);
+        return CTL_USAGE;
+    }
+    return CTL_OK;
+}
+
+static enum ctl_exit client_unreachable(const struct client *client,
+                                        const char *why)
+{
+    ctl_complain("no seqbrokerd at %s: %s", client->socket, why);
+    ctl_complain("start one (seqbrokerd), or name its socket (-s SOCKET)");
+    return CTL_UNREACHABLE;
+}
+
+enum ctl_exit client_open(const struct ctl_options *options, struct client *out)
+{
+    struct timeval timeout = {.tv_sec = options->timeout_s};
+    enum ctl_exit named;
+
+    out->connection = NULL;
+    out->timeout_s = options->timeout_s;
+    named = client_name_socket(out, options->socket);
+    if (named != CTL_OK)
+        return named;
+    out->connection = redisConnectUnixWithTimeout(out->socket, timeout);
+    if (out->connection == NULL)
+        return client_unreachable(out, "out of memory");
+    if (out->connection->err != 0)
+        return client_unreachable(out, out->connection->errstr);
+    if (redisSetTimeout(out->connection, timeout) != REDIS_OK)
+        return client_unreachable(out, "cannot set a time-out");
+    return CTL_OK;
+}
+
+void client_close(struct client *client)
+{
+    if (client->connection != NULL)
+        redisFree(client->connection);
+    client->connection = NULL;
+}
+
+static enum ctl_exit client_lost(const struct client *client, int error)
+{
+    if (client->connection->err == REDIS_ERR_IO &&
+        (error == EAGAIN || error == EWOULDBLOCK)) {
+        ctl_complain("seqbrokerd at %s did not answer within %lld s: it hangs "
+                     "or is overloaded; wait longer with -t SECONDS, or "
+                     "restart it",
+                     client->socket, (long long)client->timeout_s);
+        return CTL_UNREACHABLE;
+    }
+    ctl_complain("seqbrokerd at %s went away: %s", client->socket,
+                 client->connection->errstr);
+    return CTL_UNREACHABLE;
+}
+
+enum ctl_exit client_call(struct client *client, size_t words,
+                          const char *const *word, redisReply **out)
+{
+    /* hiredis reads the words only; its prototype lacks the const */
+    const char **argv = (const char **)word;
+    redisReply *reply;
+
+    errno = 0;
+    reply = redisCommandArgv(client->connection, (int)words, argv, NULL);
+    if (reply == NULL)
+        return client_lost(client, errno);
+    if (reply->type == REDIS_REPLY_ERROR) {
+        ctl_complain("%s", reply->str);
+        freeReplyObject(reply);
+        return CTL_FAILED;
+    }
+    *out = reply;
+    return CTL_OK;
+}
+
+const redisReply *reply_field(const redisReply *map, const char *name)
+{
+    if (map == NULL || map->type != REDIS_REPLY_ARRAY)
+        return NULL;
+    for (size_t i = 0; i + 1 < map->elements; i += 2) {
+        const redisReply *key = map->element[i];
+
+        if (key->type == REDIS_REPLY_STRING && strcmp(key->str, name) == 0)
+            return map->element[i + 1];
+    }
+    return NULL;
+}
+
+const char *reply_text(const redisReply *map, const char *name)
+{
+    const redisReply *value = reply_field(map, name);
+
+    if (value == NULL || (value->type != REDIS_REPLY_STRING &&
+                          value->type != REDIS_REPLY_STATUS))
+        return "";
+    return value->str;
+}
+
+int64_t reply_integer(const redisReply *map, const char *name)
+{
+    const redisReply *value = reply_field(map, name);
+
+    if (value == NULL)
+        return 0;
+    if (value->type == REDIS_REPLY_INTEGER)
+        return value->integer;
+    /* a daemon may send what passes 2^53 as text */
+    return value->type == REDIS_REPLY_STRING ? strtoll(value->str, NULL, 10)
+                                             : 0;
+}
+
+const redisReply *reply_array(const redisReply *map, const char *name)
+{
+    const redisReply *value = reply_field(map, name);
+
+    return value != NULL && value->type == REDIS_REPLY_ARRAY ? value : NULL;
+}

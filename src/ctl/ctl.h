@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every part of seqctl knows: its exit codes, the options of a command
+ * line, and how it talks to a person. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Part of the interface: scripts read them. */
+enum ctl_exit {
+    CTL_OK = 0,
+    CTL_FAILED = 1,      /* an error answered, or stdout not writable */
+    CTL_USAGE = 2,       /* bad usage, or an invalid topology */
+    CTL_UNREACHABLE = 3, /* no daemon answers at the socket */
+};
+
+/* What a command takes: a set of these, and which of them were given. */
+enum ctl_option {
+    CTL_COUNT = 1 << 0,
+    CTL_JSON = 1 << 1,
+    CTL_MARKDOWN = 1 << 2,
+    CTL_SOCKET = 1 << 3,
+    CTL_TIMEOUT = 1 << 4,
+    CTL_HELP = 1 << 5,
+    CTL_VERSION = 1 << 6,
+};
+
+struct ctl_options {
+    unsigned given;     /* of enum ctl_option */
+    const char *socket; /* NULL: the one in the state directory */
+    int64_t timeout_s;  /* how long the daemon may take to answer */
+    int64_t count;      /* of numbers; 0 if not given */
+};
+
+/* One line to a person, on stderr. */
+void ctl_complain(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
