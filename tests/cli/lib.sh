@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034 # what it sets is for its users
+# What the tests of the programs share: TAP output, a temporary folder, and
+# seqbrokerd started and stopped by its pid. To be sourced; $1 of the test is
+# the build folder.
+
+build=$(cd "${1:?usage: $0 BUILD_FOLDER}" && pwd) || exit 2
+work=$(mktemp -d /tmp/seqb.XXXXXX) || exit 2
+test_count=0
+test_failures=0
+
+# Background processes, by pid. One is ours until it is reaped: an ended child
+# keeps its pid until then, so that no other process can have it.
+declare -A tracked=()
+
+# track PID: the end of the test kills it, however the test ends.
+track() {
+    tracked[$1]=yes
+}
+
+# reap PID: waits until it ends; returns its exit code.
+reap() {
+    local code
+    wait "$1" 2>>"$work/trash"
+    code=$?
+    unset "tracked[$1]"
+    return "$code"
+}
+
+clean_up() {
+    local pid
+    trap '' INT TERM # a second one must not leave anything behind
+    for pid in "${!tracked[@]}"; do
+        kill -KILL "$pid" 2>>"$work/trash"
+        reap "$pid"
+    done
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 1' INT TERM
+
+# --- TAP ---
+
+# pass SENTENCE; fail SENTENCE [WHY...]
+pass() {
+    test_count=$((test_count + 1))
+    echo "ok $test_count - $1"
+}
+fail() {
+    test_count=$((test_count + 1))
+    test_failures=$((test_failures + 1))
+    echo "not ok $test_count - $1"
+    shift
+    [ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/#   /'
+}
+
+# skip SENTENCE WHY
+skip() {
+    test_count=$((test_count + 1))
+    echo "ok $test_count - $1 # SKIP $2"
+}
+
+# ok SENTENCE COMMAND...: the command succeeds
+ok() {
+    local sentence=$1
+    shift
+    if "$@"; then pass "$sentence"; else fail "$sentence" "failed: $*"; fi
+}
+
+# is SENTENCE GOT EXPECTED
+is() {
+    if [ "$2" = "$3" ]; then
+        pass "$1"
+    else
+        fail "$1" "got:" "$2" "expected:" "$3"
+    fi
+}
+
+# like SENTENCE GOT GLOB
+like() {
+    # shellcheck disable=SC2053
+    if [[ $2 == $3 ]]; then
+        pass "$1"
+    else
+        fail "$1" "got:" "$2" "expected:" "$3"
+    fi
+}
+
+# The last line of a test.
+tap_end() {
+    echo "1..$test_count"
+    [ "$test_failures" -eq 0 ]
+    exit
+}
+
+# wait_for COMMAND...: until it succeeds; gives up after a minute, which is no
+# verdict but the end of a hang.
+wait_for() {
+    local i
+    for ((i = 0; i < 1200; i++)); do
+        "$@" && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+# --- the daemon ---
+
+# The embedded default, but with patience: no verdict may depend on how busy
+# the machine is.
+sed -e 's/name = "embedded";/& open_timeout = "60s";/' \
+    -e 's/auto_sequences = {/& deadline = "60s";/' \
+    "$(dirname "${BASH_SOURCE[0]}")/../../config/embedded.conf" \
+    >"$work/patient.conf" || exit 2
+
+# daemon_start NAME [OPTION...]: starts seqbrokerd with that topology, the state
+# directory $work/NAME, a free TCP port and the socket $work/NAME.sock, and
+# waits until it serves. Sets daemon_pid, daemon_port, daemon_socket and
+# daemon_log. Later options win. Fails if it ended instead.
+daemon_start() {
+    local name=$1
+    shift
+    daemon_socket=$work/$name.sock
+    daemon_log=$work/$name.log
+    : >"$daemon_log"
+    "$build/seqbrokerd" -c "$work/patient.conf" --state-dir "$work/$name" \
+        --listen 127.0.0.1:0 --socket "$daemon_socket" "$@" \
+        2>>"$daemon_log" &
+    daemon_pid=$!
+    track "$daemon_pid"
+    if ! wait_for daemon_is_decided || ! grep -q '^ready ' "$daemon_log"; then
+        sed 's/^/# /' "$daemon_log"
+        return 1
+    fi
+    daemon_port=$(sed -n 's/^ready .*listen=[^ ]*:\([0-9]*\) .*/\1/p' \
+        "$daemon_log")
+}
+
+daemon_is_decided() {
+    grep -q '^ready ' "$daemon_log" || ! kill -0 "$daemon_pid" 2>>"$work/trash"
+}
+
+# daemon_stop [SIGNAL]: stops it and sets daemon_code to its exit code.
+daemon_stop() {
+    kill -"${1:-TERM}" "$daemon_pid"
+    reap "$daemon_pid"
+    daemon_code=$?
+}
+
+# refused OPTION...: runs seqbrokerd where it must not start. Prints what it
+# said and, as the last line, its exit code. One that serves is killed.
+refused() {
+    timeout -s KILL 20 "$build/seqbrokerd" "$@" 2>&1
+    echo "exit $?"
+}
+
+# cli WORD...: redis-cli on the daemon's port; the minute only ends a hang.
+cli() {
+    timeout 60 redis-cli -p "$daemon_port" "$@" 2>&1
+}
+
+# --- raw connections ---
+
+# dial: opens one to the daemon's port; its descriptor is in $dialled.
+dial() {
+    exec {dialled}<>"/dev/tcp/127.0.0.1/$daemon_port"
+}
+hang_up() {
+    local fd=$1
+    exec {fd}>&-
+}
+
+# say FD TEXT: sends a text with printf's escapes.
+say() {
+    printf '%b' "$2" >&"$1"
+}
+
+# hear FD: prints the next line of the answer without its line end.
+hear() {
+    local line=
+    IFS= read -r -t 60 -u "$1" line || line="(nothing: $line)"
+    printf '%s\n' "${line%$'\r'}"
+}
+
+# ask TEXT: sends a text on a connection of its own and prints all that comes
+# until the daemon closes it.
+ask() {
+    local fd
+    exec {fd}<>"/dev/tcp/127.0.0.1/$daemon_port"
+    printf '%b' "$1" >&"$fd"
+    timeout 60 cat <&"$fd" | tr -d '\r'
+    exec {fd}>&-
+}

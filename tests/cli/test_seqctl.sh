@@ -1,0 +1,197 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# seqctl from outside: what it prints where, and its exit codes. Usage:
+# test_seqctl.sh BUILD_FOLDER
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+export SEQBROKER_STATE_DIR=$work/nothing
+
+# seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
+# $code.
+seqctl() {
+    "$build/seqctl" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    out=$(<"$work/out")
+    err=$(<"$work/err")
+}
+
+# refuses SENTENCE CODE GLOB WORD...: fails with that code, says so on stderr,
+# prints nothing.
+refuses() {
+    local sentence=$1 expected=$2 glob=$3
+    shift 3
+    seqctl "$@"
+    like "$sentence" "exit $code, printed \"$out\", said $err" \
+        "exit $expected, printed \"\", said $glob"
+}
+
+# shellcheck disable=SC2317 # ok calls it
+is_json() { # FILE
+    [ "$(tr -d '\n' <"$1" | sed -E '
+        s/"([^"\\]|\\.)*"/s/g; s/-?[0-9]+|true|false|null/v/g; s/ //g
+        :again
+        s/s:[vs]/p/; s/\{(p(,p)*)?\}/v/; s/\[([vs](,[vs])*)?\]/v/
+        t again')" = v ]
+}
+
+distinct_numbers() { # FILE: how many
+    grep -E '^[1-9][0-9]*$' "$1" | sort -u | wc -l
+}
+
+# --- the command line ---
+
+refuses "it asks which command" 2 "*which command*--help*"
+refuses "it guesses the command that was meant" 2 '*did you mean "status"*' \
+    statsu
+refuses "it does not guess what is far away" 2 '*unknown command "frobnicate", see*' \
+    frobnicate
+refuses "next wants a key" 2 "*usage: seqctl next KEY*" next
+refuses "next wants one key" 2 "*usage: seqctl next KEY*" next a b
+refuses "an option of another command is refused" 2 "*takes no*--json*" \
+    next order --json
+for count in 0 -1 x 1x 10000001 99999999999999999999 ""; do
+    refuses "--count \"$count\" is refused" 2 "*--count is 1 ... 10000000*" \
+        next order "--count=$count"
+done
+refuses "--timeout 0 is refused" 2 "*--timeout is 1 ...*" -t 0 status
+refuses "an unknown option is refused" 2 "*see seqctl --help*" --frobnicate
+refuses "a socket path that would be cut is refused" 2 "*more than 107 bytes*" \
+    -s "$(printf '/%0120d' 0)" status
+
+seqctl --help
+is "--help is no error" "$code/$err" 0/
+like "--help begins with examples" "$out" "  seqctl next order *"
+like "--help tells the exit codes" "$out" "*Exit codes: 0 *1 *2 *3 *"
+for command in next status decode check config; do
+    like "--help lists $command" "$out" "*"$'\n'"  $command*"
+done
+for command in next status decode check config; do
+    seqctl "$command" --help
+    like "$command --help begins with an example" "$code $out" \
+        "0   seqctl $command*Usage: seqctl $command *"
+done
+seqctl --version
+like "--version names the client libraries" "$code $out" \
+    "0 seqbroker [0-9]*.[0-9]*.[0-9]*libconfig [0-9]*"
+
+# --- without a daemon ---
+
+for command in "next order" status "decode order 9"; do
+    # shellcheck disable=SC2086
+    refuses "$command says which socket and what to do" 3 \
+        "*$work/nothing/seqbrokerd.sock*start one (seqbrokerd)*-s SOCKET*" $command
+done
+: >"$work/file"
+refuses "a socket that is a file is no daemon" 3 "*$work/file*" \
+    -s "$work/file" status
+
+for file in "$root"/config/*.conf; do
+    seqctl check "$file"
+    is "${file##*/} is a sound topology" "$code $out $err" "0 $file: ok "
+done
+printf 'broker = { name = 5; };\npolls = ();\n' >"$work/bad.conf"
+seqctl check "$work/bad.conf"
+is "a bad topology is code 2" "$code" 2
+like "every mistake is a line with its place" "$out" \
+    "*bad.conf:1: *"$'\n'"*bad.conf:2: *"
+seqctl check "$work/absent.conf"
+like "a topology that is not there is code 2" "$code $out$err" \
+    "2 *absent.conf*"
+seqctl config
+like "config lists the settings" "$code $out" "0 *pools.timeout*200ms*"
+seqctl config --markdown
+like "config --markdown is a table" "$code $out" "0 *| *timeout*"
+
+# --- with one ---
+
+daemon_start main || exit 1
+socket=$daemon_socket
+
+seqctl -s "$socket" status
+like "without a sequence status says so" "$code $out" "0 *no sequence is in use*"
+seqctl -s "$socket" next order
+like "next prints a number and nothing else" "$code $out $err" "0 [1-9]* "
+seqctl next order --count 2500 --socket "$socket"
+is "next --count prints so many, each once" \
+    "$code $(wc -l <"$work/out") $(distinct_numbers "$work/out")" "0 2500 2500"
+number=${out##*$'\n'}
+seqctl -s "$socket" decode order "$number"
+like "decode takes a number apart" "$code $out" \
+    "0 counter * [0-9]*partition * [0-3]*memory_bits * 3*memory * [0-7]"
+like "decode's parts are the number" "$(
+    read -r counter partition bits memory < <(awk '{ print $2 }' "$work/out" |
+        tr '\n' ' ')
+    echo $((((counter << 2 | partition) << bits) | memory))
+)" "$number"
+refuses "the daemon's error is told" 1 "*sequence key*" -s "$socket" next a/b
+refuses "decode's error is told" 1 "*integer*" -s "$socket" decode order x
+
+seqctl -s "$socket" status
+like "status names the broker" "$code $out" \
+    "0 broker embedded: seqbroker *, pid $daemon_pid, up *"
+like "status has its columns" "$out" \
+    "*PARTITION *BACKEND *ENGINE *CLASS *STATE *WHY *SINCE *LATENCY *GRANTED *ERRORS*"
+is "status has a row for each partition" \
+    "$(awk '$3 == "sqlite" && $4 == "direct" && $5 == "up" { print $1 }' \
+        "$work/out" | tr '\n' ' ')" "0 1 2 3 "
+like "status has the sequences" "$out" "*SEQUENCE *TAKEN*"$'\n'"order *main *2501*"
+seqctl -s "$socket" status --json
+ok "status --json is JSON" is_json "$work/out"
+like "what may pass 2^53 is a string in JSON" "$out" \
+    '*"pid": '"$daemon_pid"',*"granted": "[0-9]*"*"errors": 0*"taken": "2501"*'
+
+"$build/seqctl" -s "$socket" next order >/dev/full 2>"$work/err"
+like "a number that could not be printed is an error" "$? $(<"$work/err")" \
+    "1 *output was lost*"
+"$build/seqctl" -s "$socket" next order --count 1000000 2>"$work/err" |
+    head -n 1 >"$work/out"
+like "a reader that goes away is an error" \
+    "${PIPESTATUS[0]} $(<"$work/err")" "1 *output was lost*"
+
+# --- with one that is ill ---
+
+kill -STOP "$daemon_pid"
+refuses "a daemon that hangs is told" 3 "*did not answer within 1 s*" \
+    -s "$socket" -t 1 status
+"$build/seqctl" -s "$socket" -t 60 status >"$work/out" 2>"$work/err" &
+waiting=$!
+daemon_stop KILL
+wait "$waiting"
+like "a daemon that dies is told" "$? $(<"$work/out")$(<"$work/err")" \
+    "3 *seqbrokerd at $socket*"
+refuses "the socket of a dead one is no daemon" 3 "*$socket*refused*start one*" \
+    -s "$socket" next order
+
+cat >"$work/two.conf" <<'END'
+backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
+             { name = "b"; engine = "sqlite"; path = "b.db"; },
+             { name = "c"; engine = "sqlite"; path = "c.db"; } );
+pools = ( { name = "one"; partitions = [ "a", "b" ]; },
+          { name = "two"; partitions = [ "c" ]; } );
+auto_sequences = { pattern = "*"; limit = 10; pool = "one"; };
+END
+daemon_start two -c "$work/two.conf" || exit 1
+seqctl -s "$daemon_socket" status
+is "several pools are told apart" \
+    "$(awk '$3 == "sqlite" { print $1 }' "$work/out" | tr '\n' ' ')" \
+    "one/0 one/1 two/0 "
+daemon_stop TERM
+
+if grep -q '^hiredis' < <("$build/seqctl" --version); then
+    cat >"$work/windowed.conf" <<END
+backends = ( { name = "r"; engine = "redis"; socket = "$work/no.sock"; },
+             { name = "a"; engine = "sqlite"; path = "a.db"; } );
+pools = ( { name = "one"; partitions = [ "r" ]; authority = "a"; } );
+auto_sequences = { pattern = "*"; limit = 10; pool = "one"; };
+END
+    daemon_start windowed -c "$work/windowed.conf" || exit 1
+    seqctl -s "$daemon_socket" status
+    like "an ill partition is shown with the reason" "$out" \
+        "*"$'\n'"0 *r *redis *windowed *quarantined *$work/no.sock*"
+    like "the authority is shown" "$out" "*"$'\n'"authority *a *sqlite *direct *up *"
+    daemon_stop TERM
+fi
+
+tap_end

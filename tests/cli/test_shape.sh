@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Each rule of scripts/check-shape can fail: a small bad tree for each, and
+# good ones that come near. Usage: test_shape.sh BUILD_FOLDER
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+tree=$work/tree
+
+# A tree with one file, whose lines are the arguments.
+plant() { # FILE LINE...
+    rm -rf "$tree"
+    mkdir -p "$tree/$(dirname "$1")" "$tree/src/platform"
+    printf '/* a file without a fault */\n' >"$tree/src/platform/good.c"
+    printf '%s\n' "${@:2}" >"$tree/$1"
+}
+
+shape() {
+    "$(dirname "$0")/../../scripts/check-shape" "$tree" 2>&1
+}
+
+finds() { # NAME WHAT FILE LINE...: the last line of the file is the fault
+    local name=$1 what=$2 file=$3 lines=$(($# - 3)) said
+    plant "${@:3}"
+    if said=$(shape); then
+        fail "$name" "check-shape found nothing"
+    elif [[ $said == "$file:$lines: "*"$what"* && $said != *$'\n'* ]]; then
+        pass "$name"
+    else
+        fail "$name" "$said"
+    fi
+}
+
+accepts() { # NAME FILE LINE...
+    local said
+    plant "${@:2}"
+    if said=$(shape); then
+        pass "$1"
+    else
+        fail "$1" "$said"
+    fi
+}
+
+mapfile -t long < <(seq -f 'int a%.0f;' 501)
+finds "a file of 501 lines is too long" "500 lines" src/ha/a.c "${long[@]}"
+accepts "a file of 500 lines is not" src/ha/a.c "${long[@]:1}"
+
+finds "no include reaches up" "may not include" \
+    src/ha/a.c '#include "queue/queue.h"'
+finds "no include reaches past a front header" "only its front header" \
+    src/queue/a.c 'int a;' '#include "ha/pool.h"'
+accepts "the front header below may be included" \
+    src/queue/a.c '#include "ha/ha.h"' '#include "backends/backends.h"'
+accepts "any header of platform and of its own folder may be included" \
+    src/queue/a.c '#include "platform/text.h"' '#include "queue/ring.h"'
+finds "platform includes nothing above it" "may not include" \
+    src/platform/a.c '#include "ha/ha.h"'
+finds "the daemon has the public API only" "may not include" \
+    src/daemon/a.c '#include "platform/text.h"'
+finds "seqctl has the public API only" "may not include" \
+    src/ctl/a.c '#include "config/config.h"'
+accepts "the public headers may be included everywhere" \
+    src/platform/a.h '#include <seqbroker/status.h>'
+finds "only public headers are in angle brackets" "no public header" \
+    src/ha/a.c '#include <seqbroker/ring.h>'
+finds "no include climbs" "climbs" src/ha/a.c '#include "../queue/queue.h"'
+finds "an include names its folder" "names no folder" \
+    src/ha/a.c '#include "pool.h"'
+finds "a public header includes public headers" "public header" \
+    include/seqbroker/a.h '#include "ha/ha.h"'
+finds "a folder of src is a layer" "none of the layers" \
+    src/helpers/a.c 'int a;'
+
+while read -r header bad good; do
+    finds "$header stays in its place" "outside its place" \
+        "$bad" "#include <$header>"
+    accepts "$header is at home in $good" "$good" "#include <$header>"
+done <<'END'
+libconfig.h src/api/a.c src/config/a.c
+hiredis/hiredis.h src/ha/a.c src/backends/redis_link.h
+hiredis/hiredis.h src/backends/sqlite.c src/ctl/client.c
+sqlite3.h src/backends/redis.c src/backends/sqlite.c
+event2/event.h src/ctl/a.c src/daemon/a.c
+libsmartcols/libsmartcols.h src/daemon/a.c src/ctl/a.c
+END
+
+while read -r name call; do
+    finds "only clock.c calls $name" "reads a clock" src/ha/a.c "$call"
+    accepts "clock.c calls $name" src/platform/clock.c "$call"
+done <<'END'
+clock_gettime clock_gettime(CLOCK_REALTIME, &now);
+gettimeofday gettimeofday(&now, 0);
+time now = time(NULL);
+END
+accepts "a name that ends in time is not time()" \
+    src/ha/a.c 'strftime(a); poll_time(a); worker->time(a);'
+
+for call in 'strcpy(a, b)' 'strcat(a, b)' 'sprintf(a, b)' 'vsprintf(a, b)' \
+    'alloca(9)'; do
+    finds "${call%%(*} is refused" "unbounded" src/ha/a.c "    $call;"
+done
+accepts "snprintf is not sprintf" src/ha/a.c 'snprintf(a, 2, b);'
+accepts "comments and literals are not code" src/ha/a.c \
+    '/* strcpy(a, b);' '   sprintf(a); */' 'x = "time(0) \" alloca(9)";' \
+    '// strcat(a, b)'
+finds "code after a comment is code" "unbounded" \
+    src/ha/a.c '/* a' ' b */ strcpy(a, b);'
+
+finds "conditions stay in registry.c" "conditional" \
+    src/ha/a.c '#ifdef SEQB_WITH_REDIS'
+accepts "registry.c has conditions" src/backends/registry.c '#ifdef X' '#endif'
+accepts "platform has conditions" src/platform/thread.c '#if defined(X)' \
+    '#endif'
+accepts "a public header asks for C++" include/seqbroker/a.h \
+    '#ifdef __cplusplus' '#endif'
+finds "a public header asks for nothing else" "conditional" \
+    include/seqbroker/a.h '#ifdef SEQB_WITH_REDIS'
+
+finds "sources are not globbed" "globbed" src/CMakeLists.txt \
+    'file(GLOB sources "*.c")'
+for word in "TO""DO" "FIX""ME" "X""XX"; do
+    finds "nothing is left with a $word" "unfinished" src/ha/a.c "/* $word */"
+done
+accepts "mktemp's letters are no mark" scripts/a 'mktemp a.X''XXXXX'
+
+rm -rf "$tree"
+mkdir -p "$tree"
+like "a tree without code is no success" "$(shape; echo $?)" "*no C file*1"
+tap_end

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running the contract suite on a subject, and the helpers of its tests; the
+ * tests are in the files contract_*.c.
+ */
+#include "contract/contract_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TESTS_MAX 64
+
+struct seqb_backend *contract_open(const struct contract *contract)
+{
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+
+    if (contract->subject->ops->open(&contract->store->options, &backend,
+                                     &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_non_null(backend);
+    return backend;
+}
+
+void contract_reopen(struct contract *contract)
+{
+    contract->subject->ops->close(contract->backend);
+    contract->backend = NULL;
+    contract->backend = contract_open(contract);
+}
+
+int64_t contract_limit(const struct contract *contract)
+{
+    return contract->subject->ops->guarantee == SEQB_WINDOWED
+               ? CONTRACT_WINDOW_SIZE
+               : CONTRACT_LIMIT;
+}
+
+enum seqb_status contract_install(struct seqb_backend *backend,
+                                  const char *counter, int64_t window,
+                                  int64_t *standing)
+{
+    const struct seqb_window lease = {counter, window, CONTRACT_WINDOW_SIZE};
+    struct seqb_error err;
+
+    return backend->ops->install(backend, &lease, standing, &err);
+}
+
+void contract_prepare(const struct contract *contract, const char *counter)
+{
+    int64_t standing;
+
+    if (contract->subject->ops->guarantee == SEQB_WINDOWED)
+        assert_status(
+            contract_install(contract->backend, counter, 1, &standing),
+            SEQB_OK);
+}
+
+struct seqb_request contract_request(const struct contract *contract,
+                                     const char *counter, int64_t want)
+{
+    struct seqb_request request;
+
+    memset(&request, 0x5a, sizeof request); /* what nobody may read */
+    request.counter = counter;
+    request.want = want;
+    request.limit = contract_limit(contract);
+    return request;
+}
+
+enum seqb_status contract_reserve(const struct contract *contract,
+                                  struct seqb_backend *backend,
+                                  const char *counter, int64_t want,
+                                  struct seqb_request *out)
+{
+    struct seqb_error err;
+    enum seqb_status status;
+
+    *out = contract_request(contract, counter, want);
+    status = backend->ops->reserve(backend, out, 1, &err);
+    return status == SEQB_OK ? out->status : status;
+}
+
+int64_t contract_take(const struct contract *contract, const char *counter,
+                      int64_t want, int64_t before)
+{
+    struct seqb_request request;
+
+    while (want > 0) {
+        assert_status(contract_reserve(contract, contract->backend, counter,
+                                       want, &request),
+                      SEQB_OK);
+        assert_in_range(request.block.count, 1, want);
+        assert_int_equal(request.block.first, before + 1);
+        before += request.block.count;
+        want -= request.block.count;
+    }
+    return before;
+}
+
+int64_t contract_raise(struct seqb_backend *backend, const char *counter,
+                       int64_t floor, int64_t gap)
+{
+    const struct seqb_raise raise = {counter, floor, gap, CONTRACT_LIMIT};
+    struct seqb_error err;
+    int64_t value = -1;
+
+    if (backend->ops->raise(backend, &raise, &value, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return value;
+}
+
+/* --- running --- */
+
+static int setup(void **state)
+{
+    const struct contract_subject *subject = *state;
+    struct contract *contract = calloc(1, sizeof *contract);
+    struct seqb_error err;
+
+    if (contract == NULL)
+        return -1;
+    *state = contract;
+    contract->subject = subject;
+    contract->store = subject->start();
+    if (contract->store == NULL)
+        return -1;
+    if (subject->ops->open(&contract->store->options, &contract->backend,
+                           &err) == SEQB_OK)
+        return 0;
+    print_error("%s\n", err.text);
+    return -1;
+}
+
+static int teardown(void **state)
+{
+    struct contract *contract = *state;
+
+    contract->subject->ops->close(contract->backend);
+    if (contract->store != NULL)
+        contract->subject->stop(contract->store);
+    free(contract);
+    return 0;
+}
+
+static unsigned subject_offers(const struct contract_subject *subject)
+{
+    return (subject->ops->guarantee == SEQB_DIRECT ? NEEDS_DIRECT
+                                                   : NEEDS_WINDOWED) |
+           (subject->restart != NULL ? NEEDS_RESTART : 0U) |
+           (subject->forget != NULL ? NEEDS_FORGET : 0U) |
+           (subject->restore != NULL ? NEEDS_RESTORE : 0U) |
+           (subject->demote != NULL ? NEEDS_DEMOTE : 0U);
+}
+
+/* Adds those of the list that fit the subject. */
+static size_t tests_add(struct CMUnitTest *tests, size_t n,
+                        const struct contract_test *list,
+                        const struct contract_subject *subject)
+{
+    const unsigned offers = subject_offers(subject);
+
+    for (; list->name != NULL && n < TESTS_MAX; list++) {
+        if ((list->needs & ~offers) != 0)
+            continue;
+        /* cmocka's state is not const; setup only reads it. */
+        tests[n++] = (struct CMUnitTest){list->name, list->run, setup, teardown,
+                                         (void *)(uintptr_t)subject};
+    }
+    return n;
+}
+
+int contract_run(const struct contract_subject *subject)
+{
+    struct CMUnitTest tests[TESTS_MAX];
+    size_t n = 0;
+
+    n = tests_add(tests, n, contract_common_tests, subject);
+    n = tests_add(tests, n, contract_crowd_tests, subject);
+    n = tests_add(tests, n, contract_direct_tests, subject);
+    n = tests_add(tests, n, contract_windowed_tests, subject);
+    return _cmocka_run_group_tests(subject->name, tests, n, NULL, NULL);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contract's tests for engines of both classes. */
+#include "contract/contract_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/text.h"
+
+/* --- what a backend says of itself --- */
+
+static void engine_library_and_server_have_names(void **state)
+{
+    const struct contract *contract = *state;
+
+    assert_non_null(contract->subject->ops->library());
+    assert_true(strlen(contract->subject->ops->library()) > 0);
+    assert_true(strlen(contract->subject->ops->engine) > 0);
+    assert_true(strlen(contract->backend->server) > 0);
+    assert_ptr_equal(contract->backend->ops, contract->subject->ops);
+}
+
+static void two_backends_of_one_store_have_one_origin(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_backend *other = contract_open(contract);
+
+    assert_true(strlen(other->origin) > 0);
+    assert_string_equal(other->origin, contract->backend->origin);
+    other->ops->close(other);
+}
+
+/* --- grants --- */
+
+static void blocks_of_a_counter_follow_each_other(void **state)
+{
+    const struct contract *contract = *state;
+    const int64_t wants[] = {1, 7, 1, 1000, 3, 65536, 2};
+    const bool is_windowed = contract->subject->ops->guarantee == SEQB_WINDOWED;
+    int64_t last = is_windowed ? -1 : 0;
+
+    contract_prepare(contract, "main/0/order");
+    for (size_t i = 0; i < sizeof wants / sizeof wants[0]; i++)
+        last = contract_take(contract, "main/0/order", wants[i], last);
+}
+
+static void counters_do_not_touch_each_other(void **state)
+{
+    const struct contract *contract = *state;
+    const int64_t before =
+        contract->subject->ops->guarantee == SEQB_WINDOWED ? -1 : 0;
+    char longest[SEQB_COUNTER_SIZE];
+    const char *const counters[] = {"main/0/a", "main/0/A",  "main/1/a",
+                                    "main/0/%", "main/0/a ", "window/main/0/a",
+                                    longest};
+
+    memset(longest, 'k', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+        contract_prepare(contract, counters[i]);
+        (void)contract_take(contract, counters[i], 10 + (int64_t)i, before);
+    }
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
+        (void)contract_take(contract, counters[i], 5, before + 10 + (int64_t)i);
+}
+
+#define CROWD 300
+
+static void one_call_serves_many_counters(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request *requests = calloc(CROWD, sizeof *requests);
+    static char names[CROWD][SEQB_COUNTER_SIZE];
+    struct seqb_error err;
+
+    assert_non_null(requests);
+    for (int i = 0; i < CROWD; i++) {
+        (void)text_format(names[i], sizeof names[i], "main/0/key-%d", i);
+        contract_prepare(contract, names[i]);
+        requests[i] = contract_request(contract, names[i], i + 1);
+    }
+    assert_status(contract->backend->ops->reserve(contract->backend, requests,
+                                                  CROWD, &err),
+                  SEQB_OK);
+    for (int i = 0; i < CROWD; i++) {
+        assert_status(requests[i].status, SEQB_OK);
+        assert_in_range(requests[i].block.count, 1, i + 1);
+    }
+    for (int i = 0; i < CROWD; i++)
+        (void)contract_take(contract, names[i], 1,
+                            requests[i].block.first + requests[i].block.count -
+                                1);
+    free(requests);
+}
+
+/* Brings the counter to its end, but for `left` values. */
+static void counter_drain(const struct contract *contract, const char *counter,
+                          int64_t left)
+{
+    contract_prepare(contract, counter);
+    if (contract->subject->ops->guarantee == SEQB_WINDOWED)
+        (void)contract_take(contract, counter, CONTRACT_WINDOW_SIZE - left, -1);
+    else
+        (void)contract_raise(contract->backend, counter, CONTRACT_LIMIT - left,
+                             0);
+}
+
+static void no_grant_goes_past_the_limit(void **state)
+{
+    const struct contract *contract = *state;
+    const int64_t limit = contract_limit(contract);
+    const int64_t end =
+        contract->subject->ops->guarantee == SEQB_WINDOWED ? limit - 1 : limit;
+    struct seqb_request request;
+
+    counter_drain(contract, "main/0/order", 7);
+    assert_status(contract_reserve(contract, contract->backend, "main/0/order",
+                                   SEQB_GRANT_MAX, &request),
+                  SEQB_OK);
+    assert_in_range(request.block.count, 1, 7);
+    assert_int_equal(request.block.first, end - 6);
+    if (request.block.count < 7)
+        (void)contract_take(contract, "main/0/order", 7 - request.block.count,
+                            request.block.first + request.block.count - 1);
+    for (int i = 0; i < 3; i++) {
+        assert_status(contract_reserve(contract, contract->backend,
+                                       "main/0/order", 1 + i, &request),
+                      SEQB_EXHAUSTED);
+        assert_true(strstr(request.error.text, "main/0/order") != NULL);
+    }
+}
+
+static void each_request_has_a_status_of_its_own(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request requests[3];
+    struct seqb_error err;
+
+    counter_drain(contract, "main/0/empty", 0);
+    contract_prepare(contract, "main/0/a");
+    contract_prepare(contract, "main/0/b");
+    requests[0] = contract_request(contract, "main/0/a", 4);
+    requests[1] = contract_request(contract, "main/0/empty", 4);
+    requests[2] = contract_request(contract, "main/0/b", 4);
+    assert_status(
+        contract->backend->ops->reserve(contract->backend, requests, 3, &err),
+        SEQB_OK);
+    assert_status(requests[0].status, SEQB_OK);
+    assert_status(requests[1].status, SEQB_EXHAUSTED);
+    assert_status(requests[2].status, SEQB_OK);
+}
+
+/* --- claims --- */
+
+static void claim_expect(struct seqb_backend *backend, const char *name,
+                         const char *text, const char *expected)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    struct seqb_error err;
+
+    if (backend->ops->claim(backend, name, text, standing, sizeof standing,
+                            &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_string_equal(standing, expected);
+}
+
+static void first_claim_stands_for_all(void **state)
+{
+    struct contract *contract = *state;
+    struct seqb_backend *other = contract_open(contract);
+
+    claim_expect(contract->backend, "layout", NULL, "");
+    claim_expect(contract->backend, "layout", "bits=2\n'\"; %s", //
+                 "bits=2\n'\"; %s");
+    claim_expect(other, "layout", "bits=3", "bits=2\n'\"; %s");
+    claim_expect(other, "layout", NULL, "bits=2\n'\"; %s");
+    claim_expect(other, "layout/order", "m=3", "m=3");
+    other->ops->close(other);
+    contract_reopen(contract);
+    claim_expect(contract->backend, "layout", "bits=4", "bits=2\n'\"; %s");
+}
+
+static void claim_that_does_not_fit_is_an_error(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_backend *backend = contract->backend;
+    char longest[SEQB_CLAIM_SIZE];
+    char standing[SEQB_CLAIM_SIZE];
+    struct seqb_error err;
+
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    claim_expect(backend, "layout", longest, longest);
+    assert_status(backend->ops->claim(backend, "layout", NULL, standing,
+                                      sizeof standing - 1, &err),
+                  SEQB_PROTOCOL);
+}
+
+/* --- failures --- */
+
+static void nothing_there_is_unreachable(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_backend_options options = contract->store->options;
+    struct seqb_backend *const untouched = contract->backend;
+    struct seqb_backend *out = untouched;
+    struct seqb_error err;
+
+    options.create = false;
+    contract->subject->mislead(contract->store, &options);
+    for (int i = 0; i < 2; i++) {
+        assert_status(contract->subject->ops->open(&options, &out, &err),
+                      SEQB_UNREACHABLE);
+        assert_status(err.status, SEQB_UNREACHABLE);
+        assert_true(strstr(err.text, options.name) != NULL);
+        assert_ptr_equal(out, untouched);
+    }
+    assert_status(contract->subject->ops->open(&options, &out, NULL),
+                  SEQB_UNREACHABLE);
+}
+
+static void close_takes_null(void **state)
+{
+    const struct contract *contract = *state;
+
+    contract->subject->ops->close(NULL);
+}
+
+static void error_text_stays_after_close(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_backend *backend = contract_open(contract);
+    struct seqb_request request;
+    struct seqb_error copy;
+
+    counter_drain(contract, "main/0/order", 0);
+    assert_status(
+        contract_reserve(contract, backend, "main/0/order", 1, &request),
+        SEQB_EXHAUSTED);
+    copy = request.error;
+    backend->ops->close(backend);
+    assert_string_equal(request.error.text, copy.text);
+    assert_status(request.error.status, SEQB_EXHAUSTED);
+    assert_true(strstr(copy.text, "main/0/order") != NULL);
+}
+
+static void child_that_closes_its_copy_leaves_the_parents_whole(void **state)
+{
+    const struct contract *contract = *state;
+    const int64_t before =
+        contract->subject->ops->guarantee == SEQB_WINDOWED ? -1 : 0;
+    pid_t child;
+    int ended;
+
+    contract_prepare(contract, "main/0/order");
+    (void)contract_take(contract, "main/0/order", 10, before);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        contract->subject->ops->close(contract->backend);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    (void)contract_take(contract, "main/0/order", 10, before + 10);
+}
+
+/* --- what happens to stores --- */
+
+static void acknowledged_values_stay_spent_over_a_restart(void **state)
+{
+    struct contract *contract = *state;
+    const bool is_windowed = contract->subject->ops->guarantee == SEQB_WINDOWED;
+    struct seqb_request request;
+    enum seqb_status status;
+    int64_t last = is_windowed ? -1 : 0;
+
+    contract_prepare(contract, "main/0/order");
+    for (int i = 0; i < 20; i++)
+        last = contract_take(contract, "main/0/order", 3, last);
+    contract->subject->restart(contract->store);
+    status = contract_reserve(contract, contract->backend, "main/0/order", 3,
+                              &request);
+    assert_true(status != SEQB_OK); /* its connection is gone */
+    assert_status(request.status, status);
+    assert_true(strlen(request.error.text) > 0);
+    contract_reopen(contract);
+    status = contract_reserve(contract, contract->backend, "main/0/order", 3,
+                              &request);
+    if (is_windowed && status == SEQB_FENCED)
+        return;
+    assert_status(status, SEQB_OK);
+    assert_true(request.block.first > last);
+}
+
+static void replica_refuses_in_its_role(void **state)
+{
+    const struct contract *contract = *state;
+    const struct seqb_backend_ops *ops = contract->subject->ops;
+    struct seqb_backend *out = NULL;
+    struct seqb_request request;
+    struct seqb_error err;
+
+    contract_prepare(contract, "main/0/order");
+    contract->subject->demote(contract->store);
+    assert_status(contract_reserve(contract, contract->backend, "main/0/order",
+                                   1, &request),
+                  SEQB_ROLE);
+    assert_status(ops->open(&contract->store->options, &out, &err), SEQB_ROLE);
+    assert_null(out);
+}
+
+const struct contract_test contract_common_tests[] = {
+    CONTRACT_TEST(engine_library_and_server_have_names, 0),
+    CONTRACT_TEST(two_backends_of_one_store_have_one_origin, 0),
+    CONTRACT_TEST(blocks_of_a_counter_follow_each_other, 0),
+    CONTRACT_TEST(counters_do_not_touch_each_other, 0),
+    CONTRACT_TEST(one_call_serves_many_counters, 0),
+    CONTRACT_TEST(no_grant_goes_past_the_limit, 0),
+    CONTRACT_TEST(each_request_has_a_status_of_its_own, 0),
+    CONTRACT_TEST(first_claim_stands_for_all, 0),
+    CONTRACT_TEST(claim_that_does_not_fit_is_an_error, 0),
+    CONTRACT_TEST(nothing_there_is_unreachable, 0),
+    CONTRACT_TEST(close_takes_null, 0),
+    CONTRACT_TEST(error_text_stays_after_close, 0),
+    CONTRACT_TEST(child_that_closes_its_copy_leaves_the_parents_whole, 0),
+    CONTRACT_TEST(acknowledged_values_stay_spent_over_a_restart, NEEDS_RESTART),
+    CONTRACT_TEST(replica_refuses_in_its_role, NEEDS_DEMOTE),
+    {NULL, NULL, 0},
+};

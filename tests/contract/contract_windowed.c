@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contract's tests for windowed engines: offsets inside a window that was
+ * leased once, in a store that may forget. */
+#include "contract/contract_suite.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "platform/thread.h"
+
+#define ORDER "main/0/order"
+#define WIDE  ((int64_t)1 << 60) /* no double holds WIDE + 1 */
+
+static enum seqb_status reserve(const struct contract *contract, int64_t want,
+                                struct seqb_request *out)
+{
+    return contract_reserve(contract, contract->backend, ORDER, want, out);
+}
+
+static void install_at(const struct contract *contract, int64_t window)
+{
+    int64_t standing;
+
+    assert_status(contract_install(contract->backend, ORDER, window, &standing),
+                  SEQB_OK);
+}
+
+static void assert_refused(const struct contract *contract, int64_t window,
+                           int64_t stands)
+{
+    int64_t standing = -7;
+
+    assert_status(contract_install(contract->backend, ORDER, window, &standing),
+                  SEQB_FENCED);
+    assert_int_equal(standing, stands);
+}
+
+static void asking_never_makes_a_counter(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request request;
+
+    for (int i = 0; i < 3; i++) {
+        assert_status(reserve(contract, 10, &request), SEQB_FENCED);
+        assert_int_equal(request.window, SEQB_NO_WINDOW);
+    }
+    install_at(contract, 1);
+    (void)contract_take(contract, ORDER, 10, -1);
+}
+
+static void absent_counter_fails_alone(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request requests[2];
+    struct seqb_error err;
+
+    contract_prepare(contract, ORDER);
+    requests[0] = contract_request(contract, "main/0/absent", 1);
+    requests[1] = contract_request(contract, ORDER, 1);
+    assert_status(
+        contract->backend->ops->reserve(contract->backend, requests, 2, &err),
+        SEQB_OK);
+    assert_status(requests[0].status, SEQB_FENCED);
+    assert_int_equal(requests[0].window, SEQB_NO_WINDOW);
+    assert_status(requests[1].status, SEQB_OK);
+    assert_int_equal(requests[1].window, 1);
+}
+
+static void window_number_comes_back_exactly(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request request;
+
+    install_at(contract, WIDE + 1);
+    assert_status(reserve(contract, 10, &request), SEQB_OK);
+    assert_int_equal(request.window, WIDE + 1);
+    assert_int_equal(request.block.first, 0);
+    (void)contract_take(contract, ORDER, CONTRACT_WINDOW_SIZE - 10, 9);
+    assert_refused(contract, WIDE, WIDE + 1);
+    assert_refused(contract, WIDE + 1, WIDE + 1);
+    install_at(contract, WIDE + 2);
+    assert_status(reserve(contract, 10, &request), SEQB_OK);
+    assert_int_equal(request.window, WIDE + 2);
+}
+
+static void window_that_is_in_use_stays(void **state)
+{
+    const struct contract *contract = *state;
+    const int64_t windows[] = {6, 5, 4, 100};
+    struct seqb_request request;
+
+    install_at(contract, 5);
+    for (int64_t i = 0; i < 4; i++) {
+        install_at(contract, windows[i]);
+        assert_status(reserve(contract, 10, &request), SEQB_OK);
+        assert_int_equal(request.window, 5);
+        assert_int_equal(request.block.first, i * 10);
+    }
+}
+
+static void used_up_window_is_never_begun_again(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request request;
+
+    install_at(contract, 5);
+    (void)contract_take(contract, ORDER, CONTRACT_WINDOW_SIZE, -1);
+    assert_status(reserve(contract, 1, &request), SEQB_EXHAUSTED);
+    assert_int_equal(request.window, 5);
+    assert_refused(contract, 4, 5);
+    assert_refused(contract, 5, 5);
+    assert_status(reserve(contract, 1, &request), SEQB_EXHAUSTED);
+    install_at(contract, 6);
+    assert_status(reserve(contract, 1, &request), SEQB_OK);
+    assert_int_equal(request.window, 6);
+    assert_int_equal(request.block.first, 0);
+}
+
+static void another_window_size_is_another_layout(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request request = contract_request(contract, ORDER, 1);
+    struct seqb_error err;
+
+    contract_prepare(contract, ORDER);
+    for (int i = -1; i <= 1; i += 2) {
+        request.limit = CONTRACT_WINDOW_SIZE + i;
+        assert_status(contract->backend->ops->reserve(contract->backend,
+                                                      &request, 1, &err),
+                      SEQB_OK);
+        assert_status(request.status, SEQB_LAYOUT);
+    }
+    (void)contract_take(contract, ORDER, 1, -1);
+}
+
+static void raise_drops_windows_up_to_its_floor(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request request;
+
+    install_at(contract, 5);
+    assert_int_equal(contract_raise(contract->backend, ORDER, 4, 0), 5);
+    (void)contract_take(contract, ORDER, 10, -1);
+    assert_int_equal(contract_raise(contract->backend, ORDER, 5, 0), 5);
+    assert_status(reserve(contract, 1, &request), SEQB_FENCED);
+    assert_int_equal(contract_raise(contract->backend, ORDER, 9, 0), 9);
+    install_at(contract, 10);
+    (void)contract_take(contract, ORDER, 10, -1);
+}
+
+/* --- a store that forgets or became another --- */
+
+static void forgotten_counter_stays_fenced_until_installed(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request request;
+
+    install_at(contract, 1);
+    (void)contract_take(contract, ORDER, 10, -1);
+    contract->subject->forget(contract->store);
+    for (int i = 0; i < 3; i++) {
+        assert_status(reserve(contract, 1, &request), SEQB_FENCED);
+        assert_int_equal(request.window, SEQB_NO_WINDOW);
+    }
+    install_at(contract, 2);
+    assert_status(reserve(contract, 1, &request), SEQB_OK);
+    assert_int_equal(request.window, 2);
+}
+
+static void window_of_another_history_is_fenced(void **state)
+{
+    struct contract *contract = *state;
+    struct seqb_request request;
+
+    install_at(contract, 5);
+    (void)contract_take(contract, ORDER, 10, -1);
+    contract->subject->save(contract->store);
+    (void)contract_take(contract, ORDER, 10, 9);
+    contract->subject->restore(contract->store);
+    contract_reopen(contract);
+    for (int i = 0; i < 2; i++) {
+        assert_status(reserve(contract, 1, &request), SEQB_FENCED);
+        assert_int_equal(request.window, 5);
+    }
+    assert_refused(contract, 4, 5);
+    assert_refused(contract, 5, 5);
+    assert_status(reserve(contract, 1, &request), SEQB_FENCED);
+    install_at(contract, 6);
+    assert_status(reserve(contract, 1, &request), SEQB_OK);
+    assert_int_equal(request.window, 6);
+}
+
+/* --- many at once --- */
+
+#define INSTALLERS 4
+#define ROUNDS     20
+
+struct installer {
+    const struct contract *contract;
+    pthread_barrier_t *barrier;
+    pthread_t thread;
+    int number;
+    enum seqb_status status[ROUNDS];
+    struct seqb_request request[ROUNDS];
+};
+
+/* A counter a round: all install a window of their own, then all reserve. */
+static void *installer_run(void *argument)
+{
+    static const char *const counters[ROUNDS] = {
+        "c/0",  "c/1",  "c/2",  "c/3",  "c/4",  "c/5",  "c/6",
+        "c/7",  "c/8",  "c/9",  "c/10", "c/11", "c/12", "c/13",
+        "c/14", "c/15", "c/16", "c/17", "c/18", "c/19",
+    };
+    struct installer *me = argument;
+    const struct contract *contract = me->contract;
+    struct seqb_backend *backend = NULL;
+    int64_t standing;
+    enum seqb_status opened =
+        contract->subject->ops->open(&contract->store->options, &backend, NULL);
+
+    for (int i = 0; i < ROUNDS; i++) {
+        (void)pthread_barrier_wait(me->barrier);
+        me->status[i] = opened;
+        if (opened != SEQB_OK)
+            continue;
+        me->status[i] =
+            contract_install(backend, counters[i], 1 + me->number, &standing);
+        if (me->status[i] == SEQB_OK)
+            me->status[i] = contract_reserve(contract, backend, counters[i], 10,
+                                             &me->request[i]);
+    }
+    contract->subject->ops->close(backend);
+    return NULL;
+}
+
+static void one_of_many_installers_wins(void **state)
+{
+    static struct installer installers[INSTALLERS];
+    pthread_barrier_t barrier;
+
+    pthread_barrier_init(&barrier, NULL, INSTALLERS);
+    for (int i = 0; i < INSTALLERS; i++) {
+        installers[i].contract = *state;
+        installers[i].barrier = &barrier;
+        installers[i].number = i;
+        assert_status(thread_start(&installers[i].thread, "installer",
+                                   installer_run, &installers[i], NULL),
+                      SEQB_OK);
+    }
+    for (int i = 0; i < INSTALLERS; i++)
+        pthread_join(installers[i].thread, NULL);
+    for (int round = 0; round < ROUNDS; round++) {
+        unsigned seen = 0;
+
+        for (int i = 0; i < INSTALLERS; i++) {
+            const struct seqb_request *got = &installers[i].request[round];
+
+            assert_status(installers[i].status[round], SEQB_OK);
+            assert_int_equal(got->window, installers[0].request[round].window);
+            assert_int_equal(got->block.first % 10, 0);
+            seen |= 1U << (got->block.first / 10);
+        }
+        assert_int_equal(seen, (1U << INSTALLERS) - 1);
+    }
+    pthread_barrier_destroy(&barrier);
+}
+
+const struct contract_test contract_windowed_tests[] = {
+    CONTRACT_TEST(asking_never_makes_a_counter, NEEDS_WINDOWED),
+    CONTRACT_TEST(absent_counter_fails_alone, NEEDS_WINDOWED),
+    CONTRACT_TEST(window_number_comes_back_exactly, NEEDS_WINDOWED),
+    CONTRACT_TEST(window_that_is_in_use_stays, NEEDS_WINDOWED),
+    CONTRACT_TEST(used_up_window_is_never_begun_again, NEEDS_WINDOWED),
+    CONTRACT_TEST(another_window_size_is_another_layout, NEEDS_WINDOWED),
+    CONTRACT_TEST(raise_drops_windows_up_to_its_floor, NEEDS_WINDOWED),
+    CONTRACT_TEST(forgotten_counter_stays_fenced_until_installed,
+                  NEEDS_WINDOWED | NEEDS_FORGET),
+    CONTRACT_TEST(window_of_another_history_is_fenced,
+                  NEEDS_WINDOWED | NEEDS_RESTORE),
+    CONTRACT_TEST(one_of_many_installers_wins, NEEDS_WINDOWED),
+    {NULL, NULL, 0},
+};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of the sqlite engine share. */
+#include "contract/sqlite_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/backends.h"
+#include "contract/sqlite_faults.h"
+
+int sqlite_case_setup(void **state)
+{
+    struct sqlite_files *files = calloc(1, sizeof *files);
+
+    *state = files;
+    return files != NULL && sqlite_files_init(files) ? 0 : -1;
+}
+
+int sqlite_case_teardown(void **state)
+{
+    sqlite_faults_remove();
+    sqlite_files_fini(*state);
+    free(*state);
+    return 0;
+}
+
+struct seqb_backend *sqlite_case_open(const struct sqlite_files *files)
+{
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+
+    if (backend_sqlite.open(&files->options, &backend, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return backend;
+}
+
+void sqlite_case_open_fails(const struct seqb_backend_options *options,
+                            enum seqb_status status, const char *words)
+{
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err = {SEQB_OK, "opened"};
+
+    if (backend_sqlite.open(options, &backend, &err) == SEQB_OK)
+        backend_sqlite.close(backend);
+    if (err.status != status || strstr(err.text, words) == NULL)
+        fail_msg("%s: %s", seqb_status_name(err.status), err.text);
+    assert_null(backend);
+}
+
+enum seqb_status sqlite_case_reserve(struct seqb_backend *backend,
+                                     const char *counter, int64_t want,
+                                     struct seqb_request *out)
+{
+    enum seqb_status status;
+
+    *out =
+        (struct seqb_request){.counter = counter, .want = want, .limit = LIMIT};
+    status = backend->ops->reserve(backend, out, 1, NULL);
+    return status == SEQB_OK ? out->status : status;
+}
+
+void sqlite_case_take(struct seqb_backend *backend, int64_t want,
+                      int64_t before)
+{
+    struct seqb_request request;
+
+    assert_status(sqlite_case_reserve(backend, ORDER, want, &request), SEQB_OK);
+    assert_int_equal(request.block.first, before + 1);
+    assert_int_equal(request.block.count, want);
+}
+
+int64_t sqlite_case_raise(struct seqb_backend *backend, int64_t gap)
+{
+    const struct seqb_raise raise = {ORDER, 0, gap, LIMIT};
+    struct seqb_error err;
+    int64_t value;
+
+    if (backend->ops->raise(backend, &raise, &value, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return value;
+}
+
+bool sqlite_case_is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What else is peculiar to the redis engine: neighbours in the same store, a
+ * server that refuses or hangs, passwords, one round trip for all requests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contract/redis_fixture.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+
+/* --- neighbours --- */
+
+static char *key_dump(struct fixture *f, const char *key, size_t *length)
+{
+    redisReply *reply = server_ask(f->server, "DUMP %s", key);
+    char *dump = malloc(reply->len);
+
+    assert_non_null(dump);
+    memcpy(dump, reply->str, reply->len);
+    *length = reply->len;
+    freeReplyObject(reply);
+    return dump;
+}
+
+static void must_stay(struct fixture *f, const char *key, const char *dump,
+                      size_t length)
+{
+    size_t length_now;
+    char *now = key_dump(f, key, &length_now);
+
+    assert_int_equal(length_now, length);
+    assert_memory_equal(now, dump, length);
+    free(now);
+}
+
+static void anothers_key_is_refused_and_stays_as_it_is(void **state)
+{
+    static const char *const neighbours[][9] = {
+        {"SET", KEY, "41"},
+        {"RPUSH", KEY, "a", "b"},
+        {"SADD", KEY, "a"},
+        {"ZADD", KEY, "1", "a"},
+        {"XADD", KEY, "1-1", "f", "v"},
+        {"HSET", KEY, "name", "value"},
+        {"HSET", KEY, "w", "1", "v", "0", "hi", "1000"},
+    };
+    struct fixture *f = fixture_start(state);
+    int64_t out;
+
+    for (size_t i = 0; i < COUNT(neighbours); i++) {
+        size_t length;
+        char *dump;
+
+        server_tell(f->server, "DEL " KEY);
+        server_tell_words(f->server, neighbours[i]);
+        dump = key_dump(f, KEY, &length);
+        must_answer(f, SEQB_REFUSED, SEQB_NO_WINDOW);
+        assert_int_equal(install(f, 5, SIZE, &out), SEQB_REFUSED);
+        assert_non_null(strstr(f->err.text, KEY));
+        assert_int_equal(raise_to(f, INT64_MAX, &out), SEQB_REFUSED);
+        must_stay(f, KEY, dump, length);
+        free(dump);
+    }
+}
+
+static void anothers_key_under_a_claim_is_refused(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    char standing[64];
+    size_t length;
+    char *dump;
+
+    server_tell(f->server, "RPUSH " CLAIM_KEY " a b");
+    dump = key_dump(f, CLAIM_KEY, &length);
+    assert_int_equal(backend_redis.claim(f->backend, "layout", "x", standing,
+                                         sizeof standing, &f->err),
+                     SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, CLAIM_KEY));
+    must_stay(f, CLAIM_KEY, dump, length);
+    free(dump);
+}
+
+static void one_refused_counter_does_not_stop_the_others(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request requests[] = {
+        {.counter = "a", .want = 1, .limit = SIZE},
+        {.counter = "b", .want = 0, .limit = SIZE}, /* out of range */
+        {.counter = COUNTER, .want = 1, .limit = SIZE},
+    };
+
+    must_install(f, 1);
+    server_tell(f->server, "SET seqbroker:{a} 1");
+    assert_int_equal(
+        backend_redis.reserve(f->backend, requests, COUNT(requests), &f->err),
+        SEQB_OK);
+    assert_int_equal(requests[0].status, SEQB_REFUSED);
+    assert_int_equal(requests[1].status, SEQB_INVALID);
+    assert_int_equal(requests[2].status, SEQB_OK);
+    assert_int_equal(requests[2].block.first, 0);
+    must_grant(f, 1, 1, 1);
+}
+
+static void prefixes_and_databases_are_stores_of_their_own(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    must_install(f, 1);
+    must_grant(f, 1, 0, 10);
+    f->options.database = 3;
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
+    must_install(f, 2);
+    f->options.database = 0;
+    f->options.prefix = "other";
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
+    f->options.prefix = NULL;
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    must_grant(f, 1, 10, 1);
+    f->options.database = 4711;
+    assert_int_equal(fixture_open(f), SEQB_REFUSED);
+}
+
+/* --- refusals of the server --- */
+
+static void full_memory_is_refused_and_repeats_nothing(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    must_install(f, 1);
+    must_grant(f, 1, 0, 10);
+    server_tell(f->server, "CONFIG SET maxmemory 1");
+    must_fail(f, SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, "OOM"));
+    server_tell(f->server, "CONFIG SET maxmemory 0");
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    must_grant(f, 1, 10, 10);
+}
+
+static void too_few_replicas_are_refused(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    must_install(f, 1);
+    server_tell(f->server, "CONFIG SET min-replicas-to-write 1");
+    must_fail(f, SEQB_REFUSED);
+    must_hold(f, "v", "0");
+}
+
+static void flushed_scripts_change_nothing_and_come_back(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    must_install(f, 1);
+    must_grant(f, 1, 0, 10);
+    server_tell(f->server, "SCRIPT FLUSH");
+    must_fail(f, SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "scripts were flushed"));
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    must_grant(f, 1, 10, 10);
+}
+
+static void stopped_server_is_uncertain_then_unreachable(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    enum seqb_status call;
+    struct seqb_request request;
+    int64_t since_ms;
+    int64_t calls;
+
+    must_install(f, 1);
+    f->options.timeout_ms = 200;
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    server_pause(f->server);
+    since_ms = clock_now_ms();
+    must_fail(f, SEQB_UNCERTAIN);
+    assert_true(clock_now_ms() - since_ms >= 200);
+    assert_non_null(strstr(f->err.text, "no answer within 200 ms"));
+
+    /* The server is well again, but the connection must not be used. */
+    server_resume(f->server);
+    server_tell(f->server, "PING");
+    calls = info_number(f, "commandstats", "cmdstat_evalsha:calls=");
+    must_fail(f, SEQB_UNREACHABLE);
+    assert_int_equal(info_number(f, "commandstats", "cmdstat_evalsha:calls="),
+                     calls);
+
+    f->options.timeout_ms = 20000;
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    request = ask(f, 1, SIZE, &call);
+    assert_int_equal(request.status, SEQB_OK);
+    /* The lost call was done or not: either way none comes twice. */
+    assert_in_range(request.block.first, 0, 1);
+}
+
+static void stopped_server_does_not_open(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    f->options.connect_timeout_ms = 200;
+    server_pause(f->server);
+    assert_int_equal(fixture_open(f), SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "no answer within 200 ms"));
+}
+
+/* --- ways in --- */
+
+static void password_is_needed_and_never_shown(void **state)
+{
+    static const struct {
+        const char *user;
+        const char *password;
+        enum seqb_status status;
+    } rows[] = {
+        {NULL, NULL, SEQB_REFUSED},
+        {NULL, "sesame-wrong", SEQB_REFUSED},
+        {"nobody", "sesame-right", SEQB_REFUSED},
+        {"blind", "sesame-blind", SEQB_REFUSED},
+        {NULL, "sesame-right", SEQB_OK},
+        {"default", "sesame-right", SEQB_OK},
+        {"seq", "sesame-seq", SEQB_OK},
+    };
+    struct fixture *f = fixture_start(state);
+
+    server_tell(f->server, "ACL SETUSER blind on >sesame-blind ~* +ping");
+    server_tell(f->server,
+                "ACL SETUSER seq on >sesame-seq ~seqbroker:* +select +info "
+                "+script|load +evalsha +type +get +set +del +hmget +hset "
+                "+hincrby");
+    server_tell(f->server, "CONFIG SET requirepass sesame-right");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        f->options.user = rows[i].user;
+        f->options.password = rows[i].password;
+        assert_int_equal(fixture_open(f), rows[i].status);
+        if (rows[i].status != SEQB_OK) {
+            assert_null(strstr(f->err.text, "sesame"));
+            continue;
+        }
+        server_tell(f->server, "FLUSHALL");
+        must_install(f, 1);
+        must_grant(f, 1, 0, 1);
+    }
+}
+
+static void revoked_permission_is_refused(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    must_install(f, 1);
+    server_tell(f->server, "ACL SETUSER default -hincrby");
+    must_fail(f, SEQB_REFUSED);
+    must_hold(f, "v", "0");
+    server_tell(f->server, "ACL SETUSER default -evalsha");
+    must_fail(f, SEQB_REFUSED);
+}
+
+static void unix_socket_is_a_way_in(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    char path[200];
+
+    f->options.host = NULL;
+    f->options.socket_path = server_socket(f->server);
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    must_install(f, 1);
+    must_grant(f, 1, 0, 1);
+
+    (void)text_format(path, sizeof path, "%s%0150d", server_socket(f->server),
+                      0);
+    f->options.socket_path = path;
+    assert_int_equal(fixture_open(f), SEQB_INVALID);
+}
+
+static void thousand_requests_are_one_round_trip(void **state)
+{
+    enum { N = 1000 };
+    struct fixture *f = fixture_start(state);
+    struct seqb_request *requests = calloc(N, sizeof *requests);
+    static char names[N][16];
+    int64_t reads;
+
+    assert_non_null(requests);
+    for (int i = 0; i < N; i++) {
+        const struct seqb_window w = {names[i], i + 1, SIZE};
+        int64_t standing;
+
+        (void)text_format(names[i], sizeof names[i], "c/%d", i);
+        assert_int_equal(
+            backend_redis.install(f->backend, &w, &standing, &f->err), SEQB_OK);
+        requests[i] = (struct seqb_request){
+            .counter = names[i], .want = i + 1, .limit = SIZE};
+    }
+    reads = info_number(f, "stats", "total_reads_processed:");
+    assert_int_equal(backend_redis.reserve(f->backend, requests, N, &f->err),
+                     SEQB_OK);
+    reads = info_number(f, "stats", "total_reads_processed:") - reads;
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(requests[i].status, SEQB_OK);
+        assert_int_equal(requests[i].window, i + 1);
+        assert_int_equal(requests[i].block.count, i + 1);
+    }
+    /* The server reads 16 KB at a time; one request each would be N. */
+    assert_in_range(reads, 1, N / 4);
+    free(requests);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(anothers_key_is_refused_and_stays_as_it_is),
+        FIXTURE_TEST(anothers_key_under_a_claim_is_refused),
+        FIXTURE_TEST(one_refused_counter_does_not_stop_the_others),
+        FIXTURE_TEST(prefixes_and_databases_are_stores_of_their_own),
+        FIXTURE_TEST(full_memory_is_refused_and_repeats_nothing),
+        FIXTURE_TEST(too_few_replicas_are_refused),
+        FIXTURE_TEST(flushed_scripts_change_nothing_and_come_back),
+        FIXTURE_TEST(stopped_server_is_uncertain_then_unreachable),
+        FIXTURE_TEST(stopped_server_does_not_open),
+        FIXTURE_TEST(password_is_needed_and_never_shown),
+        FIXTURE_TEST(revoked_permission_is_refused),
+        FIXTURE_TEST(unix_socket_is_a_way_in),
+        FIXTURE_TEST(thousand_requests_are_one_round_trip),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("redis", tests, NULL, NULL);
+}

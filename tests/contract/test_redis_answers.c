@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the redis engine makes of answers that a sound server does not give:
+ * an impostor sends ready-made text, drips, or closes in mid-reply. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backends/backends.h"
+#include "platform/text.h"
+#include "support/servers.h"
+
+#define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
+#define SIZE      ((int64_t)1000)
+#define TEXT_SIZE 2048
+#define DRIPS_MAX 100 /* and then the reply ends */
+
+#define RUN_ID "0123456789012345678901234567890123456789"
+#define REPLID "abcdefabcdefabcdefabcdefabcdefabcdefabcd"
+
+enum after { WAITS, CLOSES, DRIPS };
+
+struct impostor {
+    pid_t pid;
+    int fd;
+    struct seqb_backend_options options;
+    struct seqb_backend *backend;
+    struct seqb_error err;
+};
+
+/* --- the impostor: a process that answers each connection alike --- */
+
+static void serve(int fd, const char *text, enum after after)
+{
+    char ignored[4096];
+
+    if (write(fd, text, strlen(text)) < 0)
+        return;
+    for (int i = 0; after == DRIPS && i < DRIPS_MAX; i++) {
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+        if (write(fd, "x", 1) < 0)
+            return;
+    }
+    if (after == DRIPS && write(fd, "\r\n", 2) < 0)
+        return;
+    if (after == CLOSES)
+        shutdown(fd, SHUT_WR);
+    while (read(fd, ignored, sizeof ignored) > 0)
+        continue;
+}
+
+static void serve_all(int listener, const char *text, enum after after)
+{
+    for (;;) {
+        const int fd = accept(listener, NULL, NULL);
+
+        if (fd < 0)
+            _exit(1);
+        serve(fd, text, after);
+        close(fd);
+    }
+}
+
+static void impostor_start(struct impostor *impostor, const char *text,
+                           enum after after)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    const pid_t parent = getpid();
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    impostor->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(
+        bind(impostor->fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(impostor->fd, 8), 0);
+    assert_int_equal(
+        getsockname(impostor->fd, (struct sockaddr *)&address, &length), 0);
+    impostor->pid = fork();
+    assert_true(impostor->pid >= 0);
+    if (impostor->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() == parent)
+            serve_all(impostor->fd, text, after);
+        _exit(1);
+    }
+    impostor->options = (struct seqb_backend_options){
+        .name = "redis-a",
+        .host = "127.0.0.1",
+        .port = ntohs(address.sin_port),
+        .timeout_ms = 20000,
+        .connect_timeout_ms = 20000,
+    };
+}
+
+static enum seqb_status impostor_open(struct impostor *impostor)
+{
+    return backend_redis.open(&impostor->options, &impostor->backend,
+                              &impostor->err);
+}
+
+static void impostor_stop(struct impostor *impostor)
+{
+    backend_redis.close(impostor->backend);
+    impostor->backend = NULL;
+    kill(impostor->pid, SIGKILL);
+    waitpid(impostor->pid, NULL, 0);
+    close(impostor->fd);
+}
+
+static void add_bulk(char *out, const char *text)
+{
+    assert_true(
+        text_append(out, TEXT_SIZE, "$%zu\r\n%s\r\n", strlen(text), text));
+}
+
+/* A sound beginning of a session, and then `answers`. */
+static void session_make(char out[static TEXT_SIZE], const char *answers)
+{
+    out[0] = '\0';
+    add_bulk(out, "# Server\r\nredis_version:7.0.15\r\nrun_id:" RUN_ID "\r\n");
+    add_bulk(out,
+             "# Replication\r\nrole:master\r\nmaster_replid:" REPLID "\r\n");
+    add_bulk(out, RUN_ID); /* 40 characters, as a script's name */
+    assert_true(text_append(out, TEXT_SIZE, "%s", answers));
+}
+
+static void session_start(struct impostor *impostor, const char *answers,
+                          enum after after)
+{
+    char text[TEXT_SIZE];
+
+    session_make(text, answers);
+    impostor_start(impostor, text, after);
+    assert_int_equal(impostor_open(impostor), SEQB_OK);
+}
+
+static enum seqb_status reserve_two(struct impostor *impostor,
+                                    struct seqb_request requests[static 2])
+{
+    requests[0] =
+        (struct seqb_request){.counter = "main/0/a", .want = 10, .limit = SIZE};
+    requests[1] =
+        (struct seqb_request){.counter = "main/0/b", .want = 10, .limit = SIZE};
+    return backend_redis.reserve(impostor->backend, requests, 2,
+                                 &impostor->err);
+}
+
+/* --- open --- */
+
+static void sound_session_opens_with_its_origin(void **state)
+{
+    struct impostor impostor = {0};
+
+    (void)state;
+    session_start(&impostor, "", WAITS);
+    assert_string_equal(impostor.backend->origin, RUN_ID ":" REPLID);
+    assert_string_equal(impostor.backend->server, "redis 7.0.15");
+    impostor_stop(&impostor);
+}
+
+static void what_is_no_master_does_not_open(void **state)
+{
+    static const struct {
+        const char *text;
+        enum seqb_status status;
+    } rows[] = {
+        {"HTTP/1.1 400 Bad Request\r\n\r\n", SEQB_PROTOCOL},
+        {"220 mail ready\r\n", SEQB_PROTOCOL},
+        {"ERROR\r\n", SEQB_PROTOCOL},
+        {":1\r\n:1\r\n:1\r\n", SEQB_PROTOCOL},
+        {"$5\r\nhello\r\n$5\r\nhello\r\n", SEQB_PROTOCOL},
+        {"$0\r\n\r\n$0\r\n\r\n", SEQB_PROTOCOL},
+        {"$-1\r\n$-1\r\n", SEQB_PROTOCOL},
+        {"*-1\r\n", SEQB_PROTOCOL},
+        {"-NOAUTH Authentication required.\r\n", SEQB_REFUSED},
+        {"-NOPERM this user has no permissions\r\n", SEQB_REFUSED},
+        {"-DENIED Redis is running in protected mode\r\n", SEQB_REFUSED},
+        {"-LOADING Redis is loading the dataset in memory\r\n",
+         SEQB_UNREACHABLE},
+        {"-\r\n", SEQB_REFUSED},
+        {"", SEQB_UNREACHABLE},
+        {"$100\r\nrun_id", SEQB_UNREACHABLE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct impostor impostor = {0};
+
+        impostor_start(&impostor, rows[i].text, CLOSES);
+        assert_int_equal(impostor_open(&impostor), rows[i].status);
+        assert_int_equal(impostor.err.status, rows[i].status);
+        assert_null(impostor.backend);
+        impostor_stop(&impostor);
+    }
+}
+
+static void loading_server_is_unreachable(void **state)
+{
+    struct impostor impostor = {0};
+    char text[TEXT_SIZE] = "";
+
+    (void)state;
+    add_bulk(text, "redis_version:7.0.15\r\nrun_id:" RUN_ID "\r\n");
+    add_bulk(text, "role:master\r\nmaster_replid:" REPLID "\r\n");
+    assert_true(text_append(text, sizeof text, "-LOADING wait\r\n"));
+    impostor_start(&impostor, text, WAITS);
+    assert_int_equal(impostor_open(&impostor), SEQB_UNREACHABLE);
+    impostor_stop(&impostor);
+}
+
+static void password_that_the_server_quotes_is_not_shown(void **state)
+{
+    struct impostor impostor = {0};
+
+    (void)state;
+    impostor_start(&impostor,
+                   "-ERR unknown command `AUTH`, with args beginning with: "
+                   "`sesame`\r\n",
+                   WAITS);
+    impostor.options.password = "sesame";
+    assert_int_equal(impostor_open(&impostor), SEQB_REFUSED);
+    assert_null(strstr(impostor.err.text, "sesame"));
+    impostor_stop(&impostor);
+}
+
+static void dripping_server_does_not_stretch_the_time_out(void **state)
+{
+    struct impostor impostor = {0};
+    struct seqb_request requests[2];
+    char text[TEXT_SIZE];
+
+    (void)state;
+    impostor_start(&impostor, "+", DRIPS);
+    impostor.options.connect_timeout_ms = 200;
+    assert_int_equal(impostor_open(&impostor), SEQB_UNREACHABLE);
+    assert_non_null(strstr(impostor.err.text, "no answer within 200 ms"));
+    impostor_stop(&impostor);
+
+    session_make(text, "+");
+    impostor_start(&impostor, text, DRIPS);
+    impostor.options.timeout_ms = 200;
+    assert_int_equal(impostor_open(&impostor), SEQB_OK);
+    assert_int_equal(reserve_two(&impostor, requests), SEQB_UNCERTAIN);
+    assert_non_null(strstr(impostor.err.text, "no answer within 200 ms"));
+    impostor_stop(&impostor);
+}
+
+/* --- reserve --- */
+
+#define ANSWER(window, first, count) "*4\r\n$2\r\nOK\r\n" window first count
+#define WINDOW_5                     "$1\r\n5\r\n"
+#define SOUND                        ANSWER(WINDOW_5, ":0\r\n", ":10\r\n")
+
+static void answers_out_of_range_are_refused_whole(void **state)
+{
+    static const char *const answers[] = {
+        ANSWER(WINDOW_5, ":1000\r\n", ":1\r\n"),
+        ANSWER(WINDOW_5, ":-1\r\n", ":1\r\n"),
+        ANSWER(WINDOW_5, ":0\r\n", ":0\r\n"),
+        ANSWER(WINDOW_5, ":0\r\n", ":-1\r\n"),
+        ANSWER(WINDOW_5, ":0\r\n", ":11\r\n"),
+        ANSWER(WINDOW_5, ":995\r\n", ":6\r\n"),
+        ANSWER(WINDOW_5, ":9223372036854775807\r\n", ":1\r\n"),
+        ANSWER(WINDOW_5, "$1\r\n0\r\n", ":1\r\n"),
+        ANSWER(WINDOW_5, ":0\r\n", "$-1\r\n"),
+        ANSWER("$1\r\n0\r\n", ":0\r\n", ":1\r\n"),
+        ANSWER("$2\r\n-1\r\n", ":0\r\n", ":1\r\n"),
+        ANSWER("$3\r\n5 5\r\n", ":0\r\n", ":1\r\n"),
+        ANSWER("$0\r\n\r\n", ":0\r\n", ":1\r\n"),
+        ANSWER("$19\r\n9223372036854775808\r\n", ":0\r\n", ":1\r\n"),
+        ANSWER(":5\r\n", ":0\r\n", ":1\r\n"),
+        ANSWER("$-1\r\n", ":0\r\n", ":1\r\n"),
+        "*3\r\n$2\r\nOK\r\n" WINDOW_5 ":0\r\n",
+        "*2\r\n$2\r\nOK\r\n" WINDOW_5,
+        "*4\r\n$2\r\nok\r\n" WINDOW_5 ":0\r\n:1\r\n",
+        "*1\r\n$6\r\nFENCED\r\n",
+        "*2\r\n$9\r\nEXHAUSTED\r\n$0\r\n\r\n",
+        "*2\r\n$11\r\nUNREACHABLE\r\n" WINDOW_5,
+        "*0\r\n",
+        "*-1\r\n",
+        "$-1\r\n",
+        ":0\r\n",
+        "+OK\r\n",
+        "?what\r\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        struct impostor impostor = {0};
+        struct seqb_request requests[2];
+        char both[256];
+
+        /* The second answer is sound, and yet not to be believed. */
+        (void)text_format(both, sizeof both, "%s" SOUND, answers[i]);
+        session_start(&impostor, both, CLOSES);
+        assert_int_equal(reserve_two(&impostor, requests), SEQB_PROTOCOL);
+        assert_int_equal(impostor.err.status, SEQB_PROTOCOL);
+        assert_int_not_equal(requests[0].status, SEQB_OK);
+        assert_int_equal(requests[1].status, SEQB_UNCERTAIN);
+        assert_int_equal(reserve_two(&impostor, requests), SEQB_UNREACHABLE);
+        assert_int_equal(requests[0].status, SEQB_UNREACHABLE);
+        impostor_stop(&impostor);
+    }
+}
+
+static void errors_tell_what_becomes_of_the_connection(void **state)
+{
+    static const struct {
+        const char *answer;
+        enum seqb_status status;
+    } rows[] = {
+        {"-NOTMASTER not a master\r\n", SEQB_ROLE},
+        {"-READONLY You can't write against a read only replica.\r\n",
+         SEQB_ROLE},
+        {"-MASTERDOWN Link with MASTER is down\r\n", SEQB_ROLE},
+        {"-NOSCRIPT No matching script.\r\n", SEQB_UNREACHABLE},
+        {"-LOADING Redis is loading the dataset in memory\r\n",
+         SEQB_UNREACHABLE},
+        {"-BUSY Redis is busy running a script.\r\n", SEQB_UNREACHABLE},
+        {"-CLUSTERDOWN The cluster is down\r\n", SEQB_UNREACHABLE},
+        {"-OOM command not allowed\r\n", SEQB_REFUSED},
+        {"-MISCONF Redis is configured to save RDB snapshots\r\n",
+         SEQB_REFUSED},
+        {"-NOPERM this user has no permissions\r\n", SEQB_REFUSED},
+        {"-NOAUTH Authentication required.\r\n", SEQB_REFUSED},
+        {"-MOVED 1 127.0.0.1:1\r\n", SEQB_REFUSED},
+        {"-READONLYISH is another word\r\n", SEQB_REFUSED},
+        {"-FOREIGNER is another word\r\n", SEQB_REFUSED},
+        {"-\r\n", SEQB_REFUSED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct impostor impostor = {0};
+        struct seqb_request requests[2];
+        char answers[256];
+
+        (void)text_format(answers, sizeof answers, "%s" SOUND, rows[i].answer);
+        session_start(&impostor, answers, WAITS);
+        assert_int_equal(reserve_two(&impostor, requests), rows[i].status);
+        assert_int_equal(impostor.err.status, rows[i].status);
+        assert_int_equal(requests[0].status, rows[i].status);
+        assert_int_equal(requests[1].status, SEQB_OK); /* it was granted */
+        assert_int_equal(requests[1].window, 5);
+        impostor_stop(&impostor);
+    }
+}
+
+static void closed_in_mid_reply_is_uncertain_from_there_on(void **state)
+{
+    struct impostor impostor = {0};
+    struct seqb_request requests[2];
+
+    (void)state;
+    session_start(&impostor, SOUND "*4\r\n$2\r\nOK\r\n" WINDOW_5 ":0\r\n:1",
+                  CLOSES);
+    assert_int_equal(reserve_two(&impostor, requests), SEQB_UNCERTAIN);
+    assert_int_equal(requests[0].status, SEQB_OK);
+    assert_int_equal(requests[0].block.count, 10);
+    assert_int_equal(requests[1].status, SEQB_UNCERTAIN);
+    assert_int_equal(requests[1].error.status, SEQB_UNCERTAIN);
+    assert_int_equal(requests[1].block.count, 0);
+    assert_int_equal(requests[1].window, SEQB_NO_WINDOW);
+    impostor_stop(&impostor);
+}
+
+/* --- the other calls --- */
+
+static void other_calls_check_their_answers_too(void **state)
+{
+    static const char *const answers[] = {
+        "*1\r\n$2\r\nOK\r\n",
+        "*2\r\n$2\r\nOK\r\n:5\r\n",
+        "*2\r\n$5\r\nhello\r\n:5\r\n",
+        ("*2\r\n$9\r\nEXHAUSTED\r\n" WINDOW_5),
+        "+OK\r\n",
+        "$-1\r\n",
+    };
+    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX};
+    const struct seqb_window window = {"a", 4, SIZE};
+
+    (void)state;
+    for (size_t i = 0; i < 3 * COUNT(answers); i++) {
+        struct impostor impostor = {0};
+        enum seqb_status status;
+        char standing[64];
+        int64_t out;
+
+        session_start(&impostor, answers[i / 3], WAITS);
+        if (i % 3 == 0)
+            status = backend_redis.raise(impostor.backend, &raise, &out,
+                                         &impostor.err);
+        else if (i % 3 == 1)
+            status = backend_redis.install(impostor.backend, &window, &out,
+                                           &impostor.err);
+        else
+            status = backend_redis.claim(impostor.backend, "a", NULL, standing,
+                                         sizeof standing, &impostor.err);
+        assert_int_equal(status, SEQB_PROTOCOL);
+        impostor_stop(&impostor);
+    }
+}
+
+static void raise_below_its_floor_makes_no_sense(void **state)
+{
+    const struct seqb_raise raise = {"a", 6, 0, INT64_MAX};
+    struct impostor impostor = {0};
+    int64_t out;
+
+    (void)state;
+    session_start(&impostor, "*2\r\n$2\r\nOK\r\n" WINDOW_5, WAITS);
+    assert_int_equal(
+        backend_redis.raise(impostor.backend, &raise, &out, &impostor.err),
+        SEQB_PROTOCOL);
+    impostor_stop(&impostor);
+}
+
+static void claim_that_does_not_fit_is_none_of_ours(void **state)
+{
+    struct impostor impostor = {0};
+    char standing[4] = "old";
+
+    (void)state;
+    session_start(&impostor,
+                  "*2\r\n$2\r\nOK\r\n$4\r\nabcd\r\n"
+                  "*2\r\n$2\r\nOK\r\n$3\r\nabc\r\n",
+                  WAITS);
+    assert_int_equal(backend_redis.claim(impostor.backend, "a", NULL, standing,
+                                         sizeof standing, &impostor.err),
+                     SEQB_PROTOCOL);
+    assert_string_equal(standing, "old");
+    assert_int_equal(backend_redis.claim(impostor.backend, "a", NULL, standing,
+                                         sizeof standing, &impostor.err),
+                     SEQB_OK);
+    assert_string_equal(standing, "abc");
+    impostor_stop(&impostor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sound_session_opens_with_its_origin),
+        cmocka_unit_test(what_is_no_master_does_not_open),
+        cmocka_unit_test(loading_server_is_unreachable),
+        cmocka_unit_test(password_that_the_server_quotes_is_not_shown),
+        cmocka_unit_test(dripping_server_does_not_stretch_the_time_out),
+        cmocka_unit_test(answers_out_of_range_are_refused_whole),
+        cmocka_unit_test(errors_tell_what_becomes_of_the_connection),
+        cmocka_unit_test(closed_in_mid_reply_is_uncertain_from_there_on),
+        cmocka_unit_test(other_calls_check_their_answers_too),
+        cmocka_unit_test(raise_below_its_floor_makes_no_sense),
+        cmocka_unit_test(claim_that_does_not_fit_is_none_of_ours),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("redis answers", tests, NULL, NULL);
+}

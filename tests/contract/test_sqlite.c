@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may happen to an open SQLite file: moved, replaced, locked, forked,
+ * killed, damaged, or on a disk that fails. */
+#include "contract/sqlite_case.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backends/backends.h"
+#include "contract/sqlite_faults.h"
+#include "platform/file.h"
+#include "platform/text.h"
+
+/* --- files that are moved about --- */
+
+static void assert_moved(struct seqb_backend *backend)
+{
+    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT};
+    struct seqb_request request;
+    struct seqb_error err;
+    char standing[64];
+    int64_t value;
+
+    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                  SEQB_UNREACHABLE);
+    assert_status(request.status, SEQB_UNREACHABLE);
+    assert_true(strstr(request.error.text, "removed or replaced") != NULL);
+    assert_status(backend->ops->raise(backend, &raise, &value, &err),
+                  SEQB_UNREACHABLE);
+    assert_status(backend->ops->claim(backend, "layout", "x", standing,
+                                      sizeof standing, &err),
+                  SEQB_UNREACHABLE);
+}
+
+static void removed_file_grants_nothing(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    sqlite_case_take(backend, 5, 0);
+    assert_int_equal(unlink(files->path), 0);
+    assert_moved(backend);
+    backend_sqlite.close(backend);
+}
+
+static void moved_file_grants_nothing_until_it_is_back(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    sqlite_case_take(backend, 5, 0);
+    assert_int_equal(rename(files->path, files->copy), 0);
+    assert_moved(backend);
+    assert_int_equal(rename(files->copy, files->path), 0);
+    sqlite_case_take(backend, 5, 5);
+    backend_sqlite.close(backend);
+}
+
+static void replaced_file_grants_nothing(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    sqlite_case_take(backend, 5, 0);
+    sqlite_files_save(files);
+    assert_int_equal(rename(files->copy, files->path), 0);
+    assert_moved(backend);
+    backend_sqlite.close(backend);
+}
+
+static void removed_log_grants_nothing(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    sqlite_case_take(backend, 5, 0);
+    assert_int_equal(unlink(files->log), 0);
+    assert_moved(backend);
+    backend_sqlite.close(backend);
+}
+
+static void file_replaced_while_it_is_opened_is_not_used(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct sqlite_faults *faults = sqlite_faults_install();
+
+    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_files_save(files);
+    faults->swap_to = files->copy;
+    faults->swap_for = files->path;
+    sqlite_case_open_fails(&files->options, SEQB_UNREACHABLE,
+                           "removed or replaced");
+}
+
+static void copy_in_another_place_is_fenced(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    struct seqb_request request;
+
+    sqlite_case_take(backend, 5, 0);
+    sqlite_files_save(files);
+    backend_sqlite.close(backend);
+    files->options.path = files->copy;
+    backend = sqlite_case_open(files);
+    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                  SEQB_FENCED);
+    assert_int_equal(sqlite_case_raise(backend, 1000), 1005);
+    backend_sqlite.close(backend);
+    files->options.path = files->path;
+    backend = sqlite_case_open(files);
+    sqlite_case_take(backend, 5, 5); /* the original is as it was */
+    backend_sqlite.close(backend);
+}
+
+static ino_t inode_of(const char *path)
+{
+    struct stat info;
+
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_ino;
+}
+
+/* rm and cp while nothing is open: many file systems give the new file the
+ * inode of the old one. */
+static void copy_on_the_same_inode_is_fenced(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    struct seqb_request request;
+    char *content = NULL;
+    struct stat info;
+    ino_t inode;
+
+    sqlite_case_take(backend, 5, 0);
+    sqlite_files_save(files);
+    sqlite_case_take(backend, 5, 5);
+    backend_sqlite.close(backend);
+    inode = inode_of(files->path);
+    assert_int_equal(stat(files->copy, &info), 0);
+    assert_status(file_read(files->copy, 1 << 20, &content, NULL), SEQB_OK);
+    assert_int_equal(unlink(files->path), 0);
+    sqlite_files_write(files->path, content, (size_t)info.st_size);
+    free(content);
+    if (inode_of(files->path) != inode)
+        skip(); /* not this file system */
+    backend = sqlite_case_open(files);
+    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                  SEQB_FENCED);
+    backend_sqlite.close(backend);
+}
+
+/* --- other processes --- */
+
+/* Another writer's handle, in the middle of a transaction. */
+static sqlite3 *lock_hold(const struct sqlite_files *files)
+{
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(files->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL),
+                     SQLITE_OK);
+    return db;
+}
+
+static void lock_of_another_process_is_waited_for_then_named(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *holder = sqlite_case_open(files);
+    struct seqb_backend *backend;
+    struct seqb_request request;
+    sqlite3 *db;
+
+    files->options.timeout_ms = 100;
+    backend = sqlite_case_open(files);
+    sqlite_case_take(holder, 5, 0);
+    db = lock_hold(files);
+    assert_status(sqlite_case_reserve(backend, ORDER, 5, &request),
+                  SEQB_UNREACHABLE);
+    assert_true(strstr(request.error.text,
+                       "locked by another process; waited for up to 75 ms") !=
+                NULL);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    sqlite_case_take(backend, 5, 5); /* nothing was spent */
+    backend_sqlite.close(backend);
+    backend_sqlite.close(holder);
+}
+
+static void starting_again_waits_for_no_lock(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    char standing[64];
+    struct seqb_error err;
+    sqlite3 *db;
+
+    files->options.timeout_ms = 0;
+    assert_status(backend->ops->claim(backend, "layout", "bits=2", standing,
+                                      sizeof standing, &err),
+                  SEQB_OK);
+    backend_sqlite.close(backend);
+    db = lock_hold(files);
+    backend = sqlite_case_open(files);
+    assert_status(backend->ops->claim(backend, "layout", "bits=3", standing,
+                                      sizeof standing, &err),
+                  SEQB_OK);
+    assert_string_equal(standing, "bits=2");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    backend_sqlite.close(backend);
+}
+
+/* What a forked child may do with its parent's handle: nothing. */
+static bool child_is_refused(struct seqb_backend *backend)
+{
+    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT};
+    struct seqb_request request;
+    char standing[64];
+    int64_t value;
+
+    return sqlite_case_reserve(backend, ORDER, 1, &request) == SEQB_FORKED &&
+           request.status == SEQB_FORKED &&
+           backend->ops->raise(backend, &raise, &value, NULL) == SEQB_FORKED &&
+           backend->ops->claim(backend, "layout", NULL, standing,
+                               sizeof standing, NULL) == SEQB_FORKED;
+}
+
+static void handle_does_not_cross_fork(void **state)
+{
+    struct sqlite_faults *faults = sqlite_faults_install();
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    sqlite3 *db;
+    pid_t child;
+    int ended;
+
+    files->options.timeout_ms = 0;
+    backend = sqlite_case_open(files);
+    db = lock_hold(files); /* so that touching the file shows */
+    faults->closes = 0;
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const bool is_refused = child_is_refused(backend);
+
+        backend_sqlite.close(backend);
+        _exit(is_refused && faults->closes == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    sqlite_case_take(backend, 5, 0);
+    backend_sqlite.close(backend);
+}
+
+/* Reserves until it is killed; writes down what it was granted. */
+static void victim_run(const struct sqlite_files *files, int out)
+{
+    struct seqb_backend *backend = NULL;
+    struct seqb_request request;
+
+    if (backend_sqlite.open(&files->options, &backend, NULL) != SEQB_OK)
+        _exit(1);
+    while (sqlite_case_reserve(backend, ORDER, 3, &request) == SEQB_OK) {
+        const int64_t last = request.block.first + request.block.count - 1;
+
+        if (write(out, &last, sizeof last) != (ssize_t)sizeof last)
+            _exit(2);
+    }
+    _exit(3);
+}
+
+static void values_of_a_killed_process_stay_spent(void **state)
+{
+    const struct sqlite_files *files = *state;
+    int64_t last = 0;
+
+    for (int round = 1; round <= 10; round++) {
+        struct seqb_backend *backend;
+        struct seqb_request request;
+        int64_t granted;
+        pid_t child;
+        int ends[2];
+
+        assert_int_equal(pipe(ends), 0);
+        child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            victim_run(files, ends[1]);
+        (void)close(ends[1]);
+        for (int i = 0; i < 5 * round; i++) {
+            assert_int_equal(read(ends[0], &granted, sizeof granted),
+                             sizeof granted);
+            assert_true(granted > last);
+            last = granted;
+        }
+        assert_int_equal(kill(child, SIGKILL), 0);
+        while (read(ends[0], &granted, sizeof granted) ==
+               (ssize_t)sizeof granted)
+            last = granted;
+        (void)close(ends[0]);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        backend = sqlite_case_open(files);
+        assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                      SEQB_OK);
+        assert_true(request.block.first > last);
+        last = request.block.first;
+        backend_sqlite.close(backend);
+    }
+}
+
+/* --- disks that fail --- */
+
+static void each_grant_is_synced_before_it_is_answered(void **state)
+{
+    struct sqlite_faults *faults = sqlite_faults_install();
+    struct seqb_backend *backend = sqlite_case_open(*state);
+
+    for (int i = 0; i < 10; i++) {
+        faults->log_syncs = 0;
+        sqlite_case_take(backend, 1, i);
+        assert_true(faults->log_syncs >= 1);
+    }
+    backend_sqlite.close(backend);
+}
+
+static void failed_commit_is_uncertain_and_never_repeats(void **state)
+{
+    struct sqlite_faults *faults = sqlite_faults_install();
+    struct seqb_backend *backend = sqlite_case_open(*state);
+    struct seqb_request request;
+
+    sqlite_case_take(backend, 5, 0);
+    faults->fails_sync = true;
+    assert_status(sqlite_case_reserve(backend, ORDER, 5, &request),
+                  SEQB_UNCERTAIN);
+    assert_status(request.status, SEQB_UNCERTAIN);
+    assert_true(strstr(request.error.text, "sqlite-a") != NULL);
+    faults->fails_sync = false;
+    backend_sqlite.close(backend);
+    backend = sqlite_case_open(*state);
+    assert_status(sqlite_case_reserve(backend, ORDER, 5, &request), SEQB_OK);
+    assert_true(request.block.first == 6 || request.block.first == 11);
+    backend_sqlite.close(backend);
+}
+
+static void disk_without_a_write_ahead_log_is_unsafe(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct sqlite_faults *faults = sqlite_faults_install();
+
+    faults->refuses_log = true;
+    sqlite_case_open_fails(&files->options, SEQB_UNSAFE, "journal_mode");
+}
+
+/* --- rows that somebody edited --- */
+
+static void damaged_counter_fails_alone(void **state)
+{
+    static const char *const values[] = {"'many'", "-1", "1.5", "x'00'"};
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    const struct seqb_raise raise = {"main/0/bad", 0, 0, LIMIT};
+    int64_t value;
+
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        struct seqb_request requests[2] = {
+            {.counter = "main/0/bad", .want = 1, .limit = LIMIT},
+            {.counter = ORDER, .want = 1, .limit = LIMIT},
+        };
+        char sql[256];
+
+        (void)text_format(
+            sql, sizeof sql,
+            "PRAGMA ignore_check_constraints = 1; REPLACE INTO seqb_counters "
+            "SELECT 'main/0/bad', %s, origin FROM seqb_counters "
+            "WHERE name = ''",
+            values[i]);
+        sqlite_files_run(files, sql);
+        assert_status(backend->ops->reserve(backend, requests, 2, NULL),
+                      SEQB_OK);
+        assert_status(requests[0].status, SEQB_CORRUPT);
+        assert_status(requests[1].status, SEQB_OK);
+        assert_status(backend->ops->raise(backend, &raise, &value, NULL),
+                      SEQB_CORRUPT);
+    }
+    backend_sqlite.close(backend);
+}
+
+static void tables_dropped_while_open_are_corrupt(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    struct seqb_request request;
+
+    sqlite_case_take(backend, 5, 0);
+    sqlite_files_run(files, "DROP TABLE seqb_counters");
+    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                  SEQB_CORRUPT);
+    backend_sqlite.close(backend);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SQLITE_CASE(removed_file_grants_nothing),
+        SQLITE_CASE(moved_file_grants_nothing_until_it_is_back),
+        SQLITE_CASE(replaced_file_grants_nothing),
+        SQLITE_CASE(removed_log_grants_nothing),
+        SQLITE_CASE(file_replaced_while_it_is_opened_is_not_used),
+        SQLITE_CASE(copy_in_another_place_is_fenced),
+        SQLITE_CASE(copy_on_the_same_inode_is_fenced),
+        SQLITE_CASE(lock_of_another_process_is_waited_for_then_named),
+        SQLITE_CASE(starting_again_waits_for_no_lock),
+        SQLITE_CASE(handle_does_not_cross_fork),
+        SQLITE_CASE(values_of_a_killed_process_stay_spent),
+        SQLITE_CASE(each_grant_is_synced_before_it_is_answered),
+        SQLITE_CASE(failed_commit_is_uncertain_and_never_repeats),
+        SQLITE_CASE(disk_without_a_write_ahead_log_is_unsafe),
+        SQLITE_CASE(damaged_counter_fails_alone),
+        SQLITE_CASE(tables_dropped_while_open_are_corrupt),
+    };
+
+    return cmocka_run_group_tests_name("sqlite", tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening SQLite files: absent, foreign, damaged or closed ones, and making
+ * new ones. */
+#include "contract/sqlite_case.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backends/backends.h"
+#include "platform/file.h"
+#include "platform/thread.h"
+
+#define NOBODY 65534 /* a user that owns no file */
+
+/* --- files that cannot be opened --- */
+
+static void absent_file_is_not_made_unless_told_to(void **state)
+{
+    struct sqlite_files *files = *state;
+
+    files->options.create = false;
+    sqlite_case_open_fails(&files->options, SEQB_UNREACHABLE, "is not there");
+    assert_false(sqlite_case_is_there(files->path));
+    files->options.create = true;
+    backend_sqlite.close(sqlite_case_open(files));
+    assert_true(sqlite_case_is_there(files->path));
+}
+
+static void paths_that_lead_nowhere_say_why(void **state)
+{
+    struct sqlite_files *files = *state;
+    const struct {
+        const char *path;
+        enum seqb_status status;
+        const char *words;
+    } rows[] = {
+        {NULL, SEQB_INVALID, "absolute path"},
+        {"s.db", SEQB_INVALID, "absolute path"},
+        {"", SEQB_INVALID, "absolute path"},
+        {"/nonexistent/folder/s.db", SEQB_UNREACHABLE, "is not there"},
+        {files->folder, SEQB_REFUSED, files->folder},
+        {"/dev/null/s.db", SEQB_UNREACHABLE, "/dev/null/s.db"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        files->options.path = rows[i].path;
+        sqlite_case_open_fails(&files->options, rows[i].status, rows[i].words);
+    }
+}
+
+static void file_that_is_no_database_is_left_alone(void **state)
+{
+    const struct sqlite_files *files = *state;
+    static const char text[] = "dear diary, this is no database at all\n";
+    static char garbage[8192];
+    char *content = NULL;
+
+    memset(garbage, 0x5a, sizeof garbage);
+    sqlite_files_write(files->path, garbage, sizeof garbage);
+    sqlite_case_open_fails(&files->options, SEQB_CORRUPT, files->path);
+    sqlite_files_write(files->path, text, sizeof text);
+    sqlite_case_open_fails(&files->options, SEQB_CORRUPT, files->path);
+    assert_status(file_read(files->path, 100, &content, NULL), SEQB_OK);
+    assert_memory_equal(content, text, sizeof text);
+    free(content);
+}
+
+static void damaged_database_is_corrupt(void **state)
+{
+    const struct sqlite_files *files = *state;
+    static char damage[3000];
+    int file;
+
+    backend_sqlite.close(sqlite_case_open(files));
+    memset(damage, 0xff, sizeof damage);
+    file = open(files->path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(file, damage, sizeof damage, 100), sizeof damage);
+    assert_int_equal(close(file), 0);
+    sqlite_case_open_fails(&files->options, SEQB_CORRUPT, files->path);
+}
+
+static void empty_file_is_none_of_ours(void **state)
+{
+    struct sqlite_files *files = *state;
+
+    sqlite_files_write(files->path, "", 0);
+    for (int create = 0; create <= 1; create++) {
+        files->options.create = create == 1;
+        sqlite_case_open_fails(&files->options, SEQB_CORRUPT, "none of ours");
+    }
+}
+
+static void database_of_others_is_left_alone(void **state)
+{
+    const struct sqlite_files *files = *state;
+
+    sqlite_files_run(files, "CREATE TABLE bookmarks (url TEXT)");
+    sqlite_case_open_fails(&files->options, SEQB_CORRUPT, "none of ours");
+    assert_int_equal(
+        sqlite_files_ask(files, "SELECT count(*) FROM sqlite_schema"), 1);
+    assert_false(
+        sqlite_case_is_there(files->log)); /* not even its journal mode */
+}
+
+/* Opens as a user who is not root, in a child; the status. */
+static enum seqb_status open_as_nobody(const struct sqlite_files *files)
+{
+    const pid_t child = fork();
+    int ended;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct seqb_backend *backend = NULL;
+
+        if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 ||
+                               setuid(NOBODY) != 0))
+            _exit(255);
+        _exit((int)backend_sqlite.open(&files->options, &backend, NULL));
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_true(WIFEXITED(ended));
+    return (enum seqb_status)WEXITSTATUS(ended);
+}
+
+static void file_that_cannot_be_written_is_refused(void **state)
+{
+    const struct sqlite_files *files = *state;
+    const struct {
+        mode_t file;
+        mode_t folder;
+        enum seqb_status status;
+    } rows[] = {
+        {0444, 0777, SEQB_REFUSED}, /* read-only */
+        {0000, 0777, SEQB_REFUSED}, /* not even that */
+        {0666, 0555, SEQB_REFUSED}, /* no room for the log */
+        {0666, 0000, SEQB_REFUSED}, {0666, 0777, SEQB_OK},
+    };
+
+    backend_sqlite.close(sqlite_case_open(files));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(chmod(files->path, rows[i].file), 0);
+        assert_int_equal(chmod(files->folder, rows[i].folder), 0);
+        assert_status(open_as_nobody(files), rows[i].status);
+    }
+}
+
+static void missing_file_in_a_closed_folder_is_refused(void **state)
+{
+    const struct sqlite_files *files = *state;
+
+    assert_int_equal(chmod(files->folder, 0555), 0);
+    assert_status(open_as_nobody(files), SEQB_REFUSED);
+    assert_int_equal(chmod(files->folder, 0755), 0);
+}
+
+/* --- founding --- */
+
+static void new_file_bears_its_marks(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    assert_int_equal(sqlite_files_ask(files, "PRAGMA application_id"),
+                     0x53455142);
+    assert_int_equal(sqlite_files_ask(files, "SELECT count(*) FROM "
+                                             "pragma_journal_mode "
+                                             "WHERE journal_mode = 'wal'"),
+                     1);
+    assert_int_equal(sqlite_files_ask(files,
+                                      "SELECT count(*) FROM seqb_counters "
+                                      "WHERE name = '' AND value = 0"),
+                     1);
+    assert_true(strncmp(backend->server, "sqlite ", 7) == 0);
+    assert_string_equal(backend->server, backend_sqlite.library());
+    backend_sqlite.close(backend);
+}
+
+static void new_file_in_the_same_place_has_another_origin(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    char origin[SEQB_ORIGIN_SIZE];
+
+    memcpy(origin, backend->origin, sizeof origin);
+    backend_sqlite.close(backend);
+    assert_int_equal(unlink(files->path), 0);
+    backend = sqlite_case_open(files);
+    assert_string_not_equal(strrchr(backend->origin, ':'),
+                            strrchr(origin, ':'));
+    backend_sqlite.close(backend);
+}
+
+static void tables_made_by_hand_are_fenced_until_raised(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct seqb_request request;
+    char *sql = NULL;
+
+    assert_status(file_read("sql/sqlite.sql", 65536, &sql, NULL), SEQB_OK);
+    sqlite_files_run(files, sql);
+    free(sql);
+    files->options.create = false;
+    backend = sqlite_case_open(files);
+    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                  SEQB_FENCED);
+    assert_int_equal(sqlite_case_raise(backend, 1000), 1000);
+    sqlite_case_take(backend, 5, 1000);
+    backend_sqlite.close(backend);
+    backend = sqlite_case_open(files);
+    sqlite_case_take(backend, 5, 1005);
+    backend_sqlite.close(backend);
+}
+
+/* Files in the folder whose names have `part` in them. */
+static int files_count(const struct sqlite_files *files, const char *part)
+{
+    DIR *folder = opendir(files->folder);
+    struct dirent *entry;
+    int count = 0;
+
+    assert_non_null(folder);
+    while ((entry = readdir(folder)) != NULL) {
+        if (strstr(entry->d_name, part) != NULL)
+            count++;
+    }
+    assert_int_equal(closedir(folder), 0);
+    return count;
+}
+
+#define FOUNDERS 8
+
+struct founder {
+    const struct sqlite_files *files;
+    pthread_barrier_t *start;
+    pthread_t thread;
+    struct seqb_backend *backend;
+    struct seqb_request request;
+    struct seqb_error err;
+};
+
+static void *founder_run(void *argument)
+{
+    struct founder *founder = argument;
+
+    (void)pthread_barrier_wait(founder->start);
+    if (backend_sqlite.open(&founder->files->options, &founder->backend,
+                            &founder->err) == SEQB_OK)
+        (void)sqlite_case_reserve(founder->backend, ORDER, 10,
+                                  &founder->request);
+    return NULL;
+}
+
+static void concurrent_founders_make_one_store(void **state)
+{
+    static struct founder founders[FOUNDERS];
+    unsigned seen = 0;
+    pthread_barrier_t start;
+
+    pthread_barrier_init(&start, NULL, FOUNDERS);
+    for (int i = 0; i < FOUNDERS; i++) {
+        founders[i].files = *state;
+        founders[i].start = &start;
+        assert_status(thread_start(&founders[i].thread, "founder", founder_run,
+                                   &founders[i], NULL),
+                      SEQB_OK);
+    }
+    for (int i = 0; i < FOUNDERS; i++)
+        pthread_join(founders[i].thread, NULL);
+    for (int i = 0; i < FOUNDERS; i++) {
+        if (founders[i].backend == NULL)
+            fail_msg("%s", founders[i].err.text);
+        assert_string_equal(founders[i].backend->origin,
+                            founders[0].backend->origin);
+        assert_status(founders[i].request.status, SEQB_OK);
+        seen |= 1U << ((founders[i].request.block.first - 1) / 10);
+    }
+    assert_int_equal(seen, (1U << FOUNDERS) - 1);
+    for (int i = 0; i < FOUNDERS; i++)
+        backend_sqlite.close(founders[i].backend);
+    assert_int_equal(files_count(*state, "s.db"), 1); /* no draft is left */
+    pthread_barrier_destroy(&start);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SQLITE_CASE(absent_file_is_not_made_unless_told_to),
+        SQLITE_CASE(paths_that_lead_nowhere_say_why),
+        SQLITE_CASE(file_that_is_no_database_is_left_alone),
+        SQLITE_CASE(damaged_database_is_corrupt),
+        SQLITE_CASE(empty_file_is_none_of_ours),
+        SQLITE_CASE(database_of_others_is_left_alone),
+        SQLITE_CASE(file_that_cannot_be_written_is_refused),
+        SQLITE_CASE(missing_file_in_a_closed_folder_is_refused),
+        SQLITE_CASE(new_file_bears_its_marks),
+        SQLITE_CASE(new_file_in_the_same_place_has_another_origin),
+        SQLITE_CASE(tables_made_by_hand_are_fenced_until_raised),
+        SQLITE_CASE(concurrent_founders_make_one_store),
+    };
+
+    return cmocka_run_group_tests_name("sqlite open", tests, NULL, NULL);
+}

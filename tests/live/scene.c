@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Brokers in temporary folders, and processes that take numbers. */
+#include "scene.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "platform/file.h"
+#include "platform/text.h"
+#include "support/events.h"
+
+#define PATH_SIZE  256
+#define FILE_MAX   (64 << 20)
+#define TAKER_MANY 37 /* numbers in one call of a taker: no power of two */
+#define READ_MANY  4096
+#define TAKE_MANY  10000 /* the stock may be large */
+
+static int remove_entry(const char *path, const struct stat *status, int type,
+                        struct FTW *at)
+{
+    (void)status;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+int scene_setup(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    if (scene == NULL)
+        return -1;
+    (void)text_copy(scene->folder, sizeof scene->folder, "/tmp/seqb-XXXXXX");
+    if (mkdtemp(scene->folder) == NULL)
+        return -1;
+    (void)text_format(scene->state_dir, sizeof scene->state_dir, "%s/state",
+                      scene->folder);
+    numbers_init(&scene->numbers);
+    *state = scene;
+    return setenv("SEQBROKER_STATE_DIR", scene->state_dir, 1);
+}
+
+int scene_teardown(void **state)
+{
+    struct scene *scene = *state;
+
+    scene_close(scene);
+    events_stop();
+    numbers_fini(&scene->numbers);
+    (void)nftw(scene->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    free(scene);
+    return 0;
+}
+
+/* --- files --- */
+
+const char *scene_path(const struct scene *scene, const char *name)
+{
+    static char path[PATH_SIZE];
+
+    (void)text_format(path, sizeof path, "%s/%s", scene->folder, name);
+    return path;
+}
+
+const char *scene_state_path(const struct scene *scene, const char *name)
+{
+    static char path[PATH_SIZE];
+
+    (void)text_format(path, sizeof path, "%s/%s", scene->state_dir, name);
+    return path;
+}
+
+static void write_file(const char *path, const char *bytes, size_t n,
+                       mode_t mode)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, n), n);
+    assert_int_equal(close(fd), 0);
+}
+
+const char *scene_write(const struct scene *scene, const char *name,
+                        const char *text)
+{
+    const char *path = scene_path(scene, name);
+
+    write_file(path, text, strlen(text), 0600);
+    return path;
+}
+
+void scene_copy(const char *from, const char *to)
+{
+    char aside[PATH_SIZE];
+    struct stat about;
+    struct seqb_error err;
+    char *bytes;
+
+    assert_int_equal(stat(from, &about), 0);
+    if (file_read(from, FILE_MAX, &bytes, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    (void)text_format(aside, sizeof aside, "%s.new", to);
+    write_file(aside, bytes, (size_t)about.st_size, about.st_mode & 0777);
+    assert_int_equal(rename(aside, to), 0);
+    free(bytes);
+}
+
+/* --- the broker --- */
+
+void scene_open(struct scene *scene, const char *topology)
+{
+    struct seqb_error err;
+
+    assert_null(scene->broker);
+    if (seqb_open(topology, &scene->broker, &err) != SEQB_OK)
+        fail_msg("cannot open: %s", err.text);
+}
+
+void scene_close(struct scene *scene)
+{
+    seqb_close(scene->broker);
+    scene->broker = NULL;
+}
+
+void scene_expect_words(const char *text, const char *words)
+{
+    if (strstr(text, words) == NULL)
+        fail_msg("'%s' does not say '%s'", text, words);
+}
+
+void scene_expect_refused(struct scene *scene, const char *topology,
+                          enum seqb_status expected, const char *words)
+{
+    struct seqb_error err = {SEQB_OK, ""};
+    const enum seqb_status status = seqb_open(topology, &scene->broker, &err);
+
+    if (status != expected)
+        fail_msg("open answered %s: %s", seqb_status_name(status), err.text);
+    assert_int_equal(err.status, expected);
+    scene_expect_words(err.text, words);
+    assert_null(scene->broker);
+}
+
+void scene_take(struct scene *scene, const char *key, size_t count)
+{
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err;
+    int64_t many[1000];
+
+    if (seqb_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
+        fail_msg("no sequence: %s", err.text);
+    while (count > 0) {
+        const size_t n = count < 1000 ? count : 1000;
+
+        if (seqb_next_many(sequence, n, many, &err) != SEQB_OK)
+            fail_msg("no numbers: %s", err.text);
+        numbers_add(&scene->numbers, many, n);
+        count -= n;
+    }
+}
+
+struct seqb_partition_status scene_partition(const struct scene *scene,
+                                             int32_t partition)
+{
+    struct seqb_partition_status all[16];
+    size_t count = 0;
+
+    assert_int_equal(seqb_partitions(scene->broker, all, 16, &count, NULL),
+                     SEQB_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].partition == partition)
+            return all[i];
+    }
+    fail_msg("no partition %d", (int)partition);
+    return all[0];
+}
+
+/* NULL: takes no numbers meanwhile. */
+static void await_state(struct scene *scene, const char *key, int32_t partition,
+                        enum seqb_partition_state state)
+{
+    const int64_t until_ms = clock_now_ms() + SCENE_PATIENCE_MS;
+
+    while (scene_partition(scene, partition).state != state) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("partition %d does not get %s: %s", (int)partition,
+                     seqb_partition_state_name(state),
+                     scene_partition(scene, partition).reason);
+        if (key != NULL)
+            scene_take(scene, key, TAKE_MANY);
+        else
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}
+
+void scene_await(struct scene *scene, int32_t partition,
+                 enum seqb_partition_state state)
+{
+    await_state(scene, NULL, partition, state);
+}
+
+void scene_take_until(struct scene *scene, const char *key, int32_t partition,
+                      enum seqb_partition_state state)
+{
+    await_state(scene, key, partition, state);
+}
+
+void scene_expect_no_repeats(struct scene *scene)
+{
+    assert_true(numbers_count(&scene->numbers) > 0);
+    assert_int_equal(numbers_repeats(&scene->numbers), 0);
+}
+
+/* --- other processes --- */
+
+/* In the child. A pipe that is full makes it wait; one that is closed ends
+ * it. */
+static void taker_run(const char *topology, const char *key, int fd)
+{
+    struct seqb_broker *broker;
+    struct seqb_sequence *sequence;
+    struct seqb_error err = {SEQB_OK, ""};
+    int64_t many[TAKER_MANY];
+
+    if (seqb_open(topology, &broker, &err) != SEQB_OK ||
+        seqb_sequence(broker, key, &sequence, &err) != SEQB_OK) {
+        print_error("taker: %s\n", err.text);
+        _exit(1);
+    }
+    for (;;) {
+        if (seqb_next_many(sequence, TAKER_MANY, many, &err) != SEQB_OK)
+            continue;
+        if (write(fd, many, sizeof many) < 0)
+            _exit(0);
+    }
+}
+
+struct taker taker_start(const char *topology, const char *key)
+{
+    struct taker taker;
+    int fds[2];
+
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    taker.fd = fds[0];
+    taker.pid = fork();
+    assert_true(taker.pid >= 0);
+    if (taker.pid == 0) {
+        /* So that it ends with the test program, however that ends. */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(fds[0]);
+        taker_run(topology, key, fds[1]);
+    }
+    close(fds[1]);
+    return taker;
+}
+
+/* Some of its numbers; 0 at the end of the pipe. A number cut by the kill is
+ * none. */
+static size_t taker_read_some(struct taker *taker, struct scene *scene)
+{
+    static int64_t many[READ_MANY];
+    size_t have = 0;
+    ssize_t n;
+
+    do {
+        n = read(taker->fd, (char *)many + have, sizeof many - have);
+        if (n > 0)
+            have += (size_t)n;
+    } while ((n < 0 && errno == EINTR) ||
+             (n > 0 && have % sizeof many[0] != 0 && have < sizeof many));
+    numbers_add(&scene->numbers, many, have / sizeof many[0]);
+    return have / sizeof many[0];
+}
+
+void taker_read(struct taker *taker, struct scene *scene, size_t count)
+{
+    while (count > 0) {
+        const size_t n = taker_read_some(taker, scene);
+
+        if (n == 0)
+            fail_msg("the taker ended by itself");
+        count -= n < count ? n : count;
+    }
+}
+
+void taker_kill(struct taker *taker, struct scene *scene)
+{
+    assert_int_equal(kill(taker->pid, SIGKILL), 0);
+    assert_int_equal(waitpid(taker->pid, NULL, 0), taker->pid);
+    while (taker_read_some(taker, scene) > 0)
+        continue;
+    close(taker->fd);
+}

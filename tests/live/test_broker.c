@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The embedded default end to end: threads, processes, kills, fork. What
+ * happens to its files is in test_broker_files.c.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "scene.h"
+#include "support/rig.h"
+
+#define THREADS    4
+#define ALL        1000000
+#define KILLS      20
+#define MAX_UNUSED 1000
+
+struct client {
+    pthread_t thread;
+    struct scene *scene;
+    struct seqb_sequence *sequence;
+    size_t count;
+    enum seqb_status status;
+};
+
+static void *take_one_by_one(void *argument)
+{
+    struct client *client = argument;
+    int64_t *many = calloc(client->count, sizeof *many);
+    size_t have = 0;
+
+    while (many != NULL && have < client->count) {
+        client->status = seqb_next(client->sequence, &many[have], NULL);
+        if (client->status != SEQB_OK)
+            break;
+        have++;
+    }
+    numbers_add(&client->scene->numbers, many, have);
+    free(many);
+    return NULL;
+}
+
+static void take_by_threads(struct scene *scene, const char *key, size_t count)
+{
+    struct client clients[THREADS];
+
+    for (size_t i = 0; i < THREADS; i++) {
+        clients[i] = (struct client){.scene = scene, .count = count / THREADS};
+        assert_int_equal(
+            seqb_sequence(scene->broker, key, &clients[i].sequence, NULL),
+            SEQB_OK);
+        assert_int_equal(pthread_create(&clients[i].thread, NULL,
+                                        take_one_by_one, &clients[i]),
+                         0);
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(clients[i].thread, NULL);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(clients[i].status, SEQB_OK);
+}
+
+static void embedded_default_repeats_nothing_over_many_opens(void **state)
+{
+    struct scene *scene = *state;
+
+    scene_open(scene, NULL);
+    assert_string_equal(seqb_broker_name(scene->broker), "embedded");
+    take_by_threads(scene, "order", rig_scaled(ALL));
+    scene_close(scene);
+    for (int i = 0; i < 5; i++) {
+        scene_open(scene, NULL);
+        take_by_threads(scene, "order", 4000);
+        scene_close(scene);
+    }
+    assert_int_equal(numbers_count(&scene->numbers),
+                     rig_scaled(ALL) + (size_t)5 * 4000);
+    scene_expect_no_repeats(scene);
+}
+
+static void every_key_is_a_sequence_of_its_own(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_decoded decoded;
+    struct seqb_sequence *sequence;
+    char key[16];
+    int64_t number;
+
+    scene_open(scene, NULL);
+    for (int i = 0; i < 20; i++) {
+        (void)text_format(key, sizeof key, "key-%d", i);
+        assert_int_equal(seqb_sequence(scene->broker, key, &sequence, NULL),
+                         SEQB_OK);
+        assert_int_equal(seqb_next(sequence, &number, NULL), SEQB_OK);
+        assert_int_equal(seqb_decode(sequence, number, &decoded, NULL),
+                         SEQB_OK);
+        assert_int_equal(decoded.counter, 1);
+    }
+}
+
+static void decoded_value_is_made_of_its_parts(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_sequence *order;
+    struct seqb_decoded decoded;
+    struct seqb_error err;
+    int64_t number;
+
+    scene_open(scene, NULL);
+    assert_int_equal(seqb_sequence(scene->broker, "order", &order, &err),
+                     SEQB_OK);
+    assert_int_equal(seqb_next(order, &number, &err), SEQB_OK);
+    assert_int_equal(seqb_decode(order, number, &decoded, &err), SEQB_OK);
+    assert_int_equal(decoded.memory_bits, 3);
+    assert_in_range(decoded.partition, 0, 3);
+    assert_int_equal((decoded.counter << 2 | decoded.partition) << 3 |
+                         decoded.memory,
+                     number);
+    assert_int_equal(seqb_decode(order, 0, &decoded, &err), SEQB_INVALID);
+    assert_int_equal(seqb_decode(order, -1, &decoded, &err), SEQB_INVALID);
+}
+
+static void two_processes_share_a_state_directory(void **state)
+{
+    struct scene *scene = *state;
+    struct taker a = taker_start(NULL, "order");
+    struct taker b = taker_start(NULL, "order");
+
+    for (size_t i = 0; i < rig_scaled(200); i++) {
+        taker_read(&a, scene, 1000);
+        taker_read(&b, scene, 1000);
+    }
+    taker_kill(&a, scene);
+    taker_kill(&b, scene);
+    scene_expect_no_repeats(scene);
+}
+
+static void kills_in_mid_run_repeat_nothing(void **state)
+{
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < KILLS; i++) {
+        struct taker a = taker_start(NULL, "order");
+        struct taker b = taker_start(NULL, "order");
+
+        taker_read(&a, scene, 1 + i * 777);
+        taker_kill(&a, scene);
+        taker_read(&b, scene, 1 + i * 333);
+        taker_kill(&b, scene);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+static const char one_partition[] =
+    "backends = ( { name = \"one\"; engine = \"sqlite\"; path = \"one.db\"; } "
+    ");"
+    "pools = ( { name = \"main\"; partitions = [ \"one\" ]; } );"
+    "sequences = ( { key = \"order\"; memory_bits = 0; max_unused = 1000; } );";
+
+/* With one partition and no memory bits the numbers are the counter's: what
+ * is missing between two lives is what the kill lost. */
+static void kill_loses_no_more_than_is_held(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = scene_write(scene, "one.conf", one_partition);
+    int64_t before = 0;
+
+    for (size_t i = 0; i < KILLS; i++) {
+        struct taker taker = taker_start(topology, "order");
+        int64_t first;
+
+        scene->numbers.count = 0;
+        taker_read(&taker, scene, 2000);
+        first = scene->numbers.values[0];
+        /* Held, in flight, and taken but not written. */
+        assert_in_range(first, before + 1, before + 2 * MAX_UNUSED + 100);
+        taker_kill(&taker, scene);
+        before = numbers_highest(&scene->numbers);
+    }
+}
+
+/* --- fork --- */
+
+/* What a child is answered, one bit a function that was wrong. */
+static int child_answers(struct seqb_broker *broker,
+                         struct seqb_sequence *order)
+{
+    struct seqb_sequence *found;
+    struct seqb_error err;
+    int64_t numbers[8];
+    size_t taken;
+    int wrong = 0;
+
+    wrong |= seqb_sequence(broker, "other", &found, &err) != SEQB_FORKED;
+    wrong |= (seqb_next(order, numbers, &err) != SEQB_FORKED) << 1;
+    wrong |= (seqb_try_next(order, numbers, &err) != SEQB_FORKED) << 2;
+    wrong |= (seqb_next_many(order, 8, numbers, &err) != SEQB_FORKED) << 3;
+    wrong |=
+        (seqb_try_next_many(order, 8, numbers, &taken, &err) != SEQB_FORKED)
+        << 4;
+    wrong |= (seqb_try_next_run(order, 8, numbers, &err) != SEQB_FORKED) << 5;
+    wrong |= (seqb_partitions(broker, NULL, 0, &taken, &err) != SEQB_FORKED)
+             << 6;
+    wrong |= (seqb_sequences(broker, NULL, 0, &taken, &err) != SEQB_FORKED)
+             << 7;
+    seqb_close(broker); /* must return, and leave the parent's alone */
+    return wrong;
+}
+
+static void forked_child_is_refused_and_its_parent_goes_on(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_sequence *order;
+    int status;
+    pid_t child;
+
+    scene_open(scene, NULL);
+    scene_take(scene, "order", 1000);
+    assert_int_equal(seqb_sequence(scene->broker, "order", &order, NULL),
+                     SEQB_OK);
+    child = fork();
+    if (child == 0)
+        _exit(child_answers(scene->broker, order));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    scene_take(scene, "order", 5000);
+    scene_expect_no_repeats(scene);
+}
+
+/* --- the samples --- */
+
+static void embedded_sample_is_the_embedded_default(void **state)
+{
+    struct scene *scene = *state;
+
+    scene_open(scene, NULL);
+    scene_take(scene, "order", 1000);
+    scene_close(scene);
+    scene_open(scene, "config/embedded.conf");
+    scene_take(scene, "order", 1000);
+    scene_expect_no_repeats(scene);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(embedded_default_repeats_nothing_over_many_opens),
+        SCENE(every_key_is_a_sequence_of_its_own),
+        SCENE(decoded_value_is_made_of_its_parts),
+        SCENE(two_processes_share_a_state_directory),
+        SCENE(kills_in_mid_run_repeat_nothing),
+        SCENE(kill_loses_no_more_than_is_held),
+        SCENE(forked_child_is_refused_and_its_parent_goes_on),
+        SCENE(embedded_sample_is_the_embedded_default),
+    };
+
+    return cmocka_run_group_tests_name("broker", tests, NULL, NULL);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A broker over two private Redis servers and a SQLite authority, while the
+ * servers are flushed, killed, stopped, demoted, full, and down.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/file.h"
+#include "platform/text.h"
+#include "scene.h"
+#include "support/rig.h"
+#include "support/servers.h"
+
+#define TEXT_SIZE 4096
+#define CELL_B    "{main/1/order}" /* its key's end, on redis-b */
+
+static struct server *redis_a;
+static struct server *redis_b;
+
+/* --- the topology --- */
+
+static const char template[] =
+    "backends = ("
+    "  { name = \"redis-a\"; engine = \"redis\"; port = 6379; },"
+    "  { name = \"redis-b\"; engine = \"redis\"; port = 6380; },"
+    "  { name = \"authority\"; engine = \"sqlite\"; path = \"authority.db\"; }"
+    ");"
+    "pools = ( { name = \"main\"; authority = \"authority\";"
+    "            partitions = [ \"redis-a\", \"redis-b\" ];"
+    "            timeout = \"2s\"; rescue_after = \"400ms\";"
+    "            window_bits = 8; } );"
+    "sequences = ( { key = \"order\"; max_unused = 2000;"
+    "                deadline = \"1m\"; } );";
+
+/* Puts `to` in the place of `from`, which must be there. */
+static void replace(char *text, const char *from, const char *to)
+{
+    char rest[TEXT_SIZE];
+    char *at = strstr(text, from);
+
+    assert_non_null(at);
+    (void)text_copy(rest, sizeof rest, at + strlen(from));
+    assert_true(
+        text_format(at, TEXT_SIZE - (size_t)(at - text), "%s%s", to, rest));
+}
+
+static void replace_port(char *text, const char *from,
+                         const struct server *server)
+{
+    char port[32];
+
+    (void)text_format(port, sizeof port, "port = %d", server_port(server));
+    replace(text, from, port);
+}
+
+/* Starts servers that hold nothing, or empties them, and writes a topology
+ * with their ports. */
+static const char *prepare(struct scene *scene, const char *text)
+{
+    char written[TEXT_SIZE];
+
+    if (redis_a == NULL) {
+        redis_a = server_redis(NULL);
+        redis_b = server_redis(NULL);
+    }
+    server_tell(redis_a, "FLUSHALL");
+    server_tell(redis_b, "FLUSHALL");
+    assert_true(text_copy(written, sizeof written, text));
+    replace_port(written, "port = 6379", redis_a);
+    replace_port(written, "port = 6380", redis_b);
+    return scene_write(scene, "redis.conf", written);
+}
+
+static const char *prepare_with(struct scene *scene, const char *from,
+                                const char *to)
+{
+    char text[TEXT_SIZE];
+
+    (void)text_copy(text, sizeof text, template);
+    replace(text, from, to);
+    return prepare(scene, text);
+}
+
+static void open_and_take(struct scene *scene)
+{
+    scene_open(scene, prepare(scene, template));
+    scene_take(scene, "order", 5000);
+}
+
+static void expect_both_up_and_no_repeats(struct scene *scene)
+{
+    scene_await(scene, 0, SEQB_PARTITION_UP);
+    scene_await(scene, 1, SEQB_PARTITION_UP);
+    scene_take(scene, "order", 20000);
+    scene_expect_no_repeats(scene);
+}
+
+/* --- tests --- */
+
+static void redis_sample_serves_with_its_ports_changed(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_error err;
+    const char *topology;
+    char *sample;
+
+    if (file_read("config/redis.conf", TEXT_SIZE - 1, &sample, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    topology = prepare(scene, sample);
+    free(sample);
+    for (int i = 0; i < 3; i++) {
+        scene_open(scene, topology);
+        assert_string_equal(seqb_broker_name(scene->broker), "orders");
+        scene_take(scene, "order", 20000);
+        assert_true(scene_partition(scene, 0).is_windowed);
+        assert_true(scene_partition(scene, -1).is_authority);
+        scene_close(scene);
+    }
+    scene_expect_no_repeats(scene);
+    scene_open(scene, topology);
+    scene->numbers.count = 0;
+    scene_take(scene, "waybill", 20000);
+    scene_expect_no_repeats(scene);
+}
+
+static void flush_a(void)
+{
+    server_tell(redis_a, "FLUSHALL");
+}
+
+static void flush_both(void)
+{
+    server_tell(redis_a, "FLUSHALL");
+    server_tell(redis_b, "FLUSHDB");
+}
+
+static void restart_a(void)
+{
+    server_kill(redis_a);
+    server_start(redis_a);
+}
+
+static void restart_both(void)
+{
+    server_kill(redis_a);
+    server_kill(redis_b);
+    server_start(redis_a);
+    server_start(redis_b);
+}
+
+static void demote_and_promote(void)
+{
+    server_tell(redis_a, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    server_tell(redis_a, "REPLICAOF NO ONE");
+}
+
+static void forget_scripts(void)
+{
+    server_tell(redis_a, "SCRIPT FLUSH");
+}
+
+static void cut_connections(void)
+{
+    server_tell(redis_b, "CLIENT KILL TYPE normal SKIPME yes");
+}
+
+static const struct {
+    const char *name;
+    void (*happen)(void);
+} faults[] = {
+    {"one flushed", flush_a},
+    {"both flushed", flush_both},
+    {"one killed and started", restart_a},
+    {"both killed and started", restart_both},
+    {"one demoted and promoted", demote_and_promote},
+    {"scripts forgotten", forget_scripts},
+    {"connections cut", cut_connections},
+};
+
+static void servers_that_forget_repeat_nothing(void **state)
+{
+    struct scene *scene = *state;
+
+    open_and_take(scene);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        print_message("  %s\n", faults[i].name);
+        faults[i].happen();
+        scene_take(scene, "order", 10000);
+    }
+    expect_both_up_and_no_repeats(scene);
+}
+
+/* Two brokers in processes of their own, one killed, all the while. */
+static void processes_share_servers_that_forget(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = prepare(scene, template);
+    struct taker lasting = taker_start(topology, "order");
+
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct taker killed = taker_start(topology, "order");
+
+        taker_read(&killed, scene, 3000);
+        taker_read(&lasting, scene, 3000);
+        faults[i].happen();
+        taker_read(&killed, scene, 3000);
+        taker_read(&lasting, scene, 3000);
+        taker_kill(&killed, scene);
+    }
+    taker_kill(&lasting, scene);
+    scene_expect_no_repeats(scene);
+}
+
+static void server_that_is_killed_rests_until_it_is_back(void **state)
+{
+    struct scene *scene = *state;
+
+    open_and_take(scene);
+    server_kill(redis_b);
+    scene_take_until(scene, "order", 1, SEQB_PARTITION_QUARANTINED);
+    scene_take(scene, "order", 20000);
+    server_start(redis_b);
+    expect_both_up_and_no_repeats(scene);
+}
+
+static void server_that_hangs_delays_nobody(void **state)
+{
+    struct scene *scene = *state;
+
+    scene_open(scene,
+               prepare_with(scene, "timeout = \"2s\"", "timeout = \"200ms\""));
+    scene_take(scene, "order", 5000);
+    server_pause(redis_a);
+    scene_take_until(scene, "order", 0, SEQB_PARTITION_QUARANTINED);
+    scene_take(scene, "order", 20000);
+    server_resume(redis_a);
+    expect_both_up_and_no_repeats(scene);
+}
+
+static void replica_is_no_partition(void **state)
+{
+    struct scene *scene = *state;
+
+    open_and_take(scene);
+    server_tell(redis_b, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    scene_take_until(scene, "order", 1, SEQB_PARTITION_QUARANTINED);
+    scene_expect_words(scene_partition(scene, 1).reason, "master");
+    scene_take(scene, "order", 20000);
+    server_tell(redis_b, "REPLICAOF NO ONE");
+    expect_both_up_and_no_repeats(scene);
+}
+
+static void replica_at_the_start_is_rescued_once_promoted(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = prepare(scene, template);
+
+    server_tell(redis_a, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    scene_open(scene, topology);
+    assert_string_not_equal(scene_partition(scene, 0).reason, "");
+    scene_take(scene, "order", 5000);
+    server_tell(redis_a, "REPLICAOF NO ONE");
+    expect_both_up_and_no_repeats(scene);
+}
+
+static void fill(struct server *server)
+{
+    server_tell(server, "EVAL %s 0",
+                "for i = 1, 20000 do redis.call('SET', 'user:' .. i, "
+                "string.rep('x', 100)) end");
+}
+
+static void server_full_of_anothers_keys_serves_or_says_so(void **state)
+{
+    struct scene *scene = *state;
+
+    open_and_take(scene);
+    fill(redis_a);
+    fill(redis_b);
+    scene_take(scene, "order", 10000);
+    server_tell(redis_b, "CONFIG SET maxmemory-policy noeviction");
+    server_tell(redis_b, "CONFIG SET maxmemory 1mb");
+    scene_take_until(scene, "order", 1, SEQB_PARTITION_QUARANTINED);
+    scene_expect_words(scene_partition(scene, 1).reason, "OOM");
+    scene_take(scene, "order", 10000);
+    server_tell(redis_b, "CONFIG SET maxmemory 0");
+    expect_both_up_and_no_repeats(scene);
+}
+
+/* Takes numbers until the cell of "order" stands on redis-b; its key. */
+static void cell_await(struct scene *scene, char *out, size_t size)
+{
+    size_t elements = 0;
+
+    while (elements == 0) {
+        redisReply *reply;
+
+        scene_take(scene, "order", 1000);
+        reply = server_ask(redis_b, "KEYS *%s", CELL_B);
+        elements = reply->elements;
+        if (elements > 0)
+            (void)text_copy(out, size, reply->element[0]->str);
+        freeReplyObject(reply);
+    }
+}
+
+static void cell_that_another_overwrote_is_left_alone(void **state)
+{
+    struct scene *scene = *state;
+    redisReply *reply;
+    char key[256];
+
+    open_and_take(scene);
+    cell_await(scene, key, sizeof key);
+    server_tell(redis_b, "SET %s another's", key);
+    scene_take(scene, "order", 30000);
+    reply = server_ask(redis_b, "GET %s", key);
+    assert_string_equal(reply->str, "another's");
+    freeReplyObject(reply);
+    server_tell(redis_b, "DEL %s", key);
+    cell_await(scene, key, sizeof key);
+    expect_both_up_and_no_repeats(scene);
+}
+
+struct attempt {
+    struct seqb_sequence *sequence;
+    struct numbers *numbers;
+    struct seqb_error err;
+};
+
+static bool is_unavailable(void *context)
+{
+    struct attempt *attempt = context;
+    int64_t number;
+    const enum seqb_status status =
+        seqb_try_next(attempt->sequence, &number, &attempt->err);
+
+    if (status == SEQB_OK)
+        numbers_add(attempt->numbers, &number, 1);
+    return status == SEQB_UNAVAILABLE;
+}
+
+static void servers_that_are_all_down_say_why_and_come_back(void **state)
+{
+    struct scene *scene = *state;
+    struct attempt attempt = {.numbers = &scene->numbers};
+    size_t taken;
+    int64_t many[4000];
+
+    open_and_take(scene);
+    assert_int_equal(
+        seqb_sequence(scene->broker, "order", &attempt.sequence, NULL),
+        SEQB_OK);
+    server_kill(redis_a);
+    server_kill(redis_b);
+    (void)!seqb_try_next_many(attempt.sequence, 4000, many, &taken, NULL);
+    numbers_add(&scene->numbers, many, taken);
+    rig_await(is_unavailable, &attempt);
+    scene_expect_words(attempt.err.text, "partition 0 (redis-a): ");
+    scene_expect_words(attempt.err.text, "partition 1 (redis-b): ");
+    server_start(redis_b);
+    scene_take(scene, "order", 5000);
+    server_start(redis_a);
+    expect_both_up_and_no_repeats(scene);
+}
+
+static void first_start_needs_no_redis_but_numbers_do(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = prepare(scene, template);
+
+    server_kill(redis_a);
+    server_kill(redis_b);
+    scene_open(scene, topology);
+    server_start(redis_a);
+    server_start(redis_b);
+    expect_both_up_and_no_repeats(scene);
+}
+
+static void other_layouts_are_refused(void **state)
+{
+    static const struct {
+        const char *from;
+        const char *to;
+        const char *words;
+    } changes[] = {
+        {"window_bits = 8", "window_bits = 9", "window_bits was 8 and is 9"},
+        {"[ \"redis-a\", \"redis-b\" ]", "[ \"redis-b\", \"redis-a\" ]",
+         "partition 0 was store 'redis-a' and is 'redis-b'"},
+        {"key = \"order\";", "key = \"order\"; memory_bits = 4;",
+         "memory_bits=3 and is configured with memory_bits=4"},
+        {"name = \"main\"", "name = \"other\"", "stands in main/0"},
+    };
+    struct scene *scene = *state;
+    char text[TEXT_SIZE];
+    const char *topology;
+
+    open_and_take(scene);
+    scene_close(scene);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        (void)text_copy(text, sizeof text, template);
+        replace(text, changes[i].from, changes[i].to);
+        replace_port(text, "port = 6379", redis_a);
+        replace_port(text, "port = 6380", redis_b);
+        topology = scene_write(scene, "changed.conf", text);
+        scene_expect_refused(scene, topology, SEQB_LAYOUT, changes[i].words);
+    }
+    scene_open(scene, scene_path(scene, "redis.conf"));
+    scene_take(scene, "order", 5000);
+    scene_expect_no_repeats(scene);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(redis_sample_serves_with_its_ports_changed),
+        SCENE(servers_that_forget_repeat_nothing),
+        SCENE(processes_share_servers_that_forget),
+        SCENE(server_that_is_killed_rests_until_it_is_back),
+        SCENE(server_that_hangs_delays_nobody),
+        SCENE(replica_is_no_partition),
+        SCENE(replica_at_the_start_is_rescued_once_promoted),
+        SCENE(server_full_of_anothers_keys_serves_or_says_so),
+        SCENE(cell_that_another_overwrote_is_left_alone),
+        SCENE(servers_that_are_all_down_say_why_and_come_back),
+        SCENE(first_start_needs_no_redis_but_numbers_do),
+        SCENE(other_layouts_are_refused),
+    };
+
+    return cmocka_run_group_tests_name("broker_redis", tests, NULL, NULL);
+}

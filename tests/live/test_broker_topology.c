@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Topology files over a state that is in use: what they may change, and that
+ * the rest is refused, with what differs, and without having changed anything.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "scene.h"
+
+#define TEXT_SIZE 2048
+
+static const char backends[] =
+    "backends = ("
+    "  { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
+    "  { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; }%s"
+    ");";
+
+static const char third_and_fourth[] =
+    ", { name = \"c\"; engine = \"sqlite\"; path = \"c.db\"; },"
+    "  { name = \"d\"; engine = \"sqlite\"; path = \"d.db\"; }";
+
+/* A topology of backends a and b, and c and d if there are to be four. */
+static const char *write_topology(const struct scene *scene,
+                                  const char *partitions, const char *pool_name,
+                                  const char *order)
+{
+    char text[TEXT_SIZE];
+
+    (void)text_format(text, sizeof text, backends,
+                      strstr(partitions, "\"c\"") != NULL ? third_and_fourth
+                                                          : "");
+    assert_true(text_append(text, sizeof text,
+                            "pools = ( { name = \"%s\";"
+                            "            partitions = [ %s ]; } );"
+                            "sequences = ( { key = \"order\"; %s } );",
+                            pool_name, partitions, order));
+    return scene_write(scene, "topology.conf", text);
+}
+
+static void use(struct scene *scene)
+{
+    scene_open(scene, write_topology(scene, "\"a\", \"b\"", "main", ""));
+    scene_take(scene, "order", 5000);
+    scene_close(scene);
+}
+
+static const struct {
+    const char *partitions;
+    const char *pool_name;
+    const char *order;
+    const char *words;
+} changes[] = {
+    {"\"b\", \"a\"", "main", "", "partition 0 was store '"},
+    {"\"a\", \"b\", \"c\", \"d\"", "main", "", "bits was 1 and is 2"},
+    {"\"a\", \"b\"", "main", "memory_bits = 4;",
+     "memory_bits=3 and is configured with memory_bits=4"},
+    {"\"a\", \"b\"", "main", "memory_bits = 0;",
+     "memory_bits=3 and is configured with memory_bits=0"},
+    {"\"a\", \"b\"", "other", "", "stands in main/0"},
+};
+
+static void layouts_that_differ_are_refused(void **state)
+{
+    struct scene *scene = *state;
+
+    use(scene);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        scene_expect_refused(scene,
+                             write_topology(scene, changes[i].partitions,
+                                            changes[i].pool_name,
+                                            changes[i].order),
+                             SEQB_LAYOUT, changes[i].words);
+        use(scene);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+/* A pool of one partition cannot name the other's backend. */
+static void fewer_partitions_are_refused(void **state)
+{
+    struct scene *scene = *state;
+
+    use(scene);
+    scene_expect_refused(
+        scene,
+        scene_write(scene, "less.conf",
+                    "backends = ( { name = \"a\"; engine = \"sqlite\";"
+                    "               path = \"a.db\"; } );"
+                    "pools = ( { name = \"main\"; partitions = [ \"a\" ]; } );"
+                    "sequences = ( { key = \"order\"; } );"),
+        SEQB_LAYOUT, "bits was 1 and is 0");
+    use(scene);
+    scene_expect_no_repeats(scene);
+}
+
+static void what_is_no_layout_may_change(void **state)
+{
+    struct scene *scene = *state;
+
+    use(scene);
+    scene_open(scene, write_topology(scene, "\"a\", \"b\"", "main",
+                                     "deadline = \"5s\"; runway = \"1s\";"
+                                     "max_unused = 64; prefetch = false;"));
+    scene_take(scene, "order", 5000);
+    scene_expect_no_repeats(scene);
+}
+
+/* A sequence that is not listed at first keeps its bits all the same. */
+static void automatic_sequence_keeps_its_bits(void **state)
+{
+    static const char topology[] =
+        "backends = ( { name = \"a\"; engine = \"sqlite\";"
+        "               path = \"a.db\"; } );"
+        "pools = ( { name = \"main\"; partitions = [ \"a\" ]; } );"
+        "auto_sequences = { pattern = \"*\"; memory_bits = %d; };";
+    struct scene *scene = *state;
+    struct seqb_sequence *order;
+    struct seqb_error err;
+    int64_t number;
+    char text[TEXT_SIZE];
+
+    (void)text_format(text, sizeof text, topology, 2);
+    scene_open(scene, scene_write(scene, "auto.conf", text));
+    scene_take(scene, "order", 100);
+    scene_close(scene);
+    (void)text_format(text, sizeof text, topology, 5);
+    scene_open(scene, scene_write(scene, "auto.conf", text));
+    assert_int_equal(seqb_sequence(scene->broker, "order", &order, &err),
+                     SEQB_OK);
+    assert_int_equal(seqb_next(order, &number, &err), SEQB_LAYOUT);
+    scene_expect_words(err.text, "memory_bits=2 and is configured with "
+                                 "memory_bits=5");
+    scene_take(scene, "bill", 100);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(layouts_that_differ_are_refused),
+        SCENE(fewer_partitions_are_refused),
+        SCENE(what_is_no_layout_may_change),
+        SCENE(automatic_sequence_keeps_its_bits),
+    };
+
+    return cmocka_run_group_tests_name("broker_topology", tests, NULL, NULL);
+}

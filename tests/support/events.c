@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A logger that remembers; the only one, since the library has but one. */
+#include "support/events.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include <seqbroker/seqbroker.h>
+
+#include "platform/text.h"
+
+#define LINES_MAX 4096
+#define LINE_SIZE 512
+
+static struct {
+    pthread_mutex_t lock; /* guards the rest */
+    size_t count;
+    char lines[LINES_MAX][LINE_SIZE];
+} events = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* What comes after LINES_MAX lines is dropped: no test waits for so many. */
+static void keep(void *context, enum seqb_log_level level, const char *line)
+{
+    (void)context;
+    (void)level;
+    pthread_mutex_lock(&events.lock);
+    if (events.count < LINES_MAX)
+        (void)text_copy(events.lines[events.count++], LINE_SIZE, line);
+    pthread_mutex_unlock(&events.lock);
+}
+
+void events_start(void)
+{
+    pthread_mutex_lock(&events.lock);
+    events.count = 0;
+    pthread_mutex_unlock(&events.lock);
+    seqb_set_logger(keep, NULL);
+}
+
+void events_stop(void)
+{
+    seqb_set_logger(NULL, NULL);
+}
+
+size_t events_count(const char *a, const char *b)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&events.lock);
+    for (size_t i = 0; i < events.count; i++)
+        count += strstr(events.lines[i], a) != NULL &&
+                 strstr(events.lines[i], b) != NULL;
+    pthread_mutex_unlock(&events.lock);
+    return count;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines that the library logs, kept to be counted. */
+#pragma once
+
+#include <stddef.h>
+
+/* Forgets all lines and keeps those that come. */
+void events_start(void);
+
+/* Keeps no more; also after a test that failed. */
+void events_stop(void);
+
+/* Lines since events_start that contain both words; `b` may be "". */
+size_t events_count(const char *a, const char *b);

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fake stores: where they live, the script that tests write into them, and
+ * what happens to them. What a call then does is in fake.c.
+ */
+#include "support/fake_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "platform/thread.h"
+
+#define STORES_MAX 64
+
+/* The stores that live, by name; only tests have such a global. */
+static struct {
+    pthread_mutex_t lock;
+    struct fake_store *stores[STORES_MAX];
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* --- for the engines --- */
+
+struct fake_store *fake_store_find(const char *name)
+{
+    struct fake_store *found = NULL;
+
+    pthread_mutex_lock(&registry.lock);
+    for (size_t i = 0; i < STORES_MAX && name != NULL; i++) {
+        if (registry.stores[i] != NULL &&
+            strcmp(registry.stores[i]->name, name) == 0)
+            found = registry.stores[i];
+    }
+    pthread_mutex_unlock(&registry.lock);
+    return found;
+}
+
+struct fake_cell *fake_cell_find(struct fake_store *store, const char *counter)
+{
+    for (size_t i = 0; i < FAKE_CELLS_MAX; i++) {
+        if (store->cells[i].is_used &&
+            strcmp(store->cells[i].counter, counter) == 0)
+            return &store->cells[i];
+    }
+    return NULL;
+}
+
+struct fake_cell *fake_cell_put(struct fake_store *store, const char *counter,
+                                int64_t value)
+{
+    struct fake_cell *cell = fake_cell_find(store, counter);
+
+    for (size_t i = 0; i < FAKE_CELLS_MAX && cell == NULL; i++) {
+        if (!store->cells[i].is_used)
+            cell = &store->cells[i];
+    }
+    if (cell == NULL)
+        abort();
+    (void)text_copy(cell->counter, sizeof cell->counter, counter);
+    cell->is_used = true;
+    cell->value = value;
+    cell->origin = store->origin;
+    return cell;
+}
+
+bool fake_cell_is_bound(const struct fake_store *store,
+                        const struct fake_cell *cell)
+{
+    return cell != NULL && cell->origin == store->origin;
+}
+
+const char *fake_claim_stand(struct fake_store *store, const char *name,
+                             const char *text)
+{
+    for (size_t i = 0; i < FAKE_CLAIMS_MAX; i++) {
+        struct fake_claim *claim = &store->claims[i];
+
+        if (claim->name != NULL && strcmp(claim->name, name) == 0)
+            return claim->text;
+        if (claim->name != NULL)
+            continue;
+        if (text == NULL)
+            return "";
+        claim->name = text_copy_of(name);
+        claim->text = text_copy_of(text);
+        return text;
+    }
+    abort(); /* a test with too many claims */
+}
+
+void fake_call_count(struct fake_store *store, enum fake_call call)
+{
+    store->calls[call]++;
+    pthread_cond_broadcast(&store->changed);
+}
+
+bool fake_script_wait(struct fake_store *store, int32_t timeout_ms)
+{
+    const int64_t now_ms = clock_now_ms();
+    const int64_t end_ms = now_ms + timeout_ms;
+    const int64_t due_ms = now_ms + store->script.delay_ms;
+    bool is_late;
+
+    while (clock_now_ms() < min64(due_ms, end_ms))
+        (void)condition_wait(&store->changed, &store->lock,
+                             min64(due_ms, end_ms));
+    if (!store->script.is_hanging)
+        return due_ms <= end_ms;
+    store->hanging++;
+    pthread_cond_broadcast(&store->changed);
+    while (store->script.is_hanging && clock_now_ms() < end_ms)
+        (void)condition_wait(&store->changed, &store->lock, end_ms);
+    is_late = store->script.is_hanging;
+    store->hanging--;
+    return !is_late;
+}
+
+enum seqb_status fake_script_verdict(struct fake_store *store,
+                                     enum fake_call call,
+                                     struct seqb_error *err)
+{
+    struct fake_script *script = &store->script;
+
+    if (script->failures[call] > 0) {
+        script->failures[call]--;
+        return error_set(err, script->failure[call], "fake %s: told to fail",
+                         store->name);
+    }
+    if (script->is_down)
+        return error_set(err, SEQB_UNREACHABLE, "fake %s: is down",
+                         store->name);
+    if (script->is_replica)
+        return error_set(err, SEQB_ROLE, "fake %s: is a replica", store->name);
+    return SEQB_OK;
+}
+
+/* --- for the tests --- */
+
+struct fake_store *fake_store_new(const char *name)
+{
+    struct fake_store *store = calloc(1, sizeof *store);
+    size_t i = 0;
+
+    if (store == NULL)
+        return NULL;
+    (void)text_copy(store->name, sizeof store->name, name);
+    pthread_mutex_init(&store->lock, NULL);
+    condition_init(&store->changed);
+    store->script.grant_max = INT64_MAX;
+    (void)fake_cell_put(store, FAKE_BASE, 0);
+    pthread_mutex_lock(&registry.lock);
+    while (i < STORES_MAX && registry.stores[i] != NULL)
+        i++;
+    if (i < STORES_MAX)
+        registry.stores[i] = store;
+    pthread_mutex_unlock(&registry.lock);
+    if (i < STORES_MAX)
+        return store;
+    fake_store_free(store);
+    return NULL;
+}
+
+void fake_store_free(struct fake_store *store)
+{
+    if (store == NULL)
+        return;
+    pthread_mutex_lock(&registry.lock);
+    for (size_t i = 0; i < STORES_MAX; i++) {
+        if (registry.stores[i] == store)
+            registry.stores[i] = NULL;
+    }
+    pthread_mutex_unlock(&registry.lock);
+    for (size_t i = 0; i < FAKE_CLAIMS_MAX; i++) {
+        free(store->claims[i].name);
+        free(store->claims[i].text);
+    }
+    pthread_cond_destroy(&store->changed);
+    pthread_mutex_destroy(&store->lock);
+    free(store);
+}
+
+/* Ends what `store_enter` began, and wakes the calls that wait. */
+static void store_leave(struct fake_store *store)
+{
+    pthread_cond_broadcast(&store->changed);
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* For changing the script or the store: its fields, locked. */
+static struct fake_store *store_enter(struct fake_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    return store;
+}
+
+void fake_fail(struct fake_store *store, enum fake_call call, int64_t times,
+               enum seqb_status status)
+{
+    store_enter(store)->script.failures[call] = times;
+    store->script.failure[call] = status;
+    store_leave(store);
+}
+
+void fake_lose_answers(struct fake_store *store, enum fake_call call,
+                       int64_t times)
+{
+    store_enter(store)->script.losses[call] = times;
+    store_leave(store);
+}
+
+void fake_set_down(struct fake_store *store, bool is_down)
+{
+    store_enter(store)->script.is_down = is_down;
+    store_leave(store);
+}
+
+void fake_set_primary(struct fake_store *store, bool is_primary)
+{
+    store_enter(store)->script.is_replica = !is_primary;
+    store_leave(store);
+}
+
+void fake_set_delay(struct fake_store *store, int32_t ms)
+{
+    store_enter(store)->script.delay_ms = ms;
+    store_leave(store);
+}
+
+void fake_set_grant_max(struct fake_store *store, int64_t most)
+{
+    store_enter(store)->script.grant_max = most;
+    store_leave(store);
+}
+
+void fake_hang(struct fake_store *store)
+{
+    store_enter(store)->script.is_hanging = true;
+    store_leave(store);
+}
+
+void fake_release(struct fake_store *store)
+{
+    store_enter(store)->script.is_hanging = false;
+    store_leave(store);
+}
+
+static void cells_forget(struct fake_store *store)
+{
+    memset(store->cells, 0, sizeof store->cells);
+}
+
+void fake_restart(struct fake_store *store)
+{
+    store_enter(store)->generation++;
+    if (store->is_windowed) {
+        cells_forget(store);
+        store->origin++;
+    }
+    store_leave(store);
+}
+
+void fake_flush(struct fake_store *store)
+{
+    cells_forget(store_enter(store));
+    store_leave(store);
+}
+
+void fake_change_origin(struct fake_store *store)
+{
+    store_enter(store)->origin++;
+    store_leave(store);
+}
+
+void fake_go_back(struct fake_store *store, int64_t values)
+{
+    struct fake_cell *cells = store_enter(store)->cells;
+
+    for (size_t i = 0; i < FAKE_CELLS_MAX; i++)
+        cells[i].value -= min64(values, cells[i].value);
+    store_leave(store);
+}
+
+void fake_save(struct fake_store *store)
+{
+    memcpy(store_enter(store)->saved, store->cells, sizeof store->saved);
+    store_leave(store);
+}
+
+void fake_restore(struct fake_store *store)
+{
+    memcpy(store_enter(store)->cells, store->saved, sizeof store->cells);
+    store->origin++;
+    store->generation++;
+    store_leave(store);
+}
+
+int64_t fake_calls(struct fake_store *store, enum fake_call call)
+{
+    const int64_t calls = store_enter(store)->calls[call];
+
+    store_leave(store);
+    return calls;
+}
+
+/* Waits until a number that the store's lock guards is at least `count`. */
+static bool number_wait(struct fake_store *store, const int64_t *number,
+                        int64_t count, int32_t timeout_ms)
+{
+    const int64_t end_ms = clock_now_ms() + timeout_ms;
+    bool is_reached;
+
+    pthread_mutex_lock(&store->lock);
+    while (*number < count && clock_now_ms() < end_ms)
+        (void)condition_wait(&store->changed, &store->lock, end_ms);
+    is_reached = *number >= count;
+    pthread_mutex_unlock(&store->lock);
+    return is_reached;
+}
+
+bool fake_wait_for_calls(struct fake_store *store, enum fake_call call,
+                         int64_t count, int32_t timeout_ms)
+{
+    return number_wait(store, &store->calls[call], count, timeout_ms);
+}
+
+bool fake_wait_for_hanging(struct fake_store *store, int64_t count,
+                           int32_t timeout_ms)
+{
+    return number_wait(store, &store->hanging, count, timeout_ms);
+}
+
+int64_t fake_value(struct fake_store *store, const char *counter)
+{
+    const struct fake_cell *cell = fake_cell_find(store_enter(store), counter);
+    const int64_t value = cell != NULL ? cell->value : -1;
+
+    store_leave(store);
+    return value;
+}
+
+int64_t fake_window(struct fake_store *store, const char *counter)
+{
+    const struct fake_cell *cell = fake_cell_find(store_enter(store), counter);
+    const int64_t window = cell != NULL ? cell->window : SEQB_NO_WINDOW;
+
+    store_leave(store);
+    return window;
+}
+
+void fake_put(struct fake_store *store, const char *counter, int64_t value)
+{
+    (void)fake_cell_put(store_enter(store), counter, value);
+    store_leave(store);
+}
+
+int64_t fake_open_backends(struct fake_store *store)
+{
+    const int64_t open_backends = store_enter(store)->open_backends;
+
+    store_leave(store);
+    return open_backends;
+}
+
+int64_t fake_misuses(struct fake_store *store)
+{
+    const int64_t misuses = store_enter(store)->misuses;
+
+    store_leave(store);
+    return misuses;
+}

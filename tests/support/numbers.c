@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A growing array, sorted to find what came twice. */
+#include "support/numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY_FIRST 4096
+
+void numbers_init(struct numbers *numbers)
+{
+    *numbers = (struct numbers){.values = NULL};
+    pthread_mutex_init(&numbers->lock, NULL);
+}
+
+void numbers_fini(struct numbers *numbers)
+{
+    free(numbers->values);
+    pthread_mutex_destroy(&numbers->lock);
+}
+
+/* With the lock held: makes room for `n` more. */
+static void numbers_grow(struct numbers *numbers, size_t n)
+{
+    size_t capacity =
+        numbers->capacity != 0 ? numbers->capacity : CAPACITY_FIRST;
+    int64_t *values;
+
+    if (numbers->count + n <= numbers->capacity)
+        return;
+    while (capacity < numbers->count + n)
+        capacity *= 2;
+    values = realloc(numbers->values, capacity * sizeof *values);
+    if (values == NULL)
+        abort();
+    numbers->values = values;
+    numbers->capacity = capacity;
+}
+
+void numbers_add(struct numbers *numbers, const int64_t *values, size_t n)
+{
+    if (n == 0)
+        return;
+    pthread_mutex_lock(&numbers->lock);
+    numbers_grow(numbers, n);
+    memcpy(numbers->values + numbers->count, values, n * sizeof *values);
+    numbers->count += n;
+    pthread_mutex_unlock(&numbers->lock);
+}
+
+size_t numbers_count(struct numbers *numbers)
+{
+    size_t count;
+
+    pthread_mutex_lock(&numbers->lock);
+    count = numbers->count;
+    pthread_mutex_unlock(&numbers->lock);
+    return count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a;
+    const int64_t y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+size_t numbers_repeats(struct numbers *numbers)
+{
+    size_t repeats = 0;
+
+    pthread_mutex_lock(&numbers->lock);
+    if (numbers->count > 0)
+        qsort(numbers->values, numbers->count, sizeof *numbers->values,
+              compare);
+    for (size_t i = 1; i < numbers->count; i++)
+        repeats += numbers->values[i] == numbers->values[i - 1];
+    pthread_mutex_unlock(&numbers->lock);
+    return repeats;
+}
+
+int64_t numbers_highest(struct numbers *numbers)
+{
+    int64_t highest = 0;
+
+    pthread_mutex_lock(&numbers->lock);
+    for (size_t i = 0; i < numbers->count; i++) {
+        if (numbers->values[i] > highest)
+            highest = numbers->values[i];
+    }
+    pthread_mutex_unlock(&numbers->lock);
+    return highest;
+}

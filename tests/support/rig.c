@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Brokers over fake stores. */
+#include "support/rig.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "support/events.h"
+
+#define AT_ONCE 64 /* numbers in one call of rig_take */
+
+static const char *const store_names[] = {"store-0", "store-1", "store-2",
+                                          "store-3", "authority"};
+static const char *const backend_names[] = {"b0", "b1", "b2", "b3", "auth"};
+
+void rig_await(bool (*is_true)(void *context), void *context)
+{
+    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
+
+    while (!is_true(context)) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("what was waited for did not come");
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}
+
+void rig_expect_words(const char *text, const char *words)
+{
+    if (strstr(text, words) == NULL)
+        fail_msg("'%s' does not say '%s'", text, words);
+}
+
+size_t rig_scaled(size_t count)
+{
+    return count / SEQB_TEST_SCALE;
+}
+
+/* --- setting up --- */
+
+static void backend_set(struct rig *rig, size_t i, size_t store,
+                        const struct seqb_backend_ops *ops)
+{
+    rig->backends[i] = (struct ha_backend_options){
+        .ops = ops,
+        .options = {.name = backend_names[store],
+                    .path = store_names[store],
+                    .timeout_ms = RIG_PATIENCE_MS,
+                    .connect_timeout_ms = RIG_PATIENCE_MS}};
+}
+
+void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits)
+{
+    const size_t partitions = (size_t)1 << bits;
+    const bool is_windowed = kind == RIG_WINDOWED;
+
+    rig->kind = kind;
+    for (size_t i = 0; i < partitions; i++) {
+        backend_set(rig, i, i,
+                    is_windowed ? &backend_fake_windowed : &backend_fake);
+        rig->pool.partitions[i] = (int32_t)i;
+    }
+    backend_set(rig, partitions, RIG_PARTITIONS, &backend_fake);
+    rig->pool.bits = bits;
+    rig->pool.authority = is_windowed ? (int32_t)partitions : -1;
+    rig->ha.backend_count = partitions + is_windowed;
+}
+
+void rig_set_timeout(struct rig *rig, int32_t timeout_ms)
+{
+    rig->pool.timeout_ms = timeout_ms;
+    for (size_t i = 0; i < rig->ha.backend_count; i++) {
+        rig->backends[i].options.timeout_ms = timeout_ms;
+        rig->backends[i].options.connect_timeout_ms = timeout_ms;
+    }
+}
+
+void rig_set_down(struct rig *rig, bool is_down)
+{
+    for (int32_t i = 0; i < 1 << rig->pool.bits; i++)
+        fake_set_down(rig->stores[i], is_down);
+}
+
+static void sequence_set(struct queue_sequence_options *out, const char *key)
+{
+    *out = (struct queue_sequence_options){
+        .key = key,
+        .memory_bits = 2,
+        .deadline_ms = RIG_PATIENCE_MS,
+        .runway_ms = 10,
+        .max_unused = 1024,
+        .prefetch = false,
+    };
+}
+
+static void rig_set_options(struct rig *rig)
+{
+    rig->pool = (struct ha_pool_options){
+        .name = "main",
+        .window_bits = 8,
+        .timeout_ms = RIG_PATIENCE_MS,
+        .slow_count = 2,
+        .slow_window_ms = RIG_FOREVER_MS,
+        .rescue_after_ms = 400,
+        .rescue = HA_RESCUE_BACKOFF,
+        .failover_gap = 1000,
+    };
+    rig->ha = (struct ha_options){
+        .backends = rig->backends,
+        .pools = &rig->pool,
+        .pool_count = 1,
+        .open_timeout_ms = RIG_PATIENCE_MS,
+    };
+    sequence_set(&rig->sequences[0], "order");
+    sequence_set(&rig->sequences[1], "bill");
+    sequence_set(&rig->automatic, NULL);
+    rig->queue = (struct queue_options){
+        .interval_ms = 5, .sequences = rig->sequences, .sequence_count = 1};
+}
+
+static int rig_setup(void **state, enum rig_kind kind)
+{
+    struct rig *rig = calloc(1, sizeof *rig);
+
+    if (rig == NULL)
+        return -1;
+    for (size_t i = 0; i < RIG_PARTITIONS; i++)
+        rig->stores[i] = fake_store_new(store_names[i]);
+    rig->authority = fake_store_new(store_names[RIG_PARTITIONS]);
+    rig_set_options(rig);
+    rig_shape(rig, kind, 1);
+    *state = rig;
+    return 0;
+}
+
+int rig_setup_direct(void **state)
+{
+    return rig_setup(state, RIG_DIRECT);
+}
+
+int rig_setup_windowed(void **state)
+{
+    return rig_setup(state, RIG_WINDOWED);
+}
+
+/* Whether the store's user kept the contract; it must be closed. */
+static bool store_was_used_well(struct fake_store *store)
+{
+    return fake_misuses(store) == 0 && fake_open_backends(store) == 0;
+}
+
+int rig_teardown(void **state)
+{
+    struct rig *rig = *state;
+    bool is_well = true;
+
+    for (size_t i = 0; i < RIG_PARTITIONS; i++)
+        fake_release(rig->stores[i]);
+    fake_release(rig->authority);
+    for (size_t i = 0; i < RIG_BROKERS_MAX; i++)
+        rig_close(&rig->brokers[i]);
+    events_stop();
+    for (size_t i = 0; i < RIG_PARTITIONS; i++) {
+        is_well = store_was_used_well(rig->stores[i]) && is_well;
+        fake_store_free(rig->stores[i]);
+    }
+    is_well = store_was_used_well(rig->authority) && is_well;
+    fake_store_free(rig->authority);
+    free(rig);
+    if (!is_well)
+        print_error("a backend was misused or left open\n");
+    return is_well ? 0 : -1;
+}
+
+/* --- brokers --- */
+
+void rig_close(struct rig_broker *broker)
+{
+    queue_stop(broker->queue);
+    ha_close(broker->ha);
+    queue_free(broker->queue);
+    *broker = (struct rig_broker){NULL, NULL};
+}
+
+enum seqb_status rig_try_open(struct rig *rig, struct rig_broker **out,
+                              struct seqb_error *err)
+{
+    struct rig_broker *broker = rig->brokers;
+    enum seqb_status status;
+
+    while (broker->ha != NULL)
+        broker++;
+    assert_true(broker < rig->brokers + RIG_BROKERS_MAX);
+    status = ha_open(&rig->ha, &broker->ha, err);
+    if (status == SEQB_OK)
+        status = queue_open(&rig->queue, broker->ha, &broker->queue, err);
+    if (status == SEQB_OK)
+        *out = broker;
+    else
+        rig_close(broker);
+    return status;
+}
+
+struct rig_broker *rig_open(struct rig *rig)
+{
+    struct rig_broker *broker = NULL;
+    struct seqb_error err;
+
+    if (rig_try_open(rig, &broker, &err) != SEQB_OK)
+        fail_msg("cannot open: %s", err.text);
+    return broker;
+}
+
+struct seqb_sequence *rig_sequence(struct rig_broker *broker, const char *key)
+{
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err;
+
+    if (queue_find(broker->queue, key, &sequence, &err) != SEQB_OK)
+        fail_msg("no sequence %s: %s", key, err.text);
+    return sequence;
+}
+
+void rig_take(struct rig_broker *broker, size_t count, struct numbers *out)
+{
+    struct seqb_sequence *sequence = rig_sequence(broker, "order");
+    int64_t numbers[AT_ONCE];
+    struct seqb_error err;
+
+    while (count > 0) {
+        const size_t n = count < AT_ONCE ? count : AT_ONCE;
+
+        if (queue_next_many(sequence, n, numbers, &err) != SEQB_OK)
+            fail_msg("no numbers: %s", err.text);
+        numbers_add(out, numbers, n);
+        count -= n;
+    }
+}
+
+enum seqb_status rig_take_one(struct rig_broker *broker, int64_t *out,
+                              struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+    const enum seqb_status status =
+        queue_find(broker->queue, "order", &sequence, err);
+
+    return status == SEQB_OK ? queue_next(sequence, out, err) : status;
+}
+
+/* --- how they are --- */
+
+struct seqb_partition_status rig_partition(const struct rig_broker *broker,
+                                           int32_t partition)
+{
+    struct seqb_partition_status all[RIG_PARTITIONS + 1];
+    size_t count;
+
+    ha_status(broker->ha, all, RIG_PARTITIONS + 1, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].partition == partition)
+            return all[i];
+    }
+    fail_msg("no partition %d", (int)partition);
+    return all[0];
+}
+
+struct seqb_sequence_status rig_status(const struct rig_broker *broker,
+                                       const char *key)
+{
+    struct seqb_sequence_status all[8];
+    size_t count;
+
+    queue_status(broker->queue, all, 8, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(all[i].key, key) == 0)
+            return all[i];
+    }
+    fail_msg("no sequence %s", key);
+    return all[0];
+}
+
+/* What is waited for: a partition's state. */
+struct awaited {
+    const struct rig_broker *broker;
+    int32_t partition;
+    enum seqb_partition_state state;
+};
+
+static bool state_has_come(void *context)
+{
+    const struct awaited *awaited = context;
+
+    return rig_partition(awaited->broker, awaited->partition).state ==
+           awaited->state;
+}
+
+void rig_await_state(const struct rig_broker *broker, int32_t partition,
+                     enum seqb_partition_state state)
+{
+    struct awaited awaited = {broker, partition, state};
+
+    rig_await(state_has_come, &awaited);
+}
+
+void rig_take_until(struct rig_broker *broker, int32_t partition,
+                    enum seqb_partition_state state, struct numbers *out)
+{
+    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
+
+    while (rig_partition(broker, partition).state != state) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("partition %d does not get %s", (int)partition,
+                     seqb_partition_state_name(state));
+        rig_take(broker, 16, out);
+    }
+}
+
+void rig_take_until_failed(struct rig_broker *broker, int32_t partition,
+                           int64_t errors, struct numbers *out)
+{
+    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
+
+    while (rig_partition(broker, partition).errors <= errors) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("partition %d does not fail", (int)partition);
+        rig_take(broker, 16, out);
+    }
+}
+
+static bool is_at_rest(void *context)
+{
+    const struct rig_broker *broker = *(const struct rig_broker **)context;
+
+    return rig_status(broker, "order").in_flight == 0;
+}
+
+void rig_await_rest(const struct rig_broker *broker)
+{
+    rig_await(is_at_rest, &broker);
+}

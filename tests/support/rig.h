@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Brokers over fake stores, as tests need them: four partitions' stores and an
+ * authority's, options with small defaults that a test may change before it
+ * opens a broker, and waiting for what comes soon.
+ *
+ * What must not fail here fails the test; for its main thread alone, unless it
+ * says otherwise.
+ */
+#pragma once
+
+#include "ha/ha.h"
+#include "queue/queue.h"
+#include "support/fake.h"
+#include "support/numbers.h"
+
+#define RIG_PARTITIONS  4
+#define RIG_BROKERS_MAX 4
+#define RIG_PATIENCE_MS 30000  /* what is waited for comes, or it never will */
+#define RIG_FOREVER_MS  600000 /* longer than a test program may run */
+
+enum rig_kind { RIG_DIRECT, RIG_WINDOWED };
+
+struct rig_broker {
+    struct ha *ha; /* NULL: not open */
+    struct queue *queue;
+};
+
+struct rig {
+    struct fake_store *stores[RIG_PARTITIONS];
+    struct fake_store *authority; /* unused in a direct pool */
+
+    /* Read while a broker is open; the backends are "b0" ... and "auth", the
+     * stores "store-0" ... and "authority", the pool "main", the sequences
+     * "order" and "bill", the second of which is not listed. */
+    enum rig_kind kind;
+    struct ha_backend_options backends[RIG_PARTITIONS + 1];
+    struct ha_pool_options pool;
+    struct ha_options ha;
+    struct queue_sequence_options sequences[2];
+    struct queue_sequence_options automatic;
+    struct queue_options queue;
+
+    struct rig_broker brokers[RIG_BROKERS_MAX];
+};
+
+/* For cmocka: *state is a rig of two partitions, and ends with its brokers.
+ * The teardown fails if an engine's contract was broken. */
+int rig_setup_direct(void **state);
+int rig_setup_windowed(void **state);
+int rig_teardown(void **state);
+
+/* Sets up the backends and the pool anew, with 2^bits partitions. */
+void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits);
+
+/* The time-out of every call, and when one counts as slow. */
+void rig_set_timeout(struct rig *rig, int32_t timeout_ms);
+
+void rig_set_down(struct rig *rig, bool is_down); /* of every partition */
+
+enum seqb_status rig_try_open(struct rig *rig, struct rig_broker **out,
+                              struct seqb_error *err);
+struct rig_broker *rig_open(struct rig *rig);
+void rig_close(struct rig_broker *broker);
+
+struct seqb_sequence *rig_sequence(struct rig_broker *broker, const char *key);
+
+/* Takes numbers of "order"; all must come. */
+void rig_take(struct rig_broker *broker, size_t count, struct numbers *out);
+
+/* Takes one number of "order" in any case, by any thread. */
+enum seqb_status rig_take_one(struct rig_broker *broker, int64_t *out,
+                              struct seqb_error *err);
+
+struct seqb_partition_status rig_partition(const struct rig_broker *broker,
+                                           int32_t partition);
+struct seqb_sequence_status rig_status(const struct rig_broker *broker,
+                                       const char *key);
+
+/* Wait until a partition is in a state that lasts, the second one taking
+ * numbers into `out` meanwhile, so that it is asked. */
+void rig_await_state(const struct rig_broker *broker, int32_t partition,
+                     enum seqb_partition_state state);
+void rig_take_until(struct rig_broker *broker, int32_t partition,
+                    enum seqb_partition_state state, struct numbers *out);
+
+/* Takes numbers until more than `errors` calls of a partition failed: its
+ * quarantine may be over by then. */
+void rig_take_until_failed(struct rig_broker *broker, int32_t partition,
+                           int64_t errors, struct numbers *out);
+
+/* Waits until nothing of "order" is in flight, and the refill is at rest. */
+void rig_await_rest(const struct rig_broker *broker);
+
+/* Waits until `is_true(context)`. */
+void rig_await(bool (*is_true)(void *context), void *context);
+
+/* Fails, and shows the text, unless it contains the words. */
+void rig_expect_words(const char *text, const char *words);
+
+/* Fewer of a large count where a sanitizer makes everything slow. */
+size_t rig_scaled(size_t count);

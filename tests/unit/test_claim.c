@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Claims over scripted stores: a layout that differs is refused before
+ * anything is changed. Which stores a start needs is in test_startup.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+/* Opens, takes numbers if it is to, closes: a pool in use. */
+static void use(struct rig *rig, size_t count, struct numbers *out)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    if (count > 0)
+        rig_take(broker, count, out);
+    rig_close(broker);
+}
+
+static void expect_open_fails(struct rig *rig, enum seqb_status expected,
+                              const char *words)
+{
+    struct rig_broker *broker;
+    struct seqb_error err = {SEQB_OK, ""};
+
+    assert_int_equal(rig_try_open(rig, &broker, &err), expected);
+    assert_int_equal(err.status, expected);
+    rig_expect_words(err.text, words);
+}
+
+static void swap_partitions(struct rig *rig)
+{
+    rig->pool.partitions[0] = 1;
+    rig->pool.partitions[1] = 0;
+}
+
+static void shrink(struct rig *rig)
+{
+    rig_shape(rig, rig->kind, 0);
+}
+
+static void grow(struct rig *rig)
+{
+    rig_shape(rig, rig->kind, 2);
+}
+
+static void raise_memory_bits(struct rig *rig)
+{
+    rig->sequences[0].memory_bits++;
+}
+
+static void lower_memory_bits(struct rig *rig)
+{
+    rig->sequences[0].memory_bits--;
+}
+
+static void raise_window_bits(struct rig *rig)
+{
+    rig->pool.window_bits++;
+}
+
+static void copy_over_the_other(struct rig *rig)
+{
+    rig->backends[1].options.path = rig->backends[0].options.path;
+}
+
+static void exchange_stores(struct rig *rig)
+{
+    const char *path = rig->backends[0].options.path;
+
+    rig->backends[0].options.path = rig->backends[1].options.path;
+    rig->backends[1].options.path = path;
+}
+
+static void rename_pool(struct rig *rig)
+{
+    rig->pool.name = "other";
+}
+
+/* A store that is none of the pool's, though in use elsewhere. */
+static void take_another_authority(struct rig *rig)
+{
+    rig->backends[2].options.path = "store-3";
+}
+
+static void take_a_new_store(struct rig *rig)
+{
+    rig->backends[0].options.path = "store-2";
+}
+
+static void take_a_new_authority(struct rig *rig)
+{
+    rig->backends[2].options.path = "store-2";
+}
+
+struct change {
+    const char *name;
+    void (*make)(struct rig *rig);
+    const char *words;
+};
+
+static const struct change direct_changes[] = {
+    {"fewer partitions", shrink, "bits was 1 and is 0"},
+    {"more partitions", grow, "is new and empty"},
+    {"partitions swapped", swap_partitions, "partition 0 was store '"},
+    {"stores exchanged", exchange_stores, "partition 0 was store '"},
+    {"one store in both", copy_over_the_other, "partition 1 was store '"},
+    {"more memory bits", raise_memory_bits,
+     "memory_bits=2 and is configured with memory_bits=3"},
+    {"fewer memory bits", lower_memory_bits,
+     "memory_bits=2 and is configured with memory_bits=1"},
+    {"a new, empty store", take_a_new_store, "b0 is new and empty"},
+    {"another pool's name", rename_pool, "b0: its store stands in main/0"},
+};
+
+static const struct change windowed_changes[] = {
+    {"fewer partitions", shrink, "bits was 1 and is 0"},
+    {"more partitions", grow, "bits was 1 and is 2"},
+    {"partitions swapped", swap_partitions,
+     "partition 0 was store 'b0' and is 'b1'"},
+    {"stores exchanged", exchange_stores, "another store stands there"},
+    {"one store in both", copy_over_the_other, "another store stands there"},
+    {"another window size", raise_window_bits, "window_bits was 8 and is 9"},
+    {"more memory bits", raise_memory_bits,
+     "memory_bits=2 and is configured with memory_bits=3"},
+    {"another authority", take_another_authority, "authority was "},
+    {"a new, empty authority", take_a_new_authority, "auth is new and empty"},
+    {"another pool's name", rename_pool, "b0: its store stands in main/0"},
+};
+
+struct values {
+    int64_t of[RIG_PARTITIONS + 1];
+};
+
+static struct values values_now(struct rig *rig)
+{
+    struct values values;
+
+    for (size_t i = 0; i < RIG_PARTITIONS; i++)
+        values.of[i] = fake_value(rig->stores[i],
+                                  i == 0 ? "main/0/order" : "main/1/order");
+    values.of[RIG_PARTITIONS] =
+        fake_value(rig->authority, "window/main/0/order");
+    return values;
+}
+
+/* Makes a change to a pool in use, tries to start, takes it back. */
+static void expect_refused(struct rig *rig, const struct change *change,
+                           struct numbers *numbers)
+{
+    const struct ha_pool_options pool = rig->pool;
+    const struct values before = values_now(rig);
+    struct values after;
+
+    print_message("  %s\n", change->name);
+    change->make(rig);
+    expect_open_fails(rig, SEQB_LAYOUT, change->words);
+    after = values_now(rig);
+    assert_memory_equal(&before, &after, sizeof before);
+    rig->sequences[0].memory_bits = 2;
+    rig->pool = pool;
+    rig_shape(rig, rig->kind, 1);
+    use(rig, 100, numbers);
+}
+
+static void expect_all_refused(struct rig *rig, const struct change *changes,
+                               size_t n)
+{
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    use(rig, 500, &numbers);
+    for (size_t i = 0; i < n; i++)
+        expect_refused(rig, &changes[i], &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void direct_pool_refuses_another_layout(void **state)
+{
+    expect_all_refused(*state, direct_changes,
+                       sizeof direct_changes / sizeof direct_changes[0]);
+}
+
+/* "store-3" is first put to use as another pool's authority. */
+static void windowed_pool_refuses_another_layout(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->pool.name = "side";
+    rig->backends[0].options.path = "store-1";
+    rig->backends[1].options.path = "store-2";
+    rig->backends[2].options.path = "store-3";
+    use(rig, 10, &numbers);
+    rig->pool.name = "main";
+    rig_shape(rig, RIG_WINDOWED, 1);
+    fake_store_free(rig->stores[1]);
+    rig->stores[1] = fake_store_new("store-1");
+    fake_store_free(rig->stores[2]);
+    rig->stores[2] = fake_store_new("store-2");
+    expect_all_refused(rig, windowed_changes,
+                       sizeof windowed_changes / sizeof windowed_changes[0]);
+    numbers_fini(&numbers);
+}
+
+static void one_store_in_two_places_is_refused_at_the_first_start(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    copy_over_the_other(rig);
+    expect_open_fails(rig, SEQB_LAYOUT, "b0 and b1 lead to the same store");
+    rig_shape(rig, rig->kind, 1);
+    use(rig, 500, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* It says of itself the backend's name that was first. */
+static void one_windowed_store_in_two_places_is_refused(void **state)
+{
+    struct rig *rig = *state;
+
+    copy_over_the_other(rig);
+    expect_open_fails(rig, SEQB_LAYOUT, "another store stands there");
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
+}
+
+static void windowed_store_that_forgot_its_claims_makes_them_again(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    use(rig, 500, &numbers);
+    for (size_t i = 0; i < 2; i++) {
+        fake_store_free(rig->stores[i]);
+        rig->stores[i] = fake_store_new(i == 0 ? "store-0" : "store-1");
+    }
+    use(rig, 500, &numbers);
+    swap_partitions(rig);
+    expect_open_fails(rig, SEQB_LAYOUT, "partition 0 was store 'b0'");
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Claims the memory bits of "order" in one store alone. */
+static void claim_in(struct rig *rig, size_t i, int32_t memory_bits)
+{
+    struct numbers none;
+
+    numbers_init(&none);
+    rig->sequences[0].memory_bits = memory_bits;
+    fake_set_down(rig->stores[1 - i], true);
+    use(rig, 0, &none);
+    fake_set_down(rig->stores[1 - i], false);
+    numbers_fini(&none);
+}
+
+/* A partition that comes back, and refuses one sequence, serves the others. */
+static void refused_sequence_does_not_hold_up_the_rescue(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->queue.sequence_count = 0;
+    use(rig, 0, &numbers);
+    rig->queue.sequence_count = 1;
+    claim_in(rig, 1, 3);
+    claim_in(rig, 0, 2);
+    fake_set_down(rig->stores[1], true);
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    fake_set_down(rig->stores[1], false);
+    rig_await_state(broker, 1, SEQB_PARTITION_UP);
+    rig_take(broker, 2000, &numbers);
+    assert_int_equal(rig_partition(broker, 1).granted, 0);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+#define DIRECT(test)                                                           \
+    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
+#define WINDOWED(test)                                                         \
+    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(direct_pool_refuses_another_layout),
+        WINDOWED(windowed_pool_refuses_another_layout),
+        DIRECT(one_store_in_two_places_is_refused_at_the_first_start),
+        WINDOWED(one_windowed_store_in_two_places_is_refused),
+        WINDOWED(windowed_store_that_forgot_its_claims_makes_them_again),
+        DIRECT(refused_sequence_does_not_hold_up_the_rescue),
+    };
+
+    return cmocka_run_group_tests_name("claim", tests, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Topologies as options: the samples, defaults, every setting, their table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "config/config.h"
+#include "config/duration.h"
+#include "config/nearest.h"
+#include "config/schema.h"
+#include "platform/text.h"
+#include "unit/topology_expect.h"
+
+static struct config *open_sound(const char *path)
+{
+    struct config *config = NULL;
+    struct seqb_error error = {.text = ""};
+    const enum seqb_status status =
+        config_open(path, NULL, NULL, &config, &error);
+
+    assert_string_equal(error.text, "");
+    assert_int_equal(status, SEQB_OK);
+    return config;
+}
+
+static void embedded_default_is_four_sqlite_partitions(void **state)
+{
+    struct config *config = open_sound(NULL);
+    const struct config_topology *topology = config_topology(config);
+    const struct ha_pool_options *pool = topology->ha.pools;
+
+    (void)state;
+    assert_string_equal(topology->broker_name, "embedded");
+    assert_string_equal(topology->state_dir, "/state");
+    assert_int_equal(topology->ha.backend_count, 4);
+    assert_int_equal(topology->ha.pool_count, 1);
+    assert_int_equal(topology->ha.open_timeout_ms, 10000);
+    for (int i = 0; i < 4; i++) {
+        const struct ha_backend_options *backend = &topology->ha.backends[i];
+        char path[64];
+
+        assert_true(
+            text_format(path, sizeof path, "/state/partition-%d.db", i));
+        assert_string_equal(backend->ops->engine, "sqlite");
+        assert_string_equal(backend->options.path, path);
+        assert_int_equal(backend->options.timeout_ms, 200);
+        assert_int_equal(backend->options.connect_timeout_ms, 1000);
+        assert_null(backend->options.host);
+        assert_null(backend->options.prefix);
+        assert_int_equal(backend->options.port, 0);
+        assert_false(backend->options.create);
+        assert_int_equal(pool->partitions[i], i);
+    }
+    assert_string_equal(pool->name, "main");
+    assert_int_equal(pool->bits, 2);
+    assert_int_equal(pool->authority, -1);
+    config_close(config);
+}
+
+static void embedded_default_makes_sequences_by_themselves(void **state)
+{
+    struct config *config = open_sound(NULL);
+    const struct queue_options *queue = &config_topology(config)->queue;
+
+    (void)state;
+    assert_int_equal(queue->interval_ms, 20);
+    assert_int_equal(queue->sequence_count, 0);
+    assert_string_equal(queue->auto_pattern, "*");
+    assert_int_equal(queue->auto_limit, 10000);
+    assert_non_null(queue->automatic);
+    assert_null(queue->automatic->key);
+    assert_int_equal(queue->automatic->pool, 0);
+    assert_int_equal(queue->automatic->memory_bits, 3);
+    assert_int_equal(queue->automatic->deadline_ms, 1000);
+    assert_int_equal(queue->automatic->runway_ms, 50);
+    assert_int_equal(queue->automatic->max_unused, 1000000);
+    assert_true(queue->automatic->prefetch);
+    config_close(config);
+}
+
+static void redis_sample_is_two_partitions_and_an_authority(void **state)
+{
+    struct config *config = open_sound("config/redis.conf");
+    const struct config_topology *topology = config_topology(config);
+    const struct ha_backend_options *backends = topology->ha.backends;
+    const struct ha_pool_options *pool = topology->ha.pools;
+
+    (void)state;
+    assert_string_equal(topology->broker_name, "orders");
+    assert_int_equal(topology->ha.backend_count, 3);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(backends[i].ops->engine, "redis");
+        assert_string_equal(backends[i].options.host, "127.0.0.1");
+        assert_int_equal(backends[i].options.port, 6379 + i);
+        assert_string_equal(backends[i].options.prefix, "seqbroker");
+        assert_int_equal(backends[i].options.timeout_ms, 200);
+        assert_null(backends[i].options.path);
+        assert_null(backends[i].options.password);
+        assert_int_equal(pool->partitions[i], i);
+    }
+    assert_string_equal(backends[1].options.name, "redis-b");
+    assert_string_equal(backends[2].options.path, "/state/authority.db");
+    assert_int_equal(backends[2].options.timeout_ms, 200);
+    assert_int_equal(pool->bits, 1);
+    assert_int_equal(pool->authority, 2);
+    assert_int_equal(pool->window_bits, 20);
+    assert_int_equal(pool->timeout_ms, 200);
+    assert_int_equal(pool->slow_count, 3);
+    assert_int_equal(pool->slow_window_ms, 60000);
+    assert_int_equal(pool->rescue_after_ms, 300000);
+    assert_int_equal(pool->rescue, HA_RESCUE_BACKOFF);
+    assert_int_equal(pool->failover_gap, 1000000);
+    config_close(config);
+}
+
+static void redis_sample_lists_its_sequences(void **state)
+{
+    struct config *config = open_sound("config/redis.conf");
+    const struct queue_options *queue = &config_topology(config)->queue;
+
+    (void)state;
+    assert_int_equal(queue->sequence_count, 2);
+    assert_string_equal(queue->sequences[0].key, "order");
+    assert_int_equal(queue->sequences[0].memory_bits, 3);
+    assert_int_equal(queue->sequences[0].max_unused, 1000000);
+    assert_string_equal(queue->sequences[1].key, "waybill");
+    assert_int_equal(queue->sequences[1].memory_bits, 10);
+    assert_int_equal(queue->sequences[1].max_unused, 100000);
+    assert_null(queue->automatic);
+    config_close(config);
+}
+
+#define FILES SQLITE("a") "," SQLITE("b") "," SQLITE("c")
+
+static const char full[] =
+    "broker={name=\"b\";open_timeout=\"1m\";interval=\"1s\";};\n"
+    "backends=({name=\"r\";engine=\"redis\";socket=\"/run//r\";database=7;"
+    "prefix=\"x\";connect_timeout=\"10ms\";}," FILES ");\n"
+    "pools=({name=\"p\";partitions=[\"r\"];authority=\"b\";window_bits=8;"
+    "timeout=\"2s\";slow_count=9;slow_window=\"1d\";rescue=\"fixed\";"
+    "rescue_after=\"1h\";failover_gap=1099511627776;},"
+    "{name=\"q\";partitions=[\"a\"];authority=\"b\";timeout=\"5s\";},"
+    "{name=\"s\";partitions=[\"c\"];authority=\"a\";timeout=\"30s\";});\n"
+    "sequences=({key=\"k\";pool=\"q\";memory_bits=0;deadline=\"10m\";"
+    "runway=\"1m\";max_unused=1;prefetch=false;});\n"
+    "auto_sequences={pattern=\"x*\";limit=1000000;pool=\"p\";};\n";
+
+static struct config *open_full(void)
+{
+    struct config *config = NULL;
+
+    assert_int_equal(
+        config_open_text(full, "t.conf", NULL, NULL, &config, NULL), SEQB_OK);
+    return config;
+}
+
+static void every_setting_of_broker_and_backends_arrives(void **state)
+{
+    struct config *config = open_full();
+    const struct config_topology *topology = config_topology(config);
+    const struct seqb_backend_options *redis =
+        &topology->ha.backends[0].options;
+
+    (void)state;
+    assert_string_equal(topology->broker_name, "b");
+    assert_int_equal(topology->ha.open_timeout_ms, 60000);
+    assert_string_equal(redis->name, "r");
+    assert_string_equal(redis->socket_path, "/run//r");
+    assert_null(redis->host);
+    assert_int_equal(redis->port, 0);
+    assert_int_equal(redis->database, 7);
+    assert_string_equal(redis->prefix, "x");
+    assert_int_equal(redis->connect_timeout_ms, 10);
+    assert_int_equal(redis->timeout_ms, 2000);
+    /* Of the pool it stands in; of the most patient one it serves. */
+    assert_int_equal(topology->ha.backends[1].options.timeout_ms, 5000);
+    assert_int_equal(topology->ha.backends[2].options.timeout_ms, 5000);
+    config_close(config);
+}
+
+static void every_setting_of_a_pool_arrives(void **state)
+{
+    struct config *config = open_full();
+    const struct ha_pool_options *pool = config_topology(config)->ha.pools;
+
+    (void)state;
+    assert_string_equal(pool->name, "p");
+    assert_int_equal(pool->bits, 0);
+    assert_int_equal(pool->partitions[0], 0);
+    assert_int_equal(pool->authority, 2);
+    assert_int_equal(pool->window_bits, 8);
+    assert_int_equal(pool->timeout_ms, 2000);
+    assert_int_equal(pool->slow_count, 9);
+    assert_int_equal(pool->slow_window_ms, 86400000);
+    assert_int_equal(pool->rescue, HA_RESCUE_FIXED);
+    assert_int_equal(pool->rescue_after_ms, 3600000);
+    assert_true(pool->failover_gap == INT64_C(1) << 40);
+    config_close(config);
+}
+
+static void every_setting_of_sequences_arrives(void **state)
+{
+    struct config *config = open_full();
+    const struct queue_options *queue = &config_topology(config)->queue;
+    const struct queue_sequence_options *sequence = queue->sequences;
+
+    (void)state;
+    assert_int_equal(queue->interval_ms, 1000);
+    assert_int_equal(sequence->pool, 1);
+    assert_int_equal(sequence->memory_bits, 0);
+    assert_int_equal(sequence->deadline_ms, 600000);
+    assert_int_equal(sequence->runway_ms, 60000);
+    assert_int_equal(sequence->max_unused, 1);
+    assert_false(sequence->prefetch);
+    assert_int_equal(queue->automatic->pool, 0);
+    assert_string_equal(queue->auto_pattern, "x*");
+    assert_int_equal(queue->auto_limit, 1000000);
+    config_close(config);
+}
+
+static void settings_are_sound_and_in_the_operators_words(void **state)
+{
+    size_t count;
+    size_t rows;
+    const struct seqb_setting *settings = config_settings(&count);
+    const struct schema_row *row = schema_rows(&rows);
+
+    (void)state;
+    assert_int_equal(count, rows);
+    for (size_t i = 0; i < count; i++, row++) {
+        int64_t low;
+        int64_t high;
+        int64_t initial = 0;
+
+        assert_string_equal(settings[i].name, row->name);
+        assert_string_equal(settings[i].section,
+                            schema_group(row->section)->name);
+        assert_true(strlen(settings[i].help) > 10);
+        if (row->type != SCHEMA_INTEGER && row->type != SCHEMA_DURATION)
+            continue;
+        schema_range(row, &low, &high);
+        assert_true(low < high);
+        if (row->type == SCHEMA_INTEGER)
+            assert_true(
+                text_to_int64(row->initial, strlen(row->initial), &initial));
+        else
+            assert_true(duration_parse(row->initial, &initial));
+        assert_true(initial >= low && initial <= high);
+    }
+    assert_string_equal(settings[2].name, "open_timeout");
+    assert_string_equal(settings[2].type, "duration");
+    assert_string_equal(settings[2].range, "10ms ... 5m");
+    assert_string_equal(settings[2].initial, "10s");
+}
+
+static void embedded_text_and_library_are_told(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(config_embedded_text(), "partition-3.db"));
+    assert_memory_equal(config_library(), "libconfig 1.", 12);
+}
+
+static void short_words_are_not_guessed_from_afar(void **state)
+{
+    struct nearest nearest = {.word = "xyz"};
+    char hint[NEAREST_HINT_SIZE];
+
+    (void)state;
+    nearest_weigh(&nearest, "ab");
+    nearest_weigh(&nearest, "partitions");
+    nearest_weigh(&nearest, NULL);
+    assert_string_equal(nearest_hint(&nearest, "!", hint), "!");
+    nearest_weigh(&nearest, "xya");
+    nearest_weigh(&nearest, "xaa");
+    assert_string_equal(nearest_hint(&nearest, "!", hint),
+                        ": did you mean 'xya'?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(embedded_default_is_four_sqlite_partitions),
+        cmocka_unit_test(embedded_default_makes_sequences_by_themselves),
+        cmocka_unit_test(redis_sample_is_two_partitions_and_an_authority),
+        cmocka_unit_test(redis_sample_lists_its_sequences),
+        cmocka_unit_test(every_setting_of_broker_and_backends_arrives),
+        cmocka_unit_test(every_setting_of_a_pool_arrives),
+        cmocka_unit_test(every_setting_of_sequences_arrives),
+        cmocka_unit_test(settings_are_sound_and_in_the_operators_words),
+        cmocka_unit_test(embedded_text_and_library_are_told),
+        cmocka_unit_test(short_words_are_not_guessed_from_afar),
+    };
+
+    return cmocka_run_group_tests(tests, topology_setup, NULL);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a reply means: each guarantee, mark, floor and status, at the borders.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ha/fence.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#define STATUSES        (SEQB_POISONED + 1)
+
+static struct seqb_request granted(int64_t window, int64_t first, int64_t count)
+{
+    return (struct seqb_request){.status = SEQB_OK,
+                                 .window = window,
+                                 .block = {.first = first, .count = count},
+                                 .want = count,
+                                 .limit = INT64_MAX};
+}
+
+struct judged {
+    struct fence_mark mark;
+    int64_t floor;
+    int64_t window;
+    int64_t first;
+    enum fence_verdict verdict;
+};
+
+static void judge_all(enum seqb_guarantee guarantee, const struct judged *cases,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct seqb_request reply =
+            granted(cases[i].window, cases[i].first, 10);
+
+        if (fence_judge(guarantee, &cases[i].mark, cases[i].floor, &reply) !=
+            cases[i].verdict)
+            fail_msg("case %zu is judged otherwise", i);
+    }
+}
+
+static void a_direct_block_must_lie_above_mark_and_floor(void **state)
+{
+    static const struct judged cases[] = {
+        /* Nothing held yet. */
+        {{0, -1}, 0, 0, 1, FENCE_ACCEPT},
+        {{0, -1}, 0, 0, INT64_MAX - 9, FENCE_ACCEPT},
+        /* The mark. A block that begins below and ends above it is a repeat
+         * as well. */
+        {{0, 100}, 0, 0, 101, FENCE_ACCEPT},
+        {{0, 100}, 0, 0, 1000, FENCE_ACCEPT},
+        {{0, 100}, 0, 0, 100, FENCE_POISON},
+        {{0, 100}, 0, 0, 95, FENCE_POISON},
+        {{0, 100}, 0, 0, 1, FENCE_POISON},
+        {{0, INT64_MAX}, 0, 0, INT64_MAX, FENCE_POISON},
+        /* A window means nothing to a direct counter. */
+        {{0, 100}, 0, 7, 100, FENCE_POISON},
+        {{0, 100}, 0, SEQB_NO_WINDOW, 100, FENCE_POISON},
+        {{0, 100}, 0, SEQB_NO_WINDOW, 101, FENCE_ACCEPT},
+        /* The floor: to be raised, not a repeat. */
+        {{0, -1}, 50, 0, 51, FENCE_ACCEPT},
+        {{0, -1}, 50, 0, 50, FENCE_RAISE},
+        {{0, -1}, 50, 0, 45, FENCE_RAISE},
+        {{0, -1}, 50, 0, 1, FENCE_RAISE},
+        {{0, -1}, INT64_MAX, 0, INT64_MAX, FENCE_RAISE},
+        /* Both: what went back is worse than what lags behind. */
+        {{0, 100}, 200, 0, 150, FENCE_RAISE},
+        {{0, 100}, 200, 0, 101, FENCE_RAISE},
+        {{0, 100}, 200, 0, 100, FENCE_POISON},
+        {{0, 100}, 200, 0, 201, FENCE_ACCEPT},
+        {{0, 300}, 200, 0, 250, FENCE_POISON},
+        {{0, 300}, 200, 0, 301, FENCE_ACCEPT},
+    };
+
+    (void)state;
+    judge_all(SEQB_DIRECT, cases, COUNT_OF(cases));
+}
+
+static void a_windowed_block_must_lie_above_the_mark_of_its_window(void **state)
+{
+    static const struct judged cases[] = {
+        /* Nothing held yet. */
+        {{0, -1}, 0, 1, 0, FENCE_ACCEPT},
+        {{0, -1}, 0, 9, 500, FENCE_ACCEPT},
+        /* The window of the mark. */
+        {{5, 100}, 0, 5, 101, FENCE_ACCEPT},
+        {{5, 100}, 0, 5, 100, FENCE_POISON},
+        {{5, 100}, 0, 5, 95, FENCE_POISON},
+        {{5, 100}, 0, 5, 0, FENCE_POISON},
+        {{5, 0}, 0, 5, 0, FENCE_POISON},
+        {{5, 0}, 0, 5, 1, FENCE_ACCEPT},
+        /* A later window, and an earlier one that another broker had leased
+         * and installed only now: nothing is held of either. */
+        {{5, 100}, 0, 6, 0, FENCE_ACCEPT},
+        {{5, 100}, 0, 6, 100, FENCE_ACCEPT},
+        {{5, 100}, 0, 4, 0, FENCE_ACCEPT},
+        {{5, 100}, 0, 4, 50, FENCE_ACCEPT},
+        /* Floors are for direct counters. */
+        {{5, 100}, 1000, 5, 101, FENCE_ACCEPT},
+        {{5, 100}, 1000, 6, 0, FENCE_ACCEPT},
+        {{5, 100}, 1000, 5, 100, FENCE_POISON},
+    };
+
+    (void)state;
+    judge_all(SEQB_WINDOWED, cases, COUNT_OF(cases));
+}
+
+static enum fence_verdict verdict_of(enum seqb_guarantee guarantee,
+                                     enum seqb_status status)
+{
+    if (status == SEQB_OK)
+        return FENCE_ACCEPT;
+    if (status == SEQB_FENCED)
+        return guarantee == SEQB_DIRECT ? FENCE_RAISE : FENCE_WINDOW;
+    if (status == SEQB_EXHAUSTED)
+        return guarantee == SEQB_DIRECT ? FENCE_EXHAUSTED : FENCE_WINDOW;
+    return FENCE_FAIL;
+}
+
+/* Nothing but SEQB_OK may ever be used, whatever stands in the block. */
+static void each_status_has_one_meaning_for_each_guarantee(void **state)
+{
+    static const enum seqb_guarantee guarantees[] = {SEQB_DIRECT,
+                                                     SEQB_WINDOWED};
+    static const struct fence_mark marks[] = {{0, -1}, {3, 50}, {4, 200}};
+
+    (void)state;
+    for (int status = SEQB_OK; status < STATUSES; status++) {
+        for (size_t g = 0; g < COUNT_OF(guarantees); g++) {
+            struct seqb_request reply = granted(4, 1000, 10);
+
+            reply.status = (enum seqb_status)status;
+            for (size_t m = 0; m < COUNT_OF(marks); m++)
+                assert_int_equal(
+                    fence_judge(guarantees[g], &marks[m], 5, &reply),
+                    verdict_of(guarantees[g], reply.status));
+        }
+    }
+}
+
+/* A fenced or exhausted reply carries no block: that it holds zeros, below
+ * every mark, poisons nothing. */
+static void a_reply_without_a_block_poisons_nothing(void **state)
+{
+    static const struct fence_mark mark = {7, 900};
+
+    (void)state;
+    for (int status = SEQB_OK + 1; status < STATUSES; status++) {
+        const struct seqb_request reply = {.status = (enum seqb_status)status,
+                                           .window = 7};
+
+        assert_int_equal(fence_judge(SEQB_DIRECT, &mark, 0, &reply),
+                         verdict_of(SEQB_DIRECT, reply.status));
+        assert_int_equal(fence_judge(SEQB_WINDOWED, &mark, 0, &reply),
+                         verdict_of(SEQB_WINDOWED, reply.status));
+    }
+}
+
+static void the_mark_is_the_last_value_of_the_block(void **state)
+{
+    const struct seqb_request one = granted(9, 41, 1);
+    const struct seqb_request many = granted(9, 0, 1024);
+    const struct seqb_request last = granted(9, INT64_MAX - 9, 10);
+
+    (void)state;
+    assert_int_equal(fence_advance(&one, SEQB_WINDOWED).value, 41);
+    assert_int_equal(fence_advance(&one, SEQB_WINDOWED).window, 9);
+    assert_int_equal(fence_advance(&one, SEQB_DIRECT).value, 41);
+    assert_int_equal(fence_advance(&one, SEQB_DIRECT).window, 0);
+    assert_int_equal(fence_advance(&many, SEQB_WINDOWED).value, 1023);
+    assert_int_equal(fence_advance(&last, SEQB_DIRECT).value, INT64_MAX);
+}
+
+/* Each block that begins within the one just accepted. */
+static void expect_refused_again(enum seqb_guarantee guarantee,
+                                 const struct fence_mark *mark,
+                                 const struct seqb_block *accepted)
+{
+    for (int64_t i = 0; i < accepted->count; i++) {
+        const struct seqb_request again = granted(3, accepted->first + i, 500);
+
+        assert_int_equal(fence_judge(guarantee, mark, 0, &again), FENCE_POISON);
+    }
+}
+
+/* Whatever was accepted is refused when it comes a second time, whole or in
+ * part; what follows it is accepted. */
+static void no_value_is_accepted_twice(void **state)
+{
+    static const enum seqb_guarantee guarantees[] = {SEQB_DIRECT,
+                                                     SEQB_WINDOWED};
+
+    (void)state;
+    for (size_t g = 0; g < COUNT_OF(guarantees); g++) {
+        struct fence_mark mark = FENCE_NOTHING;
+        int64_t next = guarantees[g] == SEQB_DIRECT;
+
+        for (int64_t count = 1; count < 200; next += count, count++) {
+            const struct seqb_request reply = granted(3, next, count);
+
+            assert_int_equal(fence_judge(guarantees[g], &mark, 0, &reply),
+                             FENCE_ACCEPT);
+            mark = fence_advance(&reply, guarantees[g]);
+            expect_refused_again(guarantees[g], &mark, &reply.block);
+        }
+    }
+}
+
+static void a_new_window_lies_above_the_cells_and_ones_own(void **state)
+{
+    static const struct {
+        int64_t mark;
+        int64_t cell;
+        int64_t floor;
+    } cases[] = {
+        {0, SEQB_NO_WINDOW, 0},
+        {5, SEQB_NO_WINDOW, 5},
+        {5, 4, 5},
+        {5, 5, 5},
+        {5, 6, 6},
+        {0, 1, 1},
+        {INT64_MAX, 1, INT64_MAX},
+        {1, INT64_MAX, INT64_MAX},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct fence_mark mark = {cases[i].mark, 10};
+        const struct seqb_request reply = {.status = SEQB_FENCED,
+                                           .window = cases[i].cell};
+
+        assert_int_equal(fence_window_floor(&mark, &reply), cases[i].floor);
+    }
+}
+
+struct sanity {
+    int64_t want;
+    int64_t limit;
+    int64_t window;
+    int64_t first;
+    int64_t count;
+    bool is_sane;
+};
+
+static void sanity_all(enum seqb_guarantee guarantee, int64_t window_max,
+                       const struct sanity *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct seqb_request reply = {
+            .status = SEQB_OK,
+            .want = cases[i].want,
+            .limit = cases[i].limit,
+            .window = cases[i].window,
+            .block = {.first = cases[i].first, .count = cases[i].count}};
+
+        if (fence_is_sane(guarantee, window_max, &reply) != cases[i].is_sane)
+            fail_msg("case %zu is judged otherwise", i);
+    }
+}
+
+static void a_direct_block_is_one_that_was_asked_for(void **state)
+{
+    static const struct sanity cases[] = {
+        /* As asked, and less. */
+        {10, 1000, 0, 1, 10, true},
+        {10, 1000, 0, 1, 1, true},
+        {10, 1000, SEQB_NO_WINDOW, 500, 10, true},
+        /* Count. */
+        {10, 1000, 0, 1, 0, false},
+        {10, 1000, 0, 1, -1, false},
+        {10, 1000, 0, 1, INT64_MIN, false},
+        {10, 1000, 0, 1, 11, false},
+        {10, 1000, 0, 1, INT64_MAX, false},
+        /* The lowest value is 1. */
+        {10, 1000, 0, 0, 10, false},
+        {10, 1000, 0, -1, 10, false},
+        {10, 1000, 0, INT64_MIN, 10, false},
+        /* The highest is the limit. */
+        {10, 1000, 0, 991, 10, true},
+        {10, 1000, 0, 992, 10, false},
+        {10, 1000, 0, 1000, 1, true},
+        {10, 1000, 0, 1001, 1, false},
+        {10, 1000, 0, INT64_MAX, 1, false},
+        {10, 1000, 0, INT64_MAX, 10, false},
+        {10, 5, 0, 1, 5, true},
+        {10, 5, 0, 1, 6, false},
+        /* The end of all values. */
+        {10, INT64_MAX, 0, INT64_MAX - 9, 10, true},
+        {10, INT64_MAX, 0, INT64_MAX - 8, 10, false},
+        {10, INT64_MAX, 0, INT64_MAX, 1, true},
+        {SEQB_GRANT_MAX, INT64_MAX, 0, INT64_MAX, SEQB_GRANT_MAX, false},
+        {SEQB_GRANT_MAX, INT64_MAX, 0, 1, SEQB_GRANT_MAX, true},
+    };
+
+    (void)state;
+    sanity_all(SEQB_DIRECT, 7, cases, COUNT_OF(cases));
+}
+
+static void a_windowed_block_is_one_that_was_asked_for(void **state)
+{
+    static const struct sanity cases[] = {
+        {10, 1024, 1, 0, 10, true},
+        {10, 1024, 7, 0, 1, true},
+        {10, 1024, 1, 0, 0, false},
+        {10, 1024, 1, 0, -1, false},
+        {10, 1024, 1, 0, 11, false},
+        /* Offsets 0 ... limit - 1. */
+        {10, 1024, 1, -1, 10, false},
+        {10, 1024, 1, INT64_MIN, 1, false},
+        {10, 1024, 1, 1014, 10, true},
+        {10, 1024, 1, 1015, 10, false},
+        {10, 1024, 1, 1023, 1, true},
+        {10, 1024, 1, 1024, 1, false},
+        {10, 1024, 1, INT64_MAX, 10, false},
+        {10, 1, 1, 0, 1, true},
+        {10, 1, 1, 0, 2, false},
+        /* Windows 1 ... 7. */
+        {10, 1024, 0, 0, 10, false},
+        {10, 1024, SEQB_NO_WINDOW, 0, 10, false},
+        {10, 1024, 8, 0, 10, false},
+        {10, 1024, INT64_MAX, 0, 10, false},
+        {10, 1024, INT64_MIN, 0, 10, false},
+    };
+
+    (void)state;
+    sanity_all(SEQB_WINDOWED, 7, cases, COUNT_OF(cases));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_direct_block_must_lie_above_mark_and_floor),
+        cmocka_unit_test(
+            a_windowed_block_must_lie_above_the_mark_of_its_window),
+        cmocka_unit_test(each_status_has_one_meaning_for_each_guarantee),
+        cmocka_unit_test(a_reply_without_a_block_poisons_nothing),
+        cmocka_unit_test(the_mark_is_the_last_value_of_the_block),
+        cmocka_unit_test(no_value_is_accepted_twice),
+        cmocka_unit_test(a_new_window_lies_above_the_cells_and_ones_own),
+        cmocka_unit_test(a_direct_block_is_one_that_was_asked_for),
+        cmocka_unit_test(a_windowed_block_is_one_that_was_asked_for),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Answers of stores that make no sense, or come from another history: what is
+ * not surely this broker's alone is thrown away. The distortion is between
+ * the ha and a scripted store that is sane.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+/* How the first request of every call is distorted; NULL: not at all. */
+static struct {
+    pthread_mutex_t lock;
+    void (*distort)(struct seqb_request *request);
+} odd = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void odd_set(void (*distort)(struct seqb_request *request))
+{
+    pthread_mutex_lock(&odd.lock);
+    odd.distort = distort;
+    pthread_mutex_unlock(&odd.lock);
+}
+
+static struct seqb_backend_ops odd_ops;
+
+static enum seqb_status odd_open(const struct seqb_backend_options *options,
+                                 struct seqb_backend **out,
+                                 struct seqb_error *err)
+{
+    const struct seqb_backend_ops *sane = odd_ops.guarantee == SEQB_DIRECT
+                                              ? &backend_fake
+                                              : &backend_fake_windowed;
+    const enum seqb_status status = sane->open(options, out, err);
+
+    if (status == SEQB_OK)
+        (*out)->ops = &odd_ops;
+    return status;
+}
+
+static enum seqb_status odd_reserve(struct seqb_backend *backend,
+                                    struct seqb_request *requests, size_t n,
+                                    struct seqb_error *err)
+{
+    const enum seqb_status status =
+        backend_fake.reserve(backend, requests, n, err);
+
+    pthread_mutex_lock(&odd.lock);
+    if (odd.distort != NULL)
+        odd.distort(&requests[0]);
+    pthread_mutex_unlock(&odd.lock);
+    return status;
+}
+
+/* Puts the odd engine before the store of partition 0; there is no other. */
+static struct rig_broker *open_odd(struct rig *rig, enum rig_kind kind)
+{
+    rig_shape(rig, kind, 0);
+    odd_set(NULL);
+    odd_ops = *rig->backends[0].ops;
+    odd_ops.open = odd_open;
+    odd_ops.reserve = odd_reserve;
+    rig->backends[0].ops = &odd_ops;
+    return rig_open(rig);
+}
+
+static void grant_nothing(struct seqb_request *request)
+{
+    request->block.count = 0;
+}
+
+static void grant_less_than_nothing(struct seqb_request *request)
+{
+    request->block.count = -5;
+}
+
+static void grant_too_much(struct seqb_request *request)
+{
+    request->block.count = request->want + 1;
+}
+
+static void grant_below_all(struct seqb_request *request)
+{
+    request->block.first = -1;
+}
+
+static void grant_above_the_limit(struct seqb_request *request)
+{
+    request->block.first = request->limit;
+    request->block.count = 2;
+}
+
+static void grant_at_the_very_end(struct seqb_request *request)
+{
+    request->block.first = INT64_MAX;
+}
+
+static void grant_in_no_window(struct seqb_request *request)
+{
+    request->window = 0;
+}
+
+static void grant_in_a_window_too_high(struct seqb_request *request)
+{
+    request->window = INT64_MAX;
+}
+
+static void (*const oddities[])(struct seqb_request *request) = {
+    grant_nothing,   grant_less_than_nothing, grant_too_much,
+    grant_below_all, grant_above_the_limit,   grant_at_the_very_end};
+
+static void (*const window_oddities[])(struct seqb_request *request) = {
+    grant_in_no_window, grant_in_a_window_too_high};
+
+static bool is_refused(void *context)
+{
+    struct rig_broker *broker = context;
+    int64_t number;
+
+    assert_int_not_equal(
+        queue_try_run(rig_sequence(broker, "order"), 1, &number, NULL),
+        SEQB_OK);
+    return strstr(rig_partition(broker, 0).reason, "not asked for") != NULL;
+}
+
+/* While it lasts no number comes, and the partition says why. */
+static void expect_thrown_away(struct rig_broker *broker,
+                               void (*distort)(struct seqb_request *request),
+                               struct numbers *numbers)
+{
+    rig_take(broker, 10, numbers);
+    rig_await_rest(broker);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock, numbers);
+    odd_set(distort);
+    rig_await(is_refused, broker);
+    odd_set(NULL);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+}
+
+static void expect_all_thrown_away(
+    struct rig_broker *broker,
+    void (*const distortions[])(struct seqb_request *request), size_t n)
+{
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    for (size_t i = 0; i < n; i++)
+        expect_thrown_away(broker, distortions[i], &numbers);
+    rig_take(broker, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void grants_that_were_not_asked_for_are_thrown_away(void **state)
+{
+    expect_all_thrown_away(open_odd(*state, RIG_DIRECT), oddities,
+                           sizeof oddities / sizeof oddities[0]);
+}
+
+static void windowed_grants_that_make_no_sense_are_thrown_away(void **state)
+{
+    struct rig_broker *broker = open_odd(*state, RIG_WINDOWED);
+
+    expect_all_thrown_away(broker, oddities,
+                           sizeof oddities / sizeof oddities[0]);
+    expect_all_thrown_away(broker, window_oddities,
+                           sizeof window_oddities / sizeof window_oddities[0]);
+}
+
+/* The broker's own mark is enough, were failover_gap too small. */
+static void
+store_that_lost_more_than_the_gap_is_raised_above_the_mark(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->pool.failover_gap = 0;
+    broker = rig_open(rig);
+    fake_save(rig->stores[0]);
+    rig_take(broker, 1000, &numbers);
+    rig_await_rest(broker);
+    fake_restore(rig->stores[0]);
+    rig_take(broker, 5000, &numbers);
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Both counters of a store fail in one call; each is mended by itself. */
+static void many_counters_of_one_store_are_mended_at_once(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers orders;
+    struct numbers bills;
+    int64_t many[100];
+
+    numbers_init(&orders);
+    numbers_init(&bills);
+    rig->queue.sequence_count = 2;
+    broker = rig_open(rig);
+    for (int i = 0; i < 20; i++) {
+        rig_take(broker, 100, &orders);
+        assert_int_equal(
+            queue_next_many(rig_sequence(broker, "bill"), 100, many, NULL),
+            SEQB_OK);
+        numbers_add(&bills, many, 100);
+        fake_change_origin(rig->stores[i % 2]);
+    }
+    assert_int_equal(numbers_repeats(&orders), 0);
+    assert_int_equal(numbers_repeats(&bills), 0);
+    numbers_fini(&orders);
+    numbers_fini(&bills);
+}
+
+#define DIRECT(test)                                                           \
+    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
+#define WINDOWED(test)                                                         \
+    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(grants_that_were_not_asked_for_are_thrown_away),
+        WINDOWED(windowed_grants_that_make_no_sense_are_thrown_away),
+        DIRECT(store_that_lost_more_than_the_gap_is_raised_above_the_mark),
+        DIRECT(many_counters_of_one_store_are_mended_at_once),
+        WINDOWED(many_counters_of_one_store_are_mended_at_once),
+    };
+
+    return cmocka_run_group_tests_name("grant", tests, NULL, NULL);
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partitions that fail, hang, and go back, over scripted stores: quarantine,
+ * rescue, refusal, exhaustion. Starts are in test_startup.c, windows in
+ * test_window.c, callers in test_queue.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ha/layout.h"
+#include "support/events.h"
+#include "support/rig.h"
+
+#define COUNTER_0 "main/0/order"
+#define COUNTER_1 "main/1/order"
+
+/* Every number of `numbers` is from partition `i` alone. */
+static void expect_only(const struct rig *rig, struct numbers *numbers,
+                        int32_t i)
+{
+    struct seqb_decoded decoded;
+
+    for (size_t j = 0; j < numbers->count; j++) {
+        layout_decode(numbers->values[j], rig->pool.bits,
+                      rig->sequences[0].memory_bits, &decoded);
+        assert_int_equal(decoded.partition, i);
+    }
+}
+
+static void failed_partition_rests_until_its_rescue(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t opens;
+
+    numbers_init(&numbers);
+    events_start();
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    fake_set_down(rig->stores[0], true);
+    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, &numbers);
+    rig_expect_words(rig_partition(broker, 0).reason, "fake store-0: is down");
+    rig_take(broker, 1000, &numbers);
+    opens = fake_calls(rig->stores[0], FAKE_OPEN);
+    assert_true(fake_wait_for_calls(rig->stores[0], FAKE_OPEN, opens + 3,
+                                    RIG_PATIENCE_MS));
+    fake_set_down(rig->stores[0], false);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_take(broker, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    assert_int_equal(events_count("event=quarantined", "backend=b0"), 1);
+    assert_int_equal(events_count("event=up", "backend=b0"), 2);
+    assert_int_equal(events_count("event=", "backend=b1"), 1);
+    assert_int_equal(rig_partition(broker, 0).reason[0], '\0');
+    numbers_fini(&numbers);
+}
+
+/* Numbers of partition 0 are in the ring though nobody asked for any. */
+static bool has_stock(void *context)
+{
+    return rig_status(context, "order").stock > 0;
+}
+
+static void probe_reserves_numbers_that_are_used(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers before;
+    struct numbers after;
+    struct rig_broker *broker;
+
+    numbers_init(&before);
+    numbers_init(&after);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->sequences[0].deadline_ms = 50;
+    broker = rig_open(rig);
+    rig_take(broker, 1, &before);
+    rig_await_rest(broker);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock, &before);
+    rig_set_down(rig, true);
+    assert_int_not_equal(rig_take_one(broker, &(int64_t){0}, NULL), SEQB_OK);
+    rig_await_rest(broker);
+    rig_set_down(rig, false);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_await(has_stock, broker);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock, &after);
+    assert_true(numbers_count(&after) > 0);
+    numbers_add(&after, before.values, before.count);
+    assert_int_equal(numbers_repeats(&after), 0);
+    numbers_fini(&before);
+    numbers_fini(&after);
+}
+
+static void hung_store_delays_nobody(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct numbers late;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    numbers_init(&late);
+    broker = rig_open(rig);
+    rig_take(broker, 10, &numbers);
+    rig_await_rest(broker);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock, &numbers);
+    fake_hang(rig->stores[0]);
+    rig_take(broker, 5000, &late);
+    /* The call still hangs: all of those came past it. */
+    assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
+    expect_only(rig, &late, 1);
+    fake_release(rig->stores[0]);
+    rig_await_rest(broker);
+    rig_take(broker, 5000, &numbers);
+    numbers_add(&numbers, late.values, late.count);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+    numbers_fini(&late);
+}
+
+static void hung_store_is_quarantined_by_its_time_out(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig_set_timeout(rig, 20);
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    fake_hang(rig->stores[0]);
+    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, &numbers);
+    rig_expect_words(rig_partition(broker, 0).reason, "no answer");
+    fake_release(rig->stores[0]);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_take(broker, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static bool slow_one_was_quarantined(void *context)
+{
+    (void)context;
+    return events_count("event=quarantined", "slow: 2 calls past 100 ms") > 0;
+}
+
+static void store_that_is_slow_too_often_is_quarantined(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    events_start();
+    rig->pool.timeout_ms = 100;
+    broker = rig_open(rig);
+    fake_set_delay(rig->stores[0], 110);
+    while (rig_partition(broker, 0).slow < 2)
+        rig_take(broker, 16, &numbers);
+    rig_await(slow_one_was_quarantined, NULL);
+    fake_set_delay(rig->stores[0], 0);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_take(broker, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void last_usable_partition_is_kept_though_it_is_slow(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    events_start();
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->pool.timeout_ms = 1;
+    broker = rig_open(rig);
+    fake_set_delay(rig->stores[0], 3);
+    while (rig_partition(broker, 0).slow < 5)
+        rig_take(broker, 100, &numbers);
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
+    assert_int_equal(events_count("event=quarantined", ""), 0);
+    numbers_fini(&numbers);
+}
+
+static void demoted_store_is_quarantined_with_its_words(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    fake_set_primary(rig->stores[1], false);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    rig_expect_words(rig_partition(broker, 1).reason, "is a replica");
+    fake_set_primary(rig->stores[1], true);
+    rig_await_state(broker, 1, SEQB_PARTITION_UP);
+    numbers_fini(&numbers);
+}
+
+static void other_store_in_the_place_of_one_is_refused(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    rig_close(broker);
+    fake_store_free(rig->stores[0]);
+    rig->stores[0] = NULL;
+    broker = rig_open(rig);
+    events_start();
+    rig->stores[0] = fake_store_new("store-0");
+    rig_take_until(broker, 0, SEQB_PARTITION_REFUSED, &numbers);
+    rig_expect_words(rig_partition(broker, 0).reason,
+                     "another store stands there");
+    rig_take(broker, 2000, &numbers);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
+    assert_int_equal(rig_partition(broker, 0).next_probe_ms, -1);
+    assert_int_equal(events_count("event=refused", "backend=b0"), 1);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void counter_that_went_back_poisons_its_partition(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t calls;
+
+    numbers_init(&numbers);
+    events_start();
+    broker = rig_open(rig);
+    while (fake_value(rig->stores[0], COUNTER_0) < 300)
+        rig_take(broker, 100, &numbers);
+    rig_await_rest(broker);
+    fake_go_back(rig->stores[0], 100);
+    rig_take_until(broker, 0, SEQB_PARTITION_REFUSED, &numbers);
+    rig_expect_words(rig_partition(broker, 0).reason, "went back");
+    calls = fake_calls(rig->stores[0], FAKE_RESERVE);
+    rig_take(broker, 5000, &numbers);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), calls);
+    assert_int_equal(rig_partition(broker, 0).next_probe_ms, -1);
+    assert_int_equal(events_count("event=refused", "went back"), 1);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void lost_answer_spends_its_block(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    for (int i = 0; i < 3; i++) {
+        fake_lose_answers(rig->stores[0], FAKE_RESERVE, 1);
+        rig_take_until_failed(broker, 0, i, &numbers);
+        rig_await_state(broker, 0, SEQB_PARTITION_UP);
+        rig_take(broker, 500, &numbers);
+    }
+    rig_await_rest(broker);
+    assert_true(fake_value(rig->stores[0], COUNTER_0) >
+                rig_partition(broker, 0).granted);
+    assert_int_equal(fake_value(rig->stores[1], COUNTER_1),
+                     rig_partition(broker, 1).granted);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void grants_smaller_than_wanted_are_used(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    fake_set_grant_max(rig->stores[0], 1);
+    fake_set_grant_max(rig->stores[1], 3);
+    broker = rig_open(rig);
+    rig_take(broker, 2000, &numbers);
+    assert_int_equal(numbers_count(&numbers), 2000);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void store_with_another_history_is_raised_once(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t value;
+
+    numbers_init(&numbers);
+    events_start();
+    rig_shape(rig, RIG_DIRECT, 0);
+    broker = rig_open(rig);
+    fake_save(rig->stores[0]);
+    rig_take(broker, 1000, &numbers);
+    rig_await_rest(broker);
+    value = fake_value(rig->stores[0], COUNTER_0);
+    assert_true(value < rig->pool.failover_gap);
+    fake_restore(rig->stores[0]); /* all of those values are lost */
+    rig_take(broker, 5000, &numbers);
+    assert_true(fake_value(rig->stores[0], COUNTER_0) > 1000);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RAISE), 1);
+    assert_int_equal(events_count("event=raised", COUNTER_0), 1);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* The store has values left for `runs` more runs of "order". */
+static void nearly_exhaust(struct rig *rig, int32_t i, int64_t runs)
+{
+    const char *const counters[] = {COUNTER_0, COUNTER_1};
+
+    fake_put(rig->stores[i], counters[i],
+             layout_counter_max(rig->pool.bits, rig->sequences[0].memory_bits) -
+                 runs);
+}
+
+static void exhausted_partition_is_skipped(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    events_start();
+    nearly_exhaust(rig, 0, 10);
+    broker = rig_open(rig);
+    rig_take(broker, 5000, &numbers);
+    assert_int_equal(fake_value(rig->stores[0], COUNTER_0),
+                     layout_counter_max(1, 2));
+    assert_int_equal(events_count("event=exhausted", "partition=0"), 1);
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    for (size_t i = 0; i < numbers.count; i++)
+        assert_true(numbers.values[i] > 0);
+    numbers_fini(&numbers);
+}
+
+static void exhausted_counter_says_so_at_once(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t number;
+    size_t taken;
+
+    numbers_init(&numbers);
+    nearly_exhaust(rig, 0, 10);
+    nearly_exhaust(rig, 1, 20);
+    rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
+    broker = rig_open(rig);
+    rig_take(broker, 30 * 4, &numbers);
+    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_EXHAUSTED);
+    rig_expect_words(err.text, "partition 0 (b0)");
+    rig_expect_words(err.text, "partition 1 (b1)");
+    assert_int_equal(
+        queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken, &err),
+        SEQB_EXHAUSTED);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Another sequence goes on where one is exhausted. */
+static void exhaustion_is_one_sequences_alone(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_error err;
+    int64_t bills[1000];
+
+    numbers_init(&numbers);
+    rig->queue.sequence_count = 2;
+    nearly_exhaust(rig, 0, 0);
+    nearly_exhaust(rig, 1, 0);
+    broker = rig_open(rig);
+    assert_int_equal(rig_take_one(broker, bills, &err), SEQB_EXHAUSTED);
+    assert_int_equal(
+        queue_next_many(rig_sequence(broker, "bill"), 1000, bills, &err),
+        SEQB_OK);
+    numbers_add(&numbers, bills, 1000);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+#define DIRECT(test)                                                           \
+    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(failed_partition_rests_until_its_rescue),
+        DIRECT(probe_reserves_numbers_that_are_used),
+        DIRECT(hung_store_delays_nobody),
+        DIRECT(hung_store_is_quarantined_by_its_time_out),
+        DIRECT(store_that_is_slow_too_often_is_quarantined),
+        DIRECT(last_usable_partition_is_kept_though_it_is_slow),
+        DIRECT(demoted_store_is_quarantined_with_its_words),
+        DIRECT(other_store_in_the_place_of_one_is_refused),
+        DIRECT(counter_that_went_back_poisons_its_partition),
+        DIRECT(lost_answer_spends_its_block),
+        DIRECT(grants_smaller_than_wanted_are_used),
+        DIRECT(store_with_another_history_is_raised_once),
+        DIRECT(exhausted_partition_is_skipped),
+        DIRECT(exhausted_counter_says_so_at_once),
+        DIRECT(exhaustion_is_one_sequences_alone),
+    };
+
+    return cmocka_run_group_tests_name("ha", tests, NULL, NULL);
+}

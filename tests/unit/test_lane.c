@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line of sessions that wait for a sequence: who is served, and when. The
+ * sessions here are numbers in a script of what each does when resumed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/lane.h"
+
+#define WAITERS 4
+
+static struct lanes lanes;
+static struct lane lane;
+static struct waiter waiters[WAITERS];
+static char served[32];
+static int stock; /* numbers that those in line find */
+
+static void lane_start(struct lane *made)
+{
+    memset(made, 0, sizeof *made);
+    TAILQ_INIT(&made->line);
+    atomic_init(&made->is_ready, false);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    lanes_init(&lanes, NULL, -1);
+    lane_start(&lane);
+    memset(waiters, 0, sizeof waiters);
+    memset(served, 0, sizeof served);
+    for (int i = 0; i < WAITERS; i++)
+        waiters[i].session = (struct session *)&waiters[i];
+    return 0;
+}
+
+static void resume(struct session *session)
+{
+    struct waiter *waiter = (struct waiter *)session;
+
+    if (stock == 0) {
+        lanes_join(&lanes, &lane, waiter, true);
+        return;
+    }
+    stock--;
+    served[strlen(served)] = (char)('a' + (waiter - waiters));
+}
+
+static void lane_fill(int count)
+{
+    stock = count;
+    atomic_store(&lane.is_ready, true);
+    lanes_serve(&lanes, resume);
+}
+
+static void all_join(void)
+{
+    for (int i = 0; i < WAITERS; i++)
+        lanes_join(&lanes, &lane, &waiters[i], false);
+}
+
+static void nobody_is_served_before_the_lane_is_ready(void **state)
+{
+    (void)state;
+    all_join();
+    stock = WAITERS;
+    lanes_serve(&lanes, resume);
+    assert_string_equal(served, "");
+    assert_true(lane_has_line(&lane));
+}
+
+static void those_who_wait_are_served_in_order(void **state)
+{
+    (void)state;
+    all_join();
+    lane_fill(WAITERS);
+    assert_string_equal(served, "abcd");
+    assert_false(lane_has_line(&lane));
+    assert_true(TAILQ_EMPTY(&lanes.waiting));
+}
+
+static void who_finds_none_stays_first(void **state)
+{
+    (void)state;
+    all_join();
+    lane_fill(2);
+    assert_string_equal(served, "ab");
+    assert_true(lane_has_line(&lane));
+    lane_fill(1);
+    lane_fill(1);
+    assert_string_equal(served, "abcd");
+}
+
+static void who_leaves_is_not_served(void **state)
+{
+    (void)state;
+    all_join();
+    lanes_leave(&lanes, &waiters[1]);
+    lanes_leave(&lanes, &waiters[1]);
+    lane_fill(WAITERS);
+    assert_string_equal(served, "acd");
+}
+
+static void a_lane_that_all_have_left_is_not_looked_at(void **state)
+{
+    (void)state;
+    all_join();
+    for (int i = 0; i < WAITERS; i++)
+        lanes_leave(&lanes, &waiters[i]);
+    assert_false(lane_has_line(&lane));
+    assert_true(TAILQ_EMPTY(&lanes.waiting));
+}
+
+static void only_the_lane_that_is_ready_is_served(void **state)
+{
+    struct lane other;
+
+    (void)state;
+    lane_start(&other);
+    lanes_join(&lanes, &other, &waiters[0], false);
+    lanes_join(&lanes, &lane, &waiters[1], false);
+    lane_fill(WAITERS);
+    assert_string_equal(served, "b");
+    assert_true(lane_has_line(&other));
+}
+
+static void a_key_that_the_library_would_see_cut_is_refused(void **state)
+{
+    static const struct resp_slice keys[] = {
+        {"a\0b", 3},
+        {"0123456789012345678901234567890123456789"
+         "0123456789012345678901234",
+         65},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        struct lane *found = NULL;
+        struct seqb_error err;
+
+        assert_int_equal(lanes_find(&lanes, keys[i], &found, &err),
+                         SEQB_INVALID);
+        assert_null(found);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(nobody_is_served_before_the_lane_is_ready,
+                               setup),
+        cmocka_unit_test_setup(those_who_wait_are_served_in_order, setup),
+        cmocka_unit_test_setup(who_finds_none_stays_first, setup),
+        cmocka_unit_test_setup(who_leaves_is_not_served, setup),
+        cmocka_unit_test_setup(a_lane_that_all_have_left_is_not_looked_at,
+                               setup),
+        cmocka_unit_test_setup(only_the_lane_that_is_ready_is_served, setup),
+        cmocka_unit_test_setup(a_key_that_the_library_would_see_cut_is_refused,
+                               setup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

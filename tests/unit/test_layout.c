@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bits of a number, for every layout there can be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ha/layout.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+#define MEMORY_BITS_MAX 20
+#define WINDOW_BITS_MAX 31
+
+static void each_layout(void (*visit)(int32_t bits, int32_t memory_bits))
+{
+    for (int32_t bits = 0; bits <= HA_BITS_MAX; bits++) {
+        for (int32_t m = 0; m <= MEMORY_BITS_MAX; m++)
+            visit(bits, m);
+    }
+}
+
+/* The last number of the last partition at the maximum is the last there is:
+ * nothing overflows, and nothing is wasted. */
+static void expect_exact_maximum(int32_t bits, int32_t memory_bits)
+{
+    const int64_t max = layout_counter_max(bits, memory_bits);
+    const int64_t run = (int64_t)1 << memory_bits;
+    const int32_t last = (1 << bits) - 1;
+
+    assert_int_equal(layout_number(max, last, bits, memory_bits) + (run - 1),
+                     INT64_MAX);
+    assert_int_equal(layout_number(max, 0, bits, memory_bits),
+                     INT64_MAX - run * (last + 1) + 1);
+    assert_int_equal(layout_number(1, 0, bits, memory_bits), run << bits);
+}
+
+static void the_maximum_fills_63_bits_exactly(void **state)
+{
+    (void)state;
+    each_layout(expect_exact_maximum);
+}
+
+static void expect_decoded(int64_t number, const struct seqb_decoded *expected,
+                           int32_t bits)
+{
+    struct seqb_decoded decoded;
+
+    layout_decode(number, bits, expected->memory_bits, &decoded);
+    assert_int_equal(decoded.counter, expected->counter);
+    assert_int_equal(decoded.partition, expected->partition);
+    assert_int_equal(decoded.memory_bits, expected->memory_bits);
+    assert_int_equal(decoded.memory, expected->memory);
+}
+
+static void expect_round_trip(int32_t bits, int32_t memory_bits)
+{
+    const int64_t max = layout_counter_max(bits, memory_bits);
+    const int64_t values[] = {1, 2, max / 2, max - 1, max};
+    const int64_t run = (int64_t)1 << memory_bits;
+    const int64_t parts[] = {0, run / 2, run - 1};
+
+    for (int32_t i = 0; i < 1 << bits; i++) {
+        for (size_t at = 0; at < COUNT_OF(values) * COUNT_OF(parts); at++) {
+            const int64_t v = values[at / COUNT_OF(parts)];
+            const int64_t k = parts[at % COUNT_OF(parts)];
+            const int64_t number = layout_number(v, i, bits, memory_bits) + k;
+
+            assert_true(number > 0);
+            expect_decoded(number, &(struct seqb_decoded){v, i, memory_bits, k},
+                           bits);
+        }
+    }
+}
+
+static void a_number_decodes_to_what_it_was_made_of(void **state)
+{
+    (void)state;
+    each_layout(expect_round_trip);
+}
+
+/* xorshift64: the same numbers in every run. */
+static uint64_t chance(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+/* Two runs of numbers share none, unless both value and partition are the
+ * same; and a larger value's numbers are larger in whatever partition. */
+static void expect_no_collision(int32_t bits, int32_t memory_bits)
+{
+    const uint64_t max = (uint64_t)layout_counter_max(bits, memory_bits);
+    const int64_t run = (int64_t)1 << memory_bits;
+    const uint32_t partitions = 1u << bits;
+    uint64_t seed = 0x9e3779b97f4a7c15u + max;
+
+    for (int i = 0; i < 500; i++) {
+        const int64_t v = (int64_t)(chance(&seed) % max) + 1;
+        const int32_t p = (int32_t)(chance(&seed) % partitions);
+        /* A neighbour as often as any other. */
+        const int64_t w =
+            i % 2 == 0 && v > 1 ? v - 1 : (int64_t)(chance(&seed) % max) + 1;
+        const int32_t q = (int32_t)(chance(&seed) % partitions);
+        const int64_t a = layout_number(v, p, bits, memory_bits);
+        const int64_t b = layout_number(w, q, bits, memory_bits);
+
+        if (v != w)
+            assert_int_equal(a > b, v > w);
+        if (v != w || p != q)
+            assert_true(a > b ? a - b >= run : b - a >= run);
+        if (p != q)
+            assert_int_not_equal(a, layout_number(v, q, bits, memory_bits));
+    }
+}
+
+static void numbers_of_different_partitions_never_collide(void **state)
+{
+    (void)state;
+    each_layout(expect_no_collision);
+}
+
+static void expect_windows_fit(int32_t bits, int32_t memory_bits)
+{
+    const int64_t counter_max = layout_counter_max(bits, memory_bits);
+    const int32_t most = 62 - bits - memory_bits;
+
+    for (int32_t w = 0; w <= WINDOW_BITS_MAX && w <= most; w++) {
+        const int64_t max = layout_window_max(bits, memory_bits, w);
+        const int64_t last = ((int64_t)1 << w) - 1;
+
+        assert_true(max >= 1);
+        /* The last offset of the last window is the last value. */
+        assert_int_equal(max << w | last, counter_max);
+    }
+}
+
+static void the_last_window_ends_where_the_values_end(void **state)
+{
+    (void)state;
+    each_layout(expect_windows_fit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_maximum_fills_63_bits_exactly),
+        cmocka_unit_test(a_number_decodes_to_what_it_was_made_of),
+        cmocka_unit_test(numbers_of_different_partitions_never_collide),
+        cmocka_unit_test(the_last_window_ends_where_the_values_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

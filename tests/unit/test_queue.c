@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Callers of the queue that wait, over scripted stores: deadlines, closing,
+ * keys, fork(). Those that only try are in test_ready.c, how much is held in
+ * test_stock.c.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+#define CALLERS 4
+
+/* A thread in queue_next. */
+struct caller {
+    pthread_t thread;
+    struct seqb_sequence *sequence;
+    int64_t number;
+    enum seqb_status status;
+    struct seqb_error err;
+};
+
+static void *call_next(void *argument)
+{
+    struct caller *caller = argument;
+
+    caller->status =
+        queue_next(caller->sequence, &caller->number, &caller->err);
+    return NULL;
+}
+
+static void callers_start(struct caller *callers, struct rig_broker *broker)
+{
+    for (size_t i = 0; i < CALLERS; i++) {
+        callers[i].sequence = rig_sequence(broker, "order");
+        assert_int_equal(
+            pthread_create(&callers[i].thread, NULL, call_next, &callers[i]),
+            0);
+    }
+}
+
+static void callers_join(struct caller *callers)
+{
+    for (size_t i = 0; i < CALLERS; i++)
+        pthread_join(callers[i].thread, NULL);
+}
+
+static bool all_callers_wait(void *context)
+{
+    return rig_status(context, "order").waits >= CALLERS;
+}
+
+/* --- waiting --- */
+
+static void deadline_holds_when_every_store_is_down(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t numbers[10];
+
+    rig->sequences[0].deadline_ms = 300;
+    broker = rig_open(rig);
+    rig_set_down(rig, true);
+    assert_int_equal(rig_take_one(broker, numbers, &err), SEQB_UNAVAILABLE);
+    assert_int_equal(err.status, SEQB_UNAVAILABLE);
+    rig_expect_words(err.text, "sequence order");
+    rig_expect_words(err.text, "partition 0 (b0): fake store-0: is down");
+    rig_expect_words(err.text, "partition 1 (b1): fake store-1: is down");
+    assert_int_equal(
+        queue_next_many(rig_sequence(broker, "order"), 10, numbers, &err),
+        SEQB_UNAVAILABLE);
+}
+
+static void deadline_holds_when_every_store_hangs(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t number;
+
+    rig->sequences[0].deadline_ms = 100;
+    broker = rig_open(rig);
+    fake_hang(rig->stores[0]);
+    fake_hang(rig->stores[1]);
+    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_TIMEOUT);
+    rig_expect_words(err.text, "no number within 100 ms");
+    /* They hang longer than the deadline was: nobody waited for them. */
+    assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
+    assert_true(fake_wait_for_hanging(rig->stores[1], 1, RIG_PATIENCE_MS));
+}
+
+static void callers_that_wait_are_served_when_stores_recover(void **state)
+{
+    struct rig *rig = *state;
+    struct caller callers[CALLERS];
+    struct rig_broker *broker = rig_open(rig);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_set_down(rig, true);
+    callers_start(callers, broker);
+    rig_await(all_callers_wait, broker);
+    rig_await_state(broker, 0, SEQB_PARTITION_QUARANTINED);
+    rig_set_down(rig, false);
+    callers_join(callers);
+    for (size_t i = 0; i < CALLERS; i++) {
+        assert_int_equal(callers[i].status, SEQB_OK);
+        numbers_add(&numbers, &callers[i].number, 1);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void callers_that_wait_are_answered_by_closing(void **state)
+{
+    struct rig *rig = *state;
+    struct caller callers[CALLERS];
+
+    rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
+    for (size_t i = 0; i < rig_scaled(100) + 10; i++) {
+        struct rig_broker *broker = rig_open(rig);
+
+        rig_set_down(rig, true);
+        callers_start(callers, broker);
+        rig_await(all_callers_wait, broker);
+        rig_close(broker);
+        callers_join(callers);
+        for (size_t j = 0; j < CALLERS; j++)
+            assert_int_equal(callers[j].status, SEQB_CLOSED);
+        rig_set_down(rig, false);
+    }
+}
+
+/* Numbers come in while the broker closes: each waiting caller gets one of
+ * them or is told, and nothing is freed under it. */
+static void callers_may_be_served_while_closing(void **state)
+{
+    struct rig *rig = *state;
+    struct caller callers[CALLERS];
+
+    for (size_t i = 0; i < rig_scaled(200) + 20; i++) {
+        struct rig_broker *broker = rig_open(rig);
+
+        fake_hang(rig->stores[0]);
+        fake_hang(rig->stores[1]);
+        callers_start(callers, broker);
+        rig_await(all_callers_wait, broker);
+        fake_release(rig->stores[0]);
+        fake_release(rig->stores[1]);
+        rig_close(broker);
+        callers_join(callers);
+        for (size_t j = 0; j < CALLERS; j++)
+            assert_true(callers[j].status == SEQB_CLOSED ||
+                        callers[j].status == SEQB_OK);
+    }
+}
+
+static void more_than_the_stock_is_waited_for(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_error err;
+    int64_t many[10000];
+
+    numbers_init(&numbers);
+    rig->sequences[0].max_unused = 64;
+    broker = rig_open(rig);
+    assert_int_equal(
+        queue_next_many(rig_sequence(broker, "order"), 10000, many, &err),
+        SEQB_OK);
+    numbers_add(&numbers, many, 10000);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void counts_out_of_range_are_refused(void **state)
+{
+    static const size_t counts[] = {0, 10000001, SIZE_MAX};
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    struct seqb_error err;
+    int64_t number;
+    size_t taken;
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        assert_int_equal(queue_next_many(order, counts[i], &number, &err),
+                         SEQB_INVALID);
+        assert_int_equal(
+            queue_try_many(order, counts[i], &number, &taken, &err),
+            SEQB_INVALID);
+        assert_int_equal(queue_try_run(order, counts[i], &number, &err),
+                         SEQB_INVALID);
+    }
+    assert_int_equal(queue_try_run(order, 5, &number, &err), SEQB_INVALID);
+    rig_expect_words(err.text, "1 ... 4");
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
+}
+
+/* --- keys --- */
+
+static void expect_no_sequence(struct rig_broker *broker, const char *key,
+                               enum seqb_status expected, const char *words)
+{
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+
+    assert_int_equal(queue_find(broker->queue, key, &sequence, &err), expected);
+    rig_expect_words(err.text, words);
+}
+
+static void unknown_keys_are_refused_with_a_hint(void **state)
+{
+    struct rig_broker *broker = rig_open(*state);
+
+    expect_no_sequence(broker, "ordr", SEQB_UNKNOWN_KEY,
+                       "did you mean 'order'?");
+    expect_no_sequence(broker, "invoice", SEQB_UNKNOWN_KEY,
+                       "unknown sequence 'invoice': list it");
+    expect_no_sequence(broker, "", SEQB_INVALID, "not a sequence key");
+    expect_no_sequence(broker, "a b", SEQB_INVALID, "not a sequence key");
+    expect_no_sequence(broker, "order\n", SEQB_INVALID, "not a sequence key");
+}
+
+static void automatic_sequences_obey_pattern_and_limit(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "tmp-?";
+    rig->queue.auto_limit = 2;
+    broker = rig_open(rig);
+    assert_ptr_equal(rig_sequence(broker, "tmp-1"),
+                     rig_sequence(broker, "tmp-1"));
+    assert_ptr_not_equal(rig_sequence(broker, "tmp-2"),
+                         rig_sequence(broker, "tmp-1"));
+    expect_no_sequence(broker, "tmp-3", SEQB_UNKNOWN_KEY,
+                       "limit of auto_sequences, 2, is reached");
+    expect_no_sequence(broker, "tmp-33", SEQB_UNKNOWN_KEY, "unknown");
+    (void)rig_sequence(broker, "order");
+}
+
+/* --- fork --- */
+
+/* What a child is answered, one bit a function that was wrong. */
+static int child_answers(struct rig_broker *broker,
+                         struct seqb_sequence *sequence)
+{
+    struct seqb_sequence *found;
+    struct seqb_error err;
+    int64_t numbers[4];
+    size_t taken;
+
+    return (queue_is_forked(broker->queue) ? 0 : 1) |
+           (queue_find(broker->queue, "order", &found, &err) != SEQB_FORKED)
+               << 1 |
+           (queue_next(sequence, numbers, &err) != SEQB_FORKED) << 2 |
+           (queue_next_many(sequence, 4, numbers, &err) != SEQB_FORKED) << 3 |
+           (queue_try_many(sequence, 4, numbers, &taken, &err) != SEQB_FORKED)
+               << 4 |
+           (queue_try_run(sequence, 1, numbers, &err) != SEQB_FORKED) << 5 |
+           (queue_try_run(sequence, 4, numbers, &err) != SEQB_FORKED) << 6;
+}
+
+static void forked_child_is_refused_and_its_parent_goes_on(void **state)
+{
+    struct rig_broker *broker = rig_open(*state);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    struct numbers numbers;
+    int status;
+    pid_t child;
+
+    numbers_init(&numbers);
+    rig_take(broker, 10, &numbers);
+    rig_await_rest(broker);
+    assert_true(rig_status(broker, "order").stock > 0);
+    child = fork();
+    if (child == 0)
+        _exit(child_answers(broker, order));
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    rig_take(broker, 2000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+#define DIRECT(test)                                                           \
+    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(deadline_holds_when_every_store_is_down),
+        DIRECT(deadline_holds_when_every_store_hangs),
+        DIRECT(callers_that_wait_are_served_when_stores_recover),
+        DIRECT(callers_that_wait_are_answered_by_closing),
+        DIRECT(callers_may_be_served_while_closing),
+        DIRECT(more_than_the_stock_is_waited_for),
+        DIRECT(counts_out_of_range_are_refused),
+        DIRECT(unknown_keys_are_refused_with_a_hint),
+        DIRECT(automatic_sequences_obey_pattern_and_limit),
+        DIRECT(forked_child_is_refused_and_its_parent_goes_on),
+    };
+
+    return cmocka_run_group_tests_name("queue", tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Callers of the queue that do not wait, over scripted stores: what trying
+ * answers, and the ready callback. Waiting is in test_queue.c.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+struct readiness {
+    atomic_int calls;
+};
+
+static void note_ready(void *context)
+{
+    atomic_fetch_add(&((struct readiness *)context)->calls, 1);
+}
+
+static bool is_ready(void *context)
+{
+    return atomic_load(&((struct readiness *)context)->calls) > 0;
+}
+
+static void empty_ring_says_again_and_calls_when_ready(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    struct readiness readiness = {0};
+    struct seqb_error err = {SEQB_OK, "x"};
+    int64_t numbers[4];
+    size_t taken;
+
+    queue_on_ready(order, note_ready, &readiness);
+    fake_hang(rig->stores[0]);
+    fake_hang(rig->stores[1]);
+    assert_int_equal(queue_try_many(order, 4, numbers, &taken, &err),
+                     SEQB_AGAIN);
+    assert_int_equal(taken, 0);
+    assert_int_equal(err.status, SEQB_AGAIN);
+    assert_string_equal(err.text, "");
+    assert_int_equal(atomic_load(&readiness.calls), 0);
+    fake_release(rig->stores[0]);
+    fake_release(rig->stores[1]);
+    rig_await(is_ready, &readiness);
+    assert_int_equal(queue_try_many(order, 4, numbers, &taken, &err), SEQB_OK);
+    assert_int_equal(taken, 4);
+    queue_on_ready(order, NULL, NULL);
+}
+
+struct attempt {
+    struct rig_broker *broker;
+    struct seqb_error err;
+};
+
+static bool try_is_unavailable(void *context)
+{
+    struct attempt *attempt = context;
+    int64_t number;
+
+    return queue_try_run(rig_sequence(attempt->broker, "order"), 1, &number,
+                         &attempt->err) == SEQB_UNAVAILABLE;
+}
+
+static void unusable_stores_say_so_and_call_when_rescued(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    struct attempt attempt = {.broker = broker};
+    struct readiness readiness = {0};
+    int64_t number;
+
+    rig_set_down(rig, true);
+    rig_await(try_is_unavailable, &attempt);
+    rig_expect_words(attempt.err.text, "partition 0 (b0): fake store-0");
+    rig_expect_words(attempt.err.text, "partition 1 (b1): fake store-1");
+    queue_on_ready(order, note_ready, &readiness);
+    rig_await(try_is_unavailable, &attempt);
+    atomic_store(&readiness.calls, 0);
+    rig_set_down(rig, false);
+    while (queue_try_run(order, 1, &number, &attempt.err) != SEQB_OK) {
+        rig_await(is_ready, &readiness);
+        atomic_store(&readiness.calls, 0);
+    }
+    queue_on_ready(order, NULL, NULL);
+}
+
+static void part_of_what_was_tried_for_is_kept(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t numbers[1000];
+    size_t taken;
+
+    rig->sequences[0].max_unused = 64;
+    broker = rig_open(rig);
+    assert_int_equal(rig_take_one(broker, numbers, &err), SEQB_OK);
+    rig_await_rest(broker);
+    assert_int_equal(queue_try_many(rig_sequence(broker, "order"), 1000,
+                                    numbers, &taken, &err),
+                     SEQB_AGAIN);
+    assert_true(taken > 0 && taken < 1000);
+    assert_int_equal(rig_status(broker, "order").taken, taken + 1);
+}
+
+static void run_is_contiguous_and_a_short_rest_is_skipped(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    struct seqb_decoded decoded;
+    struct seqb_error err;
+    int64_t first;
+    int64_t second;
+
+    assert_int_equal(queue_next(order, &first, &err), SEQB_OK);
+    queue_decode(order, first, &decoded);
+    assert_int_equal(decoded.memory, 0);
+    /* Three are left of that run, four are wanted. */
+    assert_int_equal(queue_try_run(order, 4, &second, &err), SEQB_OK);
+    queue_decode(order, second, &decoded);
+    assert_int_equal(decoded.memory, 0);
+    assert_int_not_equal(first, second);
+    assert_int_equal(rig_status(broker, "order").taken, 8);
+}
+
+/* A callback that runs until it may end. */
+struct slow_callback {
+    atomic_bool has_begun;
+    atomic_bool may_end;
+    atomic_bool has_ended;
+    atomic_bool is_removed;
+    bool had_ended; /* when the removal returned */
+    struct seqb_sequence *sequence;
+};
+
+static void run_slowly(void *context)
+{
+    struct slow_callback *callback = context;
+
+    atomic_store(&callback->has_begun, true);
+    while (!atomic_load(&callback->may_end))
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    atomic_store(&callback->has_ended, true);
+}
+
+static void *remove_callback(void *argument)
+{
+    struct slow_callback *callback = argument;
+
+    queue_on_ready(callback->sequence, NULL, NULL);
+    callback->had_ended = atomic_load(&callback->has_ended);
+    atomic_store(&callback->is_removed, true);
+    return NULL;
+}
+
+static bool callback_has_begun(void *context)
+{
+    return atomic_load(&((struct slow_callback *)context)->has_begun);
+}
+
+static void removing_a_callback_waits_for_the_call_under_way(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct slow_callback callback = {.sequence = rig_sequence(broker, "order")};
+    pthread_t thread;
+    int64_t number;
+
+    queue_on_ready(callback.sequence, run_slowly, &callback);
+    (void)queue_try_run(callback.sequence, 1, &number, NULL);
+    rig_await(callback_has_begun, &callback);
+    assert_int_equal(pthread_create(&thread, NULL, remove_callback, &callback),
+                     0);
+    /* Time for a removal that does not wait to show. */
+    for (int i = 0; i < 50 && !atomic_load(&callback.is_removed); i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    atomic_store(&callback.may_end, true);
+    pthread_join(thread, NULL);
+    assert_true(callback.had_ended);
+}
+
+#define DIRECT(test)                                                           \
+    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(empty_ring_says_again_and_calls_when_ready),
+        DIRECT(unusable_stores_say_so_and_call_when_rescued),
+        DIRECT(part_of_what_was_tried_for_is_kept),
+        DIRECT(run_is_contiguous_and_a_short_rest_is_skipped),
+        DIRECT(removing_a_callback_waits_for_the_call_under_way),
+    };
+
+    return cmocka_run_group_tests_name("ready", tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reply writers and the buffer they write to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/reply.h"
+
+/* Compares and empties the buffer. */
+static void assert_written(struct buffer *out, const char *expected)
+{
+    assert_int_equal(out->length, strlen(expected));
+    assert_memory_equal(buffer_content(out), expected, out->length);
+    buffer_drop(out, out->length);
+    assert_null(out->data);
+}
+
+static void integers_are_written_whole(void **state)
+{
+    static const struct {
+        int64_t value;
+        const char *text;
+        const char *digits;
+    } cases[] = {
+        {0, ":0\r\n", "$1\r\n0\r\n"},
+        {7, ":7\r\n", "$1\r\n7\r\n"},
+        {-10, ":-10\r\n", "$3\r\n-10\r\n"},
+        {INT64_MAX, ":9223372036854775807\r\n",
+         "$19\r\n9223372036854775807\r\n"},
+        {INT64_MIN, ":-9223372036854775808\r\n",
+         "$20\r\n-9223372036854775808\r\n"},
+    };
+    struct buffer out = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reply_integer(&out, cases[i].value);
+        assert_written(&out, cases[i].text);
+        reply_digits(&out, cases[i].value);
+        assert_written(&out, cases[i].digits);
+    }
+}
+
+static void maps_and_nulls_follow_the_protocol(void **state)
+{
+    struct buffer out = {0};
+
+    (void)state;
+    reply_map(&out, 3, false);
+    assert_written(&out, "*6\r\n");
+    reply_map(&out, 3, true);
+    assert_written(&out, "%3\r\n");
+    reply_null(&out, false);
+    assert_written(&out, "$-1\r\n");
+    reply_null(&out, true);
+    assert_written(&out, "_\r\n");
+}
+
+static void texts_are_written_with_their_length(void **state)
+{
+    struct buffer out = {0};
+
+    (void)state;
+    reply_simple(&out, "PONG");
+    assert_written(&out, "+PONG\r\n");
+    reply_string(&out, "");
+    assert_written(&out, "$0\r\n\r\n");
+    reply_bulk(&out, "a\r\nb", 4);
+    assert_written(&out, "$4\r\na\r\nb\r\n");
+    reply_array(&out, 2);
+    reply_field_string(&out, "key", "order");
+    assert_written(&out, "*2\r\n$3\r\nkey\r\n$5\r\norder\r\n");
+}
+
+static void an_error_stays_one_line(void **state)
+{
+    struct buffer out = {0};
+
+    (void)state;
+    reply_error(&out, "ERR", "unknown command '%s'", "a\r\n+OK\x01\x7f");
+    assert_written(&out, "-ERR unknown command 'a  +OK?"
+                         "?'\r\n");
+}
+
+static void a_failure_names_its_status(void **state)
+{
+    struct seqb_error err = {SEQB_UNKNOWN_KEY, "no sequence x\nand more"};
+    struct buffer out = {0};
+
+    (void)state;
+    reply_failure(&out, &err);
+    assert_written(&out, "-UNKNOWNKEY no sequence x and more\r\n");
+    err.status = SEQB_INVALID;
+    reply_failure(&out, &err);
+    assert_written(&out, "-ERR no sequence x and more\r\n");
+}
+
+static void the_longest_text_of_a_failure_fits(void **state)
+{
+    struct seqb_error err = {.status = SEQB_UNAVAILABLE};
+    struct buffer out = {0};
+
+    (void)state;
+    memset(err.text, 'x', sizeof err.text - 1);
+    reply_failure(&out, &err);
+    assert_int_equal(out.length,
+                     strlen("-UNAVAILABLE ") + sizeof err.text - 1 + 2);
+    buffer_fini(&out);
+}
+
+static void a_buffer_keeps_its_order_while_both_ends_move(void **state)
+{
+    struct buffer buffer = {0};
+    unsigned char next_in = 0;
+    unsigned char next_out = 0;
+
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        for (int i = 0; i < 7 + round % 5; i++, next_in++)
+            buffer_append(&buffer, (const char *)&next_in, 1);
+        for (size_t i = 0; i < 5; i++, next_out++)
+            assert_int_equal((unsigned char)buffer_content(&buffer)[i],
+                             next_out);
+        buffer_drop(&buffer, 5);
+    }
+    assert_int_equal((unsigned char)(next_out + buffer.length), next_in);
+    assert_false(buffer.is_broken);
+    buffer_fini(&buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_are_written_whole),
+        cmocka_unit_test(maps_and_nulls_follow_the_protocol),
+        cmocka_unit_test(texts_are_written_with_their_length),
+        cmocka_unit_test(an_error_stays_one_line),
+        cmocka_unit_test(a_failure_names_its_status),
+        cmocka_unit_test(the_longest_text_of_a_failure_fits),
+        cmocka_unit_test(a_buffer_keeps_its_order_while_both_ends_move),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

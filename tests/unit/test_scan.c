@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scan before libconfig: integers, comments, includes, line numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/scan.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+struct fixture {
+    struct arena arena;
+    struct mistakes mistakes;
+    struct source source;
+};
+
+/* Files that exist in these tests. */
+static const char *const files[][2] = {
+    {"part.conf", "b = 2;\nc = 5000000000;"},
+    {"in/part.conf", "x = 1;\n"},
+    {"in/outer.conf", "@include \"part.conf\"\ny = 2;\n"},
+    {"/abs.conf", "z = 9;\n"},
+    {"open.conf", "/* never closed"},
+    {"huge.conf", "h = 99999999999999999999;\n"},
+    {"loop.conf", "@include \"loop.conf\"\n@include \"loop.conf\"\n"},
+};
+
+static enum seqb_status read_fake(const char *path, char **out,
+                                  struct seqb_error *err)
+{
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        if (strcmp(files[i][0], path) != 0)
+            continue;
+        *out = text_copy_of(files[i][1]);
+        return SEQB_OK;
+    }
+    return error_set(err, SEQB_INVALID, "cannot open %s", path);
+}
+
+static void fixture_init(struct fixture *fixture)
+{
+    memset(fixture, 0, sizeof *fixture);
+    fixture->mistakes.arena = &fixture->arena;
+    fixture->source.arena = &fixture->arena;
+    fixture->source.mistakes = &fixture->mistakes;
+    fixture->source.read = read_fake;
+}
+
+static void fixture_fini(struct fixture *fixture)
+{
+    source_free(&fixture->source);
+    arena_free(&fixture->arena);
+}
+
+static int setup(void **state)
+{
+    struct fixture *fixture = malloc(sizeof *fixture);
+
+    if (fixture == NULL)
+        return 1;
+    fixture_init(fixture);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture_fini(*state);
+    free(*state);
+    return 0;
+}
+
+/* The only mistake, as "file:line: text". */
+static const char *only_mistake(struct fixture *fixture)
+{
+    const struct mistake *first = fixture->mistakes.first;
+    struct source_line line;
+
+    assert_int_equal(fixture->mistakes.count, 1);
+    if (first == NULL)
+        return "";
+    line = source_line_at(&fixture->source, first->line);
+    return arena_format(&fixture->arena, "%s:%d: %s", line.file, line.line,
+                        first->text);
+}
+
+/* Scans in a fixture of its own and compares text and only mistake. */
+static void expect(const char *text, const char *result, const char *mistake)
+{
+    struct fixture own;
+    struct fixture *fixture = &own;
+
+    fixture_init(fixture);
+    assert_int_equal(scan_text(&fixture->source, text, "t.conf"),
+                     mistake == NULL);
+    if (mistake == NULL)
+        assert_string_equal(fixture->source.text, result);
+    else
+        assert_string_equal(only_mistake(fixture), mistake);
+    fixture_fini(fixture);
+}
+
+static void integers_beyond_32_bits_get_the_suffix(void **state)
+{
+    static const char *const cases[][2] = {
+        {"a = 2147483647;", "a = 2147483647;\n"},
+        {"a = 2147483648;", "a = 2147483648L;\n"},
+        {"a = -2147483648;", "a = -2147483648;\n"},
+        {"a = -2147483649;", "a = -2147483649L;\n"},
+        {"a = +5000000000;", "a = +5000000000L;\n"},
+        {"a = 5000000000L;", "a = 5000000000L;\n"},
+        {"a = 9223372036854775807;", "a = 9223372036854775807L;\n"},
+        {"a = -9223372036854775808;", "a = -9223372036854775808L;\n"},
+        {"a = 000000000000000000005;", "a = 000000000000000000005;\n"},
+        {"a = 0x7fffffff;", "a = 0x7fffffff;\n"},
+        {"a = 0x80000000;", "a = 0x80000000L;\n"},
+        {"a = 0X00000000000000001;", "a = 0X00000000000000001;\n"},
+        {"a = 0x7FFFFFFFFFFFFFFF;", "a = 0x7FFFFFFFFFFFFFFFL;\n"},
+        {"a=[5000000000,6000000000]", "a=[5000000000L,6000000000L]\n"},
+        {"a = 0x;", "a = 0x;\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect(cases[i][0], cases[i][1], NULL);
+}
+
+static void what_is_no_integer_stays_as_it_is(void **state)
+{
+    static const char *const cases[] = {
+        "a = \"5000000000\";\n",        "a = \"x\\\" 5000000000\";\n",
+        "a = \"two\n5000000000\";\n",   "a5000000000 = 1;\n",
+        "a-5000000000_b*9999999999;\n", "a = .5000000000;\n",
+        "a = 5000000000.5000000000;\n", "a = -5000000000.;\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *end = strrchr(cases[i], '\n');
+        char text[64];
+
+        assert_true(text_copy(text, sizeof text, cases[i]));
+        text[end - cases[i]] = '\0';
+        expect(text, cases[i], NULL);
+    }
+}
+
+static void integers_beyond_64_bits_are_mistakes(void **state)
+{
+    (void)state;
+    expect("a = 1;\nb = 9223372036854775808;", NULL,
+           "t.conf:2: the number 9223372036854775808 does not fit in 64 bits");
+    expect("a = -9223372036854775809L;", NULL,
+           "t.conf:1: the number -9223372036854775809 does not fit in 64 "
+           "bits");
+    expect("a = 0x8000000000000000;", NULL,
+           "t.conf:1: the number 0x8000000000000000 does not fit in 64 bits");
+    expect("a = 0x10000000000000000L;", NULL,
+           "t.conf:1: the number 0x10000000000000000 does not fit in 64 bits");
+}
+
+static void comments_are_blanked_and_keep_the_lines(void **state)
+{
+    (void)state;
+    expect("a # 5000000000\n// \"\nb", "a             \n    \nb\n", NULL);
+    expect("a /* \"\n5000000000 */ b", "a     \n              b\n", NULL);
+    expect("u = \"http://x # y\";", "u = \"http://x # y\";\n", NULL);
+    expect("// no newline", "             \n", NULL);
+}
+
+static void what_is_not_closed_is_a_mistake_where_it_begins(void **state)
+{
+    (void)state;
+    expect("a = 1;\nb = \"x\n\n", NULL,
+           "t.conf:2: the text that begins here has no closing quote");
+    expect("a = \"x\\", NULL,
+           "t.conf:1: the text that begins here has no closing quote");
+    expect("\n\n/* x\n", NULL,
+           "t.conf:3: the comment that begins here has no */");
+    expect("@include \"part.conf\n", NULL,
+           "t.conf:1: the name of the included file has no closing quote");
+}
+
+static void an_included_file_stands_in_its_place(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct source_line lines[] = {
+        {"t.conf", 1},    {"t.conf", 2}, {"part.conf", 1},
+        {"part.conf", 2}, {"t.conf", 2}, {"t.conf", 3},
+    };
+
+    assert_true(scan_text(&fixture->source,
+                          "a = 1;\n @include \"part.conf\" // x\nd = 4;",
+                          "t.conf"));
+    assert_string_equal(fixture->source.text,
+                        "a = 1;\n\nb = 2;\nc = 5000000000L;\n     \nd = 4;\n");
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        const struct source_line line =
+            source_line_at(&fixture->source, (int)i + 1);
+
+        assert_string_equal(line.file, lines[i].file);
+        assert_int_equal(line.line, lines[i].line);
+    }
+}
+
+static void includes_are_relative_to_the_file_that_names_them(void **state)
+{
+    (void)state;
+    expect("@include \"in/outer.conf\"", "\n\nx = 1;\n\n\ny = 2;\n\n\n", NULL);
+    expect("@include \"/abs.conf\"", "\nz = 9;\n\n\n", NULL);
+}
+
+static void only_a_lines_start_includes(void **state)
+{
+    (void)state;
+    expect("a @include \"part.conf\"", "a @include \"part.conf\"\n", NULL);
+    expect("\"x\n@include y\"", "\"x\n@include y\"\n", NULL);
+    expect("/*\n@include \"part.conf\"\n*/", "  \n                    \n  \n",
+           NULL);
+}
+
+static void mistakes_of_included_files_name_them(void **state)
+{
+    (void)state;
+    expect("a = 1;\n@include \"none.conf\"", NULL,
+           "t.conf:2: cannot open none.conf");
+    expect("a = 1;\n@include \"open.conf\"", NULL,
+           "open.conf:1: the comment that begins here has no */");
+    expect("\n\n@include \"huge.conf\"", NULL,
+           "huge.conf:1: the number 99999999999999999999 does not fit in 64 "
+           "bits");
+}
+
+static void a_file_that_includes_itself_is_one_mistake(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_false(
+        scan_text(&fixture->source, "@include \"loop.conf\"", "t.conf"));
+    assert_string_equal(
+        only_mistake(fixture),
+        "loop.conf:1: includes are more than 10 deep: does loop.conf "
+        "include itself?");
+    assert_int_equal(fixture->source.line_count, 11);
+}
+
+static void a_text_in_memory_includes_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->source.read = NULL;
+    assert_false(
+        scan_text(&fixture->source, "@include \"part.conf\"", "t.conf"));
+    assert_string_equal(only_mistake(fixture),
+                        "t.conf:1: a text in memory cannot include part.conf");
+}
+
+static void a_text_that_is_too_large_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    char *text = malloc(SCAN_SIZE_MAX + 2);
+
+    assert_non_null(text);
+    memset(text, ' ', SCAN_SIZE_MAX + 1);
+    text[SCAN_SIZE_MAX + 1] = '\0';
+    assert_false(scan_text(&fixture->source, text, "t.conf"));
+    assert_string_equal(only_mistake(fixture),
+                        "t.conf:1: the topology is larger than 1048576 bytes");
+    free(text);
+}
+
+static void mistakes_are_sorted_by_line_and_stay_one_line(void **state)
+{
+    struct fixture *fixture = *state;
+    struct mistakes *mistakes = &fixture->mistakes;
+
+    mistakes_add(mistakes, 3, "three");
+    mistakes_add(mistakes, 1, "one\nand\x7f");
+    mistakes_add(mistakes, 3, "three again");
+    mistakes_add(mistakes, 2, "two");
+    assert_string_equal(mistakes->first->text, "one?and?");
+    assert_string_equal(mistakes->first->next->text, "two");
+    assert_string_equal(mistakes->first->next->next->text, "three");
+    assert_string_equal(mistakes->first->next->next->next->text, "three again");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_beyond_32_bits_get_the_suffix),
+        cmocka_unit_test(what_is_no_integer_stays_as_it_is),
+        cmocka_unit_test(integers_beyond_64_bits_are_mistakes),
+        cmocka_unit_test(comments_are_blanked_and_keep_the_lines),
+        cmocka_unit_test(what_is_not_closed_is_a_mistake_where_it_begins),
+        cmocka_unit_test_setup_teardown(an_included_file_stands_in_its_place,
+                                        setup, teardown),
+        cmocka_unit_test(includes_are_relative_to_the_file_that_names_them),
+        cmocka_unit_test(only_a_lines_start_includes),
+        cmocka_unit_test(mistakes_of_included_files_name_them),
+        cmocka_unit_test_setup_teardown(
+            a_file_that_includes_itself_is_one_mistake, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_text_in_memory_includes_nothing,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_text_that_is_too_large_is_refused,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            mistakes_are_sorted_by_line_and_stay_one_line, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starts over scripted stores: which ones a first and a later start need, and
+ * how long they are waited for. What is claimed in them is in test_claim.c.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+/* Opens, takes numbers if it is to, closes: a pool in use. */
+static void use(struct rig *rig, size_t count, struct numbers *out)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    if (count > 0)
+        rig_take(broker, count, out);
+    rig_close(broker);
+}
+
+static void expect_open_fails(struct rig *rig, enum seqb_status expected,
+                              const char *words)
+{
+    struct rig_broker *broker;
+    struct seqb_error err = {SEQB_OK, ""};
+
+    assert_int_equal(rig_try_open(rig, &broker, &err), expected);
+    assert_int_equal(err.status, expected);
+    rig_expect_words(err.text, words);
+}
+
+static void first_start_needs_every_direct_store(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    fake_set_down(rig->stores[1], true);
+    expect_open_fails(rig, SEQB_UNAVAILABLE, "first start needs");
+    expect_open_fails(rig, SEQB_UNAVAILABLE, "b1 fails: fake store-1: is down");
+    fake_set_down(rig->stores[1], false);
+    use(rig, 100, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void first_start_needs_the_authority_but_no_windowed_store(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    fake_set_down(rig->authority, true);
+    expect_open_fails(rig, SEQB_UNAVAILABLE, "auth fails");
+    fake_set_down(rig->authority, false);
+    fake_set_down(rig->stores[0], true);
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    fake_set_down(rig->stores[0], false);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_take(broker, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void later_start_goes_on_with_one_store_down(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    use(rig, 500, &numbers);
+    fake_set_down(rig->stores[0], true);
+    broker = rig_open(rig);
+    rig_expect_words(rig_partition(broker, 0).reason, "is down");
+    rig_take(broker, 500, &numbers);
+    fake_set_down(rig->stores[0], false);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_take(broker, 2000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void later_start_waits_only_so_long_for_a_hung_store(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    use(rig, 500, &numbers);
+    fake_hang(rig->stores[1]);
+    rig->ha.open_timeout_ms = 300;
+    broker = rig_open(rig);
+    rig_take(broker, 500, &numbers);
+    rig_expect_words(rig_partition(broker, 1).reason, "no answer at start");
+    fake_release(rig->stores[1]);
+    rig_await_state(broker, 1, SEQB_PARTITION_UP);
+    rig_take(broker, 2000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void start_with_every_store_down_is_unavailable(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_set_down(rig, true);
+    fake_set_down(rig->authority, true);
+    expect_open_fails(rig, SEQB_UNAVAILABLE, "is down");
+    rig_set_down(rig, false);
+    fake_set_down(rig->authority, false);
+    use(rig, 100, &numbers);
+    rig_set_down(rig, true);
+    fake_set_down(rig->authority, true);
+    expect_open_fails(rig, SEQB_UNAVAILABLE, "is down");
+    numbers_fini(&numbers);
+}
+
+static void start_that_broke_off_can_be_repeated(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t tries = 0;
+
+    numbers_init(&numbers);
+    /* Each time one more claim is answered before one is lost. */
+    for (bool is_open = false; !is_open; tries++) {
+        fake_lose_answers(rig->stores[tries % 2], FAKE_CLAIM, 1);
+        is_open = rig_try_open(rig, &broker, &err) == SEQB_OK;
+        assert_true(tries < 20);
+    }
+    rig_take(broker, 1000, &numbers);
+    rig_close(broker);
+    use(rig, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void *open_at_once(void *argument)
+{
+    struct rig *rig = argument;
+    struct seqb_error err;
+    struct ha *ha = NULL;
+
+    return ha_open(&rig->ha, &ha, &err) == SEQB_OK ? ha : NULL;
+}
+
+static void start_four_at_once(struct rig *rig)
+{
+    pthread_t threads[4];
+    void *ha[4];
+
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, open_at_once, rig),
+                         0);
+    for (size_t i = 0; i < 4; i++)
+        pthread_join(threads[i], &ha[i]);
+    for (size_t i = 0; i < 4; i++) {
+        assert_non_null(ha[i]);
+        ha_close(ha[i]);
+    }
+}
+
+static void brokers_that_start_for_the_first_time_at_once_agree(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    for (size_t i = 0; i < rig_scaled(50) + 5; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            fake_store_free(rig->stores[j]);
+            rig->stores[j] = fake_store_new(j == 0 ? "store-0" : "store-1");
+        }
+        fake_store_free(rig->authority);
+        rig->authority = fake_store_new("authority");
+        start_four_at_once(rig);
+    }
+    use(rig, 100, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* The layout is known from the windowed stores alone. */
+static void later_start_adopts_a_direct_store_that_is_down(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    use(rig, 100, &numbers);
+    fake_set_down(rig->authority, true);
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers); /* what is left of the window */
+    fake_set_down(rig->authority, false);
+    rig_await_state(broker, -1, SEQB_PARTITION_UP);
+    rig_take(broker, 3000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* The first admission breaks; what follows must not use that connection. */
+static void admission_that_fails_is_made_good_later(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->queue.sequence_count = 0;
+    use(rig, 0, &numbers);
+    rig->queue.sequence_count = 1;
+    assert_int_equal(ha_open(&rig->ha, &rig->brokers[0].ha, NULL), SEQB_OK);
+    broker = &rig->brokers[0];
+    fake_fail(rig->stores[0], FAKE_CLAIM, 1, SEQB_UNREACHABLE);
+    assert_int_equal(queue_open(&rig->queue, broker->ha, &broker->queue, NULL),
+                     SEQB_OK);
+    rig_take(broker, 1000, &numbers);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+#define DIRECT(test)                                                           \
+    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
+#define WINDOWED(test)                                                         \
+    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(first_start_needs_every_direct_store),
+        WINDOWED(first_start_needs_the_authority_but_no_windowed_store),
+        DIRECT(later_start_goes_on_with_one_store_down),
+        WINDOWED(later_start_goes_on_with_one_store_down),
+        DIRECT(later_start_waits_only_so_long_for_a_hung_store),
+        WINDOWED(later_start_waits_only_so_long_for_a_hung_store),
+        DIRECT(start_with_every_store_down_is_unavailable),
+        WINDOWED(start_with_every_store_down_is_unavailable),
+        DIRECT(start_that_broke_off_can_be_repeated),
+        WINDOWED(start_that_broke_off_can_be_repeated),
+        DIRECT(brokers_that_start_for_the_first_time_at_once_agree),
+        WINDOWED(brokers_that_start_for_the_first_time_at_once_agree),
+        WINDOWED(later_start_adopts_a_direct_store_that_is_down),
+        DIRECT(admission_that_fails_is_made_good_later),
+        WINDOWED(admission_that_fails_is_made_good_later),
+    };
+
+    return cmocka_run_group_tests_name("startup", tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads, conditions, and memory that a forked child finds empty. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/clock.h"
+#include "platform/thread.h"
+
+#define HOUR_MS 3600000
+
+/* What a thread finds out, and when it may end. */
+struct helper {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_told;
+    sigset_t blocked;
+    int broken_pipe; /* errno of a write that nobody reads */
+};
+
+static void helper_init(struct helper *helper)
+{
+    *helper = (struct helper){.is_told = false};
+    pthread_mutex_init(&helper->lock, NULL);
+    condition_init(&helper->changed);
+}
+
+static void helper_fini(struct helper *helper)
+{
+    pthread_cond_destroy(&helper->changed);
+    pthread_mutex_destroy(&helper->lock);
+}
+
+static void helper_tell(struct helper *helper)
+{
+    pthread_mutex_lock(&helper->lock);
+    helper->is_told = true;
+    pthread_cond_signal(&helper->changed);
+    pthread_mutex_unlock(&helper->lock);
+}
+
+/* Whether it was told before `until_ms`. */
+static bool helper_wait(struct helper *helper, int64_t until_ms)
+{
+    bool in_time = true;
+
+    pthread_mutex_lock(&helper->lock);
+    while (!helper->is_told && in_time)
+        in_time = condition_wait(&helper->changed, &helper->lock, until_ms);
+    pthread_mutex_unlock(&helper->lock);
+    return in_time;
+}
+
+static pthread_t start(void *(*run)(void *argument), struct helper *helper)
+{
+    pthread_t thread;
+
+    assert_int_equal(thread_start(&thread, "seqb:helper", run, helper, NULL),
+                     SEQB_OK);
+    return thread;
+}
+
+static void *run_tell(void *argument)
+{
+    helper_tell(argument);
+    return argument;
+}
+
+static void *run_wait(void *argument)
+{
+    return helper_wait(argument, clock_now_ms() + HOUR_MS) ? argument : NULL;
+}
+
+static void *run_look_at_signals(void *argument)
+{
+    struct helper *helper = argument;
+
+    pthread_sigmask(SIG_BLOCK, NULL, &helper->blocked);
+    return NULL;
+}
+
+static void *run_write_to_nobody(void *argument)
+{
+    struct helper *helper = argument;
+    int ends[2];
+
+    if (pipe(ends) != 0)
+        return NULL;
+    close(ends[0]);
+    helper->broken_pipe = write(ends[1], "x", 1) < 0 ? errno : 0;
+    close(ends[1]);
+    return helper;
+}
+
+/* By any other clock the hour would be over, or never pass. */
+static void a_signal_ends_a_wait_before_its_deadline(void **state)
+{
+    struct helper helper;
+    pthread_t thread;
+    void *result;
+
+    (void)state;
+    helper_init(&helper);
+    thread = start(run_tell, &helper);
+    assert_true(helper_wait(&helper, clock_now_ms() + HOUR_MS));
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, &helper);
+    helper_fini(&helper);
+}
+
+static void a_wait_ends_at_its_deadline_and_not_before(void **state)
+{
+    static const int64_t waits_ms[] = {0, 1, 3, 10};
+    struct helper helper;
+
+    (void)state;
+    helper_init(&helper);
+    for (size_t i = 0; i < sizeof waits_ms / sizeof waits_ms[0]; i++) {
+        const int64_t until_ms = clock_now_ms() + waits_ms[i];
+
+        assert_false(helper_wait(&helper, until_ms));
+        assert_true(clock_now_ms() >= until_ms);
+    }
+    helper_fini(&helper);
+}
+
+static void a_deadline_in_the_past_does_not_wait(void **state)
+{
+    struct helper helper;
+
+    (void)state;
+    helper_init(&helper);
+    assert_false(helper_wait(&helper, clock_now_ms() - 1));
+    assert_false(helper_wait(&helper, 0));
+    helper_fini(&helper);
+}
+
+static void a_thread_blocks_every_signal_and_its_starter_none(void **state)
+{
+    struct helper helper;
+    sigset_t before;
+    sigset_t after;
+
+    (void)state;
+    helper_init(&helper);
+    pthread_sigmask(SIG_BLOCK, NULL, &before);
+    assert_int_equal(pthread_join(start(run_look_at_signals, &helper), NULL),
+                     0);
+    pthread_sigmask(SIG_BLOCK, NULL, &after);
+    for (int signal = 1; signal <= SIGRTMAX; signal++) {
+        const bool can_block = signal != SIGKILL && signal != SIGSTOP &&
+                               (signal < 32 || signal >= SIGRTMIN);
+
+        if (can_block)
+            assert_int_equal(sigismember(&helper.blocked, signal), 1);
+        assert_int_equal(sigismember(&after, signal),
+                         sigismember(&before, signal));
+    }
+    assert_int_equal(sigismember(&after, SIGPIPE), 0);
+    helper_fini(&helper);
+}
+
+/* The signal would end this program. */
+static void a_broken_pipe_in_a_thread_is_an_error_and_no_signal(void **state)
+{
+    struct helper helper;
+    void *result;
+
+    (void)state;
+    helper_init(&helper);
+    assert_int_equal(pthread_join(start(run_write_to_nobody, &helper), &result),
+                     0);
+    assert_ptr_equal(result, &helper);
+    assert_int_equal(helper.broken_pipe, EPIPE);
+    helper_fini(&helper);
+}
+
+static void a_thread_goes_by_its_name(void **state)
+{
+    struct helper helper;
+    char name[16] = "";
+    pthread_t thread;
+    void *result;
+
+    (void)state;
+    helper_init(&helper);
+    thread = start(run_wait, &helper);
+    assert_int_equal(pthread_getname_np(thread, name, sizeof name), 0);
+    assert_string_equal(name, "seqb:helper");
+    helper_tell(&helper);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, &helper);
+    helper_fini(&helper);
+}
+
+static bool is_all(const unsigned char *memory, size_t size,
+                   unsigned char value)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (memory[i] != value)
+            return false;
+    }
+    return true;
+}
+
+/* What a child says of memory that it then scribbles over: 0, all zero. */
+static int child_finds(unsigned char *memory, size_t size)
+{
+    const pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        const bool is_wiped = is_all(memory, size, 0);
+
+        memset(memory, 0xee, size);
+        _exit(is_wiped ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void fork_wiped_memory_is_zero_in_a_child_and_kept_here(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t sizes[] = {1, 64, page, page + 1, 5 * page - 8};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        unsigned char *memory = fork_wiped_new(sizes[i]);
+
+        assert_non_null(memory);
+        assert_true(is_all(memory, sizes[i], 0));
+        memset(memory, 0x5a, sizes[i]);
+        assert_int_equal(child_finds(memory, sizes[i]), 0);
+        assert_int_equal(child_finds(memory, sizes[i]), 0);
+        assert_true(is_all(memory, sizes[i], 0x5a));
+        fork_wiped_free(memory, sizes[i]);
+    }
+}
+
+static void fork_wiped_memory_may_be_refused(void **state)
+{
+    (void)state;
+    assert_null(fork_wiped_new((size_t)1 << 62));
+    fork_wiped_free(NULL, 64);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_signal_ends_a_wait_before_its_deadline),
+        cmocka_unit_test(a_wait_ends_at_its_deadline_and_not_before),
+        cmocka_unit_test(a_deadline_in_the_past_does_not_wait),
+        cmocka_unit_test(a_thread_blocks_every_signal_and_its_starter_none),
+        cmocka_unit_test(a_broken_pipe_in_a_thread_is_an_error_and_no_signal),
+        cmocka_unit_test(a_thread_goes_by_its_name),
+        cmocka_unit_test(fork_wiped_memory_is_zero_in_a_child_and_kept_here),
+        cmocka_unit_test(fork_wiped_memory_may_be_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every mistake that a topology can hold, with the exact line that is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "platform/text.h"
+#include "unit/topology_expect.h"
+
+static void sound_topology_has_no_mistake(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {BACKEND POOL KEY, ""},
+        {WINDOWED KEY, ""},
+        {BACKEND POOL "auto_sequences={pattern=\"*\";};\n", ""},
+        {"backends=(" REDIS("socket=\"/run/r\";database=3;") "," SQLITE(
+             "a") ");pools=({name=\"p\";partitions=(\"r\");authority=\"a\";})"
+                  ";" KEY,
+         ""},
+    };
+
+    (void)state;
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+static void unknown_names_get_a_did_you_mean(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {"backend=({});\n" POOL KEY,
+         "t.conf:1: unknown section 'backend': did you mean 'backends'?\n"
+         "t.conf:2: there is no backend 'a': add it to backends or remove it "
+         "here"},
+        {BACKEND POOL KEY "log={};\n", "t.conf:4: unknown section 'log'"},
+        {BACKEND POOL KEY "broker={\nintervall=\"20ms\"; };\n",
+         "t.conf:5: unknown setting 'intervall' in broker: did you mean "
+         "'interval'?"},
+        {BACKEND POOL KEY "broker={colour=1;};\n",
+         "t.conf:4: unknown setting 'colour' in broker"},
+        {BACKEND "pools=({name=\"p\";partition=[\"a\"];});\n" KEY,
+         "t.conf:2: unknown setting 'partition' in pools: did you mean "
+         "'partitions'?"},
+        {"backends=(" REDIS("password=\"x\";") "," SQLITE(
+             "a") ");\n"
+                  "pools=({name=\"p\";partitions=[\"r\"];authority=\"a\";});"
+                  "\n" KEY,
+         "t.conf:1: unknown setting 'password' in backends: write "
+         "password_file and keep the password in that file"},
+        {BACKEND "pools=({name=\"main\";partitions=[\"a\"];});\n"
+                 "sequences=({key=\"k\";pool=\"mian\";});\n",
+         "t.conf:3: there is no pool 'mian': did you mean 'main'?"},
+        {BACKEND POOL "sequences=({key=\"k\";pool=\"other\";});\n",
+         "t.conf:3: there is no pool 'other': add it to pools"},
+        {"backends=(" SQLITE(
+             "store-1") ");\n"
+                        "pools=({name=\"p\";partitions=[\"store1\"];});\n" KEY,
+         "t.conf:2: there is no backend 'store1': did you mean 'store-1'?"},
+        {BACKEND "pools=({name=\"p\";partitions=[\"a\"];\n"
+                 "authority=\"zzz\";});\n" KEY,
+         "t.conf:3: there is no backend 'zzz': add it to backends or remove "
+         "it here"},
+    };
+
+    (void)state;
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+static void what_is_required_is_missed(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {"",
+         "t.conf:1: there are no backends: add backends = ( { ... } );\n"
+         "t.conf:1: there are no pools: add pools = ( { ... } );\n"
+         "t.conf:1: there are no sequences: add sequences = ( { ... } ); or "
+         "auto_sequences = { ... };"},
+        {BACKEND POOL "sequences=();\n",
+         "t.conf:1: there are no sequences: add sequences = ( { ... } ); or "
+         "auto_sequences = { ... };"},
+        {"backends=({name=\"a\";});\n" POOL KEY,
+         "t.conf:1: the backend has no 'engine'"},
+        {"backends=(\n" SQLITE("a") ",\n{});\n" POOL KEY,
+         "t.conf:3: the backend has no 'name'\n"
+         "t.conf:3: the backend has no 'engine'"},
+        {BACKEND "pools=({name=\"p\";});\n" KEY,
+         "t.conf:2: the pool has no 'partitions'"},
+        {BACKEND "pools=({name=\"p\";partitions=[];});\n" KEY,
+         "t.conf:2: 'partitions' is empty"},
+        {BACKEND POOL "sequences=({});\n", "t.conf:3: the sequence has no "
+                                           "'key'"},
+        {BACKEND POOL "auto_sequences={};\n",
+         "t.conf:3: the auto_sequences has no 'pattern'"},
+        {"backends=({name=\"a\";engine=\"sqlite\";});\n" POOL KEY,
+         "t.conf:1: the backend has no 'path': engine sqlite needs one"},
+        {"backends=(" REDIS(
+             "") ");\n"
+                 "pools=({name=\"p\";partitions=[\"r\"];});\n" KEY,
+         "t.conf:2: the pool has no 'authority': its windowed partitions need "
+         "one, such as an sqlite backend"},
+        {BACKEND "pools=({name=\"p\";partitions=[\"a\"];},"
+                 "{name=\"q\";partitions=[\"a\"];});\n" KEY,
+         "t.conf:2: backend 'a' stands in partition 0 of pool 'p' already: a "
+         "backend stands in one partition only\n"
+         "t.conf:3: there are 2 pools: say which with 'pool'"},
+    };
+
+    (void)state;
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+static void names_must_be_unique(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {"backends=(" SQLITE("a") ",\n" SQLITE("a") ");\n" POOL KEY,
+         "t.conf:2: there is another backend named 'a'"},
+        {"backends=(" SQLITE("a") "," SQLITE(
+             "b") ");\n"
+                  "pools=({name=\"p\";partitions=[\"a\"];},\n"
+                  "{name=\"p\";partitions=[\"b\"];});\n"
+                  "sequences=({key=\"k\";pool=\"p\";});\n",
+         "t.conf:3: there is another pool named 'p'"},
+        {BACKEND POOL "sequences=({key=\"k\";},{key=\"l\";},\n{key=\"k\";});\n",
+         "t.conf:4: there is another sequence with the key 'k'"},
+        {BACKEND POOL KEY "broker={name=\"x\";\nname=\"y\";};\n",
+         "t.conf:5: duplicate setting name"},
+    };
+
+    (void)state;
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+static void engines_refuse_what_they_do_not_use(void **state)
+{
+    static const char pool[] =
+        "pools=({name=\"p\";partitions=[\"r\"];authority=\"a\";});\n" KEY;
+    static const char *const cases[][2] = {
+        {"path=\"x\";",
+         "engine redis does not use 'path', it is for sqlite: remove it"},
+        {"host=\"h\";socket=\"/s\";",
+         "'socket' and 'host' exclude each other: remove one"},
+        {"port=1;socket=\"/s\";",
+         "'socket' and 'port' exclude each other: remove one"},
+        {"socket=\"s\";", "'socket' is \"s\", but must be an absolute path"},
+        {"user=\"u\";", "'user' needs a 'password_file' beside it"},
+        {"prefix=\"{x}\";", "'prefix' is \"{x}\", but must be 1 to 64 of A-Z "
+                            "a-z 0-9 . _ : -"},
+        {"port=65536;", "'port' is 65536, but must be 1 ... 65535"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[1024];
+        char line[512];
+
+        assert_true(
+            text_format(text, sizeof text,
+                        "backends=(" SQLITE("a") ",\n" REDIS("%s") ");\n%s",
+                        cases[i][0], pool));
+        assert_true(
+            text_format(line, sizeof line, "t.conf:2: %s", cases[i][1]));
+        topology_expect(text, line);
+    }
+    topology_expect(
+        "backends=({name=\"a\";engine=\"sqlite\";path=\"a\";\n"
+        "host=\"h\";\nport=1;});\n" POOL KEY,
+        "t.conf:2: engine sqlite does not use 'host', it is for redis: "
+        "remove it\n"
+        "t.conf:3: engine sqlite does not use 'port', it is for redis: "
+        "remove it");
+}
+
+static void unknown_engine_lists_those_built_in(void **state)
+{
+    (void)state;
+    topology_expect(
+        "backends=({name=\"a\";\nengine=\"oracle\";});\n" POOL KEY,
+        "t.conf:2: unknown engine 'oracle': this build has sqlite, redis");
+}
+
+static void partitions_are_a_power_of_two(void **state)
+{
+    char text[8192] = "backends=(" SQLITE("a");
+
+    (void)state;
+    topology_expect(
+        "backends=(" SQLITE("a") "," SQLITE("b") "," SQLITE(
+            "c") ");\n"
+                 "pools=({name=\"p\";\npartitions=[\"a\",\n\"b\",\n\"c\"];})"
+                 ";\n" KEY,
+        "t.conf:3: the number of partitions must be a power of two: here "
+        "are 3, make it 2 or 4");
+    for (int i = 1; i < 65; i++)
+        assert_true(text_append(text, sizeof text,
+                                ",{name=\"b%d\";engine=\"sqlite\";"
+                                "path=\"b%d\";}",
+                                i, i));
+    assert_true(text_append(text, sizeof text,
+                            ");\npools=({name=\"p\";partitions=[\"a\""));
+    for (int i = 1; i < 65; i++)
+        assert_true(text_append(text, sizeof text, ",\"b%d\"", i));
+    assert_true(text_append(text, sizeof text, "];});\n" KEY));
+    topology_expect(text, "t.conf:2: 65 partitions are too many: at most 64");
+}
+
+static void rules_between_settings_hold(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {"backends=(" SQLITE("a") "," SQLITE(
+             "b") ");\n"
+                  "pools=({name=\"p\";partitions=[\"a\",\"a\"];authority=\"b\";"
+                  "});\n" KEY,
+         "t.conf:2: backend 'a' stands in partition 0 of pool 'p' already: a "
+         "backend stands in one partition only"},
+        {"backends=(" SQLITE("a") ",\n" SQLITE("b") ");\n" POOL KEY,
+         "t.conf:2: no pool uses the backend 'b': add it to a pool's "
+         "partitions, make it an authority, or remove it"},
+        {"backends=(" REDIS("") ");\n"
+                                "pools=({name=\"p\";partitions=[\"r\"];"
+                                "authority=\"r\";});\n" KEY,
+         "t.conf:2: backend 'r' cannot be an authority: engine redis may "
+         "forget; name one that is direct, such as sqlite"},
+        {"backends=(" SQLITE(
+             "a") ","
+                  "\n{name=\"b\";engine=\"sqlite\";path=\"./a.db\";});\n"
+                  "pools=({name=\"p\";partitions=[\"a\",\"b\"];});\n" KEY,
+         "t.conf:2: backend 'a' has the same file: /state/a.db"},
+        {BACKEND POOL "sequences=({key=\"k\";memory_bits=10;\n"
+                      "max_unused=1000;});\n",
+         "t.conf:4: 'max_unused' is 1000, but one counter value yields 2^10 "
+         "= 1024 numbers: raise it or lower memory_bits"},
+        {BACKEND POOL "auto_sequences={pattern=\"*\";memory_bits=20;};\n",
+         "t.conf:3: 'max_unused' is 1000000, but one counter value yields "
+         "2^20 = 1048576 numbers: raise it or lower memory_bits"},
+    };
+
+    (void)state;
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+static void bits_that_do_not_fit_show_the_arithmetic(void **state)
+{
+    static const char head[] =
+        "backends=({name=\"r\";engine=\"redis\";},"
+        "{name=\"s\";engine=\"redis\";},{name=\"t\";engine=\"redis\";},"
+        "{name=\"u\";engine=\"redis\";}," SQLITE(
+            "a") ");\n"
+                 "pools=({name=\"p\";partitions=[\"r\",\"s\",\"t\",\"u\"];"
+                 "authority=\"a\";window_bits=40;});\n";
+    char text[1024];
+
+    (void)state;
+    assert_true(text_format(text, sizeof text,
+                            "%ssequences=({key=\"k\";\nmemory_bits=20;"
+                            "max_unused=2000000;},{key=\"l\";\n"
+                            "memory_bits=13;});\n",
+                            head));
+    topology_expect(
+        text, "t.conf:4: 2 partition bits + 20 memory bits + 40 window "
+              "bits leave 1 of 63 bits for the window's number, at least 8 "
+              "are needed: lower memory_bits or window_bits");
+    assert_true(text_format(text, sizeof text,
+                            "%sauto_sequences={pattern=\"*\";\n"
+                            "memory_bits=14;};\n",
+                            head));
+    topology_expect(
+        text, "t.conf:4: 2 partition bits + 14 memory bits + 40 window "
+              "bits leave 7 of 63 bits for the window's number, at least 8 "
+              "are needed: lower memory_bits or window_bits");
+}
+
+static void syntax_errors_are_one_line(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {BACKEND "pools=(\n" KEY,
+         "t.conf:3: syntax error here or on the line before: is a quote, a "
+         "bracket or a ';' missing?"},
+        {"backends=({\nhost \"x\"; });\n",
+         "t.conf:2: syntax error here or on the line before: is a quote, a "
+         "bracket or a ';' missing?"},
+        {"broker={name=main;};\n",
+         "t.conf:1: syntax error here or on the line before: is a quote, a "
+         "bracket or a ';' missing?"},
+        {BACKEND "pools=({name=\"p\n" KEY,
+         "t.conf:3: the text that begins here has no closing quote"},
+        {"\n@include \"x.conf\"\n",
+         "t.conf:2: a text in memory cannot include x.conf"},
+        {"a=[1,\"x\"];", "t.conf:1: mismatched element type in array"},
+    };
+
+    (void)state;
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+static void all_mistakes_are_told_at_once_by_line(void **state)
+{
+    (void)state;
+    topology_expect(
+        "broker={\n"
+        "  nam=\"x\";\n"
+        "  interval=\"20\"; };\n"
+        "backends=(" SQLITE("a") ",\n"
+                                 "  {name=\"b\";engine=\"sqlit\";});\n"
+                                 "pools=({name=\"p\";\n"
+                                 "  partitions=[\"a\",\"b\"];\n"
+                                 "  timeout=\"2h\";});\n"
+                                 "sequences=(\n"
+                                 "  {key=\"k/\";},\n"
+                                 "  {key=\"l\";max_unused=0;});\n",
+        "t.conf:2: unknown setting 'nam' in broker: did you mean 'name'?\n"
+        "t.conf:3: 'interval' has no unit: write \"20ms\" or \"20s\"\n"
+        "t.conf:5: unknown engine 'sqlit': this build has sqlite, redis\n"
+        "t.conf:8: 'timeout' is \"2h\", but must be 1ms ... 1m\n"
+        "t.conf:10: 'key' is \"k/\", but must be 1 to 64 of A-Z a-z 0-9 . "
+        "_ : -\n"
+        "t.conf:11: 'max_unused' is 0, but must be 1 ... 1073741824");
+}
+
+static void count_lines(void *context, const char *line)
+{
+    size_t *count = context;
+
+    assert_ptr_equal(strchr(line, '\n'), NULL);
+    ++*count;
+}
+
+static void more_mistakes_than_fit_are_counted(void **state)
+{
+    char *text = calloc(1, 65536);
+    struct config *config = NULL;
+    struct seqb_error error;
+    size_t count = 0;
+    const char *last;
+
+    (void)state;
+    assert_non_null(text);
+    for (int i = 0; i < 600; i++)
+        assert_true(text_append(text, 65536, "wrong-%03d-section = 1;\n", i));
+    assert_true(text_append(text, 65536, BACKEND POOL KEY));
+    assert_int_equal(
+        config_open_text(text, "t.conf", count_lines, &count, &config, &error),
+        SEQB_CONFIG);
+    free(text);
+    assert_int_equal(count, 501);
+    last = strrchr(error.text, '\n');
+    assert_non_null(last);
+    assert_memory_equal(last, "\n... and ", 9);
+    assert_true(strlen(error.text) > 900);
+}
+
+static void nobody_need_listen(void **state)
+{
+    struct config *config = NULL;
+
+    (void)state;
+    assert_int_equal(config_open_text("x", "t.conf", NULL, NULL, &config, NULL),
+                     SEQB_CONFIG);
+    assert_null(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sound_topology_has_no_mistake),
+        cmocka_unit_test(unknown_names_get_a_did_you_mean),
+        cmocka_unit_test(what_is_required_is_missed),
+        cmocka_unit_test(names_must_be_unique),
+        cmocka_unit_test(engines_refuse_what_they_do_not_use),
+        cmocka_unit_test(unknown_engine_lists_those_built_in),
+        cmocka_unit_test(partitions_are_a_power_of_two),
+        cmocka_unit_test(rules_between_settings_hold),
+        cmocka_unit_test(bits_that_do_not_fit_show_the_arithmetic),
+        cmocka_unit_test(syntax_errors_are_one_line),
+        cmocka_unit_test(all_mistakes_are_told_at_once_by_line),
+        cmocka_unit_test(more_mistakes_than_fit_are_counted),
+        cmocka_unit_test(nobody_need_listen),
+    };
+
+    return cmocka_run_group_tests(tests, topology_setup, NULL);
+}

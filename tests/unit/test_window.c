@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windowed counters over scripted stores that forget, and an authority that
+ * fails: a window is leased once, installed once, and never used again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ha/layout.h"
+#include "support/events.h"
+#include "support/rig.h"
+
+#define COUNTER_0    "main/0/order"
+#define LEASES_0     "window/main/0/order"
+#define WINDOW_RUNS  256 /* 2^window_bits of the rig */
+#define RUN          4   /* 2^memory_bits */
+#define WINDOW_STOCK (WINDOW_RUNS * RUN)
+
+/* One partition, so that every window is its. */
+static struct rig *one_partition(void **state)
+{
+    struct rig *rig = *state;
+
+    rig_shape(rig, RIG_WINDOWED, 0);
+    return rig;
+}
+
+/* Empties the ring, so that the next number comes from the store. */
+static void drain(struct rig_broker *broker, struct numbers *out)
+{
+    rig_await_rest(broker);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock, out);
+}
+
+struct leases {
+    struct rig *rig;
+    int64_t count;
+};
+
+static bool leases_have_come(void *context)
+{
+    const struct leases *leases = context;
+
+    return fake_value(leases->rig->authority, LEASES_0) >= leases->count;
+}
+
+/* Waits until the authority leased so many windows to partition 0. */
+static void await_leases(struct rig *rig, int64_t count)
+{
+    struct leases leases = {rig, count};
+
+    rig_await(leases_have_come, &leases);
+}
+
+struct refusal {
+    struct rig_broker *broker;
+    struct seqb_error err;
+};
+
+/* Not while the store is asked once more. */
+static bool is_refused(void *context)
+{
+    struct refusal *refusal = context;
+    int64_t number;
+    size_t taken;
+    const enum seqb_status status =
+        queue_try_many(rig_sequence(refusal->broker, "order"), 1, &number,
+                       &taken, &refusal->err);
+
+    assert_int_not_equal(status, SEQB_OK);
+    return status == SEQB_UNAVAILABLE;
+}
+
+static void expect_unavailable(struct rig_broker *broker, const char *words)
+{
+    struct refusal refusal = {.broker = broker};
+
+    rig_await(is_refused, &refusal);
+    rig_expect_words(refusal.err.text, words);
+}
+
+static void absent_cell_gets_a_leased_window(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    assert_int_equal(fake_window(rig->stores[0], COUNTER_0), SEQB_NO_WINDOW);
+    assert_int_equal(fake_value(rig->authority, LEASES_0), -1);
+    rig_take(broker, 1, &numbers);
+    assert_int_equal(fake_window(rig->stores[0], COUNTER_0), 1);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_INSTALL), 1);
+    await_leases(rig, 2); /* and one spare */
+    assert_int_equal(fake_calls(rig->authority, FAKE_RESERVE), 2);
+    /* v = window << window_bits | offset, from offset 0 on */
+    assert_int_equal(numbers.values[0], (1 << 8) * RUN);
+    numbers_fini(&numbers);
+}
+
+static void used_up_window_is_followed_by_the_next(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    rig_take(broker, (size_t)10 * WINDOW_STOCK, &numbers);
+    rig_await_rest(broker);
+    assert_in_range(fake_window(rig->stores[0], COUNTER_0), 10, 12);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_INSTALL),
+                     fake_window(rig->stores[0], COUNTER_0));
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+struct loss {
+    const char *name;
+    void (*happen)(struct fake_store *store);
+};
+
+static const struct loss losses[] = {
+    {"flush", fake_flush},
+    {"another origin", fake_change_origin},
+    {"restart", fake_restart},
+    {"an older copy restored", fake_restore},
+};
+
+static void store_that_forgot_gets_a_fresh_window(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    rig_take(broker, 10, &numbers);
+    fake_save(rig->stores[0]);
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
+        int64_t window;
+
+        print_message("  %s\n", losses[i].name);
+        drain(broker, &numbers);
+        window = fake_window(rig->stores[0], COUNTER_0);
+        losses[i].happen(rig->stores[0]);
+        rig_take(broker, 10, &numbers);
+        assert_true(fake_window(rig->stores[0], COUNTER_0) > window);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* What one broker leased ahead dies with it: the next leases its own. */
+static void later_broker_counts_on_in_the_window_that_stands(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    for (int i = 0; i < 5; i++) {
+        struct rig_broker *broker = rig_open(rig);
+
+        rig_take(broker, 100, &numbers);
+        rig_close(broker);
+    }
+    assert_in_range(fake_window(rig->stores[0], COUNTER_0), 1, 10);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void spare_window_bridges_an_authority_that_is_down(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    await_leases(rig, 2);
+    fake_set_down(rig->authority, true);
+    drain(broker, &numbers);
+    fake_flush(rig->stores[0]);
+    rig_take(broker, 1, &numbers);
+    assert_int_equal(fake_window(rig->stores[0], COUNTER_0), 2);
+    drain(broker, &numbers);
+    fake_flush(rig->stores[0]);
+    expect_unavailable(broker, "no window: authority auth");
+    expect_unavailable(broker, "fake authority: is down");
+    assert_int_equal(fake_window(rig->stores[0], COUNTER_0), SEQB_NO_WINDOW);
+    fake_set_down(rig->authority, false);
+    rig_await_state(broker, -1, SEQB_PARTITION_UP);
+    rig_take(broker, 3 * WINDOW_STOCK, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void hung_authority_is_waited_for_only_so_long(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->backends[0].options.timeout_ms = 50; /* bounds the wait for a lease */
+    broker = rig_open(rig);
+    fake_hang(rig->authority);
+    expect_unavailable(broker, "authority auth: no answer in time");
+    fake_release(rig->authority);
+    rig_take(broker, 10, &numbers);
+    numbers_fini(&numbers);
+}
+
+/* The authority's windows are at or below the one in use, and this broker
+ * holds nothing that tells. */
+static void authority_that_went_back_is_raised(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+    int64_t window;
+
+    numbers_init(&numbers);
+    events_start();
+    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    rig_close(broker);
+    window = fake_window(rig->stores[0], COUNTER_0);
+    assert_true(window >= 5);
+    fake_go_back(rig->authority, 4);
+    broker = rig_open(rig);
+    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    assert_true(fake_window(rig->stores[0], COUNTER_0) >= window + 5);
+    assert_true(events_count("event=raised", LEASES_0) > 0);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* The broker's own memory is enough, even if the store forgot its cell. */
+static void broker_remembers_its_window_over_a_flush(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = 1000;
+    broker = rig_open(rig);
+    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    drain(broker, &numbers);
+    fake_put(rig->authority, LEASES_0, 0);
+    while (rig_partition(broker, -1).state != SEQB_PARTITION_REFUSED) {
+        struct seqb_error err;
+        int64_t number;
+
+        fake_flush(rig->stores[0]);
+        if (rig_take_one(broker, &number, &err) == SEQB_OK)
+            numbers_add(&numbers, &number, 1);
+        drain(broker, &numbers);
+    }
+    rig_expect_words(rig_partition(broker, -1).reason, "went back");
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void restored_authority_is_raised_far(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    events_start();
+    rig_take(broker, (size_t)2 * WINDOW_STOCK, &numbers);
+    fake_save(rig->authority);
+    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    fake_restore(rig->authority);
+    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    assert_true(fake_value(rig->authority, LEASES_0) >= 65536);
+    assert_int_equal(events_count("event=raised", LEASES_0), 1);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void lost_lease_is_never_used(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    fake_lose_answers(rig->authority, FAKE_RESERVE, 1);
+    rig_take(broker, 1, &numbers);
+    assert_true(fake_window(rig->stores[0], COUNTER_0) >= 2);
+    numbers_fini(&numbers);
+}
+
+/* Nothing was done, but the broker cannot know: it takes another window. */
+static void window_whose_install_is_in_doubt_is_dropped(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    fake_fail(rig->stores[0], FAKE_INSTALL, 2, SEQB_UNCERTAIN);
+    rig_take(broker, 1, &numbers);
+    assert_true(fake_window(rig->stores[0], COUNTER_0) >= 3);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_INSTALL), 3);
+    numbers_fini(&numbers);
+}
+
+/* It was done after all, and the cell is as good as any: numbers go on in it,
+ * the window is not installed a second time. */
+static void install_whose_answer_is_lost_is_not_sent_again(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    fake_lose_answers(rig->stores[0], FAKE_INSTALL, 1);
+    rig_take(broker, 1, &numbers);
+    assert_int_equal(fake_window(rig->stores[0], COUNTER_0), 1);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_INSTALL), 1);
+    drain(broker, &numbers);
+    fake_flush(rig->stores[0]);
+    rig_take(broker, 100, &numbers);
+    assert_int_equal(fake_window(rig->stores[0], COUNTER_0), 2);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void window_that_went_back_poisons_its_partition(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->pool.window_bits = 16;
+    broker = rig_open(rig);
+    while (fake_value(rig->stores[0], COUNTER_0) < 300)
+        rig_take(broker, 100, &numbers);
+    rig_await_rest(broker);
+    fake_go_back(rig->stores[0], 100);
+    rig_take_until(broker, 0, SEQB_PARTITION_REFUSED, &numbers);
+    rig_expect_words(rig_partition(broker, 0).reason, "went back");
+    rig_take(broker, 5000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void windows_run_out_for_one_counter_alone(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t number;
+
+    numbers_init(&numbers);
+    events_start();
+    fake_put(rig->authority, LEASES_0, layout_window_max(0, 2, 8) - 2);
+    rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
+    broker = rig_open(rig);
+    rig_take(broker, (size_t)2 * WINDOW_STOCK, &numbers);
+    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_EXHAUSTED);
+    rig_expect_words(err.text, "partition 0 (b0)");
+    assert_int_equal(events_count("event=exhausted", "partition=0"), 1);
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
+    assert_int_equal(rig_partition(broker, -1).state, SEQB_PARTITION_UP);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    assert_int_equal(numbers_highest(&numbers), INT64_MAX);
+    numbers_fini(&numbers);
+}
+
+#define WINDOWED(test)                                                         \
+    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WINDOWED(absent_cell_gets_a_leased_window),
+        WINDOWED(used_up_window_is_followed_by_the_next),
+        WINDOWED(store_that_forgot_gets_a_fresh_window),
+        WINDOWED(later_broker_counts_on_in_the_window_that_stands),
+        WINDOWED(spare_window_bridges_an_authority_that_is_down),
+        WINDOWED(hung_authority_is_waited_for_only_so_long),
+        WINDOWED(authority_that_went_back_is_raised),
+        WINDOWED(broker_remembers_its_window_over_a_flush),
+        WINDOWED(restored_authority_is_raised_far),
+        WINDOWED(lost_lease_is_never_used),
+        WINDOWED(window_whose_install_is_in_doubt_is_dropped),
+        WINDOWED(install_whose_answer_is_lost_is_not_sent_again),
+        WINDOWED(window_that_went_back_poisons_its_partition),
+        WINDOWED(windows_run_out_for_one_counter_alone),
+    };
+
+    return cmocka_run_group_tests_name("window", tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every line that is told must be there, and in the error too. */
+#include "unit/topology_expect.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "platform/text.h"
+
+static void collect(void *context, const char *line)
+{
+    char *lines = context;
+
+    assert_true(
+        text_append(lines, 4096, "%s%s", *lines == '\0' ? "" : "\n", line));
+}
+
+void topology_expect(const char *text, const char *expected)
+{
+    char lines[4096] = "";
+    struct config *config = NULL;
+    struct seqb_error error = {.text = ""};
+    const enum seqb_status status =
+        config_open_text(text, "t.conf", collect, lines, &config, &error);
+
+    config_close(config);
+    assert_string_equal(lines, expected);
+    assert_string_equal(error.text, expected);
+    assert_int_equal(status, *expected == '\0' ? SEQB_OK : SEQB_CONFIG);
+}
+
+void topology_expect_all(const struct topology_wrong *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        topology_expect(cases[i].text, cases[i].lines);
+}
+
+int topology_setup(void **state)
+{
+    (void)state;
+    return setenv("SEQBROKER_STATE_DIR", "/state", 1);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Topologies in few words, and what is told of them. */
+#pragma once
+
+#include <stddef.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+/* The parts of a sound topology, a line each. */
+#define BACKEND "backends=({name=\"a\";engine=\"sqlite\";path=\"a.db\";});\n"
+#define POOL    "pools=({name=\"p\";partitions=[\"a\"];});\n"
+#define KEY     "sequences=({key=\"k\";});\n"
+
+/* A backend or pool of one line, for lists of them. */
+#define SQLITE(name)                                                           \
+    "{name=\"" name "\";engine=\"sqlite\";path=\"" name ".db\";}"
+#define REDIS(more) "{name=\"r\";engine=\"redis\";" more "}"
+#define WINDOWED                                                               \
+    "backends=(" REDIS("") "," SQLITE(                                         \
+        "a") ");\n"                                                            \
+             "pools=({name=\"p\";partitions=[\"r\"];authority=\"a\";});\n"
+
+struct topology_wrong {
+    const char *text;
+    const char *lines; /* all that is told */
+};
+
+/* Parses and compares all lines that are told; "" if it is sound. */
+void topology_expect(const char *text, const char *expected);
+void topology_expect_all(const struct topology_wrong *cases, size_t count);
+
+/* A group set-up: the state directory of these topologies is /state. */
+int topology_setup(void **state);
