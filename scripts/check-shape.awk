@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The rules of scripts/check-shape. Plain POSIX awk: a bare Debian has mawk.
+
+function finding(what)
+{
+    printf "%s:%d: %s\n", FILENAME, FNR, what
+    found = 1
+}
+
+# The line without comments and the contents of literals; in_comment is
+# carried from line to line.
+function code_of(line,    out, c, two, quote)
+{
+    out = ""
+    while (line != "") {
+        two = substr(line, 1, 2)
+        c = substr(line, 1, 1)
+        if (in_comment) {
+            if (two == "*/")
+                in_comment = 0
+            line = substr(line, two == "*/" ? 3 : 2)
+        } else if (quote != "") {
+            if (c == quote)
+                quote = ""
+            line = substr(line, c == "\\" ? 3 : 2)
+        } else if (two == "/*") {
+            in_comment = 1
+            line = substr(line, 3)
+        } else if (two == "//") {
+            return out
+        } else {
+            if (c == "\"" || c == "'")
+                quote = c
+            out = out c
+            line = substr(line, 2)
+        }
+    }
+    return out
+}
+
+function calls(text, name)
+{
+    return text ~ ("(^|[^A-Za-z0-9_>.])" name "[ \t]*\\(")
+}
+
+# Which folders' front headers a folder may include; platform goes anywhere.
+function layer_may(from, to)
+{
+    return index(" " below[from] " ", " " to " ") > 0
+}
+
+function check_own_include(header,    to, file)
+{
+    if (header ~ /\.\./) {
+        finding("include \"" header "\" climbs: name folder and file")
+        return
+    }
+    if (index(header, "/") == 0) {
+        if (index(" " generated " ", " " header " ") == 0)
+            finding("include \"" header "\" names no folder")
+        return
+    }
+    to = header
+    sub(/\/.*/, "", to)
+    file = header
+    sub(/^[^\/]*\//, "", file)
+    if (area != "src" || to == folder)
+        return
+    if (to == "platform" && layer_may(folder, to))
+        return
+    if (!layer_may(folder, to))
+        finding("src/" folder " may not include \"" header "\"")
+    else if (file != to ".h")
+        finding("of src/" to " only its front header \"" to "/" to ".h\"" \
+                " may be included here, not \"" header "\"")
+}
+
+function library_is_at_home(header)
+{
+    if (header ~ /^libconfig/)
+        return FILENAME ~ /^src\/config\//
+    if (header ~ /^hiredis/)
+        return FILENAME ~ /^(src\/backends\/redis[a-z_]*\.[ch]|src\/ctl\/|tests\/)/
+    if (header == "sqlite3.h")
+        return FILENAME ~ /^(src\/backends\/sqlite[a-z_]*\.[ch]|tests\/)/
+    if (header ~ /^(event2\/|ev[a-z]*\.h)/)
+        return FILENAME ~ /^src\/daemon\//
+    if (header ~ /^libsmartcols/)
+        return FILENAME ~ /^src\/ctl\//
+    return 1
+}
+
+function check_include(line,    header)
+{
+    header = line
+    sub(/^[ \t]*#[ \t]*include[ \t]*/, "", header)
+    if (header ~ /^</) {
+        sub(/^</, "", header)
+        sub(/>.*/, "", header)
+        if (!library_is_at_home(header))
+            finding("include <" header "> outside its place")
+        if (header ~ /^seqbroker\// && \
+            header !~ /^seqbroker\/(status|backend|admin|seqbroker)\.h$/)
+            finding("<" header "> is no public header")
+        return
+    }
+    sub(/^"/, "", header)
+    sub(/".*/, "", header)
+    if (area == "include")
+        finding("a public header may not include \"" header "\"")
+    else if (area == "src" || header ~ /\.\./)
+        check_own_include(header)
+}
+
+function check_condition(text)
+{
+    if (area == "src" && folder != "platform" && \
+        FILENAME != "src/backends/registry.c")
+        finding("conditional compilation outside registry.c and platform")
+    if (area == "include" && text !~ /__cplusplus|__GNUC__/)
+        finding("conditional compilation in a public header")
+}
+
+function check_code(text)
+{
+    if (area != "src")
+        return
+    if (!reads_clocks && \
+        (calls(text, "clock_gettime") || calls(text, "gettimeofday") || \
+         calls(text, "time")))
+        finding("only platform/clock.c reads a clock")
+    if (calls(text, "strcpy") || calls(text, "strcat") || \
+        calls(text, "v?sprintf") || calls(text, "alloca"))
+        finding("unbounded: use platform/text.h, or the heap")
+}
+
+BEGIN {
+    below["platform"] = ""
+    below["period"] = "platform"
+    below["backends"] = "period platform"
+    below["ha"] = below["backends"] " backends"
+    below["queue"] = below["ha"] " ha"
+    below["number"] = below["queue"] " queue"
+    below["config"] = below["number"] " number"
+    below["api"] = below["config"] " config"
+    below["daemon"] = ""
+    below["ctl"] = ""
+    unfinished = "(^|[^A-Za-z0-9_])(TO" "DO|FIX" "ME|X" "XX)([^A-Za-z0-9_]|$)"
+}
+
+FNR == 1 {
+    in_comment = 0
+    is_code = FILENAME ~ /\.[ch]$/
+    is_cmake = FILENAME ~ /(CMakeLists\.txt|\.cmake)$/
+    split(FILENAME, part, "/")
+    area = part[1]
+    folder = area == "src" ? part[2] : ""
+    # The daemon has the public API only, so it has its own two readers.
+    reads_clocks = FILENAME == "src/platform/clock.c" || \
+        FILENAME ~ /^src\/daemon\/(main|server)\.c$/
+    if (area == "src" && is_code && !(folder in below))
+        finding("src/" folder " is none of the layers")
+}
+
+FNR == 501 {
+    finding("longer than 500 lines")
+}
+
+$0 ~ unfinished {
+    finding("unfinished: do it, or open an issue")
+}
+
+is_cmake && toupper($0) ~ /FILE[ \t]*\([ \t]*GLOB/ {
+    finding("sources are listed, never globbed")
+}
+
+is_code {
+    was_comment = in_comment
+    text = code_of($0)
+    if (!was_comment && text ~ /^[ \t]*#[ \t]*include/)
+        check_include($0)
+    else if (text ~ /^[ \t]*#[ \t]*if/)
+        check_condition(text)
+    else
+        check_code(text)
+}
+
+END {
+    exit found
+}
