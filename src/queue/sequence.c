@@ -170,11 +170,10 @@ static enum seqb_status sequence_wait(struct seqb_sequence *sequence,
         queue_wake(sequence);
         if (sequence->is_closed)
             status = closing(err);
-        else if (is_hopeless(ha_counter_outlook(sequence->counter, NULL)))
-            status = timed_out(sequence, err);
-        else if (!condition_wait(&sequence->filled, &sequence->lock,
-                                 until_ms) &&
-                 ring_stock(sequence->ring) == 0)
+        else if (is_hopeless(ha_counter_outlook(sequence->counter, NULL)) ||
+                 (!condition_wait(&sequence->filled, &sequence->lock,
+                                  until_ms) &&
+                  ring_stock(sequence->ring) == 0))
             status = timed_out(sequence, err);
     }
     pthread_mutex_unlock(&sequence->lock);

@@ -99,9 +99,11 @@ static int compare(const void *a, const void *b)
 
 static void tell(const char *what, struct start *starts, size_t n)
 {
+    const struct start *middle = &starts[n / 2];
+
     qsort(starts, n, sizeof *starts, compare);
-    printf("| %s | %.1f | %.1f ... %.1f | %.1f |\n", what, starts[n / 2].ms,
-           starts[0].ms, starts[n - 1].ms, (double)starts[n / 2].rss_kb / 1024);
+    printf("| %s | %.1f | %.1f ... %.1f | %.1f |\n", what, middle->ms,
+           starts[0].ms, starts[n - 1].ms, (double)middle->rss_kb / 1024);
 }
 
 int main(void)

@@ -179,7 +179,8 @@ static void kill_loses_no_more_than_is_held(void **state)
         taker_read(&taker, scene, 2000);
         first = scene->numbers.values[0];
         /* Held, in flight, and taken but not written. */
-        assert_in_range(first, before + 1, before + 2 * MAX_UNUSED + 100);
+        assert_in_range(first, before + 1,
+                        before + (int64_t)2 * MAX_UNUSED + 100);
         taker_kill(&taker, scene);
         before = numbers_highest(&scene->numbers);
     }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -81,6 +82,21 @@ static void layouts_that_differ_are_refused(void **state)
     scene_expect_no_repeats(scene);
 }
 
+/* The refusal comes before any new store is made. */
+static void renamed_and_grown_pool_makes_no_store(void **state)
+{
+    struct scene *scene = *state;
+
+    use(scene);
+    scene_expect_refused(
+        scene, write_topology(scene, "\"a\", \"b\", \"c\", \"d\"", "other", ""),
+        SEQB_LAYOUT, "stands in main/0");
+    assert_int_not_equal(access(scene_state_path(scene, "c.db"), F_OK), 0);
+    assert_int_not_equal(access(scene_state_path(scene, "d.db"), F_OK), 0);
+    use(scene);
+    scene_expect_no_repeats(scene);
+}
+
 /* A pool of one partition cannot name the other's backend. */
 static void fewer_partitions_are_refused(void **state)
 {
@@ -146,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE(layouts_that_differ_are_refused),
+        SCENE(renamed_and_grown_pool_makes_no_store),
         SCENE(fewer_partitions_are_refused),
         SCENE(what_is_no_layout_may_change),
         SCENE(automatic_sequence_keeps_its_bits),

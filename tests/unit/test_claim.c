@@ -252,6 +252,32 @@ static void windowed_store_that_forgot_its_claims_makes_them_again(void **state)
     numbers_fini(&numbers);
 }
 
+/* Of the same backend name and pool, in use by brokers with another authority;
+ * it was down when this pool was begun without it. */
+static void store_that_comes_back_with_another_layout_is_refused(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->backends[0].options.path = "store-2";
+    rig->backends[2].options.path = "store-3";
+    use(rig, 10, &numbers);
+    numbers_fini(&numbers);
+    numbers_init(&numbers); /* theirs are another pool's */
+    rig_shape(rig, rig->kind, 1);
+    fake_set_down(rig->stores[1], true);
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    fake_set_down(rig->stores[1], false);
+    rig_take_until(broker, 1, SEQB_PARTITION_REFUSED, &numbers);
+    rig_expect_words(rig_partition(broker, 1).reason, "authority was ");
+    assert_int_equal(rig_partition(broker, 1).granted, 0);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
 /* Claims the memory bits of "order" in one store alone. */
 static void claim_in(struct rig *rig, size_t i, int32_t memory_bits)
 {
@@ -302,6 +328,7 @@ int main(void)
         DIRECT(one_store_in_two_places_is_refused_at_the_first_start),
         WINDOWED(one_windowed_store_in_two_places_is_refused),
         WINDOWED(windowed_store_that_forgot_its_claims_makes_them_again),
+        WINDOWED(store_that_comes_back_with_another_layout_is_refused),
         DIRECT(refused_sequence_does_not_hold_up_the_rescue),
     };
 

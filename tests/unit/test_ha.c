@@ -364,7 +364,7 @@ static void exhausted_counter_says_so_at_once(void **state)
     nearly_exhaust(rig, 1, 20);
     rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
     broker = rig_open(rig);
-    rig_take(broker, 30 * 4, &numbers);
+    rig_take(broker, (size_t)30 * 4, &numbers);
     assert_int_equal(rig_take_one(broker, &number, &err), SEQB_EXHAUSTED);
     rig_expect_words(err.text, "partition 0 (b0)");
     rig_expect_words(err.text, "partition 1 (b1)");

@@ -16,8 +16,8 @@
 
 #define COUNTER_0    "main/0/order"
 #define LEASES_0     "window/main/0/order"
-#define WINDOW_RUNS  256 /* 2^window_bits of the rig */
-#define RUN          4   /* 2^memory_bits */
+#define WINDOW_RUNS  ((size_t)256) /* 2^window_bits of the rig */
+#define RUN          4             /* 2^memory_bits */
 #define WINDOW_STOCK (WINDOW_RUNS * RUN)
 
 /* One partition, so that every window is its. */
@@ -174,6 +174,35 @@ static void later_broker_counts_on_in_the_window_that_stands(void **state)
     numbers_fini(&numbers);
 }
 
+/* Other brokers went on meanwhile: what was leased ahead is behind, and is not
+ * even offered to the store. */
+static void spare_that_fell_behind_is_dropped(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *first;
+    struct rig_broker *second;
+    int64_t leased;
+    int64_t installs;
+
+    numbers_init(&numbers);
+    first = rig_open(rig);
+    rig_take(first, 1, &numbers);
+    await_leases(rig, 2);
+    second = rig_open(rig);
+    rig_take(second, 5 * WINDOW_STOCK, &numbers);
+    rig_close(second);
+    leased = fake_value(rig->authority, LEASES_0);
+    installs = fake_calls(rig->stores[0], FAKE_INSTALL);
+    rig_take(first, 3 * WINDOW_STOCK, &numbers);
+    rig_await_rest(first);
+    /* Each of them found its place at the first attempt. */
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_INSTALL) - installs,
+                     fake_window(rig->stores[0], COUNTER_0) - leased);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
 static void spare_window_bridges_an_authority_that_is_down(void **state)
 {
     struct rig *rig = one_partition(state);
@@ -228,13 +257,13 @@ static void authority_that_went_back_is_raised(void **state)
 
     numbers_init(&numbers);
     events_start();
-    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 5 * WINDOW_STOCK, &numbers);
     rig_close(broker);
     window = fake_window(rig->stores[0], COUNTER_0);
     assert_true(window >= 5);
     fake_go_back(rig->authority, 4);
     broker = rig_open(rig);
-    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 5 * WINDOW_STOCK, &numbers);
     assert_true(fake_window(rig->stores[0], COUNTER_0) >= window + 5);
     assert_true(events_count("event=raised", LEASES_0) > 0);
     assert_int_equal(numbers_repeats(&numbers), 0);
@@ -251,7 +280,7 @@ static void broker_remembers_its_window_over_a_flush(void **state)
     numbers_init(&numbers);
     rig->sequences[0].deadline_ms = 1000;
     broker = rig_open(rig);
-    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 5 * WINDOW_STOCK, &numbers);
     drain(broker, &numbers);
     fake_put(rig->authority, LEASES_0, 0);
     while (rig_partition(broker, -1).state != SEQB_PARTITION_REFUSED) {
@@ -276,11 +305,11 @@ static void restored_authority_is_raised_far(void **state)
 
     numbers_init(&numbers);
     events_start();
-    rig_take(broker, (size_t)2 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 2 * WINDOW_STOCK, &numbers);
     fake_save(rig->authority);
-    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 5 * WINDOW_STOCK, &numbers);
     fake_restore(rig->authority);
-    rig_take(broker, (size_t)5 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 5 * WINDOW_STOCK, &numbers);
     assert_true(fake_value(rig->authority, LEASES_0) >= 65536);
     assert_int_equal(events_count("event=raised", LEASES_0), 1);
     assert_int_equal(numbers_repeats(&numbers), 0);
@@ -369,7 +398,7 @@ static void windows_run_out_for_one_counter_alone(void **state)
     fake_put(rig->authority, LEASES_0, layout_window_max(0, 2, 8) - 2);
     rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
     broker = rig_open(rig);
-    rig_take(broker, (size_t)2 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 2 * WINDOW_STOCK, &numbers);
     assert_int_equal(rig_take_one(broker, &number, &err), SEQB_EXHAUSTED);
     rig_expect_words(err.text, "partition 0 (b0)");
     assert_int_equal(events_count("event=exhausted", "partition=0"), 1);
@@ -390,6 +419,7 @@ int main(void)
         WINDOWED(used_up_window_is_followed_by_the_next),
         WINDOWED(store_that_forgot_gets_a_fresh_window),
         WINDOWED(later_broker_counts_on_in_the_window_that_stands),
+        WINDOWED(spare_that_fell_behind_is_dropped),
         WINDOWED(spare_window_bridges_an_authority_that_is_down),
         WINDOWED(hung_authority_is_waited_for_only_so_long),
         WINDOWED(authority_that_went_back_is_raised),
