@@ -17,6 +17,8 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "support/folder.h"
+
 #define ROUNDS      5
 #define THREADS_MAX 16
 #define RUN_S       1.0
@@ -148,7 +150,6 @@ int main(int argc, char **argv)
     const int memory_bits = argc > 1 ? atoi(argv[1]) : 10;
     char folder[] = "/tmp/seqbroker-bench-XXXXXX";
     char path[sizeof folder + 16];
-    char command[sizeof folder + 16];
     struct bench bench = {0};
     struct seqb_broker *broker;
     struct seqb_error err;
@@ -180,6 +181,6 @@ int main(int argc, char **argv)
             break;
     }
     seqb_close(broker);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command) != 0; /* NOLINT(cert-env33-c): our own folder */
+    folder_remove(folder);
+    return 0;
 }

@@ -15,6 +15,8 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "support/folder.h"
+
 #define ROUNDS 5
 
 struct start {
@@ -113,15 +115,12 @@ int main(void)
 
     for (int i = 0; i < ROUNDS; i++) {
         char folder[] = "/tmp/seqbroker-start-XXXXXX";
-        char command[sizeof folder + 16];
 
         if (mkdtemp(folder) == NULL ||
             setenv("SEQBROKER_STATE_DIR", folder, 1) != 0 ||
             start_in_child(&first[i]) != 0 || start_in_child(&later[i]) != 0)
             return 1;
-        snprintf(command, sizeof command, "rm -rf %s", folder);
-        if (system(command) != 0)
-            return 1;
+        folder_remove(folder);
     }
     printf("| embedded default | ms to the first number | min ... max | "
            "resident MB |\n|---|---|---|---|\n");

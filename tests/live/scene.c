@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,21 +22,13 @@
 #include "platform/file.h"
 #include "platform/text.h"
 #include "support/events.h"
+#include "support/folder.h"
 
 #define PATH_SIZE  256
 #define FILE_MAX   (64 << 20)
 #define TAKER_MANY 37 /* numbers in one call of a taker: no power of two */
 #define READ_MANY  4096
 #define TAKE_MANY  10000 /* the stock may be large */
-
-static int remove_entry(const char *path, const struct stat *status, int type,
-                        struct FTW *at)
-{
-    (void)status;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
 
 int scene_setup(void **state)
 {
@@ -62,7 +53,7 @@ int scene_teardown(void **state)
     scene_close(scene);
     events_stop();
     numbers_fini(&scene->numbers);
-    (void)nftw(scene->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(scene->folder);
     free(scene);
     return 0;
 }

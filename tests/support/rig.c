@@ -343,3 +343,23 @@ void rig_await_rest(const struct rig_broker *broker)
 {
     rig_await(is_at_rest, &broker);
 }
+
+void rig_use(struct rig *rig, size_t count, struct numbers *out)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    if (count > 0)
+        rig_take(broker, count, out);
+    rig_close(broker);
+}
+
+void rig_expect_open_fails(struct rig *rig, enum seqb_status expected,
+                           const char *words)
+{
+    struct rig_broker *broker;
+    struct seqb_error err = {SEQB_OK, ""};
+
+    assert_int_equal(rig_try_open(rig, &broker, &err), expected);
+    assert_int_equal(err.status, expected);
+    rig_expect_words(err.text, words);
+}

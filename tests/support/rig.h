@@ -50,6 +50,11 @@ int rig_setup_direct(void **state);
 int rig_setup_windowed(void **state);
 int rig_teardown(void **state);
 
+#define DIRECT(test)                                                           \
+    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
+#define WINDOWED(test)                                                         \
+    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
+
 /* Sets up the backends and the pool anew, with 2^bits partitions. */
 void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits);
 
@@ -76,6 +81,13 @@ struct seqb_partition_status rig_partition(const struct rig_broker *broker,
                                            int32_t partition);
 struct seqb_sequence_status rig_status(const struct rig_broker *broker,
                                        const char *key);
+
+/* Opens, takes numbers if it is to, closes: a pool in use. */
+void rig_use(struct rig *rig, size_t count, struct numbers *out);
+
+/* Opening must fail so; the text must contain the words. */
+void rig_expect_open_fails(struct rig *rig, enum seqb_status expected,
+                           const char *words);
 
 /* Wait until a partition is in a state that lasts, the second one taking
  * numbers into `out` meanwhile, so that it is asked. */

@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -23,6 +22,7 @@
 
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/folder.h"
 
 #define SERVERS_MAX 16
 #define ARGS_MAX    16
@@ -45,20 +45,6 @@ static struct server *servers[SERVERS_MAX];
 static pid_t owner;
 
 /* --- files and ports --- */
-
-static int remove_entry(const char *path, const struct stat *status, int type,
-                        struct FTW *at)
-{
-    (void)status;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
-static void remove_folder(const char *path)
-{
-    (void)nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static bool port_is_free(int32_t port)
 {
@@ -327,7 +313,7 @@ void server_free(struct server *server)
     }
     server_reap(server);
     server_forget_admin(server);
-    remove_folder(server->folder);
+    folder_remove(server->folder);
     free(server);
 }
 

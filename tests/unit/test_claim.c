@@ -12,27 +12,6 @@
 
 #include "support/rig.h"
 
-/* Opens, takes numbers if it is to, closes: a pool in use. */
-static void use(struct rig *rig, size_t count, struct numbers *out)
-{
-    struct rig_broker *broker = rig_open(rig);
-
-    if (count > 0)
-        rig_take(broker, count, out);
-    rig_close(broker);
-}
-
-static void expect_open_fails(struct rig *rig, enum seqb_status expected,
-                              const char *words)
-{
-    struct rig_broker *broker;
-    struct seqb_error err = {SEQB_OK, ""};
-
-    assert_int_equal(rig_try_open(rig, &broker, &err), expected);
-    assert_int_equal(err.status, expected);
-    rig_expect_words(err.text, words);
-}
-
 static void swap_partitions(struct rig *rig)
 {
     rig->pool.partitions[0] = 1;
@@ -159,13 +138,13 @@ static void expect_refused(struct rig *rig, const struct change *change,
 
     print_message("  %s\n", change->name);
     change->make(rig);
-    expect_open_fails(rig, SEQB_LAYOUT, change->words);
+    rig_expect_open_fails(rig, SEQB_LAYOUT, change->words);
     after = values_now(rig);
     assert_memory_equal(&before, &after, sizeof before);
     rig->sequences[0].memory_bits = 2;
     rig->pool = pool;
     rig_shape(rig, rig->kind, 1);
-    use(rig, 100, numbers);
+    rig_use(rig, 100, numbers);
 }
 
 static void expect_all_refused(struct rig *rig, const struct change *changes,
@@ -174,7 +153,7 @@ static void expect_all_refused(struct rig *rig, const struct change *changes,
     struct numbers numbers;
 
     numbers_init(&numbers);
-    use(rig, 500, &numbers);
+    rig_use(rig, 500, &numbers);
     for (size_t i = 0; i < n; i++)
         expect_refused(rig, &changes[i], &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
@@ -198,7 +177,7 @@ static void windowed_pool_refuses_another_layout(void **state)
     rig->backends[0].options.path = "store-1";
     rig->backends[1].options.path = "store-2";
     rig->backends[2].options.path = "store-3";
-    use(rig, 10, &numbers);
+    rig_use(rig, 10, &numbers);
     rig->pool.name = "main";
     rig_shape(rig, RIG_WINDOWED, 1);
     fake_store_free(rig->stores[1]);
@@ -217,9 +196,9 @@ static void one_store_in_two_places_is_refused_at_the_first_start(void **state)
 
     numbers_init(&numbers);
     copy_over_the_other(rig);
-    expect_open_fails(rig, SEQB_LAYOUT, "b0 and b1 lead to the same store");
+    rig_expect_open_fails(rig, SEQB_LAYOUT, "b0 and b1 lead to the same store");
     rig_shape(rig, rig->kind, 1);
-    use(rig, 500, &numbers);
+    rig_use(rig, 500, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
@@ -230,7 +209,7 @@ static void one_windowed_store_in_two_places_is_refused(void **state)
     struct rig *rig = *state;
 
     copy_over_the_other(rig);
-    expect_open_fails(rig, SEQB_LAYOUT, "another store stands there");
+    rig_expect_open_fails(rig, SEQB_LAYOUT, "another store stands there");
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
 }
 
@@ -240,14 +219,14 @@ static void windowed_store_that_forgot_its_claims_makes_them_again(void **state)
     struct numbers numbers;
 
     numbers_init(&numbers);
-    use(rig, 500, &numbers);
+    rig_use(rig, 500, &numbers);
     for (size_t i = 0; i < 2; i++) {
         fake_store_free(rig->stores[i]);
         rig->stores[i] = fake_store_new(i == 0 ? "store-0" : "store-1");
     }
-    use(rig, 500, &numbers);
+    rig_use(rig, 500, &numbers);
     swap_partitions(rig);
-    expect_open_fails(rig, SEQB_LAYOUT, "partition 0 was store 'b0'");
+    rig_expect_open_fails(rig, SEQB_LAYOUT, "partition 0 was store 'b0'");
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
@@ -263,7 +242,7 @@ static void store_that_comes_back_with_another_layout_is_refused(void **state)
     numbers_init(&numbers);
     rig->backends[0].options.path = "store-2";
     rig->backends[2].options.path = "store-3";
-    use(rig, 10, &numbers);
+    rig_use(rig, 10, &numbers);
     numbers_fini(&numbers);
     numbers_init(&numbers); /* theirs are another pool's */
     rig_shape(rig, rig->kind, 1);
@@ -286,7 +265,7 @@ static void claim_in(struct rig *rig, size_t i, int32_t memory_bits)
     numbers_init(&none);
     rig->sequences[0].memory_bits = memory_bits;
     fake_set_down(rig->stores[1 - i], true);
-    use(rig, 0, &none);
+    rig_use(rig, 0, &none);
     fake_set_down(rig->stores[1 - i], false);
     numbers_fini(&none);
 }
@@ -300,7 +279,7 @@ static void refused_sequence_does_not_hold_up_the_rescue(void **state)
 
     numbers_init(&numbers);
     rig->queue.sequence_count = 0;
-    use(rig, 0, &numbers);
+    rig_use(rig, 0, &numbers);
     rig->queue.sequence_count = 1;
     claim_in(rig, 1, 3);
     claim_in(rig, 0, 2);
@@ -314,11 +293,6 @@ static void refused_sequence_does_not_hold_up_the_rescue(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
-
-#define DIRECT(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
-#define WINDOWED(test)                                                         \
-    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
 
 int main(void)
 {

@@ -16,21 +16,9 @@
 #include "platform/text.h"
 #include "unit/topology_expect.h"
 
-static struct config *open_sound(const char *path)
-{
-    struct config *config = NULL;
-    struct seqb_error error = {.text = ""};
-    const enum seqb_status status =
-        config_open(path, NULL, NULL, &config, &error);
-
-    assert_string_equal(error.text, "");
-    assert_int_equal(status, SEQB_OK);
-    return config;
-}
-
 static void embedded_default_is_four_sqlite_partitions(void **state)
 {
-    struct config *config = open_sound(NULL);
+    struct config *config = topology_open_sound(NULL);
     const struct config_topology *topology = config_topology(config);
     const struct ha_pool_options *pool = topology->ha.pools;
 
@@ -64,7 +52,7 @@ static void embedded_default_is_four_sqlite_partitions(void **state)
 
 static void embedded_default_makes_sequences_by_themselves(void **state)
 {
-    struct config *config = open_sound(NULL);
+    struct config *config = topology_open_sound(NULL);
     const struct queue_options *queue = &config_topology(config)->queue;
 
     (void)state;
@@ -85,7 +73,7 @@ static void embedded_default_makes_sequences_by_themselves(void **state)
 
 static void redis_sample_is_two_partitions_and_an_authority(void **state)
 {
-    struct config *config = open_sound("config/redis.conf");
+    struct config *config = topology_open_sound("config/redis.conf");
     const struct config_topology *topology = config_topology(config);
     const struct ha_backend_options *backends = topology->ha.backends;
     const struct ha_pool_options *pool = topology->ha.pools;
@@ -120,7 +108,7 @@ static void redis_sample_is_two_partitions_and_an_authority(void **state)
 
 static void redis_sample_lists_its_sequences(void **state)
 {
-    struct config *config = open_sound("config/redis.conf");
+    struct config *config = topology_open_sound("config/redis.conf");
     const struct queue_options *queue = &config_topology(config)->queue;
 
     (void)state;

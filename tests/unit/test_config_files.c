@@ -76,18 +76,6 @@ static void write_text(struct fixture *fixture, const char *name,
     write_file(fixture, name, text, strlen(text), 0600);
 }
 
-static struct config *open_sound(const char *path)
-{
-    struct config *config = NULL;
-    struct seqb_error error = {.text = ""};
-    const enum seqb_status status =
-        config_open(path, NULL, NULL, &config, &error);
-
-    assert_string_equal(error.text, "");
-    assert_int_equal(status, SEQB_OK);
-    return config;
-}
-
 /* The error of a file that must be refused, with %s for the folder. */
 static void expect_refused(const struct fixture *fixture, const char *path,
                            const char *format)
@@ -116,7 +104,7 @@ static void included_files_are_read_and_named_in_mistakes(void **state)
 
     write_text(fixture, "part.conf", "\n" BACKEND POOL);
     write_text(fixture, "t.conf", "@include \"part.conf\"\n" KEY);
-    config_close(open_sound(fixture->path));
+    config_close(topology_open_sound(fixture->path));
     write_text(fixture, "part.conf", "\n\nlog=1;\n" BACKEND POOL);
     write_text(fixture, "t.conf", "@include \"part.conf\"\n" KEY "x=1;\n");
     assert_true(text_format(expected, sizeof expected,
@@ -176,7 +164,7 @@ static void password_is_read_without_its_newline(void **state)
 
         write_text(fixture, "secret", texts[i]);
         write_text(fixture, "t.conf", WITH_PASSWORD);
-        config = open_sound(fixture->path);
+        config = topology_open_sound(fixture->path);
         redis = &config_topology(config)->ha.backends[0].options;
         assert_string_equal(redis->user, "u");
         assert_string_equal(redis->password, "open sesame");

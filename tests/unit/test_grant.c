@@ -221,11 +221,6 @@ static void many_counters_of_one_store_are_mended_at_once(void **state)
     numbers_fini(&bills);
 }
 
-#define DIRECT(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
-#define WINDOWED(test)                                                         \
-    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -398,9 +398,6 @@ static void exhaustion_is_one_sequences_alone(void **state)
     numbers_fini(&numbers);
 }
 
-#define DIRECT(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -296,9 +296,6 @@ static void forked_child_is_refused_and_its_parent_goes_on(void **state)
     numbers_fini(&numbers);
 }
 
-#define DIRECT(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

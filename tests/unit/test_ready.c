@@ -189,9 +189,6 @@ static void removing_a_callback_waits_for_the_call_under_way(void **state)
     assert_true(callback.had_ended);
 }
 
-#define DIRECT(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -13,27 +13,6 @@
 
 #include "support/rig.h"
 
-/* Opens, takes numbers if it is to, closes: a pool in use. */
-static void use(struct rig *rig, size_t count, struct numbers *out)
-{
-    struct rig_broker *broker = rig_open(rig);
-
-    if (count > 0)
-        rig_take(broker, count, out);
-    rig_close(broker);
-}
-
-static void expect_open_fails(struct rig *rig, enum seqb_status expected,
-                              const char *words)
-{
-    struct rig_broker *broker;
-    struct seqb_error err = {SEQB_OK, ""};
-
-    assert_int_equal(rig_try_open(rig, &broker, &err), expected);
-    assert_int_equal(err.status, expected);
-    rig_expect_words(err.text, words);
-}
-
 static void first_start_needs_every_direct_store(void **state)
 {
     struct rig *rig = *state;
@@ -41,10 +20,11 @@ static void first_start_needs_every_direct_store(void **state)
 
     numbers_init(&numbers);
     fake_set_down(rig->stores[1], true);
-    expect_open_fails(rig, SEQB_UNAVAILABLE, "first start needs");
-    expect_open_fails(rig, SEQB_UNAVAILABLE, "b1 fails: fake store-1: is down");
+    rig_expect_open_fails(rig, SEQB_UNAVAILABLE, "first start needs");
+    rig_expect_open_fails(rig, SEQB_UNAVAILABLE,
+                          "b1 fails: fake store-1: is down");
     fake_set_down(rig->stores[1], false);
-    use(rig, 100, &numbers);
+    rig_use(rig, 100, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
@@ -57,7 +37,7 @@ static void first_start_needs_the_authority_but_no_windowed_store(void **state)
 
     numbers_init(&numbers);
     fake_set_down(rig->authority, true);
-    expect_open_fails(rig, SEQB_UNAVAILABLE, "auth fails");
+    rig_expect_open_fails(rig, SEQB_UNAVAILABLE, "auth fails");
     fake_set_down(rig->authority, false);
     fake_set_down(rig->stores[0], true);
     broker = rig_open(rig);
@@ -76,7 +56,7 @@ static void later_start_goes_on_with_one_store_down(void **state)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
-    use(rig, 500, &numbers);
+    rig_use(rig, 500, &numbers);
     fake_set_down(rig->stores[0], true);
     broker = rig_open(rig);
     rig_expect_words(rig_partition(broker, 0).reason, "is down");
@@ -95,7 +75,7 @@ static void later_start_waits_only_so_long_for_a_hung_store(void **state)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
-    use(rig, 500, &numbers);
+    rig_use(rig, 500, &numbers);
     fake_hang(rig->stores[1]);
     rig->ha.open_timeout_ms = 300;
     broker = rig_open(rig);
@@ -116,13 +96,13 @@ static void start_with_every_store_down_is_unavailable(void **state)
     numbers_init(&numbers);
     rig_set_down(rig, true);
     fake_set_down(rig->authority, true);
-    expect_open_fails(rig, SEQB_UNAVAILABLE, "is down");
+    rig_expect_open_fails(rig, SEQB_UNAVAILABLE, "is down");
     rig_set_down(rig, false);
     fake_set_down(rig->authority, false);
-    use(rig, 100, &numbers);
+    rig_use(rig, 100, &numbers);
     rig_set_down(rig, true);
     fake_set_down(rig->authority, true);
-    expect_open_fails(rig, SEQB_UNAVAILABLE, "is down");
+    rig_expect_open_fails(rig, SEQB_UNAVAILABLE, "is down");
     numbers_fini(&numbers);
 }
 
@@ -143,7 +123,7 @@ static void start_that_broke_off_can_be_repeated(void **state)
     }
     rig_take(broker, 1000, &numbers);
     rig_close(broker);
-    use(rig, 1000, &numbers);
+    rig_use(rig, 1000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
@@ -188,7 +168,7 @@ static void brokers_that_start_for_the_first_time_at_once_agree(void **state)
         rig->authority = fake_store_new("authority");
         start_four_at_once(rig);
     }
-    use(rig, 100, &numbers);
+    rig_use(rig, 100, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
@@ -201,7 +181,7 @@ static void later_start_adopts_a_direct_store_that_is_down(void **state)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
-    use(rig, 100, &numbers);
+    rig_use(rig, 100, &numbers);
     fake_set_down(rig->authority, true);
     broker = rig_open(rig);
     rig_take(broker, 100, &numbers); /* what is left of the window */
@@ -221,7 +201,7 @@ static void admission_that_fails_is_made_good_later(void **state)
 
     numbers_init(&numbers);
     rig->queue.sequence_count = 0;
-    use(rig, 0, &numbers);
+    rig_use(rig, 0, &numbers);
     rig->queue.sequence_count = 1;
     assert_int_equal(ha_open(&rig->ha, &rig->brokers[0].ha, NULL), SEQB_OK);
     broker = &rig->brokers[0];
@@ -233,11 +213,6 @@ static void admission_that_fails_is_made_good_later(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
-
-#define DIRECT(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
-#define WINDOWED(test)                                                         \
-    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
 
 int main(void)
 {

@@ -277,11 +277,6 @@ static void stores_that_are_down_are_not_stormed(void **state)
     assert_in_range(calls, 2, 2 * ((clock_now_ms() - start_ms) / 100 + 3));
 }
 
-#define DIRECT(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
-#define WINDOWED(test)                                                         \
-    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

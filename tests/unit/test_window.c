@@ -409,9 +409,6 @@ static void windows_run_out_for_one_counter_alone(void **state)
     numbers_fini(&numbers);
 }
 
-#define WINDOWED(test)                                                         \
-    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

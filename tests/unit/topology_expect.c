@@ -48,3 +48,15 @@ int topology_setup(void **state)
     (void)state;
     return setenv("SEQBROKER_STATE_DIR", "/state", 1);
 }
+
+struct config *topology_open_sound(const char *path)
+{
+    struct config *config = NULL;
+    struct seqb_error error = {.text = ""};
+    const enum seqb_status status =
+        config_open(path, NULL, NULL, &config, &error);
+
+    assert_string_equal(error.text, "");
+    assert_int_equal(status, SEQB_OK);
+    return config;
+}

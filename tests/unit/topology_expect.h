@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "config/config.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 /* The parts of a sound topology, a line each. */
@@ -28,6 +30,9 @@ struct topology_wrong {
 /* Parses and compares all lines that are told; "" if it is sound. */
 void topology_expect(const char *text, const char *expected);
 void topology_expect_all(const struct topology_wrong *cases, size_t count);
+
+/* Opens a topology file that must be sound. */
+struct config *topology_open_sound(const char *path);
 
 /* A group set-up: the state directory of these topologies is /state. */
 int topology_setup(void **state);
