@@ -82,6 +82,10 @@ function library_is_at_home(header)
         return FILENAME ~ /^src\/config\//
     if (header ~ /^hiredis/)
         return FILENAME ~ /^(src\/backends\/redis[a-z_]*\.[ch]|src\/ctl\/|tests\/)/
+    if (header ~ /^(mysql|errmsg|mysqld_error)(\/|\.h)/)
+        return FILENAME ~ /^(src\/backends\/mysql[a-z_]*\.[ch]|tests\/)/
+    if (header == "libpq-fe.h")
+        return FILENAME ~ /^(src\/backends\/postgres[a-z_]*\.[ch]|tests\/)/
     if (header == "sqlite3.h")
         return FILENAME ~ /^(src\/backends\/sqlite[a-z_]*\.[ch]|tests\/)/
     if (header ~ /^(event2\/|ev[a-z]*\.h)/)

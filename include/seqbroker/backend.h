@@ -27,7 +27,16 @@ extern "C" {
 
 enum seqb_guarantee { SEQB_DIRECT, SEQB_WINDOWED };
 
+/* Of a connection that needs a certificate, or not. */
+enum seqb_tls {
+    SEQB_TLS_OFF,
+    SEQB_TLS_REQUIRE, /* encrypted; the server's certificate is not checked */
+    SEQB_TLS_VERIFY   /* and its certificate and host name are checked */
+};
+
 #define SEQB_ORIGIN_SIZE  160
+#define SEQB_DOMAIN_SIZE  128
+#define SEQB_LOSS_SIZE    160
 #define SEQB_CLAIM_SIZE   4096
 /* "<pool>/<partition>/<key>", "window/..." before it, with the final 0. */
 #define SEQB_COUNTER_SIZE 128
@@ -38,17 +47,29 @@ enum seqb_guarantee { SEQB_DIRECT, SEQB_WINDOWED };
 struct seqb_backend_options {
     const char *name;        /* the backend's name in messages */
     const char *path;        /* sqlite: absolute file name */
-    const char *host;        /* redis: name or address */
-    const char *socket_path; /* redis: unix socket, instead of host */
+    const char *host;        /* name or address of the server */
+    const char *socket_path; /* unix socket, instead of host */
     const char *user;
-    const char *password; /* never in a message */
-    const char *prefix;   /* redis: before every key */
-    int32_t port;
-    int32_t database;
+    const char *password;         /* never in a message */
+    const char *database;         /* mysql, postgres: name; redis: number */
+    const char *prefix;           /* redis, memcached: before every key */
+    const char *conninfo;         /* postgres: libpq's, instead of the above */
+    const char *table_format;     /* mysql-autoinc: %s key, %d partition */
+    const char *const *sentinels; /* redis: "host:port" each, NULL at the end */
+    const char *master_name;      /* redis: as the sentinels call it */
+    const char *tls_ca;           /* file of certificates that are trusted */
+    const char *tls_cert;         /* own certificate ... */
+    const char *tls_key;          /* ... and its key */
+    const char *parameters;       /* as written, for engines of services */
+    int64_t keep_rows;            /* mysql-autoinc: rows kept of each counter */
+    enum seqb_tls tls;
+    int32_t port;               /* 0 only with a socket */
     int32_t timeout_ms;         /* bound of one call */
     int32_t connect_timeout_ms; /* bound of open */
-    bool create; /* may make the store's file or tables; else a missing one
-                    is SEQB_UNREACHABLE and nothing is made */
+    bool accept_loss; /* open a store whose settings lose commits, too */
+    bool auto_create; /* may make what a new counter needs, at any time */
+    bool create;      /* may make the store's file or tables; else a missing one
+                         is SEQB_UNREACHABLE and nothing is made */
 };
 
 /* Counter values first ... first + count - 1. */
@@ -175,6 +196,12 @@ struct seqb_backend {
     const struct seqb_backend_ops *ops;
     char origin[SEQB_ORIGIN_SIZE]; /* the store's history, as read by open */
     char server[64];               /* "redis 7.0.15", for messages */
+    char domain[SEQB_DOMAIN_SIZE]; /* the server or disk: backends with the
+                                      same text fail together */
+    char loss[SEQB_LOSS_SIZE];     /* what its settings lose and accept_loss
+                                      let pass; "": nothing */
+    int fd; /* the socket that calls wait on, for the pool to shut down when
+               one passes its time; -1: none, the engine keeps the time */
 };
 
 #ifdef __cplusplus

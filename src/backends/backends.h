@@ -6,6 +6,10 @@
 
 extern const struct seqb_backend_ops backend_sqlite;
 extern const struct seqb_backend_ops backend_redis;
+extern const struct seqb_backend_ops backend_memcached;
+extern const struct seqb_backend_ops backend_mysql_row;
+extern const struct seqb_backend_ops backend_mysql_autoinc;
+extern const struct seqb_backend_ops backend_postgres;
 
 /* The engine of that name, or NULL. */
 const struct seqb_backend_ops *backend_find(const char *engine);

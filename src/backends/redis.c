@@ -441,6 +441,7 @@ static enum seqb_status redis_open(const struct seqb_backend_options *options,
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory",
                          options->name);
     redis->base.ops = &backend_redis;
+    redis->base.fd = -1;
     status = redis_start(redis, options, err);
     if (status != SEQB_OK) {
         redis_close(&redis->base);

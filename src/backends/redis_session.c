@@ -74,12 +74,10 @@ static bool auth_append(struct redis_link *link,
     return link_append(link, (const char *[]){"AUTH", password}, 2);
 }
 
-static bool select_append(struct redis_link *link, int32_t database)
+/* A new connection stands in database 0. */
+static bool wants_select(const struct seqb_backend_options *options)
 {
-    char number[16];
-
-    (void)text_format(number, sizeof number, "%" PRId32, database);
-    return link_append(link, (const char *[]){"SELECT", number}, 2);
+    return options->database != NULL && strcmp(options->database, "0") != 0;
 }
 
 static bool session_append(struct redis_link *link,
@@ -87,7 +85,8 @@ static bool session_append(struct redis_link *link,
 {
     if (wants_auth(options) && !auth_append(link, options))
         return false;
-    if (options->database != 0 && !select_append(link, options->database))
+    if (wants_select(options) &&
+        !link_append(link, (const char *[]){"SELECT", options->database}, 2))
         return false;
     return link_append(link, (const char *[]){"INFO", "server"}, 2) &&
            link_append(link, (const char *[]){"INFO", "replication"}, 2) &&
@@ -238,7 +237,7 @@ enum seqb_status session_open(struct redis_link *link,
         return link_lose(link, SEQB_UNREACHABLE, err);
     if (wants_auth(options))
         status = session_auth(link, err);
-    if (status == SEQB_OK && options->database != 0)
+    if (status == SEQB_OK && wants_select(options))
         status = session_ok(link, "SELECT", err);
     if (status == SEQB_OK)
         status = session_origin(link, session, err);

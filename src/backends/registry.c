@@ -11,6 +11,16 @@ static const struct seqb_backend_ops *const engines[] = {
 #ifdef SEQB_WITH_REDIS
     &backend_redis,
 #endif
+#ifdef SEQB_WITH_MEMCACHED
+    &backend_memcached,
+#endif
+#ifdef SEQB_WITH_MYSQL
+    &backend_mysql_row,
+    &backend_mysql_autoinc,
+#endif
+#ifdef SEQB_WITH_POSTGRES
+    &backend_postgres,
+#endif
     NULL,
 };
 

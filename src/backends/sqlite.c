@@ -225,6 +225,7 @@ static enum seqb_status store_open(const struct seqb_backend_options *options,
         return error_set(err, SEQB_NO_MEMORY, "sqlite %s: out of memory",
                          options->name);
     sqlite->base.ops = &backend_sqlite;
+    sqlite->base.fd = -1;
     (void)text_copy(sqlite->base.server, sizeof sqlite->base.server,
                     sqlite_library());
     status = store_connect(sqlite, options, err);

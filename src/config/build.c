@@ -53,25 +53,65 @@ static int32_t timeout_ms(const struct ha_pool_options *pools, size_t count,
     return most;
 }
 
-static const char *redis_host(const struct draft_backend *backend)
+/* The usual port of each kind of server. */
+static int32_t usual_port(const char *engine)
 {
-    return backend->socket.text != NULL ? NULL : backend->host.text;
+    if (strcmp(engine, "redis") == 0)
+        return 6379;
+    if (strcmp(engine, "memcached") == 0)
+        return 11211;
+    if (strcmp(engine, "postgres") == 0)
+        return 5432;
+    return strncmp(engine, "mysql", 5) == 0 ? 3306 : 0;
 }
 
-/* Settings that the engine does not use stay NULL and 0. */
-static void build_redis(const struct build *build,
-                        const struct draft_backend *backend,
-                        struct seqb_backend_options *out)
+/* A text member of the draft that names a file beside the topology. */
+static const char *beside(const struct build *build,
+                          const struct draft_text *file)
 {
-    out->host = redis_host(backend);
-    out->port = out->host == NULL ? 0 : (int32_t)backend->port.number;
+    return file->text == NULL
+               ? NULL
+               : place_join(build->arena, build->folder, file->text);
+}
+
+static void build_server(const struct build *build,
+                         const struct draft_backend *backend,
+                         struct seqb_backend_options *out)
+{
+    const bool has_host = backend->socket.text == NULL &&
+                          backend->conninfo.text == NULL &&
+                          backend->sentinels.count == 0;
+
+    out->host = has_host ? backend->host.text : NULL;
+    if (has_host)
+        out->port = backend->port.line > 0 ? (int32_t)backend->port.number
+                                           : usual_port(backend->engine.text);
     out->socket_path = backend->socket.text;
+    out->conninfo = backend->conninfo.text;
     out->user = backend->user.text;
-    out->database = (int32_t)backend->database.number;
+    out->database = backend->database.text;
     out->prefix = backend->prefix.text;
     if (backend->password_file.text != NULL)
         out->password = place_password(build->folder, &backend->password_file,
                                        build->mistakes);
+}
+
+/* The list with a NULL at its end. */
+static const char *const *build_sentinels(const struct build *build,
+                                          const struct draft_names *names)
+{
+    const char **out = arena_take(build->arena, names->count + 1, sizeof *out);
+
+    for (size_t i = 0; out != NULL && i < names->count; i++)
+        out[i] = names->names[i];
+    return out;
+}
+
+static enum seqb_tls build_tls(const char *choice)
+{
+    if (strcmp(choice, "verify") == 0)
+        return SEQB_TLS_VERIFY;
+    return strcmp(choice, "require") == 0 ? SEQB_TLS_REQUIRE : SEQB_TLS_OFF;
 }
 
 static void build_backend(const struct build *build,
@@ -84,8 +124,20 @@ static void build_backend(const struct build *build,
     if (backend->path.text != NULL)
         out->options.path = place_join(build->arena, build->topology->state_dir,
                                        backend->path.text);
-    if (strcmp(backend->engine.text, "redis") == 0)
-        build_redis(build, backend, &out->options);
+    else
+        build_server(build, backend, &out->options);
+    if (backend->sentinels.count > 0)
+        out->options.sentinels = build_sentinels(build, &backend->sentinels);
+    out->options.master_name = backend->master_name.text;
+    out->options.table_format = backend->table_format.text;
+    out->options.keep_rows = backend->keep_rows.number;
+    out->options.tls = build_tls(backend->tls.text);
+    out->options.tls_ca = beside(build, &backend->tls_ca);
+    out->options.tls_cert = beside(build, &backend->tls_cert);
+    out->options.tls_key = beside(build, &backend->tls_key);
+    out->options.parameters = backend->parameters.text;
+    out->options.accept_loss = backend->accept_loss.number != 0;
+    out->options.auto_create = backend->auto_create.number != 0;
 }
 
 /* Two backends in one file would hand out the same numbers. */

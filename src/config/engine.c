@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/backends.h"
+#include "config/value.h"
 #include "platform/text.h"
 
 const struct seqb_backend_ops *engine_find(const struct draft_backend *backend)
@@ -41,6 +42,8 @@ static int given_line(const struct draft_backend *backend,
 {
     const char *member = (const char *)backend + row->offset;
 
+    if (row->type == SCHEMA_ADDRESSES)
+        return ((const struct draft_names *)(const void *)member)->line;
     if (row->type >= SCHEMA_INTEGER)
         return ((const struct draft_number *)(const void *)member)->line;
     return ((const struct draft_text *)(const void *)member)->line;
@@ -58,14 +61,14 @@ static void check_foreign(struct mistakes *mistakes,
     for (size_t i = 0; i < count; i++) {
         int line;
 
-        if (rows[i].section != SCHEMA_BACKENDS || *rows[i].engine == '\0' ||
-            strcmp(rows[i].engine, backend->engine.text) == 0)
+        if (rows[i].section != SCHEMA_BACKENDS || *rows[i].engines == '\0' ||
+            value_is_listed(rows[i].engines, backend->engine.text))
             continue;
         line = given_line(backend, &rows[i]);
         if (line > 0)
             mistakes_add(mistakes, line,
                          "engine %s does not use '%s', it is for %s: remove it",
-                         backend->engine.text, rows[i].name, rows[i].engine);
+                         backend->engine.text, rows[i].name, rows[i].engines);
     }
 }
 
@@ -77,8 +80,8 @@ static void check_sqlite(struct mistakes *mistakes,
                      "the backend has no 'path': engine sqlite needs one");
 }
 
-static void check_redis(struct mistakes *mistakes,
-                        const struct draft_backend *backend)
+static void check_server(struct mistakes *mistakes,
+                         const struct draft_backend *backend)
 {
     const int host_line =
         backend->host.line > 0 ? backend->host.line : backend->port.line;
@@ -91,9 +94,6 @@ static void check_redis(struct mistakes *mistakes,
         mistakes_add(mistakes, backend->socket.line,
                      "'socket' is \"%.80s\", but must be an absolute path",
                      backend->socket.text);
-    if (backend->user.line > 0 && backend->password_file.line == 0)
-        mistakes_add(mistakes, backend->user.line,
-                     "'user' needs a 'password_file' beside it");
 }
 
 void engine_check(const struct draft_backend *backend,
@@ -107,6 +107,6 @@ void engine_check(const struct draft_backend *backend,
     check_foreign(mistakes, backend);
     if (strcmp(engine, "sqlite") == 0)
         check_sqlite(mistakes, backend);
-    if (strcmp(engine, "redis") == 0)
-        check_redis(mistakes, backend);
+    else
+        check_server(mistakes, backend);
 }

@@ -8,12 +8,15 @@
 #include "config/duration.h"
 #include "platform/text.h"
 
-#define LETTERS_NAME "1 to 32 of A-Z a-z 0-9 _ -"
-#define LETTERS_KEY  "1 to 64 of A-Z a-z 0-9 . _ : -"
-#define NO_RANGE     "", ""
-#define ONE_OF(list) list, ""
-#define ALL_ENGINES  ""
-#define NO_DEFAULT   ""
+#define LETTERS_NAME    "1 to 32 of A-Z a-z 0-9 _ -"
+#define LETTERS_ADDRESS "host:port"
+#define LETTERS_KEY     "1 to 64 of A-Z a-z 0-9 . _ : -"
+#define NO_RANGE        "", ""
+#define ONE_OF(list)    list, ""
+#define ALL_ENGINES     ""
+#define NO_DEFAULT      ""
+#define SERVERS         "redis, memcached, mysql-row, mysql-autoinc, postgres"
+#define LOGINS          "redis, mysql-row, mysql-autoinc, postgres"
 
 /* What is said of each sequence, and of those that make themselves. */
 #define SEQUENCE_ROWS(ROW, section)                                            \
@@ -49,26 +52,70 @@
     ROW(BACKENDS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED,           \
         ALL_ENGINES, "Its name in pools, messages and status. Unique.")        \
     ROW(BACKENDS, engine, CHOICE, NO_RANGE, SCHEMA_REQUIRED, ALL_ENGINES,      \
-        "What kind of store it is: sqlite or redis.")                          \
+        "What kind of store it is: sqlite, redis, memcached, mysql-row, "      \
+        "mysql-autoinc or postgres; or an engine of the service's own.")       \
     ROW(BACKENDS, path, PATH, NO_RANGE, NO_DEFAULT, "sqlite",                  \
         "The database file, required. A relative one is in the state "         \
         "directory.")                                                          \
-    ROW(BACKENDS, host, TEXT, NO_RANGE, "127.0.0.1", "redis",                  \
+    ROW(BACKENDS, host, TEXT, NO_RANGE, "127.0.0.1", SERVERS,                  \
         "The server's name or address.")                                       \
-    ROW(BACKENDS, port, INTEGER, "1", "65535", "6379", "redis",                \
-        "The server's port.")                                                  \
-    ROW(BACKENDS, socket, PATH, NO_RANGE, NO_DEFAULT, "redis",                 \
+    ROW(BACKENDS, port, INTEGER, "1", "65535", NO_DEFAULT, SERVERS,            \
+        "The server's port; the usual one of its kind if left out: 6379 "      \
+        "redis, 11211 memcached, 3306 mysql, 5432 postgres.")                  \
+    ROW(BACKENDS, socket, PATH, NO_RANGE, NO_DEFAULT, SERVERS,                 \
         "The server's unix socket, instead of host and port. An absolute "     \
-        "path.")                                                               \
-    ROW(BACKENDS, user, TEXT, NO_RANGE, NO_DEFAULT, "redis",                   \
-        "Who to log in as. Needs password_file.")                              \
-    ROW(BACKENDS, password_file, PATH, NO_RANGE, NO_DEFAULT, "redis",          \
+        "path; for postgres the folder that it is in.")                        \
+    ROW(BACKENDS, user, TEXT, NO_RANGE, NO_DEFAULT, LOGINS,                    \
+        "Who to log in as.")                                                   \
+    ROW(BACKENDS, password_file, PATH, NO_RANGE, NO_DEFAULT, LOGINS,           \
         "A file with the password, readable by its owner alone. A relative "   \
         "one is in the folder of the topology file.")                          \
-    ROW(BACKENDS, database, INTEGER, "0", "65535", "0", "redis",               \
-        "The number of the server's database.")                                \
-    ROW(BACKENDS, prefix, KEY, ONE_OF(LETTERS_KEY), "seqbroker", "redis",      \
-        "What all keys in the store begin with.")                              \
+    ROW(BACKENDS, password_env, TEXT, NO_RANGE, NO_DEFAULT, LOGINS,            \
+        "The variable of the environment that holds the password.")            \
+    ROW(BACKENDS, password, TEXT, NO_RANGE, NO_DEFAULT, LOGINS,                \
+        "The password itself: the file that it stands in must be readable by " \
+        "its owner alone.")                                                    \
+    ROW(BACKENDS, database, LABEL, NO_RANGE, NO_DEFAULT, LOGINS,               \
+        "The database's name, required for mysql; the number of redis' "       \
+        "database, 0 ... 65535, 0 if left out.")                               \
+    ROW(BACKENDS, conninfo, TEXT, NO_RANGE, NO_DEFAULT, "postgres",            \
+        "A connection string of libpq, instead of host, port, socket, user "   \
+        "and database: several hosts, sslmode and the rest.")                  \
+    ROW(BACKENDS, prefix, KEY, ONE_OF(LETTERS_KEY), "seqbroker",               \
+        "redis, memcached", "What all keys in the store begin with.")          \
+    ROW(BACKENDS, sentinels, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,   \
+        "redis",                                                               \
+        "The sentinels to ask for the master, as [ \"10.0.0.3:26379\", ... "   \
+        "], instead of host and port.")                                        \
+    ROW(BACKENDS, master_name, TEXT, NO_RANGE, NO_DEFAULT, "redis",            \
+        "What the sentinels call the master. Required with sentinels.")        \
+    ROW(BACKENDS, table_format, TEXT, NO_RANGE, "%s_code_%d", "mysql-autoinc", \
+        "The name of a counter's table: %s is the key, %d the partition, "     \
+        "once each.")                                                          \
+    ROW(BACKENDS, keep_rows, INTEGER, "1", "1099511627776", "1000000",         \
+        "mysql-autoinc",                                                       \
+        "So many of a table's newest rows are kept; older ones are purged in " \
+        "small steps.")                                                        \
+    ROW(BACKENDS, tls, CHOICE, ONE_OF("off, require, verify"), "off", LOGINS,  \
+        "Whether the connection is encrypted, and whether the server's "       \
+        "certificate and name are checked.")                                   \
+    ROW(BACKENDS, tls_ca, PATH, NO_RANGE, NO_DEFAULT, LOGINS,                  \
+        "The certificates that are trusted; the system's if left out. A "      \
+        "relative path is in the folder of the topology file, as for the "     \
+        "next two.")                                                           \
+    ROW(BACKENDS, tls_cert, PATH, NO_RANGE, NO_DEFAULT, LOGINS,                \
+        "The broker's own certificate.")                                       \
+    ROW(BACKENDS, tls_key, PATH, NO_RANGE, NO_DEFAULT, LOGINS,                 \
+        "The key of tls_cert, readable by its owner alone.")                   \
+    ROW(BACKENDS, parameters, TEXT, NO_RANGE, NO_DEFAULT,                      \
+        "an engine of the service's own",                                      \
+        "Handed to the engine as it is written.")                              \
+    ROW(BACKENDS, accept_loss, BOOLEAN, NO_RANGE, "false", ALL_ENGINES,        \
+        "Whether a store is used whose settings lose commits in a crash. "     \
+        "Numbers may then repeat; status shows it.")                           \
+    ROW(BACKENDS, auto_create, BOOLEAN, NO_RANGE, "true", ALL_ENGINES,         \
+        "Whether the broker makes the files and tables that it needs; else "   \
+        "they must be there, as in sql/.")                                     \
     ROW(BACKENDS, connect_timeout, DURATION, "10ms", "1m", "1s", ALL_ENGINES,  \
         "How long connecting may take.")                                       \
     ROW(POOLS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED, ALL_ENGINES, \
@@ -123,15 +170,17 @@
 #define STRUCT_SEQUENCES struct draft_sequence
 #define STRUCT_AUTOMATIC struct draft_sequence
 
-#define WORDS_TEXT     "text"
-#define WORDS_NAME     "name"
-#define WORDS_KEY      "key"
-#define WORDS_PATH     "path"
-#define WORDS_CHOICE   "choice"
-#define WORDS_NAMES    "list of names"
-#define WORDS_INTEGER  "integer"
-#define WORDS_BOOLEAN  "boolean"
-#define WORDS_DURATION "duration"
+#define WORDS_TEXT      "text"
+#define WORDS_LABEL     "text or integer"
+#define WORDS_ADDRESSES "list of addresses"
+#define WORDS_NAME      "name"
+#define WORDS_KEY       "key"
+#define WORDS_PATH      "path"
+#define WORDS_CHOICE    "choice"
+#define WORDS_NAMES     "list of names"
+#define WORDS_INTEGER   "integer"
+#define WORDS_BOOLEAN   "boolean"
+#define WORDS_DURATION  "duration"
 
 static const struct schema_row rows[] = {
 #define SCHEMA_ROW(section, name, type, ...)                                   \
@@ -146,7 +195,7 @@ static const struct seqb_setting settings[] = {
     {GROUP_##section, #name, WORDS_##type, SETTING_REST(__VA_ARGS__)},
 #define SETTING_REST(low, high, initial, engine, help)                         \
     sizeof(high) > 1 ? low " ... " high : (low), initial,                      \
-        sizeof(engine) > 1 ? help " (" engine " only)" : (help)
+        sizeof(engine) > 1 ? help " (Only " engine ".)" : (help)
     SCHEMA(SETTING)};
 
 static const struct schema_group groups[SCHEMA_SECTIONS] = {

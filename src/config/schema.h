@@ -47,9 +47,23 @@ struct draft_backend {
     struct draft_number port;
     struct draft_text socket;
     struct draft_text user;
+    struct draft_text password;
     struct draft_text password_file;
-    struct draft_number database;
+    struct draft_text password_env;
+    struct draft_text database;
+    struct draft_text conninfo;
     struct draft_text prefix;
+    struct draft_names sentinels;
+    struct draft_text master_name;
+    struct draft_text table_format;
+    struct draft_number keep_rows;
+    struct draft_text tls;
+    struct draft_text tls_ca;
+    struct draft_text tls_cert;
+    struct draft_text tls_key;
+    struct draft_text parameters;
+    struct draft_number accept_loss;
+    struct draft_number auto_create;
     struct draft_number connect_timeout;
 };
 
@@ -103,11 +117,13 @@ enum schema_section {
 
 enum schema_type {
     SCHEMA_TEXT,
-    SCHEMA_NAME,   /* text_is_name */
-    SCHEMA_KEY,    /* text_is_key */
-    SCHEMA_PATH,   /* a file or folder */
-    SCHEMA_CHOICE, /* one of the words in `low`; any if there are none */
-    SCHEMA_NAMES,  /* a list of names */
+    SCHEMA_LABEL,     /* a text, or a whole number without quotes */
+    SCHEMA_NAME,      /* text_is_name */
+    SCHEMA_KEY,       /* text_is_key */
+    SCHEMA_PATH,      /* a file or folder */
+    SCHEMA_CHOICE,    /* one of the words in `low`; any if there are none */
+    SCHEMA_NAMES,     /* a list of names */
+    SCHEMA_ADDRESSES, /* a list of "host:port" */
     SCHEMA_INTEGER,
     SCHEMA_BOOLEAN,
     SCHEMA_DURATION
@@ -122,7 +138,7 @@ struct schema_row {
     const char *high;    /* "" if there is none */
     const char *initial; /* the default as in a topology, "" if there is none,
                             SCHEMA_REQUIRED */
-    const char *engine;  /* the only one that uses it; "": all */
+    const char *engines; /* those that use it: "a, b"; "": all */
 };
 
 struct schema_group {

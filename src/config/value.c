@@ -7,6 +7,8 @@
 #include "config/duration.h"
 #include "platform/text.h"
 
+#define PORT_MAX 65535
+
 int value_line(const config_setting_t *setting)
 {
     return (int)config_setting_source_line(setting);
@@ -42,6 +44,10 @@ static const char *wanted_words(enum schema_type type)
         return "a duration in quotes, as \"200ms\"";
     case SCHEMA_NAMES:
         return "a list of names, as [ \"a\", \"b\" ]";
+    case SCHEMA_ADDRESSES:
+        return "a list of addresses, as [ \"10.0.0.3:26379\" ]";
+    case SCHEMA_LABEL:
+        return "a text in quotes or an integer";
     default:
         return "a text in quotes";
     }
@@ -56,8 +62,7 @@ static void add_wrong_type(struct value_reader *reader,
                  wanted_words(row->type), value_words(setting));
 }
 
-/* Whether a word is in a list "a, b, c". */
-static bool is_listed(const char *list, const char *word)
+bool value_is_listed(const char *list, const char *word)
 {
     const size_t length = strlen(word);
 
@@ -81,6 +86,17 @@ static bool is_plain(const char *text)
     return true;
 }
 
+/* "host:port" */
+static bool is_address(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    int64_t port;
+
+    return colon != NULL && colon > text &&
+           text_to_int64(colon + 1, strlen(colon + 1), &port) && port >= 1 &&
+           port <= PORT_MAX;
+}
+
 static bool text_fits(const struct schema_row *row, const char *text)
 {
     switch (row->type) {
@@ -90,10 +106,30 @@ static bool text_fits(const struct schema_row *row, const char *text)
     case SCHEMA_KEY:
         return text_is_key(text);
     case SCHEMA_CHOICE:
-        return *row->low == '\0' || is_listed(row->low, text);
+        return *row->low == '\0' || value_is_listed(row->low, text);
+    case SCHEMA_ADDRESSES:
+        return is_plain(text) && is_address(text);
     default:
         return is_plain(text);
     }
+}
+
+/* A whole number that may stand for a text, as it is written; NULL: none. */
+static const char *take_label(struct value_reader *reader,
+                              const struct schema_row *row,
+                              const config_setting_t *setting)
+{
+    const int type = config_setting_type(setting);
+
+    if (row->type != SCHEMA_LABEL)
+        return NULL;
+    if (type == CONFIG_TYPE_INT)
+        return arena_format(reader->arena, "%d",
+                            config_setting_get_int(setting));
+    if (type == CONFIG_TYPE_INT64)
+        return arena_format(reader->arena, "%lld",
+                            config_setting_get_int64(setting));
+    return NULL;
 }
 
 /* A copy of the setting's text, or NULL and a mistake. */
@@ -102,7 +138,10 @@ static const char *take_text(struct value_reader *reader,
                              const config_setting_t *setting, int line)
 {
     const char *text = config_setting_get_string(setting);
+    const char *label = take_label(reader, row, setting);
 
+    if (label != NULL)
+        return label;
     if (text == NULL) {
         add_wrong_type(reader, row, setting);
         return NULL;
@@ -244,7 +283,7 @@ void value_read(struct value_reader *reader, const struct schema_row *row,
 {
     void *member = (char *)item + row->offset;
 
-    if (row->type == SCHEMA_NAMES) {
+    if (row->type == SCHEMA_NAMES || row->type == SCHEMA_ADDRESSES) {
         read_names(reader, row, setting, member);
     } else if (row->type >= SCHEMA_INTEGER) {
         read_number(reader, row, setting, member);

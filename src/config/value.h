@@ -23,3 +23,6 @@ const char *value_words(const config_setting_t *setting);
  * or out of range is a mistake, and what stands in the item stays. */
 void value_read(struct value_reader *reader, const struct schema_row *row,
                 const config_setting_t *setting, void *item);
+
+/* Whether a word is in a list "a, b, c". */
+bool value_is_listed(const char *list, const char *word);

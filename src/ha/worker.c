@@ -133,7 +133,7 @@ enum seqb_status worker_open_backend(struct worker *worker, bool create,
     struct seqb_backend_options options = worker->options->options;
     enum seqb_status status;
 
-    options.create = create;
+    options.create = create && options.auto_create;
     status = worker->options->ops->open(&options, &worker->backend, err);
     if (status == SEQB_OK)
         worker->connection++;

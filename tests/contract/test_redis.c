@@ -111,18 +111,18 @@ static void prefixes_and_databases_are_stores_of_their_own(void **state)
 
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
-    f->options.database = 3;
+    f->options.database = "3";
     assert_int_equal(fixture_open(f), SEQB_OK);
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     must_install(f, 2);
-    f->options.database = 0;
+    f->options.database = NULL;
     f->options.prefix = "other";
     assert_int_equal(fixture_open(f), SEQB_OK);
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     f->options.prefix = NULL;
     assert_int_equal(fixture_open(f), SEQB_OK);
     must_grant(f, 1, 10, 1);
-    f->options.database = 4711;
+    f->options.database = "4711";
     assert_int_equal(fixture_open(f), SEQB_REFUSED);
 }
 

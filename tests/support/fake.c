@@ -68,6 +68,7 @@ static void fake_init(struct fake *fake, struct fake_store *store,
                       const struct seqb_backend_ops *ops, int32_t timeout_ms)
 {
     fake->base.ops = ops;
+    fake->base.fd = -1;
     fake->store = store;
     fake->generation = store->generation;
     fake->timeout_ms = timeout_ms;

@@ -161,7 +161,7 @@ static void every_setting_of_broker_and_backends_arrives(void **state)
     assert_string_equal(redis->socket_path, "/run//r");
     assert_null(redis->host);
     assert_int_equal(redis->port, 0);
-    assert_int_equal(redis->database, 7);
+    assert_string_equal(redis->database, "7");
     assert_string_equal(redis->prefix, "x");
     assert_int_equal(redis->connect_timeout_ms, 10);
     assert_int_equal(redis->timeout_ms, 2000);
