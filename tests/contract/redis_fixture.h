@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "backends/backends.h"
-#include "support/servers.h"
+#include "support/server_redis.h"
 
 #define COUNTER   "main/0/order"
 #define KEY       "seqbroker:{main/0/order}"

@@ -8,7 +8,7 @@
 
 #include "backends/backends.h"
 #include "contract/contract.h"
-#include "support/servers.h"
+#include "support/server_redis.h"
 
 struct redis_store {
     struct contract_store base;

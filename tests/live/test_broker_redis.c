@@ -14,7 +14,7 @@
 #include "platform/text.h"
 #include "scene.h"
 #include "support/rig.h"
-#include "support/servers.h"
+#include "support/server_redis.h"
 
 #define TEXT_SIZE 4096
 #define CELL_B    "{main/1/order}" /* its key's end, on redis-b */

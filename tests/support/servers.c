@@ -5,7 +5,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,22 +25,12 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/folder.h"
+#include "support/server_kind.h"
 
-#define SERVERS_MAX 16
-#define ARGS_MAX    16
-#define START_MS    20000 /* only a machine that is stuck takes this long */
+#define SERVERS_MAX 32
+#define START_MS    60000 /* only a machine that is stuck takes this long */
 #define PORT_FIRST  10000
 #define PORT_LAST   32000 /* below the range of outgoing connections */
-
-struct server {
-    pid_t pid; /* 0 when it does not run */
-    int32_t port;
-    char folder[32];
-    char socket[64];
-    const char *program;
-    const char *args[ARGS_MAX + 1];
-    redisContext *admin; /* NULL until first used after a start */
-};
 
 /* What ends with the program; only its own process may end it. */
 static struct server *servers[SERVERS_MAX];
@@ -87,7 +79,7 @@ static void server_reap(struct server *server)
 {
     if (server->pid == 0)
         return;
-    kill(server->pid, SIGKILL);
+    kill(-server->pid, SIGKILL);
     while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
     server->pid = 0;
@@ -144,12 +136,35 @@ void server_require(const char *program)
     skip();
 }
 
+/* Some servers refuse to run as root. */
+static bool server_become_user(const struct server *server)
+{
+    const struct passwd *user;
+
+    if (!server->kind->as_nobody || geteuid() != 0)
+        return true;
+    user = getpwnam("nobody");
+    return user != NULL && setgroups(0, NULL) == 0 &&
+           setgid(user->pw_gid) == 0 && setuid(user->pw_uid) == 0;
+}
+
+/* The folder belongs to who the server runs as. */
+static void server_give_folder(const struct server *server)
+{
+    const struct passwd *user = getpwnam("nobody");
+
+    if (!server->kind->as_nobody || geteuid() != 0)
+        return;
+    assert_non_null(user);
+    assert_int_equal(chown(server->folder, user->pw_uid, user->pw_gid), 0);
+}
+
 /* In the child: becomes the server, or ends. */
 static void server_exec(const struct server *server, const char *const *argv,
                         pid_t parent)
 {
     sigset_t none;
-    char *words[2 * ARGS_MAX];
+    char *words[SERVER_WORDS_MAX + 1];
     size_t n = 0;
     const int log = open("server.log", O_WRONLY | O_CREAT | O_APPEND, 0600);
 
@@ -163,13 +178,12 @@ static void server_exec(const struct server *server, const char *const *argv,
     dup2(log, STDERR_FILENO);
     for (; argv[n] != NULL; n++)
         words[n] = (char *)argv[n];
-    for (size_t i = 0; server->args[i] != NULL; i++)
-        words[n++] = (char *)server->args[i];
     words[n] = NULL;
-    execvp(server->program, words);
+    execvp(server->kind->program, words);
     _exit(127);
 }
 
+/* Its own group, so that what it starts ends with it. */
 static void server_spawn(struct server *server, const char *const *argv)
 {
     const pid_t parent = getpid();
@@ -180,10 +194,12 @@ static void server_spawn(struct server *server, const char *const *argv)
         fail_msg("cannot fork: %s", strerror(errno));
     }
     if (server->pid == 0) {
-        if (chdir(server->folder) != 0)
+        (void)setpgid(0, 0);
+        if (chdir(server->folder) != 0 || !server_become_user(server))
             _exit(125);
         server_exec(server, argv, parent);
     }
+    (void)setpgid(server->pid, server->pid); /* whoever is first */
 }
 
 static void server_show_log(const struct server *server)
@@ -205,39 +221,18 @@ static void pause_shortly(void)
     nanosleep(&(struct timespec){0, 5000000}, NULL);
 }
 
-/* --- redis-server --- */
-
-static bool redis_answers(struct server *server)
-{
-    redisContext *context =
-        redisConnectUnixWithTimeout(server->socket, (struct timeval){1, 0});
-    redisReply *reply = NULL;
-    bool is_up;
-
-    if (context != NULL && context->err == 0)
-        reply = redisCommand(context, "PING");
-    is_up = reply != NULL && reply->type == REDIS_REPLY_STATUS;
-    if (reply != NULL && reply->type == REDIS_REPLY_ERROR)
-        is_up = strncmp(reply->str, "LOADING", 7) != 0; /* NOAUTH is up */
-    if (reply != NULL)
-        freeReplyObject(reply);
-    if (context != NULL)
-        redisFree(context);
-    return is_up;
-}
-
 /* The server did not come up: fails the test with what the server said. */
 static void server_give_up(const struct server *server, const char *why)
 {
     server_show_log(server);
-    fail_msg("%s %s", server->program, why);
+    fail_msg("%s %s", server->kind->program, why);
 }
 
 static void server_await(struct server *server)
 {
     const int64_t until_ms = clock_now_ms() + START_MS;
 
-    while (!redis_answers(server)) {
+    while (!server->kind->is_up(server)) {
         if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
             server->pid = 0;
             server_give_up(server, "ended while it started");
@@ -250,46 +245,76 @@ static void server_await(struct server *server)
 
 void server_start(struct server *server)
 {
-    char port[16];
-    const char *const argv[] = {server->program,
-                                "--bind",
-                                "127.0.0.1",
-                                "--port",
-                                port,
-                                "--unixsocket",
-                                server->socket,
-                                "--dir",
-                                server->folder,
-                                "--save",
-                                "",
-                                "--daemonize",
-                                "no",
-                                NULL};
+    const char *argv[SERVER_WORDS_MAX + 1] = {NULL};
+    struct server_words words = {.argv = argv};
 
     assert_int_equal(server->pid, 0);
-    (void)text_format(port, sizeof port, "%d", (int)server->port);
+    server->kind->command(server, &words);
+    for (size_t i = 0; server->args[i] != NULL; i++)
+        server_word(&words, "%s", server->args[i]);
     server_spawn(server, argv);
     server_await(server);
 }
 
-struct server *server_redis(const char *const *args)
+void server_word(struct server_words *words, const char *format, ...)
 {
-    struct server *server;
+    char *out = words->text + words->used;
+    const size_t room = sizeof words->text - words->used;
+    va_list args;
+    int length;
 
-    server_require("redis-server");
-    server = calloc(1, sizeof *server);
+    va_start(args, format);
+    length = vsnprintf(out, room, format, args);
+    va_end(args);
+    assert_true(length >= 0 && (size_t)length < room);
+    assert_true(words->count < SERVER_WORDS_MAX);
+    words->used += (size_t)length + 1;
+    words->argv[words->count++] = out;
+}
+
+/* Runs a command to its end in the server's folder, as the server's user. */
+void server_run(struct server *server, const char *const *argv)
+{
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    int status = -1;
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct server child = *server;
+        const struct server_kind kind = {.program = argv[0],
+                                         .as_nobody = server->kind->as_nobody};
+
+        child.kind = &kind;
+        if (chdir(server->folder) != 0 || !server_become_user(server))
+            _exit(125);
+        server_exec(&child, argv, parent);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        server_give_up(server, argv[0]);
+}
+
+struct server *server_new(const struct server_kind *kind,
+                          const char *const *args)
+{
+    struct server *server = calloc(1, sizeof *server);
+
     assert_non_null(server);
-    server->program = "redis-server";
+    server->kind = kind;
     for (size_t i = 0; args != NULL && args[i] != NULL; i++) {
-        assert_true(i < ARGS_MAX);
+        assert_true(i < SERVER_ARGS_MAX);
         server->args[i] = args[i];
     }
     (void)text_copy(server->folder, sizeof server->folder, "/tmp/seqb-XXXXXX");
     assert_non_null(mkdtemp(server->folder));
+    server_give_folder(server);
     (void)text_format(server->socket, sizeof server->socket, "%s/s",
                       server->folder);
     server_register(server);
     server->port = free_port();
+    if (kind->prepare != NULL)
+        kind->prepare(server);
     server_start(server);
     return server;
 }
@@ -299,7 +324,7 @@ struct server *server_redis(const char *const *args)
 static void server_forget_admin(struct server *server)
 {
     if (server->admin != NULL)
-        redisFree(server->admin);
+        server->kind->forget(server);
     server->admin = NULL;
 }
 
@@ -354,62 +379,6 @@ void server_resume(struct server *server)
     assert_int_equal(kill(server->pid, SIGCONT), 0);
     assert_int_equal(waitpid(server->pid, &state, WCONTINUED), server->pid);
     assert_true(WIFCONTINUED(state));
-}
-
-static redisContext *server_admin(struct server *server)
-{
-    if (server->admin == NULL)
-        server->admin = redisConnectUnix(server->socket);
-    assert_non_null(server->admin);
-    if (server->admin->err != 0)
-        fail_msg("%s: %s", server->program, server->admin->errstr);
-    return server->admin;
-}
-
-static redisReply *reply_check(const struct server *server, const char *asked,
-                               redisReply *reply)
-{
-    if (reply == NULL)
-        fail_msg("%s: %s: %s", server->program, asked, server->admin->errstr);
-    else if (reply->type == REDIS_REPLY_ERROR)
-        fail_msg("%s: %s: %s", server->program, asked, reply->str);
-    return reply;
-}
-
-redisReply *server_ask(struct server *server, const char *format, ...)
-{
-    redisReply *reply;
-    va_list args;
-
-    va_start(args, format);
-    reply = redisvCommand(server_admin(server), format, args);
-    va_end(args);
-    return reply_check(server, format, reply);
-}
-
-void server_tell(struct server *server, const char *format, ...)
-{
-    redisReply *reply;
-    va_list args;
-
-    va_start(args, format);
-    reply = redisvCommand(server_admin(server), format, args);
-    va_end(args);
-    freeReplyObject(reply_check(server, format, reply));
-}
-
-void server_tell_words(struct server *server, const char *const *words)
-{
-    const char *argv[ARGS_MAX];
-    int n = 0;
-
-    for (; words[n] != NULL; n++) {
-        assert_true(n < ARGS_MAX);
-        argv[n] = words[n];
-    }
-    freeReplyObject(
-        reply_check(server, words[0],
-                    redisCommandArgv(server_admin(server), n, argv, NULL)));
 }
 
 void block_sigpipe(void)

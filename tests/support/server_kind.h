@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a kind of server is started and asked: for the files server_*.c alone,
+ * one a kind; tests use their headers and servers.h.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "support/servers.h"
+
+#define SERVER_ARGS_MAX  16
+#define SERVER_WORDS_MAX 64
+
+/* A command line as it is made. */
+struct server_words {
+    const char **argv;
+    size_t count;
+    size_t used;
+    char text[4096];
+};
+
+struct server_kind {
+    const char *program; /* found in PATH, or an absolute path */
+    bool as_nobody; /* it refuses root: runs as nobody, who owns the folder */
+
+    /* Once, in the new folder, before the first start. May be NULL. */
+    void (*prepare)(struct server *server);
+
+    /* Adds the words of the command line, the program's name first; the
+     * server stays in the foreground. */
+    void (*command)(struct server *server, struct server_words *words);
+
+    /* Whether it answers by now. */
+    bool (*is_up)(struct server *server);
+
+    /* Frees server->admin, which is not NULL. */
+    void (*forget)(struct server *server);
+};
+
+struct server {
+    const struct server_kind *kind;
+    pid_t pid; /* 0 when it does not run */
+    int32_t port;
+    char folder[32];
+    char socket[64]; /* "s" in the folder */
+    const char *args[SERVER_ARGS_MAX + 1];
+    void *admin; /* the kind's own connection; NULL until first used after a
+                    start */
+    void *more;  /* the kind's own, freed by nobody */
+};
+
+/* A server that answers when it returns; `args` (NULL, or ended by NULL; they
+ * must live as long as it) end its command line. server_require is the
+ * caller's. */
+struct server *server_new(const struct server_kind *kind,
+                          const char *const *args);
+
+/* Adds one word to a command line. */
+void server_word(struct server_words *words, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Runs a program (argv[0] in PATH or absolute) to its end in the server's
+ * folder, as the server's user; fails the test, and shows the log, unless it
+ * succeeds. */
+void server_run(struct server *server, const char *const *argv);

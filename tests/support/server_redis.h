@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A private redis-server. */
+#pragma once
+
+#include <hiredis/hiredis.h>
+
+#include "support/servers.h"
+
+/* A redis-server without persistence; `args` (NULL, or ended by NULL) are
+ * further arguments, at most 16. Answers when it returns. */
+struct server *server_redis(const char *const *args);
+
+/* An administrator's command, over a connection of its own that stays open
+ * (and thus logged in). `server_ask`: the reply, never an error, the caller's
+ * to free; `server_tell` frees it. */
+redisReply *server_ask(struct server *server, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void server_tell(struct server *server, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same with ready words, ended by NULL, at most 16. */
+void server_tell_words(struct server *server, const char *const *words);
