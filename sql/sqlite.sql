@@ -17,3 +17,12 @@ CREATE TABLE IF NOT EXISTS seqb_claims (
     name TEXT PRIMARY KEY,
     text TEXT NOT NULL
 ) WITHOUT ROWID;
+
+-- How many transactions were committed in this file. The broker also notes it
+-- in an extended attribute of the file, where an older content that is written
+-- into the same file does not bring it back.
+CREATE TABLE IF NOT EXISTS seqb_commits (
+    id    INTEGER PRIMARY KEY CHECK (id = 1),
+    count INTEGER NOT NULL CHECK (count >= 0)
+);
+INSERT OR IGNORE INTO seqb_commits VALUES (1, 0);

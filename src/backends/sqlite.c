@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "backends/sqlite_link.h"
@@ -23,7 +22,6 @@
 
 #define BASE        "" /* the row where counters begin that have none */
 #define STORE_CLAIM "store"
-#define RANDOM_SIZE 33
 
 struct sqlite {
     struct seqb_backend base;
@@ -158,27 +156,14 @@ static enum seqb_status sqlite_claim(struct seqb_backend *backend,
 
 /* --- open and close --- */
 
-static enum seqb_status random_read(char *out, const char *name,
-                                    struct seqb_error *err)
-{
-    uint64_t random[2];
-
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return error_set(err, SEQB_UNREACHABLE, "sqlite %s: no random bytes",
-                         name);
-    (void)text_format(out, RANDOM_SIZE, "%016" PRIx64 "%016" PRIx64, random[0],
-                      random[1]);
-    return SEQB_OK;
-}
-
 /* The origin is the file together with an id inside it: a copy has another
  * file, a new file in the same place has another id. */
 static enum seqb_status origin_read(struct sqlite *sqlite,
                                     struct seqb_error *err)
 {
-    char fresh[RANDOM_SIZE];
-    char standing[RANDOM_SIZE];
-    enum seqb_status status = random_read(fresh, sqlite->link.name, err);
+    char fresh[SQLITE_RANDOM_SIZE];
+    char standing[SQLITE_RANDOM_SIZE];
+    enum seqb_status status = sqlite_link_random(sqlite->link.name, fresh, err);
 
     if (status == SEQB_OK)
         status = claim_stand(sqlite, STORE_CLAIM, fresh, standing,
@@ -245,9 +230,9 @@ static enum seqb_status store_found(const struct seqb_backend_options *options,
 {
     struct seqb_backend_options draft = *options;
     struct seqb_backend *backend = NULL;
-    char random[RANDOM_SIZE];
+    char random[SQLITE_RANDOM_SIZE];
     char path[PATH_MAX];
-    enum seqb_status status = random_read(random, options->name, err);
+    enum seqb_status status = sqlite_link_random(options->name, random, err);
 
     if (status != SEQB_OK)
         return status;

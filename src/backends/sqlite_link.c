@@ -10,9 +10,11 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/sqlite_file.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "sqlite_sql.h"
@@ -27,6 +29,8 @@ static const char *const query_texts[SQLITE_QUERIES] = {
         "SELECT value, origin FROM seqb_counters WHERE name = ?1",
     [SQLITE_QUERY_COUNTER_PUT] =
         "REPLACE INTO seqb_counters VALUES (?1, ?2, ?3)",
+    [SQLITE_QUERY_COMMITS_FIND] = "SELECT count FROM seqb_commits",
+    [SQLITE_QUERY_COMMITS_PUT] = "REPLACE INTO seqb_commits VALUES (1, ?1)",
     [SQLITE_QUERY_CLAIM_FIND] = "SELECT text FROM seqb_claims WHERE name = ?1",
     [SQLITE_QUERY_CLAIM_ADD] =
         "INSERT OR IGNORE INTO seqb_claims VALUES (?1, ?2)",
@@ -107,6 +111,19 @@ enum seqb_status sqlite_link_fail(struct sqlite_link *link, int result,
                      link->name, what, link->path, sqlite3_errmsg(link->db));
 }
 
+enum seqb_status sqlite_link_random(const char *name, char *out,
+                                    struct seqb_error *err)
+{
+    uint64_t random[2];
+
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return error_set(err, SEQB_UNREACHABLE, "sqlite %s: no random bytes",
+                         name);
+    (void)text_format(out, SQLITE_RANDOM_SIZE, "%016" PRIx64 "%016" PRIx64,
+                      random[0], random[1]);
+    return SEQB_OK;
+}
+
 /* --- statements --- */
 
 sqlite3_stmt *sqlite_link_query(struct sqlite_link *link,
@@ -143,7 +160,7 @@ static enum seqb_status link_ask(struct sqlite_link *link, const char *sql,
         text = (const char *)sqlite3_column_text(statement, 0);
     (void)text_copy(out, size, text != NULL ? text : "");
     if (result != SQLITE_ROW && result != SQLITE_DONE)
-        status = sqlite_link_fail(link, result, sql, err);
+        status = sqlite_link_fail(link, result, "read", err);
     (void)sqlite3_finalize(statement);
     return status;
 }
@@ -164,29 +181,6 @@ static enum seqb_status link_prepare(struct sqlite_link *link,
 
 /* --- whether it is the same file --- */
 
-/* Names a file as no other one is ever named. The time of birth is in it
- * because a file system gives the inode of a removed file to the next. */
-static bool file_identify(const char *path, char *out)
-{
-    struct statx info;
-
-    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &info) != 0)
-        return false;
-    if ((info.stx_mask & STATX_BTIME) == 0)
-        memset(&info.stx_btime, 0, sizeof info.stx_btime);
-    return text_format(out, SQLITE_FILE_ID_SIZE,
-                       "%x.%x:%" PRIx64 ":%" PRIx64 ".%x", info.stx_dev_major,
-                       info.stx_dev_minor, (uint64_t)info.stx_ino,
-                       (uint64_t)info.stx_btime.tv_sec, info.stx_btime.tv_nsec);
-}
-
-static bool file_is(const char *path, const char *identity)
-{
-    char now[SQLITE_FILE_ID_SIZE];
-
-    return file_identify(path, now) && strcmp(now, identity) == 0;
-}
-
 static const char *log_path(struct sqlite_link *link)
 {
     return sqlite3_filename_wal(sqlite3_db_filename(link->db, "main"));
@@ -201,19 +195,51 @@ static enum seqb_status link_fail_moved(const struct sqlite_link *link,
                      link->name, link->path);
 }
 
+static enum seqb_status commits_read(struct sqlite_link *link, int64_t *out,
+                                     struct seqb_error *err)
+{
+    sqlite3_stmt *query = link->queries[SQLITE_QUERY_COMMITS_FIND];
+    const int result = sqlite3_step(query);
+    enum seqb_status status = SEQB_OK;
+
+    *out = result == SQLITE_ROW ? sqlite3_column_int64(query, 0) : 0;
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        status = sqlite_link_fail(link, result, "read", err);
+    (void)sqlite3_reset(query);
+    return status;
+}
+
+/* An older content in the same file: another history begins, so that every
+ * counter in it is foreign. The mark is read first, since it only grows when
+ * the content has grown: no lock is needed. */
+static enum seqb_status link_compare_mark(struct sqlite_link *link,
+                                          struct seqb_error *err)
+{
+    char history[SQLITE_RANDOM_SIZE];
+    struct sqlite_mark mark;
+    enum seqb_status status;
+
+    sqlite_mark_read(link->path, &mark);
+    /* Also opens the log where nothing has opened it yet. */
+    status = commits_read(link, &link->commits, err);
+    if (status != SEQB_OK || mark.commits <= link->commits)
+        return status;
+    status = sqlite_link_random(link->name, history, err);
+    if (status == SEQB_OK)
+        sqlite_mark_begin(link->path, history, link->commits);
+    return status;
+}
+
 static enum seqb_status link_identify(struct sqlite_link *link,
                                       struct seqb_error *err)
 {
-    char first[SQL_SIZE];
     int has_moved = 0;
-    /* A read, which opens the log where nothing has opened it yet. */
-    enum seqb_status status =
-        link_ask(link, "SELECT 1 FROM seqb_counters", first, sizeof first, err);
+    enum seqb_status status = link_compare_mark(link, err);
 
     if (status != SEQB_OK)
         return status;
-    if (!file_identify(link->path, link->file) ||
-        !file_identify(log_path(link), link->log))
+    if (!sqlite_file_identify(link->path, link->file) ||
+        !sqlite_file_identify(log_path(link), link->log))
         return link_fail_moved(link, err);
     /* Asked after: so the name's file is the handle's file. */
     (void)sqlite3_file_control(link->db, "main", SQLITE_FCNTL_HAS_MOVED,
@@ -239,12 +265,44 @@ enum seqb_status sqlite_link_check(struct sqlite_link *link,
         return status;
     /* A handle goes on writing into a file that was removed, and what it
      * commits there is gone for everybody else. */
-    if (!file_is(link->path, link->file) || !file_is(log_path(link), link->log))
+    if (!sqlite_file_is(link->path, link->file) ||
+        !sqlite_file_is(log_path(link), link->log))
         return link_fail_moved(link, err);
     return SEQB_OK;
 }
 
 /* --- transactions --- */
+
+/* Inside a transaction: what this handle saw must still be there. */
+static enum seqb_status link_check_commits(struct sqlite_link *link,
+                                           struct seqb_error *err)
+{
+    int64_t commits;
+    const enum seqb_status status = commits_read(link, &commits, err);
+
+    if (status == SEQB_OK && commits < link->commits)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "sqlite %s: the content of %s went back: it was "
+                         "replaced by an older one",
+                         link->name, link->path);
+    link->commits = commits;
+    return status;
+}
+
+static enum seqb_status link_commit(struct sqlite_link *link,
+                                    struct seqb_error *err)
+{
+    sqlite3_stmt *put = link->queries[SQLITE_QUERY_COMMITS_PUT];
+    enum seqb_status status;
+
+    (void)sqlite3_bind_int64(put, 1, link->commits + 1);
+    status = sqlite_link_run(link, SQLITE_QUERY_COMMITS_PUT, err);
+    if (status == SEQB_OK)
+        status = sqlite_link_run(link, SQLITE_QUERY_COMMIT, err);
+    if (status == SEQB_OK)
+        sqlite_mark_commits(link->path, ++link->commits);
+    return status;
+}
 
 enum seqb_status sqlite_link_begin(struct sqlite_link *link,
                                    struct seqb_error *err)
@@ -257,6 +315,8 @@ enum seqb_status sqlite_link_begin(struct sqlite_link *link,
         return status;
     /* Now, since waiting for the lock may have taken a while. */
     status = sqlite_link_check(link, err);
+    if (status == SEQB_OK)
+        status = link_check_commits(link, err);
     if (status != SEQB_OK)
         (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
     return status;
@@ -268,8 +328,7 @@ enum seqb_status sqlite_link_end(struct sqlite_link *link,
 {
     struct seqb_error why;
 
-    if (status == SEQB_OK &&
-        sqlite_link_run(link, SQLITE_QUERY_COMMIT, &why) == SEQB_OK)
+    if (status == SEQB_OK && link_commit(link, &why) == SEQB_OK)
         return SEQB_OK;
     (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
     if (status != SEQB_OK)
@@ -313,7 +372,8 @@ static enum seqb_status link_find_tables(struct sqlite_link *link,
     enum seqb_status status =
         link_ask(link,
                  "SELECT CASE WHEN count(*) = 0 THEN 'none' "
-                 "WHEN sum(name IN ('seqb_counters', 'seqb_claims')) = 2 "
+                 "WHEN sum(name IN ('seqb_counters', 'seqb_claims', "
+                 "'seqb_commits')) = 3 "
                  "THEN 'ours' ELSE 'others' END "
                  "FROM sqlite_schema WHERE type = 'table'",
                  found, sizeof found, err);

@@ -12,7 +12,9 @@
 
 #include <seqbroker/backend.h>
 
-#define SQLITE_FILE_ID_SIZE 96
+#include "backends/sqlite_file.h"
+
+#define SQLITE_RANDOM_SIZE 33
 
 enum sqlite_query {
     SQLITE_QUERY_BEGIN,
@@ -20,6 +22,8 @@ enum sqlite_query {
     SQLITE_QUERY_ROLLBACK,
     SQLITE_QUERY_COUNTER_FIND, /* name: value, origin */
     SQLITE_QUERY_COUNTER_PUT,  /* name, value, origin */
+    SQLITE_QUERY_COMMITS_FIND, /* how many commits of ours there were */
+    SQLITE_QUERY_COMMITS_PUT,  /* that many */
     SQLITE_QUERY_CLAIM_FIND,   /* name: text */
     SQLITE_QUERY_CLAIM_ADD,    /* name, text */
     SQLITE_QUERIES
@@ -30,8 +34,9 @@ struct sqlite_link {
     const char *path;
     sqlite3 *db;
     sqlite3_stmt *queries[SQLITE_QUERIES];
-    int busy_ms; /* how long a lock of others is waited for */
-    pid_t pid;   /* SQLite forbids a handle to cross fork() */
+    int busy_ms;     /* how long a lock of others is waited for */
+    pid_t pid;       /* SQLite forbids a handle to cross fork() */
+    int64_t commits; /* in the file, as this handle saw last */
     char file[SQLITE_FILE_ID_SIZE]; /* which file `path` was at open ... */
     char log[SQLITE_FILE_ID_SIZE];  /* ... and which its write-ahead log */
 };
@@ -70,6 +75,10 @@ sqlite3_stmt *sqlite_link_query(struct sqlite_link *link,
 enum seqb_status sqlite_link_run(struct sqlite_link *link,
                                  enum sqlite_query query,
                                  struct seqb_error *err);
+
+/* 128 random bits as SQLITE_RANDOM_SIZE - 1 digits; `name` is for messages. */
+enum seqb_status sqlite_link_random(const char *name, char *out,
+                                    struct seqb_error *err);
 
 /* What SQLite's last answer `result` means; `what` was being done. */
 enum seqb_status sqlite_link_fail(struct sqlite_link *link, int result,

@@ -100,6 +100,22 @@ void sqlite_files_restore(struct sqlite_files *files)
     must(rename(files->copy, files->path) == 0, "rename");
 }
 
+void sqlite_files_restore_inside(struct sqlite_files *files)
+{
+    sqlite3 *from = NULL;
+    sqlite3 *to = NULL;
+    sqlite3_backup *backup;
+
+    must(sqlite3_open(files->copy, &from) == SQLITE_OK, files->copy);
+    must(sqlite3_open(files->path, &to) == SQLITE_OK, files->path);
+    backup = sqlite3_backup_init(to, "main", from, "main");
+    must(backup != NULL, sqlite3_errmsg(to));
+    must(sqlite3_backup_step(backup, -1) == SQLITE_DONE, sqlite3_errmsg(to));
+    must(sqlite3_backup_finish(backup) == SQLITE_OK, sqlite3_errmsg(to));
+    (void)sqlite3_close(to);
+    (void)sqlite3_close(from);
+}
+
 void sqlite_files_write(const char *path, const char *text, size_t size)
 {
     FILE *file = fopen(path, "w");

@@ -34,5 +34,9 @@ void sqlite_files_save(struct sqlite_files *files);
 /* Puts the copy in the file's place, as `mv` would. */
 void sqlite_files_restore(struct sqlite_files *files);
 
+/* Writes the copy's content into the file, as sqlite3's .restore would, also
+ * if it is open. */
+void sqlite_files_restore_inside(struct sqlite_files *files);
+
 /* Writes a file's content. */
 void sqlite_files_write(const char *path, const char *text, size_t size);
