@@ -172,6 +172,10 @@ static enum seqb_status origin_read(struct sqlite *sqlite,
         return status;
     (void)text_format(sqlite->base.origin, sizeof sqlite->base.origin, "%s:%s",
                       sqlite->link.file, standing);
+    /* Files of one device fail together. */
+    (void)text_format(sqlite->base.domain, sizeof sqlite->base.domain,
+                      "disk %.*s", (int)strcspn(sqlite->link.file, ":"),
+                      sqlite->link.file);
     return SEQB_OK;
 }
 

@@ -179,6 +179,7 @@ static void new_file_bears_its_marks(void **state)
                      1);
     assert_true(strncmp(backend->server, "sqlite ", 7) == 0);
     assert_string_equal(backend->server, backend_sqlite.library());
+    assert_true(strncmp(backend->domain, "disk ", 5) == 0);
     backend_sqlite.close(backend);
 }
 
