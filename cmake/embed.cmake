@@ -16,5 +16,7 @@ function(embed_text file name)
 endfunction()
 
 embed_text(config/embedded.conf embedded_conf)
+embed_text(sql/mysql.sql mysql_sql)
+embed_text(sql/postgres.sql postgres_sql)
 embed_text(sql/sqlite.sql sqlite_sql)
 embed_text(src/backends/redis.lua redis_lua)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include <seqbroker/backend.h>
 #include <seqbroker/seqbroker.h>
 
 #ifdef __cplusplus
@@ -29,9 +30,13 @@ struct seqb_partition_status {
     char pool[SEQB_NAME_MAX + 1];
     int32_t partition; /* -1: the pool's authority, in no partition of it */
     char backend[SEQB_NAME_MAX + 1];
-    char engine[24];
-    bool is_windowed;  /* guarantee class: else direct */
-    bool is_authority; /* leases the pool's windows */
+    char engine[SEQB_ENGINE_SIZE];
+    char server[SEQB_SERVER_SIZE]; /* "redis 7.0.15"; this and the next two as
+                                      last seen, "" if it was never open */
+    char domain[SEQB_DOMAIN_SIZE]; /* the server or disk that it fails with */
+    char loss[SEQB_LOSS_SIZE]; /* what its settings lose, by accept_loss; "" */
+    bool is_windowed;          /* guarantee class: else direct */
+    bool is_authority;         /* leases the pool's windows */
     enum seqb_partition_state state;
     char reason[256]; /* why it is not up, the backend's own words; or "" */
     int64_t since_ms; /* how long it has been in this state */
@@ -95,6 +100,49 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_check_topology(const char *topology,
                     void (*report)(void *context, const char *line),
                     void *context, struct seqb_error *err);
+
+/* One backend of a topology as a probe found it. */
+struct seqb_probe {
+    char backend[SEQB_NAME_MAX + 1];
+    char engine[SEQB_ENGINE_SIZE];
+    char pool[SEQB_NAME_MAX + 1]; /* where the topology puts it */
+    int32_t partition;            /* -1: it is an authority only */
+    bool is_windowed;             /* guarantee class: else direct */
+    bool is_authority;            /* of any pool */
+    /* SEQB_OK: it may serve. SEQB_ROLE, SEQB_UNSAFE: reached, and refused for
+     * that; SEQB_LAYOUT: it claims another place or layout than the topology
+     * gives it. Else it cannot be used at all. */
+    enum seqb_status status;
+    char reason[512];              /* "" if SEQB_OK */
+    int64_t open_us;               /* how long connecting took; 0: it failed */
+    char server[SEQB_SERVER_SIZE]; /* "" where it was not reached */
+    char domain[SEQB_DOMAIN_SIZE];
+    char loss[SEQB_LOSS_SIZE]; /* whether the topology accepts it or not */
+    char place[64]; /* "<pool>/<partition>" that it claims; a pool whose layout
+                       it keeps without; or "" */
+};
+
+/* Who is told of a probe; each may be NULL. On the caller's thread. */
+struct seqb_probe_listener {
+    void (*mistake)(void *context, const char *line); /* in the topology */
+    void (*backend)(void *context, const struct seqb_probe *probe);
+    void (*warning)(void *context, const char *line); /* about a pool */
+    void *context;
+};
+
+/*
+ * Opens every backend of a topology by itself, without a broker: nothing is
+ * created or written, claims are only looked at. All at once, each within its
+ * time-outs. Tells of every backend in the topology's order, then of what
+ * would fail together. `engines` as for seqb_open_with.
+ *
+ * SEQB_OK if every backend may serve; SEQB_CONFIG (nothing was opened),
+ * SEQB_LAYOUT, SEQB_UNAVAILABLE, SEQB_INVALID, SEQB_STATE_DIR,
+ * SEQB_NO_MEMORY.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_probe(const char *topology, const struct seqb_backend_ops *const *engines,
+           const struct seqb_probe_listener *listener, struct seqb_error *err);
 
 /* One row of the table of settings. All strings are static. */
 struct seqb_setting {

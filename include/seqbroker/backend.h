@@ -35,6 +35,8 @@ enum seqb_tls {
 };
 
 #define SEQB_ORIGIN_SIZE  160
+#define SEQB_SERVER_SIZE  64
+#define SEQB_ENGINE_SIZE  24 /* of an engine's name, with the final 0 */
 #define SEQB_DOMAIN_SIZE  128
 #define SEQB_LOSS_SIZE    160
 #define SEQB_CLAIM_SIZE   4096
@@ -114,7 +116,7 @@ struct seqb_window {
 struct seqb_backend;
 
 struct seqb_backend_ops {
-    const char *engine; /* as in a topology file */
+    const char *engine; /* as in a topology file: letters, digits, _ and - */
     enum seqb_guarantee guarantee;
 
     /* Name and version of the client library, "hiredis 0.14.1". Static. */
@@ -195,7 +197,7 @@ struct seqb_backend_ops {
 struct seqb_backend {
     const struct seqb_backend_ops *ops;
     char origin[SEQB_ORIGIN_SIZE]; /* the store's history, as read by open */
-    char server[64];               /* "redis 7.0.15", for messages */
+    char server[SEQB_SERVER_SIZE]; /* "redis 7.0.15", for messages */
     char domain[SEQB_DOMAIN_SIZE]; /* the server or disk: backends with the
                                       same text fail together */
     char loss[SEQB_LOSS_SIZE];     /* what its settings lose and accept_loss
@@ -203,6 +205,23 @@ struct seqb_backend {
     int fd; /* the socket that calls wait on, for the pool to shut down when
                one passes its time; -1: none, the engine keeps the time */
 };
+
+struct seqb_broker;
+
+/*
+ * seqb_open with engines of the service's own, ended by NULL, besides those
+ * built in: a topology names them like any other and may give them every
+ * setting of a backend. The array is read in the call only; the ops that it
+ * points to, and what they point to, must live until seqb_close. Nothing is
+ * registered: each broker knows the engines that it was opened with.
+ *
+ * Errors as seqb_open, and SEQB_INVALID for an engine that lacks a function,
+ * or whose name is not legal or is taken by one that is built in.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_open_with(const char *topology /* NULL: the embedded default */,
+               const struct seqb_backend_ops *const *engines /* NULL: none */,
+               struct seqb_broker **out, struct seqb_error *err);
 
 #ifdef __cplusplus
 }

@@ -53,8 +53,9 @@ int64_t seqb_deadline_ms(const struct seqb_sequence *sequence)
 enum seqb_status seqb_state_dir(const char *topology, char *out, size_t size,
                                 struct seqb_error *err)
 {
+    const struct config_request request = {.path = topology};
     struct config *config;
-    enum seqb_status status = config_open(topology, NULL, NULL, &config, err);
+    enum seqb_status status = config_open(&request, &config, err);
 
     if (status != SEQB_OK)
         return status;
@@ -72,10 +73,30 @@ enum seqb_status seqb_check_topology(const char *topology,
                                                     const char *line),
                                      void *context, struct seqb_error *err)
 {
+    const struct config_request request = {
+        .path = topology, .report = report, .context = context};
     struct config *config = NULL;
-    const enum seqb_status status =
-        config_open(topology, report, context, &config, err);
+    const enum seqb_status status = config_open(&request, &config, err);
 
+    config_close(config);
+    return status;
+}
+
+enum seqb_status seqb_probe(const char *topology,
+                            const struct seqb_backend_ops *const *engines,
+                            const struct seqb_probe_listener *listener,
+                            struct seqb_error *err)
+{
+    const struct config_request request = {.path = topology,
+                                           .engines = engines,
+                                           .report = listener->mistake,
+                                           .context = listener->context};
+    struct config *config;
+    enum seqb_status status = config_open(&request, &config, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = ha_inspect(&config_topology(config)->ha, listener, err);
     config_close(config);
     return status;
 }

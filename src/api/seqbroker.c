@@ -19,11 +19,11 @@ static void broker_free(struct seqb_broker *broker)
 }
 
 static enum seqb_status broker_start(struct seqb_broker *broker,
-                                     const char *path, struct seqb_error *err)
+                                     const struct config_request *request,
+                                     struct seqb_error *err)
 {
     const struct config_topology *topology;
-    enum seqb_status status =
-        config_open(path, NULL, NULL, &broker->config, err);
+    enum seqb_status status = config_open(request, &broker->config, err);
 
     if (status != SEQB_OK)
         return status;
@@ -36,15 +36,19 @@ static enum seqb_status broker_start(struct seqb_broker *broker,
     return status;
 }
 
-enum seqb_status seqb_open(const char *topology, struct seqb_broker **out,
-                           struct seqb_error *err)
+enum seqb_status seqb_open_with(const char *topology,
+                                const struct seqb_backend_ops *const *engines,
+                                struct seqb_broker **out,
+                                struct seqb_error *err)
 {
+    const struct config_request request = {.path = topology,
+                                           .engines = engines};
     struct seqb_broker *broker = calloc(1, sizeof *broker);
     enum seqb_status status;
 
     if (broker == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
-    status = broker_start(broker, topology, err);
+    status = broker_start(broker, &request, err);
     if (status != SEQB_OK) {
         broker_free(broker);
         return status;
@@ -54,6 +58,12 @@ enum seqb_status seqb_open(const char *topology, struct seqb_broker **out,
              config_topology(broker->config)->state_dir);
     *out = broker;
     return SEQB_OK;
+}
+
+enum seqb_status seqb_open(const char *topology, struct seqb_broker **out,
+                           struct seqb_error *err)
+{
+    return seqb_open_with(topology, NULL, out, err);
 }
 
 /* In a forked child the threads are gone, locks may be held for ever, and the

@@ -416,6 +416,12 @@ static enum seqb_status redis_start(struct redis *redis,
         options->prefix != NULL ? options->prefix : DEFAULT_PREFIX;
     enum seqb_status status;
 
+    if (options->tls != SEQB_TLS_OFF)
+        return error_set(err, SEQB_INVALID,
+                         "%s: the redis engine has no TLS (%s): set tls to off "
+                         "and reach the server by a socket, a private network "
+                         "or a tunnel",
+                         options->name, redis_library());
     if (!text_copy(redis->prefix, sizeof redis->prefix, prefix))
         return error_set(err, SEQB_INVALID, "%s: a prefix has at most %d bytes",
                          options->name, PREFIX_SIZE - 1);
@@ -423,6 +429,9 @@ static enum seqb_status redis_start(struct redis *redis,
     if (status != SEQB_OK)
         return status;
     redis->timeout_ms = options->timeout_ms;
+    redis->base.fd = redis->link.context->fd;
+    (void)text_copy(redis->base.domain, sizeof redis->base.domain,
+                    redis->session.domain);
     (void)text_copy(redis->base.origin, sizeof redis->base.origin,
                     redis->session.origin);
     (void)text_format(redis->base.server, sizeof redis->base.server, "redis %s",

@@ -2,6 +2,7 @@
 /* The connection of the redis engine, and what error replies mean. */
 #include "backends/redis_link.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -15,6 +16,27 @@ static struct timeval span(int64_t ms)
     const struct timeval out = {ms / 1000, ms % 1000 * 1000};
 
     return out;
+}
+
+enum seqb_status link_connect(struct redis_link *link,
+                              const struct redis_address *address,
+                              int32_t budget_ms, struct seqb_error *err)
+{
+    const struct timeval wait = span(budget_ms > 0 ? budget_ms : 1);
+
+    link->budget_ms = budget_ms;
+    link->deadline_ms = clock_now_ms() + budget_ms;
+    link->context =
+        address->port == 0
+            ? redisConnectUnixWithTimeout(address->host, wait)
+            : redisConnectWithTimeout(address->host, address->port, wait);
+    if (link->context == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", link->where);
+    if (link->context->err != 0)
+        return error_set(err, SEQB_UNREACHABLE, "%s: cannot connect: %s",
+                         link->where, link->context->errstr);
+    (void)fcntl(link->context->fd, F_SETFD, FD_CLOEXEC);
+    return SEQB_OK;
 }
 
 /* The next read or write may take what is left of the call. */

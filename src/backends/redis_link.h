@@ -22,6 +22,19 @@ struct redis_link {
 
 #define LINK_ARGS_MAX 8 /* words of the longest command */
 
+/* Where a server listens. */
+struct redis_address {
+    char host[256]; /* its name or address; a socket's path if port is 0 */
+    int port;
+};
+
+/* Connects, and begins a call that must end within `budget_ms`, connecting
+ * included but for the look-up of a name; `where` is set before.
+ * SEQB_UNREACHABLE, SEQB_NO_MEMORY; link_close is due in any case. */
+enum seqb_status link_connect(struct redis_link *link,
+                              const struct redis_address *address,
+                              int32_t budget_ms, struct seqb_error *err);
+
 /* SEQB_UNREACHABLE if the connection was lost earlier; else a call begins
  * that must end within `budget_ms`. */
 enum seqb_status link_begin(struct redis_link *link, int32_t budget_ms,

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a session with a Redis server begins: connect, log in, require a
- * master, read its origin, load the script. */
+/* How a session with a Redis server begins: find it, connect, log in, require
+ * a master, read its origin, load the script. */
 #include "backends/redis_session.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
-#include <sys/time.h>
 #include <sys/un.h>
 
-#include "platform/clock.h"
+#include "backends/redis_sentinel.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "redis_lua.h"
@@ -17,45 +14,46 @@
 #define DEFAULT_PORT    6379
 #define SOCKET_PATH_MAX (sizeof((struct sockaddr_un *)NULL)->sun_path - 1)
 
-static void link_name(struct redis_link *link,
-                      const struct seqb_backend_options *options, int port)
+/* Where the options say that the server is, without sentinels. */
+static enum seqb_status
+address_given(const struct seqb_backend_options *options,
+              struct redis_address *out, struct seqb_error *err)
 {
-    if (options->socket_path != NULL)
-        text_format(link->where, sizeof link->where, "%s (redis %s)",
-                    options->name, options->socket_path);
-    else
-        text_format(link->where, sizeof link->where, "%s (redis %s:%d)",
-                    options->name, options->host, port);
-}
-
-static enum seqb_status link_connect(struct redis_link *link,
-                                     const struct seqb_backend_options *options,
-                                     struct seqb_error *err)
-{
-    const int port = options->port != 0 ? options->port : DEFAULT_PORT;
-    const int32_t wait_ms = options->connect_timeout_ms;
-    const struct timeval wait = {wait_ms / 1000, wait_ms % 1000 * 1000L};
     const char *path = options->socket_path;
 
     if (path == NULL && options->host == NULL)
         return error_set(err, SEQB_INVALID, "%s: no host and no socket path",
                          options->name);
-    link_name(link, options, port);
     /* hiredis would cut it, and another server may listen there. */
     if (path != NULL && strlen(path) > SOCKET_PATH_MAX)
         return error_set(err, SEQB_INVALID,
-                         "%s: a socket path has at most %zu bytes", link->where,
-                         SOCKET_PATH_MAX);
-    link->context = path != NULL
-                        ? redisConnectUnixWithTimeout(path, wait)
-                        : redisConnectWithTimeout(options->host, port, wait);
-    if (link->context == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", link->where);
-    if (link->context->err != 0)
-        return error_set(err, SEQB_UNREACHABLE, "%s: cannot connect: %s",
-                         link->where, link->context->errstr);
-    (void)fcntl(link->context->fd, F_SETFD, FD_CLOEXEC);
+                         "%s: a socket path has at most %zu bytes",
+                         options->name, SOCKET_PATH_MAX);
+    out->port = options->port != 0 ? options->port : DEFAULT_PORT;
+    if (path != NULL)
+        out->port = 0;
+    if (!text_copy(out->host, sizeof out->host,
+                   path != NULL ? path : options->host))
+        return error_set(err, SEQB_INVALID, "%s: the host's name is too long",
+                         options->name);
     return SEQB_OK;
+}
+
+/* Connects to the server that is asked from now on. */
+static enum seqb_status
+server_connect(struct redis_link *link, struct redis_session *session,
+               const struct seqb_backend_options *options,
+               const struct redis_address *address, int32_t budget_ms,
+               struct seqb_error *err)
+{
+    if (address->port == 0)
+        (void)text_copy(session->domain, sizeof session->domain, address->host);
+    else
+        (void)text_format(session->domain, sizeof session->domain, "%s:%d",
+                          address->host, address->port);
+    (void)text_format(link->where, sizeof link->where, "%s (redis %s)",
+                      options->name, session->domain);
+    return link_connect(link, address, budget_ms, err);
 }
 
 static bool wants_auth(const struct seqb_backend_options *options)
@@ -176,8 +174,8 @@ static enum seqb_status origin_check(struct redis_link *link,
         return link_distrust(link, "INFO", err);
     if (strcmp(role, "master") != 0)
         return error_set(err, SEQB_ROLE,
-                         "%s: the server is a replica (role %s), give its "
-                         "master's address",
+                         "%s: the server is a replica (role %s), not a "
+                         "master: give its master's address, or sentinels",
                          link->where, role);
     (void)text_format(session->origin, sizeof session->origin, "%s:%s", run_id,
                       replid);
@@ -221,18 +219,14 @@ static enum seqb_status session_script(struct redis_link *link,
     return status;
 }
 
-enum seqb_status session_open(struct redis_link *link,
-                              struct redis_session *session,
-                              const struct seqb_backend_options *options,
-                              struct seqb_error *err)
+/* All that must be said on a new connection before the first script. */
+static enum seqb_status
+session_begin(struct redis_link *link, struct redis_session *session,
+              const struct seqb_backend_options *options,
+              struct seqb_error *err)
 {
-    const int64_t since_ms = clock_now_ms();
-    enum seqb_status status = link_connect(link, options, err);
+    enum seqb_status status = SEQB_OK;
 
-    if (status != SEQB_OK)
-        return status;
-    link->budget_ms = options->connect_timeout_ms;
-    link->deadline_ms = since_ms + options->connect_timeout_ms;
     if (!session_append(link, options) || !link_flush(link))
         return link_lose(link, SEQB_UNREACHABLE, err);
     if (wants_auth(options))
@@ -243,5 +237,53 @@ enum seqb_status session_open(struct redis_link *link,
         status = session_origin(link, session, err);
     if (status == SEQB_OK)
         status = session_script(link, session, err);
+    return status;
+}
+
+/* With the first server that the sentinels lead to and that is a master: one
+ * that was cut off may name a server that is dead or demoted by now. */
+static enum seqb_status
+session_follow(struct redis_link *link, struct redis_session *session,
+               const struct seqb_backend_options *options,
+               struct seqb_error *err)
+{
+    struct sentinel_walk walk;
+    struct seqb_error why;
+    enum seqb_status status = sentinel_begin(&walk, options, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = SEQB_UNREACHABLE;
+    while (sentinel_next(&walk)) {
+        status = server_connect(link, session, options, &walk.found,
+                                sentinel_rest_ms(&walk), &why);
+        if (status == SEQB_OK)
+            status = session_begin(link, session, options, &why);
+        if (status == SEQB_OK)
+            return SEQB_OK;
+        if (status != SEQB_UNREACHABLE && status != SEQB_ROLE)
+            return error_copy(err, &why);
+        link_close(link);
+        sentinel_reject(&walk, &why);
+    }
+    return sentinel_fail(&walk, status, err);
+}
+
+enum seqb_status session_open(struct redis_link *link,
+                              struct redis_session *session,
+                              const struct seqb_backend_options *options,
+                              struct seqb_error *err)
+{
+    struct redis_address address;
+    enum seqb_status status;
+
+    if (options->sentinels != NULL)
+        return session_follow(link, session, options, err);
+    status = address_given(options, &address, err);
+    if (status == SEQB_OK)
+        status = server_connect(link, session, options, &address,
+                                options->connect_timeout_ms, err);
+    if (status == SEQB_OK)
+        status = session_begin(link, session, options, err);
     return status;
 }

@@ -6,16 +6,17 @@
 
 /* What the server said of itself. */
 struct redis_session {
-    char version[32]; /* "7.0.15" */
+    char version[32];              /* "7.0.15" */
+    char domain[SEQB_DOMAIN_SIZE]; /* "10.0.0.3:6379", or a socket's path */
     char origin[SEQB_ORIGIN_SIZE];
     char script[41]; /* redis.lua as the server knows it: its SHA1 */
 };
 
 /*
- * Connects, logs in, requires a master, reads its origin and loads redis.lua,
- * all within `connect_timeout_ms` but for the look-up of a host name, which is
- * the resolver's. Whatever it returns, link_close is due. Statuses as
- * backend.h has them for open.
+ * Asks the sentinels, if there are any, connects, logs in, requires a master,
+ * reads its origin and loads redis.lua, all within `connect_timeout_ms` but for
+ * the look-up of a host name, which is the resolver's. Whatever it returns,
+ * link_close is due. Statuses as backend.h has them for open.
  */
 enum seqb_status session_open(struct redis_link *link,
                               struct redis_session *session,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "config/check.h"
-#include "config/engine.h"
 #include "config/place.h"
+#include "config/secret.h"
 #include "platform/error.h"
 
 static void build_pool(const struct build *build, const struct draft_pool *pool,
@@ -78,6 +78,8 @@ static void build_server(const struct build *build,
                          const struct draft_backend *backend,
                          struct seqb_backend_options *out)
 {
+    const struct secret_reader reader = {build->folder, build->source,
+                                         build->mistakes};
     const bool has_host = backend->socket.text == NULL &&
                           backend->conninfo.text == NULL &&
                           backend->sentinels.count == 0;
@@ -91,9 +93,8 @@ static void build_server(const struct build *build,
     out->user = backend->user.text;
     out->database = backend->database.text;
     out->prefix = backend->prefix.text;
-    if (backend->password_file.text != NULL)
-        out->password = place_password(build->folder, &backend->password_file,
-                                       build->mistakes);
+    out->password = secret_password(&reader, backend);
+    secret_check(&reader, backend);
 }
 
 /* The list with a NULL at its end. */
@@ -118,13 +119,13 @@ static void build_backend(const struct build *build,
                           const struct draft_backend *backend,
                           struct ha_backend_options *out)
 {
-    out->ops = engine_find(backend);
+    out->ops = backend->ops;
     out->options.name = backend->name.text;
     out->options.connect_timeout_ms = (int32_t)backend->connect_timeout.number;
     if (backend->path.text != NULL)
         out->options.path = place_join(build->arena, build->topology->state_dir,
                                        backend->path.text);
-    else
+    if (backend->path.text == NULL || backend->is_custom)
         build_server(build, backend, &out->options);
     if (backend->sentinels.count > 0)
         out->options.sentinels = build_sentinels(build, &backend->sentinels);

@@ -8,11 +8,13 @@
 #include "config/arena.h"
 #include "config/config.h"
 #include "config/mistakes.h"
+#include "config/scan.h"
 #include "config/schema.h"
 
 struct build {
     const struct draft *draft;
     const char *folder; /* of the topology file, "." for a text in memory */
+    const struct source *source;
     struct arena *arena;
     struct mistakes *mistakes;
     struct config_topology *topology;

@@ -72,7 +72,7 @@ static void check_backend(struct checker *checker, size_t i)
     if (name != NULL && check_find_backend(checker->draft, name) != (int32_t)i)
         mistakes_add(checker->mistakes, backend->name.line,
                      "there is another backend named '%s'", name);
-    engine_check(backend, checker->mistakes);
+    engine_check(checker->draft, backend, checker->mistakes);
 }
 
 /* The index of a backend that a pool names, -1 and a mistake if there is
@@ -149,7 +149,7 @@ static bool pool_has(const struct checker *checker,
         const int32_t i =
             check_find_backend(checker->draft, pool->partitions.names[j]);
         const struct seqb_backend_ops *ops =
-            i < 0 ? NULL : engine_find(&checker->draft->backends[i]);
+            i < 0 ? NULL : checker->draft->backends[i].ops;
 
         if (ops != NULL && ops->guarantee == guarantee)
             return true;
@@ -174,7 +174,7 @@ static void check_authority(struct checker *checker,
     if (i < 0)
         return;
     checker->places[i].is_used = true;
-    ops = engine_find(&checker->draft->backends[i]);
+    ops = checker->draft->backends[i].ops;
     if (ops != NULL && ops->guarantee != SEQB_DIRECT)
         mistakes_add(checker->mistakes, pool->authority.line,
                      "backend '%s' cannot be an authority: engine %s may "

@@ -9,6 +9,7 @@
 
 #include "config/build.h"
 #include "config/check.h"
+#include "config/engines.h"
 #include "config/read.h"
 #include "config/scan.h"
 #include "embedded_conf.h"
@@ -116,6 +117,7 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
         .folder = slash == NULL ? "."
                                 : arena_format(arena, "%.*s",
                                                (int)(slash - name) + 1, name),
+        .source = &parse->source,
         .arena = arena,
         .mistakes = &parse->mistakes,
         .topology = &parse->config->topology,
@@ -124,8 +126,10 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
     if (scan_text(&parse->source, text, name) && !arena->is_out_of_memory &&
         read_draft(parse->source.text, arena, &parse->mistakes,
                    &parse->draft) &&
-        !arena->is_out_of_memory)
+        !arena->is_out_of_memory) {
+        engines_resolve(&parse->draft);
         check_draft(&parse->draft, &parse->mistakes);
+    }
     if (arena->is_out_of_memory)
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
     if (parse->mistakes.count > 0)
@@ -153,12 +157,16 @@ static enum seqb_status parse_and_tell(struct parse *parse, const char *text,
     return SEQB_OK;
 }
 
-static enum seqb_status open_text(const char *text, const char *name,
-                                  bool may_include, struct teller *teller,
+/* `request->path` is the name that the text has in messages. */
+static enum seqb_status open_text(const struct config_request *request,
+                                  const char *text, bool may_include,
                                   struct config **out, struct seqb_error *err)
 {
+    const char *name = request->path;
+    struct teller teller = {.report = request->report,
+                            .context = request->context};
     struct config *config = calloc(1, sizeof *config);
-    struct parse parse = {.config = config};
+    struct parse parse = {.config = config, .draft.engines = request->engines};
     enum seqb_status status;
 
     if (config == NULL)
@@ -167,7 +175,7 @@ static enum seqb_status open_text(const char *text, const char *name,
     parse.source.arena = &config->arena;
     parse.source.mistakes = &parse.mistakes;
     parse.source.read = may_include ? read_text : NULL;
-    status = parse_and_tell(&parse, text, name, teller, err);
+    status = parse_and_tell(&parse, text, name, &teller, err);
     source_free(&parse.source);
     if (status != SEQB_OK) {
         config_close(config);
@@ -177,36 +185,42 @@ static enum seqb_status open_text(const char *text, const char *name,
     return SEQB_OK;
 }
 
-enum seqb_status
-config_open_text(const char *text, const char *name,
-                 void (*report)(void *context, const char *line), void *context,
-                 struct config **out, struct seqb_error *err)
+static enum seqb_status open_embedded(const struct config_request *request,
+                                      struct config **out,
+                                      struct seqb_error *err)
 {
-    struct teller teller = {.report = report, .context = context};
+    struct config_request embedded = *request;
 
-    return open_text(text, name, false, &teller, out, err);
+    embedded.path = EMBEDDED_NAME;
+    return open_text(&embedded, embedded_conf, false, out, err);
 }
 
-enum seqb_status config_open(const char *path,
-                             void (*report)(void *context, const char *line),
-                             void *context, struct config **out,
-                             struct seqb_error *err)
+enum seqb_status config_open_text(const struct config_request *request,
+                                  const char *text, struct config **out,
+                                  struct seqb_error *err)
 {
-    struct teller teller = {.report = report, .context = context};
+    return open_text(request, text, false, out, err);
+}
+
+enum seqb_status config_open(const struct config_request *request,
+                             struct config **out, struct seqb_error *err)
+{
     struct seqb_error error = {.text = ""};
-    enum seqb_status status;
+    enum seqb_status status = engines_check(request->engines, err);
     char *text;
 
-    if (path == NULL)
-        return open_text(embedded_conf, EMBEDDED_NAME, false, &teller, out,
-                         err);
-    if (read_text(path, &text, &error) != SEQB_OK) {
-        tell(&teller, error.text);
+    if (status != SEQB_OK)
+        return status;
+    if (request->path == NULL)
+        return open_embedded(request, out, err);
+    if (read_text(request->path, &text, &error) != SEQB_OK) {
+        if (request->report != NULL)
+            request->report(request->context, error.text);
         if (error.status != SEQB_NO_MEMORY)
             error.status = SEQB_CONFIG;
         return error_copy(err, &error);
     }
-    status = open_text(text, path, true, &teller, out, err);
+    status = open_text(request, text, true, out, err);
     free(text);
     return status;
 }

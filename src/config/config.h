@@ -20,23 +20,31 @@ struct config_topology {
     struct queue_options queue;
 };
 
-/*
- * Parses and checks `path`, or the embedded default if it is NULL. Every
- * mistake goes to `report` (which may be NULL), a line each, and as many as
- * fit into err->text. Touches nothing but the file, those it includes, and
- * password files. `*out` is for config_close, touched only on success.
- */
-enum seqb_status config_open(const char *path,
-                             void (*report)(void *context, const char *line),
-                             void *context, struct config **out,
-                             struct seqb_error *err);
+/* What is to be opened. Strings and engines are used in the call only, but
+ * what the engines' pointers lead to until config_close. */
+struct config_request {
+    const char *path; /* NULL: the embedded default */
+    /* Engines of the service besides those built in, ended by NULL; NULL:
+     * none. */
+    const struct seqb_backend_ops *const *engines;
+    void (*report)(void *context, const char *line); /* NULL: nobody listens */
+    void *context;
+};
 
-/* The same for a text in memory, called `name` in messages; it cannot include
- * files, and its password files are relative to the working directory. */
-enum seqb_status
-config_open_text(const char *text, const char *name,
-                 void (*report)(void *context, const char *line), void *context,
-                 struct config **out, struct seqb_error *err);
+/*
+ * Parses and checks a topology. Every mistake goes to `report`, a line each,
+ * and as many as fit into err->text. Touches nothing but the file, those it
+ * includes, and those that its secrets are in. SEQB_INVALID if an engine of
+ * the service is none. `*out` is for config_close, touched only on success.
+ */
+enum seqb_status config_open(const struct config_request *request,
+                             struct config **out, struct seqb_error *err);
+
+/* The same for a text in memory, whose name in messages is the path; it cannot
+ * include files, and its password files are relative to the path's folder. */
+enum seqb_status config_open_text(const struct config_request *request,
+                                  const char *text, struct config **out,
+                                  struct seqb_error *err);
 
 const struct config_topology *config_topology(const struct config *config);
 

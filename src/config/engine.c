@@ -1,40 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One function an engine that wants more than the table can say. */
+/* What excludes what stands in tables; one function a rule for the rest. */
 #include "config/engine.h"
 
 #include <string.h>
 
-#include "backends/backends.h"
+#include "config/engines.h"
 #include "config/value.h"
 #include "platform/text.h"
 
-const struct seqb_backend_ops *engine_find(const struct draft_backend *backend)
-{
-    const char *engine = backend->engine.text;
+#define REDIS_DATABASE_MAX 65535
+#define LETTERS_TABLE                                                          \
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-    return engine == NULL ? NULL : backend_find(engine);
-}
+/* A setting that says what others say, too. */
+struct exclusion {
+    const char *setting;
+    const char *others;
+    const char *advice;
+};
 
-static void list_engines(char *out, size_t size)
-{
-    const struct seqb_backend_ops *ops;
+static const struct exclusion addresses[] = {
+    {"conninfo",
+     "host, port, socket, user, database, tls, tls_ca, tls_cert, tls_key",
+     "say it all in conninfo"},
+    {"sentinels", "host, port, socket", "remove one"},
+    {"socket", "host, port", "remove one"},
+};
 
-    (void)text_copy(out, size, ": this build has");
-    for (size_t i = 0; (ops = backend_at(i)) != NULL; i++)
-        (void)text_append(out, size, "%s %s", i == 0 ? "" : ",", ops->engine);
-}
-
-static void check_known(struct mistakes *mistakes,
-                        const struct draft_backend *backend)
-{
-    char engines[256];
-
-    if (backend->engine.text == NULL || engine_find(backend) != NULL)
-        return;
-    list_engines(engines, sizeof engines);
-    mistakes_add(mistakes, backend->engine.line, "unknown engine '%.64s'%s",
-                 backend->engine.text, engines);
-}
+static const struct exclusion passwords[] = {
+    {"password", "password_file, password_env", "keep one"},
+    {"password_file", "password_env", "keep one"},
+};
 
 /* The line of a setting that was given, else 0. */
 static int given_line(const struct draft_backend *backend,
@@ -49,6 +45,33 @@ static int given_line(const struct draft_backend *backend,
     return ((const struct draft_text *)(const void *)member)->line;
 }
 
+/* The same by its name. */
+static int named_line(const struct draft_backend *backend, const char *name)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].section == SCHEMA_BACKENDS &&
+            strcmp(rows[i].name, name) == 0)
+            return given_line(backend, &rows[i]);
+    }
+    return 0;
+}
+
+static void check_known(const struct draft *draft,
+                        const struct draft_backend *backend,
+                        struct mistakes *mistakes)
+{
+    char engines[512];
+
+    if (backend->ops != NULL)
+        return;
+    engines_list(draft, engines, sizeof engines);
+    mistakes_add(mistakes, backend->engine.line, "unknown engine '%.64s'%s",
+                 backend->engine.text, engines);
+}
+
 /* Settings that another engine uses. */
 static void check_foreign(struct mistakes *mistakes,
                           const struct draft_backend *backend)
@@ -56,8 +79,6 @@ static void check_foreign(struct mistakes *mistakes,
     size_t count;
     const struct schema_row *rows = schema_rows(&count);
 
-    if (engine_find(backend) == NULL)
-        return;
     for (size_t i = 0; i < count; i++) {
         int line;
 
@@ -72,6 +93,85 @@ static void check_foreign(struct mistakes *mistakes,
     }
 }
 
+static void check_exclusion(struct mistakes *mistakes,
+                            const struct draft_backend *backend,
+                            const struct exclusion *exclusion)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows(&count);
+
+    if (named_line(backend, exclusion->setting) == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        int line;
+
+        if (rows[i].section != SCHEMA_BACKENDS ||
+            !value_is_listed(exclusion->others, rows[i].name))
+            continue;
+        line = given_line(backend, &rows[i]);
+        if (line > 0)
+            mistakes_add(mistakes, line, "'%s' and '%s' exclude each other: %s",
+                         exclusion->setting, rows[i].name, exclusion->advice);
+    }
+}
+
+static void check_passwords(struct mistakes *mistakes,
+                            const struct draft_backend *backend)
+{
+    for (size_t i = 0; i < sizeof passwords / sizeof passwords[0]; i++)
+        check_exclusion(mistakes, backend, &passwords[i]);
+}
+
+static void check_address(struct mistakes *mistakes,
+                          const struct draft_backend *backend)
+{
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
+        check_exclusion(mistakes, backend, &addresses[i]);
+    if (backend->socket.text != NULL && backend->socket.text[0] != '/')
+        mistakes_add(mistakes, backend->socket.line,
+                     "'socket' is \"%.80s\", but must be an absolute path",
+                     backend->socket.text);
+}
+
+/* Of the engines that have TLS: who has none does not use these settings. */
+static void check_certificates(struct mistakes *mistakes,
+                               const struct draft_backend *backend)
+{
+    static const char *const files[] = {"tls_ca", "tls_cert", "tls_key"};
+    const bool is_off =
+        backend->tls.text != NULL && strcmp(backend->tls.text, "off") == 0;
+    const bool has_one =
+        backend->tls_cert.line > 0 || backend->tls_key.line > 0;
+
+    if (backend->conninfo.line > 0)
+        return;
+    for (size_t i = 0; is_off && i < sizeof files / sizeof files[0]; i++) {
+        const int line = named_line(backend, files[i]);
+
+        if (line > 0)
+            mistakes_add(mistakes, line,
+                         "'%s' is of no use while tls is \"off\": add tls = "
+                         "\"verify\" or remove it",
+                         files[i]);
+    }
+    if (has_one && backend->tls_key.line == 0)
+        mistakes_add(mistakes, backend->tls_cert.line,
+                     "'tls_cert' needs 'tls_key' beside it");
+    if (has_one && backend->tls_cert.line == 0)
+        mistakes_add(mistakes, backend->tls_key.line,
+                     "'tls_key' needs 'tls_cert' beside it");
+}
+
+static void refuse_tls(struct mistakes *mistakes,
+                       const struct draft_backend *backend, const char *why)
+{
+    if (backend->tls.text != NULL && strcmp(backend->tls.text, "off") != 0)
+        mistakes_add(mistakes, backend->tls.line,
+                     "engine %s has no TLS, %s: remove 'tls' and reach the "
+                     "server by a socket, a private network or a tunnel",
+                     backend->engine.text, why);
+}
+
 static void check_sqlite(struct mistakes *mistakes,
                          const struct draft_backend *backend)
 {
@@ -80,33 +180,110 @@ static void check_sqlite(struct mistakes *mistakes,
                      "the backend has no 'path': engine sqlite needs one");
 }
 
-static void check_server(struct mistakes *mistakes,
-                         const struct draft_backend *backend)
+static void check_redis_database(struct mistakes *mistakes,
+                                 const struct draft_text *database)
 {
-    const int host_line =
-        backend->host.line > 0 ? backend->host.line : backend->port.line;
+    const char *text = database->text;
+    int64_t number;
 
-    if (backend->socket.line > 0 && host_line > 0)
-        mistakes_add(mistakes, backend->socket.line,
-                     "'socket' and '%s' exclude each other: remove one",
-                     backend->host.line > 0 ? "host" : "port");
-    if (backend->socket.text != NULL && backend->socket.text[0] != '/')
-        mistakes_add(mistakes, backend->socket.line,
-                     "'socket' is \"%.80s\", but must be an absolute path",
-                     backend->socket.text);
+    if (text != NULL && (!text_to_int64(text, strlen(text), &number) ||
+                         number < 0 || number > REDIS_DATABASE_MAX))
+        mistakes_add(mistakes, database->line,
+                     "'database' is \"%.80s\", but redis has numbers, 0 ... %d",
+                     text, REDIS_DATABASE_MAX);
 }
 
-void engine_check(const struct draft_backend *backend,
+static void check_redis(struct mistakes *mistakes,
+                        const struct draft_backend *backend)
+{
+    refuse_tls(mistakes, backend, "nor has hiredis below 1.0");
+    check_redis_database(mistakes, &backend->database);
+    if (backend->sentinels.line > 0 && backend->master_name.line == 0)
+        mistakes_add(mistakes, backend->sentinels.line,
+                     "'sentinels' needs 'master_name' beside it");
+    if (backend->master_name.line > 0 && backend->sentinels.line == 0)
+        mistakes_add(mistakes, backend->master_name.line,
+                     "'master_name' needs 'sentinels' beside it");
+    if (backend->user.line > 0 && backend->password.line == 0 &&
+        backend->password_file.line == 0 && backend->password_env.line == 0)
+        mistakes_add(mistakes, backend->user.line,
+                     "'user' needs a password beside it, such as a "
+                     "'password_file'");
+}
+
+static void check_memcached(struct mistakes *mistakes,
+                            const struct draft_backend *backend)
+{
+    refuse_tls(mistakes, backend, "its client speaks the plain protocol");
+}
+
+/* How often a two-letter word stands in a text. */
+static int occurrences(const char *text, const char *word)
+{
+    int count = 0;
+
+    for (const char *at = strstr(text, word); at != NULL;
+         at = strstr(at + 2, word))
+        count++;
+    return count;
+}
+
+/* Letters of table names, %s and %d, and nothing else. */
+static bool is_table_format(const char *text)
+{
+    if (occurrences(text, "%s") != 1 || occurrences(text, "%d") != 1)
+        return false;
+    for (text += strspn(text, LETTERS_TABLE); *text != '\0';
+         text += strspn(text, LETTERS_TABLE)) {
+        if (strncmp(text, "%s", 2) != 0 && strncmp(text, "%d", 2) != 0)
+            return false;
+        text += 2;
+    }
+    return true;
+}
+
+static void check_mysql(struct mistakes *mistakes,
+                        const struct draft_backend *backend)
+{
+    const struct draft_text *format = &backend->table_format;
+
+    if (backend->database.line == 0)
+        mistakes_add(mistakes, backend->line,
+                     "the backend has no 'database': engine %s needs one",
+                     backend->engine.text);
+    if (format->line > 0 && format->text != NULL &&
+        !is_table_format(format->text))
+        mistakes_add(mistakes, format->line,
+                     "'table_format' is \"%.80s\", but must hold %%s and %%d "
+                     "once each, and else only A-Z a-z 0-9 _",
+                     format->text);
+    check_certificates(mistakes, backend);
+}
+
+static const struct {
+    const char *engine;
+    void (*check)(struct mistakes *mistakes,
+                  const struct draft_backend *backend);
+} rules[] = {
+    {"sqlite", check_sqlite},       {"redis", check_redis},
+    {"memcached", check_memcached}, {"mysql-row", check_mysql},
+    {"mysql-autoinc", check_mysql}, {"postgres", check_certificates},
+};
+
+void engine_check(const struct draft *draft,
+                  const struct draft_backend *backend,
                   struct mistakes *mistakes)
 {
-    const char *engine = backend->engine.text;
-
-    if (engine == NULL)
+    if (backend->engine.text == NULL)
         return;
-    check_known(mistakes, backend);
+    check_known(draft, backend, mistakes);
+    check_passwords(mistakes, backend);
+    if (backend->ops == NULL || backend->is_custom)
+        return;
     check_foreign(mistakes, backend);
-    if (strcmp(engine, "sqlite") == 0)
-        check_sqlite(mistakes, backend);
-    else
-        check_server(mistakes, backend);
+    check_address(mistakes, backend);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (strcmp(rules[i].engine, backend->engine.text) == 0)
+            rules[i].check(mistakes, backend);
+    }
 }

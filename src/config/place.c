@@ -6,13 +6,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "platform/error.h"
-#include "platform/file.h"
-
-#define PASSWORD_MAX 4096
 
 /* "a//b/./c" becomes "a/b/c". ".." stays: a link may stand before it. */
 static void simplify(char *path)
@@ -41,8 +37,7 @@ char *place_join(struct arena *arena, const char *folder, const char *path)
     return joined;
 }
 
-/* A variable of the environment; empty counts as not set. */
-static const char *variable(const char *name)
+const char *place_variable(const char *name)
 {
     const char *value = getenv(name);
 
@@ -51,9 +46,9 @@ static const char *variable(const char *name)
 
 static const char *wanted_state_dir(struct arena *arena, const char *configured)
 {
-    const char *own = variable("SEQBROKER_STATE_DIR");
-    const char *xdg = variable("XDG_STATE_HOME");
-    const char *home = variable("HOME");
+    const char *own = place_variable("SEQBROKER_STATE_DIR");
+    const char *xdg = place_variable("XDG_STATE_HOME");
+    const char *home = place_variable("HOME");
 
     if (own != NULL)
         return own;
@@ -87,44 +82,4 @@ enum seqb_status place_state_dir(struct arena *arena, const char *configured,
     if (*out == NULL)
         return error_set(err, SEQB_NO_MEMORY, "topology: out of memory");
     return SEQB_OK;
-}
-
-/* The first line's length is the password's; more lines are a mistake. */
-static const char *take_password(char *text, const char *path, int line,
-                                 struct mistakes *mistakes)
-{
-    const size_t length = strcspn(text, "\r\n");
-    const char *rest = text + length;
-
-    if (length == 0 || rest[strspn(rest, "\r\n")] != '\0') {
-        mistakes_add(mistakes, line, "%s must hold one line, the password",
-                     path);
-        return NULL;
-    }
-    return arena_format(mistakes->arena, "%.*s", (int)length, text);
-}
-
-const char *place_password(const char *folder, const struct draft_text *file,
-                           struct mistakes *mistakes)
-{
-    const char *path = place_join(mistakes->arena, folder, file->text);
-    const char *password;
-    struct seqb_error error;
-    struct stat about;
-    char *text;
-
-    if (path == NULL)
-        return NULL;
-    if (file_read(path, PASSWORD_MAX, &text, &error) != SEQB_OK) {
-        mistakes_add(mistakes, file->line, "%s", error.text);
-        return NULL;
-    }
-    password = take_password(text, path, file->line, mistakes);
-    explicit_bzero(text, strlen(text));
-    free(text);
-    if (stat(path, &about) != 0 || (about.st_mode & 077) == 0)
-        return password;
-    mistakes_add(mistakes, file->line,
-                 "others may read the password file %s: chmod 600 it", path);
-    return NULL;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a topology's files are: the state directory, paths in it, password
- * files beside the topology. Makes nothing. */
+/* Where a topology's files are: the state directory, paths in it and beside
+ * the topology. Makes nothing. */
 #pragma once
 
 #include <seqbroker/status.h>
 
 #include "config/arena.h"
-#include "config/mistakes.h"
-#include "config/schema.h"
 
 /* `path` from `folder` unless it is absolute, without "//" and "/./", so that
  * one file has one spelling. NULL when out of memory. */
@@ -22,7 +20,5 @@ char *place_join(struct arena *arena, const char *folder, const char *path);
 enum seqb_status place_state_dir(struct arena *arena, const char *configured,
                                  const char **out, struct seqb_error *err);
 
-/* The password in a file, relative to `folder`, without the newline at its
- * end; NULL and a mistake if others may read it or it holds none. */
-const char *place_password(const char *folder, const struct draft_text *file,
-                           struct mistakes *mistakes);
+/* A variable of the environment; NULL if it is not set, or empty. */
+const char *place_variable(const char *name);

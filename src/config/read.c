@@ -58,17 +58,6 @@ static struct nearest nearest_setting(enum schema_section section,
     return nearest;
 }
 
-static const char *setting_hint(enum schema_section section, const char *name,
-                                char out[NEAREST_HINT_SIZE])
-{
-    const struct nearest nearest = nearest_setting(section, name);
-
-    /* A password in a topology ends in version control and in logs. */
-    if (strcmp(name, "password") == 0)
-        return ": write password_file and keep the password in that file";
-    return nearest_hint(&nearest, "", out);
-}
-
 /* Reports the settings that the section does not have. */
 static void read_unknown(struct value_reader *reader,
                          enum schema_section section,
@@ -80,12 +69,13 @@ static void read_unknown(struct value_reader *reader,
     for (int i = 0; i < config_setting_length(group); i++) {
         config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
         const char *name = config_setting_name(member);
+        const struct nearest nearest = nearest_setting(section, name);
 
         if (find_row(section, name) != NULL)
             continue;
         mistakes_add(reader->mistakes, value_line(member),
                      "unknown setting '%.64s' in %s%s", name, about->name,
-                     setting_hint(section, name, hint));
+                     nearest_hint(&nearest, "", hint));
     }
 }
 

@@ -17,6 +17,7 @@
 #define NO_DEFAULT      ""
 #define SERVERS         "redis, memcached, mysql-row, mysql-autoinc, postgres"
 #define LOGINS          "redis, mysql-row, mysql-autoinc, postgres"
+#define ENCRYPTED       "mysql-row, mysql-autoinc, postgres"
 
 /* What is said of each sequence, and of those that make themselves. */
 #define SEQUENCE_ROWS(ROW, section)                                            \
@@ -96,16 +97,17 @@
         "mysql-autoinc",                                                       \
         "So many of a table's newest rows are kept; older ones are purged in " \
         "small steps.")                                                        \
-    ROW(BACKENDS, tls, CHOICE, ONE_OF("off, require, verify"), "off", LOGINS,  \
+    ROW(BACKENDS, tls, CHOICE, ONE_OF("off, require, verify"), "off", SERVERS, \
         "Whether the connection is encrypted, and whether the server's "       \
-        "certificate and name are checked.")                                   \
-    ROW(BACKENDS, tls_ca, PATH, NO_RANGE, NO_DEFAULT, LOGINS,                  \
+        "certificate and name are checked. redis and memcached have off "      \
+        "alone.")                                                              \
+    ROW(BACKENDS, tls_ca, PATH, NO_RANGE, NO_DEFAULT, ENCRYPTED,               \
         "The certificates that are trusted; the system's if left out. A "      \
         "relative path is in the folder of the topology file, as for the "     \
         "next two.")                                                           \
-    ROW(BACKENDS, tls_cert, PATH, NO_RANGE, NO_DEFAULT, LOGINS,                \
+    ROW(BACKENDS, tls_cert, PATH, NO_RANGE, NO_DEFAULT, ENCRYPTED,             \
         "The broker's own certificate.")                                       \
-    ROW(BACKENDS, tls_key, PATH, NO_RANGE, NO_DEFAULT, LOGINS,                 \
+    ROW(BACKENDS, tls_key, PATH, NO_RANGE, NO_DEFAULT, ENCRYPTED,              \
         "The key of tls_cert, readable by its owner alone.")                   \
     ROW(BACKENDS, parameters, TEXT, NO_RANGE, NO_DEFAULT,                      \
         "an engine of the service's own",                                      \
@@ -127,8 +129,9 @@
         "each in one partition only. Number and order are part of the "        \
         "layout.")                                                             \
     ROW(POOLS, authority, NAME, ONE_OF(LETTERS_NAME), NO_DEFAULT, ALL_ENGINES, \
-        "The backend that leases windows, of a direct engine (sqlite). "       \
-        "Required if a partition is windowed (redis). Part of the layout.")    \
+        "The backend that leases windows, of a direct engine: sqlite, "        \
+        "mysql-row, mysql-autoinc, postgres. Required if a partition is "      \
+        "windowed: redis, memcached. Part of the layout.")                     \
     ROW(POOLS, window_bits, INTEGER, "8", "40", "20", ALL_ENGINES,             \
         "A window holds 2^window_bits counter values. Part of the layout.")    \
     ROW(POOLS, timeout, DURATION, "1ms", "1m", "200ms", ALL_ENGINES,           \

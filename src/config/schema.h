@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <seqbroker/admin.h>
+#include <seqbroker/backend.h>
 
 /* A setting's value. `line` is the source's, 0 if it was not given. */
 struct draft_text {
@@ -65,6 +66,9 @@ struct draft_backend {
     struct draft_number accept_loss;
     struct draft_number auto_create;
     struct draft_number connect_timeout;
+    /* No settings: found by engines_resolve. */
+    const struct seqb_backend_ops *ops; /* NULL: no such engine */
+    bool is_custom;                     /* it is the service's own */
 };
 
 struct draft_pool {
@@ -104,6 +108,8 @@ struct draft {
     struct draft_sequence *sequences;
     size_t sequence_count;
     struct draft_sequence *automatic; /* NULL: none */
+    /* The service's own, ended by NULL; NULL: none. Not read from the text. */
+    const struct seqb_backend_ops *const *engines;
 };
 
 enum schema_section {

@@ -11,6 +11,7 @@
 
 #include "ctl/client.h"
 #include "ctl/output.h"
+#include "ctl/probe.h"
 #include "ctl/settings_doc.h"
 
 #define NUMBERS_AT_ONCE  1000 /* asked of the daemon in one request */
@@ -136,10 +137,15 @@ static enum ctl_exit command_check(const struct ctl_options *options,
 {
     size_t mistakes = 0;
     struct seqb_error err;
-    enum seqb_status status =
-        seqb_check_topology(argument[0], mistake_print, &mistakes, &err);
+    enum seqb_status status;
 
-    (void)options;
+    if (options->given & CTL_PROBE)
+        return probe_run(argument[0], options->given & CTL_JSON);
+    if (options->given & CTL_JSON) {
+        ctl_complain("check takes --json with --probe only");
+        return CTL_USAGE;
+    }
+    status = seqb_check_topology(argument[0], mistake_print, &mistakes, &err);
     if (status == SEQB_OK) {
         printf("%s: ok\n", argument[0]);
         return CTL_OK;
@@ -200,11 +206,19 @@ static const struct command commands[] = {
      "Says which counter value of which partition a number was made from,\n"
      "not whether it was ever issued.\n",
      command_decode},
-    {"check", "FILE", 1, 0, "check a topology file",
+    {"check", "FILE", 1, CTL_PROBE | CTL_JSON, "check a topology file",
      "  seqctl check topology.conf\n"
+     "  seqctl check --probe topology.conf\n"
      "\n"
      "Prints every mistake as `file:line: what`, or `FILE: ok`. Asks neither\n"
-     "a daemon nor a backend.\n",
+     "a daemon nor a backend.\n"
+     "\n"
+     "With --probe it then opens every backend by itself, and lists whether\n"
+     "it answers, its server and role, what its settings lose, the place that\n"
+     "it claims, and what it fails together with; warnings come after it.\n"
+     "Nothing is made or written: stores that a first start has yet to make\n"
+     "are told as missing. The exit code is 1 if a backend cannot serve;\n"
+     "warnings do not count.\n",
      command_check},
     {"config", "", 0, CTL_MARKDOWN, "list the settings of a topology file",
      "  seqctl config\n"

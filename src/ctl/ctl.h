@@ -23,6 +23,7 @@ enum ctl_option {
     CTL_TIMEOUT = 1 << 4,
     CTL_HELP = 1 << 5,
     CTL_VERSION = 1 << 6,
+    CTL_PROBE = 1 << 7,
 };
 
 struct ctl_options {

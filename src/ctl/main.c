@@ -27,6 +27,7 @@ static const struct option_row option_rows[] = {
     {CTL_COUNT, "-n, --count N", "how many numbers (1 ... 10000000)"},
     {CTL_JSON, "-j, --json", "one JSON object instead of tables"},
     {CTL_MARKDOWN, "--markdown", "as docs/configuration.md"},
+    {CTL_PROBE, "--probe", "try every backend, too"},
     {CTL_SOCKET, "-s, --socket SOCKET",
      "the daemon's (default: seqbrokerd.sock in the state directory)"},
     {CTL_TIMEOUT, "-t, --timeout SECONDS",
@@ -39,6 +40,7 @@ static const struct option long_options[] = {
     {"count", required_argument, NULL, 'n'},
     {"json", no_argument, NULL, 'j'},
     {"markdown", no_argument, NULL, 'm'},
+    {"probe", no_argument, NULL, 'p'},
     {"socket", required_argument, NULL, 's'},
     {"timeout", required_argument, NULL, 't'},
     {"help", no_argument, NULL, 'h'},
@@ -72,6 +74,7 @@ static void help_print(void)
          "  seqctl next order --count 1000    a thousand, one a line\n"
          "  seqctl status                     partitions and sequences\n"
          "  seqctl check topology.conf        is this file sound?\n"
+         "  seqctl check --probe FILE         and are its backends?\n"
          "\n"
          "Usage: seqctl [OPTION ...] COMMAND [ARGUMENT ...]\n"
          "\n"
@@ -87,8 +90,9 @@ static void help_print(void)
     puts("\nOptions:");
     options_print(~0U);
     puts("\n"
-         "Exit codes: 0 done; 1 an error was answered, or the output could\n"
-         "not be written; 2 bad usage or an invalid topology; 3 no daemon\n"
+         "Exit codes: 0 done; 1 an error was answered, a probed backend is\n"
+         "not well, or the output could not be written; 2 bad usage or an "
+         "invalid topology; 3 no daemon\n"
          "answers.");
 }
 
@@ -137,6 +141,9 @@ static bool option_read(int letter, struct ctl_options *out)
         return true;
     case 'm':
         out->given |= CTL_MARKDOWN;
+        return true;
+    case 'p':
+        out->given |= CTL_PROBE;
         return true;
     case 's':
         out->given |= CTL_SOCKET;

@@ -18,6 +18,7 @@ enum show {
     SHOW_INTEGER,
     SHOW_AGE,       /* ms, as 3m12s */
     SHOW_LATENCY,   /* us, as 1.2ms */
+    SHOW_WHY,       /* the reason; else what its settings lose */
     SHOW_PARTITION, /* with the pool's name where there are several */
 };
 
@@ -47,7 +48,7 @@ static const struct column partition_columns[] = {
     {"ENGINE", "engine", SHOW_TEXT, 0},
     {"CLASS", "class", SHOW_TEXT, 0},
     {"STATE", "state", SHOW_TEXT, 0},
-    {"WHY", "reason", SHOW_TEXT, SCOLS_FL_WRAP},
+    {"WHY", "reason", SHOW_WHY, SCOLS_FL_WRAP},
     {"SINCE", "since_ms", SHOW_AGE, SCOLS_FL_RIGHT},
     {"LATENCY", "latency_us", SHOW_LATENCY, SCOLS_FL_RIGHT},
     {"GRANTED", "granted", SHOW_INTEGER, SCOLS_FL_RIGHT},
@@ -78,6 +79,9 @@ static const struct field partition_fields[] = {
     {"partition", MEMBER_INTEGER},
     {"backend", MEMBER_TEXT},
     {"engine", MEMBER_TEXT},
+    {"server", MEMBER_TEXT},
+    {"domain", MEMBER_TEXT},
+    {"loss", MEMBER_TEXT},
     {"class", MEMBER_TEXT},
     {"authority", MEMBER_BOOLEAN},
     {"state", MEMBER_TEXT},
@@ -145,6 +149,17 @@ static void partition_format(char *to, size_t size, const redisReply *map,
         snprintf(to, size, "%s%s%" PRId64, pool, slash, partition);
 }
 
+/* A partition that is well may still be one that loses commits. */
+static void why_format(char *to, size_t size, const redisReply *map)
+{
+    const char *loss = reply_text(map, "loss");
+
+    if (*reply_text(map, "reason") != '\0')
+        snprintf(to, size, "%s", reply_text(map, "reason"));
+    else
+        snprintf(to, size, "%s%s", *loss != '\0' ? "may lose: " : "", loss);
+}
+
 static void cell_format(char *to, size_t size, const struct column *column,
                         const redisReply *map, bool name_pool)
 {
@@ -160,6 +175,9 @@ static void cell_format(char *to, size_t size, const struct column *column,
         return;
     case SHOW_LATENCY:
         latency_format(to, size, reply_integer(map, column->field));
+        return;
+    case SHOW_WHY:
+        why_format(to, size, map);
         return;
     case SHOW_PARTITION:
         partition_format(to, size, map, name_pool);

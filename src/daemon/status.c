@@ -59,11 +59,14 @@ static void reply_partition(struct buffer *out,
                             const struct seqb_partition_status *partition,
                             bool is_resp3)
 {
-    reply_map(out, 14, is_resp3);
+    reply_map(out, 17, is_resp3);
     reply_field_string(out, "pool", partition->pool);
     reply_field_integer(out, "partition", partition->partition);
     reply_field_string(out, "backend", partition->backend);
     reply_field_string(out, "engine", partition->engine);
+    reply_field_string(out, "server", partition->server);
+    reply_field_string(out, "domain", partition->domain);
+    reply_field_string(out, "loss", partition->loss);
     reply_field_string(out, "class",
                        partition->is_windowed ? "windowed" : "direct");
     reply_field_integer(out, "authority", partition->is_authority);

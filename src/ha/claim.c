@@ -6,11 +6,23 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "ha/call.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
 #define STORE_CLAIM "store"
 #define PLACE_CLAIM "place"
+
+static const char *store_name(const struct worker *worker)
+{
+    return worker->options->options.name;
+}
+
+/* Whether the store may forget what it was told. */
+static bool store_is_windowed(const struct worker *worker)
+{
+    return worker->options->ops->guarantee == SEQB_WINDOWED;
+}
 
 static void pool_claim_name(const struct ha_pool_options *pool, char *out,
                             size_t size)
@@ -18,22 +30,21 @@ static void pool_claim_name(const struct ha_pool_options *pool, char *out,
     (void)text_format(out, size, "pool/%s", pool->name);
 }
 
-enum seqb_status claim_look(struct seqb_backend *backend,
+enum seqb_status claim_look(struct worker *worker,
                             const struct ha_pool_options *pool,
                             struct layout_store *out, struct seqb_error *err)
 {
     char name[SEQB_COUNTER_SIZE];
-    enum seqb_status status = backend->ops->claim(backend, STORE_CLAIM, NULL,
-                                                  out->id, sizeof out->id, err);
+    enum seqb_status status =
+        call_claim(worker, STORE_CLAIM, NULL, out->id, sizeof out->id, err);
 
     if (status == SEQB_OK)
-        status = backend->ops->claim(backend, PLACE_CLAIM, NULL, out->place,
-                                     sizeof out->place, err);
+        status = call_claim(worker, PLACE_CLAIM, NULL, out->place,
+                            sizeof out->place, err);
     if (status != SEQB_OK)
         return status;
     pool_claim_name(pool, name, sizeof name);
-    return backend->ops->claim(backend, name, NULL, out->layout,
-                               sizeof out->layout, err);
+    return call_claim(worker, name, NULL, out->layout, sizeof out->layout, err);
 }
 
 /* 128 bits by chance, in hexadecimal digits. */
@@ -49,30 +60,28 @@ static enum seqb_status id_make(char *out, size_t size, struct seqb_error *err)
     return SEQB_OK;
 }
 
-enum seqb_status claim_identify(struct seqb_backend *backend, const char *name,
-                                struct layout_store *out,
+enum seqb_status claim_identify(struct worker *worker, struct layout_store *out,
                                 struct seqb_error *err)
 {
     char id[LAYOUT_STORE_SIZE];
 
-    if (backend->ops->guarantee == SEQB_WINDOWED)
-        (void)text_copy(id, sizeof id, name);
+    if (store_is_windowed(worker))
+        (void)text_copy(id, sizeof id, store_name(worker));
     else if (id_make(id, sizeof id, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
-    return backend->ops->claim(backend, STORE_CLAIM, id, out->id,
-                               sizeof out->id, err);
+    return call_claim(worker, STORE_CLAIM, id, out->id, sizeof out->id, err);
 }
 
 /* The store must be the one that the layout names; one that may forget is
  * told again who it is. */
-static enum seqb_status verify_id(struct seqb_backend *backend,
-                                  const char *name, const char *expected,
+static enum seqb_status verify_id(struct worker *worker, const char *expected,
                                   struct seqb_error *err)
 {
-    const bool is_windowed = backend->ops->guarantee == SEQB_WINDOWED;
+    const char *name = store_name(worker);
     char id[LAYOUT_STORE_SIZE];
-    const enum seqb_status status = backend->ops->claim(
-        backend, STORE_CLAIM, is_windowed ? name : NULL, id, sizeof id, err);
+    const enum seqb_status status =
+        call_claim(worker, STORE_CLAIM, store_is_windowed(worker) ? name : NULL,
+                   id, sizeof id, err);
 
     if (status != SEQB_OK)
         return status;
@@ -111,8 +120,7 @@ enum seqb_status claim_compare_place(const char *name, const char *standing,
 
 /* The counters' names and the numbers' bits come from the place. An authority
  * that is no partition may serve several pools. */
-static enum seqb_status verify_place(struct seqb_backend *backend,
-                                     const char *name,
+static enum seqb_status verify_place(struct worker *worker,
                                      const struct ha_pool *pool, int32_t member,
                                      struct seqb_error *err)
 {
@@ -123,35 +131,34 @@ static enum seqb_status verify_place(struct seqb_backend *backend,
     if (member >= 1 << pool->options->bits)
         return SEQB_OK;
     place_name(pool->options, member, place, sizeof place);
-    status = backend->ops->claim(backend, PLACE_CLAIM, place, standing,
-                                 sizeof standing, err);
+    status =
+        call_claim(worker, PLACE_CLAIM, place, standing, sizeof standing, err);
     if (status != SEQB_OK)
         return status;
-    return claim_compare_place(name, standing, pool->options, member, err);
+    return claim_compare_place(store_name(worker), standing, pool->options,
+                               member, err);
 }
 
-enum seqb_status claim_verify(struct seqb_backend *backend, const char *name,
-                              const struct ha_pool *pool, int32_t member,
-                              struct seqb_error *err)
+enum seqb_status claim_verify(struct worker *worker, const struct ha_pool *pool,
+                              int32_t member, struct seqb_error *err)
 {
     char standing[SEQB_CLAIM_SIZE];
     char claim[SEQB_COUNTER_SIZE];
-    enum seqb_status status =
-        verify_id(backend, name, pool->store_ids[member], err);
+    enum seqb_status status = verify_id(worker, pool->store_ids[member], err);
 
     if (status == SEQB_OK)
-        status = verify_place(backend, name, pool, member, err);
+        status = verify_place(worker, pool, member, err);
     if (status != SEQB_OK)
         return status;
     pool_claim_name(pool->options, claim, sizeof claim);
-    status = backend->ops->claim(backend, claim, pool->layout, standing,
-                                 sizeof standing, err);
+    status =
+        call_claim(worker, claim, pool->layout, standing, sizeof standing, err);
     if (status != SEQB_OK)
         return status;
-    return layout_compare(name, standing, pool->layout, err);
+    return layout_compare(store_name(worker), standing, pool->layout, err);
 }
 
-enum seqb_status claim_sequence(struct seqb_backend *backend, const char *name,
+enum seqb_status claim_sequence(struct worker *worker,
                                 const struct ha_counter *counter,
                                 struct seqb_error *err)
 {
@@ -164,13 +171,12 @@ enum seqb_status claim_sequence(struct seqb_backend *backend, const char *name,
                       counter->pool->options->name, counter->key);
     (void)text_format(text, sizeof text, "memory_bits=%d",
                       (int)counter->memory_bits);
-    status = backend->ops->claim(backend, claim, text, standing,
-                                 sizeof standing, err);
+    status = call_claim(worker, claim, text, standing, sizeof standing, err);
     if (status != SEQB_OK || strcmp(standing, text) == 0)
         return status;
     return error_set(err, SEQB_LAYOUT,
                      "sequence %s in backend %s was used with %s and is "
                      "configured with %s; nothing was changed; put the "
                      "setting back, other bits would issue old numbers again",
-                     counter->key, name, standing, text);
+                     counter->key, store_name(worker), standing, text);
 }

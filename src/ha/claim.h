@@ -10,14 +10,13 @@
 
 /* Reads what the store says of itself, of its place, and of the pool's
  * layout; nothing is written. */
-enum seqb_status claim_look(struct seqb_backend *backend,
+enum seqb_status claim_look(struct worker *worker,
                             const struct ha_pool_options *pool,
                             struct layout_store *out, struct seqb_error *err);
 
 /* Gives the store an id if it has none: a direct one by chance, a windowed
  * one its backend's name. */
-enum seqb_status claim_identify(struct seqb_backend *backend, const char *name,
-                                struct layout_store *out,
+enum seqb_status claim_identify(struct worker *worker, struct layout_store *out,
                                 struct seqb_error *err);
 
 /* Compares the place that a store claims with where it is to stand now. */
@@ -27,11 +26,10 @@ enum seqb_status claim_compare_place(const char *name, const char *standing,
 
 /* Compares the store with the layout of a pool, and claims it for that pool if
  * nobody has. SEQB_LAYOUT if it is another store or has another layout. */
-enum seqb_status claim_verify(struct seqb_backend *backend, const char *name,
-                              const struct ha_pool *pool, int32_t member,
-                              struct seqb_error *err);
+enum seqb_status claim_verify(struct worker *worker, const struct ha_pool *pool,
+                              int32_t member, struct seqb_error *err);
 
 /* Claims or compares the memory bits of a counter's sequence. */
-enum seqb_status claim_sequence(struct seqb_backend *backend, const char *name,
+enum seqb_status claim_sequence(struct worker *worker,
                                 const struct ha_counter *counter,
                                 struct seqb_error *err);

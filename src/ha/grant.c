@@ -2,6 +2,7 @@
 /* Carries out what fence.c decides. */
 #include "ha/grant.h"
 
+#include "ha/call.h"
 #include "ha/claim.h"
 #include "ha/window.h"
 #include "ha/worker.h"
@@ -72,9 +73,7 @@ static size_t grant_admit(struct worker *worker, size_t n)
         enum seqb_status status = SEQB_OK;
 
         if (slot->admitted_on != worker->connection)
-            status =
-                claim_sequence(worker->backend, worker->options->options.name,
-                               slot->counter, &err);
+            status = claim_sequence(worker, slot->counter, &err);
         if (status != SEQB_OK && status != SEQB_LAYOUT) {
             worker_fail(worker, &err, 0);
             answer_all(worker, left, &err);
@@ -108,8 +107,7 @@ static bool grant_reserve(struct worker *worker, size_t n)
                                                     .limit = slot_limit(slot),
                                                     .window = SEQB_NO_WINDOW};
     }
-    if (worker->backend->ops->reserve(worker->backend, worker->requests, n,
-                                      &err) == SEQB_OK) {
+    if (call_reserve(worker, n, &err) == SEQB_OK) {
         worker_note(worker, NULL, clock_now_us() - start_us);
         return true;
     }
@@ -155,8 +153,7 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
         .limit = reply->limit,
     };
     int64_t value;
-    const enum seqb_status status =
-        worker->backend->ops->raise(worker->backend, &raise, &value, err);
+    const enum seqb_status status = call_raise(worker, &raise, &value, err);
 
     if (status == SEQB_OK)
         log_line(SEQB_LOG_WARN,
@@ -184,8 +181,7 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
     if (status != SEQB_OK)
         return status;
     /* I2: sent once. If it fails, the window is lost with it. */
-    status =
-        worker->backend->ops->install(worker->backend, &window, &standing, err);
+    status = call_install(worker, &window, &standing, err);
     return status == SEQB_FENCED ? SEQB_OK : status;
 }
 

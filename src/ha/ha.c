@@ -44,8 +44,10 @@ static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
 {
     const struct ha_options *options = ha->options;
 
+    if (watchdog_open(&ha->watchdog, err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
     for (size_t i = 0; i < options->backend_count; i++) {
-        if (worker_init(&ha->workers[i], &options->backends[i],
+        if (worker_init(&ha->workers[i], &options->backends[i], ha->watchdog,
                         options->pool_count, err) != SEQB_OK)
             return SEQB_NO_MEMORY;
     }
@@ -100,6 +102,7 @@ void ha_close(struct ha *ha)
     for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
          i++)
         worker_fini(&ha->workers[i]);
+    watchdog_close(ha->watchdog);
     for (size_t i = 0; i < ha->pools_made; i++)
         pthread_mutex_destroy(&ha->pools[i].lock);
     free(ha->workers);
@@ -135,6 +138,9 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
                     worker->options->options.name);
     (void)text_copy(out->engine, sizeof out->engine,
                     worker->options->ops->engine);
+    (void)text_copy(out->server, sizeof out->server, member->server);
+    (void)text_copy(out->domain, sizeof out->domain, member->domain);
+    (void)text_copy(out->loss, sizeof out->loss, member->loss);
     (void)text_copy(out->reason, sizeof out->reason, member->reason);
     if (member->state == SEQB_PARTITION_QUARANTINED)
         out->next_probe_ms =

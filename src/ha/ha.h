@@ -135,3 +135,8 @@ const char *ha_counter_pool_name(const struct ha_counter *counter);
 /* See seqb_partitions. */
 void ha_status(struct ha *ha, struct seqb_partition_status *out,
                size_t capacity, size_t *count);
+
+/* See seqb_probe. Only `backend` and `warning` of the listener are told. */
+enum seqb_status ha_inspect(const struct ha_options *options,
+                            const struct seqb_probe_listener *listener,
+                            struct seqb_error *err);

@@ -39,6 +39,16 @@ void pool_init(struct pool *pool, const struct ha_pool_options *options,
         member_enter(&pool->member[i], SEQB_PARTITION_STARTING, now_ms);
 }
 
+void pool_connected(struct pool *pool, int32_t i,
+                    const struct seqb_backend *backend)
+{
+    struct pool_member *member = &pool->member[i];
+
+    (void)text_copy(member->server, sizeof member->server, backend->server);
+    (void)text_copy(member->domain, sizeof member->domain, backend->domain);
+    (void)text_copy(member->loss, sizeof member->loss, backend->loss);
+}
+
 static bool is_skipped(uint64_t skip, int32_t i)
 {
     return (skip >> i & 1) != 0;

@@ -26,6 +26,9 @@ struct pool_member {
     int64_t errors;
     int64_t slow;
     char reason[256];
+    char server[SEQB_SERVER_SIZE]; /* this and what follows as last opened */
+    char domain[SEQB_DOMAIN_SIZE];
+    char loss[SEQB_LOSS_SIZE];
 };
 
 struct pool {
@@ -46,6 +49,10 @@ enum pool_event {
 
 void pool_init(struct pool *pool, const struct ha_pool_options *options,
                int32_t members, int64_t now_ms);
+
+/* A connection was made: keeps what the backend says of its server. */
+void pool_connected(struct pool *pool, int32_t i,
+                    const struct seqb_backend *backend);
 
 /* The next partition in turn that is up and not in `skip` (bit i: partition
  * i), or -1. */

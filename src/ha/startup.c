@@ -42,8 +42,8 @@ static void step_look(struct worker *worker, struct worker_job *job)
     if (worker->backend == NULL)
         status = worker_open_backend(worker, false, &startup->error);
     if (status == SEQB_OK)
-        status = claim_look(worker->backend, startup->pool->options, store,
-                            &startup->error);
+        status =
+            claim_look(worker, startup->pool->options, store, &startup->error);
     if (status != SEQB_OK)
         worker_disconnect(worker);
     store->is_reached = status == SEQB_OK;
@@ -59,8 +59,7 @@ static void step_identify(struct worker *worker, struct worker_job *job)
     if (worker->backend == NULL)
         status = worker_open_backend(worker, true, &startup->error);
     if (status == SEQB_OK)
-        status = claim_identify(worker->backend, worker->options->options.name,
-                                store, &startup->error);
+        status = claim_identify(worker, store, &startup->error);
     if (status != SEQB_OK)
         worker_disconnect(worker);
     store->is_reached = status == SEQB_OK;
@@ -92,8 +91,7 @@ static void step_admit(struct worker *worker, struct worker_job *job)
     startup->error.status = SEQB_OK;
     if (worker_may_work(worker, NULL) &&
         worker_connect(worker, &startup->error) == SEQB_OK &&
-        claim_sequence(worker->backend, worker->options->options.name,
-                       startup->counter, &startup->error) != SEQB_OK &&
+        claim_sequence(worker, startup->counter, &startup->error) != SEQB_OK &&
         startup->error.status != SEQB_LAYOUT)
         worker_fail(worker, &startup->error, 0);
     step_done(worker);

@@ -9,6 +9,7 @@
 
 struct ha {
     const struct ha_options *options;
+    struct watchdog *watchdog;
     struct worker *workers; /* one a backend, in the options' order */
     struct ha_pool *pools;
     size_t pools_made; /* pools whose lock is initialised */

@@ -19,6 +19,7 @@
 #include "ha/ha.h"
 #include "ha/layout.h"
 #include "ha/pool.h"
+#include "ha/watchdog.h"
 
 #define WORKER_BATCH 64 /* requests in one call of an engine */
 
@@ -105,6 +106,7 @@ struct worker_duty {
 
 struct worker {
     const struct ha_backend_options *options;
+    struct watchdog *watchdog;
     struct worker_duty *duties; /* constant after start */
     size_t duty_count;
     pthread_t thread;
@@ -124,6 +126,7 @@ struct worker {
 
     /* The thread's own. */
     struct seqb_backend *backend; /* NULL: not connected */
+    struct watch watch;           /* over the backend's socket */
     uint64_t connection;          /* counts the connections made */
     uint64_t verified_on;  /* the connection on which claims were compared */
     int64_t mend_until_ms; /* one bound for the windows of a batch */

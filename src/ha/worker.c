@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "ha/call.h"
 #include "ha/claim.h"
 #include "ha/grant.h"
 #include "platform/clock.h"
@@ -26,9 +27,11 @@ static const char *worker_name(const struct worker *worker)
 
 enum seqb_status worker_init(struct worker *worker,
                              const struct ha_backend_options *options,
-                             size_t duties, struct seqb_error *err)
+                             struct watchdog *watchdog, size_t duties,
+                             struct seqb_error *err)
 {
     worker->options = options;
+    worker->watchdog = watchdog;
     worker->duties = calloc(duties + 1, sizeof *worker->duties);
     if (worker->duties == NULL)
         return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
@@ -116,8 +119,9 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
 void worker_disconnect(struct worker *worker)
 {
     if (worker->backend != NULL)
-        worker->backend->ops->close(worker->backend);
+        call_close(worker);
     worker->backend = NULL;
+    watch_close(&worker->watch);
 }
 
 void worker_fail(struct worker *worker, const struct seqb_error *why,
@@ -125,6 +129,18 @@ void worker_fail(struct worker *worker, const struct seqb_error *why,
 {
     worker_disconnect(worker);
     worker_note(worker, why, elapsed_us);
+}
+
+/* For the status: who serves now may be another server than before. */
+static void worker_show(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->duty_count; i++) {
+        const struct worker_duty *duty = &worker->duties[i];
+
+        pthread_mutex_lock(&duty->pool->lock);
+        pool_connected(&duty->pool->pool, duty->member, worker->backend);
+        pthread_mutex_unlock(&duty->pool->lock);
+    }
 }
 
 enum seqb_status worker_open_backend(struct worker *worker, bool create,
@@ -135,8 +151,14 @@ enum seqb_status worker_open_backend(struct worker *worker, bool create,
 
     options.create = create && options.auto_create;
     status = worker->options->ops->open(&options, &worker->backend, err);
-    if (status == SEQB_OK)
-        worker->connection++;
+    if (status != SEQB_OK)
+        return status;
+    worker->connection++;
+    worker_show(worker);
+    status =
+        watch_open(worker->watchdog, worker->backend->fd, &worker->watch, err);
+    if (status != SEQB_OK)
+        worker_disconnect(worker);
     return status;
 }
 
@@ -145,8 +167,7 @@ enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err)
     for (size_t i = 0; i < worker->duty_count; i++) {
         const struct worker_duty *duty = &worker->duties[i];
         const enum seqb_status status =
-            claim_verify(worker->backend, worker_name(worker), duty->pool,
-                         duty->member, err);
+            claim_verify(worker, duty->pool, duty->member, err);
 
         if (status != SEQB_OK)
             return status;

@@ -7,10 +7,12 @@
 
 #include "ha/state.h"
 
-/* Sets up a zeroed worker with room for `duties` duties, not yet running. */
+/* Sets up a zeroed worker with room for `duties` duties, not yet running.
+ * The watchdog must outlive its thread. */
 enum seqb_status worker_init(struct worker *worker,
                              const struct ha_backend_options *options,
-                             size_t duties, struct seqb_error *err);
+                             struct watchdog *watchdog, size_t duties,
+                             struct seqb_error *err);
 enum seqb_status worker_start(struct worker *worker, struct seqb_error *err);
 
 /* Tells the thread to end; then waits for it. What is still posted is
@@ -31,7 +33,8 @@ void worker_wake(struct worker *worker);
  * A failure is noted. */
 enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err);
 
-/* Opens the backend only; `create` lets it make its store. */
+/* Opens the backend only, under the watchdog from then on; `create` lets it
+ * make its store. */
 enum seqb_status worker_open_backend(struct worker *worker, bool create,
                                      struct seqb_error *err);
 

@@ -9,7 +9,8 @@
 #include "platform/thread.h"
 
 #define ORDER "main/0/order"
-#define WIDE  ((int64_t)1 << 60) /* no double holds WIDE + 1 */
+/* 63 bits hold two more windows of this size. */
+#define WIDE  (INT64_MAX / CONTRACT_WINDOW_SIZE - 2)
 
 static enum seqb_status reserve(const struct contract *contract, int64_t want,
                                 struct seqb_request *out)

@@ -108,6 +108,7 @@ void sqlite_files_restore_inside(struct sqlite_files *files)
 
     must(sqlite3_open(files->copy, &from) == SQLITE_OK, files->copy);
     must(sqlite3_open(files->path, &to) == SQLITE_OK, files->path);
+    (void)sqlite3_busy_timeout(to, 20000);
     backup = sqlite3_backup_init(to, "main", from, "main");
     must(backup != NULL, sqlite3_errmsg(to));
     must(sqlite3_backup_step(backup, -1) == SQLITE_DONE, sqlite3_errmsg(to));

@@ -5,6 +5,7 @@
  */
 #include "contract/sqlite_case.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -70,14 +70,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct config *config = NULL;
     struct seqb_error error;
     size_t lines = 0;
+    const struct config_request request = {
+        .path = "t.conf", .report = count_line, .context = &lines};
 
     if (text == NULL)
         return 0;
     if (size > 0)
         memcpy(text, data, size);
     text[size] = '\0';
-    if (config_open_text(text, "t.conf", count_line, &lines, &config, &error) ==
-        SEQB_OK) {
+    if (config_open_text(&request, text, &config, &error) == SEQB_OK) {
         require(lines == 0);
         require_sound(config_topology(config));
     } else {

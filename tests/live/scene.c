@@ -95,6 +95,25 @@ const char *scene_write(const struct scene *scene, const char *name,
     return path;
 }
 
+void scene_replace(char *text, const char *from, const char *to)
+{
+    char rest[SCENE_TEXT_SIZE];
+    char *at = strstr(text, from);
+
+    assert_non_null(at);
+    (void)text_copy(rest, sizeof rest, at + strlen(from));
+    assert_true(text_format(at, SCENE_TEXT_SIZE - (size_t)(at - text), "%s%s",
+                            to, rest));
+}
+
+void scene_replace_port(char *text, const char *from, int32_t port)
+{
+    char words[32];
+
+    (void)text_format(words, sizeof words, "port = %d", (int)port);
+    scene_replace(text, from, words);
+}
+
 void scene_copy(const char *from, const char *to)
 {
     char aside[PATH_SIZE];

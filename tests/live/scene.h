@@ -15,6 +15,7 @@
 
 #include "support/numbers.h"
 
+#define SCENE_TEXT_SIZE   8192
 #define SCENE_PATIENCE_MS 60000 /* what is waited for comes, or never will */
 
 struct scene {
@@ -37,6 +38,11 @@ const char *scene_state_path(const struct scene *scene, const char *name);
 /* Writes a file in the folder; returns its path as scene_path does. */
 const char *scene_write(const struct scene *scene, const char *name,
                         const char *text);
+
+/* Puts `to` in the place of `from`, which must be in a text of at most
+ * SCENE_TEXT_SIZE; the second one puts "port = ..." there. */
+void scene_replace(char *text, const char *from, const char *to);
+void scene_replace_port(char *text, const char *from, int32_t port);
 
 /* Copies bytes and mode into a new file; moves it over what stands there. */
 void scene_copy(const char *from, const char *to);

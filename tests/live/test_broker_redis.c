@@ -16,8 +16,7 @@
 #include "support/rig.h"
 #include "support/server_redis.h"
 
-#define TEXT_SIZE 4096
-#define CELL_B    "{main/1/order}" /* its key's end, on redis-b */
+#define CELL_B "{main/1/order}" /* its key's end, on redis-b */
 
 static struct server *redis_a;
 static struct server *redis_b;
@@ -37,32 +36,11 @@ static const char template[] =
     "sequences = ( { key = \"order\"; max_unused = 2000;"
     "                deadline = \"1m\"; } );";
 
-/* Puts `to` in the place of `from`, which must be there. */
-static void replace(char *text, const char *from, const char *to)
-{
-    char rest[TEXT_SIZE];
-    char *at = strstr(text, from);
-
-    assert_non_null(at);
-    (void)text_copy(rest, sizeof rest, at + strlen(from));
-    assert_true(
-        text_format(at, TEXT_SIZE - (size_t)(at - text), "%s%s", to, rest));
-}
-
-static void replace_port(char *text, const char *from,
-                         const struct server *server)
-{
-    char port[32];
-
-    (void)text_format(port, sizeof port, "port = %d", server_port(server));
-    replace(text, from, port);
-}
-
 /* Starts servers that hold nothing, or empties them, and writes a topology
  * with their ports. */
 static const char *prepare(struct scene *scene, const char *text)
 {
-    char written[TEXT_SIZE];
+    char written[SCENE_TEXT_SIZE];
 
     if (redis_a == NULL) {
         redis_a = server_redis(NULL);
@@ -71,18 +49,18 @@ static const char *prepare(struct scene *scene, const char *text)
     server_tell(redis_a, "FLUSHALL");
     server_tell(redis_b, "FLUSHALL");
     assert_true(text_copy(written, sizeof written, text));
-    replace_port(written, "port = 6379", redis_a);
-    replace_port(written, "port = 6380", redis_b);
+    scene_replace_port(written, "port = 6379", server_port(redis_a));
+    scene_replace_port(written, "port = 6380", server_port(redis_b));
     return scene_write(scene, "redis.conf", written);
 }
 
 static const char *prepare_with(struct scene *scene, const char *from,
                                 const char *to)
 {
-    char text[TEXT_SIZE];
+    char text[SCENE_TEXT_SIZE];
 
     (void)text_copy(text, sizeof text, template);
-    replace(text, from, to);
+    scene_replace(text, from, to);
     return prepare(scene, text);
 }
 
@@ -109,7 +87,8 @@ static void redis_sample_serves_with_its_ports_changed(void **state)
     const char *topology;
     char *sample;
 
-    if (file_read("config/redis.conf", TEXT_SIZE - 1, &sample, &err) != SEQB_OK)
+    if (file_read("config/redis.conf", SCENE_TEXT_SIZE - 1, &sample, &err) !=
+        SEQB_OK)
         fail_msg("%s", err.text);
     topology = prepare(scene, sample);
     free(sample);
@@ -397,16 +376,16 @@ static void other_layouts_are_refused(void **state)
         {"name = \"main\"", "name = \"other\"", "stands in main/0"},
     };
     struct scene *scene = *state;
-    char text[TEXT_SIZE];
+    char text[SCENE_TEXT_SIZE];
     const char *topology;
 
     open_and_take(scene);
     scene_close(scene);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         (void)text_copy(text, sizeof text, template);
-        replace(text, changes[i].from, changes[i].to);
-        replace_port(text, "port = 6379", redis_a);
-        replace_port(text, "port = 6380", redis_b);
+        scene_replace(text, changes[i].from, changes[i].to);
+        scene_replace_port(text, "port = 6379", server_port(redis_a));
+        scene_replace_port(text, "port = 6380", server_port(redis_b));
         topology = scene_write(scene, "changed.conf", text);
         scene_expect_refused(scene, topology, SEQB_LAYOUT, changes[i].words);
     }

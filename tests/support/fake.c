@@ -6,13 +6,19 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "platform/error.h"
 #include "platform/text.h"
 #include "support/fake_store.h"
 
+/* A read that nothing ends, since what should is broken, ends here. */
+#define BLOCK_PATIENCE_S 30
+
 struct fake {
     struct seqb_backend base;
+    int peer; /* the other end of base.fd; nobody writes to it */
     struct fake_store *store;
     int64_t generation;
     int32_t timeout_ms;
@@ -25,6 +31,42 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Reads the socket, without the lock, until it is shut down. */
+static void call_block(struct fake *fake)
+{
+    struct fake_store *store = fake->store;
+    ssize_t got;
+    char byte;
+
+    store->hanging++;
+    pthread_cond_broadcast(&store->changed);
+    pthread_mutex_unlock(&store->lock);
+    got = recv(fake->base.fd, &byte, 1, 0);
+    pthread_mutex_lock(&store->lock);
+    store->hanging--;
+    store->ended += got == 0;
+}
+
+static bool socket_is_dead(const struct fake *fake)
+{
+    char byte;
+
+    return fake->base.fd >= 0 &&
+           recv(fake->base.fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+/* Waits as the script says; false if the answer is lost. */
+static bool call_wait(struct fake *fake, enum fake_call call)
+{
+    bool *blocks = &fake->store->script.blocks[call];
+
+    if (fake->base.fd < 0 || !*blocks)
+        return fake_script_wait(fake->store, fake->timeout_ms);
+    *blocks = false;
+    call_block(fake);
+    return false;
+}
+
 /* The lock is held before and after. SEQB_OK: the call is to be done, and if
  * `*is_lost` its answer must then be lost. */
 static enum seqb_status call_enter(struct fake *fake, enum fake_call call,
@@ -32,15 +74,18 @@ static enum seqb_status call_enter(struct fake *fake, enum fake_call call,
 {
     struct fake_store *store = fake->store;
     enum seqb_status status;
+    bool is_broken;
 
     fake_call_count(store, call);
     if (fake->is_dead || fake->is_busy)
         store->misuses++;
     fake->is_busy = true;
-    *is_lost = !fake_script_wait(store, fake->timeout_ms);
+    is_broken = socket_is_dead(fake);
+    *is_lost = !call_wait(fake, call);
     fake->is_busy = false;
     status = fake_script_verdict(store, call, err);
-    if (status == SEQB_OK && fake->generation != store->generation)
+    if (status == SEQB_OK &&
+        (is_broken || fake->generation != store->generation))
         status = error_set(err, SEQB_UNREACHABLE,
                            "fake %s: the connection broke", store->name);
     if (status == SEQB_OK && store->script.losses[call] > 0) {
@@ -63,6 +108,19 @@ static const char *fake_library(void)
     return "fake 1.0";
 }
 
+static void sockets_open(struct fake *fake)
+{
+    const struct timeval patience = {BLOCK_PATIENCE_S, 0};
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        abort();
+    (void)setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience,
+                     sizeof patience);
+    fake->base.fd = ends[0];
+    fake->peer = ends[1];
+}
+
 /* A connection to the store, all but the waiting and the refusing. */
 static void fake_init(struct fake *fake, struct fake_store *store,
                       const struct seqb_backend_ops *ops, int32_t timeout_ms)
@@ -78,6 +136,8 @@ static void fake_init(struct fake *fake, struct fake_store *store,
                     fake_library());
     store->is_windowed = ops->guarantee == SEQB_WINDOWED;
     store->open_backends++;
+    if (store->script.has_sockets)
+        sockets_open(fake);
 }
 
 static enum seqb_status fake_connect(const struct seqb_backend_ops *ops,
@@ -138,6 +198,10 @@ static void fake_close(struct seqb_backend *backend)
     fake->store->open_backends--;
     pthread_cond_broadcast(&fake->store->changed);
     pthread_mutex_unlock(&fake->store->lock);
+    if (fake->base.fd >= 0) {
+        close(fake->base.fd);
+        close(fake->peer);
+    }
     free(fake);
 }
 

@@ -66,7 +66,20 @@ void fake_set_grant_max(struct fake_store *store, int64_t most);
 void fake_hang(struct fake_store *store);
 void fake_release(struct fake_store *store);
 
-/* Waits until `count` calls hang at once; false if `timeout_ms` passed. */
+/* Backends opened from now on have a socket, as engines do that keep no time
+ * themselves; one that was shut down answers SEQB_UNREACHABLE. */
+void fake_use_sockets(struct fake_store *store);
+
+/* The next call of that kind on a backend with a socket blocks in a read of it,
+ * past its `timeout_ms`, until the socket is shut down: SEQB_UNCERTAIN. Not for
+ * FAKE_OPEN. */
+void fake_block(struct fake_store *store, enum fake_call call);
+
+/* Calls that blocked, and that a shutdown ended. */
+int64_t fake_ended(struct fake_store *store);
+
+/* Waits until `count` calls hang or block at once; false if `timeout_ms`
+ * passed. */
 bool fake_wait_for_hanging(struct fake_store *store, int64_t count,
                            int32_t timeout_ms);
 

@@ -251,6 +251,18 @@ void fake_release(struct fake_store *store)
     store_leave(store);
 }
 
+void fake_use_sockets(struct fake_store *store)
+{
+    store_enter(store)->script.has_sockets = true;
+    store_leave(store);
+}
+
+void fake_block(struct fake_store *store, enum fake_call call)
+{
+    store_enter(store)->script.blocks[call] = true;
+    store_leave(store);
+}
+
 static void cells_forget(struct fake_store *store)
 {
     memset(store->cells, 0, sizeof store->cells);
@@ -358,6 +370,14 @@ void fake_put(struct fake_store *store, const char *counter, int64_t value)
 {
     (void)fake_cell_put(store_enter(store), counter, value);
     store_leave(store);
+}
+
+int64_t fake_ended(struct fake_store *store)
+{
+    const int64_t ended = store_enter(store)->ended;
+
+    store_leave(store);
+    return ended;
 }
 
 int64_t fake_open_backends(struct fake_store *store)

@@ -31,11 +31,13 @@ struct fake_script {
     int64_t failures[FAKE_CALLS];         /* calls still to fail ... */
     enum seqb_status failure[FAKE_CALLS]; /* ... with this */
     int64_t losses[FAKE_CALLS];           /* answers still to lose */
+    bool blocks[FAKE_CALLS];              /* whether the next one blocks */
     int64_t grant_max;
     int32_t delay_ms;
     bool is_down;
     bool is_replica;
     bool is_hanging;
+    bool has_sockets;
 };
 
 struct fake_store {
@@ -48,6 +50,7 @@ struct fake_store {
     int64_t generation; /* of connections: older ones are broken */
     int64_t calls[FAKE_CALLS];
     int64_t hanging;
+    int64_t ended; /* calls that blocked until a shutdown */
     int64_t open_backends;
     int64_t misuses;
     struct fake_cell cells[FAKE_CELLS_MAX];

@@ -13,7 +13,7 @@
 
 #define WORDS_MAX 16
 
-static bool redis_answers(struct server *server)
+bool redis_answers(struct server *server)
 {
     redisContext *context =
         redisConnectUnixWithTimeout(server->socket, (struct timeval){1, 0});
@@ -32,7 +32,7 @@ static bool redis_answers(struct server *server)
     return is_up;
 }
 
-static void redis_forget(struct server *server)
+void redis_forget(struct server *server)
 {
     redisFree(server->admin);
 }

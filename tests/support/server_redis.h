@@ -6,6 +6,11 @@
 
 #include "support/servers.h"
 
+/* What any server can do that speaks Redis' protocol on its unix socket: for
+ * the kinds of server alone. */
+bool redis_answers(struct server *server);
+void redis_forget(struct server *server);
+
 /* A redis-server without persistence; `args` (NULL, or ended by NULL) are
  * further arguments, at most 16. Answers when it returns. */
 struct server *server_redis(const char *const *args);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +38,23 @@ static struct server *servers[SERVERS_MAX];
 static pid_t owner;
 
 /* --- files and ports --- */
+
+/* Programs that run at once must not choose the same port: each holds a name
+ * for the ports it chose, which the system frees with the program. */
+static bool port_reserve(int32_t port)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    /* A name that begins with a 0 is in no file system. */
+    (void)text_format(name.sun_path + 1, sizeof name.sun_path - 1,
+                      "seqbroker-test-port-%d", (int)port);
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&name, sizeof name) == 0)
+        return true;
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
 
 static bool port_is_free(int32_t port)
 {
@@ -66,7 +84,7 @@ int32_t free_port(void)
             PORT_FIRST + (int32_t)(getpid() * 211LL % (PORT_LAST - PORT_FIRST));
     for (int tries = 0; tries < 1000; tries++) {
         next = next >= PORT_LAST ? PORT_FIRST : next + 1;
-        if (port_is_free(next))
+        if (port_reserve(next) && port_is_free(next))
             return next;
     }
     fail_msg("no free port on 127.0.0.1");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a topology touches: its file and those it includes, password files, the
- * state directory. */
+/* What a topology touches: its file and those it includes, the state
+ * directory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,200 +9,56 @@
 #include <cmocka.h>
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/config.h"
 #include "platform/text.h"
 #include "unit/topology_expect.h"
-
-/* A folder for the files of one test. */
-struct fixture {
-    char folder[32];
-    char path[64]; /* of the file written last */
-};
-
-static const char *const names[] = {"t.conf", "part.conf", "secret"};
-
-static int setup(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-
-    if (fixture == NULL ||
-        !text_copy(fixture->folder, sizeof fixture->folder,
-                   "/tmp/test-config-XXXXXX") ||
-        mkdtemp(fixture->folder) == NULL)
-        return 1;
-    *state = fixture;
-    return topology_setup(NULL);
-}
-
-static int teardown(void **state)
-{
-    struct fixture *fixture = *state;
-    int status;
-
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        (void)text_format(fixture->path, sizeof fixture->path, "%s/%s",
-                          fixture->folder, names[i]);
-        (void)unlink(fixture->path);
-    }
-    status = rmdir(fixture->folder);
-    free(fixture);
-    return status;
-}
-
-/* Writes one of `names` with that mode; its path is `fixture->path` then. */
-static void write_file(struct fixture *fixture, const char *name,
-                       const char *text, size_t length, mode_t mode)
-{
-    FILE *file;
-
-    assert_true(text_format(fixture->path, sizeof fixture->path, "%s/%s",
-                            fixture->folder, name));
-    file = fopen(fixture->path, "we");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(chmod(fixture->path, mode), 0);
-}
-
-static void write_text(struct fixture *fixture, const char *name,
-                       const char *text)
-{
-    write_file(fixture, name, text, strlen(text), 0600);
-}
-
-/* The error of a file that must be refused, with %s for the folder. */
-static void expect_refused(const struct fixture *fixture, const char *path,
-                           const char *format)
-{
-    struct config *config = NULL;
-    struct seqb_error error = {.text = ""};
-    const char *at = strstr(format, "%s");
-    char expected[SEQB_ERROR_TEXT_SIZE];
-
-    if (at == NULL)
-        assert_true(text_copy(expected, sizeof expected, format));
-    else
-        assert_true(text_format(expected, sizeof expected, "%.*s%s%s",
-                                (int)(at - format), format, fixture->folder,
-                                at + 2));
-    assert_int_equal(config_open(path, NULL, NULL, &config, &error),
-                     SEQB_CONFIG);
-    assert_string_equal(error.text, expected);
-    assert_null(config);
-}
+#include "unit/topology_files.h"
 
 static void included_files_are_read_and_named_in_mistakes(void **state)
 {
-    struct fixture *fixture = *state;
-    char expected[256];
+    struct topology_files *files = *state;
 
-    write_text(fixture, "part.conf", "\n" BACKEND POOL);
-    write_text(fixture, "t.conf", "@include \"part.conf\"\n" KEY);
-    config_close(topology_open_sound(fixture->path));
-    write_text(fixture, "part.conf", "\n\nlog=1;\n" BACKEND POOL);
-    write_text(fixture, "t.conf", "@include \"part.conf\"\n" KEY "x=1;\n");
-    assert_true(text_format(expected, sizeof expected,
-                            "%s/part.conf:3: unknown section 'log'\n"
-                            "%s/t.conf:3: unknown section 'x'",
-                            fixture->folder, fixture->folder));
-    expect_refused(fixture, fixture->path, expected);
+    topology_write(files, "part.conf", "\n" BACKEND POOL);
+    topology_write(files, "t.conf", "@include \"part.conf\"\n" KEY);
+    config_close(topology_open_sound(files->path));
+    topology_write(files, "part.conf", "\n\nlog=1;\n" BACKEND POOL);
+    topology_write(files, "t.conf", "@include \"part.conf\"\n" KEY "x=1;\n");
+    topology_refused(files, files->path,
+                     "@/part.conf:3: unknown section 'log'\n"
+                     "@/t.conf:3: unknown section 'x'");
 }
 
 static void an_absent_include_is_told_with_its_line(void **state)
 {
-    struct fixture *fixture = *state;
-    char expected[256];
+    struct topology_files *files = *state;
 
-    write_text(fixture, "t.conf", BACKEND "@include \"part.conf\"\n");
-    assert_true(text_format(expected, sizeof expected,
-                            "%s/t.conf:2: cannot open %s/part.conf: No such "
-                            "file or directory",
-                            fixture->folder, fixture->folder));
-    expect_refused(fixture, fixture->path, expected);
+    topology_write(files, "t.conf", BACKEND "@include \"part.conf\"\n");
+    topology_refused(files, files->path,
+                     "@/t.conf:2: cannot open @/part.conf: No such file or "
+                     "directory");
 }
 
 static void files_that_are_no_topology_are_refused(void **state)
 {
-    struct fixture *fixture = *state;
+    struct topology_files *files = *state;
     char *large = malloc((1 << 20) + 1);
 
     assert_non_null(large);
     memset(large, ' ', (1 << 20) + 1);
-    write_file(fixture, "t.conf", large, (1 << 20) + 1, 0600);
+    topology_write_bytes(files, "t.conf", large, (1 << 20) + 1);
     free(large);
-    expect_refused(fixture, fixture->path,
-                   "%s/t.conf is larger than 1048576 bytes");
-    write_file(fixture, "t.conf", "x\0y", 3, 0600);
-    expect_refused(fixture, fixture->path,
-                   "%s/t.conf holds a 0 byte: it is no text");
-    expect_refused(fixture, fixture->folder, "cannot read %s: Is a directory");
-    expect_refused(fixture, "/nowhere/t.conf",
-                   "cannot open /nowhere/t.conf: No such file or directory");
-}
-
-#define WITH_PASSWORD                                                          \
-    "backends=({name=\"r\";engine=\"redis\";user=\"u\";\n"                     \
-    "password_file=\"secret\";}," SQLITE(                                      \
-        "a") ");\n"                                                            \
-             "pools=({name=\"p\";partitions=[\"r\"];authority=\"a\";});\n" KEY
-
-static void password_is_read_without_its_newline(void **state)
-{
-    static const char *const texts[] = {"open sesame\r\n", "open sesame\n",
-                                        "open sesame"};
-    struct fixture *fixture = *state;
-
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        const struct seqb_backend_options *redis;
-        struct config *config;
-
-        write_text(fixture, "secret", texts[i]);
-        write_text(fixture, "t.conf", WITH_PASSWORD);
-        config = topology_open_sound(fixture->path);
-        redis = &config_topology(config)->ha.backends[0].options;
-        assert_string_equal(redis->user, "u");
-        assert_string_equal(redis->password, "open sesame");
-        config_close(config);
-    }
-}
-
-/* What is told of a topology whose password file is `secret`. */
-static void expect_password(struct fixture *fixture, const char *expected)
-{
-    write_text(fixture, "t.conf", WITH_PASSWORD);
-    expect_refused(fixture, fixture->path, expected);
-}
-
-static void password_files_are_private_and_one_line(void **state)
-{
-    struct fixture *fixture = *state;
-    char absent[256];
-
-    assert_true(text_format(absent, sizeof absent,
-                            "%s/t.conf:2: cannot open %s/secret: No such file "
-                            "or directory",
-                            fixture->folder, fixture->folder));
-    expect_password(fixture, absent);
-    write_file(fixture, "secret", "x\n", 2, 0640);
-    assert_true(text_format(absent, sizeof absent,
-                            "%s/t.conf:2: others may read the password file "
-                            "%s/secret: chmod 600 it",
-                            fixture->folder, fixture->folder));
-    expect_password(fixture, absent);
-    write_file(fixture, "secret", "\n", 1, 0600);
-    assert_true(text_format(absent, sizeof absent,
-                            "%s/t.conf:2: %s/secret must hold one line, the "
-                            "password",
-                            fixture->folder, fixture->folder));
-    expect_password(fixture, absent);
-    write_file(fixture, "secret", "x\ny\n", 4, 0600);
-    expect_password(fixture, absent);
+    topology_refused(files, files->path,
+                     "@/t.conf is larger than 1048576 bytes");
+    topology_write_bytes(files, "t.conf", "x\0y", 3);
+    topology_refused(files, files->path,
+                     "@/t.conf holds a 0 byte: it is no text");
+    topology_refused(files, files->folder, "cannot read @: Is a directory");
+    topology_refused(files, "/nowhere/t.conf",
+                     "cannot open /nowhere/t.conf: No such file or directory");
 }
 
 struct place_case {
@@ -221,6 +77,7 @@ static void set_variable(const char *name, const char *value)
 
 static void expect_place(const struct place_case *expected)
 {
+    const struct config_request request = {.path = "t.conf"};
     struct config *config = NULL;
     struct seqb_error error = {.text = ""};
     enum seqb_status status;
@@ -234,7 +91,7 @@ static void expect_place(const struct place_case *expected)
                     expected->configured == NULL ? "" : "state_dir=\"",
                     expected->configured == NULL ? "" : expected->configured,
                     expected->configured == NULL ? "" : "\";"));
-    status = config_open_text(text, "t.conf", NULL, NULL, &config, &error);
+    status = config_open_text(&request, text, &config, &error);
     if (expected->state_dir == NULL) {
         assert_int_equal(status, SEQB_STATE_DIR);
         assert_string_equal(error.text,
@@ -282,15 +139,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            included_files_are_read_and_named_in_mistakes, setup, teardown),
+            included_files_are_read_and_named_in_mistakes, topology_files_setup,
+            topology_files_teardown),
         cmocka_unit_test_setup_teardown(an_absent_include_is_told_with_its_line,
-                                        setup, teardown),
+                                        topology_files_setup,
+                                        topology_files_teardown),
         cmocka_unit_test_setup_teardown(files_that_are_no_topology_are_refused,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(password_is_read_without_its_newline,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(password_files_are_private_and_one_line,
-                                        setup, teardown),
+                                        topology_files_setup,
+                                        topology_files_teardown),
         /* Last: it leaves the environment without a home. */
         cmocka_unit_test(state_directory_is_the_first_that_is_set),
     };

@@ -28,8 +28,10 @@ void topology_expect(const char *text, const char *expected)
     char lines[4096] = "";
     struct config *config = NULL;
     struct seqb_error error = {.text = ""};
+    const struct config_request request = {
+        .path = "t.conf", .report = collect, .context = lines};
     const enum seqb_status status =
-        config_open_text(text, "t.conf", collect, lines, &config, &error);
+        config_open_text(&request, text, &config, &error);
 
     config_close(config);
     assert_string_equal(lines, expected);
@@ -51,10 +53,10 @@ int topology_setup(void **state)
 
 struct config *topology_open_sound(const char *path)
 {
+    const struct config_request request = {.path = path};
     struct config *config = NULL;
     struct seqb_error error = {.text = ""};
-    const enum seqb_status status =
-        config_open(path, NULL, NULL, &config, &error);
+    const enum seqb_status status = config_open(&request, &config, &error);
 
     assert_string_equal(error.text, "");
     assert_int_equal(status, SEQB_OK);

@@ -1,0 +1,52 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- seqbroker's tables in a MySQL or MariaDB database, as a DBA would make
+-- them: `mysql seq < mysql.sql`. It may be run again, and changes nothing
+-- then. The broker runs this very text itself when it may create tables and
+-- finds none; that takes CREATE beside the rights below. The database and the
+-- user it never makes: those are yours, and so they stand in comments here:
+--
+--   CREATE DATABASE seq;
+--   CREATE USER 'seq'@'10.0.0.%' IDENTIFIED BY '...';
+--   GRANT SELECT, INSERT, UPDATE ON seq.seqb_counters TO 'seq'@'10.0.0.%';
+--   GRANT SELECT, INSERT ON seq.seqb_claims TO 'seq'@'10.0.0.%';
+--
+-- The engine mysql-autoinc has a table for each counter, which it makes with
+-- auto_create; else its error says what to run. It takes beside the above
+-- either the first line, for each such table, or the second:
+--
+--   GRANT SELECT, INSERT, DELETE ON seq.order_code_0 TO 'seq'@'10.0.0.%';
+--   GRANT SELECT, INSERT, DELETE, CREATE ON seq.* TO 'seq'@'10.0.0.%';
+--
+-- DELETE is for keep_rows: without it no row is ever purged.
+--
+-- Never delete rows of these tables: a counter without a row begins at the
+-- base. A table that was emptied, altered, or put back from a dump or a copy
+-- is noticed, and its counters go on `failover_gap` higher.
+
+-- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
+-- windows that this store leases as an authority. The row named '' is the
+-- base: where counters start that are not here yet. `origin` names the
+-- server, and the making of this table, in which `value` holds. Bytes, not
+-- characters: so 'a', 'A' and 'a ' are three names.
+CREATE TABLE IF NOT EXISTS seqb_counters (
+    name   VARBINARY(127) NOT NULL PRIMARY KEY,
+    value  BIGINT         NOT NULL CHECK (value >= 0),
+    origin VARBINARY(159) NOT NULL
+) ENGINE = InnoDB;
+
+-- What the first broker said of the layout; later ones compare.
+CREATE TABLE IF NOT EXISTS seqb_claims (
+    name VARBINARY(127)  NOT NULL PRIMARY KEY,
+    text VARBINARY(4095) NOT NULL
+) ENGINE = InnoDB;
+
+-- The base is made once in a store's life, by whoever makes the row 'store'.
+START TRANSACTION;
+INSERT IGNORE INTO seqb_claims (name, text) VALUES ('store', UUID());
+INSERT INTO seqb_counters (name, value, origin)
+SELECT '', 0, CONCAT_WS('/', /*!50700 @@server_uuid, */
+    @@GLOBAL.server_id, @@hostname, @@port, SHA1(@@datadir), (SELECT CREATE_TIME + 0
+    FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
+    AND TABLE_NAME = 'seqb_counters'))
+FROM DUAL WHERE ROW_COUNT() = 1;
+COMMIT;

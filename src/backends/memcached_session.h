@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a session with a memcached server begins. */
+#pragma once
+
+#include "backends/memcached_link.h"
+
+/* What the server said of itself. */
+struct memcached_session {
+    char version[32];              /* "1.6.18" */
+    char origin[SEQB_ORIGIN_SIZE]; /* its process and when that began */
+    char loss[SEQB_LOSS_SIZE];     /* as struct seqb_backend has it */
+    int64_t connections;           /* it holds at most so many at once */
+};
+
+/*
+ * Connects, logs in where the server asks for it, and reads what kind of
+ * server it is, all within `connect_timeout_ms`, but for the look-up of a host
+ * name. Whatever it returns, memcached_link_close is due. Statuses as
+ * backend.h has them for open.
+ */
+enum seqb_status memcached_session_open(
+    struct memcached_link *link, struct memcached_session *session,
+    const struct seqb_backend_options *options, struct seqb_error *err);

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread that reads the pipes of all processes. */
+#include "crowd.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <seqbroker/admin.h>
+
+#include "platform/clock.h"
+#include "platform/thread.h"
+
+#define READ_MANY   4096
+#define TAKE_MANY   37 /* no power of two */
+#define MEMBERS_MAX 16
+#define PATIENCE_MS 120000 /* numbers come again, or never will */
+#define HUNGER_MS   30000  /* without numbers: the process says why */
+
+/* --- a process --- */
+
+static void say(const char *what, const char *why)
+{
+    print_error("a broker process: %s: %s\n", what, why);
+}
+
+/* A store that went back is noticed by the broker, which trusts it no more. */
+static bool is_refused(struct seqb_broker *broker)
+{
+    struct seqb_partition_status all[MEMBERS_MAX];
+    size_t count = 0;
+
+    if (seqb_partitions(broker, all, MEMBERS_MAX, &count, NULL) != SEQB_OK)
+        return false;
+    for (size_t i = 0; i < count && i < MEMBERS_MAX; i++) {
+        if (all[i].state != SEQB_PARTITION_REFUSED)
+            continue;
+        say("a partition is refused for good", all[i].reason);
+        return true;
+    }
+    return false;
+}
+
+/* A pipe that is full makes it wait; one that is closed ends it. */
+static int process_run(const char *topology, const char *key, int fd)
+{
+    struct seqb_broker *broker;
+    struct seqb_sequence *sequence;
+    struct seqb_error err = {SEQB_OK, ""};
+    int64_t many[TAKE_MANY];
+    int64_t say_ms = clock_now_ms() + HUNGER_MS;
+
+    if (seqb_open(topology, &broker, &err) != SEQB_OK ||
+        seqb_sequence(broker, key, &sequence, &err) != SEQB_OK) {
+        say("cannot begin", err.text);
+        return 1;
+    }
+    for (;;) {
+        if (seqb_next_many(sequence, TAKE_MANY, many, &err) == SEQB_OK) {
+            if (write(fd, many, sizeof many) < 0)
+                return 0;
+            say_ms = clock_now_ms() + HUNGER_MS;
+        } else if (is_refused(broker)) {
+            return 1;
+        } else if (clock_now_ms() > say_ms) {
+            say("no numbers", err.text);
+            say_ms += HUNGER_MS;
+        }
+    }
+}
+
+static pid_t process_start(const char *topology, const char *key, int *fd)
+{
+    int fds[2];
+    pid_t pid;
+
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        /* So that it ends with the test program, however that ends. */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(fds[0]);
+        _exit(process_run(topology, key, fds[1]));
+    }
+    close(fds[1]);
+    *fd = fds[0];
+    return pid;
+}
+
+/* --- the listener --- */
+
+/* What was read of one process: whole numbers, and the begin of one that the
+ * next read completes. */
+struct ear {
+    union {
+        int64_t numbers[READ_MANY];
+        char bytes[READ_MANY * sizeof(int64_t)];
+    };
+    size_t have; /* bytes */
+};
+
+struct listener {
+    struct crowd *crowd;
+    struct ear ears[CROWD_SIZE];
+    struct pollfd fds[CROWD_SIZE];
+};
+
+static void ear_tell(struct ear *ear, struct crowd *crowd, size_t i)
+{
+    const size_t n = ear->have / sizeof(int64_t);
+    const size_t rest = ear->have % sizeof(int64_t);
+
+    pthread_mutex_lock(&crowd->lock);
+    oracle_hear(&crowd->oracle, ear->numbers, n);
+    if (crowd->expects_loss)
+        oracle_hear(&crowd->own[i], ear->numbers, n);
+    crowd->taken[i] += (int64_t)n;
+    pthread_cond_signal(&crowd->heard);
+    pthread_mutex_unlock(&crowd->lock);
+    for (size_t k = 0; k < rest; k++)
+        ear->bytes[k] = ear->bytes[n * sizeof(int64_t) + k];
+    ear->have = rest;
+}
+
+static void ear_end(struct crowd *crowd, size_t i)
+{
+    pthread_mutex_lock(&crowd->lock);
+    crowd->has_ended[i] = true;
+    pthread_cond_signal(&crowd->heard);
+    pthread_mutex_unlock(&crowd->lock);
+}
+
+/* False at the end of the pipe. */
+static bool ear_read(struct listener *listener, size_t i)
+{
+    struct ear *ear = &listener->ears[i];
+    const ssize_t n = read(listener->fds[i].fd, ear->bytes + ear->have,
+                           sizeof ear->bytes - ear->have);
+
+    if (n <= 0)
+        return false;
+    ear->have += (size_t)n;
+    ear_tell(ear, listener->crowd, i);
+    return true;
+}
+
+static void *listener_run(void *argument)
+{
+    struct crowd *crowd = argument;
+    struct listener listener = {.crowd = crowd};
+    size_t open = CROWD_SIZE;
+
+    for (size_t i = 0; i < CROWD_SIZE; i++)
+        listener.fds[i] =
+            (struct pollfd){.fd = crowd->fds[i], .events = POLLIN};
+    while (open > 0) {
+        if (poll(listener.fds, CROWD_SIZE, -1) < 0)
+            continue;
+        for (size_t i = 0; i < CROWD_SIZE; i++) {
+            if (listener.fds[i].revents == 0 || ear_read(&listener, i))
+                continue;
+            listener.fds[i].fd = -1; /* poll passes over it */
+            ear_end(crowd, i);
+            open--;
+        }
+    }
+    return NULL;
+}
+
+/* --- the crowd --- */
+
+void crowd_init(struct crowd *crowd)
+{
+    *crowd = (struct crowd){.is_listening = false};
+    pthread_mutex_init(&crowd->lock, NULL);
+    condition_init(&crowd->heard);
+    oracle_init(&crowd->oracle);
+    for (size_t i = 0; i < CROWD_SIZE; i++)
+        oracle_init(&crowd->own[i]);
+}
+
+void crowd_kill(struct crowd *crowd)
+{
+    for (size_t i = 0; i < CROWD_SIZE; i++) {
+        if (crowd->pids[i] == 0)
+            continue;
+        kill(crowd->pids[i], SIGKILL);
+        waitpid(crowd->pids[i], NULL, 0);
+        crowd->pids[i] = 0;
+    }
+    if (crowd->is_listening)
+        pthread_join(crowd->listener, NULL);
+    for (size_t i = 0; i < CROWD_SIZE && crowd->is_listening; i++)
+        close(crowd->fds[i]);
+    crowd->is_listening = false;
+}
+
+void crowd_signal(struct crowd *crowd, int signal)
+{
+    for (size_t i = 0; i < CROWD_SIZE; i++)
+        assert_int_equal(kill(crowd->pids[i], signal), 0);
+}
+
+void crowd_fini(struct crowd *crowd)
+{
+    crowd_kill(crowd);
+    oracle_fini(&crowd->oracle);
+    for (size_t i = 0; i < CROWD_SIZE; i++)
+        oracle_fini(&crowd->own[i]);
+    pthread_cond_destroy(&crowd->heard);
+    pthread_mutex_destroy(&crowd->lock);
+}
+
+void crowd_start(struct crowd *crowd, const char *const *topologies,
+                 const char *key)
+{
+    assert_false(crowd->is_listening);
+    for (size_t i = 0; i < CROWD_SIZE; i++) {
+        crowd->pids[i] = process_start(topologies[i], key, &crowd->fds[i]);
+        crowd->has_ended[i] = false;
+        oracle_fini(&crowd->own[i]);
+        oracle_init(&crowd->own[i]);
+    }
+    assert_int_equal(
+        pthread_create(&crowd->listener, NULL, listener_run, crowd), 0);
+    crowd->is_listening = true;
+    crowd_await(crowd, 1);
+}
+
+/* With the lock held: whether any process lacks numbers. */
+static bool crowd_lacks(const struct crowd *crowd, const int64_t *until)
+{
+    for (size_t i = 0; i < CROWD_SIZE; i++) {
+        if (crowd->taken[i] < until[i] && !crowd->has_ended[i])
+            return true;
+    }
+    return false;
+}
+
+/* With the lock held: what is wrong, NULL if nothing is. */
+static const char *crowd_trouble(const struct crowd *crowd)
+{
+    if (crowd->oracle.repeats != 0 && !crowd->expects_loss)
+        return "a number came twice";
+    for (size_t i = 0; i < CROWD_SIZE; i++) {
+        if (crowd->own[i].repeats != 0)
+            return "a number came twice from the same process";
+        if (crowd->has_ended[i] && !crowd->expects_loss)
+            return "a process ended by itself";
+    }
+    return NULL;
+}
+
+void crowd_await(struct crowd *crowd, int64_t each)
+{
+    const int64_t give_up_ms = clock_now_ms() + PATIENCE_MS;
+    const char *trouble;
+    int64_t until[CROWD_SIZE];
+
+    pthread_mutex_lock(&crowd->lock);
+    for (size_t i = 0; i < CROWD_SIZE; i++)
+        until[i] = crowd->taken[i] + each;
+    trouble = crowd_trouble(crowd);
+    while (trouble == NULL && crowd_lacks(crowd, until)) {
+        if (condition_wait(&crowd->heard, &crowd->lock, give_up_ms))
+            trouble = crowd_trouble(crowd);
+        else
+            trouble = "no numbers come any more";
+    }
+    pthread_mutex_unlock(&crowd->lock);
+    if (trouble != NULL)
+        fail_msg("%s: %lld of %lld repeated, %lld the first", trouble,
+                 (long long)crowd->oracle.repeats,
+                 (long long)crowd->oracle.count,
+                 (long long)crowd->oracle.repeated);
+}
+
+int64_t crowd_repeats(struct crowd *crowd)
+{
+    int64_t repeats;
+
+    pthread_mutex_lock(&crowd->lock);
+    repeats = crowd->oracle.repeats;
+    pthread_mutex_unlock(&crowd->lock);
+    return repeats;
+}
+
+int64_t crowd_count(struct crowd *crowd)
+{
+    int64_t count;
+
+    pthread_mutex_lock(&crowd->lock);
+    count = crowd->oracle.count;
+    pthread_mutex_unlock(&crowd->lock);
+    return count;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Broker processes that take numbers all the while, and a thread that tells
+ * the oracle of each, so that none of them waits while something happens. A
+ * process whose broker refuses a partition for good ends: no fault of a store
+ * may come to that.
+ *
+ * What goes wrong here fails the test; for its main thread alone.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "oracle.h"
+
+#define CROWD_SIZE 4
+
+struct crowd {
+    pid_t pids[CROWD_SIZE]; /* 0: none */
+    int fds[CROWD_SIZE];    /* the pipe in which it tells its numbers */
+    pthread_t listener;
+    bool is_listening;
+
+    /* A store that loses what it commits: what other brokers had may come
+     * again, and processes may end; that none repeats a number of its own is
+     * still required. Set before the start. */
+    bool expects_loss;
+
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t heard;
+    struct oracle oracle;
+    struct oracle own[CROWD_SIZE]; /* of each process; only if that is set */
+    int64_t taken[CROWD_SIZE];
+    bool has_ended[CROWD_SIZE];
+};
+
+void crowd_init(struct crowd *crowd);
+
+/* Ends what still runs. */
+void crowd_fini(struct crowd *crowd);
+
+/* Starts the processes, each with its topology; every one has taken numbers
+ * when it returns. */
+void crowd_start(struct crowd *crowd, const char *const *topologies,
+                 const char *key);
+
+/* SIGKILL to all in mid-run; what they had told is heard. */
+void crowd_kill(struct crowd *crowd);
+
+/* A signal to all of them, as SIGSTOP and SIGCONT. */
+void crowd_signal(struct crowd *crowd, int signal);
+
+/* Waits until each process has taken so many more numbers. Fails at once when
+ * a number came twice. */
+void crowd_await(struct crowd *crowd, int64_t each);
+
+/* Numbers taken so far, by all; and those of them that had come before. */
+int64_t crowd_count(struct crowd *crowd);
+int64_t crowd_repeats(struct crowd *crowd);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What passes for a memcached. */
+#include "contract/memcached_impostor.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define DRIPS_MAX 100 /* and then the reply ends */
+
+static void serve(int fd, const char *text, enum after after, int record)
+{
+    char got[4096];
+    ssize_t length;
+
+    if (write(fd, text, strlen(text)) < 0)
+        return;
+    for (int i = 0; after == DRIPS && i < DRIPS_MAX; i++) {
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+        if (write(fd, "x", 1) < 0)
+            return;
+    }
+    if (after == DRIPS && write(fd, "\r\n", 2) < 0)
+        return;
+    if (after == CLOSES)
+        shutdown(fd, SHUT_WR);
+    while ((length = read(fd, got, sizeof got)) > 0) {
+        if (write(record, got, (size_t)length) != length)
+            _exit(1);
+    }
+}
+
+/* The record ends with the first connection. */
+static void serve_all(const struct impostor *impostor, const char *text,
+                      enum after after)
+{
+    signal(SIGPIPE, SIG_IGN);
+    close(impostor->record[0]);
+    for (;;) {
+        const int fd = accept(impostor->fd, NULL, NULL);
+
+        if (fd < 0)
+            _exit(1);
+        serve(fd, text, after, impostor->record[1]);
+        close(fd);
+        close(impostor->record[1]);
+    }
+}
+
+static void impostor_listen(struct impostor *impostor)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    impostor->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(
+        bind(impostor->fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(impostor->fd, 8), 0);
+    assert_int_equal(
+        getsockname(impostor->fd, (struct sockaddr *)&address, &length), 0);
+    impostor->options = (struct seqb_backend_options){
+        .name = "mc-a",
+        .host = "127.0.0.1",
+        .port = ntohs(address.sin_port),
+        .timeout_ms = 20000,
+        .connect_timeout_ms = 20000,
+    };
+}
+
+void impostor_start(struct impostor *impostor, const char *text,
+                    enum after after)
+{
+    const pid_t parent = getpid();
+
+    impostor_listen(impostor);
+    assert_int_equal(pipe(impostor->record), 0);
+    impostor->pid = fork();
+    assert_true(impostor->pid >= 0);
+    if (impostor->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() == parent)
+            serve_all(impostor, text, after);
+        _exit(1);
+    }
+    close(impostor->record[1]);
+}
+
+enum seqb_status impostor_open(struct impostor *impostor)
+{
+    return backend_memcached.open(&impostor->options, &impostor->backend,
+                                  &impostor->err);
+}
+
+void impostor_stop(struct impostor *impostor)
+{
+    backend_memcached.close(impostor->backend);
+    impostor->backend = NULL;
+    kill(impostor->pid, SIGKILL);
+    waitpid(impostor->pid, NULL, 0);
+    close(impostor->fd);
+    close(impostor->record[0]);
+}
+
+/* Ends the connection; all that was sent over it stands in `out`. */
+void impostor_recall(struct impostor *impostor, char *out, size_t size)
+{
+    size_t length = 0;
+    ssize_t got;
+
+    backend_memcached.close(impostor->backend);
+    impostor->backend = NULL;
+    while ((got = read(impostor->record[0], out + length, size - 1 - length)) >
+           0)
+        length += (size_t)got;
+    out[length] = '\0';
+}

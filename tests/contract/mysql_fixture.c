@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A database of a MariaDB server with an open backend on it. */
+#include "contract/mysql_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "platform/text.h"
+#include "platform/thread.h"
+
+static struct server *shared; /* ends with the program */
+
+enum seqb_status fixture_open(struct fixture *f)
+{
+    f->ops->close(f->backend);
+    f->backend = NULL;
+    return f->ops->open(&f->options, &f->backend, &f->err);
+}
+
+void must_open(struct fixture *f)
+{
+    if (fixture_open(f) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+}
+
+void must_not_open(struct fixture *f, enum seqb_status status,
+                   const char *words)
+{
+    f->err = (struct seqb_error){SEQB_OK, "opened"};
+    (void)fixture_open(f);
+    if (f->err.status != status || strstr(f->err.text, words) == NULL ||
+        strstr(f->err.text, f->options.name) == NULL)
+        fail_msg("%s: %s", seqb_status_name(f->err.status), f->err.text);
+    assert_null(strstr(f->err.text, PASSWORD));
+    assert_null(f->backend);
+}
+
+struct seqb_backend *must_open_other(struct fixture *f)
+{
+    struct seqb_backend *other = NULL;
+
+    if (f->ops->open(&f->options, &other, &f->err) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+    return other;
+}
+
+struct fixture *fixture_prepare_on(void **state,
+                                   const struct seqb_backend_ops *ops,
+                                   struct server *server)
+{
+    static int created;
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    *state = f;
+    f->ops = ops;
+    f->server = server;
+    (void)text_format(f->database, sizeof f->database, "d%d", created++);
+    mariadb_tell(f->server,
+                 "CREATE DATABASE %s;"
+                 "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
+                 "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON %s.* TO seq",
+                 f->database, f->database);
+    f->options = (struct seqb_backend_options){
+        .name = "mysql-a",
+        .host = "127.0.0.1",
+        .port = server_port(f->server),
+        .user = "seq",
+        .password = PASSWORD,
+        .database = f->database,
+        .timeout_ms = 20000,
+        .connect_timeout_ms = 20000,
+        .create = true,
+        .auto_create = true,
+    };
+    return f;
+}
+
+struct fixture *fixture_prepare(void **state,
+                                const struct seqb_backend_ops *ops)
+{
+    mariadb_require();
+    if (shared == NULL)
+        shared = server_mariadb(NULL);
+    return fixture_prepare_on(state, ops, shared);
+}
+
+struct fixture *fixture_start(void **state, const struct seqb_backend_ops *ops)
+{
+    struct fixture *f = fixture_prepare(state, ops);
+
+    must_open(f);
+    return f;
+}
+
+int fixture_stop(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f == NULL)
+        return 0;
+    f->ops->close(f->backend);
+    if (f->server == shared)
+        mariadb_tell(shared, "SET GLOBAL read_only = 0; DROP DATABASE %s",
+                     f->database);
+    else
+        server_free(f->server);
+    free(f);
+    return 0;
+}
+
+int64_t number(struct fixture *f, const char *sql)
+{
+    char text[MARIADB_ASK_SIZE];
+    int64_t value;
+
+    mariadb_ask(f->server, text, "USE %s;%s", f->database, sql);
+    assert_true(text_to_int64(text, strlen(text), &value));
+    return value;
+}
+
+enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
+                      struct seqb_request *out)
+{
+    enum seqb_status status;
+
+    memset(out, 0x5a, sizeof *out); /* what nobody may read */
+    out->counter = counter;
+    out->want = want;
+    out->limit = LIMIT;
+    status = f->ops->reserve(f->backend, out, 1, &f->err);
+    return status == SEQB_OK ? out->status : status;
+}
+
+void must_take(struct fixture *f, int64_t count, int64_t before)
+{
+    struct seqb_request request;
+
+    if (take(f, ORDER, count, &request) != SEQB_OK)
+        fail_msg("%s", request.error.text);
+    assert_int_equal(request.block.first, before + 1);
+    assert_int_equal(request.block.count, count);
+}
+
+void must_answer(struct fixture *f, const char *counter,
+                 enum seqb_status status)
+{
+    struct seqb_request request;
+
+    assert_status(take(f, counter, 1, &request), status);
+    assert_status(request.status, status);
+    assert_status(request.error.status, status);
+    assert_non_null(strstr(request.error.text, counter));
+    assert_non_null(strstr(request.error.text, f->options.name));
+}
+
+void must_fail(struct fixture *f, enum seqb_status status, const char *words)
+{
+    struct seqb_request request;
+
+    assert_status(take(f, ORDER, 1, &request), status);
+    assert_status(f->err.status, status);
+    assert_status(request.status, status);
+    if (strstr(f->err.text, words) == NULL)
+        fail_msg("%s", f->err.text);
+    assert_status(take(f, ORDER, 1, &request), SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "open it again"));
+}
+
+int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap)
+{
+    const struct seqb_raise raise = {ORDER, floor, gap, LIMIT};
+    int64_t value = -1;
+
+    if (f->ops->raise(f->backend, &raise, &value, &f->err) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+    return value;
+}
+
+static void *waiter_run(void *argument)
+{
+    struct waiter *waiter = argument;
+    struct fixture *f = waiter->fixture;
+
+    waiter->status =
+        f->ops->reserve(f->backend, waiter->requests, waiter->n, &f->err);
+    return NULL;
+}
+
+void waiter_start(struct waiter *waiter, struct fixture *f,
+                  const char *const *counters, size_t n)
+{
+    *waiter = (struct waiter){.fixture = f, .n = n};
+    for (size_t i = 0; i < n; i++)
+        waiter->requests[i] = (struct seqb_request){
+            .counter = counters[i], .want = 1, .limit = LIMIT};
+    assert_status(
+        thread_start(&waiter->thread, "waiter", waiter_run, waiter, NULL),
+        SEQB_OK);
+}
+
+void waiter_join(struct waiter *waiter)
+{
+    pthread_join(waiter->thread, NULL);
+}
+
+void await_waiting(struct fixture *f, int64_t sessions)
+{
+    /* INNODB_TRX is no help: it shows what it showed 100 ms ago. */
+    while (number(f,
+                  "SELECT VARIABLE_VALUE "
+                  "FROM information_schema.GLOBAL_STATUS WHERE "
+                  "VARIABLE_NAME = 'Innodb_row_lock_current_waits'") < sessions)
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+}

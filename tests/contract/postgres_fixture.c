@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A database of a shared PostgreSQL server with an open backend on it. */
+#include "contract/postgres_fixture.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "platform/text.h"
+#include "platform/thread.h"
+
+enum seqb_status fixture_open(struct fixture *f)
+{
+    backend_postgres.close(f->backend);
+    f->backend = NULL;
+    return backend_postgres.open(&f->options, &f->backend, &f->err);
+}
+
+void must_open(struct fixture *f)
+{
+    if (fixture_open(f) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+}
+
+void must_not_open(struct fixture *f, enum seqb_status status,
+                   const char *words)
+{
+    f->err = (struct seqb_error){SEQB_OK, "opened"};
+    (void)fixture_open(f);
+    if (f->err.status != status || strstr(f->err.text, words) == NULL ||
+        strstr(f->err.text, "pg-a") == NULL)
+        fail_msg("%s: %s", seqb_status_name(f->err.status), f->err.text);
+    assert_null(f->backend);
+}
+
+static struct server *shared_server(void)
+{
+    static struct server *server;
+
+    if (server == NULL) {
+        server = server_postgres(NULL);
+        postgres_tell(server, "postgres", "CREATE ROLE seq LOGIN");
+    }
+    return server;
+}
+
+struct fixture *fixture_prepare(void **state)
+{
+    static int number;
+    struct fixture *f;
+
+    postgres_require();
+    f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    *state = f;
+    f->server = shared_server();
+    (void)text_format(f->database, sizeof f->database, "d%d", number++);
+    postgres_tell(f->server, "postgres", "CREATE DATABASE %s OWNER seq",
+                  f->database);
+    f->options = (struct seqb_backend_options){
+        .name = "pg-a",
+        .host = "127.0.0.1",
+        .port = server_port(f->server),
+        .user = "seq",
+        .database = f->database,
+        .timeout_ms = 20000,
+        .connect_timeout_ms = 20000,
+        .create = true,
+    };
+    return f;
+}
+
+struct fixture *fixture_start(void **state)
+{
+    struct fixture *f = fixture_prepare(state);
+
+    must_open(f);
+    return f;
+}
+
+int fixture_stop(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f == NULL)
+        return 0;
+    backend_postgres.close(f->backend);
+    /* Whatever a test that failed has left. */
+    postgres_signal(f->server, SIGCONT);
+    postgres_alter(f->server, "synchronous_standby_names = ''");
+    postgres_tell(f->server, "postgres",
+                  "DROP DATABASE IF EXISTS %s WITH (FORCE)", f->database);
+    free(f);
+    return 0;
+}
+
+enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
+                      struct seqb_request *out)
+{
+    enum seqb_status status;
+
+    memset(out, 0x5a, sizeof *out); /* what nobody may read */
+    out->counter = counter;
+    out->want = want;
+    out->limit = LIMIT;
+    status = backend_postgres.reserve(f->backend, out, 1, &f->err);
+    return status == SEQB_OK ? out->status : status;
+}
+
+void must_take(struct fixture *f, int64_t count, int64_t before)
+{
+    struct seqb_request request;
+
+    if (take(f, ORDER, count, &request) != SEQB_OK)
+        fail_msg("%s", request.error.text);
+    assert_int_equal(request.block.first, before + 1);
+    assert_int_equal(request.block.count, count);
+}
+
+int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap)
+{
+    const struct seqb_raise raise = {ORDER, floor, gap, LIMIT};
+    int64_t value = -1;
+
+    if (backend_postgres.raise(f->backend, &raise, &value, &f->err) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+    return value;
+}
+
+PGconn *hold(struct fixture *f, const char *sql)
+{
+    char conninfo[128];
+    PGconn *conn;
+
+    (void)text_format(conninfo, sizeof conninfo,
+                      "host=127.0.0.1 port=%d user=postgres dbname=%s",
+                      (int)server_port(f->server), f->database);
+    conn = PQconnectdb(conninfo);
+    PQclear(PQexec(conn, "BEGIN"));
+    PQclear(PQexec(conn, sql));
+    assert_int_equal(PQtransactionStatus(conn), PQTRANS_INTRANS);
+    return conn;
+}
+
+static void *waiter_run(void *argument)
+{
+    struct waiter *waiter = argument;
+
+    waiter->status =
+        take(waiter->fixture, ORDER, waiter->want, &waiter->request);
+    return NULL;
+}
+
+void waiter_start(struct waiter *waiter, struct fixture *f, int64_t want)
+{
+    waiter->want = want;
+    waiter->fixture = f;
+    assert_status(
+        thread_start(&waiter->thread, "waiter", waiter_run, waiter, NULL),
+        SEQB_OK);
+}
+
+void waiter_join(struct waiter *waiter)
+{
+    pthread_join(waiter->thread, NULL);
+}
+
+void await_waiting(struct fixture *f, const char *event)
+{
+    char count[POSTGRES_ASK_SIZE] = "0";
+
+    while (strcmp(count, "0") == 0) {
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+        postgres_ask(f->server, "postgres", count,
+                     "SELECT count(*) FROM pg_stat_activity WHERE "
+                     "usename = 'seq' AND datname = '%s' "
+                     "AND state = 'active' AND wait_event = '%s'",
+                     f->database, event);
+    }
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A database on a PostgreSQL server that the tests of a program share, with an
+ * open backend on it, for the postgres engine's own tests; the must_...
+ * functions assert.
+ */
+#pragma once
+
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "backends/backends.h"
+#include "support/server_postgres.h"
+
+#define ORDER    "main/0/order"
+#define LIMIT    ((int64_t)1 << 40)
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+#define assert_status(actual, expected)                                        \
+    assert_string_equal(seqb_status_name(actual), seqb_status_name(expected))
+
+struct fixture {
+    struct server *server; /* shared */
+    char database[16];
+    struct seqb_backend_options options;
+    struct seqb_backend *backend;
+    struct seqb_error err; /* of the last call */
+};
+
+/* A new database whose owner is the user "seq", and an open backend. Not a
+ * cmocka setup: a test may be skipped only from its own function. */
+struct fixture *fixture_start(void **state);
+
+/* The same without opening it. */
+struct fixture *fixture_prepare(void **state);
+
+/* A cmocka teardown. */
+int fixture_stop(void **state);
+
+#define FIXTURE_TEST(function)                                                 \
+    cmocka_unit_test_setup_teardown(function, NULL, fixture_stop)
+
+/* Closes the backend and opens it again with the options as they are. */
+enum seqb_status fixture_open(struct fixture *f);
+void must_open(struct fixture *f);
+
+/* Opening fails so, and its text holds `words`. */
+void must_not_open(struct fixture *f, enum seqb_status status,
+                   const char *words);
+
+/* SQL of an administrator in the fixture's database. */
+#define TELL(f, ...) postgres_tell((f)->server, (f)->database, __VA_ARGS__)
+
+/* Reserves from one counter; the call's status, or else the request's. */
+enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
+                      struct seqb_request *out);
+
+/* Takes `count` values of ORDER, which must follow `before`. */
+void must_take(struct fixture *f, int64_t count, int64_t before);
+
+/* What ORDER is raised to. */
+int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap);
+
+/* Another session, of an administrator, in whose transaction that was run; the
+ * caller's to PQfinish. */
+PGconn *hold(struct fixture *f, const char *sql);
+
+/* A reserve of ORDER on a thread of its own. */
+struct waiter {
+    struct fixture *fixture;
+    int64_t want;
+    pthread_t thread;
+    struct seqb_request request;
+    enum seqb_status status;
+};
+
+void waiter_start(struct waiter *waiter, struct fixture *f, int64_t want);
+void waiter_join(struct waiter *waiter);
+
+/* Returns when a session of the user "seq" in that database waits for that
+ * event of pg_stat_activity: "transactionid" is a row. */
+void await_waiting(struct fixture *f, const char *event);

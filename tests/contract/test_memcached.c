@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is peculiar to the memcached engine on a real server: the guard band,
+ * eviction, neighbours, servers that are refused or hang, passwords. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "contract/memcached_fixture.h"
+#include "platform/text.h"
+
+/* --- windows --- */
+
+static void
+late_counts_land_in_the_guard_band_and_are_granted_to_nobody(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+    char last[32];
+
+    must_install(f, 5);
+    must_grant(f, 5, 0, SIZE);
+    /* As if 1023 others, who read the cell before, counted only now. */
+    (void)text_format(last, sizeof last, "%" PRId64, 12 * SIZE - 1);
+    memcached_tell(f->server, "ma " KEY " D1023", f->answer, sizeof f->answer);
+    must_hold(f, last);
+    for (int i = 0; i < 3; i++)
+        must_answer(f, SEQB_EXHAUSTED, 5);
+    must_hold(f, last); /* an exhausted cell is not counted in */
+    must_install(f, 6);
+    must_grant(f, 6, 0, 10);
+}
+
+static void last_window_ends_and_never_wraps(void **state)
+{
+    const int64_t last = (int64_t)(UINT64_MAX / (2 * (uint64_t)SIZE));
+    struct fixture *f = fixture_start(state, NULL);
+    int64_t standing = 0;
+
+    must_install(f, last);
+    must_grant(f, last, 0, SIZE);
+    memcached_tell(f->server, "ma " KEY " D1023", f->answer, sizeof f->answer);
+    must_hold(f, "18446744073709551615"); /* one more would be 0 */
+    for (int i = 0; i < 3; i++)
+        must_answer(f, SEQB_EXHAUSTED, last);
+    must_hold(f, "18446744073709551615");
+    assert_int_equal(install(f, last + 1, SIZE, &standing), SEQB_INVALID);
+    assert_int_equal(install(f, INT64_MAX, SIZE, &standing), SEQB_INVALID);
+    assert_int_equal(install(f, last, SIZE, &standing), SEQB_FENCED);
+    assert_int_equal(standing, last);
+    /* Somebody's surgery, that wrapped: window 0 is none of ours. */
+    must_tell(f, "ma " KEY " D1", "HD\r\n");
+    must_answer(f, SEQB_REFUSED, SEQB_NO_WINDOW);
+}
+
+static void asking_makes_no_item(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+
+    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
+    must_hold(f, NULL);
+    must_install(f, 1);
+    must_grant(f, 1, 0, 10);
+    must_tell(f, "md " KEY, "HD\r\n");
+    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
+    must_hold(f, NULL);
+}
+
+static void cell_of_another_size_is_a_layout_error(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+    enum seqb_status call;
+    int64_t out;
+
+    must_install(f, 3);
+    must_grant(f, 3, 0, 10);
+    assert_int_equal(ask(f, 1, 2 * SIZE, &call).status, SEQB_LAYOUT);
+    assert_int_equal(ask(f, 1, SIZE + 1, &call).status, SEQB_LAYOUT);
+    assert_int_equal(install(f, 9, 2 * SIZE, &out), SEQB_LAYOUT);
+    must_grant(f, 3, 10, 10);
+    must_grant(f, 3, 20, SIZE - 20);
+    assert_int_equal(install(f, 9, 2 * SIZE, &out), SEQB_LAYOUT);
+    must_answer(f, SEQB_EXHAUSTED, 3);
+}
+
+static void window_that_the_connections_could_overrun_is_refused(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+    enum seqb_status call;
+    struct seqb_request request = ask(f, 1, SIZE / 2, &call);
+    int64_t out;
+
+    assert_int_equal(call, SEQB_OK);
+    assert_int_equal(request.status, SEQB_UNSAFE);
+    assert_non_null(strstr(request.error.text, "-c 512"));
+    assert_int_equal(install(f, 1, SIZE / 2, &out), SEQB_UNSAFE);
+    must_hold(f, NULL);
+}
+
+static void
+fewer_connections_allow_smaller_windows_and_larger_grants(void **state)
+{
+    static const char *const args[] = {"-c", "64", NULL};
+    struct fixture *f = fixture_start(state, args);
+    enum seqb_status call;
+    struct seqb_request request;
+    int64_t out;
+
+    assert_int_equal(install(f, 1, 64, &out), SEQB_OK);
+    request = ask(f, 1000, 64, &call);
+    assert_int_equal(request.status, SEQB_OK);
+    assert_int_equal(request.block.count, 1);
+    assert_int_equal(raise_to(f, 1, &out), SEQB_OK);
+    assert_int_equal(install(f, 2, SIZE, &out), SEQB_OK);
+    request = ask(f, 1000, SIZE, &call);
+    assert_int_equal(request.block.count, SIZE / 64);
+}
+
+/* --- many counters, many items --- */
+
+#define CROWD 1024
+
+static void largest_call_with_the_longest_names_goes_through(void **state)
+{
+    static char names[CROWD][SEQB_COUNTER_SIZE];
+    static struct seqb_request requests[CROWD];
+    struct fixture *f = fixture_start(state, NULL);
+    char prefix[65];
+
+    memset(prefix, 'p', sizeof prefix - 1);
+    prefix[sizeof prefix - 1] = '\0';
+    f->options.prefix = prefix;
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    for (int i = 0; i < CROWD; i++) {
+        const struct seqb_window window = {names[i], 1, SIZE};
+        int64_t standing;
+
+        (void)text_format(names[i], sizeof names[i], "%0127d", i);
+        requests[i] = (struct seqb_request){
+            .counter = names[i], .want = 1, .limit = SIZE};
+        if (i % 2 == 0)
+            assert_int_equal(backend_memcached.install(f->backend, &window,
+                                                       &standing, &f->err),
+                             SEQB_OK);
+    }
+    assert_int_equal(
+        backend_memcached.reserve(f->backend, requests, CROWD, &f->err),
+        SEQB_OK);
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(requests[i].status,
+                         i % 2 == 0 ? SEQB_OK : SEQB_FENCED);
+}
+
+/* So many small items that the server needs the room of others. */
+static void pressure(struct fixture *f, int round)
+{
+    static char commands[200 * 128];
+
+    commands[0] = '\0';
+    for (int i = 0; i < 200; i++)
+        (void)text_append(commands, sizeof commands,
+                          "%sms filler:%d:%d 20\r\n%020d", i > 0 ? "\r\n" : "",
+                          round, i, i);
+    memcached_tell(f->server, commands, f->answer, sizeof f->answer);
+}
+
+static void evicted_cell_is_fenced(void **state)
+{
+    static const char *const args[] = {"-m", "2", NULL};
+    struct fixture *f = fixture_start(state, args);
+    bool is_there = true;
+
+    must_install(f, 1);
+    must_grant(f, 1, 0, 10);
+    for (int round = 0; is_there && round < 10000; round++) {
+        pressure(f, round);
+        memcached_tell(f->server, "mg " KEY " u", f->answer, sizeof f->answer);
+        is_there = strcmp(f->answer, "HD\r\n") == 0;
+    }
+    assert_false(is_there);
+    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
+    must_hold(f, NULL);
+    must_install(f, 2);
+    must_grant(f, 2, 0, 10);
+}
+
+static void server_that_may_not_evict_refuses_in_its_own_words(void **state)
+{
+    static const char *const args[] = {"-m", "2", "-M", NULL};
+    struct fixture *f = fixture_start(state, args);
+    char standing[SEQB_CLAIM_SIZE];
+    int64_t out;
+
+    must_install(f, 1);
+    for (int round = 0; round < 10000; round++) {
+        pressure(f, round);
+        if (strstr(f->answer, "SERVER_ERROR") != NULL)
+            break;
+    }
+    must_tell(f, "md " KEY, "HD\r\n");
+    pressure(f, 10001); /* which is gone now */
+    assert_int_equal(install(f, 2, SIZE, &out), SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, "out of memory"));
+    assert_int_equal(backend_memcached.claim(f->backend, "a", "b", standing,
+                                             sizeof standing, &f->err),
+                     SEQB_REFUSED);
+    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW); /* the connection is well */
+}
+
+/* --- neighbours --- */
+
+static void anothers_item_is_refused_and_stays_as_it_is(void **state)
+{
+    static const struct {
+        const char *command;
+        const char *value;
+    } rows[] = {
+        {"ms " KEY " 4\r\n4096", "4096"},
+        {"ms " KEY " 4 F10\r\n4096", "4096"},
+        {"ms " KEY " 5 F1936785418\r\nhello", "hello"},
+        {"ms " KEY " 5 F1936785418\r\n4096 ", "4096 "},
+        {"ms " KEY " 1 F1936785418\r\n0", "0"},
+        {"ms " KEY " 0 F1936785418\r\n", ""},
+    };
+    struct fixture *f = fixture_start(state, NULL);
+    int64_t out;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        must_tell(f, rows[i].command, "HD\r\n");
+        must_answer(f, SEQB_REFUSED, SEQB_NO_WINDOW);
+        assert_int_equal(install(f, 5, SIZE, &out), SEQB_REFUSED);
+        assert_non_null(strstr(f->err.text, KEY));
+        assert_int_equal(raise_to(f, INT64_MAX, &out), SEQB_REFUSED);
+        must_hold(f, rows[i].value);
+    }
+}
+
+static void large_item_of_another_stops_only_its_counter(void **state)
+{
+    static char command[900100];
+    struct fixture *f = fixture_start(state, NULL);
+    struct seqb_request requests[] = {
+        {.counter = "large", .want = 1, .limit = SIZE},
+        {.counter = COUNTER, .want = 1, .limit = SIZE},
+        {.counter = "none", .want = 0, .limit = SIZE},
+    };
+
+    must_install(f, 1);
+    (void)text_format(command, sizeof command,
+                      "ms seqbroker:large 900000 F1936785418\r\n%0900000d", 1);
+    must_tell(f, command, "HD\r\n");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(backend_memcached.reserve(f->backend, requests,
+                                                   COUNT(requests), &f->err),
+                         SEQB_OK);
+        assert_int_equal(requests[0].status, SEQB_REFUSED);
+        assert_int_equal(requests[1].status, SEQB_OK);
+        assert_int_equal(requests[1].block.first, i);
+        assert_int_equal(requests[2].status, SEQB_INVALID);
+    }
+}
+
+static void anothers_item_under_a_claim_is_refused(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+    char standing[64];
+
+    must_tell(f, "ms seqbroker:claim:layout 1\r\nx", "HD\r\n");
+    assert_int_equal(backend_memcached.claim(f->backend, "layout", "y",
+                                             standing, sizeof standing,
+                                             &f->err),
+                     SEQB_REFUSED);
+    must_tell(f, "mg seqbroker:claim:layout v", "VA 1\r\nx\r\n");
+}
+
+static void counter_named_like_a_claim_is_not_mixed_with_it(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+    struct seqb_request request = {
+        .counter = "claim:layout", .want = 1, .limit = SIZE};
+    char standing[64];
+
+    assert_int_equal(backend_memcached.claim(f->backend, "layout", "4096",
+                                             standing, sizeof standing,
+                                             &f->err),
+                     SEQB_OK);
+    assert_int_equal(
+        backend_memcached.reserve(f->backend, &request, 1, &f->err), SEQB_OK);
+    assert_int_equal(request.status, SEQB_REFUSED);
+}
+
+/* --- servers that hang or are refused --- */
+
+static void stopped_server_obeys_the_deadline(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+    char standing[64];
+    int64_t out;
+
+    must_install(f, 1);
+    f->options.timeout_ms = 200;
+    f->options.connect_timeout_ms = 200;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(fixture_open(f), SEQB_OK);
+        server_pause(f->server);
+        if (i == 0)
+            must_fail(f, SEQB_UNCERTAIN);
+        else if (i == 1)
+            assert_int_equal(install(f, 2, SIZE, &out), SEQB_UNCERTAIN);
+        else if (i == 2)
+            assert_int_equal(raise_to(f, 5, &out), SEQB_UNCERTAIN);
+        else
+            assert_int_equal(backend_memcached.claim(f->backend, "a", "b",
+                                                     standing, sizeof standing,
+                                                     &f->err),
+                             SEQB_UNCERTAIN);
+        assert_non_null(strstr(f->err.text, "no answer within 200 ms"));
+        must_fail(f, SEQB_UNREACHABLE); /* and stays lost */
+        assert_int_equal(fixture_open(f), SEQB_UNREACHABLE);
+        assert_non_null(strstr(f->err.text, "no answer within 200 ms"));
+        server_resume(f->server);
+    }
+}
+
+static void server_without_compare_and_swap_is_refused(void **state)
+{
+    static const char *const args[] = {"-C", NULL};
+    struct fixture *f = fixture_start(state, args);
+
+    assert_int_equal(fixture_open(f), SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, "-C"));
+    assert_null(f->backend);
+}
+
+static void memory_in_a_file_is_unsafe_unless_accepted(void **state)
+{
+    static const char *const args[] = {"-e", "memory", NULL};
+    struct fixture *f = fixture_start(state, args);
+
+    assert_int_equal(fixture_open(f), SEQB_UNSAFE);
+    assert_non_null(strstr(f->err.text, "accept_loss"));
+    f->options.accept_loss = true;
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_non_null(strstr(f->backend->loss, "memory file"));
+}
+
+static void options_that_it_cannot_serve_are_refused(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+    const struct seqb_backend_options options = f->options;
+    char path[256];
+
+    memset(path, 'p', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    f->options.tls = SEQB_TLS_VERIFY;
+    assert_int_equal(fixture_open(f), SEQB_INVALID);
+    assert_non_null(strstr(f->err.text, "TLS"));
+    f->options = options;
+    f->options.prefix = path;
+    assert_int_equal(fixture_open(f), SEQB_INVALID);
+    f->options = options;
+    f->options.socket_path = path;
+    assert_int_equal(fixture_open(f), SEQB_INVALID);
+    f->options = options;
+    f->options.host = NULL;
+    assert_int_equal(fixture_open(f), SEQB_INVALID);
+}
+
+static void host_is_found_by_name_and_domain_names_it(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+    char domain[64];
+
+    f->options.host = "localhost"; /* ::1 first, where nobody listens */
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    (void)text_format(domain, sizeof domain, "localhost:%d",
+                      (int)f->options.port);
+    assert_string_equal(f->backend->domain, domain);
+    assert_true(f->backend->fd >= 0);
+    assert_int_equal(strncmp(f->backend->server, "memcached 1.", 12), 0);
+    assert_string_equal(f->backend->loss, "");
+    assert_int_equal(backend_memcached.guarantee, SEQB_WINDOWED);
+}
+
+static void unix_socket_serves_too(void **state)
+{
+    static const char *const args[] = {"-s", "s", NULL};
+    struct fixture *f = fixture_start(state, args);
+
+    f->options.host = NULL;
+    f->options.port = 0;
+    f->options.socket_path = server_socket(f->server);
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_string_equal(f->backend->domain, server_socket(f->server));
+    must_install(f, 1);
+    must_grant(f, 1, 0, 10);
+}
+
+/* --- passwords --- */
+
+static void password_file_make(char *out, size_t size)
+{
+    FILE *file;
+
+    (void)text_copy(out, size, "/tmp/seqb-auth-XXXXXX");
+    file = fdopen(mkstemp(out), "we");
+    assert_non_null(file);
+    (void)fprintf(file, "seq:sesame\n");
+    assert_int_equal(fchmod(fileno(file), 0644), 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void password_is_sent_to_a_server_that_asks_for_it(void **state)
+{
+    char file[64];
+    const char *const args[] = {"-Y", file, NULL};
+    struct fixture *f;
+
+    server_require("memcached");
+    password_file_make(file, sizeof file);
+    f = fixture_start(state, args);
+    (void)unlink(file);
+    assert_int_equal(fixture_open(f), SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, "password"));
+    f->options.user = "seq";
+    f->options.password = "wrong";
+    assert_int_equal(fixture_open(f), SEQB_REFUSED);
+    assert_null(strstr(f->err.text, "wrong"));
+    f->options.password = "sesame";
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    must_install(f, 1);
+    must_grant(f, 1, 0, 10);
+}
+
+/* Another server would keep it, as the value of an item. */
+static void password_is_not_sent_to_a_server_that_does_not_ask(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+
+    f->options.user = "seq";
+    f->options.password = "sesame";
+    assert_int_equal(fixture_open(f), SEQB_OK);
+    memcached_tell(f->server, "stats", f->answer, sizeof f->answer);
+    assert_non_null(strstr(f->answer, "STAT total_items 0\r\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(
+            late_counts_land_in_the_guard_band_and_are_granted_to_nobody),
+        FIXTURE_TEST(last_window_ends_and_never_wraps),
+        FIXTURE_TEST(asking_makes_no_item),
+        FIXTURE_TEST(cell_of_another_size_is_a_layout_error),
+        FIXTURE_TEST(window_that_the_connections_could_overrun_is_refused),
+        FIXTURE_TEST(fewer_connections_allow_smaller_windows_and_larger_grants),
+        FIXTURE_TEST(largest_call_with_the_longest_names_goes_through),
+        FIXTURE_TEST(evicted_cell_is_fenced),
+        FIXTURE_TEST(server_that_may_not_evict_refuses_in_its_own_words),
+        FIXTURE_TEST(anothers_item_is_refused_and_stays_as_it_is),
+        FIXTURE_TEST(large_item_of_another_stops_only_its_counter),
+        FIXTURE_TEST(anothers_item_under_a_claim_is_refused),
+        FIXTURE_TEST(counter_named_like_a_claim_is_not_mixed_with_it),
+        FIXTURE_TEST(stopped_server_obeys_the_deadline),
+        FIXTURE_TEST(server_without_compare_and_swap_is_refused),
+        FIXTURE_TEST(memory_in_a_file_is_unsafe_unless_accepted),
+        FIXTURE_TEST(options_that_it_cannot_serve_are_refused),
+        FIXTURE_TEST(host_is_found_by_name_and_domain_names_it),
+        FIXTURE_TEST(unix_socket_serves_too),
+        FIXTURE_TEST(password_is_sent_to_a_server_that_asks_for_it),
+        FIXTURE_TEST(password_is_not_sent_to_a_server_that_does_not_ask),
+    };
+
+    return cmocka_run_group_tests_name("memcached", tests, NULL, NULL);
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the memcached engine sends, and what it makes of answers that a sound
+ * server does not give. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contract/memcached_impostor.h"
+#include "platform/text.h"
+
+#define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
+#define SIZE      ((int64_t)1024)
+#define FLAGS     "f1936785418" /* of cells of that size */
+#define TEXT_SIZE 4096
+
+#define VERSION  "VERSION 1.6.18\r\nMN\r\n"
+#define STATS    "STAT pid 7\r\nSTAT uptime 10\r\nSTAT time 1010\r\nEND\r\n"
+#define SETTINGS "STAT maxconns 1024\r\nSTAT cas_enabled yes\r\nEND\r\n"
+#define SESSION  VERSION STATS SETTINGS
+#define OPENING  "version\r\nmn\r\nstats\r\nstats settings\r\n"
+
+static void session_start(struct impostor *impostor, const char *answers,
+                          enum after after)
+{
+    char text[TEXT_SIZE];
+
+    assert_true(text_format(text, sizeof text, SESSION "%s", answers));
+    impostor_start(impostor, text, after);
+    if (impostor_open(impostor) != SEQB_OK)
+        fail_msg("%s", impostor->err.text);
+}
+
+static enum seqb_status reserve_two(struct impostor *impostor,
+                                    struct seqb_request requests[static 2])
+{
+    requests[0] =
+        (struct seqb_request){.counter = "a", .want = 10, .limit = SIZE};
+    requests[1] =
+        (struct seqb_request){.counter = "b", .want = 10, .limit = SIZE};
+    return backend_memcached.reserve(impostor->backend, requests, 2,
+                                     &impostor->err);
+}
+
+/* --- open --- */
+
+static void sound_session_opens_with_its_origin(void **state)
+{
+    struct impostor impostor = {0};
+
+    (void)state;
+    session_start(&impostor, "", WAITS);
+    assert_string_equal(impostor.backend->origin, "7:1000");
+    assert_string_equal(impostor.backend->server, "memcached 1.6.18");
+    impostor_stop(&impostor);
+}
+
+static void what_is_no_memcached_does_not_open(void **state)
+{
+    static const struct {
+        const char *text;
+        enum seqb_status status;
+    } rows[] = {
+        {"HTTP/1.1 400 Bad Request\r\n\r\n", SEQB_PROTOCOL},
+        {"220 mail ready\r\n", SEQB_PROTOCOL},
+        {"-ERR unknown command\r\n", SEQB_PROTOCOL},
+        {"\n", SEQB_PROTOCOL},
+        {"\1\2\3\r\n", SEQB_PROTOCOL},
+        {"VERSION\r\n", SEQB_PROTOCOL},
+        {"VERSION \r\n", SEQB_PROTOCOL},
+        {"VERSION mcrouter 1.0\r\n", SEQB_PROTOCOL},
+        {"VA 1\r\nx\r\n", SEQB_PROTOCOL},
+        {"ERROR\r\n", SEQB_PROTOCOL},
+        {"SERVER_ERROR busy\r\n", SEQB_REFUSED},
+        {"CLIENT_ERROR unauthenticated\r\n", SEQB_REFUSED},
+        {"", SEQB_UNREACHABLE},
+        {"VERSION 1.6", SEQB_UNREACHABLE},
+        {"VERSION 1.4.5\r\nERROR\r\n", SEQB_REFUSED},
+        {VERSION "ERROR\r\n", SEQB_PROTOCOL},
+        {VERSION "END\r\nEND\r\n", SEQB_PROTOCOL},
+        {VERSION "STORED\r\n", SEQB_PROTOCOL},
+        {VERSION "STAT pid 7\r\n", SEQB_UNREACHABLE},
+        {VERSION STATS "END\r\n", SEQB_PROTOCOL},
+        {VERSION STATS "STAT maxconns 0\r\nSTAT cas_enabled yes\r\nEND\r\n",
+         SEQB_PROTOCOL},
+        {VERSION STATS "STAT maxconns 1024\r\nEND\r\n", SEQB_REFUSED},
+        {VERSION STATS "STAT maxconns 1024\r\nSTAT cas_enabled no\r\nEND\r\n",
+         SEQB_REFUSED},
+        {VERSION STATS "STAT maxconns 1024\r\nSTAT cas_enabled yes\r\n"
+                       "STAT memory_file /mnt/x\r\nEND\r\n",
+         SEQB_UNSAFE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct impostor impostor = {0};
+
+        impostor_start(&impostor, rows[i].text, CLOSES);
+        assert_int_equal(impostor_open(&impostor), rows[i].status);
+        assert_int_equal(impostor.err.status, rows[i].status);
+        assert_non_null(strstr(impostor.err.text, "mc-a"));
+        assert_null(impostor.backend);
+        impostor_stop(&impostor);
+    }
+}
+
+static void endless_statistics_are_given_up(void **state)
+{
+    struct impostor impostor = {0};
+    char *text = calloc(1, 65536);
+
+    (void)state;
+    assert_non_null(text);
+    assert_true(text_copy(text, 65536, VERSION));
+    for (int i = 0; i < 1001; i++)
+        assert_true(text_append(text, 65536, "STAT number_%d 1\r\n", i));
+    impostor_start(&impostor, text, WAITS);
+    assert_int_equal(impostor_open(&impostor), SEQB_PROTOCOL);
+    impostor_stop(&impostor);
+    free(text);
+}
+
+static void dripping_server_does_not_stretch_the_time_out(void **state)
+{
+    struct impostor impostor = {0};
+    struct seqb_request requests[2];
+
+    (void)state;
+    impostor_start(&impostor, "VERSION ", DRIPS);
+    impostor.options.connect_timeout_ms = 200;
+    assert_int_equal(impostor_open(&impostor), SEQB_UNREACHABLE);
+    assert_non_null(strstr(impostor.err.text, "no answer within 200 ms"));
+    impostor_stop(&impostor);
+
+    impostor_start(&impostor, SESSION "EN", DRIPS);
+    impostor.options.timeout_ms = 200;
+    assert_int_equal(impostor_open(&impostor), SEQB_OK);
+    assert_int_equal(reserve_two(&impostor, requests), SEQB_UNCERTAIN);
+    assert_non_null(strstr(impostor.err.text, "no answer within 200 ms"));
+    impostor_stop(&impostor);
+}
+
+/* --- what is sent --- */
+
+static void
+commands_are_just_these_and_none_makes_a_counter_but_install(void **state)
+{
+    static const char expected[] =
+        OPENING "mg seqbroker:a v f c\r\nmg seqbroker:b v f c\r\n"
+                "ma seqbroker:a MI D1 v\r\nma seqbroker:b MI D1 v\r\n"
+                "mg seqbroker:a v f c\r\n"
+                "ms seqbroker:a 4 F1936785418 ME\r\n8192\r\n"
+                "mg seqbroker:a v f c\r\n"
+                "ms seqbroker:a 4 F1936785418 C77\r\n8192\r\n"
+                "mg seqbroker:a v f c\r\nmd seqbroker:a\r\n"
+                "ms seqbroker:claim:a 4 F1936785664 ME\r\ntext\r\n"
+                "mg seqbroker:claim:a v f c\r\n";
+    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX};
+    const struct seqb_window window = {"a", 4, SIZE};
+    struct impostor impostor = {0};
+    struct seqb_request requests[2];
+    char sent[TEXT_SIZE];
+    char standing[16];
+    int64_t out;
+
+    (void)state;
+    session_start(&impostor,
+                  "VA 4 " FLAGS " c1\r\n2048\r\nVA 4 " FLAGS " c2\r\n2048\r\n"
+                  "VA 4\r\n2049\r\nVA 4\r\n2049\r\n"
+                  "EN\r\nHD\r\n"
+                  "VA 4 " FLAGS " c77\r\n3072\r\nHD\r\n"
+                  "VA 4 " FLAGS " c3\r\n2048\r\nHD\r\n"
+                  "HD\r\nVA 4 f1936785664 c4\r\ntext\r\n",
+                  WAITS);
+    assert_int_equal(reserve_two(&impostor, requests), SEQB_OK);
+    assert_int_equal(requests[0].block.count, 1);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(backend_memcached.install(impostor.backend, &window,
+                                                   &out, &impostor.err),
+                         SEQB_OK);
+    assert_int_equal(
+        backend_memcached.raise(impostor.backend, &raise, &out, &impostor.err),
+        SEQB_OK);
+    assert_int_equal(backend_memcached.claim(impostor.backend, "a", "text",
+                                             standing, sizeof standing,
+                                             &impostor.err),
+                     SEQB_OK);
+    impostor_recall(&impostor, sent, sizeof sent);
+    assert_string_equal(sent, expected);
+    impostor_stop(&impostor);
+}
+
+static void used_up_or_absent_cells_are_not_counted_in(void **state)
+{
+    struct impostor impostor = {0};
+    struct seqb_request requests[2];
+    char sent[TEXT_SIZE];
+
+    (void)state;
+    session_start(&impostor, "VA 4 " FLAGS " c1\r\n3072\r\nEN\r\n", WAITS);
+    assert_int_equal(reserve_two(&impostor, requests), SEQB_OK);
+    assert_int_equal(requests[0].status, SEQB_EXHAUSTED);
+    assert_int_equal(requests[0].window, 1);
+    assert_int_equal(requests[1].status, SEQB_FENCED);
+    impostor_recall(&impostor, sent, sizeof sent);
+    assert_string_equal(sent, OPENING
+                        "mg seqbroker:a v f c\r\nmg seqbroker:b v f c\r\n");
+    impostor_stop(&impostor);
+}
+
+/* --- reserve --- */
+
+#define LOOK  "VA 4 " FLAGS " c1\r\n2048\r\n"
+#define LOOKS LOOK LOOK
+
+static void counts_in_the_guard_band_or_another_window_are_refused(void **state)
+{
+    static const struct {
+        const char *count;
+        enum seqb_status status;
+        int64_t first;
+        int64_t window;
+    } rows[] = {
+        {"VA 4\r\n2049\r\n", SEQB_OK, 0, 1},
+        {"VA 4\r\n3072\r\n", SEQB_OK, 1023, 1},
+        {"VA 4\r\n3073\r\n", SEQB_EXHAUSTED, 0, 1},
+        {"VA 4\r\n4096\r\n", SEQB_EXHAUSTED, 0, 1},
+        {"VA 4\r\n4097\r\n", SEQB_FENCED, 0, 1},
+        {"VA 4\r\n2048\r\n", SEQB_FENCED, 0, 1},
+        {"VA 1\r\n0\r\n", SEQB_FENCED, 0, 1},
+        {"NF\r\n", SEQB_FENCED, 0, SEQB_NO_WINDOW},
+        {"SERVER_ERROR out of memory in incr\r\n", SEQB_REFUSED, 0, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct impostor impostor = {0};
+        struct seqb_request requests[2];
+        char answers[256];
+
+        (void)text_format(answers, sizeof answers, LOOKS "%sVA 4\r\n2049\r\n",
+                          rows[i].count);
+        session_start(&impostor, answers, WAITS);
+        assert_int_equal(reserve_two(&impostor, requests), SEQB_OK);
+        assert_int_equal(requests[0].status, rows[i].status);
+        assert_int_equal(requests[0].window, rows[i].window);
+        assert_int_equal(requests[0].block.first, rows[i].first);
+        assert_int_equal(requests[0].block.count, rows[i].status == SEQB_OK);
+        assert_int_equal(requests[1].status, SEQB_OK);
+        impostor_stop(&impostor);
+    }
+}
+
+static void answers_that_make_no_sense_end_the_connection(void **state)
+{
+    static const char *const answers[] = {
+        "HD\r\n",
+        "NS\r\n",
+        "VA 4\r\n2048\r\n",
+        ("VA 4 " FLAGS "\r\n2048\r\n"),
+        "VA 4 c1\r\n2048\r\n",
+        ("VA 4 " FLAGS " c0\r\n2048\r\n"),
+        "VA x\r\n",
+        "VA 3\r\n2048\r\n",
+        "ERROR\r\n",
+        "CLIENT_ERROR bad command line format\r\n",
+        "END\r\n",
+        "?\n",
+        (LOOKS "HD\r\n"),
+        (LOOKS "NS\r\n"),
+        (LOOKS "EX\r\n"),
+        (LOOKS "VA 5\r\n 2049\r\n"),
+        (LOOKS "VA 0\r\n\r\n"),
+        (LOOKS "VA 20\r\n18446744073709551616\r\n"),
+        (LOOKS "ERROR\r\n"),
+        (LOOKS "2049\r\n"),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        struct impostor impostor = {0};
+        struct seqb_request requests[2];
+
+        session_start(&impostor, answers[i], CLOSES);
+        assert_int_equal(reserve_two(&impostor, requests), SEQB_PROTOCOL);
+        assert_int_equal(impostor.err.status, SEQB_PROTOCOL);
+        assert_int_not_equal(requests[0].status, SEQB_OK);
+        assert_int_equal(requests[1].status, SEQB_UNCERTAIN);
+        assert_int_equal(reserve_two(&impostor, requests), SEQB_UNREACHABLE);
+        assert_int_equal(requests[0].status, SEQB_UNREACHABLE);
+        impostor_stop(&impostor);
+    }
+}
+
+static void closed_in_mid_reply_is_uncertain_from_there_on(void **state)
+{
+    struct impostor impostor = {0};
+    struct seqb_request requests[2];
+
+    (void)state;
+    session_start(&impostor, LOOKS "VA 4\r\n2049\r\nVA 4\r\n20", CLOSES);
+    assert_int_equal(reserve_two(&impostor, requests), SEQB_UNCERTAIN);
+    assert_int_equal(requests[0].status, SEQB_OK);
+    assert_int_equal(requests[0].block.count, 1);
+    assert_int_equal(requests[1].status, SEQB_UNCERTAIN);
+    assert_int_equal(requests[1].error.status, SEQB_UNCERTAIN);
+    assert_int_equal(requests[1].block.count, 0);
+    assert_int_equal(requests[1].window, SEQB_NO_WINDOW);
+    impostor_stop(&impostor);
+}
+
+/* --- the other calls --- */
+
+static void install_that_lost_the_race_looks_who_won(void **state)
+{
+    static const struct {
+        const char *answers;
+        enum seqb_status status;
+        int64_t standing;
+    } rows[] = {
+        {"EN\r\nNS\r\n" LOOK, SEQB_OK, 0},
+        {"VA 4 " FLAGS " c7\r\n3072\r\nEX\r\nVA 4 " FLAGS " c8\r\n6144\r\n",
+         SEQB_OK, 0},
+        {"EN\r\nNS\r\nVA 4 " FLAGS " c7\r\n9216\r\n", SEQB_FENCED, 4},
+        {"EN\r\nNS\r\nVA 5 " FLAGS " c7\r\n11264\r\n", SEQB_FENCED, 5},
+        {"EN\r\nNS\r\nVA 4 f1936785419 c7\r\n8192\r\n", SEQB_LAYOUT, 0},
+        {"VA 4 " FLAGS " c7\r\n3072\r\nEX\r\nVA 4 " FLAGS " c8\r\n3073\r\n",
+         SEQB_AGAIN, 0},
+        {"VA 4 " FLAGS " c7\r\n3072\r\nNF\r\nEN\r\n", SEQB_AGAIN, 0},
+        {"EN\r\nSERVER_ERROR out of memory storing object\r\n", SEQB_REFUSED,
+         0},
+        {"EN\r\n", SEQB_UNCERTAIN, 0},
+        {"EN\r\nH", SEQB_UNCERTAIN, 0},
+        {"EN\r\nEN\r\n" LOOK, SEQB_OK, 0},
+        {"EN\r\nMN\r\n", SEQB_PROTOCOL, 0},
+        {"EN\r\nERROR\r\n", SEQB_PROTOCOL, 0},
+        {"HD\r\n", SEQB_PROTOCOL, 0},
+    };
+    const struct seqb_window window = {"a", 4, SIZE};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct impostor impostor = {0};
+        char sent[TEXT_SIZE];
+        int64_t standing = 0;
+        const char *store;
+
+        session_start(&impostor, rows[i].answers, CLOSES);
+        assert_int_equal(backend_memcached.install(impostor.backend, &window,
+                                                   &standing, &impostor.err),
+                         rows[i].status);
+        assert_int_equal(standing, rows[i].standing);
+        impostor_recall(&impostor, sent, sizeof sent);
+        store = strstr(sent, "\r\nms "); /* once at the most */
+        assert_true(store == NULL || strstr(store + 1, "\r\nms ") == NULL);
+        impostor_stop(&impostor);
+    }
+}
+
+static void other_calls_check_their_answers_too(void **state)
+{
+    static const struct {
+        const char *answers;
+        enum seqb_status raised;
+        enum seqb_status claimed;
+    } rows[] = {
+        {"HD\r\n", SEQB_PROTOCOL, SEQB_UNCERTAIN},
+        {"ERROR\r\n", SEQB_PROTOCOL, SEQB_PROTOCOL},
+        {LOOK "NS\r\n", SEQB_PROTOCOL, SEQB_PROTOCOL},
+        {LOOK, SEQB_UNCERTAIN, SEQB_PROTOCOL},
+        {"", SEQB_UNCERTAIN, SEQB_UNCERTAIN},
+        {"NS\r\nEN\r\n", SEQB_PROTOCOL, SEQB_REFUSED},
+        {"NS\r\nVA 16 f1936785664 c1\r\n0123456789abcdef\r\n", SEQB_PROTOCOL,
+         SEQB_PROTOCOL},
+        {"NS\r\nVA 1 f1 c1\r\nx\r\n", SEQB_PROTOCOL, SEQB_REFUSED},
+        {"SERVER_ERROR out of memory\r\n", SEQB_REFUSED, SEQB_REFUSED},
+    };
+    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        struct impostor impostor = {0};
+        char standing[16] = "old";
+        int64_t out = -7;
+
+        session_start(&impostor, rows[i / 2].answers, CLOSES);
+        if (i % 2 == 0)
+            assert_int_equal(backend_memcached.raise(impostor.backend, &raise,
+                                                     &out, &impostor.err),
+                             rows[i / 2].raised);
+        else
+            assert_int_equal(backend_memcached.claim(impostor.backend, "a", "t",
+                                                     standing, sizeof standing,
+                                                     &impostor.err),
+                             rows[i / 2].claimed);
+        assert_int_equal(out, -7);
+        assert_string_equal(standing, "old");
+        impostor_stop(&impostor);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sound_session_opens_with_its_origin),
+        cmocka_unit_test(what_is_no_memcached_does_not_open),
+        cmocka_unit_test(endless_statistics_are_given_up),
+        cmocka_unit_test(dripping_server_does_not_stretch_the_time_out),
+        cmocka_unit_test(
+            commands_are_just_these_and_none_makes_a_counter_but_install),
+        cmocka_unit_test(used_up_or_absent_cells_are_not_counted_in),
+        cmocka_unit_test(
+            counts_in_the_guard_band_or_another_window_are_refused),
+        cmocka_unit_test(answers_that_make_no_sense_end_the_connection),
+        cmocka_unit_test(closed_in_mid_reply_is_uncertain_from_there_on),
+        cmocka_unit_test(install_that_lost_the_race_looks_who_won),
+        cmocka_unit_test(other_calls_check_their_answers_too),
+    };
+
+    return cmocka_run_group_tests_name("memcached answers", tests, NULL, NULL);
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is peculiar to mysql-autoinc: its rows, the names and the making of
+ * its tables, and what it refuses. */
+#include "contract/mysql_fixture.h"
+
+#include <string.h>
+
+#include "platform/text.h"
+
+#define ROWS     "SELECT COUNT(*) FROM order_code_0"
+#define FIRST_ID "SELECT MIN(id) FROM order_code_0"
+#define LAST_ID  "SELECT MAX(id) FROM order_code_0"
+#define TABLES                                                                 \
+    "SELECT COUNT(*) FROM information_schema.TABLES "                          \
+    "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "
+
+static struct fixture *start(void **state)
+{
+    return fixture_start(state, &backend_mysql_autoinc);
+}
+
+static void must_refuse(struct fixture *f, const char *counter,
+                        const char *words)
+{
+    struct seqb_request request;
+
+    for (int i = 0; i < 2; i++) {
+        assert_status(take(f, counter, 1, &request), SEQB_REFUSED);
+        assert_status(request.error.status, SEQB_REFUSED);
+        if (strstr(request.error.text, words) == NULL ||
+            strstr(request.error.text, counter) == NULL)
+            fail_msg("%s", request.error.text);
+    }
+}
+
+/* --- rows --- */
+
+static void each_id_has_a_row_and_a_time(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 7, 0);
+    must_take(f, 1, 7);
+    assert_int_equal(number(f, ROWS), 8);
+    assert_int_equal(number(f, LAST_ID), 8);
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM order_code_0 "
+                               "WHERE ABS(TIMESTAMPDIFF(HOUR, generate_time, "
+                               "UTC_TIMESTAMP)) <= 1"),
+                     8);
+    assert_int_equal(number(f, "SELECT value FROM seqb_counters "
+                               "WHERE name = '" ORDER "'"),
+                     8);
+}
+
+static void grants_are_small_enough_for_the_time_of_a_call(void **state)
+{
+    enum { MANY = 16 };
+    struct seqb_request requests[MANY];
+    char names[MANY][SEQB_COUNTER_SIZE];
+    struct fixture *f = start(state);
+    int64_t rows = 0;
+
+    for (int i = 0; i < MANY; i++) {
+        (void)text_format(names[i], sizeof names[i], "main/0/%d", i);
+        requests[i] = (struct seqb_request){
+            .counter = names[i], .want = SEQB_GRANT_MAX, .limit = LIMIT};
+    }
+    for (size_t n = 1; n <= MANY; n *= 4) {
+        assert_status(f->ops->reserve(f->backend, requests, n, &f->err),
+                      SEQB_OK);
+        rows = 0;
+        for (size_t i = 0; i < n; i++) {
+            assert_status(requests[i].status, SEQB_OK);
+            rows += requests[i].block.count;
+        }
+        assert_in_range(rows, 256, 1024);
+    }
+}
+
+static void ids_apart_are_granted_one_by_one(void **state)
+{
+    static const char *const args[] = {"--auto-increment-increment=3",
+                                       "--auto-increment-offset=2", NULL};
+    struct fixture *f;
+    struct seqb_request request;
+
+    mariadb_require();
+    f = fixture_prepare_on(state, &backend_mysql_autoinc, server_mariadb(args));
+    must_open(f);
+    for (int64_t id = 2; id <= 302; id += 3) {
+        assert_status(take(f, ORDER, 100, &request), SEQB_OK);
+        assert_int_equal(request.block.first, id);
+        assert_int_equal(request.block.count, 1);
+    }
+    assert_int_equal(must_raise(f, 1000, 0), 1000);
+    assert_status(take(f, ORDER, 100, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 1001);
+    assert_int_equal(request.block.count, 1);
+}
+
+/* --- purge --- */
+
+static void take_all(struct fixture *f, int64_t count, int64_t before)
+{
+    struct seqb_request request;
+
+    while (count > 0) {
+        assert_status(take(f, ORDER, count, &request), SEQB_OK);
+        assert_int_equal(request.block.first, before + 1);
+        before += request.block.count;
+        count -= request.block.count;
+    }
+}
+
+static void purge_keeps_so_many_rows_and_never_fewer(void **state)
+{
+    struct fixture *f = start(state);
+
+    f->options.keep_rows = 300;
+    must_open(f);
+    take_all(f, 5000, 0);
+    assert_in_range(number(f, ROWS), 300, 3000);
+    assert_in_range(number(f, FIRST_ID), 2, 5000 - 300 + 1);
+    assert_int_equal(number(f, LAST_ID), 5000);
+    assert_int_equal(number(f, ROWS), 5000 - number(f, FIRST_ID) + 1);
+}
+
+static void purge_never_takes_the_last_row(void **state)
+{
+    struct fixture *f = start(state);
+    int64_t last = 0;
+
+    f->options.keep_rows = 1;
+    must_open(f);
+    for (int i = 0; i < 2; i++) {
+        take_all(f, 2100, last);
+        last += 2100;
+        assert_int_equal(number(f, LAST_ID), last);
+        server_kill(f->server);
+        server_start(f->server);
+        must_open(f);
+    }
+    take_all(f, 1, last);
+}
+
+static void nothing_is_purged_unless_told(void **state)
+{
+    struct fixture *f = start(state);
+
+    take_all(f, 3000, 0);
+    assert_int_equal(number(f, ROWS), 3000);
+}
+
+/* --- making tables --- */
+
+/* Runs the statement that the error of `take` ends with. */
+static void must_advise(struct fixture *f, const char *counter)
+{
+    struct seqb_request request;
+    const char *advice;
+
+    assert_status(take(f, counter, 1, &request), SEQB_REFUSED);
+    advice = strstr(request.error.text, ": run ");
+    if (advice == NULL)
+        fail_msg("%s", request.error.text);
+    else
+        mariadb_tell(f->server, "USE %s;%s", f->database, advice + 6);
+}
+
+static void missing_table_is_refused_without_auto_create(void **state)
+{
+    struct fixture *f = start(state);
+
+    f->options.auto_create = false;
+    must_open(f);
+    must_refuse(f, ORDER, "auto_create");
+    must_refuse(f, "window/" ORDER, "seqb_window_main_0_order_");
+    assert_int_equal(number(f, TABLES "'order_code_0'"), 0);
+    must_advise(f, ORDER);
+    must_take(f, 5, 0);
+}
+
+static void dropped_table_is_refused_without_auto_create(void **state)
+{
+    struct fixture *f = start(state);
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT};
+    int64_t value;
+
+    f->options.auto_create = false;
+    must_open(f);
+    must_advise(f, ORDER);
+    must_take(f, 5, 0);
+    TELL(f, "DROP TABLE order_code_0");
+    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err),
+                  SEQB_REFUSED);
+    must_advise(f, ORDER);
+    assert_int_equal(must_raise(f, 0, 1000), 5);
+    must_take(f, 5, 5);
+}
+
+static void user_without_the_right_is_told_what_to_run(void **state)
+{
+    struct fixture *f = start(state);
+
+    TELL(f, "REVOKE CREATE ON *.* FROM seq; REVOKE ALL PRIVILEGES, "
+            "GRANT OPTION FROM seq");
+    mariadb_tell(f->server, "GRANT SELECT, INSERT, UPDATE ON %s.* TO seq",
+                 f->database);
+    must_open(f);
+    must_refuse(f, ORDER, "denied");
+    must_advise(f, ORDER);
+    must_take(f, 5, 0);
+}
+
+/* What sql/mysql.sql grants, and no more. */
+static void least_rights_suffice(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    f->options.auto_create = false;
+    must_open(f);
+    must_advise(f, ORDER);
+    mariadb_tell(f->server,
+                 "REVOKE ALL PRIVILEGES, GRANT OPTION FROM seq;"
+                 "GRANT SELECT, INSERT, UPDATE ON %s.seqb_counters TO seq;"
+                 "GRANT SELECT, INSERT ON %s.seqb_claims TO seq;"
+                 "GRANT SELECT, INSERT, DELETE ON %s.order_code_0 TO seq",
+                 f->database, f->database, f->database);
+    f->options.create = false;
+    f->options.keep_rows = 10;
+    must_open(f);
+    take_all(f, 3000, 0);
+    assert_in_range(number(f, ROWS), 10, 2500);
+    TELL(f, "TRUNCATE order_code_0");
+    assert_status(take(f, ORDER, 1, &request), SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 0), 3000);
+    must_take(f, 5, 3000);
+}
+
+static void table_with_rows_is_gone_on_with(void **state)
+{
+    struct fixture *f = start(state);
+
+    TELL(f, "CREATE TABLE order_code_0 (id BIGINT UNSIGNED NOT NULL "
+            "AUTO_INCREMENT PRIMARY KEY, made TIMESTAMP NULL) ENGINE=InnoDB "
+            "AUTO_INCREMENT = 5000;"
+            "INSERT INTO order_code_0 (made) VALUES (NOW()), (NOW())");
+    must_take(f, 5, 5001);
+}
+
+static void unfit_tables_are_refused(void **state)
+{
+    static const struct {
+        const char *key;
+        const char *columns;
+        const char *words;
+    } cases[] = {
+        {"a", "(id INT AUTO_INCREMENT PRIMARY KEY)", "id int"},
+        {"b", "(id BIGINT AUTO_INCREMENT PRIMARY KEY) ENGINE=MyISAM", "MyISAM"},
+        {"c", "(id BIGINT PRIMARY KEY)", "id bigint PRI"},
+        {"d", "(id BIGINT AUTO_INCREMENT, KEY (id))", "id bigint MUL"},
+        {"e", "(number BIGINT AUTO_INCREMENT PRIMARY KEY)", "no id"},
+        {"f", "AS SELECT 1 AS id", "id int"},
+        {"g", "(id BIGINT AUTO_INCREMENT PRIMARY KEY) ENGINE=MEMORY", "MEMORY"},
+    };
+    struct fixture *f = start(state);
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char counter[SEQB_COUNTER_SIZE];
+
+        (void)text_format(counter, sizeof counter, "main/0/%s", cases[i].key);
+        mariadb_tell(f->server, "CREATE TABLE %s.%s_code_0 %s", f->database,
+                     cases[i].key, cases[i].columns);
+        must_refuse(f, counter, cases[i].words);
+    }
+    TELL(f, "CREATE VIEW view_code_0 AS SELECT 1 AS id");
+    must_refuse(f, "main/0/view", "a view");
+    must_take(f, 1, 0); /* the others go on */
+}
+
+static void refused_table_is_taken_once_it_is_repaired(void **state)
+{
+    struct fixture *f = start(state);
+
+    TELL(f, "CREATE TABLE order_code_0 (id INT AUTO_INCREMENT PRIMARY KEY) "
+            "ENGINE=MyISAM");
+    must_advise(f, ORDER);
+    must_take(f, 5, 0);
+}
+
+static void broken_counter_does_not_stop_others(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request requests[3] = {
+        {.counter = "main/0/c", .want = 5, .limit = LIMIT},
+        {.counter = "main/0/b", .want = 5, .limit = LIMIT},
+        {.counter = "main/0/a", .want = 5, .limit = LIMIT}};
+
+    for (int i = 0; i < 3; i++) {
+        const int64_t c = requests[0].block.first;
+        const int64_t a = requests[2].block.first;
+
+        assert_status(f->ops->reserve(f->backend, requests, 3, &f->err),
+                      SEQB_OK);
+        assert_status(requests[0].status, SEQB_OK);
+        assert_status(requests[1].status, i == 0 ? SEQB_OK : SEQB_FENCED);
+        assert_status(requests[2].status, SEQB_OK);
+        assert_true(requests[0].block.first > c);
+        assert_true(requests[2].block.first > a);
+        if (i == 0)
+            TELL(f, "DROP TABLE b_code_0");
+    }
+}
+
+/* --- names --- */
+
+static void counters_never_share_a_table(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    must_take(f, 5, 0);
+    must_refuse(f, "other/0/order", ORDER);
+    f->options.table_format = "%s%d";
+    must_open(f);
+    assert_status(take(f, "main/0/a1", 5, &request), SEQB_OK);
+    must_refuse(f, "main/10/a", "main/0/a1");
+}
+
+static void case_of_a_key_counts_where_that_of_a_table_does_not(void **state)
+{
+    static const char *const args[] = {"--lower-case-table-names=1", NULL};
+    static const char *const counters[] = {"main/0/a", "main/0/A"};
+    struct seqb_request request;
+    struct fixture *f;
+
+    mariadb_require();
+    f = fixture_prepare_on(state, &backend_mysql_autoinc, server_mariadb(args));
+    f->options.table_format = "T_%s_%d";
+    must_open(f);
+    for (size_t i = 0; i < 6; i++) {
+        assert_status(take(f, counters[i % 2], 1, &request), SEQB_OK);
+        assert_int_equal(request.block.first, 1 + i / 2);
+    }
+}
+
+static void format_without_its_fields_is_invalid(void **state)
+{
+    struct fixture *f = fixture_prepare(state, &backend_mysql_autoinc);
+
+    f->options.table_format = "%s_code";
+    must_not_open(f, SEQB_INVALID, "%s_code");
+}
+
+/* --- servers --- */
+
+static void server_that_forgets_the_next_id_is_refused(void **state)
+{
+    static const char *const maria[] = {"--version=10.2.3-MariaDB", NULL};
+    static const char *const mysql[] = {"--version=5.7.44", NULL};
+    static const char *const good[] = {"--version=10.2.4-MariaDB", NULL};
+    static const struct {
+        const char *const *args;
+        const char *words; /* NULL: it opens */
+    } cases[] = {{maria, "MariaDB 10.2.4"}, {mysql, "MySQL 8.0"}, {good, NULL}};
+
+    mariadb_require();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture *f = fixture_prepare_on(state, &backend_mysql_autoinc,
+                                               server_mariadb(cases[i].args));
+
+        if (cases[i].words != NULL)
+            must_not_open(f, SEQB_UNSAFE, cases[i].words);
+        else
+            must_open(f);
+        (void)fixture_stop(state);
+        *state = NULL;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(each_id_has_a_row_and_a_time),
+        FIXTURE_TEST(grants_are_small_enough_for_the_time_of_a_call),
+        FIXTURE_TEST(ids_apart_are_granted_one_by_one),
+        FIXTURE_TEST(purge_keeps_so_many_rows_and_never_fewer),
+        FIXTURE_TEST(purge_never_takes_the_last_row),
+        FIXTURE_TEST(nothing_is_purged_unless_told),
+        FIXTURE_TEST(missing_table_is_refused_without_auto_create),
+        FIXTURE_TEST(dropped_table_is_refused_without_auto_create),
+        FIXTURE_TEST(user_without_the_right_is_told_what_to_run),
+        FIXTURE_TEST(least_rights_suffice),
+        FIXTURE_TEST(table_with_rows_is_gone_on_with),
+        FIXTURE_TEST(unfit_tables_are_refused),
+        FIXTURE_TEST(refused_table_is_taken_once_it_is_repaired),
+        FIXTURE_TEST(broken_counter_does_not_stop_others),
+        FIXTURE_TEST(counters_never_share_a_table),
+        FIXTURE_TEST(case_of_a_key_counts_where_that_of_a_table_does_not),
+        FIXTURE_TEST(format_without_its_fields_is_invalid),
+        FIXTURE_TEST(server_that_forgets_the_next_id_is_refused),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("mysql-autoinc", tests, NULL, NULL);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of mysql-autoinc that went back, and servers that were killed: what
+ * is left of them must not repeat an id. */
+#include "contract/mysql_fixture.h"
+
+#include <mysql.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "platform/text.h"
+#include "platform/thread.h"
+
+#define LAST_ROW "SELECT COALESCE(MAX(id), 0) FROM order_code_0"
+#define ROWS     "SELECT COUNT(*) FROM order_code_0"
+#define NOTED    "SELECT value FROM seqb_counters WHERE name = '" ORDER "'"
+
+static struct fixture *start(void **state)
+{
+    return fixture_start(state, &backend_mysql_autoinc);
+}
+
+static void must_be_fenced(struct fixture *f)
+{
+    struct seqb_request request;
+
+    for (int i = 0; i < 2; i++) {
+        assert_status(take(f, ORDER, 5, &request), SEQB_FENCED);
+        assert_non_null(strstr(request.error.text, ORDER));
+        assert_non_null(strstr(request.error.text, "order_code_0"));
+    }
+}
+
+static void must_not_grant(struct fixture *f)
+{
+    struct seqb_request request;
+
+    assert_true(take(f, ORDER, 1, &request) != SEQB_OK);
+    assert_true(strlen(request.error.text) > 0);
+}
+
+/* --- tables that went back --- */
+
+/* What a person may do to a table of which 100 ids were acknowledged, 50 of
+ * them after the copy. */
+static const struct {
+    const char *name;
+    const char *sql;
+    int64_t rows; /* that are left */
+} accidents[] = {
+    {"TRUNCATE", "TRUNCATE order_code_0", 0},
+    {"DELETE of all", "DELETE FROM order_code_0", 0},
+    {"DELETE of the newest", "DELETE FROM order_code_0 WHERE id > 90", 90},
+    {"an old copy of the table",
+     "CREATE TABLE old LIKE order_code_0;"
+     "INSERT INTO old SELECT * FROM order_code_0 WHERE id <= 50;"
+     "DROP TABLE order_code_0; RENAME TABLE old TO order_code_0",
+     50},
+    {"old rows, and the next id lower",
+     "DELETE FROM order_code_0 WHERE id > 50;"
+     "ALTER TABLE order_code_0 AUTO_INCREMENT = 51",
+     50},
+};
+
+static void accident_do(struct fixture *f, const char *sql)
+{
+    mariadb_tell(f->server, "USE %s;%s", f->database, sql);
+}
+
+static void accident_check(struct fixture *f, const char *sql, int64_t rows)
+{
+    must_take(f, 100, 0);
+    accident_do(f, sql);
+    must_be_fenced(f);
+    assert_int_equal(number(f, ROWS), rows); /* nothing was changed */
+    assert_int_equal(number(f, NOTED), 100);
+    must_open(f);
+    must_be_fenced(f);
+    assert_int_equal(number(f, ROWS), rows);
+    assert_int_equal(must_raise(f, 0, 1000), 100);
+    must_take(f, 5, 100);
+}
+
+static void table_that_went_back_is_fenced_and_mended(void **state)
+{
+    for (size_t i = 0; i < COUNT(accidents); i++) {
+        struct fixture *f = start(state);
+
+        print_message("# %s\n", accidents[i].name);
+        accident_check(f, accidents[i].sql, accidents[i].rows);
+        (void)fixture_stop(state);
+        *state = NULL;
+    }
+}
+
+static void raise_mends_to_its_floor(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "TRUNCATE order_code_0");
+    assert_int_equal(must_raise(f, 500, 1000), 500);
+    must_take(f, 5, 500);
+}
+
+static void emptied_table_is_fenced_after_a_restart(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "DELETE FROM order_code_0");
+    server_kill(f->server);
+    server_start(f->server);
+    must_open(f);
+    must_be_fenced(f);
+    assert_int_equal(must_raise(f, 0, 1000), 100);
+    must_take(f, 5, 100);
+}
+
+static void dropped_table_is_fenced_and_made_again(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "DROP TABLE order_code_0");
+    must_be_fenced(f);
+    assert_int_equal(must_raise(f, 0, 1000), 100);
+    must_take(f, 5, 100);
+}
+
+static void next_id_cannot_be_lowered_below_the_last_row(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "ALTER TABLE order_code_0 AUTO_INCREMENT = 7");
+    must_take(f, 5, 100);
+}
+
+/* A trigger stands for a server whose next id lags behind its rows. */
+static void ids_not_above_the_value_noted_are_not_granted(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 10, 0);
+    TELL(f, "DELETE FROM order_code_0 WHERE id = 5;"
+            "CREATE TRIGGER low BEFORE INSERT ON order_code_0 "
+            "FOR EACH ROW SET NEW.id = 5");
+    must_not_grant(f);
+    TELL(f, "DROP TRIGGER low");
+    must_take(f, 1, 10);
+}
+
+static void changed_ids_are_not_granted_again(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 10, 0);
+    TELL(f, "UPDATE order_code_0 SET id = 900 WHERE id = 10");
+    must_take(f, 5, 900);
+}
+
+static void rows_of_others_make_a_gap(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 10, 0);
+    TELL(f, "INSERT INTO order_code_0 (id) VALUES (NULL), (NULL), (40)");
+    must_take(f, 5, 40);
+    assert_int_equal(number(f, NOTED), 45);
+}
+
+/* --- rows of seqb_counters that are gone --- */
+
+static void counter_without_its_row_goes_on_above_its_table(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    must_take(f, 100, 0);
+    TELL(f, "DELETE FROM seqb_counters WHERE name = '" ORDER "'");
+    assert_status(take(f, ORDER, 5, &request), SEQB_FENCED);
+    must_take(f, 5, 100);
+}
+
+static void counters_without_rows_are_raised_above_their_tables(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "DELETE FROM seqb_counters");
+    must_be_fenced(f);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+    must_take(f, 5, 1100);
+}
+
+static void damaged_value_is_left_alone(void **state)
+{
+    struct fixture *f = start(state);
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT};
+    struct seqb_request request;
+    int64_t value;
+
+    must_take(f, 10, 0);
+    TELL(f, "SET check_constraint_checks = 0;"
+            "UPDATE seqb_counters SET value = -5 WHERE name = '" ORDER "';"
+            "SET check_constraint_checks = 1");
+    assert_status(take(f, ORDER, 5, &request), SEQB_CORRUPT);
+    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err),
+                  SEQB_CORRUPT);
+    assert_int_equal(number(f, NOTED), -5);
+    assert_int_equal(number(f, ROWS), 10);
+}
+
+static void store_that_became_another_is_not_granted_from(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    must_take(f, 100, 0);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    assert_status(take(f, ORDER, 5, &request), SEQB_UNREACHABLE);
+    must_open(f);
+    must_be_fenced(f);
+    assert_int_equal(number(f, ROWS), 100);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+    must_take(f, 5, 1100);
+}
+
+static void server_closed_for_writing_changes_nothing(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    must_take(f, 100, 0);
+    /* MariaDB's read_only does not stop those who have this right. */
+    TELL(f, "GRANT READ_ONLY ADMIN ON *.* TO seq");
+    must_open(f);
+    must_take(f, 10, 100);
+    TELL(f, "SET GLOBAL read_only = 1");
+    assert_status(take(f, ORDER, 5, &request), SEQB_ROLE);
+    assert_int_equal(number(f, ROWS), 110);
+}
+
+/* --- many at once --- */
+
+#define TAKERS 4
+#define KILLS  (SEQB_TEST_SCALE > 1 ? 3 : 8)
+#define IDS    1000000
+
+struct taker {
+    struct fixture *fixture;
+    pthread_t thread;
+    struct seqb_backend *backend;
+};
+
+static atomic_bool is_over;
+
+#define TURNS 40
+#define BLOCK INT64_C(25)
+
+struct turner {
+    struct seqb_backend *backend;
+    pthread_t thread;
+    int whole; /* blocks of full length */
+};
+
+static void *turner_run(void *argument)
+{
+    struct turner *turner = argument;
+    const struct seqb_backend_ops *ops = turner->backend->ops;
+
+    for (int i = 0; i < TURNS; i++) {
+        struct seqb_request request = {
+            .counter = ORDER, .want = BLOCK, .limit = LIMIT};
+
+        if (ops->reserve(turner->backend, &request, 1, NULL) == SEQB_OK &&
+            request.status == SEQB_OK && request.block.count == BLOCK)
+            turner->whole++;
+    }
+    return NULL;
+}
+
+/* Else their ids would alternate, and all blocks be short. */
+static void brokers_of_a_counter_take_turns(void **state)
+{
+    struct turner turners[TAKERS] = {0};
+    struct fixture *f = start(state);
+
+    must_take(f, BLOCK, 0);
+    for (int i = 0; i < TAKERS; i++) {
+        turners[i].backend = must_open_other(f);
+        assert_status(thread_start(&turners[i].thread, "turner", turner_run,
+                                   &turners[i], NULL),
+                      SEQB_OK);
+    }
+    for (int i = 0; i < TAKERS; i++) {
+        pthread_join(turners[i].thread, NULL);
+        f->ops->close(turners[i].backend);
+    }
+    for (int i = 0; i < TAKERS; i++)
+        assert_int_equal(turners[i].whole, TURNS);
+    must_take(f, 1, BLOCK * (1 + TURNS * TAKERS));
+}
+
+/* Somebody who inserts by hand all the while, with a time of their own. */
+static void *stranger_run(void *argument)
+{
+    const struct fixture *f = argument;
+    MYSQL *handle = mysql_init(NULL);
+
+    if (mysql_real_connect(handle, f->options.host, "seq", PASSWORD,
+                           f->database, (unsigned)f->options.port, NULL,
+                           0) != NULL) {
+        while (!atomic_load(&is_over) &&
+               mysql_query(handle, "INSERT INTO order_code_0 (generate_time) "
+                                   "VALUES ('2000-01-01')") == 0)
+            ;
+    }
+    mysql_close(handle);
+    return NULL;
+}
+
+/* How many of a block's ids are the stranger's. */
+static int64_t strange_ids(struct fixture *f, struct seqb_block block)
+{
+    char sql[256];
+
+    (void)text_format(sql, sizeof sql,
+                      "SELECT COUNT(*) FROM order_code_0 WHERE id BETWEEN "
+                      "%lld AND %lld AND generate_time < '2001-01-01'",
+                      (long long)block.first,
+                      (long long)(block.first + block.count - 1));
+    return number(f, sql);
+}
+
+/* Until one came between the ids of a block. */
+static void ids_of_others_are_in_no_block(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+    pthread_t stranger;
+
+    must_take(f, 1, 0);
+    atomic_store(&is_over, false);
+    assert_status(thread_start(&stranger, "stranger", stranger_run, f, NULL),
+                  SEQB_OK);
+    do {
+        assert_status(take(f, ORDER, 100, &request), SEQB_OK);
+        assert_int_equal(strange_ids(f, request.block), 0);
+    } while (request.block.count == 100);
+    atomic_store(&is_over, true);
+    pthread_join(stranger, NULL);
+}
+
+static atomic_int grants;     /* since the last kill */
+static atomic_char seen[IDS]; /* every id, granted by whom ever */
+static atomic_int_fast64_t repeated;
+
+static void block_mark(struct seqb_block block)
+{
+    for (int64_t id = block.first; id < block.first + block.count; id++) {
+        if (id < 1 || id >= IDS || atomic_exchange(&seen[id], 1) != 0)
+            atomic_store(&repeated, id);
+    }
+}
+
+/* Mends what is fenced, as the pool would. */
+static void taker_step(struct taker *taker)
+{
+    const struct seqb_backend_ops *ops = taker->fixture->ops;
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT};
+    struct seqb_request request = {
+        .counter = ORDER, .want = 20, .limit = LIMIT};
+    int64_t value;
+
+    if (taker->backend == NULL &&
+        ops->open(&taker->fixture->options, &taker->backend, NULL) != SEQB_OK)
+        return;
+    if (ops->reserve(taker->backend, &request, 1, NULL) != SEQB_OK) {
+        ops->close(taker->backend);
+        taker->backend = NULL;
+    } else if (request.status == SEQB_OK) {
+        block_mark(request.block);
+        atomic_fetch_add(&grants, 1);
+    } else if (request.status == SEQB_FENCED) {
+        (void)!ops->raise(taker->backend, &raise, &value, NULL);
+    }
+}
+
+static void *taker_run(void *argument)
+{
+    struct taker *taker = argument;
+
+    while (!atomic_load(&is_over))
+        taker_step(taker);
+    taker->fixture->ops->close(taker->backend);
+    return NULL;
+}
+
+static void await_grants(int count)
+{
+    atomic_store(&grants, 0);
+    while (atomic_load(&grants) < count)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+static void server_killed_amid_grants_repeats_nothing(void **state)
+{
+    static const char *const wounds[] = {NULL, "TRUNCATE order_code_0",
+                                         "DROP TABLE order_code_0"};
+    struct taker takers[TAKERS] = {0};
+    struct fixture *f = start(state);
+
+    must_take(f, 1, 0);
+    atomic_store(&is_over, false);
+    for (int i = 0; i < TAKERS; i++) {
+        takers[i].fixture = f;
+        assert_status(thread_start(&takers[i].thread, "taker", taker_run,
+                                   &takers[i], NULL),
+                      SEQB_OK);
+    }
+    for (int i = 0; i < KILLS; i++) {
+        await_grants(100);
+        server_kill(f->server);
+        server_start(f->server);
+        if (wounds[i % 3] != NULL)
+            accident_do(f, wounds[i % 3]);
+    }
+    await_grants(100);
+    atomic_store(&is_over, true);
+    for (int i = 0; i < TAKERS; i++)
+        pthread_join(takers[i].thread, NULL);
+    assert_int_equal(atomic_load(&repeated), 0);
+    must_open(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(table_that_went_back_is_fenced_and_mended),
+        FIXTURE_TEST(raise_mends_to_its_floor),
+        FIXTURE_TEST(emptied_table_is_fenced_after_a_restart),
+        FIXTURE_TEST(dropped_table_is_fenced_and_made_again),
+        FIXTURE_TEST(next_id_cannot_be_lowered_below_the_last_row),
+        FIXTURE_TEST(ids_not_above_the_value_noted_are_not_granted),
+        FIXTURE_TEST(changed_ids_are_not_granted_again),
+        FIXTURE_TEST(rows_of_others_make_a_gap),
+        FIXTURE_TEST(counter_without_its_row_goes_on_above_its_table),
+        FIXTURE_TEST(counters_without_rows_are_raised_above_their_tables),
+        FIXTURE_TEST(damaged_value_is_left_alone),
+        FIXTURE_TEST(store_that_became_another_is_not_granted_from),
+        FIXTURE_TEST(server_closed_for_writing_changes_nothing),
+        FIXTURE_TEST(brokers_of_a_counter_take_turns),
+        FIXTURE_TEST(ids_of_others_are_in_no_block),
+        FIXTURE_TEST(server_killed_amid_grants_repeats_nothing),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("mysql-autoinc fence", tests, NULL,
+                                       NULL);
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the mysql engines require when they open, on mysql-row: connection,
+ * settings, role, tables and rights. */
+#include "contract/mysql_fixture.h"
+
+#include <inttypes.h>
+#include <mysqld_error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/mysql_errors.h"
+#include "platform/text.h"
+#include "platform/thread.h"
+
+#define PATH_SIZE 512
+
+static struct fixture *prepare(void **state)
+{
+    return fixture_prepare(state, &backend_mysql_row);
+}
+
+static struct fixture *prepare_on(void **state, const char *const *args)
+{
+    mariadb_require();
+    return fixture_prepare_on(state, &backend_mysql_row, server_mariadb(args));
+}
+
+/* --- the connection --- */
+
+static void server_and_its_domain_are_named(void **state)
+{
+    struct fixture *f = prepare(state);
+    char host[MARIADB_ASK_SIZE];
+    struct seqb_backend *other;
+
+    must_open(f);
+    mariadb_ask(f->server, host, "SELECT CONCAT(@@hostname, ':', @@port)");
+    assert_memory_equal(f->backend->server, "mariadb 1", 9);
+    assert_string_equal(f->backend->domain, host);
+    assert_string_equal(f->backend->loss, "");
+    assert_true(f->backend->fd >= 0);
+    TELL(f, "CREATE DATABASE IF NOT EXISTS second;"
+            "GRANT ALL ON second.* TO seq");
+    f->options.database = "second";
+    other = must_open_other(f);
+    assert_string_equal(other->domain, f->backend->domain);
+    f->ops->close(other);
+    TELL(f, "DROP DATABASE second");
+}
+
+static void connection_may_be_a_unix_socket(void **state)
+{
+    struct fixture *f = prepare(state);
+
+    f->options.host = NULL;
+    f->options.port = 0;
+    f->options.socket_path = server_socket(f->server);
+    must_open(f);
+    must_take(f, 5, 0);
+    f->options.tls = SEQB_TLS_REQUIRE;
+    must_not_open(f, SEQB_INVALID, "a unix socket has no tls");
+}
+
+/* To the library it is the word for a unix socket, and the port is nothing. */
+static void localhost_is_a_host_like_others(void **state)
+{
+    struct fixture *f = prepare(state);
+
+    f->options.host = "localhost";
+    must_open(f);
+    must_take(f, 5, 0);
+}
+
+static void options_that_lead_nowhere_are_invalid(void **state)
+{
+    struct fixture *f = prepare(state);
+    const struct seqb_backend_options good = f->options;
+
+    f->options.host = NULL;
+    must_not_open(f, SEQB_INVALID, "no host");
+    f->options = good;
+    f->options.database = NULL;
+    must_not_open(f, SEQB_INVALID, "no database");
+}
+
+static void who_may_not_enter_is_refused(void **state)
+{
+    struct fixture *f = prepare(state);
+    const struct seqb_backend_options good = f->options;
+
+    f->options.password = "wrong";
+    must_not_open(f, SEQB_REFUSED, "Access denied");
+    f->options.password = NULL;
+    must_not_open(f, SEQB_REFUSED, "Access denied");
+    f->options = good;
+    f->options.user = "nobody";
+    must_not_open(f, SEQB_REFUSED, "Access denied");
+    f->options = good;
+    f->options.database = "mysql";
+    must_not_open(f, SEQB_REFUSED, "sql/mysql.sql lists the rights");
+}
+
+static void database_that_is_missing_is_not_made(void **state)
+{
+    struct fixture *f = prepare(state);
+    const char *const count = "SELECT COUNT(*) FROM information_schema.SCHEMATA"
+                              " WHERE SCHEMA_NAME = 'missing'";
+
+    TELL(f, "GRANT ALL ON missing.* TO seq");
+    f->options.database = "missing";
+    must_not_open(f, SEQB_UNREACHABLE, "create the database");
+    assert_int_equal(number(f, count), 0);
+}
+
+static void server_that_is_full_is_unreachable(void **state)
+{
+    struct fixture *f = prepare(state);
+
+    TELL(f, "ALTER USER seq WITH MAX_USER_CONNECTIONS 1");
+    must_open(f);
+    assert_status(
+        f->ops->open(&f->options, &(struct seqb_backend *){NULL}, &f->err),
+        SEQB_UNREACHABLE);
+    must_take(f, 5, 0);
+}
+
+/* --- tls --- */
+
+/* A certificate for 127.0.0.1 that nobody else signed, in the shared server's
+ * folder, so that it goes with it. */
+static const char *certificate_make(void **state)
+{
+    static char folder[PATH_SIZE];
+    char command[PATH_SIZE * 2];
+
+    server_require("openssl");
+    (void)text_copy(folder, sizeof folder,
+                    server_folder(prepare(state)->server));
+    (void)fixture_stop(state);
+    *state = NULL;
+    (void)text_format(
+        command, sizeof command,
+        "cd %s && openssl req -x509 -newkey rsa:2048 -nodes -days 2 "
+        "-subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 "
+        "-keyout key.pem -out cert.pem 2>openssl.log",
+        folder);
+    assert_int_equal(system(command), 0);
+    return folder;
+}
+
+static void server_without_tls_is_not_spoken_to_in_clear(void **state)
+{
+    struct fixture *f = prepare(state);
+
+    f->options.tls = SEQB_TLS_REQUIRE;
+    must_not_open(f, SEQB_REFUSED, "the server has no tls");
+    f->options.tls = SEQB_TLS_VERIFY;
+    must_not_open(f, SEQB_UNREACHABLE, "SSL");
+}
+
+static void tls_is_used_and_verified_as_asked_for(void **state)
+{
+    char cert[PATH_SIZE * 2];
+    char key[PATH_SIZE * 2];
+    const char *const args[] = {cert, key, NULL};
+    const char *folder = certificate_make(state);
+    struct fixture *f;
+
+    (void)text_format(cert, sizeof cert, "--ssl-cert=%s/cert.pem", folder);
+    (void)text_format(key, sizeof key, "--ssl-key=%s/key.pem", folder);
+    f = prepare_on(state, args);
+    TELL(f, "ALTER USER seq REQUIRE SSL");
+    must_not_open(f, SEQB_REFUSED, "Access denied"); /* in clear */
+    f->options.tls = SEQB_TLS_REQUIRE;
+    must_open(f);
+    must_take(f, 5, 0);
+    f->options.tls = SEQB_TLS_VERIFY;
+    must_not_open(f, SEQB_UNREACHABLE, "certificate");
+    f->options.tls_ca = strchr(cert, '=') + 1;
+    must_open(f);
+    must_take(f, 5, 5);
+    f->options.host = "localhost"; /* is not what the certificate says */
+    must_not_open(f, SEQB_UNREACHABLE, "certificate");
+}
+
+/* --- settings and role --- */
+
+static void settings_that_lose_commits_are_refused(void **state)
+{
+    const char *const args[] = {"--log-bin", "--binlog-format=MIXED", NULL};
+    const struct {
+        const char *setting;
+        const char *words;
+    } cases[] = {
+        {"innodb_flush_log_at_trx_commit = 0",
+         "innodb_flush_log_at_trx_commit = 0 (safe: 1)"},
+        {"innodb_flush_log_at_trx_commit = 2",
+         "innodb_flush_log_at_trx_commit = 2 (safe: 1)"},
+        {"sync_binlog = 0", "sync_binlog = 0 (safe: 1)"},
+        {"sync_binlog = 100", "sync_binlog = 100 (safe: 1)"},
+    };
+    struct fixture *f = prepare_on(state, args);
+
+    must_open(f);
+    must_take(f, 5, 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        mariadb_tell(f->server, "SET GLOBAL %s", cases[i].setting);
+        f->options.accept_loss = false;
+        must_not_open(f, SEQB_UNSAFE, cases[i].words);
+        assert_non_null(strstr(f->err.text, "accept_loss"));
+        f->options.accept_loss = true;
+        must_open(f);
+        assert_string_equal(f->backend->loss, cases[i].words);
+        mariadb_tell(f->server, "SET GLOBAL innodb_flush_log_at_trx_commit = 1,"
+                                "GLOBAL sync_binlog = 1");
+    }
+    mariadb_tell(f->server, "SET GLOBAL innodb_flush_log_at_trx_commit = 2,"
+                            "GLOBAL sync_binlog = 7");
+    must_open(f);
+    assert_string_equal(f->backend->loss,
+                        "innodb_flush_log_at_trx_commit = 2 (safe: 1), "
+                        "sync_binlog = 7 (safe: 1)");
+}
+
+static void binary_log_of_statements_is_refused_in_any_case(void **state)
+{
+    const char *const args[] = {"--log-bin", "--binlog-format=STATEMENT", NULL};
+    struct fixture *f = prepare_on(state, args);
+
+    f->options.accept_loss = true;
+    must_not_open(f, SEQB_UNSAFE, "binlog_format = STATEMENT");
+    mariadb_tell(f->server, "SET GLOBAL binlog_format = 'ROW'");
+    must_open(f);
+}
+
+static void binary_logs_settings_do_not_matter_without_it(void **state)
+{
+    struct fixture *f = prepare(state);
+
+    TELL(f, "SET GLOBAL sync_binlog = 0, GLOBAL binlog_format = 'STATEMENT'");
+    must_open(f);
+    TELL(f, "SET GLOBAL sync_binlog = 1, GLOBAL binlog_format = 'MIXED'");
+    must_take(f, 5, 0);
+}
+
+static void replica_is_refused_in_its_role(void **state)
+{
+    struct fixture *f = prepare(state);
+
+    TELL(f, "GRANT READ_ONLY ADMIN ON *.* TO seq; SET GLOBAL read_only = 1");
+    must_not_open(f, SEQB_ROLE, "read_only = ON");
+    TELL(f, "SET GLOBAL read_only = 0");
+    must_open(f);
+}
+
+/* --- tables and rights --- */
+
+static void missing_tables_are_not_made_unasked(void **state)
+{
+    struct fixture *f = prepare(state);
+
+    f->options.create = false;
+    must_not_open(f, SEQB_UNREACHABLE, "run sql/mysql.sql");
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM information_schema.TABLES "
+                               "WHERE TABLE_SCHEMA = DATABASE()"),
+                     0);
+    f->options.create = true;
+    must_open(f);
+    f->options.create = false;
+    must_open(f);
+    must_take(f, 5, 0);
+    TELL(f, "DELETE FROM seqb_claims WHERE name = 'store'");
+    must_not_open(f, SEQB_UNREACHABLE, "run sql/mysql.sql");
+}
+
+/* As the comments of the file say, and no more. */
+static void least_rights_suffice_for_a_dbas_tables(void **state)
+{
+    struct fixture *f = prepare(state);
+    char folder[PATH_SIZE];
+    char path[PATH_SIZE * 2];
+    char standing[16];
+
+    assert_non_null(getcwd(folder, sizeof folder));
+    (void)text_format(path, sizeof path, "%s/sql/mysql.sql", folder);
+    mariadb_run_file(f->server, f->database, path);
+    TELL(f, "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
+            "GRANT SELECT, INSERT, UPDATE ON seqb_counters TO seq;"
+            "GRANT SELECT, INSERT ON seqb_claims TO seq");
+    must_open(f); /* with create: there is nothing to be made */
+    f->options.create = false;
+    must_open(f);
+    must_take(f, 5, 0); /* and not behind a gap */
+    assert_int_equal(must_raise(f, 10, 1000), 10);
+    assert_status(
+        f->ops->claim(f->backend, "c", "t", standing, sizeof standing, &f->err),
+        SEQB_OK);
+    assert_string_equal(standing, "t");
+    mariadb_run_file(f->server, f->database, path);
+    must_open(f);
+    must_take(f, 5, 10);
+    TELL(f, "DELETE FROM seqb_counters");
+    mariadb_run_file(f->server, f->database, path);
+    must_open(f);
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"), 0);
+}
+
+static void missing_rights_are_named(void **state)
+{
+    struct fixture *f = prepare(state);
+    struct seqb_request request;
+
+    TELL(f, "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "'");
+    mariadb_tell(f->server, "GRANT SELECT ON %s.* TO seq", f->database);
+    must_not_open(f, SEQB_REFUSED, "CREATE command denied");
+    mariadb_tell(f->server, "GRANT CREATE, INSERT ON %s.* TO seq", f->database);
+    must_open(f);
+    assert_status(take(f, ORDER, 1, &request), SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, "UPDATE command denied"));
+    mariadb_tell(f->server, "GRANT UPDATE ON %s.* TO seq", f->database);
+    must_open(f);
+    must_take(f, 5, 0);
+}
+
+static void table_without_transactions_is_refused(void **state)
+{
+    struct fixture *f = prepare(state);
+
+    must_open(f);
+    TELL(f, "ALTER TABLE seqb_counters ENGINE = MyISAM");
+    f->options.accept_loss = true;
+    must_not_open(f, SEQB_UNSAFE, "ALTER TABLE seqb_counters ENGINE = InnoDB");
+}
+
+#define OPENERS 8
+
+struct opener {
+    struct fixture *fixture;
+    pthread_barrier_t *begin;
+    pthread_t thread;
+    struct seqb_backend *backend;
+    struct seqb_error err;
+    enum seqb_status status;
+    struct seqb_request request;
+};
+
+static void *opener_run(void *argument)
+{
+    struct opener *opener = argument;
+    const struct fixture *f = opener->fixture;
+
+    (void)pthread_barrier_wait(opener->begin);
+    opener->status = f->ops->open(&f->options, &opener->backend, &opener->err);
+    if (opener->status != SEQB_OK)
+        return NULL;
+    opener->request =
+        (struct seqb_request){.counter = ORDER, .want = 10, .limit = LIMIT};
+    opener->status =
+        f->ops->reserve(opener->backend, &opener->request, 1, &opener->err);
+    return NULL;
+}
+
+/* Each has a block of its own, and the first of them begins at 1. */
+static void many_may_make_the_tables_at_once(void **state)
+{
+    struct fixture *f = prepare(state);
+    struct opener openers[OPENERS] = {0};
+    pthread_barrier_t begin;
+    int64_t sum = 0;
+
+    pthread_barrier_init(&begin, NULL, OPENERS);
+    for (size_t i = 0; i < OPENERS; i++) {
+        openers[i].fixture = f;
+        openers[i].begin = &begin;
+        assert_status(thread_start(&openers[i].thread, "opener", opener_run,
+                                   &openers[i], NULL),
+                      SEQB_OK);
+    }
+    for (size_t i = 0; i < OPENERS; i++)
+        pthread_join(openers[i].thread, NULL);
+    for (size_t i = 0; i < OPENERS; i++) {
+        if (openers[i].status != SEQB_OK)
+            fail_msg("%s", openers[i].err.text);
+        assert_status(openers[i].request.status, SEQB_OK);
+        sum += openers[i].request.block.first;
+        f->ops->close(openers[i].backend);
+    }
+    assert_int_equal(sum, OPENERS + 10 * OPENERS * (OPENERS - 1) / 2);
+    pthread_barrier_destroy(&begin);
+}
+
+/* --- what errors mean --- */
+
+static void errors_that_leave_nothing_behind_are_listed(void **state)
+{
+    const struct {
+        unsigned code;
+        enum seqb_status status;
+    } cases[] = {
+        {ER_LOCK_WAIT_TIMEOUT, SEQB_UNREACHABLE},
+        {ER_LOCK_DEADLOCK, SEQB_UNREACHABLE},
+        {ER_OPTION_PREVENTS_STATEMENT, SEQB_ROLE},
+        {ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, SEQB_ROLE},
+        {ER_READ_ONLY_MODE, SEQB_ROLE},
+        {ER_NO_SUCH_TABLE, SEQB_UNREACHABLE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_non_null(mysql_error_find(cases[i].code));
+        assert_status(mysql_error_find(cases[i].code)->status, cases[i].status);
+        assert_false(mysql_error_is_clients(cases[i].code));
+    }
+    /* A connection that was killed may have committed before. */
+    assert_null(mysql_error_find(ER_QUERY_INTERRUPTED));
+    assert_null(mysql_error_find(ER_SERVER_SHUTDOWN));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(server_and_its_domain_are_named),
+        FIXTURE_TEST(connection_may_be_a_unix_socket),
+        FIXTURE_TEST(localhost_is_a_host_like_others),
+        FIXTURE_TEST(options_that_lead_nowhere_are_invalid),
+        FIXTURE_TEST(who_may_not_enter_is_refused),
+        FIXTURE_TEST(database_that_is_missing_is_not_made),
+        FIXTURE_TEST(server_that_is_full_is_unreachable),
+        FIXTURE_TEST(server_without_tls_is_not_spoken_to_in_clear),
+        FIXTURE_TEST(tls_is_used_and_verified_as_asked_for),
+        FIXTURE_TEST(settings_that_lose_commits_are_refused),
+        FIXTURE_TEST(binary_log_of_statements_is_refused_in_any_case),
+        FIXTURE_TEST(binary_logs_settings_do_not_matter_without_it),
+        FIXTURE_TEST(replica_is_refused_in_its_role),
+        FIXTURE_TEST(missing_tables_are_not_made_unasked),
+        FIXTURE_TEST(least_rights_suffice_for_a_dbas_tables),
+        FIXTURE_TEST(missing_rights_are_named),
+        FIXTURE_TEST(table_without_transactions_is_refused),
+        FIXTURE_TEST(many_may_make_the_tables_at_once),
+        FIXTURE_TEST(errors_that_leave_nothing_behind_are_listed),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("mysql-open", tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is peculiar to the mysql-row engine: its one statement a counter, and
+ * what may happen to the server between two calls or within one. */
+#include "contract/mysql_fixture.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/text.h"
+
+static struct fixture *start(void **state)
+{
+    return fixture_start(state, &backend_mysql_row);
+}
+
+/* --- the one statement --- */
+
+static void value_of_an_update_that_did_nothing_is_never_used(void **state)
+{
+    struct fixture *f = start(state);
+    const char *const counters[] = {"a", ORDER, "b"};
+    struct seqb_request requests[COUNT(counters)];
+
+    must_take(f, 7, 0);
+    must_take(f, 5, 7);
+    TELL(f, "UPDATE seqb_counters SET origin = 'x' "
+            "WHERE name = '" ORDER "'");
+    for (int i = 0; i < 3; i++)
+        must_answer(f, ORDER, SEQB_FENCED);
+    memset(requests, 0x5a, sizeof requests);
+    for (size_t i = 0; i < COUNT(requests); i++) {
+        requests[i].counter = counters[i];
+        requests[i].want = 9;
+        requests[i].limit = LIMIT;
+    }
+    for (int64_t before = 0; before < 27; before += 9) {
+        assert_status(
+            f->ops->reserve(f->backend, requests, COUNT(requests), &f->err),
+            SEQB_OK);
+        assert_int_equal(requests[0].block.first, before + 1);
+        assert_status(requests[1].status, SEQB_FENCED);
+        assert_int_equal(requests[2].block.first, before + 1);
+    }
+    assert_int_equal(must_raise(f, 0, 100), 112);
+    must_take(f, 1, 112);
+}
+
+static void names_are_bytes_whatever_is_in_them(void **state)
+{
+    const char *const counters[] = {
+        "o'r\\d\"er", "o'r\\d\"er\\", "'; --", "%", "_",  "\n",
+        "\xc3\xa9",   "\xff\xfe",     "E",     "e", "e ", "`e`"};
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < COUNT(counters); i++) {
+            const int64_t want = 1 + (int64_t)i;
+
+            assert_status(take(f, counters[i], want, &request), SEQB_OK);
+            assert_int_equal(request.block.first, 1 + round * want);
+        }
+    }
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"),
+                     COUNT(counters) + 1);
+}
+
+static void largest_batch_is_served_whole_and_in_any_order(void **state)
+{
+    enum { MANY = 1024 };
+    static char names[MANY][16];
+    struct fixture *f = start(state);
+    struct seqb_request *requests = calloc(MANY, sizeof *requests);
+
+    assert_non_null(requests);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < MANY; i++) {
+            (void)text_format(names[i], sizeof names[i], "k%d",
+                              round == 0 ? i : MANY - 1 - i);
+            requests[i] = (struct seqb_request){
+                .counter = names[i], .want = 10, .limit = LIMIT};
+        }
+        assert_status(f->ops->reserve(f->backend, requests, MANY, &f->err),
+                      SEQB_OK);
+        for (int i = 0; i < MANY; i++) {
+            assert_status(requests[i].status, SEQB_OK);
+            assert_int_equal(requests[i].block.first, 1 + 10 * round);
+        }
+    }
+    free(requests);
+}
+
+static void rest_below_the_limit_is_one_smaller_grant(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request = {.counter = ORDER, .want = 10, .limit = 25};
+    const struct seqb_block blocks[] = {{1, 10}, {11, 10}, {21, 5}};
+
+    for (size_t i = 0; i < COUNT(blocks); i++) {
+        assert_status(f->ops->reserve(f->backend, &request, 1, &f->err),
+                      SEQB_OK);
+        assert_status(request.status, SEQB_OK);
+        assert_int_equal(request.block.first, blocks[i].first);
+        assert_int_equal(request.block.count, blocks[i].count);
+    }
+    assert_status(f->ops->reserve(f->backend, &request, 1, &f->err), SEQB_OK);
+    assert_status(request.status, SEQB_EXHAUSTED);
+}
+
+static void damaged_counter_fails_alone(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request requests[2] = {
+        {.counter = ORDER, .want = 3, .limit = LIMIT},
+        {.counter = "main/0/other", .want = 3, .limit = LIMIT},
+    };
+
+    must_take(f, 5, 0);
+    TELL(f, "SET check_constraint_checks = 0;"
+            "UPDATE seqb_counters SET value = -5 WHERE name = '" ORDER "';"
+            "SET check_constraint_checks = 1");
+    assert_status(f->ops->reserve(f->backend, requests, 2, &f->err), SEQB_OK);
+    assert_status(requests[0].status, SEQB_CORRUPT);
+    assert_status(requests[1].status, SEQB_OK);
+}
+
+/* --- what a server may do to a call --- */
+
+static void read_only_stops_even_who_may_write_then(void **state)
+{
+    struct fixture *f = start(state);
+    char standing[16];
+
+    TELL(f, "GRANT READ_ONLY ADMIN ON *.* TO seq");
+    must_open(f);
+    must_take(f, 5, 0);
+    TELL(f, "SET GLOBAL read_only = 1");
+    must_fail(f, SEQB_ROLE, "read_only");
+    TELL(f, "SET GLOBAL read_only = 0");
+    must_open(f);
+    TELL(f, "SET GLOBAL read_only = 1");
+    assert_status(
+        f->ops->claim(f->backend, "c", "t", standing, sizeof standing, &f->err),
+        SEQB_ROLE);
+    assert_int_equal(
+        number(f, "SELECT COUNT(*) FROM seqb_claims WHERE name = 'c'"), 0);
+}
+
+static void killed_connection_is_not_used_again(void **state)
+{
+    struct fixture *f = start(state);
+    int64_t id;
+
+    must_take(f, 5, 0);
+    id = number(f, "SELECT ID FROM information_schema.PROCESSLIST "
+                   "WHERE USER = 'seq' AND DB = DATABASE()");
+    mariadb_tell(f->server, "KILL CONNECTION %" PRId64, id);
+    must_fail(f, SEQB_UNCERTAIN, "mysql-a");
+    must_open(f);
+    must_take(f, 5, 5);
+}
+
+static void statement_that_is_killed_is_uncertain(void **state)
+{
+    const char *const kinds[] = {"CONNECTION", "QUERY"};
+    const char *const counters[] = {ORDER};
+    struct fixture *f = start(state);
+    struct waiter waiter;
+
+    must_take(f, 5, 0);
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        const int64_t id =
+            number(f, "SELECT ID FROM information_schema.PROCESSLIST "
+                      "WHERE USER = 'seq' AND DB = DATABASE()");
+
+        TELL(f, "BEGIN; SELECT * FROM seqb_counters FOR UPDATE");
+        waiter_start(&waiter, f, counters, 1);
+        await_waiting(f, 1);
+        mariadb_tell(f->server, "KILL %s %" PRId64 "; ROLLBACK", kinds[i], id);
+        waiter_join(&waiter);
+        assert_status(waiter.status, SEQB_UNCERTAIN);
+        assert_status(waiter.requests[0].status, SEQB_UNCERTAIN);
+        must_open(f);
+        must_take(f, 5, 5 + 5 * (int64_t)i);
+    }
+}
+
+/* The other transaction changed more rows, so that the server ends ours. */
+static void deadlock_is_a_clean_failure(void **state)
+{
+    const char *const counters[] = {ORDER, "main/0/a"};
+    struct fixture *f = start(state);
+    struct seqb_request request;
+    struct waiter waiter;
+
+    must_take(f, 5, 0);
+    assert_status(take(f, counters[1], 5, &request), SEQB_OK);
+    TELL(f, "BEGIN; INSERT INTO seqb_counters (name, value, origin) "
+            "SELECT seq, 0, 'x' FROM seq_1_to_100;"
+            "SELECT * FROM seqb_counters WHERE name = '" ORDER "' FOR UPDATE");
+    waiter_start(&waiter, f, counters, COUNT(counters));
+    await_waiting(f, 1); /* it holds the other row */
+    TELL(f, "SELECT * FROM seqb_counters WHERE name = 'main/0/a' FOR UPDATE");
+    waiter_join(&waiter);
+    TELL(f, "ROLLBACK");
+    assert_status(waiter.status, SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "Deadlock"));
+    for (size_t i = 0; i < COUNT(counters); i++)
+        assert_status(waiter.requests[i].status, SEQB_UNREACHABLE);
+    must_open(f);
+    must_take(f, 5, 5);
+    assert_status(take(f, counters[1], 5, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 6);
+}
+
+static void stopped_server_obeys_the_deadline(void **state)
+{
+    struct fixture *f;
+    struct seqb_backend *other;
+    char standing[16];
+
+    mariadb_require();
+    f = fixture_prepare_on(state, &backend_mysql_row, server_mariadb(NULL));
+    f->options.timeout_ms = 300;
+    must_open(f);
+    must_take(f, 5, 0);
+    other = must_open_other(f);
+    server_pause(f->server);
+    must_fail(f, SEQB_UNCERTAIN, "no answer within 300 ms");
+    assert_status(
+        f->ops->claim(other, "c", NULL, standing, sizeof standing, &f->err),
+        SEQB_UNREACHABLE);
+    f->ops->close(other);
+    f->options.connect_timeout_ms = 300;
+    must_not_open(f, SEQB_UNREACHABLE, "mysql-a");
+    server_resume(f->server);
+    f->options.connect_timeout_ms = 20000;
+    f->options.timeout_ms = 20000;
+    must_open(f);
+    assert_true(must_raise(f, 0, 0) >= 5);
+}
+
+static void child_may_not_use_the_connection(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+    pid_t child;
+    int ended;
+
+    must_take(f, 5, 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(take(f, ORDER, 1, &request) == SEQB_FORKED ? 0 : 1);
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    must_take(f, 5, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(value_of_an_update_that_did_nothing_is_never_used),
+        FIXTURE_TEST(names_are_bytes_whatever_is_in_them),
+        FIXTURE_TEST(largest_batch_is_served_whole_and_in_any_order),
+        FIXTURE_TEST(rest_below_the_limit_is_one_smaller_grant),
+        FIXTURE_TEST(damaged_counter_fails_alone),
+        FIXTURE_TEST(read_only_stops_even_who_may_write_then),
+        FIXTURE_TEST(killed_connection_is_not_used_again),
+        FIXTURE_TEST(statement_that_is_killed_is_uncertain),
+        FIXTURE_TEST(deadlock_is_a_clean_failure),
+        FIXTURE_TEST(stopped_server_obeys_the_deadline),
+        FIXTURE_TEST(child_may_not_use_the_connection),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("mysql-row", tests, NULL, NULL);
+}

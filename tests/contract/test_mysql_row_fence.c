@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When the mysql-row engine takes its counters for another store's: rows that
+ * are gone, another server, a table or files put back. */
+#include "contract/mysql_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/thread.h"
+
+static struct fixture *start(void **state)
+{
+    return fixture_start(state, &backend_mysql_row);
+}
+
+static struct fixture *start_on(void **state, struct server *server)
+{
+    struct fixture *f = fixture_prepare_on(state, &backend_mysql_row, server);
+
+    must_open(f);
+    return f;
+}
+
+/* --- the base --- */
+
+static void counter_is_new_only_while_the_base_holds(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 5, 0);
+    TELL(f, "UPDATE seqb_counters SET origin = 'x' WHERE name = ''");
+    must_answer(f, "main/0/new", SEQB_FENCED);
+    must_take(f, 5, 5);
+    TELL(f, "DELETE FROM seqb_counters WHERE name = ''");
+    must_answer(f, "main/0/new", SEQB_FENCED);
+    must_take(f, 5, 10);
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"), 1);
+}
+
+static void deleted_rows_are_not_made_anew_by_opening(void **state)
+{
+    const char *const ways[] = {"DELETE FROM seqb_counters",
+                                "TRUNCATE seqb_counters"};
+    struct fixture *f = start(state);
+
+    must_take(f, 5, 0);
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        mariadb_tell(f->server, "USE %s; %s", f->database, ways[i]);
+        must_open(f); /* may create */
+        must_answer(f, ORDER, SEQB_FENCED);
+        assert_int_equal(must_raise(f, 0, 1000), 1000);
+        must_take(f, 1, 1000);
+    }
+}
+
+/* Who raises knows of its own grants alone. */
+static void deleted_counter_begins_a_gap_above_what_is_known_of_it(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    must_take(f, 5000, 0);
+    TELL(f, "DELETE FROM seqb_counters");
+    assert_int_equal(must_raise(f, 4000, 1000), 5000);
+    must_take(f, 5, 5000);
+    assert_status(take(f, "main/0/other", 1, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 5001);
+    TELL(f, "DELETE FROM seqb_counters WHERE name = ''");
+    assert_int_equal(must_raise(f, 0, 1000), 5005); /* its row holds */
+}
+
+/* --- another server, another table --- */
+
+static void server_that_became_another_ends_the_backend(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_backend *other;
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT};
+    int64_t value;
+
+    must_take(f, 5, 0);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    other = must_open_other(f);
+    assert_string_not_equal(other->origin, f->backend->origin);
+    assert_status(f->ops->raise(other, &raise, &value, &f->err), SEQB_OK);
+    assert_int_equal(value, 1005);
+    f->ops->close(other);
+    /* Bound to what the server is now, and yet not this backend's. */
+    must_fail(f, SEQB_UNREACHABLE, "another one");
+    must_open(f);
+    must_take(f, 1, 1005);
+}
+
+static void raise_on_a_server_that_became_another_changes_nothing(void **state)
+{
+    struct fixture *f = start(state);
+    const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT};
+    int64_t value = -7;
+
+    must_take(f, 5, 0);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err),
+                  SEQB_UNREACHABLE);
+    assert_int_equal(value, -7);
+    must_open(f);
+    must_answer(f, ORDER, SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 1005);
+}
+
+/* When the table was made. That counts seconds, so that what is put back is put
+ * back until it has another date: a day old, it has. */
+static int64_t table_made(struct fixture *f)
+{
+    return number(f, "SELECT CREATE_TIME + 0 FROM information_schema.TABLES "
+                     "WHERE TABLE_SCHEMA = DATABASE() "
+                     "AND TABLE_NAME = 'seqb_counters'");
+}
+
+/* A dump has the tables' definition and rows. */
+static void dump_that_is_put_back_on_the_same_server_is_fenced(void **state)
+{
+    struct fixture *f = start(state);
+    int64_t before;
+
+    must_take(f, 100, 0);
+    TELL(f, "CREATE TABLE dump AS SELECT * FROM seqb_counters");
+    must_take(f, 50, 100);
+    before = table_made(f);
+    while (table_made(f) == before)
+        TELL(f, "CREATE OR REPLACE TABLE seqb_counters ("
+                "name VARBINARY(127) NOT NULL PRIMARY KEY,"
+                "value BIGINT NOT NULL, origin VARBINARY(159) NOT NULL)"
+                "ENGINE = InnoDB;"
+                "INSERT INTO seqb_counters SELECT * FROM dump");
+    must_fail(f, SEQB_UNREACHABLE, "another one");
+    must_open(f);
+    must_answer(f, ORDER, SEQB_FENCED);
+    must_answer(f, "main/0/new", SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+}
+
+static void copy_of_the_files_that_is_put_back_is_fenced(void **state)
+{
+    struct server *server;
+    struct fixture *f;
+    int64_t before;
+
+    mariadb_require();
+    server = server_mariadb(NULL);
+    f = start_on(state, server);
+    must_take(f, 100, 0);
+    mariadb_save(server);
+    must_open(f);
+    must_take(f, 50, 100); /* the same files: nothing went back */
+    before = table_made(f);
+    while (table_made(f) == before)
+        mariadb_restore(server);
+    must_open(f);
+    must_answer(f, ORDER, SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+}
+
+#define RAISERS 4
+
+struct raiser {
+    struct fixture *fixture;
+    struct seqb_backend *backend;
+    pthread_barrier_t *begin;
+    pthread_t thread;
+    enum seqb_status status;
+    int64_t value;
+};
+
+static void *raiser_run(void *argument)
+{
+    struct raiser *raiser = argument;
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT};
+
+    (void)pthread_barrier_wait(raiser->begin);
+    raiser->status = raiser->backend->ops->raise(raiser->backend, &raise,
+                                                 &raiser->value, NULL);
+    return NULL;
+}
+
+static void raise_at_once(struct fixture *f, int64_t expected)
+{
+    struct raiser raisers[RAISERS];
+    pthread_barrier_t begin;
+
+    pthread_barrier_init(&begin, NULL, RAISERS);
+    for (size_t i = 0; i < RAISERS; i++) {
+        raisers[i] = (struct raiser){
+            .fixture = f, .backend = must_open_other(f), .begin = &begin};
+        assert_status(thread_start(&raisers[i].thread, "raiser", raiser_run,
+                                   &raisers[i], NULL),
+                      SEQB_OK);
+    }
+    for (size_t i = 0; i < RAISERS; i++) {
+        pthread_join(raisers[i].thread, NULL);
+        assert_status(raisers[i].status, SEQB_OK);
+        assert_int_equal(raisers[i].value, expected);
+        f->ops->close(raisers[i].backend);
+    }
+    pthread_barrier_destroy(&begin);
+}
+
+static void gap_is_added_once_however_many_raise_at_once(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    for (int64_t round = 1; round <= 10; round++) {
+        TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+        raise_at_once(f, 100 + 1000 * round);
+    }
+    TELL(f, "DELETE FROM seqb_counters");
+    raise_at_once(f, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(counter_is_new_only_while_the_base_holds),
+        FIXTURE_TEST(deleted_rows_are_not_made_anew_by_opening),
+        FIXTURE_TEST(deleted_counter_begins_a_gap_above_what_is_known_of_it),
+        FIXTURE_TEST(server_that_became_another_ends_the_backend),
+        FIXTURE_TEST(raise_on_a_server_that_became_another_changes_nothing),
+        FIXTURE_TEST(dump_that_is_put_back_on_the_same_server_is_fenced),
+        FIXTURE_TEST(copy_of_the_files_that_is_put_back_is_fenced),
+        FIXTURE_TEST(gap_is_added_once_however_many_raise_at_once),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("mysql-row-fence", tests, NULL, NULL);
+}

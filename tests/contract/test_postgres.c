@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is peculiar to the postgres engine once it is open: commits, locks,
+ * rows that fail alone, and servers that crash or hang. */
+#include "contract/postgres_fixture.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "platform/thread.h"
+
+#define CRASHES 5
+
+/* --- what is acknowledged stays --- */
+
+/* Nothing is written before it must be, so that a commit which did not wait
+ * for the disk is lost in the crash. */
+static void acknowledged_values_survive_a_crash_with_async_commits(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    char standing[64];
+
+    postgres_alter(f->server, "wal_writer_delay = '10s'");
+    TELL(f, "ALTER ROLE seq SET synchronous_commit = off");
+    must_open(f);
+    must_take(f, 10, 0);
+    assert_int_equal(must_raise(f, 500, 0), 500);
+    for (int64_t last = 500; last < 510; last++)
+        must_take(f, 1, last);
+    assert_status(backend_postgres.claim(f->backend, "layout", "m=3", standing,
+                                         sizeof standing, &f->err),
+                  SEQB_OK);
+    postgres_kill(f->server);
+    server_start(f->server);
+    must_open(f);
+    must_take(f, 1, 510);
+    assert_status(backend_postgres.claim(f->backend, "layout", NULL, standing,
+                                         sizeof standing, &f->err),
+                  SEQB_OK);
+    assert_string_equal(standing, "m=3");
+    TELL(f, "ALTER ROLE seq RESET synchronous_commit");
+    postgres_alter(f->server, "wal_writer_delay = '200ms'");
+}
+
+static pid_t session_process(struct fixture *f)
+{
+    char pid[POSTGRES_ASK_SIZE];
+    int64_t number = 0;
+
+    postgres_ask(f->server, f->database, pid,
+                 "SELECT pid FROM pg_stat_activity WHERE usename = 'seq' "
+                 "AND datname = current_database()");
+    assert_true(text_to_int64(pid, strlen(pid), &number));
+    return (pid_t)number;
+}
+
+/* PostgreSQL ends all sessions, and recovers, some time after one process was
+ * killed: it has begun when another session has ended. */
+static void await_end(PGconn *witness)
+{
+    while (PQconsumeInput(witness) == 1) {
+        struct pollfd fd = {PQsocket(witness), POLLIN, 0};
+
+        assert_true(poll(&fd, 1, -1) == 1);
+    }
+    PQfinish(witness);
+}
+
+static void killed_server_process_repeats_nothing(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    int64_t last = 0;
+
+    for (int i = 0; i < CRASHES; i++) {
+        struct seqb_request request;
+        struct waiter waiter;
+        const pid_t process = session_process(f);
+        PGconn *witness = hold(f, "SELECT 1");
+
+        must_take(f, 7, last);
+        last += 7;
+        waiter_start(&waiter, f, 1);
+        assert_int_equal(kill(process, SIGKILL), 0);
+        waiter_join(&waiter);
+        await_end(witness);
+        if (waiter.status == SEQB_OK)
+            last = waiter.request.block.first;
+        postgres_await(f->server);
+        must_open(f);
+        assert_status(take(f, ORDER, 1, &request), SEQB_OK);
+        assert_in_range(request.block.first, last + 1, last + 2);
+        last = request.block.first;
+    }
+}
+
+/* A commit whose wait for the standby was cancelled is acknowledged all the
+ * same; no standby has it. */
+static void commit_that_no_standby_has_seen_is_uncertain(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct waiter waiter;
+
+    must_take(f, 10, 0);
+    postgres_alter(f->server, "synchronous_standby_names = 'nobody'");
+    waiter_start(&waiter, f, 1);
+    await_waiting(f, "SyncRep");
+    TELL(f, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity "
+            "WHERE usename = 'seq'");
+    waiter_join(&waiter);
+    postgres_alter(f->server, "synchronous_standby_names = ''");
+    assert_status(waiter.status, SEQB_UNCERTAIN);
+    assert_status(waiter.request.status, SEQB_UNCERTAIN);
+    assert_non_null(strstr(waiter.request.error.text, "synchronous"));
+    must_open(f);
+    must_take(f, 1, 11);
+}
+
+/* --- locks --- */
+
+/* Were a transaction repeatable, it could not see what it had waited for. */
+static void grant_that_waited_follows_what_it_waited_for(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct waiter waiter;
+    PGconn *holder;
+
+    TELL(f,
+         "ALTER DATABASE %s SET default_transaction_isolation = "
+         "'serializable'",
+         f->database);
+    must_open(f);
+    must_take(f, 10, 0);
+    holder = hold(f, "UPDATE seqb_counters SET value = value + 90 "
+                     "WHERE name = '" ORDER "'");
+    waiter_start(&waiter, f, 1);
+    await_waiting(f, "transactionid");
+    PQclear(PQexec(holder, "COMMIT"));
+    waiter_join(&waiter);
+    PQfinish(holder);
+    assert_status(waiter.status, SEQB_OK);
+    assert_int_equal(waiter.request.block.first, 101);
+}
+
+/* The end of a counter is granted by a statement of its own, here after the
+ * one that would make the counter: 3 values are left when it begins, and 1 when
+ * it gets the row. */
+static void last_values_are_granted_after_what_was_waited_for(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct waiter waiter;
+    PGconn *gate;
+    PGconn *holder;
+
+    assert_int_equal(must_raise(f, LIMIT - 3, 0), LIMIT - 3);
+    TELL(f, "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END'");
+    TELL(f, "CREATE TRIGGER wait AFTER INSERT ON seqb_counters "
+            "EXECUTE FUNCTION wait()");
+    gate = hold(f, "SELECT pg_advisory_xact_lock(1)");
+    waiter_start(&waiter, f, 5);
+    await_waiting(f, "advisory");
+    holder = hold(f, "UPDATE seqb_counters SET value = value + 2 "
+                     "WHERE name = '" ORDER "'");
+    PQfinish(gate);
+    await_waiting(f, "transactionid");
+    PQclear(PQexec(holder, "COMMIT"));
+    waiter_join(&waiter);
+    PQfinish(holder);
+    assert_status(waiter.status, SEQB_OK);
+    assert_int_equal(waiter.request.block.first, LIMIT);
+    assert_int_equal(waiter.request.block.count, 1);
+}
+
+/* Whatever the order in which they are asked for: else two brokers could wait
+ * for each other. */
+static void *reversed_run(void *argument)
+{
+    struct fixture *f = argument;
+    struct seqb_request requests[] = {
+        {.counter = "main/0/b", .want = 1, .limit = LIMIT},
+        {.counter = "main/0/a", .want = 1, .limit = LIMIT},
+    };
+
+    (void)backend_postgres.reserve(f->backend, requests, COUNT(requests),
+                                   &f->err);
+    return NULL;
+}
+
+static void rows_are_locked_in_the_order_of_their_names(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request request;
+    pthread_t thread;
+    PGconn *holder;
+
+    assert_status(take(f, "main/0/a", 1, &request), SEQB_OK);
+    assert_status(take(f, "main/0/b", 1, &request), SEQB_OK);
+    holder = hold(f, "SELECT FROM seqb_counters WHERE name = 'main/0/a' "
+                     "FOR UPDATE");
+    assert_status(thread_start(&thread, "reversed", reversed_run, f, NULL),
+                  SEQB_OK);
+    await_waiting(f, "transactionid");
+    TELL(f, "SELECT FROM seqb_counters WHERE name = 'main/0/b' "
+            "FOR UPDATE NOWAIT");
+    PQfinish(holder);
+    pthread_join(thread, NULL);
+}
+
+/* --- requests that fail alone --- */
+
+#define THREE 3
+
+/* Of three counters the middle one fails with that status. */
+static void must_fail_alone(struct fixture *f, enum seqb_status status,
+                            const char *words)
+{
+    struct seqb_request requests[THREE] = {
+        {.counter = "main/0/a", .want = 5, .limit = LIMIT},
+        {.counter = "main/0/bad", .want = 5, .limit = LIMIT},
+        {.counter = "main/0/c", .want = 5, .limit = LIMIT},
+    };
+
+    assert_status(
+        backend_postgres.reserve(f->backend, requests, THREE, &f->err),
+        SEQB_OK);
+    assert_status(requests[0].status, SEQB_OK);
+    assert_int_equal(requests[0].block.count, 5);
+    assert_status(requests[1].status, status);
+    assert_non_null(strstr(requests[1].error.text, words));
+    assert_non_null(strstr(requests[1].error.text, "main/0/bad"));
+    assert_status(requests[2].status, SEQB_OK);
+    must_take(f, 1, 0); /* and the connection is well */
+}
+
+static void row_that_the_server_refuses_fails_alone(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    TELL(f, "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN RAISE EXCEPTION ''no such luck''; END'");
+    TELL(f, "CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON seqb_counters "
+            "FOR EACH ROW WHEN (NEW.name = 'main/0/bad') "
+            "EXECUTE FUNCTION refuse()");
+    must_fail_alone(f, SEQB_REFUSED, "no such luck");
+}
+
+static void damaged_row_fails_alone(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    TELL(f, "ALTER TABLE seqb_counters DROP CONSTRAINT "
+            "seqb_counters_value_check");
+    TELL(f, "INSERT INTO seqb_counters SELECT 'main/0/bad', -7, origin "
+            "FROM seqb_counters");
+    must_fail_alone(f, SEQB_CORRUPT, "damaged");
+}
+
+static void locked_row_fails_alone(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    PGconn *holder;
+
+    TELL(f, "INSERT INTO seqb_counters SELECT 'main/0/bad', 7, origin "
+            "FROM seqb_counters");
+    f->options.timeout_ms = 5000;
+    must_open(f);
+    holder = hold(f, "SELECT FROM seqb_counters WHERE name = 'main/0/bad' "
+                     "FOR UPDATE");
+    must_fail_alone(f, SEQB_UNREACHABLE, "another session");
+    PQfinish(holder);
+}
+
+static void damaged_row_is_not_raised(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT};
+    int64_t value = -9;
+
+    must_take(f, 1, 0);
+    TELL(f, "ALTER TABLE seqb_counters DROP CONSTRAINT "
+            "seqb_counters_value_check");
+    for (int i = 0; i < 2; i++) {
+        TELL(f, "UPDATE seqb_counters SET value = -7, origin = '%s'",
+             i == 0 ? f->backend->origin : "another");
+        assert_status(
+            backend_postgres.raise(f->backend, &raise, &value, &f->err),
+            SEQB_CORRUPT);
+        assert_int_equal(value, -9);
+    }
+}
+
+static void new_counter_is_exhausted_if_its_base_is(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request request = {.counter = ORDER, .want = 5, .limit = 80};
+    char rows[POSTGRES_ASK_SIZE];
+
+    TELL(f, "UPDATE seqb_counters SET value = 80");
+    assert_status(backend_postgres.reserve(f->backend, &request, 1, &f->err),
+                  SEQB_OK);
+    assert_status(request.status, SEQB_EXHAUSTED);
+    postgres_ask(f->server, f->database, rows,
+                 "SELECT count(*) FROM seqb_counters");
+    assert_string_equal(rows, "1");
+    must_take(f, 5, 80);
+}
+
+/* --- servers that hang, and stores that become others under a handle --- */
+
+static void stopped_server_obeys_the_deadline(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request request;
+    int64_t since_ms;
+
+    f->options.timeout_ms = 300;
+    must_open(f);
+    postgres_signal(f->server, SIGSTOP);
+    since_ms = clock_now_ms();
+    assert_status(take(f, ORDER, 1, &request), SEQB_UNCERTAIN);
+    assert_status(request.status, SEQB_UNCERTAIN);
+    assert_non_null(strstr(f->err.text, "no answer within 300 ms"));
+    assert_true(clock_now_ms() - since_ms >= 300);
+    assert_status(take(f, ORDER, 1, &request), SEQB_UNREACHABLE);
+    postgres_signal(f->server, SIGCONT);
+    f->options.timeout_ms = 20000;
+    must_open(f);
+    assert_status(take(f, ORDER, 1, &request), SEQB_OK);
+    assert_in_range(request.block.first, 1, 2);
+}
+
+/* As the pool's watchdog does. */
+static void call_ends_when_its_socket_is_shut_down(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct waiter waiter;
+    PGconn *holder;
+
+    must_take(f, 1, 0);
+    holder = hold(f, "LOCK TABLE seqb_counters");
+    waiter_start(&waiter, f, 1);
+    await_waiting(f, "relation");
+    assert_int_equal(shutdown(f->backend->fd, SHUT_RDWR), 0);
+    waiter_join(&waiter);
+    PQfinish(holder);
+    assert_status(waiter.status, SEQB_UNCERTAIN);
+    must_open(f);
+}
+
+static void table_that_was_emptied_and_filled_again_is_fenced(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request request;
+    char value[POSTGRES_ASK_SIZE];
+
+    must_take(f, 10, 0);
+    TELL(f, "CREATE TABLE kept AS TABLE seqb_counters");
+    must_take(f, 50, 10);
+    TELL(f, "TRUNCATE seqb_counters; "
+            "INSERT INTO seqb_counters TABLE kept");
+    assert_status(take(f, ORDER, 1, &request), SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "open it again"));
+    postgres_ask(f->server, f->database, value,
+                 "SELECT value FROM seqb_counters WHERE name = '" ORDER "'");
+    assert_string_equal(value, "10");
+    must_open(f);
+    assert_status(take(f, ORDER, 1, &request), SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 1010);
+    must_take(f, 1, 1010);
+}
+
+/* The claims were compared in the table that was found at first. */
+static void table_of_another_schema_is_another_store(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request request;
+
+    must_take(f, 10, 0);
+    TELL(f, "CREATE SCHEMA seq AUTHORIZATION seq");
+    TELL(f, "CREATE TABLE seq.seqb_counters (LIKE seqb_counters "
+            "INCLUDING ALL)");
+    TELL(f, "ALTER TABLE seq.seqb_counters OWNER TO seq");
+    assert_status(take(f, ORDER, 1, &request), SEQB_UNREACHABLE);
+    TELL(f, "DROP SCHEMA seq CASCADE");
+    must_open(f);
+    must_take(f, 1, 10);
+}
+
+static void forked_child_may_not_reserve(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    const pid_t child = fork();
+    int ended;
+
+    if (child == 0) {
+        struct seqb_request request;
+
+        _exit(take(f, ORDER, 1, &request) == SEQB_FORKED ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    must_take(f, 1, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(acknowledged_values_survive_a_crash_with_async_commits),
+        FIXTURE_TEST(killed_server_process_repeats_nothing),
+        FIXTURE_TEST(commit_that_no_standby_has_seen_is_uncertain),
+        FIXTURE_TEST(grant_that_waited_follows_what_it_waited_for),
+        FIXTURE_TEST(last_values_are_granted_after_what_was_waited_for),
+        FIXTURE_TEST(rows_are_locked_in_the_order_of_their_names),
+        FIXTURE_TEST(row_that_the_server_refuses_fails_alone),
+        FIXTURE_TEST(damaged_row_fails_alone),
+        FIXTURE_TEST(locked_row_fails_alone),
+        FIXTURE_TEST(damaged_row_is_not_raised),
+        FIXTURE_TEST(new_counter_is_exhausted_if_its_base_is),
+        FIXTURE_TEST(stopped_server_obeys_the_deadline),
+        FIXTURE_TEST(call_ends_when_its_socket_is_shut_down),
+        FIXTURE_TEST(table_that_was_emptied_and_filled_again_is_fenced),
+        FIXTURE_TEST(table_of_another_schema_is_another_store),
+        FIXTURE_TEST(forked_child_may_not_reserve),
+    };
+
+    return cmocka_run_group_tests_name("postgres", tests, NULL, NULL);
+}

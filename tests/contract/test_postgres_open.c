@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the postgres engine opens and what not: settings, tables, rights,
+ * passwords, addresses. */
+#include "contract/postgres_fixture.h"
+
+#include <string.h>
+
+#include "platform/text.h"
+#include "platform/thread.h"
+
+/* --- settings --- */
+
+static void settings_that_lose_commits_need_accept_loss(void **state)
+{
+    static const char *const settings[] = {"fsync", "full_page_writes"};
+    struct fixture *f = fixture_start(state);
+
+    assert_string_equal(f->backend->loss, "");
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        char off[32];
+
+        (void)text_format(off, sizeof off, "%s = off", settings[i]);
+        postgres_alter(f->server, off);
+        f->options.accept_loss = false;
+        must_not_open(f, SEQB_UNSAFE, settings[i]);
+        f->options.accept_loss = true;
+        must_open(f);
+        assert_non_null(strstr(f->backend->loss, settings[i]));
+        must_take(f, 1, (int64_t)i);
+        (void)text_format(off, sizeof off, "%s = on", settings[i]);
+        postgres_alter(f->server, off);
+    }
+}
+
+static void table_that_a_crash_empties_is_refused(void **state)
+{
+    static const char *const tables[] = {"seqb_counters", "seqb_claims"};
+    struct fixture *f = fixture_start(state);
+
+    f->options.accept_loss = true;
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        TELL(f, "ALTER TABLE %s SET UNLOGGED", tables[i]);
+        must_not_open(f, SEQB_UNSAFE, tables[i]);
+        TELL(f, "ALTER TABLE %s SET LOGGED", tables[i]);
+        must_open(f);
+    }
+}
+
+static void database_that_is_read_only_is_a_role(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    TELL(f, "ALTER DATABASE %s SET default_transaction_read_only = on",
+         f->database);
+    must_not_open(f, SEQB_ROLE, "read-only");
+}
+
+/* --- tables --- */
+
+static void missing_tables_are_not_made_unasked(void **state)
+{
+    struct fixture *f = fixture_prepare(state);
+    char found[POSTGRES_ASK_SIZE];
+
+    f->options.create = false;
+    must_not_open(f, SEQB_UNREACHABLE, "sql/postgres.sql");
+    postgres_ask(f->server, f->database, found,
+                 "SELECT to_regclass('seqb_counters')");
+    assert_string_equal(found, "");
+    f->options.database = "nowhere";
+    must_not_open(f, SEQB_UNREACHABLE, "nowhere");
+}
+
+static void tables_that_are_none_of_ours_are_corrupt(void **state)
+{
+    static const struct {
+        const char *sql;
+        const char *words;
+    } cases[] = {
+        {"CREATE TABLE seqb_claims (name text)", "seqb_counters"},
+        {"CREATE VIEW seqb_counters AS SELECT 1 AS name", "no plain table"},
+    };
+    struct fixture *f = fixture_prepare(state);
+    struct seqb_request request;
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        TELL(f, "%s", cases[i].sql);
+        must_not_open(f, SEQB_CORRUPT, cases[i].words);
+    }
+    TELL(f, "DROP VIEW seqb_counters; CREATE TABLE seqb_counters (a int); "
+            "GRANT ALL ON seqb_counters, seqb_claims TO seq");
+    must_open(f);
+    assert_status(take(f, ORDER, 1, &request), SEQB_CORRUPT);
+}
+
+#define FOUNDERS 6
+
+struct founder {
+    struct fixture *fixture;
+    pthread_barrier_t *start;
+    pthread_t thread;
+    struct seqb_backend *backend;
+    enum seqb_status status;
+    struct seqb_error err;
+};
+
+static void *founder_run(void *argument)
+{
+    struct founder *founder = argument;
+
+    (void)pthread_barrier_wait(founder->start);
+    founder->status = backend_postgres.open(&founder->fixture->options,
+                                            &founder->backend, &founder->err);
+    return NULL;
+}
+
+static void tables_are_made_by_many_at_once(void **state)
+{
+    struct fixture *f = fixture_prepare(state);
+    struct founder founders[FOUNDERS] = {{0}};
+    pthread_barrier_t start;
+
+    pthread_barrier_init(&start, NULL, FOUNDERS);
+    for (int i = 0; i < FOUNDERS; i++) {
+        founders[i].fixture = f;
+        founders[i].start = &start;
+        assert_status(thread_start(&founders[i].thread, "founder", founder_run,
+                                   &founders[i], NULL),
+                      SEQB_OK);
+    }
+    for (int i = 0; i < FOUNDERS; i++) {
+        pthread_join(founders[i].thread, NULL);
+        if (founders[i].status != SEQB_OK)
+            fail_msg("%s", founders[i].err.text);
+        backend_postgres.close(founders[i].backend);
+    }
+    pthread_barrier_destroy(&start);
+    must_open(f);
+    must_take(f, 1, 0);
+}
+
+/* --- rights --- */
+
+static void rights_that_the_sql_names_are_enough(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    char standing[32];
+
+    TELL(f, "CREATE ROLE poor LOGIN");
+    TELL(f, "GRANT SELECT, INSERT, UPDATE ON seqb_counters TO poor");
+    f->options.user = "poor";
+    must_open(f);
+    assert_status(backend_postgres.claim(f->backend, "a", "b", standing,
+                                         sizeof standing, &f->err),
+                  SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, "sql/postgres.sql"));
+    must_take(f, 3, 0); /* the connection is well */
+    TELL(f, "GRANT SELECT, INSERT ON seqb_claims TO poor");
+    assert_int_equal(must_raise(f, 10, 0), 10);
+    assert_status(backend_postgres.claim(f->backend, "a", "b", standing,
+                                         sizeof standing, &f->err),
+                  SEQB_OK);
+    assert_string_equal(standing, "b");
+    backend_postgres.close(f->backend);
+    f->backend = NULL;
+    TELL(f, "DROP OWNED BY poor; DROP ROLE poor");
+}
+
+static void missing_rights_are_told_by_each_call(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    const struct seqb_raise raise = {ORDER, 1, 0, LIMIT};
+    struct seqb_request request;
+    int64_t value;
+
+    TELL(f, "ALTER TABLE seqb_counters OWNER TO postgres; "
+            "GRANT SELECT ON seqb_counters TO seq");
+    assert_status(take(f, ORDER, 1, &request), SEQB_REFUSED);
+    assert_status(request.status, SEQB_REFUSED);
+    assert_non_null(strstr(request.error.text, "permission denied"));
+    must_open(f);
+    assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
+                  SEQB_REFUSED);
+    TELL(f, "DROP TABLE seqb_counters, seqb_claims; "
+            "REVOKE CREATE ON SCHEMA public FROM pg_database_owner");
+    must_not_open(f, SEQB_REFUSED, "sql/postgres.sql");
+}
+
+static void no_connection_left_is_unreachable(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    TELL(f, "ALTER DATABASE %s CONNECTION LIMIT 0", f->database);
+    must_not_open(f, SEQB_UNREACHABLE, "too many connections");
+}
+
+/* --- passwords and addresses --- */
+
+#define SECRET "open-Sesame-4711"
+
+static void must_hide(struct fixture *f, const char *secret)
+{
+    if (strstr(f->err.text, secret) != NULL)
+        fail_msg("the password shows: %s", f->err.text);
+}
+
+static void wrong_password_is_refused_and_not_shown(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    TELL(f, "DROP ROLE IF EXISTS guarded");
+    TELL(f, "CREATE ROLE guarded LOGIN PASSWORD '" SECRET "' IN ROLE seq");
+    f->options.user = "guarded";
+    f->options.password = SECRET "x";
+    must_not_open(f, SEQB_REFUSED, "28P01");
+    must_hide(f, SECRET);
+    f->options.password = NULL;
+    must_not_open(f, SEQB_UNREACHABLE, "password");
+    f->options.password = SECRET;
+    must_open(f);
+    must_take(f, 1, 0);
+    f->options.user = "nobody-knows";
+    must_not_open(f, SEQB_REFUSED, "28000");
+    must_hide(f, SECRET);
+}
+
+static void conninfo_that_cannot_be_shows_no_password(void **state)
+{
+    static const char *const cases[] = {
+        "host=a password=" SECRET " b",
+        "host=a password='" SECRET,
+        "postgresql://u:" SECRET "/x@127.0.0.1/db",
+        "postgresql://u:x@" SECRET "@127.0.0.1/db",
+        "postgresql://u:" SECRET "%zz@127.0.0.1/db",
+        "host=127.0.0.1 port=" SECRET,
+        "postgresql://u:47x/" SECRET "@127.0.0.1/db",
+        "host=127.0.0.1 port=65536",
+        SECRET,
+    };
+    struct fixture *f = fixture_prepare(state);
+
+    f->options.password = SECRET;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        f->options.conninfo = cases[i];
+        must_not_open(f, SEQB_INVALID, "conninfo");
+        must_hide(f, SECRET);
+    }
+}
+
+static void addresses_lead_to_the_server_or_say_why_not(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    char conninfo[256];
+    char found[POSTGRES_ASK_SIZE];
+
+    f->options.host = NULL;
+    must_not_open(f, SEQB_INVALID, "no host");
+    f->options.socket_path = server_folder(f->server);
+    must_open(f);
+    (void)text_format(conninfo, sizeof conninfo,
+                      "postgresql://seq@127.0.0.1:%d/%s?sslmode=prefer",
+                      (int)f->options.port, f->database);
+    f->options = (struct seqb_backend_options){
+        .name = "pg-a",
+        .conninfo = conninfo,
+        .timeout_ms = 20000,
+        .connect_timeout_ms = 20000,
+    };
+    must_open(f);
+    must_take(f, 1, 0);
+    postgres_ask(f->server, f->database, found,
+                 "SELECT application_name FROM pg_stat_activity "
+                 "WHERE usename = 'seq' AND datname = current_database()");
+    assert_string_equal(found, "seqbroker");
+}
+
+static void tls_is_used_as_the_options_say(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    char certificate[64];
+    char is_used[POSTGRES_ASK_SIZE];
+
+    (void)text_format(certificate, sizeof certificate, "%s/data/crt",
+                      server_folder(f->server));
+    f->options.tls = SEQB_TLS_REQUIRE;
+    must_not_open(f, SEQB_UNREACHABLE, "SSL");
+    postgres_certify(f->server);
+    must_open(f);
+    postgres_ask(f->server, f->database, is_used,
+                 "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity "
+                 "USING (pid) WHERE usename = 'seq' "
+                 "AND datname = current_database()");
+    assert_string_equal(is_used, "t");
+    f->options.tls = SEQB_TLS_VERIFY;
+    f->options.tls_ca = "/nowhere/ca.pem";
+    must_not_open(f, SEQB_UNREACHABLE, "ca.pem");
+    f->options.tls_ca = certificate;
+    must_open(f);
+    must_take(f, 1, 0);
+    f->options.host = "localhost"; /* not the name in the certificate */
+    must_not_open(f, SEQB_UNREACHABLE, "certificate");
+    postgres_alter(f->server, "ssl = off");
+}
+
+static void databases_of_a_server_share_its_domain(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_backend_options other = f->options;
+    struct seqb_backend *backend = NULL;
+    char system[POSTGRES_ASK_SIZE];
+
+    other.database = "postgres";
+    other.user = "postgres";
+    postgres_ask(f->server, f->database, system,
+                 "SELECT system_identifier FROM pg_control_system()");
+    assert_status(backend_postgres.open(&other, &backend, &f->err), SEQB_OK);
+    assert_string_equal(backend->domain, f->backend->domain);
+    assert_string_not_equal(backend->origin, f->backend->origin);
+    assert_non_null(strstr(backend->domain, system));
+    assert_memory_equal(backend->server, "postgres ", 9);
+    backend_postgres.close(backend);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(settings_that_lose_commits_need_accept_loss),
+        FIXTURE_TEST(table_that_a_crash_empties_is_refused),
+        FIXTURE_TEST(database_that_is_read_only_is_a_role),
+        FIXTURE_TEST(missing_tables_are_not_made_unasked),
+        FIXTURE_TEST(tables_that_are_none_of_ours_are_corrupt),
+        FIXTURE_TEST(tables_are_made_by_many_at_once),
+        FIXTURE_TEST(rights_that_the_sql_names_are_enough),
+        FIXTURE_TEST(missing_rights_are_told_by_each_call),
+        FIXTURE_TEST(no_connection_left_is_unreachable),
+        FIXTURE_TEST(wrong_password_is_refused_and_not_shown),
+        FIXTURE_TEST(conninfo_that_cannot_be_shows_no_password),
+        FIXTURE_TEST(addresses_lead_to_the_server_or_say_why_not),
+        FIXTURE_TEST(tls_is_used_as_the_options_say),
+        FIXTURE_TEST(databases_of_a_server_share_its_domain),
+    };
+
+    return cmocka_run_group_tests_name("postgres_open", tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The postgres engine with more than one server: behind PgBouncer, beside
+ * standbys, and after a promotion. */
+#include "contract/postgres_fixture.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "platform/text.h"
+#include "support/server_pgbouncer.h"
+
+/* --- PgBouncer, one transaction after the other on one connection --- */
+
+#define CROWD 4
+
+static void pooled_transactions_serve_many_backends(void **state)
+{
+    struct fixture *f = fixture_prepare(state);
+    struct server *pooler = server_pgbouncer(f->server, 1);
+    struct fixture crowd[CROWD];
+    char standing[32];
+
+    f->options.port = server_port(pooler);
+    for (int i = 0; i < CROWD; i++) {
+        crowd[i] = *f;
+        must_open(&crowd[i]);
+        assert_memory_equal(crowd[i].backend->server, "postgres ", 9);
+    }
+    for (int64_t last = 0; last < 400; last += 10)
+        must_take(&crowd[last / 10 % CROWD], 10, last);
+    assert_int_equal(must_raise(&crowd[1], 1000, 0), 1000);
+    for (int i = 0; i < CROWD; i++) {
+        assert_status(backend_postgres.claim(crowd[i].backend, "a",
+                                             i == 0 ? "first" : "later",
+                                             standing, sizeof standing, NULL),
+                      SEQB_OK);
+        assert_string_equal(standing, "first");
+        must_take(&crowd[i], 1, 1000 + i);
+        backend_postgres.close(crowd[i].backend);
+    }
+    server_free(pooler);
+}
+
+/* What failed for one client must not be left to the next. */
+static void failed_transaction_leaves_the_pool_clean(void **state)
+{
+    struct fixture *f = fixture_prepare(state);
+    struct server *pooler = server_pgbouncer(f->server, 1);
+    const struct seqb_raise raise = {ORDER, LIMIT + 1, 0, LIMIT};
+    struct seqb_request request;
+    struct fixture other;
+    int64_t value;
+
+    f->options.port = server_port(pooler);
+    other = *f;
+    must_open(f);
+    must_open(&other);
+    for (int i = 0; i < 3; i++) {
+        assert_status(
+            backend_postgres.raise(f->backend, &raise, &value, &f->err),
+            SEQB_EXHAUSTED);
+        must_take(&other, 1, i);
+    }
+    TELL(f, "ALTER TABLE seqb_counters OWNER TO postgres");
+    assert_status(take(f, ORDER, 1, &request), SEQB_REFUSED);
+    backend_postgres.close(f->backend);
+    f->backend = NULL;
+    TELL(f, "ALTER TABLE seqb_counters OWNER TO seq");
+    must_take(&other, 1, 3);
+    backend_postgres.close(other.backend);
+    server_free(pooler);
+}
+
+/* The pooler answers in the server's place, and an error of its own says
+ * nothing about a commit. */
+static void pooler_whose_server_crashed_leaves_it_uncertain(void **state)
+{
+    struct fixture *f = fixture_prepare(state);
+    struct server *pooler = server_pgbouncer(f->server, 1);
+    struct waiter waiter;
+    PGconn *holder;
+
+    f->options.port = server_port(pooler);
+    must_open(f);
+    must_take(f, 10, 0);
+    holder = hold(f, "SELECT FROM seqb_counters FOR UPDATE");
+    waiter_start(&waiter, f, 1);
+    await_waiting(f, "transactionid");
+    postgres_kill(f->server);
+    waiter_join(&waiter);
+    PQfinish(holder);
+    assert_status(waiter.status, SEQB_UNCERTAIN);
+    assert_null(strstr(f->err.text, "no answer within"));
+    f->options.connect_timeout_ms = 500;
+    must_not_open(f, SEQB_UNREACHABLE, "pg-a");
+    server_start(f->server);
+    f->options.connect_timeout_ms = 20000;
+    server_kill(pooler); /* it waits before it tries again */
+    server_start(pooler);
+    must_open(f);
+    must_take(f, 1, 10);
+    server_free(pooler);
+}
+
+/* The connection to the pooler stays, the store behind it does not: an older
+ * copy of the first one, promoted. */
+static void pooler_that_leads_elsewhere_is_noticed(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct server *pooler = server_pgbouncer(f->server, 1);
+    struct server *copy;
+    const struct seqb_raise raise = {ORDER, 5000, 0, LIMIT};
+    struct seqb_request request;
+    char value[POSTGRES_ASK_SIZE];
+    int64_t raised = -9;
+
+    must_take(f, 10, 0);
+    copy = server_postgres_standby(f->server);
+    postgres_catch_up(f->server, copy);
+    postgres_promote(copy);
+    f->options.port = server_port(pooler);
+    must_open(f);
+    must_take(f, 50, 10);
+    pgbouncer_lead(pooler, copy);
+    assert_status(take(f, ORDER, 1, &request), SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "open it again"));
+    must_open(f);
+    assert_status(take(f, ORDER, 1, &request), SEQB_FENCED);
+    pgbouncer_lead(pooler, f->server);
+    assert_status(backend_postgres.raise(f->backend, &raise, &raised, &f->err),
+                  SEQB_UNREACHABLE);
+    postgres_ask(f->server, f->database, value,
+                 "SELECT value FROM seqb_counters WHERE name = '" ORDER "'");
+    assert_string_equal(value, "60");
+    server_free(pooler);
+    postgres_kill(copy);
+    server_free(copy);
+}
+
+/* --- standbys --- */
+
+static void standby_is_refused_and_its_primary_found(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct server *standby = server_postgres_standby(f->server);
+    char conninfo[256];
+
+    must_take(f, 10, 0);
+    f->options.port = server_port(standby);
+    must_not_open(f, SEQB_ROLE, "standby");
+    (void)text_format(conninfo, sizeof conninfo,
+                      "host=127.0.0.1,127.0.0.1,127.0.0.1 port=%d,%d,%d "
+                      "user=seq dbname=%s",
+                      (int)free_port(), (int)server_port(standby),
+                      (int)server_port(f->server), f->database);
+    f->options.conninfo = conninfo;
+    must_open(f);
+    must_take(f, 1, 10);
+    (void)text_format(conninfo, sizeof conninfo,
+                      "host=127.0.0.1,127.0.0.1 port=%d,%d user=seq dbname=%s",
+                      (int)free_port(), (int)server_port(standby), f->database);
+    must_not_open(f, SEQB_ROLE, "standby");
+    postgres_kill(standby);
+    server_free(standby);
+}
+
+/* A server that is stopped still accepts connections. */
+static void host_that_hangs_does_not_hide_the_primary(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct server *hung = server_postgres(NULL);
+    char conninfo[256];
+
+    server_pause(hung);
+    (void)text_format(conninfo, sizeof conninfo,
+                      "host=127.0.0.1,127.0.0.1 port=%d,%d user=seq dbname=%s",
+                      (int)server_port(hung), (int)server_port(f->server),
+                      f->database);
+    f->options.conninfo = conninfo;
+    f->options.connect_timeout_ms = 4000;
+    must_open(f);
+    must_take(f, 1, 0);
+    server_resume(hung);
+    postgres_kill(hung);
+    server_free(hung);
+}
+
+/* --- promotion --- */
+
+/* 50 values were acknowledged that the standby never got. */
+static void promoted_standby_that_lagged_is_fenced(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct server *standby = server_postgres_standby(f->server);
+    struct seqb_request request;
+    char origin[SEQB_ORIGIN_SIZE];
+
+    must_take(f, 100, 0);
+    postgres_catch_up(f->server, standby);
+    postgres_kill(standby);
+    must_take(f, 50, 100);
+    (void)text_copy(origin, sizeof origin, f->backend->origin);
+    postgres_kill(f->server);
+    server_start(standby);
+    postgres_promote(standby);
+    f->options.port = server_port(standby);
+    must_open(f);
+    assert_string_not_equal(f->backend->origin, origin);
+    assert_status(take(f, ORDER, 1, &request), SEQB_FENCED);
+    assert_status(take(f, "main/0/new", 1, &request), SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+    must_take(f, 1, 1100);
+    assert_status(take(f, "main/0/new", 1, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 1001);
+    postgres_kill(standby);
+    server_free(standby);
+    server_start(f->server);
+}
+
+/* Each promotion, and even the old primary that comes back, is another. */
+static void origin_changes_with_each_promotion(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct server *standby = server_postgres_standby(f->server);
+    char origins[2][SEQB_ORIGIN_SIZE];
+
+    (void)text_copy(origins[0], sizeof origins[0], f->backend->origin);
+    postgres_catch_up(f->server, standby);
+    postgres_promote(standby);
+    f->options.port = server_port(standby);
+    must_open(f);
+    (void)text_copy(origins[1], sizeof origins[1], f->backend->origin);
+    assert_string_not_equal(origins[1], origins[0]);
+    postgres_tell(standby, "postgres", "CHECKPOINT");
+    must_open(f);
+    assert_string_equal(f->backend->origin, origins[1]);
+    postgres_kill(standby);
+    server_start(standby);
+    must_open(f);
+    assert_string_equal(f->backend->origin, origins[1]);
+    postgres_kill(standby);
+    server_free(standby);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(pooled_transactions_serve_many_backends),
+        FIXTURE_TEST(failed_transaction_leaves_the_pool_clean),
+        FIXTURE_TEST(pooler_whose_server_crashed_leaves_it_uncertain),
+        FIXTURE_TEST(pooler_that_leads_elsewhere_is_noticed),
+        FIXTURE_TEST(standby_is_refused_and_its_primary_found),
+        FIXTURE_TEST(host_that_hangs_does_not_hide_the_primary),
+        FIXTURE_TEST(promoted_standby_that_lagged_is_fenced),
+        FIXTURE_TEST(origin_changes_with_each_promotion),
+    };
+
+    return cmocka_run_group_tests_name("postgres_pools", tests, NULL, NULL);
+}

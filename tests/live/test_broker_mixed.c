@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config/mixed.conf over real servers: four kinds of store in one pool. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/file.h"
+#include "platform/text.h"
+#include "scene.h"
+#include "support/server_mariadb.h"
+#include "support/server_postgres.h"
+#include "support/server_redis.h"
+
+#define PARTITIONS 4
+
+static struct server *servers[PARTITIONS];
+
+static struct server *start_mariadb(void)
+{
+    struct server *server = server_mariadb(NULL);
+
+    mariadb_tell(server, "CREATE DATABASE seqbroker; "
+                         "CREATE USER seqbroker@'%%'; "
+                         "GRANT ALL ON seqbroker.* TO seqbroker@'%%'");
+    return server;
+}
+
+static struct server *start_postgres(void)
+{
+    struct server *server = server_postgres(NULL);
+
+    postgres_tell(server, "postgres", "CREATE ROLE seqbroker LOGIN");
+    postgres_tell(server, "postgres",
+                  "CREATE DATABASE seqbroker OWNER seqbroker");
+    return server;
+}
+
+static void prepare(void **state)
+{
+    (void)state;
+    mariadb_require();
+    postgres_require();
+    servers[0] = start_mariadb();
+    servers[1] = start_mariadb();
+    servers[2] = start_postgres();
+    servers[3] = server_redis(NULL);
+}
+
+/* The sample with the ports of the private servers; a loaded machine is not
+ * to be taken for slow stores. */
+static const char *write_sample(const struct scene *scene)
+{
+    static const char *const ports[PARTITIONS] = {"port = 3306", "port = 3307",
+                                                  "port = 5432", "port = 6379"};
+    char text[SCENE_TEXT_SIZE];
+    struct seqb_error err;
+    char *sample;
+
+    if (file_read("config/mixed.conf", sizeof text - 1, &sample, &err) !=
+        SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_true(text_copy(text, sizeof text, sample));
+    free(sample);
+    for (size_t i = 0; i < PARTITIONS; i++)
+        scene_replace_port(text, ports[i], server_port(servers[i]));
+    scene_replace(text, "authority = \"pg-a\";",
+                  "authority = \"pg-a\"; timeout = \"5s\"; "
+                  "rescue_after = \"400ms\";");
+    scene_replace(text, "key = \"order\";",
+                  "key = \"order\"; max_unused = 5000; deadline = \"1m\";");
+    return scene_write(scene, "mixed.conf", text);
+}
+
+static void server_goes(size_t i)
+{
+    if (i == 2)
+        postgres_kill(servers[i]);
+    else
+        server_kill(servers[i]);
+}
+
+static void mixed_sample_serves_on_four_kinds_of_store(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = write_sample(scene);
+
+    for (int i = 0; i < 2; i++) {
+        scene_open(scene, topology);
+        scene_take(scene, "order", 50000);
+        for (int32_t j = 0; j < PARTITIONS; j++) {
+            scene_take_until(scene, "order", j, SEQB_PARTITION_UP);
+            while (scene_partition(scene, j).granted == 0)
+                scene_take(scene, "order", 100);
+            assert_true(scene_partition(scene, j).server[0] != '\0');
+            assert_true(scene_partition(scene, j).is_windowed == (j == 3));
+        }
+        scene_close(scene);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+/* Each is killed in its turn, while the other three serve. */
+static void each_store_may_be_killed_and_comes_back(void **state)
+{
+    struct scene *scene = *state;
+
+    scene_open(scene, write_sample(scene));
+    for (size_t i = 0; i < PARTITIONS; i++) {
+        server_goes(i);
+        scene_take_until(scene, "order", (int32_t)i,
+                         SEQB_PARTITION_QUARANTINED);
+        scene_take(scene, "order", 20000);
+        server_start(servers[i]);
+        scene_take_until(scene, "order", (int32_t)i, SEQB_PARTITION_UP);
+        scene_take(scene, "order", 20000);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prepare),
+        SCENE(mixed_sample_serves_on_four_kinds_of_store),
+        SCENE(each_store_may_be_killed_and_comes_back),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("broker_mixed", tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Probing the backends of a topology: real SQLite files, and engines of the
+ * test's own whose settings lose commits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backends/backends.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "told.h"
+
+#define FILES_AB "backends = ( " FILE_BACKEND("a") ", " FILE_BACKEND("b") " );"
+
+static const char two_files[] = FILES_AB POOL("\"a\", \"b\"") ORDER;
+
+static void nothing_is_made_before_the_first_start(void **state)
+{
+    struct scene *scene = *state;
+    const struct told *told;
+
+    assert_int_equal(mkdir(scene->state_dir, 0700), 0);
+    told = told_by(scene_write(scene, "t.conf", two_files), NULL);
+    told_expect(told, SEQB_UNAVAILABLE);
+    scene_expect_words(told->err.text, "2 of 2 backends");
+    assert_int_equal(told->count, 2);
+    told_expect_found(told, 0, SEQB_UNREACHABLE, "a.db");
+    told_expect_found(told, 1, SEQB_UNREACHABLE, "b.db");
+    assert_string_equal(told->found[1].server, "");
+    /* Only an empty folder can be removed. */
+    assert_int_equal(rmdir(scene->state_dir), 0);
+}
+
+static void files_in_use_are_well_and_fail_together(void **state)
+{
+    struct scene *scene = *state;
+    char path[256];
+    const struct told *told;
+
+    (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
+    told_use(scene, path);
+    told = told_by(path, NULL);
+    told_expect(told, SEQB_OK);
+    told_expect_well(told, 0, "main/0");
+    told_expect_well(told, 1, "main/1");
+    assert_string_equal(told->found[1].backend, "b");
+    assert_string_equal(told->found[1].engine, "sqlite");
+    assert_string_equal(told->found[1].pool, "main");
+    assert_int_equal(told->found[1].partition, 1);
+    assert_false(told->found[1].is_windowed);
+    assert_false(told->found[1].is_authority);
+    scene_expect_words(told->warnings,
+                       "pool main: a, b stand on one server or disk (");
+    told_use(scene, path);
+    scene_expect_no_repeats(scene);
+}
+
+static void mistakes_in_the_topology_open_nothing(void **state)
+{
+    struct scene *scene = *state;
+    const struct told *told =
+        told_by(scene_write(scene, "t.conf", FILES_AB ORDER), NULL);
+
+    told_expect(told, SEQB_CONFIG);
+    scene_expect_words(told->mistakes, "t.conf:1: there are no pools");
+    assert_int_equal(told->count, 0);
+}
+
+/* --- layouts --- */
+
+static const struct {
+    const char *topology;
+    size_t backend;
+    const char *words;
+} layouts[] = {
+    {FILES_AB POOL("\"b\", \"a\"") ORDER, 0,
+     "its store stands in main/0 (pool/partition) and is configured as "
+     "main/1"},
+    {FILES_AB POOL("\"b\", \"a\"") ORDER, 1, "stands in main/1"},
+    {"backends = ( " FILE_BACKEND("a") " );" POOL("\"a\"") ORDER, 0,
+     "bits was 1 and is 0"},
+    {"backends = ( " FILE_BACKEND("a") ", " FILE_BACKEND("c") " );" POOL(
+         "\"a\", \"c\"") ORDER,
+     0, "partition 1 was store"},
+};
+
+static void other_layouts_are_told_backend_by_backend(void **state)
+{
+    struct scene *scene = *state;
+    char path[256];
+
+    told_use(
+        scene,
+        scene_write(scene, "t.conf",
+                    "backends = ( " FILE_BACKEND(
+                        "c") " );"
+                             "pools = ( { name = \"other\";"
+                             "            partitions = [ \"c\" ]; } );" ORDER));
+    (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
+    told_use(scene, path);
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        const struct told *told = told_by(
+            scene_write(scene, "other.conf", layouts[i].topology), NULL);
+
+        told_expect(told, SEQB_LAYOUT);
+        told_expect_found(told, layouts[i].backend, SEQB_LAYOUT,
+                          layouts[i].words);
+    }
+    told_expect(told_by(path, NULL), SEQB_OK);
+}
+
+static void one_store_twice_is_told_of_both(void **state)
+{
+    struct scene *scene = *state;
+    char path[256];
+    char from[256];
+    const struct told *told;
+
+    (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
+    told_use(scene, path);
+    (void)text_copy(from, sizeof from, scene_state_path(scene, "a.db"));
+    scene_copy(from, scene_state_path(scene, "b.db"));
+    told = told_by(path, NULL);
+    told_expect(told, SEQB_LAYOUT);
+    told_expect_found(told, 0, SEQB_LAYOUT,
+                      "backends a and b lead to the same");
+    told_expect_found(told, 1, SEQB_LAYOUT, "stands in main/0");
+}
+
+/* Those that answer are compared without those that do not. */
+static void absent_store_is_no_other_layout(void **state)
+{
+    struct scene *scene = *state;
+    char path[256];
+    const struct told *told;
+
+    (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
+    told_use(scene, path);
+    assert_int_equal(unlink(scene_state_path(scene, "b.db")), 0);
+    told = told_by(path, NULL);
+    told_expect(told, SEQB_UNAVAILABLE);
+    told_expect_well(told, 0, "main/0");
+    told_expect_found(told, 1, SEQB_UNREACHABLE, "b.db");
+}
+
+/* --- settings that lose commits --- */
+
+static struct seqb_backend_ops lossy; /* filled by its test */
+static const struct seqb_backend_ops *const engines[] = {&lossy, NULL};
+
+static enum seqb_status lossy_open(const struct seqb_backend_options *options,
+                                   struct seqb_backend **out,
+                                   struct seqb_error *err)
+{
+    struct seqb_backend *backend;
+
+    if (!options->accept_loss)
+        return error_set(err, SEQB_UNSAFE, "%s: sync is off", options->name);
+    backend = calloc(1, sizeof *backend);
+    assert_non_null(backend);
+    backend->ops = &lossy;
+    backend->fd = -1;
+    (void)text_copy(backend->server, sizeof backend->server, "lossy 1");
+    (void)text_copy(backend->loss, sizeof backend->loss, "sync=off");
+    *out = backend;
+    return SEQB_OK;
+}
+
+static enum seqb_status lossy_claim(struct seqb_backend *backend,
+                                    const char *name, const char *text,
+                                    char *standing, size_t size,
+                                    struct seqb_error *err)
+{
+    (void)backend;
+    (void)name;
+    (void)err;
+    assert_null(text); /* a probe only looks */
+    (void)text_copy(standing, size, "");
+    return SEQB_OK;
+}
+
+static void lossy_close(struct seqb_backend *backend)
+{
+    free(backend);
+}
+
+#define LOSSY(more)                                                            \
+    "backends = ( { name = \"l\"; engine = \"lossy\"; " more                   \
+    " } );" POOL("\"l\"") ORDER
+
+static void loss_is_told_whether_it_is_accepted_or_not(void **state)
+{
+    struct scene *scene = *state;
+    const struct told *told;
+
+    lossy = backend_sqlite;
+    lossy.engine = "lossy";
+    lossy.open = lossy_open;
+    lossy.claim = lossy_claim;
+    lossy.close = lossy_close;
+    told = told_by(scene_write(scene, "t.conf", LOSSY("")), engines);
+    told_expect(told, SEQB_UNAVAILABLE);
+    told_expect_found(told, 0, SEQB_UNSAFE, "l: sync is off");
+    assert_string_equal(told->found[0].loss, "sync=off");
+    assert_string_equal(told->found[0].server, "lossy 1");
+    told = told_by(scene_write(scene, "t.conf", LOSSY("accept_loss = true;")),
+                   engines);
+    told_expect(told, SEQB_OK);
+    told_expect_found(told, 0, SEQB_OK, "");
+    assert_string_equal(told->found[0].loss, "sync=off");
+}
+
+static void new_store_in_a_used_pool_is_told(void **state)
+{
+    struct scene *scene = *state;
+    const struct told *told;
+
+    told_use(scene, scene_write(scene, "t.conf", two_files));
+    lossy = backend_sqlite;
+    lossy.engine = "lossy";
+    lossy.open = lossy_open;
+    lossy.claim = lossy_claim;
+    lossy.close = lossy_close;
+    told = told_by(scene_write(scene, "new.conf",
+                               "backends = ( " FILE_BACKEND(
+                                   "a") ", { name = \"b\"; engine = \"lossy\";"
+                                        "  accept_loss = true; } );" POOL(
+                                            "\"a\", \"b\"") ORDER),
+                   engines);
+    told_expect(told, SEQB_LAYOUT);
+    told_expect_found(told, 1, SEQB_LAYOUT, "backend b is new and empty");
+}
+
+/* A file of SQLite that says it loses something. */
+static enum seqb_status leaky_open(const struct seqb_backend_options *options,
+                                   struct seqb_backend **out,
+                                   struct seqb_error *err)
+{
+    const enum seqb_status status = backend_sqlite.open(options, out, err);
+
+    if (status == SEQB_OK)
+        (void)text_copy((*out)->loss, sizeof(*out)->loss, "sync=off");
+    return status;
+}
+
+static void status_tells_server_domain_and_loss(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_partition_status status;
+    struct seqb_error err;
+
+    lossy = backend_sqlite;
+    lossy.engine = "lossy";
+    lossy.open = leaky_open;
+    if (seqb_open_with(scene_write(scene, "t.conf", LOSSY("path = \"l\";")),
+                       engines, &scene->broker, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    scene_take(scene, "order", 100);
+    status = scene_partition(scene, 0);
+    assert_string_equal(status.engine, "lossy");
+    assert_memory_equal(status.server, "sqlite ", 7);
+    assert_true(strlen(status.domain) > 0);
+    assert_string_equal(status.loss, "sync=off");
+}
+
+static void incomplete_engine_opens_no_broker(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_error err;
+
+    lossy = backend_sqlite;
+    lossy.engine = "lossy";
+    lossy.raise = NULL;
+    assert_int_equal(
+        seqb_open_with(scene_write(scene, "t.conf", LOSSY("path = \"l\";")),
+                       engines, &scene->broker, &err),
+        SEQB_INVALID);
+    assert_int_equal(err.status, SEQB_INVALID);
+    scene_expect_words(err.text, "no function 'raise'");
+    assert_null(scene->broker);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(nothing_is_made_before_the_first_start),
+        SCENE(files_in_use_are_well_and_fail_together),
+        SCENE(mistakes_in_the_topology_open_nothing),
+        SCENE(other_layouts_are_told_backend_by_backend),
+        SCENE(one_store_twice_is_told_of_both),
+        SCENE(absent_store_is_no_other_layout),
+        SCENE(new_store_in_a_used_pool_is_told),
+        SCENE(loss_is_told_whether_it_is_accepted_or_not),
+        SCENE(status_tells_server_domain_and_loss),
+        SCENE(incomplete_engine_opens_no_broker),
+    };
+
+    return cmocka_run_group_tests_name("probe", tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Probing a topology with a private Redis server, in every plight. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "support/server_redis.h"
+#include "told.h"
+
+static struct server *redis;
+
+/* Redis in partition 0, a file in partition 1 and one as the authority;
+ * `more` is said of the redis backend. */
+static const char *write_redis(const struct scene *scene, const char *more)
+{
+    static const char template[] =
+        "backends = ("
+        "  { name = \"r\"; engine = \"redis\"; port = %d; %s },"
+        "  " FILE_BACKEND("f") ", " FILE_BACKEND(
+            "a") " );"
+                 "pools = ( { name = \"main\"; authority = \"a\"; timeout = "
+                 "\"20s\";"
+                 "            partitions = [ \"r\", \"f\" ]; } );" ORDER;
+    char text[TOLD_TEXT_SIZE];
+
+    assert_true(text_format(text, sizeof text, template,
+                            (int)server_port(redis), more));
+    return scene_write(scene, "redis.conf", text);
+}
+
+static void start_redis(void)
+{
+    if (redis == NULL)
+        redis = server_redis(NULL);
+    server_tell(redis, "FLUSHALL");
+}
+
+static void server_in_use_is_well(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology;
+    const struct told *told;
+
+    start_redis();
+    topology = write_redis(scene, "");
+    told_use(scene, topology);
+    told = told_by(write_redis(scene, ""), NULL);
+    told_expect(told, SEQB_OK);
+    told_expect_well(told, 0, "main/0");
+    assert_true(told->found[0].is_windowed);
+    assert_memory_equal(told->found[0].server, "redis ", 6);
+    told_expect_well(told, 1, "main/1");
+    told_expect_well(told, 2, "main");
+    assert_true(told->found[2].is_authority);
+    assert_int_equal(told->found[2].partition, -1);
+    scene_expect_words(told->warnings,
+                       "pool main: all windows come from one authority, a:");
+    scene_expect_words(told->warnings, "pool main: the authority a stands on "
+                                       "the server of partition 1 (f)");
+    assert_null(strstr(told->warnings, "pool main: r"));
+}
+
+static void fresh_server_claims_nothing_and_keeps_nothing(void **state)
+{
+    struct scene *scene = *state;
+    redisReply *reply;
+
+    start_redis();
+    told_expect_well(told_by(write_redis(scene, ""), NULL), 0, "");
+    reply = server_ask(redis, "DBSIZE");
+    assert_int_equal(reply->integer, 0);
+    freeReplyObject(reply);
+}
+
+static void dead_server_is_unreachable(void **state)
+{
+    struct scene *scene = *state;
+    const struct told *told;
+
+    start_redis();
+    told_use(scene, write_redis(scene, ""));
+    server_kill(redis);
+    told = told_by(write_redis(scene, ""), NULL);
+    told_expect(told, SEQB_UNAVAILABLE);
+    told_expect_found(told, 0, SEQB_UNREACHABLE, "refused");
+    told_expect_well(told, 1, "main/1");
+    server_start(redis);
+}
+
+static void server_that_hangs_is_left_after_the_time_out(void **state)
+{
+    struct scene *scene = *state;
+    const struct told *told;
+
+    start_redis();
+    server_pause(redis);
+    told = told_by(write_redis(scene, "connect_timeout = \"50ms\";"), NULL);
+    server_resume(redis);
+    told_expect(told, SEQB_UNAVAILABLE);
+    told_expect_found(told, 0, SEQB_UNREACHABLE, "r");
+    assert_true(told->found[0].open_us == 0);
+}
+
+static void replica_is_told_by_its_role(void **state)
+{
+    struct scene *scene = *state;
+    const struct told *told;
+
+    start_redis();
+    server_tell(redis, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    told = told_by(write_redis(scene, ""), NULL);
+    server_tell(redis, "REPLICAOF NO ONE");
+    told_expect(told, SEQB_UNAVAILABLE);
+    told_expect_found(told, 0, SEQB_ROLE, "");
+}
+
+static void wrong_password_is_refused_and_not_told(void **state)
+{
+    struct scene *scene = *state;
+    const struct told *told;
+
+    start_redis();
+    server_tell(redis, "CONFIG SET requirepass right-secret");
+    told = told_by(write_redis(scene, "password = \"wrong-secret\";"), NULL);
+    told_expect(told, SEQB_UNAVAILABLE);
+    told_expect_found(told, 0, SEQB_REFUSED, "");
+    assert_null(strstr(told->found[0].reason, "wrong-secret"));
+    assert_null(strstr(told->err.text, "wrong-secret"));
+    told = told_by(write_redis(scene, "password = \"right-secret\";"), NULL);
+    told_expect_well(told, 0, "");
+    server_tell(redis, "AUTH right-secret");
+    server_tell(redis, "CONFIG SET requirepass %s", "");
+}
+
+static void two_partitions_of_one_server_are_warned_of(void **state)
+{
+    static const char template[] =
+        "backends = ("
+        "  { name = \"r\"; engine = \"redis\"; port = %d; prefix = \"x\"; },"
+        "  { name = \"s\"; engine = \"redis\"; port = %d; prefix = \"y\"; },"
+        "  " FILE_BACKEND(
+            "a") " );"
+                 "pools = ( { name = \"main\"; authority = \"a\";"
+                 "            partitions = [ \"r\", \"s\" ]; } );" ORDER;
+    struct scene *scene = *state;
+    char text[TOLD_TEXT_SIZE];
+    const struct told *told;
+
+    start_redis();
+    assert_true(text_format(text, sizeof text, template,
+                            (int)server_port(redis), (int)server_port(redis)));
+    told = told_by(scene_write(scene, "t.conf", text), NULL);
+    told_expect_well(told, 0, "");
+    told_expect_well(told, 1, "");
+    scene_expect_words(told->warnings,
+                       "pool main: r, s stand on one server or disk (");
+    assert_null(strstr(told->warnings, "authority a stands on"));
+}
+
+static int stop_redis(void **state)
+{
+    (void)state;
+    server_free(redis);
+    redis = NULL;
+    return 0;
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(server_in_use_is_well),
+        SCENE(fresh_server_claims_nothing_and_keeps_nothing),
+        SCENE(dead_server_is_unreachable),
+        SCENE(server_that_hangs_is_left_after_the_time_out),
+        SCENE(replica_is_told_by_its_role),
+        SCENE(wrong_password_is_refused_and_not_told),
+        SCENE(two_partitions_of_one_server_are_warned_of),
+    };
+
+    return cmocka_run_group_tests_name("probe_redis", tests, NULL, stop_redis);
+}

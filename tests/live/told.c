@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The listener of a probe. */
+#include "told.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+
+static void hear_mistake(void *context, const char *line)
+{
+    struct told *told = context;
+
+    assert_true(
+        text_append(told->mistakes, sizeof told->mistakes, "%s\n", line));
+}
+
+static void hear_backend(void *context, const struct seqb_probe *probe)
+{
+    struct told *told = context;
+
+    assert_true(told->count < TOLD_MAX);
+    told->found[told->count++] = *probe;
+}
+
+static void hear_warning(void *context, const char *line)
+{
+    struct told *told = context;
+
+    assert_true(
+        text_append(told->warnings, sizeof told->warnings, "%s\n", line));
+}
+
+const struct told *told_by(const char *topology,
+                           const struct seqb_backend_ops *const *engines)
+{
+    static struct told told;
+    const struct seqb_probe_listener listener = {hear_mistake, hear_backend,
+                                                 hear_warning, &told};
+
+    memset(&told, 0, sizeof told);
+    told.status = seqb_probe(topology, engines, &listener, &told.err);
+    return &told;
+}
+
+void told_expect(const struct told *told, enum seqb_status expected)
+{
+    if (told->status != expected)
+        fail_msg("the probe answered %s: %s\n%s",
+                 seqb_status_name(told->status), told->err.text,
+                 told->mistakes);
+}
+
+void told_expect_found(const struct told *told, size_t i,
+                       enum seqb_status expected, const char *words)
+{
+    const struct seqb_probe *found = &told->found[i];
+
+    assert_true(i < told->count);
+    if (found->status != expected)
+        fail_msg("backend %s is %s: %s", found->backend,
+                 seqb_status_name(found->status), found->reason);
+    scene_expect_words(found->reason, words);
+}
+
+void told_expect_well(const struct told *told, size_t i, const char *place)
+{
+    told_expect_found(told, i, SEQB_OK, "");
+    assert_string_equal(told->found[i].reason, "");
+    assert_string_equal(told->found[i].place, place);
+    assert_true(strlen(told->found[i].server) > 0);
+    assert_true(strlen(told->found[i].domain) > 0);
+    assert_string_equal(told->found[i].loss, "");
+    assert_true(told->found[i].open_us > 0);
+}
+
+void told_use(struct scene *scene, const char *topology)
+{
+    scene_open(scene, topology);
+    scene_take(scene, "order", 1000);
+    scene_close(scene);
+}

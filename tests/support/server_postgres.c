@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting, asking and killing PostgreSQL. */
+#include "support/server_postgres.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <glob.h>
+#include <libpq-fe.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "support/server_kind.h"
+
+#define PROCESSES_MAX 200
+#define SQL_SIZE      4096
+#define PATH_SIZE     128
+#define CONNINFO_SIZE 256
+
+/* What the next server_postgres_standby copies. */
+static struct server *copied;
+
+/* --- programs --- */
+
+/* Debian keeps a server's programs out of PATH. */
+static const char *program_folder(void)
+{
+    static char folder[PATH_SIZE];
+    glob_t found;
+
+    if (folder[0] == '\0' &&
+        glob("/usr/lib/postgresql/*/bin/postgres", 0, NULL, &found) == 0) {
+        const char *last = found.gl_pathv[found.gl_pathc - 1];
+
+        (void)text_format(folder, sizeof folder, "%.*s",
+                          (int)(strrchr(last, '/') + 1 - last), last);
+        globfree(&found);
+    }
+    return folder;
+}
+
+static const char *program_path(const char *program, char *out)
+{
+    (void)text_format(out, PATH_SIZE, "%s%s", program_folder(), program);
+    return out;
+}
+
+bool postgres_is_installed(void)
+{
+    return program_folder()[0] != '\0' || server_is_installed("postgres");
+}
+
+void postgres_require(void)
+{
+    if (!postgres_is_installed())
+        server_require("postgres");
+}
+
+/* --- starting --- */
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we"); /* and so its owner stays */
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void prepare_new(struct server *server)
+{
+    char program[PATH_SIZE];
+    char path[PATH_SIZE];
+    const char *const argv[] = {program_path("initdb", program),
+                                "--pgdata=data",
+                                "--username=postgres",
+                                "--encoding=UTF8",
+                                "--locale=C",
+                                "--auth=trust",
+                                "--no-sync",
+                                "--no-instructions",
+                                NULL};
+
+    server_run(server, argv);
+    (void)text_format(path, sizeof path, "%s/data/pg_hba.conf", server->folder);
+    write_file(path, "local all all trust\n"
+                     "local replication all trust\n"
+                     "host all guarded 127.0.0.1/32 scram-sha-256\n"
+                     "host all all 127.0.0.1/32 trust\n"
+                     "host replication all 127.0.0.1/32 trust\n");
+}
+
+static void prepare_copy(struct server *server)
+{
+    char program[PATH_SIZE];
+    char source[PATH_SIZE];
+    const char *const argv[] = {program_path("pg_basebackup", program),
+                                "--pgdata=data",
+                                "--checkpoint=fast",
+                                "--write-recovery-conf",
+                                "--no-sync",
+                                "--dbname",
+                                source,
+                                NULL};
+
+    (void)text_format(source, sizeof source,
+                      "host=127.0.0.1 port=%d user=postgres",
+                      (int)copied->port);
+    server_run(server, argv);
+}
+
+static void postgres_prepare(struct server *server)
+{
+    if (copied != NULL)
+        prepare_copy(server);
+    else
+        prepare_new(server);
+}
+
+static void postgres_command(struct server *server, struct server_words *words)
+{
+    static const char *const settings[] = {
+        "listen_addresses=127.0.0.1", "shared_buffers=16MB",
+        "max_connections=60",         "wal_level=replica",
+        "wal_receiver_timeout=60s",   "max_prepared_transactions=0",
+    };
+
+    server_word(words, "postgres");
+    server_word(words, "-D");
+    server_word(words, "data");
+    server_word(words, "-p");
+    server_word(words, "%d", (int)server->port);
+    server_word(words, "-k");
+    server_word(words, "%s", server->folder);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        server_word(words, "-c");
+        server_word(words, "%s", settings[i]);
+    }
+}
+
+static void conninfo_make(const struct server *server, const char *database,
+                          char *out)
+{
+    assert_true(text_format(out, CONNINFO_SIZE,
+                            "host=%s port=%d user=postgres dbname=%s options="
+                            "'-c default_transaction_read_only=off'",
+                            server->folder, (int)server->port, database));
+}
+
+static void pause_shortly(void)
+{
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+}
+
+static bool postgres_answers(struct server *server)
+{
+    char conninfo[CONNINFO_SIZE];
+
+    conninfo_make(server, "postgres", conninfo);
+    return PQping(conninfo) == PQPING_OK;
+}
+
+static const struct server_kind *postgres_kind(void)
+{
+    static char program[PATH_SIZE];
+    static struct server_kind kind;
+
+    kind = (struct server_kind){
+        .program = program_path("postgres", program),
+        .as_nobody = true,
+        .prepare = postgres_prepare,
+        .command = postgres_command,
+        .is_up = postgres_answers,
+    };
+    return &kind;
+}
+
+struct server *server_postgres(const char *const *settings)
+{
+    postgres_require();
+    return server_new(postgres_kind(), settings);
+}
+
+void postgres_await(struct server *server)
+{
+    while (!postgres_answers(server))
+        pause_shortly();
+}
+
+/* --- asking --- */
+
+static PGresult *sql_run(struct server *server, PGconn *conn, const char *sql)
+{
+    PGresult *result = PQexec(conn, sql);
+    const ExecStatusType kind = PQresultStatus(result);
+
+    if (kind != PGRES_COMMAND_OK && kind != PGRES_TUPLES_OK &&
+        kind != PGRES_EMPTY_QUERY)
+        fail_msg("postgres on port %d: %s: %s", (int)server->port, sql,
+                 PQerrorMessage(conn));
+    return result;
+}
+
+static void notice_ignore(void *context, const PGresult *result)
+{
+    (void)context;
+    (void)result;
+}
+
+static void sql_ask(struct server *server, const char *database,
+                    const char *sql, char out[static POSTGRES_ASK_SIZE])
+{
+    char conninfo[CONNINFO_SIZE];
+    PGconn *conn;
+    PGresult *result;
+
+    postgres_await(server);
+    conninfo_make(server, database, conninfo);
+    conn = PQconnectdb(conninfo);
+    (void)PQsetNoticeReceiver(conn, notice_ignore, NULL);
+    if (PQstatus(conn) != CONNECTION_OK)
+        fail_msg("postgres: %s", PQerrorMessage(conn));
+    result = sql_run(server, conn, sql);
+    out[0] = '\0';
+    if (PQntuples(result) > 0)
+        (void)text_copy(out, POSTGRES_ASK_SIZE, PQgetvalue(result, 0, 0));
+    PQclear(result);
+    PQfinish(conn);
+}
+
+void postgres_ask(struct server *server, const char *database,
+                  char out[static POSTGRES_ASK_SIZE], const char *format, ...)
+{
+    char sql[SQL_SIZE];
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(sql, sizeof sql, format, args);
+    va_end(args);
+    assert_in_range(length, 0, sizeof sql - 1);
+    sql_ask(server, database, sql, out);
+}
+
+void postgres_tell(struct server *server, const char *database,
+                   const char *format, ...)
+{
+    char sql[SQL_SIZE];
+    char ignored[POSTGRES_ASK_SIZE];
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(sql, sizeof sql, format, args);
+    va_end(args);
+    assert_in_range(length, 0, sizeof sql - 1);
+    sql_ask(server, database, sql, ignored);
+}
+
+/* --- processes --- */
+
+/* The parent of a process and its state, from /proc/PID/stat: "1 (name) S 0".
+ * False if it is gone, or a zombie. */
+static bool process_parent(pid_t pid, int *parent)
+{
+    char path[PATH_SIZE];
+    char line[512];
+    const char *end = NULL;
+    char state = 'Z';
+    FILE *file;
+
+    (void)text_format(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    if (fgets(line, sizeof line, file) != NULL)
+        end = strrchr(line, ')');
+    (void)fclose(file);
+    return end != NULL && sscanf(end + 1, " %c %d", &state, parent) == 2 &&
+           state != 'Z';
+}
+
+static size_t children_list(pid_t parent, pid_t *out)
+{
+    DIR *folder = opendir("/proc");
+    const struct dirent *entry;
+    size_t n = 0;
+
+    assert_non_null(folder);
+    while ((entry = readdir(folder)) != NULL) {
+        const int pid = atoi(entry->d_name);
+        int of = 0;
+
+        if (pid > 0 && process_parent(pid, &of) && of == parent &&
+            n < PROCESSES_MAX)
+            out[n++] = pid;
+    }
+    closedir(folder);
+    return n;
+}
+
+void postgres_signal(struct server *server, int signal)
+{
+    pid_t pids[PROCESSES_MAX];
+    const size_t n = children_list(server->pid, pids);
+
+    for (size_t i = 0; i < n; i++)
+        (void)kill(pids[i], signal);
+}
+
+void postgres_kill(struct server *server)
+{
+    pid_t pids[PROCESSES_MAX];
+    size_t n;
+    int ignored;
+
+    server_pause(server); /* it starts no more */
+    n = children_list(server->pid, pids);
+    for (size_t i = 0; i < n; i++)
+        (void)kill(pids[i], SIGKILL);
+    server_kill(server);
+    /* Their shared memory would keep the next one from starting. */
+    for (size_t i = 0; i < n; i++) {
+        while (process_parent(pids[i], &ignored))
+            pause_shortly();
+    }
+}
+
+/* The sessions are told directly: each reads its settings before the next
+ * statement, while a reload reaches them at some time. */
+void postgres_alter(struct server *server, const char *what)
+{
+    postgres_tell(server, "postgres", "ALTER SYSTEM SET %s", what);
+    (void)kill(server->pid, SIGHUP);
+    postgres_signal(server, SIGHUP);
+}
+
+void postgres_certify(struct server *server)
+{
+    static const char *const argv[] = {
+        "openssl",  "req",          "-x509",   "-newkey",
+        "rsa:2048", "-nodes",       "-days",   "2",
+        "-subj",    "/CN=postgres", "-addext", "subjectAltName=IP:127.0.0.1",
+        "-keyout",  "data/key",     "-out",    "data/crt",
+        NULL};
+
+    server_require("openssl");
+    server_run(server, argv);
+    postgres_alter(server, "ssl_cert_file = 'crt'");
+    postgres_alter(server, "ssl_key_file = 'key'");
+    postgres_alter(server, "ssl = on");
+}
+
+/* --- standbys and copies --- */
+
+struct server *server_postgres_standby(struct server *primary)
+{
+    struct server *standby;
+
+    copied = primary;
+    standby = server_postgres(NULL);
+    copied = NULL;
+    return standby;
+}
+
+void postgres_promote(struct server *standby)
+{
+    char done[POSTGRES_ASK_SIZE];
+
+    postgres_ask(standby, "postgres", done, "SELECT pg_promote()");
+    assert_string_equal(done, "t");
+}
+
+void postgres_catch_up(struct server *primary, struct server *standby)
+{
+    char written[POSTGRES_ASK_SIZE];
+    char is_there[POSTGRES_ASK_SIZE] = "f";
+
+    postgres_ask(primary, "postgres", written, "SELECT pg_current_wal_lsn()");
+    while (strcmp(is_there, "t") != 0) {
+        postgres_ask(standby, "postgres", is_there,
+                     "SELECT pg_last_wal_replay_lsn() >= '%s'", written);
+        pause_shortly();
+    }
+}
+
+void postgres_dump(struct server *server, const char *database,
+                   const char *file)
+{
+    char program[PATH_SIZE];
+    char port[16];
+    const char *const argv[] = {program_path("pg_dump", program),
+                                "--clean",
+                                "--if-exists",
+                                "--host=127.0.0.1",
+                                port,
+                                "--username=postgres",
+                                "--file",
+                                file,
+                                database,
+                                NULL};
+
+    (void)text_format(port, sizeof port, "--port=%d", (int)server->port);
+    server_run(server, argv);
+}
+
+void postgres_restore(struct server *server, const char *database,
+                      const char *path)
+{
+    char program[PATH_SIZE];
+    char port[16];
+    const char *const argv[] = {program_path("psql", program),
+                                "--no-psqlrc",
+                                "--quiet",
+                                "--single-transaction",
+                                "--host=127.0.0.1",
+                                port,
+                                "--username=postgres",
+                                "--set=ON_ERROR_STOP=1",
+                                "--file",
+                                path,
+                                database,
+                                NULL};
+
+    (void)text_format(port, sizeof port, "--port=%d", (int)server->port);
+    server_run(server, argv);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A private PostgreSQL server: the superuser "postgres" needs no password, nor
+ * does anybody but the user "guarded" (by TCP). Its unix socket is in the
+ * server's folder. Whoever stops it by SIGKILL uses postgres_kill: its
+ * processes are in sessions of their own.
+ */
+#pragma once
+
+#include "support/servers.h"
+
+#define POSTGRES_ASK_SIZE 256
+
+/* Skips or fails the test if it is not installed. */
+void postgres_require(void);
+bool postgres_is_installed(void);
+
+/* `settings` (NULL, or ended by NULL) are further arguments, "-c", "a=b". */
+struct server *server_postgres(const char *const *settings);
+
+/* A standby that streams from that primary, a copy of it. */
+struct server *server_postgres_standby(struct server *primary);
+
+/* Makes a standby a primary; it is one when this returns. */
+void postgres_promote(struct server *standby);
+
+/* Waits until the standby has replayed what the primary has written. */
+void postgres_catch_up(struct server *primary, struct server *standby);
+
+/* Waits until it answers: it recovers by itself from the death of a process. */
+void postgres_await(struct server *server);
+
+/* SQL of an administrator in that database, one transaction. `postgres_ask`:
+ * the first column of its first row, "" if there is none. */
+void postgres_tell(struct server *server, const char *database,
+                   const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void postgres_ask(struct server *server, const char *database,
+                  char out[static POSTGRES_ASK_SIZE], const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* SIGKILL to all its processes, and waits until they are gone. */
+void postgres_kill(struct server *server);
+
+/* A signal to each process that the server's first one started. */
+void postgres_signal(struct server *server, int signal);
+
+/* ALTER SYSTEM SET what, in force in every session on return. */
+void postgres_alter(struct server *server, const char *what);
+
+/* Makes a certificate that trusts itself, for 127.0.0.1, in "data/crt" of the
+ * server's folder, and turns ssl on with it. */
+void postgres_certify(struct server *server);
+
+/* Dumps a database's tables to a file in the server's folder; puts a dump in
+ * the place of what is there, perhaps on another server. */
+void postgres_dump(struct server *server, const char *database,
+                   const char *file);
+void postgres_restore(struct server *server, const char *database,
+                      const char *path);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where passwords may come from, that others must not be able to read them
+ * there, and that no message holds one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "backends/backends.h"
+#include "config/config.h"
+#include "platform/text.h"
+#include "unit/topology_expect.h"
+#include "unit/topology_files.h"
+
+#define SECRET          "open sesame"
+#define SECRET_VARIABLE "SEQB_TEST_SECRET"
+#define REST(name)                                                             \
+    "pools=({name=\"p\";partitions=[\"" name "\"];authority=\"a\";});\n" KEY
+#define LIST(backend) "backends=(" backend "," SQLITE("a") ");\n"
+#define WITH(setting) LIST(REDIS("user=\"u\";\n" setting)) REST("r")
+#define WITH_FILE     WITH("password_file=\"secret\";")
+#define WITH_TEXT     WITH("password=\"" SECRET "\";")
+#define WITH_VARIABLE WITH("password_env=\"" SECRET_VARIABLE "\";")
+
+static void expect_password(const struct topology_files *files,
+                            const char *password)
+{
+    struct config *config = topology_open_sound(files->path);
+    const struct seqb_backend_options *redis =
+        &config_topology(config)->ha.backends[0].options;
+
+    assert_string_equal(redis->user, "u");
+    assert_string_equal(redis->password, password);
+    config_close(config);
+}
+
+static void password_file_is_read_without_its_newline(void **state)
+{
+    static const char *const texts[] = {SECRET "\r\n", SECRET "\n", SECRET};
+    struct topology_files *files = *state;
+
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        topology_write(files, "secret", texts[i]);
+        topology_write_mode(files, "t.conf", WITH_FILE, 0644);
+        expect_password(files, SECRET);
+    }
+}
+
+static void password_files_are_private_and_one_line(void **state)
+{
+    static const char one_line[] =
+        "@/t.conf:2: @/secret must hold one line, the password";
+    struct topology_files *files = *state;
+    char path[64];
+
+    topology_write(files, "t.conf", WITH_FILE);
+    assert_true(text_copy(path, sizeof path, files->path));
+    topology_refused(files, path,
+                     "@/t.conf:2: cannot open @/secret: No such file or "
+                     "directory");
+    topology_write_mode(files, "secret", SECRET "\n", 0640);
+    topology_refused(files, path,
+                     "@/t.conf:2: others may read the password file @/secret: "
+                     "chmod 600 it");
+    topology_write(files, "secret", "\n");
+    topology_refused(files, path, one_line);
+    topology_write(files, "secret", SECRET "\n" SECRET "\n");
+    topology_refused(files, path, one_line);
+}
+
+static void password_comes_from_the_environment(void **state)
+{
+    static const char refused[] =
+        "@/t.conf:2: the variable that 'password_env' names is not set, or is "
+        "empty: set it where the broker starts";
+    struct topology_files *files = *state;
+
+    topology_write_mode(files, "t.conf", WITH_VARIABLE, 0644);
+    assert_int_equal(unsetenv(SECRET_VARIABLE), 0);
+    topology_refused(files, files->path, refused);
+    assert_int_equal(setenv(SECRET_VARIABLE, "", 1), 0);
+    topology_refused(files, files->path, refused);
+    assert_int_equal(setenv(SECRET_VARIABLE, SECRET, 1), 0);
+    expect_password(files, SECRET);
+    assert_int_equal(unsetenv(SECRET_VARIABLE), 0);
+}
+
+static void password_in_the_topology_wants_a_private_file(void **state)
+{
+    static const mode_t modes[] = {0640, 0604, 0644, 0660, 0606};
+    struct topology_files *files = *state;
+
+    topology_write(files, "t.conf", WITH_TEXT);
+    expect_password(files, SECRET);
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        topology_write_mode(files, "t.conf", WITH_TEXT, modes[i]);
+        topology_refused(files, files->path,
+                         "@/t.conf:2: 'password' holds a password, and others "
+                         "may read @/t.conf: chmod 600 it, or use "
+                         "password_file");
+    }
+}
+
+static void the_file_that_holds_it_is_the_included_one(void **state)
+{
+    static const char main_text[] = "@include \"part.conf\"\n" REST("r");
+    static const char part[] =
+        "\n" LIST(REDIS("user=\"u\";\npassword=\"" SECRET "\";"));
+    struct topology_files *files = *state;
+
+    topology_write(files, "part.conf", part);
+    topology_write_mode(files, "t.conf", main_text, 0644);
+    expect_password(files, SECRET);
+    topology_write_mode(files, "part.conf", part, 0644);
+    topology_write(files, "t.conf", main_text);
+    topology_refused(files, files->path,
+                     "@/part.conf:3: 'password' holds a password, and others "
+                     "may read @/part.conf: chmod 600 it, or use "
+                     "password_file");
+}
+
+static void text_in_memory_stands_in_no_file(void **state)
+{
+    (void)state;
+    topology_expect(WITH_TEXT, "");
+}
+
+/* --- texts that may hold one --- */
+
+/* An engine of the service's own, which may use every setting. */
+static struct seqb_backend_ops own;
+static const struct seqb_backend_ops *const engines[] = {&own, NULL};
+
+#define OWN(setting) LIST("{name=\"o\";engine=\"own\";\n" setting "}") REST("o")
+
+static const struct {
+    const char *text;
+    const char *setting;
+    bool is_secret;
+} texts[] = {
+    {OWN("conninfo=\"host=h password=x\";"), "conninfo", true},
+    {OWN("conninfo=\"password = 'x'\";"), "conninfo", true},
+    {OWN("conninfo=\"host=password sslpassword=x\";"), "conninfo", true},
+    {OWN("conninfo=\"postgresql://u:x@h/d\";"), "conninfo", true},
+    {OWN("conninfo=\"postgresql://h/d?user=u&password=x\";"), "conninfo", true},
+    {OWN("parameters=\"a=1,password=x\";"), "parameters", true},
+    {OWN("conninfo=\"host=h user=u passfile=f\";"), "conninfo", false},
+    {OWN("conninfo=\"postgresql://u@h:5432/d\";"), "conninfo", false},
+    {OWN("conninfo=\"dbname=password\";"), "conninfo", false},
+    {OWN("parameters=\"no password\";"), "parameters", false},
+};
+
+static void texts_that_hold_a_password_want_a_private_file(void **state)
+{
+    struct topology_files *files = *state;
+
+    own = backend_sqlite;
+    own.engine = "own";
+    files->engines = engines;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        const struct config_request request = {.path = files->path,
+                                               .engines = engines};
+        struct config *config = NULL;
+        struct seqb_error error = {.text = ""};
+        char expected[256];
+
+        topology_write_mode(files, "t.conf", texts[i].text, 0644);
+        if (texts[i].is_secret) {
+            assert_true(text_format(expected, sizeof expected,
+                                    "@/t.conf:2: '%s' holds a password, and "
+                                    "others may read @/t.conf: chmod 600 it, "
+                                    "or use password_file",
+                                    texts[i].setting));
+            topology_refused(files, files->path, expected);
+            assert_int_equal(chmod(files->path, 0600), 0);
+        }
+        if (config_open(&request, &config, &error) != SEQB_OK)
+            fail_msg("%s", error.text);
+        config_close(config);
+    }
+}
+
+static void key_of_a_certificate_is_private(void **state)
+{
+    struct topology_files *files = *state;
+
+    own = backend_sqlite;
+    own.engine = "own";
+    files->engines = engines;
+    topology_write_mode(files, "secret", "key", 0644);
+    topology_write(files, "t.conf", OWN("tls_key=\"secret\";"));
+    topology_refused(files, files->path,
+                     "@/t.conf:2: others may read the key @/secret: chmod 600 "
+                     "it");
+}
+
+/* --- messages --- */
+
+static void hear(void *context, const char *line)
+{
+    size_t *count = context;
+
+    ++*count;
+    assert_null(strstr(line, SECRET));
+}
+
+static void no_message_holds_a_password(void **state)
+{
+    static const char *const wrong[] = {
+        WITH_TEXT "x=1;\n",
+        WITH("password=\"" SECRET "\";password_file=\"f\";"),
+        WITH("password=\"" SECRET "\n\";"),
+        WITH("password=[\"" SECRET "\"];"),
+        WITH("pasword=\"" SECRET "\";"),
+        WITH("password=\"" SECRET "\";password=\"" SECRET "\";"),
+        WITH("password=\"" SECRET "\" =;"),
+        WITH("password_env=\"" SECRET "\";"),
+        WITH("conninfo=\"password=" SECRET "\";"),
+        WITH("parameters=\"password=" SECRET "\";"),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        size_t count = 0;
+        const struct config_request request = {
+            .path = "t.conf", .report = hear, .context = &count};
+        struct config *config = NULL;
+        struct seqb_error error = {.text = ""};
+
+        assert_int_equal(config_open_text(&request, wrong[i], &config, &error),
+                         SEQB_CONFIG);
+        assert_true(count > 0);
+        assert_null(strstr(error.text, SECRET));
+    }
+}
+
+#define FILES(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, topology_files_setup,                \
+                                    topology_files_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FILES(password_file_is_read_without_its_newline),
+        FILES(password_files_are_private_and_one_line),
+        FILES(password_comes_from_the_environment),
+        FILES(password_in_the_topology_wants_a_private_file),
+        FILES(the_file_that_holds_it_is_the_included_one),
+        FILES(texts_that_hold_a_password_want_a_private_file),
+        FILES(key_of_a_certificate_is_private),
+        cmocka_unit_test(text_in_memory_stands_in_no_file),
+        cmocka_unit_test(no_message_holds_a_password),
+    };
+
+    return cmocka_run_group_tests(tests, topology_setup, NULL);
+}

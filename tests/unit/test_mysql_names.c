@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of the tables of mysql-autoinc. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <cmocka.h>
+
+#include "backends/mysql_names.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define USUAL    "%s_code_%d"
+
+#define TEN         "abcdefghij"
+#define FORTY_ONE   TEN TEN TEN TEN "k"
+#define MAIN        "main/0/"
+#define DASHES_42   "------------------------------------------"
+#define LONGEST_KEY TEN TEN TEN TEN TEN TEN "abcd"
+
+static void formatted_names_hold_key_and_partition(void **state)
+{
+    static const struct {
+        const char *format;
+        const char *counter;
+        const char *table;
+    } cases[] = {
+        {USUAL, "main/0/order", "order_code_0"},
+        {USUAL, "main/31/order", "order_code_31"},
+        {USUAL, "other/3/a.b:c-d_e", "a.b:c-d_e_code_3"},
+        {USUAL, MAIN "9", "9_code_0"},
+        {"%d$%s", "main/7/order", "7$order"},
+        {"Seq-%s%d", "main/7/order", "Seq-order7"},
+        {USUAL, MAIN FORTY_ONE, FORTY_ONE "_code_0"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char table[MYSQL_TABLE_SIZE];
+
+        mysql_table_name(cases[i].format, cases[i].counter, table);
+        assert_string_equal(table, cases[i].table);
+    }
+}
+
+static void what_the_format_cannot_tell_has_a_name_of_its_own(void **state)
+{
+    static const char *const counters[] = {
+        "window/main/0/order",
+        "window/main/0/orders",
+        MAIN "Order",
+        MAIN "oRDER",
+        MAIN "order ",
+        MAIN "%",
+        MAIN "a/b",
+        MAIN "a`b",
+        MAIN "\xc3\xa9",
+        MAIN "order@20261121",
+        MAIN,
+        MAIN FORTY_ONE "l",
+        MAIN LONGEST_KEY,
+        "window/" MAIN LONGEST_KEY "a",
+        "window/" MAIN LONGEST_KEY "b",
+        MAIN DASHES_42,
+        "main//order",
+        "main/x/order",
+        "main/1234567/order",
+        "main",
+        "/",
+        "",
+    };
+    char tables[COUNT(counters)][MYSQL_TABLE_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(counters); i++) {
+        mysql_table_name(USUAL, counters[i], tables[i]);
+        assert_memory_equal(tables[i], "seqb_", 5);
+        assert_int_equal(
+            strspn(tables[i], "abcdefghijklmnopqrstuvwxyz0123456789_"),
+            strlen(tables[i]));
+        for (size_t j = 0; j < i; j++)
+            assert_int_not_equal(strcasecmp(tables[i], tables[j]), 0);
+    }
+}
+
+static void own_names_say_whose_they_are(void **state)
+{
+    char table[MYSQL_TABLE_SIZE];
+
+    (void)state;
+    mysql_table_name(USUAL, "window/main/0/Order", table);
+    assert_memory_equal(table, "seqb_window_main_0_order_", 25);
+    assert_int_equal(strlen(table), 25 + 16);
+}
+
+static void format_needs_key_and_partition_once_each(void **state)
+{
+    static const char *const good[] = {USUAL, "%s%d", "%d%s", "A-%d_$%s9"};
+    static const char *const bad[] = {
+        "",       "%s",     "%d",    "%s_%s_%d",     "%s_%d_%d", "%s_%d%",
+        "%s%%%d", "%s`%d",  "%s %d", "%s.%d",        "%s/%d",    "%x%s%d",
+        "%s_%5d", "%s\n%d", "%S_%d", "\xc3\xa9%s%d",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_true(mysql_format_is_valid(good[i]));
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_false(mysql_format_is_valid(bad[i]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formatted_names_hold_key_and_partition),
+        cmocka_unit_test(what_the_format_cannot_tell_has_a_name_of_its_own),
+        cmocka_unit_test(own_names_say_whose_they_are),
+        cmocka_unit_test(format_needs_key_and_partition_once_each),
+    };
+
+    return cmocka_run_group_tests_name("mysql names", tests, NULL, NULL);
+}
