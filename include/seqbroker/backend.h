@@ -145,6 +145,8 @@ struct seqb_backend_ops {
      *   SEQB_EXHAUSTED  nothing is left below `limit` or in the window;
      *                   nothing was changed
      *   SEQB_LAYOUT     the cell was made with another window size
+     *   SEQB_AGAIN      not reached in the time of this call; nothing was
+     *                   changed, the pool asks once more
      *   SEQB_REFUSED, SEQB_PROTOCOL, ... this counter alone failed
      * Else the backend must be closed: `err` tells why, and requests that
      * were not answered have that status or, if the store may have done them,

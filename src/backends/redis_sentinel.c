@@ -42,7 +42,7 @@ enum seqb_status sentinel_begin(struct sentinel_walk *walk,
                                 const struct seqb_backend_options *options,
                                 struct seqb_error *err)
 {
-    struct redis_address address;
+    struct redis_address address = {.port = 0};
 
     if (options->master_name == NULL || options->sentinels[0] == NULL)
         return error_set(err, SEQB_INVALID,
@@ -145,7 +145,7 @@ static enum seqb_status walk_step(struct sentinel_walk *walk,
     const int32_t budget_ms = share_ms(walk);
     const char *name = walk->options->sentinels[walk->asked++];
     struct redis_link link = {.context = NULL};
-    struct redis_address address;
+    struct redis_address address = {.port = 0};
     enum seqb_status status;
 
     (void)address_parse(name, &address); /* as sentinel_begin has seen */
@@ -166,7 +166,7 @@ static bool is_same(const struct redis_address *a,
 bool sentinel_next(struct sentinel_walk *walk)
 {
     while (walk->options->sentinels[walk->asked] != NULL) {
-        struct redis_address found;
+        struct redis_address found = {.port = 0};
         struct seqb_error why;
 
         if (sentinel_rest_ms(walk) <= 0) {

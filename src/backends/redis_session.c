@@ -274,7 +274,7 @@ enum seqb_status session_open(struct redis_link *link,
                               const struct seqb_backend_options *options,
                               struct seqb_error *err)
 {
-    struct redis_address address;
+    struct redis_address address = {.port = 0};
     enum seqb_status status;
 
     if (options->sentinels != NULL)

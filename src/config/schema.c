@@ -95,8 +95,8 @@
         "once each.")                                                          \
     ROW(BACKENDS, keep_rows, INTEGER, "1", "1099511627776", "1000000",         \
         "mysql-autoinc",                                                       \
-        "So many of a table's newest rows are kept; older ones are purged in " \
-        "small steps.")                                                        \
+        "Rows more than so many ids below a table's newest are purged, in "    \
+        "small steps; never the last one.")                                    \
     ROW(BACKENDS, tls, CHOICE, ONE_OF("off, require, verify"), "off", SERVERS, \
         "Whether the connection is encrypted, and whether the server's "       \
         "certificate and name are checked. redis and memcached have off "      \

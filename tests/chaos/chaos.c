@@ -24,8 +24,12 @@ int chaos_setup(void **state)
     const char *seed = getenv("SEQB_CHAOS_SEED");
     void *scene;
 
-    if (chaos == NULL || scene_setup(&scene) != 0)
+    if (chaos == NULL)
         return -1;
+    if (scene_setup(&scene) != 0) {
+        free(chaos);
+        return -1;
+    }
     chaos->scene = scene;
     chaos->seed = seed != NULL ? strtoull(seed, NULL, 10)
                                : (uint64_t)clock_now_us() << 8 | 1;

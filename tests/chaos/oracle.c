@@ -24,12 +24,12 @@ static void *memory_new(size_t count, size_t size)
 }
 
 /* Where the page is, or belongs. */
-static struct oracle_page **table_place(struct oracle_page **table,
-                                        size_t capacity, uint64_t name)
+static struct oracle_place *table_find(struct oracle_place *table,
+                                       size_t capacity, uint64_t name)
 {
     size_t i = (name * 0x9e3779b97f4a7c15U) >> 20 & (capacity - 1);
 
-    while (table[i] != NULL && table[i]->name != name)
+    while (table[i].page != NULL && table[i].page->name != name)
         i = (i + 1) & (capacity - 1);
     return &table[i];
 }
@@ -37,13 +37,13 @@ static struct oracle_page **table_place(struct oracle_page **table,
 static void table_grow(struct oracle *oracle)
 {
     const size_t capacity = oracle->capacity * 2;
-    struct oracle_page **table = memory_new(capacity, sizeof *table);
+    struct oracle_place *table = memory_new(capacity, sizeof *table);
 
     for (size_t i = 0; i < oracle->capacity; i++) {
-        struct oracle_page *page = oracle->table[i];
+        struct oracle_page *page = oracle->table[i].page;
 
         if (page != NULL)
-            *table_place(table, capacity, page->name) = page;
+            table_find(table, capacity, page->name)->page = page;
     }
     free(oracle->table);
     oracle->table = table;
@@ -52,19 +52,19 @@ static void table_grow(struct oracle *oracle)
 
 static struct oracle_page *page_of(struct oracle *oracle, uint64_t name)
 {
-    struct oracle_page **place =
-        table_place(oracle->table, oracle->capacity, name);
+    struct oracle_place *place =
+        table_find(oracle->table, oracle->capacity, name);
 
-    if (*place != NULL)
-        return *place;
+    if (place->page != NULL)
+        return place->page;
     if (oracle->pages * 2 >= oracle->capacity) {
         table_grow(oracle);
-        place = table_place(oracle->table, oracle->capacity, name);
+        place = table_find(oracle->table, oracle->capacity, name);
     }
-    *place = memory_new(1, sizeof **place);
-    (*place)->name = name;
+    place->page = memory_new(1, sizeof *place->page);
+    place->page->name = name;
     oracle->pages++;
-    return *place;
+    return place->page;
 }
 
 void oracle_init(struct oracle *oracle)
@@ -76,7 +76,7 @@ void oracle_init(struct oracle *oracle)
 void oracle_fini(struct oracle *oracle)
 {
     for (size_t i = 0; i < oracle->capacity; i++)
-        free(oracle->table[i]);
+        free(oracle->table[i].page);
     free(oracle->table);
 }
 

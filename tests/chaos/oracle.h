@@ -11,8 +11,12 @@
 
 struct oracle_page;
 
+struct oracle_place {
+    struct oracle_page *page; /* NULL: free */
+};
+
 struct oracle {
-    struct oracle_page **table; /* by hash; NULL: free */
+    struct oracle_place *table; /* by hash */
     size_t capacity;            /* of the table; a power of two */
     size_t pages;
     int64_t count;    /* numbers heard of */

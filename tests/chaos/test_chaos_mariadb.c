@@ -86,6 +86,16 @@ static void lose(struct chaos *chaos)
     chaos_start(chaos);
 }
 
+/* The tables with their first rows. */
+static void keep_so_far(void)
+{
+    mariadb_tell(careless,
+                 "SET GLOBAL innodb_flush_log_at_trx_commit = 1;"
+                 "CREATE OR REPLACE TABLE seq.kept (id INT) ENGINE = InnoDB;"
+                 "INSERT INTO seq.kept VALUES (1);"
+                 "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
+}
+
 /* Numbers do come twice, from different brokers, and are told. */
 static void careless_server(struct chaos *chaos, const char *engine,
                             const char *name)
@@ -101,6 +111,8 @@ static void careless_server(struct chaos *chaos, const char *engine,
                          "innodb_flush_log_at_trx_commit");
     set_topology(chaos, careless, engine, true);
     chaos->crowd.expects_loss = true;
+    chaos_start(chaos);
+    keep_so_far();
     chaos_run(chaos, name, FAULTS, lose);
 }
 

@@ -12,7 +12,7 @@
 #include "contract/sqlite_files.h"
 #include "platform/text.h"
 
-#define FAULTS 8
+#define FAULTS 6
 
 /* The fastest broker takes millions while the slowest takes what is waited
  * for: the gap must exceed that. */

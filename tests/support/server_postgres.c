@@ -190,6 +190,8 @@ struct server *server_postgres(const char *const *settings)
 
 void postgres_await(struct server *server)
 {
+    if (server->pid == 0)
+        server_start(server);
     while (!postgres_answers(server))
         pause_shortly();
 }

@@ -27,7 +27,8 @@ void postgres_promote(struct server *standby);
 /* Waits until the standby has replayed what the primary has written. */
 void postgres_catch_up(struct server *primary, struct server *standby);
 
-/* Waits until it answers: it recovers by itself from the death of a process. */
+/* Waits until it answers: it recovers by itself from the death of a process,
+ * and is started if it was killed. */
 void postgres_await(struct server *server);
 
 /* SQL of an administrator in that database, one transaction. `postgres_ask`:

@@ -110,7 +110,7 @@ static size_t replicas_known(struct server *sentinel, const char *name)
 void sentinel_watch(struct server *sentinel, const char *name,
                     const struct server *master, size_t replicas)
 {
-    const int64_t until_ms = clock_now_ms() + PATIENCE_S * 1000;
+    const int64_t until_ms = clock_now_ms() + PATIENCE_S * INT64_C(1000);
 
     server_tell(sentinel, "SENTINEL MONITOR %s 127.0.0.1 %d 1", name,
                 (int)server_port(master));
@@ -125,6 +125,6 @@ void sentinel_hurry(struct server *sentinel, const char *name)
 {
     server_tell(sentinel,
                 "SENTINEL SET %s down-after-milliseconds 200 failover-timeout "
-                "5000",
+                "20000",
                 name);
 }

@@ -15,6 +15,7 @@
 #include "support/rig.h"
 
 #define TIMEOUT_MS 50
+#define IDLE_MS    200 /* well past the end of any call */
 
 static void use_sockets(struct rig *rig)
 {
@@ -157,7 +158,7 @@ static bool idles_undisturbed(struct rig *rig)
     rig_take(broker, 100, &numbers);
     rig_await_rest(broker);
     opens = fake_calls(rig->stores[0], FAKE_OPEN);
-    until_ms = clock_now_ms() + 4 * TIMEOUT_MS;
+    until_ms = clock_now_ms() + IDLE_MS;
     rig_await(the_time_has_passed, &until_ms);
     calls = fake_calls(rig->stores[0], FAKE_RESERVE);
     while (fake_calls(rig->stores[0], FAKE_RESERVE) == calls)
