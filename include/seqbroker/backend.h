@@ -98,12 +98,16 @@ struct seqb_request {
 };
 
 /* A direct counter is raised to at least `floor`; if its origin is not the
- * store's, or its row is gone, by `gap` as well, and is bound to it. */
+ * store's, by `gap` as well, and is bound to it. So is the base, the value
+ * that a counter begins after which is not there; a base that is not there
+ * itself was 0. The gaps are how far a store that changed may have gone
+ * back. */
 struct seqb_raise {
     const char *counter;
-    int64_t floor; /* >= 0 */
-    int64_t gap;   /* >= 0; how far a store that changed may have gone back */
-    int64_t limit; /* no value above it is stored: SEQB_EXHAUSTED */
+    int64_t floor;    /* >= 0 */
+    int64_t gap;      /* >= 0 */
+    int64_t limit;    /* no value above it is stored: SEQB_EXHAUSTED */
+    int64_t base_gap; /* >= 0; for the base */
 };
 
 /* A leased window to count in, from offset 0. */

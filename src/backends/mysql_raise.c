@@ -56,7 +56,7 @@ static bool standing_lift(struct standing *now, const struct seqb_raise *raise)
     bool fits = true;
 
     if (now->base.state != MYSQL_COUNTER_BOUND)
-        fits = value_lift(&now->base.value, raise->gap);
+        fits = value_lift(&now->base.value, raise->base_gap);
     if (now->row.state == MYSQL_COUNTER_ABSENT)
         now->row.value = now->base.value;
     if (now->row.state == MYSQL_COUNTER_FOREIGN)

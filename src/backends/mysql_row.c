@@ -262,29 +262,12 @@ static bool row_rebind(struct mysql_counter *row, int64_t gap)
     return value_lift(&row->value, gap);
 }
 
-static void row_lift(struct mysql_counter *row, int64_t floor)
-{
-    if (row->value < floor)
-        row->value = floor;
-}
-
-/*
- * The base is rebound with the first counter, so that those which are not in
- * an older copy of the table begin above what they had reached. If it is gone,
- * so are all rows, and the floor is all that is known of them: what one
- * broker was granted. Others were granted more, by less than the gap.
- */
+/* The base is rebound with the first counter, so that those which are not in
+ * an older copy of the table begin above what they had reached. */
 static bool raise_lift(const struct seqb_raise *raise,
                        struct mysql_counter *base, struct mysql_counter *row)
 {
-    int64_t floor = raise->floor;
-
-    if (base->state == MYSQL_COUNTER_ABSENT) {
-        if (!value_lift(&floor, raise->gap))
-            return false;
-        row_lift(base, raise->floor);
-    }
-    if (!row_rebind(base, raise->gap))
+    if (!row_rebind(base, raise->base_gap))
         return false;
     if (row->state == MYSQL_COUNTER_ABSENT) {
         row->state = MYSQL_COUNTER_BOUND;
@@ -292,7 +275,8 @@ static bool raise_lift(const struct seqb_raise *raise,
     }
     if (!row_rebind(row, raise->gap))
         return false;
-    row_lift(row, floor);
+    if (row->value < raise->floor)
+        row->value = raise->floor;
     return row->value <= raise->limit;
 }
 

@@ -32,13 +32,15 @@ static void raise_ask(struct postgres *postgres, const struct seqb_raise *raise)
 {
     char floor[POSTGRES_NUMBER_SIZE];
     char gap[POSTGRES_NUMBER_SIZE];
+    char base_gap[POSTGRES_NUMBER_SIZE];
     const char *const origin = postgres->base.origin;
-    const char *const base[] = {gap, origin};
+    const char *const base[] = {base_gap, origin};
     const char *const found[] = {raise->counter, origin};
     const char *const row[] = {raise->counter, floor, gap, origin};
 
     postgres_number_make(raise->floor, floor);
     postgres_number_make(raise->gap, gap);
+    postgres_number_make(raise->base_gap, base_gap);
     postgres_link_add(&postgres->link, raise_base_sql, 2, base);
     postgres_link_add(&postgres->link, raise_found_sql, 2, found);
     postgres_link_add(&postgres->link, raise_row_sql, 4, row);

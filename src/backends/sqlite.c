@@ -373,7 +373,7 @@ static enum seqb_status raise_rows(struct sqlite *sqlite,
         return error_set(err, SEQB_CORRUPT,
                          "sqlite %s: counter %s or the base is damaged in %s",
                          sqlite->link.name, raise->counter, sqlite->link.path);
-    fits = row_rebind(&base, raise->gap);
+    fits = row_rebind(&base, raise->base_gap);
     if (row.state == ROW_ABSENT)
         row = base;
     fits = row_rebind(&row, raise->gap) && fits;

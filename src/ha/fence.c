@@ -41,6 +41,16 @@ struct fence_mark fence_advance(const struct seqb_request *reply,
     };
 }
 
+int64_t fence_raise_floor(const struct fence_mark *mark, int64_t floor,
+                          int64_t gap, const struct seqb_request *reply)
+{
+    int64_t known = mark->value;
+
+    if (known > 0 && reply->status == SEQB_FENCED)
+        known = known > INT64_MAX - gap ? INT64_MAX : known + gap;
+    return known > floor ? known : floor;
+}
+
 int64_t fence_window_floor(const struct fence_mark *mark,
                            const struct seqb_request *reply)
 {

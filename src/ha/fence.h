@@ -38,6 +38,14 @@ enum fence_verdict fence_judge(enum seqb_guarantee guarantee,
 struct fence_mark fence_advance(const struct seqb_request *reply,
                                 enum seqb_guarantee guarantee);
 
+/*
+ * What a direct counter is raised to at least. If its store changed, that is
+ * `gap` above the mark: the store may have forgotten all, and what is known of
+ * other brokers is only that they were granted no more than that beyond it.
+ */
+int64_t fence_raise_floor(const struct fence_mark *mark, int64_t floor,
+                          int64_t gap, const struct seqb_request *reply);
+
 /* A window to install must lie above this: the window that stands in the
  * cell, and the last that this broker used. */
 int64_t fence_window_floor(const struct fence_mark *mark,

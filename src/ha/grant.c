@@ -144,13 +144,15 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
                                    const struct seqb_request *reply,
                                    struct seqb_error *err)
 {
+    const int64_t failover_gap = slot->counter->pool->options->failover_gap;
+    const int64_t gap = slot->is_lease ? WINDOW_GAP : failover_gap;
     const struct seqb_raise raise = {
         .counter = reply->counter,
-        .floor =
-            max_of(max_of(slot->floor, slot->mark.value), slot_level(slot)),
-        .gap = slot->is_lease ? WINDOW_GAP
-                              : slot->counter->pool->options->failover_gap,
+        .floor = max_of(fence_raise_floor(&slot->mark, slot->floor, gap, reply),
+                        slot_level(slot)),
+        .gap = gap,
         .limit = reply->limit,
+        .base_gap = failover_gap,
     };
     int64_t value;
     const enum seqb_status status = call_raise(worker, &raise, &value, err);

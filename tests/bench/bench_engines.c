@@ -27,11 +27,12 @@
 #include "platform/text.h"
 #include "support/folder.h"
 
-#define RUNS_MAX    21
-#define AT_ONCE     1000 /* numbers in one call */
-#define LIMIT       ((int64_t)1 << 40)
-#define WINDOW_BITS 20
-#define HUNGRY_MAX  100
+#define RUNS_MAX       21
+#define AT_ONCE        1000 /* numbers in one call */
+#define LIMIT          ((int64_t)1 << 40)
+#define GRANTS_COUNTER "grants/0/order"
+#define WINDOW_BITS    20
+#define HUNGRY_MAX     100
 
 static double seconds = 1.0;
 static int runs = 5;
@@ -179,23 +180,27 @@ static struct seqb_request request_of(const struct store *store,
     };
 }
 
+static void grant_one(const struct store *store, struct seqb_backend *backend)
+{
+    struct seqb_request request = request_of(store, GRANTS_COUNTER);
+
+    if (store->ops->reserve(backend, &request, 1, NULL) != SEQB_OK ||
+        (request.status != SEQB_OK && request.status != SEQB_EXHAUSTED))
+        fail_msg("%s", request.error.text);
+}
+
 static void bench_grants(const struct store *store)
 {
     struct seqb_backend *backend = open_backend(store, store->port);
     double rates[RUNS_MAX];
 
-    counter_prepare(store, backend, "grants/0/order");
+    counter_prepare(store, backend, GRANTS_COUNTER);
     for (int i = 0; i < runs; i++) {
         const double start = now_s();
         int64_t grants = 0;
 
-        for (; now_s() - start < seconds; grants++) {
-            struct seqb_request request = request_of(store, "grants/0/order");
-
-            if (store->ops->reserve(backend, &request, 1, NULL) != SEQB_OK ||
-                (request.status != SEQB_OK && request.status != SEQB_EXHAUSTED))
-                fail_msg("%s", request.error.text);
-        }
+        for (; now_s() - start < seconds; grants++)
+            grant_one(store, backend);
         rates[i] = (double)grants / (now_s() - start);
     }
     print_message("| %s | %.0f |", store->ops->engine, median(rates));

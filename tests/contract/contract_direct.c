@@ -58,7 +58,7 @@ static void last_int64_is_granted_and_none_after_it(void **state)
 {
     const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
-    const struct seqb_raise raise = {ORDER, INT64_MAX - 3, 0, INT64_MAX};
+    const struct seqb_raise raise = {ORDER, INT64_MAX - 3, 0, INT64_MAX, 0};
     struct seqb_request request = contract_request(contract, ORDER, 0);
     struct seqb_error err;
     int64_t value;
@@ -112,7 +112,7 @@ static void raise_above_the_limit_changes_nothing(void **state)
 {
     const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
-    const struct seqb_raise raise = {ORDER, 101, 0, 100};
+    const struct seqb_raise raise = {ORDER, 101, 0, 100, 0};
     struct seqb_error err;
     int64_t value = -7;
 
@@ -225,6 +225,21 @@ static void raising_a_counter_that_the_copy_lacks_adds_the_gap(void **state)
     assert_int_equal(contract_raise(contract->backend, ORDER, 0, 1000), 1100);
 }
 
+static void base_has_a_gap_of_its_own(void **state)
+{
+    struct contract *contract = *state;
+    const struct seqb_raise raise = {ORDER, 0, 10, CONTRACT_LIMIT, 1000};
+    int64_t value;
+
+    store_restore(contract);
+    contract_reopen(contract);
+    assert_status(
+        contract->backend->ops->raise(contract->backend, &raise, &value, NULL),
+        SEQB_OK);
+    assert_int_equal(value, 110);
+    (void)contract_take(contract, LATER, 5, 1000);
+}
+
 static void floor_above_the_gap_wins(void **state)
 {
     struct contract *contract = *state;
@@ -241,9 +256,9 @@ static void gap_that_overflows_leaves_the_counter_fenced(void **state)
 {
     struct contract *contract = *state;
     const struct seqb_raise raises[] = {
-        {ORDER, 0, INT64_MAX, INT64_MAX}, /* 100 + gap is no number */
-        {ORDER, 0, 1000, 1099},
-        {LATER, 0, 1000, 999},
+        {ORDER, 0, INT64_MAX, INT64_MAX, 0}, /* 100 + gap is no number */
+        {ORDER, 0, 1000, 1099, 1000},
+        {LATER, 0, 1000, 999, 1000},
     };
     struct seqb_error err;
     int64_t value = -7;
@@ -311,6 +326,7 @@ const struct contract_test contract_direct_tests[] = {
                   NEEDS_DIRECT | NEEDS_RESTORE),
     CONTRACT_TEST(raising_a_counter_that_the_copy_lacks_adds_the_gap,
                   NEEDS_DIRECT | NEEDS_RESTORE),
+    CONTRACT_TEST(base_has_a_gap_of_its_own, NEEDS_DIRECT | NEEDS_RESTORE),
     CONTRACT_TEST(floor_above_the_gap_wins, NEEDS_DIRECT | NEEDS_RESTORE),
     CONTRACT_TEST(gap_that_overflows_leaves_the_counter_fenced,
                   NEEDS_DIRECT | NEEDS_RESTORE),

@@ -54,17 +54,18 @@ static void deleted_rows_are_not_made_anew_by_opening(void **state)
 }
 
 /* Who raises knows of its own grants alone. */
-static void deleted_counter_begins_a_gap_above_what_is_known_of_it(void **state)
+static void
+deleted_counter_begins_at_the_floor_and_others_at_the_gap(void **state)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
 
     must_take(f, 5000, 0);
     TELL(f, "DELETE FROM seqb_counters");
-    assert_int_equal(must_raise(f, 4000, 1000), 5000);
+    assert_int_equal(must_raise(f, 5000, 1000), 5000);
     must_take(f, 5, 5000);
     assert_status(take(f, "main/0/other", 1, &request), SEQB_OK);
-    assert_int_equal(request.block.first, 5001);
+    assert_int_equal(request.block.first, 1001);
     TELL(f, "DELETE FROM seqb_counters WHERE name = ''");
     assert_int_equal(must_raise(f, 0, 1000), 5005); /* its row holds */
 }
@@ -75,7 +76,7 @@ static void server_that_became_another_ends_the_backend(void **state)
 {
     struct fixture *f = start(state);
     struct seqb_backend *other;
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000};
     int64_t value;
 
     must_take(f, 5, 0);
@@ -94,7 +95,7 @@ static void server_that_became_another_ends_the_backend(void **state)
 static void raise_on_a_server_that_became_another_changes_nothing(void **state)
 {
     struct fixture *f = start(state);
-    const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT};
+    const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT, 1000};
     int64_t value = -7;
 
     must_take(f, 5, 0);
@@ -174,7 +175,7 @@ struct raiser {
 static void *raiser_run(void *argument)
 {
     struct raiser *raiser = argument;
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000};
 
     (void)pthread_barrier_wait(raiser->begin);
     raiser->status = raiser->backend->ops->raise(raiser->backend, &raise,
@@ -222,7 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(counter_is_new_only_while_the_base_holds),
         FIXTURE_TEST(deleted_rows_are_not_made_anew_by_opening),
-        FIXTURE_TEST(deleted_counter_begins_a_gap_above_what_is_known_of_it),
+        FIXTURE_TEST(deleted_counter_begins_at_the_floor_and_others_at_the_gap),
         FIXTURE_TEST(server_that_became_another_ends_the_backend),
         FIXTURE_TEST(raise_on_a_server_that_became_another_changes_nothing),
         FIXTURE_TEST(dump_that_is_put_back_on_the_same_server_is_fenced),

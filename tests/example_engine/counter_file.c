@@ -387,7 +387,7 @@ static enum seqb_status raise_slots(const struct file *file,
         status = slot_find(file, raise->counter, &place, err);
     if (status != SEQB_OK)
         return status;
-    fits = value_rebind(file, &base, raise->gap);
+    fits = value_rebind(file, &base, raise->base_gap);
     if (place.is_there)
         fits = value_rebind(file, &place, raise->gap) && fits;
     else

@@ -325,7 +325,7 @@ static enum seqb_status raise_direct(struct fake_store *store,
     bool fits = true;
 
     if (!fake_cell_is_bound(store, base))
-        fits = value_add(&start, raise->gap, INT64_MAX);
+        fits = value_add(&start, raise->base_gap, INT64_MAX);
     if (cell == NULL)
         value = start;
     else if (!fake_cell_is_bound(store, cell))

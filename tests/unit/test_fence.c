@@ -237,6 +237,36 @@ static void a_new_window_lies_above_the_cells_and_ones_own(void **state)
     }
 }
 
+static void a_raise_passes_what_others_may_have_been_granted(void **state)
+{
+    static const struct {
+        enum seqb_status status;
+        int64_t mark;
+        int64_t floor;
+        int64_t raised;
+    } cases[] = {
+        {SEQB_FENCED, -1, 0, 0}, /* nothing is known */
+        {SEQB_FENCED, -1, 7, 7},
+        {SEQB_FENCED, 1, 0, 101},
+        {SEQB_FENCED, 50, 149, 150},
+        {SEQB_FENCED, 50, 151, 151},
+        {SEQB_FENCED, INT64_MAX - 100, 0, INT64_MAX},
+        {SEQB_FENCED, INT64_MAX - 99, 0, INT64_MAX},
+        {SEQB_FENCED, INT64_MAX, 0, INT64_MAX},
+        {SEQB_OK, 50, 60, 60}, /* below the windows in use, no more */
+        {SEQB_OK, 50, 0, 50},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct fence_mark mark = {0, cases[i].mark};
+        const struct seqb_request reply = {.status = cases[i].status};
+
+        assert_int_equal(fence_raise_floor(&mark, cases[i].floor, 100, &reply),
+                         cases[i].raised);
+    }
+}
+
 struct sanity {
     int64_t want;
     int64_t limit;
@@ -341,6 +371,7 @@ int main(void)
         cmocka_unit_test(the_mark_is_the_last_value_of_the_block),
         cmocka_unit_test(no_value_is_accepted_twice),
         cmocka_unit_test(a_new_window_lies_above_the_cells_and_ones_own),
+        cmocka_unit_test(a_raise_passes_what_others_may_have_been_granted),
         cmocka_unit_test(a_direct_block_is_one_that_was_asked_for),
         cmocka_unit_test(a_windowed_block_is_one_that_was_asked_for),
     };
