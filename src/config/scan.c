@@ -182,9 +182,10 @@ static void scan_integer(struct scan *scan)
 
     if (!integer.fits_int64) {
         scan->is_ok = false;
+        /* Not shown: it may be a password that lacks its quotes. */
         mistakes_add(scan->source->mistakes, here(scan),
-                     "the number %.*s does not fit in 64 bits",
-                     (int)(integer.length < 64 ? integer.length : 64), start);
+                     "a number of %zu characters does not fit in 64 bits",
+                     integer.length);
     }
     take_many(scan, integer.length);
     if (!integer.fits_int32 && *scan->at != 'L')

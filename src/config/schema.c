@@ -87,7 +87,8 @@
     ROW(BACKENDS, sentinels, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,   \
         "redis",                                                               \
         "The sentinels to ask for the master, as [ \"10.0.0.3:26379\", ... "   \
-        "], instead of host and port.")                                        \
+        "], instead of host and port. Sentinels that ask for a password are "  \
+        "not supported.")                                                      \
     ROW(BACKENDS, master_name, TEXT, NO_RANGE, NO_DEFAULT, "redis",            \
         "What the sentinels call the master. Required with sentinels.")        \
     ROW(BACKENDS, table_format, TEXT, NO_RANGE, "%s_code_%d", "mysql-autoinc", \
