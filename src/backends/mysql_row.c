@@ -66,7 +66,9 @@ static void grant_write(struct mysql_row *mysql,
     mysql_link_quote(link, request->counter);
 }
 
-/* Many are one transaction; one is its own. */
+/* Many are one transaction; one is its own. From the SELECT on nobody can put
+ * another table in the place of seqb_counters, so that the origin read after it
+ * holds to the end. */
 static void grants_write(struct mysql_row *mysql, size_t n)
 {
     struct mysql_link *link = &mysql->link;
@@ -75,7 +77,8 @@ static void grants_write(struct mysql_row *mysql, size_t n)
         grant_write(mysql, mysql->turns[0].request, ORIGIN_SQL);
         return;
     }
-    mysql_link_add(link, "SET @seqb_origin = " ORIGIN_SQL ";BEGIN;");
+    mysql_link_add(link, "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0 FOR UPDATE;"
+                         "SET @seqb_origin = " ORIGIN_SQL ";");
     for (size_t i = 0; i < n; i++) {
         grant_write(mysql, mysql->turns[i].request, "@seqb_origin");
         mysql_link_add(link, ";");
@@ -116,7 +119,7 @@ static enum seqb_status grants_read(struct mysql_row *mysql, size_t n,
                    ? grant_read(link, mysql->turns[0].request, err)
                    : status;
     }
-    status = mysql_link_skip(link, 2, err);
+    status = mysql_link_skip(link, 3, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++) {
         status = mysql_link_next(link, err);
         if (status == SEQB_OK)

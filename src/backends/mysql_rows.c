@@ -10,7 +10,7 @@
 
 /*
  * Two who find no base would both make one, so that it is put there first if
- * need be: bound to no origin, which means what its absence means.
+ * need be: bound to no origin, so that it is another store's.
  */
 static void begin_write(struct mysql_link *link)
 {
@@ -71,8 +71,6 @@ static enum seqb_status row_read(struct mysql_link *link, const char *origin,
     if (!mysql_link_int64(link, 0, &out->value) || out->value < 0 ||
         bound == NULL)
         out->state = MYSQL_COUNTER_DAMAGED;
-    else if (bound[0] == '\0')
-        out->state = MYSQL_COUNTER_ABSENT; /* see begin_write */
     else if (strcmp(bound, origin) == 0)
         out->state = MYSQL_COUNTER_BOUND;
     else

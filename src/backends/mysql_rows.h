@@ -15,9 +15,9 @@
 struct mysql_counter {
     const char *name;
     enum {
-        MYSQL_COUNTER_ABSENT, /* or there, but bound to no origin */
+        MYSQL_COUNTER_ABSENT,
         MYSQL_COUNTER_BOUND,
-        MYSQL_COUNTER_FOREIGN, /* to the origin that was asked for */
+        MYSQL_COUNTER_FOREIGN, /* to another origin than was asked for */
         MYSQL_COUNTER_DAMAGED
     } state;
     bool is_there; /* as it was found, whatever its state becomes */

@@ -28,8 +28,9 @@
 
 /* True while the server may be written to as a primary: part of the WHERE of
  * whatever grants, since read_only does not stop users with more rights. The
- * variable is a number or a word, by version. */
-#define MYSQL_PRIMARY_SQL "@@GLOBAL.read_only IN ('0', 'OFF')"
+ * variable is a number or a word, by version; compared as a text, since MySQL
+ * in strict mode refuses to change rows where 'OFF' is taken for a number. */
+#define MYSQL_PRIMARY_SQL "CONCAT(@@GLOBAL.read_only) IN ('0', 'OFF')"
 
 /*
  * Checks role and durability (SEQB_ROLE; SEQB_UNSAFE unless `accept_loss`),

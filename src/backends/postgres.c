@@ -47,13 +47,16 @@ static enum seqb_status postgres_install(struct seqb_backend *backend,
 
 /* --- claims --- */
 
-static enum seqb_status claim_judge(const struct postgres *postgres,
-                                    const char *name, const PGresult *result,
-                                    char *standing, size_t size,
-                                    struct seqb_error *err)
+static enum seqb_status claim_judge(struct postgres *postgres, const char *name,
+                                    const PGresult *result, char *standing,
+                                    size_t size, struct seqb_error *err)
 {
-    const char *text = PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "";
+    const char *text = "";
 
+    if (PQnfields(result) != 1)
+        return postgres_link_distrust(&postgres->link, "a claim", err);
+    if (PQntuples(result) > 0)
+        text = PQgetvalue(result, 0, 0);
     if (!text_copy(standing, size, text))
         return error_set(err, SEQB_PROTOCOL,
                          "%s: claim '%s' is longer than %zu bytes",

@@ -42,7 +42,9 @@ enum prelude_column {
     PRELUDE_LOCK,
     PRELUDE_IDLE,
     PRELUDE_SYNC,
-    PRELUDE_ORIGIN
+    PRELUDE_ORIGIN,
+    PRELUDE_VALUE,
+    PRELUDE_COLUMNS
 };
 
 /* READ COMMITTED, since a statement that waited for another broker's must
@@ -68,8 +70,11 @@ static enum seqb_status prelude_check(struct postgres *postgres,
                                       struct seqb_error *err)
 {
     const char *where = postgres->link.where;
-    const char *origin = PQgetvalue(result, 0, PRELUDE_ORIGIN);
+    const char *origin;
 
+    if (PQntuples(result) != 1 || PQnfields(result) != PRELUDE_COLUMNS)
+        return postgres_link_distrust(&postgres->link, "its origin", err);
+    origin = PQgetvalue(result, 0, PRELUDE_ORIGIN);
     if (strcmp(origin, "") == 0)
         return error_set(err, SEQB_ROLE,
                          "%s: the server is a standby by now: give its "

@@ -4,6 +4,7 @@
 #include "contract/mysql_fixture.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "platform/text.h"
 
@@ -379,6 +380,46 @@ static void server_that_forgets_the_next_id_is_refused(void **state)
     }
 }
 
+#define LOCK_WAITS                                                             \
+    "SELECT COUNT(*) FROM information_schema.PROCESSLIST "                     \
+    "WHERE DB = DATABASE() AND STATE LIKE '%table metadata lock'"
+#define MADE                                                                   \
+    "SELECT CREATE_TIME + 0 FROM information_schema.TABLES "                   \
+    "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'seqb_counters'"
+
+/* Whatever was found out about the tables that were there before. The time at
+ * which one was made counts seconds. */
+static void
+tables_that_are_replaced_amid_a_call_are_not_granted_from(void **state)
+{
+    const char *const counters[] = {ORDER};
+    struct fixture *f = start(state);
+    struct waiter waiter;
+    int64_t before;
+
+    must_take(f, 100, 0);
+    TELL(f, "CREATE TABLE dump AS SELECT * FROM seqb_counters");
+    must_take(f, 50, 100);
+    before = number(f, MADE);
+    TELL(f, "LOCK TABLES seqb_counters WRITE, order_code_0 WRITE, dump READ");
+    waiter_start(&waiter, f, counters, COUNT(counters));
+    while (number(f, LOCK_WAITS) < 1)
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+    while (number(f, MADE) == before)
+        TELL(f, "CREATE OR REPLACE TABLE seqb_counters ("
+                "name VARBINARY(127) NOT NULL PRIMARY KEY,"
+                "value BIGINT NOT NULL, origin VARBINARY(159) NOT NULL)"
+                "ENGINE = InnoDB;"
+                "INSERT INTO seqb_counters SELECT * FROM dump");
+    TELL(f, "DELETE FROM order_code_0 WHERE id > 100;"
+            "ALTER TABLE order_code_0 AUTO_INCREMENT = 101; UNLOCK TABLES");
+    waiter_join(&waiter);
+    assert_status(waiter.status, SEQB_UNREACHABLE);
+    assert_status(waiter.requests[0].status, SEQB_UNREACHABLE);
+    must_open(f);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +440,7 @@ int main(void)
         FIXTURE_TEST(counters_never_share_a_table),
         FIXTURE_TEST(case_of_a_key_counts_where_that_of_a_table_does_not),
         FIXTURE_TEST(format_without_its_fields_is_invalid),
+        FIXTURE_TEST(tables_that_are_replaced_amid_a_call_are_not_granted_from),
         FIXTURE_TEST(server_that_forgets_the_next_id_is_refused),
     };
 

@@ -195,6 +195,18 @@ static void counters_without_rows_are_raised_above_their_tables(void **state)
     must_take(f, 5, 1100);
 }
 
+static void counter_whose_origin_was_emptied_is_raised_above_it(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "UPDATE seqb_counters SET origin = '' WHERE name = '" ORDER "';"
+            "TRUNCATE order_code_0");
+    must_be_fenced(f);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+    must_take(f, 5, 1100);
+}
+
 static void damaged_value_is_left_alone(void **state)
 {
     struct fixture *f = start(state);
@@ -449,6 +461,7 @@ int main(void)
         FIXTURE_TEST(rows_of_others_make_a_gap),
         FIXTURE_TEST(counter_without_its_row_goes_on_above_its_table),
         FIXTURE_TEST(counters_without_rows_are_raised_above_their_tables),
+        FIXTURE_TEST(counter_whose_origin_was_emptied_is_raised_above_it),
         FIXTURE_TEST(damaged_value_is_left_alone),
         FIXTURE_TEST(store_that_became_another_is_not_granted_from),
         FIXTURE_TEST(server_closed_for_writing_changes_nothing),

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "platform/thread.h"
 
@@ -70,6 +71,21 @@ deleted_counter_begins_at_the_floor_and_others_at_the_gap(void **state)
     assert_int_equal(must_raise(f, 0, 1000), 5005); /* its row holds */
 }
 
+/* An empty origin is nobody's: the value is to be raised, not forgotten. */
+static void counter_whose_origin_was_emptied_is_fenced(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "UPDATE seqb_counters SET origin = '' WHERE name = '" ORDER "'");
+    must_answer(f, ORDER, SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+    TELL(f, "UPDATE seqb_counters SET origin = ''");
+    must_answer(f, ORDER, SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 2100);
+    must_take(f, 1, 2100);
+}
+
 /* --- another server, another table --- */
 
 static void server_that_became_another_ends_the_backend(void **state)
@@ -108,6 +124,12 @@ static void raise_on_a_server_that_became_another_changes_nothing(void **state)
     assert_int_equal(must_raise(f, 0, 1000), 1005);
 }
 
+#define REPLACED_BY_DUMP                                                       \
+    "CREATE OR REPLACE TABLE seqb_counters ("                                  \
+    "name VARBINARY(127) NOT NULL PRIMARY KEY,"                                \
+    "value BIGINT NOT NULL, origin VARBINARY(159) NOT NULL) ENGINE = InnoDB;"  \
+    "INSERT INTO seqb_counters SELECT * FROM dump"
+
 /* When the table was made. That counts seconds, so that what is put back is put
  * back until it has another date: a day old, it has. */
 static int64_t table_made(struct fixture *f)
@@ -115,6 +137,39 @@ static int64_t table_made(struct fixture *f)
     return number(f, "SELECT CREATE_TIME + 0 FROM information_schema.TABLES "
                      "WHERE TABLE_SCHEMA = DATABASE() "
                      "AND TABLE_NAME = 'seqb_counters'");
+}
+
+#define LOCK_WAITS                                                             \
+    "SELECT COUNT(*) FROM information_schema.PROCESSLIST "                     \
+    "WHERE DB = DATABASE() AND STATE LIKE '%table metadata lock'"
+
+/* Whatever was found out about the table that was there before. */
+static void table_that_is_replaced_amid_a_call_is_not_granted_from(void **state)
+{
+    const char *const counters[] = {ORDER, "main/0/a"};
+    struct fixture *f = start(state);
+    struct waiter waiter;
+    int64_t before;
+
+    must_take(f, 100, 0);
+    TELL(f, "INSERT INTO seqb_counters SELECT 'main/0/a', 7, origin "
+            "FROM seqb_counters WHERE name = '';"
+            "CREATE TABLE dump AS SELECT * FROM seqb_counters");
+    must_take(f, 50, 100);
+    before = table_made(f);
+    TELL(f, "LOCK TABLES seqb_counters WRITE, dump READ");
+    waiter_start(&waiter, f, counters, COUNT(counters));
+    while (number(f, LOCK_WAITS) < 1)
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+    while (table_made(f) == before)
+        TELL(f, REPLACED_BY_DUMP);
+    TELL(f, "UNLOCK TABLES");
+    waiter_join(&waiter);
+    assert_status(waiter.status, SEQB_UNREACHABLE);
+    for (size_t i = 0; i < COUNT(counters); i++)
+        assert_status(waiter.requests[i].status, SEQB_UNREACHABLE);
+    must_open(f);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
 }
 
 /* A dump has the tables' definition and rows. */
@@ -128,11 +183,7 @@ static void dump_that_is_put_back_on_the_same_server_is_fenced(void **state)
     must_take(f, 50, 100);
     before = table_made(f);
     while (table_made(f) == before)
-        TELL(f, "CREATE OR REPLACE TABLE seqb_counters ("
-                "name VARBINARY(127) NOT NULL PRIMARY KEY,"
-                "value BIGINT NOT NULL, origin VARBINARY(159) NOT NULL)"
-                "ENGINE = InnoDB;"
-                "INSERT INTO seqb_counters SELECT * FROM dump");
+        TELL(f, REPLACED_BY_DUMP);
     must_fail(f, SEQB_UNREACHABLE, "another one");
     must_open(f);
     must_answer(f, ORDER, SEQB_FENCED);
@@ -224,8 +275,10 @@ int main(void)
         FIXTURE_TEST(counter_is_new_only_while_the_base_holds),
         FIXTURE_TEST(deleted_rows_are_not_made_anew_by_opening),
         FIXTURE_TEST(deleted_counter_begins_at_the_floor_and_others_at_the_gap),
+        FIXTURE_TEST(counter_whose_origin_was_emptied_is_fenced),
         FIXTURE_TEST(server_that_became_another_ends_the_backend),
         FIXTURE_TEST(raise_on_a_server_that_became_another_changes_nothing),
+        FIXTURE_TEST(table_that_is_replaced_amid_a_call_is_not_granted_from),
         FIXTURE_TEST(dump_that_is_put_back_on_the_same_server_is_fenced),
         FIXTURE_TEST(copy_of_the_files_that_is_put_back_is_fenced),
         FIXTURE_TEST(gap_is_added_once_however_many_raise_at_once),

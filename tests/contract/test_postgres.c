@@ -374,6 +374,29 @@ static void table_that_was_emptied_and_filled_again_is_fenced(void **state)
     must_take(f, 1, 1010);
 }
 
+/* What a call found out about the table before it had to wait for it. */
+static void table_that_is_refilled_amid_a_call_is_not_granted_from(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct waiter waiter;
+    PGconn *holder;
+
+    must_take(f, 10, 0);
+    TELL(f, "CREATE TABLE kept AS TABLE seqb_counters");
+    must_take(f, 50, 10);
+    holder = hold(f, "LOCK TABLE seqb_counters");
+    waiter_start(&waiter, f, 1);
+    await_waiting(f, "relation");
+    PQclear(PQexec(holder, "TRUNCATE seqb_counters; "
+                           "INSERT INTO seqb_counters TABLE kept; COMMIT"));
+    waiter_join(&waiter);
+    PQfinish(holder);
+    assert_status(waiter.status, SEQB_UNREACHABLE);
+    assert_status(waiter.request.status, SEQB_UNREACHABLE);
+    must_open(f);
+    assert_int_equal(must_raise(f, 0, 1000), 1010);
+}
+
 /* The claims were compared in the table that was found at first. */
 static void table_of_another_schema_is_another_store(void **state)
 {
@@ -424,6 +447,7 @@ int main(void)
         FIXTURE_TEST(stopped_server_obeys_the_deadline),
         FIXTURE_TEST(call_ends_when_its_socket_is_shut_down),
         FIXTURE_TEST(table_that_was_emptied_and_filled_again_is_fenced),
+        FIXTURE_TEST(table_that_is_refilled_amid_a_call_is_not_granted_from),
         FIXTURE_TEST(table_of_another_schema_is_another_store),
         FIXTURE_TEST(forked_child_may_not_reserve),
     };

@@ -93,10 +93,34 @@ int32_t free_port(void)
 
 /* --- processes --- */
 
+static void server_show_log(const struct server *server)
+{
+    char path[64];
+    char line[512];
+    FILE *file;
+
+    (void)text_format(path, sizeof path, "%s/server.log", server->folder);
+    file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        print_error("%s", line);
+    if (file != NULL)
+        (void)fclose(file);
+}
+
+/* One that ended by itself says why. */
 static void server_reap(struct server *server)
 {
+    int how;
+
     if (server->pid == 0)
         return;
+    if (waitpid(server->pid, &how, WNOHANG) == server->pid) {
+        print_error("%s ended by itself (%#x):\n", server->kind->program,
+                    (unsigned)how);
+        server_show_log(server);
+        server->pid = 0;
+        return;
+    }
     kill(-server->pid, SIGKILL);
     while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
@@ -218,20 +242,6 @@ static void server_spawn(struct server *server, const char *const *argv)
         server_exec(server, argv, parent);
     }
     (void)setpgid(server->pid, server->pid); /* whoever is first */
-}
-
-static void server_show_log(const struct server *server)
-{
-    char path[64];
-    char line[512];
-    FILE *file;
-
-    (void)text_format(path, sizeof path, "%s/server.log", server->folder);
-    file = fopen(path, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        print_error("%s", line);
-    if (file != NULL)
-        (void)fclose(file);
 }
 
 static void pause_shortly(void)
