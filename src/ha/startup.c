@@ -17,6 +17,7 @@
 #include "platform/thread.h"
 
 #define ADMIT_TIMEOUT_MS 2000
+#define LOOK_TRIES       3
 
 static struct worker_startup *startup_of(struct worker_job *job)
 {
@@ -33,20 +34,34 @@ static void step_done(struct worker *worker)
 
 /* Steps that a worker carries out on its own thread. */
 
-static void step_look(struct worker *worker, struct worker_job *job)
+/* False if the connection broke after it had been made. */
+static bool look_once(struct worker *worker, struct worker_startup *startup)
 {
-    struct worker_startup *startup = startup_of(job);
     struct layout_store *store = &startup->store;
     enum seqb_status status = SEQB_OK;
 
     if (worker->backend == NULL)
         status = worker_open_backend(worker, false, &startup->error);
-    if (status == SEQB_OK)
-        status =
-            claim_look(worker, startup->pool->options, store, &startup->error);
+    if (status != SEQB_OK)
+        return true;
+    status = claim_look(worker, startup->pool->options, store, &startup->error);
     if (status != SEQB_OK)
         worker_disconnect(worker);
     store->is_reached = status == SEQB_OK;
+    return status != SEQB_UNREACHABLE;
+}
+
+/* A store may be found to have another history by several brokers that start
+ * at once: the first binds it, and the others' connections are void. */
+static void step_look(struct worker *worker, struct worker_job *job)
+{
+    struct worker_startup *startup = startup_of(job);
+
+    startup->store.is_reached = false;
+    for (int i = 0; i < LOOK_TRIES; i++) {
+        if (look_once(worker, startup))
+            break;
+    }
     step_done(worker);
 }
 

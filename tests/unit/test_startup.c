@@ -106,6 +106,21 @@ static void start_with_every_store_down_is_unavailable(void **state)
     numbers_fini(&numbers);
 }
 
+/* The only store: without it there is no start. */
+static void connection_that_breaks_at_start_is_made_again(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig_use(rig, 100, &numbers);
+    fake_fail(rig->stores[0], FAKE_CLAIM, 2, SEQB_UNREACHABLE);
+    rig_use(rig, 100, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
 static void start_that_broke_off_can_be_repeated(void **state)
 {
     struct rig *rig = *state;
@@ -225,6 +240,7 @@ int main(void)
         WINDOWED(later_start_waits_only_so_long_for_a_hung_store),
         DIRECT(start_with_every_store_down_is_unavailable),
         WINDOWED(start_with_every_store_down_is_unavailable),
+        DIRECT(connection_that_breaks_at_start_is_made_again),
         DIRECT(start_that_broke_off_can_be_repeated),
         WINDOWED(start_that_broke_off_can_be_repeated),
         DIRECT(brokers_that_start_for_the_first_time_at_once_agree),
