@@ -8,39 +8,10 @@
 #include <string.h>
 
 #include "backends/memcached_item.h"
+#include "backends/requests.h"
 #include "platform/error.h"
 
 enum stage { STAGE_LOOK, STAGE_COUNT };
-
-/* Every request is SEQB_UNCERTAIN until it is answered. */
-static void requests_begin(struct memcached *mc, struct seqb_request *requests,
-                           size_t n)
-{
-    assert(n <= MEMCACHED_REQUESTS_MAX);
-    for (size_t i = 0; i < n; i++) {
-        requests[i].status = SEQB_UNCERTAIN;
-        requests[i].block = (struct seqb_block){0, 0};
-        requests[i].window = SEQB_NO_WINDOW;
-        mc->counts[i].step = 0;
-    }
-}
-
-/* Gives `why` to the requests that are still without an answer. */
-static enum seqb_status requests_end(struct seqb_request *requests, size_t n,
-                                     enum seqb_status status,
-                                     const struct seqb_error *why,
-                                     struct seqb_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (requests[i].status != SEQB_UNCERTAIN)
-            continue;
-        requests[i].error = *why;
-        requests[i].error.status = status;
-        requests[i].status = status;
-        requests[i].window = SEQB_NO_WINDOW;
-    }
-    return error_copy(err, why);
-}
 
 /* False, and the request is answered, if it cannot be asked at all. */
 static bool request_key(struct memcached *mc, struct seqb_request *request,
@@ -174,7 +145,9 @@ enum seqb_status memcached_reserve(struct seqb_backend *backend,
     struct memcached *mc = memcached_of(backend);
     struct seqb_error why;
 
-    requests_begin(mc, requests, n);
+    assert(n <= MEMCACHED_REQUESTS_MAX);
+    memset(mc->counts, 0, n * sizeof mc->counts[0]);
+    requests_begin(requests, n);
     if (memcached_link_begin(&mc->link, mc->timeout_ms, &why) != SEQB_OK)
         return requests_end(requests, n, why.status, &why, err);
     if (stage_run(mc, STAGE_LOOK, requests, n, &why) &&

@@ -15,6 +15,7 @@
 #include "backends/redis_link.h"
 #include "backends/redis_reply.h"
 #include "backends/redis_session.h"
+#include "backends/requests.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -193,32 +194,6 @@ static bool request_append(struct redis *redis, struct seqb_request *request)
     number_make(request->want, want);
     number_make(request->limit, size);
     return script_append(redis, &script);
-}
-
-/* Every request is SEQB_UNCERTAIN until it is answered. */
-static void requests_begin(struct seqb_request *requests, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        requests[i].status = SEQB_UNCERTAIN;
-        requests[i].block = (struct seqb_block){0, 0};
-        requests[i].window = SEQB_NO_WINDOW;
-    }
-}
-
-/* Gives `status` to the requests that are still without an answer. */
-static enum seqb_status requests_end(struct seqb_request *requests, size_t n,
-                                     enum seqb_status status,
-                                     const struct seqb_error *why,
-                                     struct seqb_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (requests[i].status != SEQB_UNCERTAIN)
-            continue;
-        requests[i].error = *why;
-        requests[i].error.status = status;
-        requests[i].status = status;
-    }
-    return error_copy(err, why);
 }
 
 static bool requests_send(struct redis *redis, struct seqb_request *requests,

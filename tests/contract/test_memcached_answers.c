@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "contract/memcached_impostor.h"
+#include "backends/backends.h"
+#include "contract/windowed_answers.h"
 #include "platform/text.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
@@ -29,19 +30,8 @@ static void session_start(struct impostor *impostor, const char *answers,
 
     assert_true(text_format(text, sizeof text, SESSION "%s", answers));
     impostor_start(impostor, text, after);
-    if (impostor_open(impostor) != SEQB_OK)
+    if (impostor_open(impostor, &backend_memcached) != SEQB_OK)
         fail_msg("%s", impostor->err.text);
-}
-
-static enum seqb_status reserve_two(struct impostor *impostor,
-                                    struct seqb_request requests[static 2])
-{
-    requests[0] =
-        (struct seqb_request){.counter = "a", .want = 10, .limit = SIZE};
-    requests[1] =
-        (struct seqb_request){.counter = "b", .want = 10, .limit = SIZE};
-    return backend_memcached.reserve(impostor->backend, requests, 2,
-                                     &impostor->err);
 }
 
 /* --- open --- */
@@ -94,16 +84,8 @@ static void what_is_no_memcached_does_not_open(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct impostor impostor = {0};
-
-        impostor_start(&impostor, rows[i].text, CLOSES);
-        assert_int_equal(impostor_open(&impostor), rows[i].status);
-        assert_int_equal(impostor.err.status, rows[i].status);
-        assert_non_null(strstr(impostor.err.text, "mc-a"));
-        assert_null(impostor.backend);
-        impostor_stop(&impostor);
-    }
+    for (size_t i = 0; i < COUNT(rows); i++)
+        must_refuse_session(&backend_memcached, rows[i].text, rows[i].status);
 }
 
 static void endless_statistics_are_given_up(void **state)
@@ -117,29 +99,16 @@ static void endless_statistics_are_given_up(void **state)
     for (int i = 0; i < 1001; i++)
         assert_true(text_append(text, 65536, "STAT number_%d 1\r\n", i));
     impostor_start(&impostor, text, WAITS);
-    assert_int_equal(impostor_open(&impostor), SEQB_PROTOCOL);
+    assert_int_equal(impostor_open(&impostor, &backend_memcached),
+                     SEQB_PROTOCOL);
     impostor_stop(&impostor);
     free(text);
 }
 
 static void dripping_server_does_not_stretch_the_time_out(void **state)
 {
-    struct impostor impostor = {0};
-    struct seqb_request requests[2];
-
     (void)state;
-    impostor_start(&impostor, "VERSION ", DRIPS);
-    impostor.options.connect_timeout_ms = 200;
-    assert_int_equal(impostor_open(&impostor), SEQB_UNREACHABLE);
-    assert_non_null(strstr(impostor.err.text, "no answer within 200 ms"));
-    impostor_stop(&impostor);
-
-    impostor_start(&impostor, SESSION "EN", DRIPS);
-    impostor.options.timeout_ms = 200;
-    assert_int_equal(impostor_open(&impostor), SEQB_OK);
-    assert_int_equal(reserve_two(&impostor, requests), SEQB_UNCERTAIN);
-    assert_non_null(strstr(impostor.err.text, "no answer within 200 ms"));
-    impostor_stop(&impostor);
+    must_give_up_drips(&backend_memcached, "VERSION ", SESSION "EN", SIZE);
 }
 
 /* --- what is sent --- */
@@ -174,7 +143,7 @@ commands_are_just_these_and_none_makes_a_counter_but_install(void **state)
                   "VA 4 " FLAGS " c3\r\n2048\r\nHD\r\n"
                   "HD\r\nVA 4 f1936785664 c4\r\ntext\r\n",
                   WAITS);
-    assert_int_equal(reserve_two(&impostor, requests), SEQB_OK);
+    assert_int_equal(reserve_two(&impostor, SIZE, requests), SEQB_OK);
     assert_int_equal(requests[0].block.count, 1);
     for (int i = 0; i < 2; i++)
         assert_int_equal(backend_memcached.install(impostor.backend, &window,
@@ -200,7 +169,7 @@ static void used_up_or_absent_cells_are_not_counted_in(void **state)
 
     (void)state;
     session_start(&impostor, "VA 4 " FLAGS " c1\r\n3072\r\nEN\r\n", WAITS);
-    assert_int_equal(reserve_two(&impostor, requests), SEQB_OK);
+    assert_int_equal(reserve_two(&impostor, SIZE, requests), SEQB_OK);
     assert_int_equal(requests[0].status, SEQB_EXHAUSTED);
     assert_int_equal(requests[0].window, 1);
     assert_int_equal(requests[1].status, SEQB_FENCED);
@@ -243,7 +212,7 @@ static void counts_in_the_guard_band_or_another_window_are_refused(void **state)
         (void)text_format(answers, sizeof answers, LOOKS "%sVA 4\r\n2049\r\n",
                           rows[i].count);
         session_start(&impostor, answers, WAITS);
-        assert_int_equal(reserve_two(&impostor, requests), SEQB_OK);
+        assert_int_equal(reserve_two(&impostor, SIZE, requests), SEQB_OK);
         assert_int_equal(requests[0].status, rows[i].status);
         assert_int_equal(requests[0].window, rows[i].window);
         assert_int_equal(requests[0].block.first, rows[i].first);
@@ -281,15 +250,9 @@ static void answers_that_make_no_sense_end_the_connection(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(answers); i++) {
         struct impostor impostor = {0};
-        struct seqb_request requests[2];
 
         session_start(&impostor, answers[i], CLOSES);
-        assert_int_equal(reserve_two(&impostor, requests), SEQB_PROTOCOL);
-        assert_int_equal(impostor.err.status, SEQB_PROTOCOL);
-        assert_int_not_equal(requests[0].status, SEQB_OK);
-        assert_int_equal(requests[1].status, SEQB_UNCERTAIN);
-        assert_int_equal(reserve_two(&impostor, requests), SEQB_UNREACHABLE);
-        assert_int_equal(requests[0].status, SEQB_UNREACHABLE);
+        must_distrust(&impostor, SIZE);
         impostor_stop(&impostor);
     }
 }
@@ -297,17 +260,10 @@ static void answers_that_make_no_sense_end_the_connection(void **state)
 static void closed_in_mid_reply_is_uncertain_from_there_on(void **state)
 {
     struct impostor impostor = {0};
-    struct seqb_request requests[2];
 
     (void)state;
     session_start(&impostor, LOOKS "VA 4\r\n2049\r\nVA 4\r\n20", CLOSES);
-    assert_int_equal(reserve_two(&impostor, requests), SEQB_UNCERTAIN);
-    assert_int_equal(requests[0].status, SEQB_OK);
-    assert_int_equal(requests[0].block.count, 1);
-    assert_int_equal(requests[1].status, SEQB_UNCERTAIN);
-    assert_int_equal(requests[1].error.status, SEQB_UNCERTAIN);
-    assert_int_equal(requests[1].block.count, 0);
-    assert_int_equal(requests[1].window, SEQB_NO_WINDOW);
+    must_doubt_second(&impostor, SIZE, 1);
     impostor_stop(&impostor);
 }
 

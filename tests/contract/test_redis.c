@@ -46,7 +46,7 @@ static void anothers_key_is_refused_and_stays_as_it_is(void **state)
         {"ZADD", KEY, "1", "a"},
         {"XADD", KEY, "1-1", "f", "v"},
         {"HSET", KEY, "name", "value"},
-        {"HSET", KEY, "w", "1", "v", "0", "hi", "1000"},
+        {"HSET", KEY, "w", "1", "v", "0", "hi", "1024"},
     };
     struct fixture *f = fixture_start(state);
     int64_t out;

@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "contract/redis_impostor.h"
+#include "backends/backends.h"
+#include "contract/windowed_answers.h"
 #include "platform/text.h"
 #include "support/servers.h"
 
@@ -43,18 +44,7 @@ static void session_start(struct impostor *impostor, const char *answers,
 
     session_make(text, answers);
     impostor_start(impostor, text, after);
-    assert_int_equal(impostor_open(impostor), SEQB_OK);
-}
-
-static enum seqb_status reserve_two(struct impostor *impostor,
-                                    struct seqb_request requests[static 2])
-{
-    requests[0] =
-        (struct seqb_request){.counter = "main/0/a", .want = 10, .limit = SIZE};
-    requests[1] =
-        (struct seqb_request){.counter = "main/0/b", .want = 10, .limit = SIZE};
-    return backend_redis.reserve(impostor->backend, requests, 2,
-                                 &impostor->err);
+    assert_int_equal(impostor_open(impostor, &backend_redis), SEQB_OK);
 }
 
 /* --- open --- */
@@ -95,15 +85,8 @@ static void what_is_no_master_does_not_open(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct impostor impostor = {0};
-
-        impostor_start(&impostor, rows[i].text, CLOSES);
-        assert_int_equal(impostor_open(&impostor), rows[i].status);
-        assert_int_equal(impostor.err.status, rows[i].status);
-        assert_null(impostor.backend);
-        impostor_stop(&impostor);
-    }
+    for (size_t i = 0; i < COUNT(rows); i++)
+        must_refuse_session(&backend_redis, rows[i].text, rows[i].status);
 }
 
 static void loading_server_is_unreachable(void **state)
@@ -116,7 +99,8 @@ static void loading_server_is_unreachable(void **state)
     add_bulk(text, "role:master\r\nmaster_replid:" REPLID "\r\n");
     assert_true(text_append(text, sizeof text, "-LOADING wait\r\n"));
     impostor_start(&impostor, text, WAITS);
-    assert_int_equal(impostor_open(&impostor), SEQB_UNREACHABLE);
+    assert_int_equal(impostor_open(&impostor, &backend_redis),
+                     SEQB_UNREACHABLE);
     impostor_stop(&impostor);
 }
 
@@ -130,31 +114,18 @@ static void password_that_the_server_quotes_is_not_shown(void **state)
                    "`sesame`\r\n",
                    WAITS);
     impostor.options.password = "sesame";
-    assert_int_equal(impostor_open(&impostor), SEQB_REFUSED);
+    assert_int_equal(impostor_open(&impostor, &backend_redis), SEQB_REFUSED);
     assert_null(strstr(impostor.err.text, "sesame"));
     impostor_stop(&impostor);
 }
 
 static void dripping_server_does_not_stretch_the_time_out(void **state)
 {
-    struct impostor impostor = {0};
-    struct seqb_request requests[2];
     char text[TEXT_SIZE];
 
     (void)state;
-    impostor_start(&impostor, "+", DRIPS);
-    impostor.options.connect_timeout_ms = 200;
-    assert_int_equal(impostor_open(&impostor), SEQB_UNREACHABLE);
-    assert_non_null(strstr(impostor.err.text, "no answer within 200 ms"));
-    impostor_stop(&impostor);
-
     session_make(text, "+");
-    impostor_start(&impostor, text, DRIPS);
-    impostor.options.timeout_ms = 200;
-    assert_int_equal(impostor_open(&impostor), SEQB_OK);
-    assert_int_equal(reserve_two(&impostor, requests), SEQB_UNCERTAIN);
-    assert_non_null(strstr(impostor.err.text, "no answer within 200 ms"));
-    impostor_stop(&impostor);
+    must_give_up_drips(&backend_redis, "+", text, SIZE);
 }
 
 /* --- reserve --- */
@@ -199,18 +170,12 @@ static void answers_out_of_range_are_refused_whole(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(answers); i++) {
         struct impostor impostor = {0};
-        struct seqb_request requests[2];
         char both[256];
 
         /* The second answer is sound, and yet not to be believed. */
         (void)text_format(both, sizeof both, "%s" SOUND, answers[i]);
         session_start(&impostor, both, CLOSES);
-        assert_int_equal(reserve_two(&impostor, requests), SEQB_PROTOCOL);
-        assert_int_equal(impostor.err.status, SEQB_PROTOCOL);
-        assert_int_not_equal(requests[0].status, SEQB_OK);
-        assert_int_equal(requests[1].status, SEQB_UNCERTAIN);
-        assert_int_equal(reserve_two(&impostor, requests), SEQB_UNREACHABLE);
-        assert_int_equal(requests[0].status, SEQB_UNREACHABLE);
+        must_distrust(&impostor, SIZE);
         impostor_stop(&impostor);
     }
 }
@@ -249,7 +214,8 @@ static void errors_tell_what_becomes_of_the_connection(void **state)
 
         (void)text_format(answers, sizeof answers, "%s" SOUND, rows[i].answer);
         session_start(&impostor, answers, WAITS);
-        assert_int_equal(reserve_two(&impostor, requests), rows[i].status);
+        assert_int_equal(reserve_two(&impostor, SIZE, requests),
+                         rows[i].status);
         assert_int_equal(impostor.err.status, rows[i].status);
         assert_int_equal(requests[0].status, rows[i].status);
         assert_int_equal(requests[1].status, SEQB_OK); /* it was granted */
@@ -261,18 +227,11 @@ static void errors_tell_what_becomes_of_the_connection(void **state)
 static void closed_in_mid_reply_is_uncertain_from_there_on(void **state)
 {
     struct impostor impostor = {0};
-    struct seqb_request requests[2];
 
     (void)state;
     session_start(&impostor, SOUND "*4\r\n$2\r\nOK\r\n" WINDOW_5 ":0\r\n:1",
                   CLOSES);
-    assert_int_equal(reserve_two(&impostor, requests), SEQB_UNCERTAIN);
-    assert_int_equal(requests[0].status, SEQB_OK);
-    assert_int_equal(requests[0].block.count, 10);
-    assert_int_equal(requests[1].status, SEQB_UNCERTAIN);
-    assert_int_equal(requests[1].error.status, SEQB_UNCERTAIN);
-    assert_int_equal(requests[1].block.count, 0);
-    assert_int_equal(requests[1].window, SEQB_NO_WINDOW);
+    must_doubt_second(&impostor, SIZE, 10);
     impostor_stop(&impostor);
 }
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "contract/impostor.h"
 #include "contract/redis_fixture.h"
-#include "contract/redis_impostor.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/server_sentinel.h"
@@ -53,6 +53,7 @@ static struct scene *scene_start(void **state, bool has_replica)
     assert_non_null(scene);
     *state = scene;
     scene->sentinel = server_sentinel();
+    scene->f.ops = &backend_redis;
     scene->f.server = server_redis(NULL);
     if (has_replica)
         scene->replica = server_replica(scene->f.server);

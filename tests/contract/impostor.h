@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What passes for a memcached: a process that sends ready-made text on each
- * connection, drips, or closes in mid-reply, and keeps what it was sent. */
+/* What passes for a server: a process that sends ready-made text on each
+ * connection, whatever is asked, and keeps what it was sent. */
 #pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "backends/backends.h"
+#include <seqbroker/backend.h>
 
 /* What it does after its text: reads on, ends its side, or sends a byte now
- * and then. */
+ * and then, for two seconds. */
 enum after { WAITS, CLOSES, DRIPS };
 
 struct impostor {
     pid_t pid;
     int fd;
-    int record[2]; /* a pipe: what it was sent */
-    struct seqb_backend_options options;
-    struct seqb_backend *backend;
+    int record[2];                       /* a pipe: what it was sent */
+    struct seqb_backend_options options; /* of a backend on it */
+    struct seqb_backend *backend;        /* NULL: not open */
     struct seqb_error err;
 };
 
-/* Starts it, with options that lead to it; `text` must live as long. */
+/* Starts it on a free port of 127.0.0.1; the options may be changed then. */
 void impostor_start(struct impostor *impostor, const char *text,
                     enum after after);
 
 /* Opens a backend on it. */
-enum seqb_status impostor_open(struct impostor *impostor);
+enum seqb_status impostor_open(struct impostor *impostor,
+                               const struct seqb_backend_ops *ops);
 
 /* Closes the backend; all that was sent over the first connection stands in
  * `out`. */

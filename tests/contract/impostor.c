@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What passes for a memcached. */
-#include "contract/memcached_impostor.h"
+/* What passes for a server. */
+#include "contract/impostor.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #define DRIPS_MAX 100 /* and then the reply ends */
+#define UNKEPT    (-1)
 
 static void serve(int fd, const char *text, enum after after, int record)
 {
@@ -36,7 +37,7 @@ static void serve(int fd, const char *text, enum after after, int record)
     if (after == CLOSES)
         shutdown(fd, SHUT_WR);
     while ((length = read(fd, got, sizeof got)) > 0) {
-        if (write(record, got, (size_t)length) != length)
+        if (record != UNKEPT && write(record, got, (size_t)length) != length)
             _exit(1);
     }
 }
@@ -45,6 +46,8 @@ static void serve(int fd, const char *text, enum after after, int record)
 static void serve_all(const struct impostor *impostor, const char *text,
                       enum after after)
 {
+    int record = impostor->record[1];
+
     signal(SIGPIPE, SIG_IGN);
     close(impostor->record[0]);
     for (;;) {
@@ -52,9 +55,11 @@ static void serve_all(const struct impostor *impostor, const char *text,
 
         if (fd < 0)
             _exit(1);
-        serve(fd, text, after, impostor->record[1]);
+        serve(fd, text, after, record);
         close(fd);
-        close(impostor->record[1]);
+        if (record != UNKEPT)
+            close(record);
+        record = UNKEPT;
     }
 }
 
@@ -71,7 +76,7 @@ static void impostor_listen(struct impostor *impostor)
     assert_int_equal(
         getsockname(impostor->fd, (struct sockaddr *)&address, &length), 0);
     impostor->options = (struct seqb_backend_options){
-        .name = "mc-a",
+        .name = "impostor-a",
         .host = "127.0.0.1",
         .port = ntohs(address.sin_port),
         .timeout_ms = 20000,
@@ -97,30 +102,34 @@ void impostor_start(struct impostor *impostor, const char *text,
     close(impostor->record[1]);
 }
 
-enum seqb_status impostor_open(struct impostor *impostor)
+enum seqb_status impostor_open(struct impostor *impostor,
+                               const struct seqb_backend_ops *ops)
 {
-    return backend_memcached.open(&impostor->options, &impostor->backend,
-                                  &impostor->err);
+    return ops->open(&impostor->options, &impostor->backend, &impostor->err);
+}
+
+static void backend_close(struct impostor *impostor)
+{
+    if (impostor->backend != NULL)
+        impostor->backend->ops->close(impostor->backend);
+    impostor->backend = NULL;
 }
 
 void impostor_stop(struct impostor *impostor)
 {
-    backend_memcached.close(impostor->backend);
-    impostor->backend = NULL;
+    backend_close(impostor);
     kill(impostor->pid, SIGKILL);
     waitpid(impostor->pid, NULL, 0);
     close(impostor->fd);
     close(impostor->record[0]);
 }
 
-/* Ends the connection; all that was sent over it stands in `out`. */
 void impostor_recall(struct impostor *impostor, char *out, size_t size)
 {
     size_t length = 0;
     ssize_t got;
 
-    backend_memcached.close(impostor->backend);
-    impostor->backend = NULL;
+    backend_close(impostor);
     while ((got = read(impostor->record[0], out + length, size - 1 - length)) >
            0)
         length += (size_t)got;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Subjects of the contract suite that are engines on a MariaDB server. */
+#include "contract/contract_mysql.h"
+
+#include <stdlib.h>
+
+struct mysql_store {
+    struct server_store base;
+    struct fixture *fixture;
+};
+
+struct fixture *fixture_of(struct contract_store *store)
+{
+    return ((struct mysql_store *)store)->fixture;
+}
+
+struct contract_store *mysql_store_new(const struct seqb_backend_ops *ops)
+{
+    struct mysql_store *store = calloc(1, sizeof *store);
+    void *fixture = NULL;
+
+    assert_non_null(store);
+    store->fixture = fixture_prepare(&fixture, ops);
+    store->base.server = store->fixture->server;
+    store->base.base.options = store->fixture->options;
+    return &store->base.base;
+}
+
+static void store_stop(struct contract_store *store)
+{
+    void *fixture = fixture_of(store);
+
+    (void)fixture_stop(&fixture);
+    free(store);
+}
+
+static void store_demote(struct contract_store *store)
+{
+    mariadb_tell(server_of(store), "SET GLOBAL read_only = 1");
+}
+
+static void mariadb_server_is_installed(void **state)
+{
+    (void)state;
+    mariadb_require();
+}
+
+int contract_run_on_mysql(struct contract_subject subject)
+{
+    subject.stop = store_stop;
+    subject.mislead = server_store_mislead;
+    subject.restart = server_store_restart;
+    subject.demote = store_demote;
+    block_sigpipe();
+    return contract_run_on_server(
+        &subject, mariadb_is_installed(),
+        (struct CMUnitTest)cmocka_unit_test(mariadb_server_is_installed));
+}

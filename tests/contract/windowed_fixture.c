@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A private server with an open backend of a windowed engine on it. */
+#include "contract/windowed_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum seqb_status fixture_open(struct fixture *f)
+{
+    f->ops->close(f->backend);
+    f->backend = NULL;
+    return f->ops->open(&f->options, &f->backend, &f->err);
+}
+
+struct fixture *fixture_prepare(void **state, const char *name,
+                                const struct seqb_backend_ops *ops,
+                                struct server *server)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    *state = f;
+    f->ops = ops;
+    f->server = server;
+    f->options = (struct seqb_backend_options){
+        .name = name,
+        .host = "127.0.0.1",
+        .port = server_port(server),
+        .timeout_ms = 20000,
+        .connect_timeout_ms = 20000,
+    };
+    return f;
+}
+
+int fixture_stop(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f == NULL)
+        return 0;
+    f->ops->close(f->backend);
+    server_free(f->server);
+    free(f);
+    return 0;
+}
+
+enum seqb_status install(struct fixture *f, int64_t window, int64_t size,
+                         int64_t *standing)
+{
+    const struct seqb_window w = {COUNTER, window, size};
+
+    return f->ops->install(f->backend, &w, standing, &f->err);
+}
+
+void must_install(struct fixture *f, int64_t window)
+{
+    int64_t standing;
+
+    assert_int_equal(install(f, window, SIZE, &standing), SEQB_OK);
+}
+
+enum seqb_status raise_to(struct fixture *f, int64_t floor, int64_t *out)
+{
+    const struct seqb_raise r = {COUNTER, floor, 0, INT64_MAX, 0};
+
+    return f->ops->raise(f->backend, &r, out, &f->err);
+}
+
+struct seqb_request ask(struct fixture *f, int64_t want, int64_t size,
+                        enum seqb_status *call)
+{
+    struct seqb_request request = {
+        .counter = COUNTER, .want = want, .limit = size};
+
+    assert_non_null(f->backend);
+    *call = f->ops->reserve(f->backend, &request, 1, &f->err);
+    return request;
+}
+
+int64_t must_take(struct fixture *f, int64_t window, int64_t first,
+                  int64_t count)
+{
+    enum seqb_status call;
+    const struct seqb_request request = ask(f, count, SIZE, &call);
+
+    assert_int_equal(call, SEQB_OK);
+    assert_int_equal(request.status, SEQB_OK);
+    assert_int_equal(request.window, window);
+    assert_int_equal(request.block.first, first);
+    assert_in_range(request.block.count, 1, count);
+    return request.block.count;
+}
+
+void must_answer(struct fixture *f, enum seqb_status status, int64_t window)
+{
+    enum seqb_status call;
+    const struct seqb_request request = ask(f, 1, SIZE, &call);
+
+    assert_int_equal(call, SEQB_OK);
+    assert_int_equal(request.status, status);
+    assert_int_equal(request.error.status, status);
+    assert_non_null(strstr(request.error.text, f->options.name));
+    assert_int_equal(request.window, window);
+}
+
+void must_fail(struct fixture *f, enum seqb_status status)
+{
+    enum seqb_status call;
+    const struct seqb_request request = ask(f, 1, SIZE, &call);
+
+    assert_int_equal(call, status);
+    assert_int_equal(f->err.status, status);
+    assert_int_equal(request.status, status);
+    assert_non_null(strstr(f->err.text, f->options.name));
+}
