@@ -19,8 +19,8 @@ struct contract_store *server_store_new(const char *name, struct server *server)
         .name = name,
         .host = "127.0.0.1",
         .port = server_port(server),
-        .timeout_ms = 20000,
-        .connect_timeout_ms = 20000,
+        .timeout_ms = 120000,
+        .connect_timeout_ms = 120000,
         .create = true,
     };
     return &store->base;
