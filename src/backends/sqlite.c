@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/sqlite_history.h"
 #include "backends/sqlite_link.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -147,7 +148,7 @@ static enum seqb_status sqlite_claim(struct seqb_backend *backend,
                                      struct seqb_error *err)
 {
     struct sqlite *sqlite = (struct sqlite *)backend;
-    enum seqb_status status = sqlite_link_check(&sqlite->link, err);
+    enum seqb_status status = sqlite_history_check(&sqlite->link, err);
 
     if (status != SEQB_OK)
         return status;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "backends/sqlite_file.h"
+#include "backends/sqlite_history.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "sqlite_sql.h"
@@ -179,114 +180,15 @@ static enum seqb_status link_prepare(struct sqlite_link *link,
     return SEQB_OK;
 }
 
-/* --- whether it is the same file --- */
+/* --- transactions --- */
 
-static const char *log_path(struct sqlite_link *link)
-{
-    return sqlite3_filename_wal(sqlite3_db_filename(link->db, "main"));
-}
-
-static enum seqb_status link_fail_moved(const struct sqlite_link *link,
-                                        struct seqb_error *err)
-{
-    return error_set(err, SEQB_UNREACHABLE,
-                     "sqlite %s: %s or its -wal file was moved, removed or "
-                     "replaced",
-                     link->name, link->path);
-}
-
-static enum seqb_status commits_read(struct sqlite_link *link, int64_t *out,
-                                     struct seqb_error *err)
-{
-    sqlite3_stmt *query = link->queries[SQLITE_QUERY_COMMITS_FIND];
-    const int result = sqlite3_step(query);
-    enum seqb_status status = SEQB_OK;
-
-    *out = result == SQLITE_ROW ? sqlite3_column_int64(query, 0) : 0;
-    if (result != SQLITE_ROW && result != SQLITE_DONE)
-        status = sqlite_link_fail(link, result, "read", err);
-    (void)sqlite3_reset(query);
-    return status;
-}
-
-/* An older content in the same file: another history begins, so that every
- * counter in it is foreign. The mark is read first, since it only grows when
- * the content has grown: no lock is needed. */
-static enum seqb_status link_compare_mark(struct sqlite_link *link,
-                                          struct seqb_error *err)
-{
-    char history[SQLITE_RANDOM_SIZE];
-    struct sqlite_mark mark;
-    enum seqb_status status;
-
-    sqlite_mark_read(link->path, &mark);
-    /* Also opens the log where nothing has opened it yet. */
-    status = commits_read(link, &link->commits, err);
-    if (status != SEQB_OK || mark.commits <= link->commits)
-        return status;
-    status = sqlite_link_random(link->name, history, err);
-    if (status == SEQB_OK)
-        sqlite_mark_begin(link->path, history, link->commits);
-    return status;
-}
-
-static enum seqb_status link_identify(struct sqlite_link *link,
-                                      struct seqb_error *err)
-{
-    int has_moved = 0;
-    enum seqb_status status = link_compare_mark(link, err);
-
-    if (status != SEQB_OK)
-        return status;
-    if (!sqlite_file_identify(link->path, link->file) ||
-        !sqlite_file_identify(log_path(link), link->log))
-        return link_fail_moved(link, err);
-    /* Asked after: so the name's file is the handle's file. */
-    (void)sqlite3_file_control(link->db, "main", SQLITE_FCNTL_HAS_MOVED,
-                               &has_moved);
-    return has_moved != 0 ? link_fail_moved(link, err) : SEQB_OK;
-}
-
-static enum seqb_status link_check_process(const struct sqlite_link *link,
+enum seqb_status sqlite_link_check_process(const struct sqlite_link *link,
                                            struct seqb_error *err)
 {
     if (link->pid != getpid())
         return error_set(err, SEQB_FORKED,
                          "sqlite %s: was opened before fork()", link->name);
     return SEQB_OK;
-}
-
-enum seqb_status sqlite_link_check(struct sqlite_link *link,
-                                   struct seqb_error *err)
-{
-    enum seqb_status status = link_check_process(link, err);
-
-    if (status != SEQB_OK)
-        return status;
-    /* A handle goes on writing into a file that was removed, and what it
-     * commits there is gone for everybody else. */
-    if (!sqlite_file_is(link->path, link->file) ||
-        !sqlite_file_is(log_path(link), link->log))
-        return link_fail_moved(link, err);
-    return SEQB_OK;
-}
-
-/* --- transactions --- */
-
-/* Inside a transaction: what this handle saw must still be there. */
-static enum seqb_status link_check_commits(struct sqlite_link *link,
-                                           struct seqb_error *err)
-{
-    int64_t commits;
-    const enum seqb_status status = commits_read(link, &commits, err);
-
-    if (status == SEQB_OK && commits < link->commits)
-        return error_set(err, SEQB_UNREACHABLE,
-                         "sqlite %s: the content of %s went back: it was "
-                         "replaced by an older one",
-                         link->name, link->path);
-    link->commits = commits;
-    return status;
 }
 
 static enum seqb_status link_commit(struct sqlite_link *link,
@@ -307,16 +209,16 @@ static enum seqb_status link_commit(struct sqlite_link *link,
 enum seqb_status sqlite_link_begin(struct sqlite_link *link,
                                    struct seqb_error *err)
 {
-    enum seqb_status status = link_check_process(link, err);
+    enum seqb_status status = sqlite_link_check_process(link, err);
 
     if (status == SEQB_OK)
         status = sqlite_link_run(link, SQLITE_QUERY_BEGIN, err);
     if (status != SEQB_OK)
         return status;
     /* Now, since waiting for the lock may have taken a while. */
-    status = sqlite_link_check(link, err);
+    status = sqlite_history_check(link, err);
     if (status == SEQB_OK)
-        status = link_check_commits(link, err);
+        status = sqlite_history_check_commits(link, err);
     if (status != SEQB_OK)
         (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
     return status;
@@ -463,7 +365,7 @@ enum seqb_status sqlite_link_open(struct sqlite_link *link,
     if (status == SEQB_OK)
         status = link_open_tables(link, options->create, err);
     if (status == SEQB_OK)
-        status = link_identify(link, err);
+        status = sqlite_history_identify(link, err);
     return status;
 }
 

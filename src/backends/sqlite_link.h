@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One handle on one SQLite file, for the sqlite engine alone: opening it in
- * the one mode that loses no commit, its statements and transactions, and
- * whether it is still the file that stands under its name.
+ * the one mode that loses no commit, its statements and transactions. Whether
+ * it is still the file that stands under its name is sqlite_history.h's.
  */
 #pragma once
 
@@ -52,12 +52,11 @@ enum seqb_status sqlite_link_open(struct sqlite_link *link,
  * would drop the parent's locks and log. */
 void sqlite_link_close(struct sqlite_link *link);
 
-/* SEQB_FORKED in a forked child; SEQB_UNREACHABLE if another file or none
- * stands under the path or that of the log by now. */
-enum seqb_status sqlite_link_check(struct sqlite_link *link,
-                                   struct seqb_error *err);
+/* SEQB_FORKED in a forked child. */
+enum seqb_status sqlite_link_check_process(const struct sqlite_link *link,
+                                           struct seqb_error *err);
 
-/* Locks the file against other writers, and checks as above. */
+/* Locks the file against other writers, and checks that it is the same. */
 enum seqb_status sqlite_link_begin(struct sqlite_link *link,
                                    struct seqb_error *err);
 
