@@ -99,15 +99,16 @@ struct seqb_request {
 
 /* A direct counter is raised to at least `floor`; if its origin is not the
  * store's, by `gap` as well, and is bound to it. So is the base, the value
- * that a counter begins after which is not there; a base that is not there
- * itself was 0. The gaps are how far a store that changed may have gone
- * back. */
+ * that a counter begins after which is not there, by `base_gap`; a base that
+ * is not there itself was 0, and becomes `base_floor` at least. The gaps are
+ * how far a store that changed may have gone back. */
 struct seqb_raise {
     const char *counter;
-    int64_t floor;    /* >= 0 */
-    int64_t gap;      /* >= 0 */
-    int64_t limit;    /* no value above it is stored: SEQB_EXHAUSTED */
-    int64_t base_gap; /* >= 0; for the base */
+    int64_t floor;      /* >= 0 */
+    int64_t gap;        /* >= 0 */
+    int64_t limit;      /* no value above it is stored: SEQB_EXHAUSTED */
+    int64_t base_gap;   /* >= 0 */
+    int64_t base_floor; /* >= 0 */
 };
 
 /* A leased window to count in, from offset 0. */
@@ -165,7 +166,9 @@ struct seqb_backend_ops {
      * Atomically: counter = max(counter, floor), as `struct seqb_raise` says;
      * `*out` is what it is then. Windowed: drops the cell if its window is at
      * or below `floor`, so that a later window is needed; `*out` is the
-     * window standing, or `floor`. Durable when it returns SEQB_OK.
+     * window standing, or `floor`. Durable when it returns SEQB_OK. If it
+     * fails, it must not take effect any more once it has returned: another
+     * broker may have raised the counter and counted on by then.
      */
     enum seqb_status (*raise)(struct seqb_backend *backend,
                               const struct seqb_raise *raise, int64_t *out,

@@ -8,11 +8,12 @@
 
 #include "platform/text.h"
 
-#define LOWER   "abcdefghijklmnopqrstuvwxyz"
-#define UPPER   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define DIGITS  "0123456789"
-#define LITERAL LOWER UPPER DIGITS "_$-"
-#define KEY     LOWER DIGITS "_.:-" /* no upper case: names may ignore it */
+#define LOWER      "abcdefghijklmnopqrstuvwxyz"
+#define UPPER      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS     "0123456789"
+#define LITERAL    LOWER UPPER DIGITS "_$-"
+#define KEY        LOWER DIGITS "_.:-" /* no upper case: names may ignore it */
+#define GENERATION '~' /* in a pool's internal name, before its number */
 
 /* A server spends up to 5 bytes of a file name on a character: what is longer
  * than this may be refused by a file system that allows 255. */
@@ -43,13 +44,15 @@ bool mysql_format_is_valid(const char *format)
 }
 
 /* Takes "<pool>/<partition>/<key>" apart; false if it is none, or its key may
- * not stand in a formatted name. */
+ * not stand in a formatted name, or its pool is of a later generation: the
+ * format names no pool, so that its table would be that of the first. */
 static bool counter_split(const char *counter, struct parts *out)
 {
     const char *partition = strchr(counter, '/');
+    const char *generation = strchr(counter, GENERATION);
     size_t digits;
 
-    if (partition == NULL)
+    if (partition == NULL || (generation != NULL && generation < partition))
         return false;
     digits = strspn(++partition, DIGITS);
     if (digits == 0 || digits > PARTITION_MAX || partition[digits] != '/')

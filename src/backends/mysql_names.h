@@ -17,9 +17,9 @@ bool mysql_format_is_valid(const char *format);
 /*
  * The name of the counter's table, the same on every server and for every
  * broker: by `format`, which must be valid, for "<pool>/<partition>/<key>"
- * with a key of lower case that leaves the name short enough; for any other
- * counter one that begins with "seqb_", tells a reader whose it is, and ends
- * with a hash of the counter's whole name.
+ * with a pool of the first generation and a key of lower case that leaves the
+ * name short enough; for any other counter one that begins with "seqb_", tells
+ * a reader whose it is, and ends with a hash of the counter's whole name.
  */
 void mysql_table_name(const char *format, const char *counter,
                       char out[MYSQL_TABLE_SIZE]);

@@ -57,6 +57,8 @@ static bool standing_lift(struct standing *now, const struct seqb_raise *raise)
 
     if (now->base.state != MYSQL_COUNTER_BOUND)
         fits = value_lift(&now->base.value, raise->base_gap);
+    if (now->base.is_new && now->base.value < raise->base_floor)
+        now->base.value = raise->base_floor;
     if (now->row.state == MYSQL_COUNTER_ABSENT)
         now->row.value = now->base.value;
     if (now->row.state == MYSQL_COUNTER_FOREIGN)

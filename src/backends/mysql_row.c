@@ -272,6 +272,8 @@ static bool raise_lift(const struct seqb_raise *raise,
 {
     if (!row_rebind(base, raise->base_gap))
         return false;
+    if (base->is_new && base->value < raise->base_floor)
+        base->value = raise->base_floor;
     if (row->state == MYSQL_COUNTER_ABSENT) {
         row->state = MYSQL_COUNTER_BOUND;
         row->value = base->value;

@@ -68,6 +68,7 @@ static enum seqb_status row_read(struct mysql_link *link, const char *origin,
         return status;
     bound = mysql_link_text(link, 1);
     out->is_there = true;
+    out->is_new = bound != NULL && bound[0] == '\0'; /* see begin_write */
     if (!mysql_link_int64(link, 0, &out->value) || out->value < 0 ||
         bound == NULL)
         out->state = MYSQL_COUNTER_DAMAGED;

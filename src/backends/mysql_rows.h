@@ -21,6 +21,7 @@ struct mysql_counter {
         MYSQL_COUNTER_DAMAGED
     } state;
     bool is_there; /* as it was found, whatever its state becomes */
+    bool is_new;   /* the base: it was not there, and was put there just now */
     int64_t value; /* 0 if absent */
 };
 

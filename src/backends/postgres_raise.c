@@ -12,7 +12,7 @@
  * store that changed one after the other. */
 static const char raise_base_sql[] =
     "INSERT INTO seqb_counters (name, value, origin)"
-    " VALUES ('', $1::bigint, $2)"
+    " VALUES ('', greatest($1::bigint, $3::bigint), $2)"
     " ON CONFLICT (name) DO UPDATE"
     " SET value = seqb_counters.value + $1::bigint, origin = $2"
     " WHERE seqb_counters.origin <> $2 AND seqb_counters.value >= 0";
@@ -33,15 +33,17 @@ static void raise_ask(struct postgres *postgres, const struct seqb_raise *raise)
     char floor[POSTGRES_NUMBER_SIZE];
     char gap[POSTGRES_NUMBER_SIZE];
     char base_gap[POSTGRES_NUMBER_SIZE];
+    char base_floor[POSTGRES_NUMBER_SIZE];
     const char *const origin = postgres->base.origin;
-    const char *const base[] = {base_gap, origin};
+    const char *const base[] = {base_gap, origin, base_floor};
     const char *const found[] = {raise->counter, origin};
     const char *const row[] = {raise->counter, floor, gap, origin};
 
     postgres_number_make(raise->floor, floor);
     postgres_number_make(raise->gap, gap);
     postgres_number_make(raise->base_gap, base_gap);
-    postgres_link_add(&postgres->link, raise_base_sql, 2, base);
+    postgres_number_make(raise->base_floor, base_floor);
+    postgres_link_add(&postgres->link, raise_base_sql, 3, base);
     postgres_link_add(&postgres->link, raise_found_sql, 2, found);
     postgres_link_add(&postgres->link, raise_row_sql, 4, row);
 }

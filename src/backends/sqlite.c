@@ -363,6 +363,7 @@ static enum seqb_status raise_rows(struct sqlite *sqlite,
 {
     struct row base;
     struct row row;
+    bool is_base_gone;
     bool fits;
     enum seqb_status status = row_find(sqlite, BASE, &base, err);
 
@@ -374,7 +375,10 @@ static enum seqb_status raise_rows(struct sqlite *sqlite,
         return error_set(err, SEQB_CORRUPT,
                          "sqlite %s: counter %s or the base is damaged in %s",
                          sqlite->link.name, raise->counter, sqlite->link.path);
+    is_base_gone = base.state == ROW_ABSENT;
     fits = row_rebind(&base, raise->base_gap);
+    if (is_base_gone && base.value < raise->base_floor)
+        base.value = raise->base_floor;
     if (row.state == ROW_ABSENT)
         row = base;
     fits = row_rebind(&row, raise->gap) && fits;

@@ -101,7 +101,8 @@ int64_t contract_take(const struct contract *contract, const char *counter,
 int64_t contract_raise(struct seqb_backend *backend, const char *counter,
                        int64_t floor, int64_t gap)
 {
-    const struct seqb_raise raise = {counter, floor, gap, CONTRACT_LIMIT, gap};
+    const struct seqb_raise raise = {counter,        floor, gap,
+                                     CONTRACT_LIMIT, gap,   0};
     struct seqb_error err;
     int64_t value = -1;
 

@@ -73,8 +73,11 @@ static void taker_raise(const struct taker *taker, struct seqb_backend *backend)
         n % 8 != 0)
         return;
     const struct seqb_raise raise = {shared_counters[0],
-                                     taker->block[0][n - 1].first + 300, 0,
-                                     CONTRACT_LIMIT, 0};
+                                     taker->block[0][n - 1].first + 300,
+                                     0,
+                                     CONTRACT_LIMIT,
+                                     0,
+                                     0};
 
     if (backend->ops->raise(backend, &raise, &value, &err) != SEQB_OK)
         print_error("%s\n", err.text);

@@ -58,7 +58,7 @@ static void last_int64_is_granted_and_none_after_it(void **state)
 {
     const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
-    const struct seqb_raise raise = {ORDER, INT64_MAX - 3, 0, INT64_MAX, 0};
+    const struct seqb_raise raise = {ORDER, INT64_MAX - 3, 0, INT64_MAX, 0, 0};
     struct seqb_request request = contract_request(contract, ORDER, 0);
     struct seqb_error err;
     int64_t value;
@@ -112,7 +112,7 @@ static void raise_above_the_limit_changes_nothing(void **state)
 {
     const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
-    const struct seqb_raise raise = {ORDER, 101, 0, 100, 0};
+    const struct seqb_raise raise = {ORDER, 101, 0, 100, 0, 0};
     struct seqb_error err;
     int64_t value = -7;
 
@@ -228,7 +228,8 @@ static void raising_a_counter_that_the_copy_lacks_adds_the_gap(void **state)
 static void base_has_a_gap_of_its_own(void **state)
 {
     struct contract *contract = *state;
-    const struct seqb_raise raise = {ORDER, 0, 10, CONTRACT_LIMIT, 1000};
+    /* It is there: no floor of its own. */
+    const struct seqb_raise raise = {ORDER, 0, 10, CONTRACT_LIMIT, 1000, 9999};
     int64_t value;
 
     store_restore(contract);
@@ -256,9 +257,9 @@ static void gap_that_overflows_leaves_the_counter_fenced(void **state)
 {
     struct contract *contract = *state;
     const struct seqb_raise raises[] = {
-        {ORDER, 0, INT64_MAX, INT64_MAX, 0}, /* 100 + gap is no number */
-        {ORDER, 0, 1000, 1099, 1000},
-        {LATER, 0, 1000, 999, 1000},
+        {ORDER, 0, INT64_MAX, INT64_MAX, 0, 0}, /* 100 + gap is no number */
+        {ORDER, 0, 1000, 1099, 1000, 0},
+        {LATER, 0, 1000, 999, 1000, 0},
     };
     struct seqb_error err;
     int64_t value = -7;
@@ -306,6 +307,24 @@ static void forgotten_counters_are_fenced_until_raised(void **state)
     (void)contract_take(contract, LATER, 5, 1000);
 }
 
+static void base_that_is_gone_begins_at_its_floor(void **state)
+{
+    struct contract *contract = *state;
+    const struct seqb_raise raise = {ORDER, 20, 10, CONTRACT_LIMIT, 1000, 7000};
+    int64_t value;
+
+    (void)contract_take(contract, ORDER, 100, 0);
+    contract->subject->forget(contract->store);
+    assert_fenced(contract, ORDER);
+    assert_status(
+        contract->backend->ops->raise(contract->backend, &raise, &value, NULL),
+        SEQB_OK);
+    assert_int_equal(value, 7000);
+    (void)contract_take(contract, LATER, 5, 7000);
+    contract_reopen(contract);
+    (void)contract_take(contract, "main/0/newest", 5, 7000);
+}
+
 const struct contract_test contract_direct_tests[] = {
     CONTRACT_TEST(values_begin_at_one, NEEDS_DIRECT),
     CONTRACT_TEST(spent_values_stay_spent_after_opening_again, NEEDS_DIRECT),
@@ -332,6 +351,8 @@ const struct contract_test contract_direct_tests[] = {
                   NEEDS_DIRECT | NEEDS_RESTORE),
     CONTRACT_TEST(second_restore_fences_again, NEEDS_DIRECT | NEEDS_RESTORE),
     CONTRACT_TEST(forgotten_counters_are_fenced_until_raised,
+                  NEEDS_DIRECT | NEEDS_FORGET),
+    CONTRACT_TEST(base_that_is_gone_begins_at_its_floor,
                   NEEDS_DIRECT | NEEDS_FORGET),
     {NULL, NULL, 0},
 };

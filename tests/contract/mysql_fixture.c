@@ -170,7 +170,7 @@ void must_fail(struct fixture *f, enum seqb_status status, const char *words)
 
 int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap)
 {
-    const struct seqb_raise raise = {ORDER, floor, gap, LIMIT, gap};
+    const struct seqb_raise raise = {ORDER, floor, gap, LIMIT, gap, 0};
     int64_t value = -1;
 
     if (f->ops->raise(f->backend, &raise, &value, &f->err) != SEQB_OK)

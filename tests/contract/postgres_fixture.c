@@ -120,7 +120,7 @@ void must_take(struct fixture *f, int64_t count, int64_t before)
 
 int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap)
 {
-    const struct seqb_raise raise = {ORDER, floor, gap, LIMIT, gap};
+    const struct seqb_raise raise = {ORDER, floor, gap, LIMIT, gap, 0};
     int64_t value = -1;
 
     if (backend_postgres.raise(f->backend, &raise, &value, &f->err) != SEQB_OK)

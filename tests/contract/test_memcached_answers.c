@@ -126,7 +126,7 @@ commands_are_just_these_and_none_makes_a_counter_but_install(void **state)
                 "mg seqbroker:a v f c\r\nmd seqbroker:a\r\n"
                 "ms seqbroker:claim:a 4 F1936785664 ME\r\ntext\r\n"
                 "mg seqbroker:claim:a v f c\r\n";
-    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX, 0};
+    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX, 0, 0};
     const struct seqb_window window = {"a", 4, SIZE};
     struct impostor impostor = {0};
     struct seqb_request requests[2];
@@ -333,7 +333,7 @@ static void other_calls_check_their_answers_too(void **state)
         {"NS\r\nVA 1 f1 c1\r\nx\r\n", SEQB_PROTOCOL, SEQB_REFUSED},
         {"SERVER_ERROR out of memory\r\n", SEQB_REFUSED, SEQB_REFUSED},
     };
-    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX, 0};
+    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX, 0, 0};
 
     (void)state;
     for (size_t i = 0; i < 2 * COUNT(rows); i++) {

@@ -169,7 +169,7 @@ static void rights_that_the_sql_names_are_enough(void **state)
 static void missing_rights_are_told_by_each_call(void **state)
 {
     struct fixture *f = fixture_start(state);
-    const struct seqb_raise raise = {ORDER, 1, 0, LIMIT, 0};
+    const struct seqb_raise raise = {ORDER, 1, 0, LIMIT, 0, 0};
     struct seqb_request request;
     int64_t value;
 

@@ -247,7 +247,7 @@ static void other_calls_check_their_answers_too(void **state)
         "+OK\r\n",
         "$-1\r\n",
     };
-    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX, 0};
+    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX, 0, 0};
     const struct seqb_window window = {"a", 4, SIZE};
 
     (void)state;
@@ -274,7 +274,7 @@ static void other_calls_check_their_answers_too(void **state)
 
 static void raise_below_its_floor_makes_no_sense(void **state)
 {
-    const struct seqb_raise raise = {"a", 6, 0, INT64_MAX, 0};
+    const struct seqb_raise raise = {"a", 6, 0, INT64_MAX, 0, 0};
     struct impostor impostor = {0};
     int64_t out;
 

@@ -78,7 +78,7 @@ static void starting_again_waits_for_no_lock(void **state)
 /* What a forked child may do with its parent's handle: nothing. */
 static bool child_is_refused(struct seqb_backend *backend)
 {
-    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0};
+    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0};
     struct seqb_request request;
     char standing[64];
     int64_t value;
@@ -225,7 +225,7 @@ static void damaged_counter_fails_alone(void **state)
     static const char *const values[] = {"'many'", "-1", "1.5", "x'00'"};
     const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
-    const struct seqb_raise raise = {"main/0/bad", 0, 0, LIMIT, 0};
+    const struct seqb_raise raise = {"main/0/bad", 0, 0, LIMIT, 0, 0};
     int64_t value;
 
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {

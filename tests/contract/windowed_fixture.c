@@ -65,7 +65,7 @@ void must_install(struct fixture *f, int64_t window)
 
 enum seqb_status raise_to(struct fixture *f, int64_t floor, int64_t *out)
 {
-    const struct seqb_raise r = {COUNTER, floor, 0, INT64_MAX, 0};
+    const struct seqb_raise r = {COUNTER, floor, 0, INT64_MAX, 0, 0};
 
     return f->ops->raise(f->backend, &r, out, &f->err);
 }

@@ -388,6 +388,9 @@ static enum seqb_status raise_slots(const struct file *file,
     if (status != SEQB_OK)
         return status;
     fits = value_rebind(file, &base, raise->base_gap);
+    /* The first slot was emptied: the base has no origin. */
+    if (base.slot.origin[0] == '\0' && base.slot.value < raise->base_floor)
+        base.slot.value = raise->base_floor;
     if (place.is_there)
         fits = value_rebind(file, &place, raise->gap) && fits;
     else

@@ -326,6 +326,8 @@ static enum seqb_status raise_direct(struct fake_store *store,
 
     if (!fake_cell_is_bound(store, base))
         fits = value_add(&start, raise->base_gap, INT64_MAX);
+    if (base == NULL && start < raise->base_floor)
+        start = raise->base_floor;
     if (cell == NULL)
         value = start;
     else if (!fake_cell_is_bound(store, cell))
