@@ -20,9 +20,13 @@ extern "C" {
 enum seqb_partition_state {
     SEQB_PARTITION_STARTING,    /* not yet connected */
     SEQB_PARTITION_UP,          /* may be asked */
+    SEQB_PARTITION_SUSPECT,     /* may be asked; slow calls count against it */
     SEQB_PARTITION_QUARANTINED, /* rests until its next probe */
     SEQB_PARTITION_PROBING,     /* a probe is under way */
-    SEQB_PARTITION_REFUSED      /* layout or poison: waits for an operator */
+    SEQB_PARTITION_RAMPING,     /* may be asked; its share grows to the whole */
+    SEQB_PARTITION_DRAINED,     /* by an operator: rests until resumed */
+    SEQB_PARTITION_REFUSED,     /* another layout: waits for an operator */
+    SEQB_PARTITION_POISONED     /* it went back: waits for an operator */
 };
 
 /* One backend where it stands, as it was at the moment of the call. */
@@ -45,6 +49,7 @@ struct seqb_partition_status {
     int64_t granted;       /* counter values since the broker opened */
     int64_t errors;        /* failed calls since then */
     int64_t slow;          /* calls past the pool's time-out since then */
+    int64_t ejections;     /* times it was taken out, since then */
 };
 
 struct seqb_sequence_status {
@@ -57,10 +62,101 @@ struct seqb_sequence_status {
     int64_t rate;      /* numbers a second, recent average */
     int64_t waits;     /* calls that found the ring empty */
     int64_t low_water; /* a refill is asked when the stock falls to this */
+    /* ms from now until its bits are used up at the usual rate, that of other
+     * brokers included; INT64_MAX: not within 1000 years, or not known yet. */
+    int64_t runs_out_ms;
 };
 
 /* "up", "quarantined", ... Never NULL. */
 SEQB_API const char *seqb_partition_state_name(enum seqb_partition_state state);
+
+/* What an operator may order of a partition. */
+enum seqb_order {
+    SEQB_ORDER_QUARANTINE, /* as if it had failed: probes bring it back */
+    SEQB_ORDER_RESCUE,     /* probe it now, also if refused or poisoned */
+    SEQB_ORDER_DRAIN,      /* ask it no more until resumed */
+    SEQB_ORDER_RESUME      /* undoes a drain: it is probed, then ramped up */
+};
+
+/*
+ * `partition` is the index in the pool, -1 for its authority. SEQB_INVALID,
+ * with the reason and nothing changed, if there is no such partition or the
+ * order makes no sense in its state. Other errors: SEQB_FORKED.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_command(struct seqb_broker *broker, const char *pool, int32_t partition,
+             enum seqb_order order, struct seqb_error *err);
+
+enum seqb_health {
+    SEQB_HEALTH_SERVING,     /* every partition of every pool may be asked */
+    SEQB_HEALTH_DEGRADED,    /* some may not; every pool can serve */
+    SEQB_HEALTH_NOT_SERVING, /* a pool has no partition that may be asked */
+    SEQB_HEALTH_UNKNOWN
+};
+
+/* "serving", "degraded", ... Never NULL. */
+SEQB_API const char *seqb_health_name(enum seqb_health health);
+
+/* `*out`, and in one line in `reason` (may be NULL) what is wrong; "" if it
+ * is serving. Errors: SEQB_FORKED. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_health(struct seqb_broker *broker, enum seqb_health *out, char *reason,
+            size_t size, struct seqb_error *err);
+
+/*
+ * All numbers of the sequence that this broker hands out after it returns
+ * are greater than `to`, and so are those of any broker once it has used up
+ * what it holds: raises the counter in every partition that can be reached,
+ * and drops what is in the ring. Waits for the stores up to the sequence's
+ * deadline. SEQB_INVALID if a number at or above `to` was handed out already
+ * (a sequence never goes back) or `to` is beyond its bits; SEQB_UNAVAILABLE
+ * if not every partition could be raised: those that were stay so, the others
+ * are raised before they are used by this broker. Nothing goes back in any
+ * case. Other errors: SEQB_UNKNOWN_KEY, SEQB_CLOSED, SEQB_FORKED.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_advance(struct seqb_broker *broker, const char *key, int64_t to,
+             struct seqb_error *err);
+
+enum seqb_event_kind {
+    SEQB_EVENT_STATE,     /* a partition changed its state */
+    SEQB_EVENT_RAISED,    /* a counter was fenced, and raised to be used */
+    SEQB_EVENT_EXHAUSTED, /* a counter has no values left in a partition */
+    SEQB_EVENT_LAYOUT,    /* a sequence was used with other memory bits */
+    SEQB_EVENT_FORECAST,  /* a sequence will run out within a year */
+    SEQB_EVENT_ADVANCED   /* a sequence was advanced by an operator */
+};
+
+/* Something that an operator may want to know. Strings live for the call. */
+struct seqb_event {
+    enum seqb_event_kind kind;
+    enum seqb_partition_state from; /* of SEQB_EVENT_STATE; else ... */
+    enum seqb_partition_state to;   /* ... both are the state that it is in */
+    const char *pool;
+    int32_t partition;   /* -1: the pool's authority, or the whole pool */
+    const char *backend; /* "": the whole pool */
+    const char *key;     /* the sequence's; NULL for SEQB_EVENT_STATE */
+    const char
+        *counter;       /* its name in the store; NULL if it is not about one */
+    const char *reason; /* the backend's own words where it has some; or "" */
+};
+
+/* "state", "raised", ... Never NULL. */
+SEQB_API const char *seqb_event_name(enum seqb_event_kind kind);
+
+/*
+ * Calls `callback` for every event from now on, each once, as it happens; NULL
+ * ends that. It runs on a thread of the broker, or in seqb_command and
+ * seqb_advance, one call at a time, and holds up what that thread does: it
+ * must be short, and must not call these two, seqb_on_event or seqb_close.
+ * Every event is a line of the log as well.
+ * Replaces the callback before; when it returns, no call of that one runs.
+ * Errors: SEQB_FORKED.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_on_event(struct seqb_broker *broker,
+              void (*callback)(void *context, const struct seqb_event *event),
+              void *context, struct seqb_error *err);
 
 /*
  * Copies the state of every partition, pool by pool, the authority last, into
@@ -143,6 +239,50 @@ struct seqb_probe_listener {
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_probe(const char *topology, const struct seqb_backend_ops *const *engines,
            const struct seqb_probe_listener *listener, struct seqb_error *err);
+
+/* How to migrate; zeroed is how seqctl does without options. */
+struct seqb_migrate_options {
+    bool dry_run; /* look and tell only: nothing is made or written */
+    /* Keys that were used and are listed in neither topology. NULL: none is
+     * known, which is refused where the old topology has auto_sequences. */
+    const char *const *keys;
+    size_t key_count;
+    const struct seqb_backend_ops *const *engines; /* as for seqb_open_with */
+    /* Told the plan before the first write, then how it goes, a line each; on
+     * the caller's thread. NULL: nobody listens. */
+    void (*report)(void *context, const char *line);
+    void *context;
+};
+
+/*
+ * Moves pools to another layout: another number or order of partitions, other
+ * window_bits, other memory_bits of their sequences, another authority. Each
+ * pool that stands in both topologies with a `generation` one higher in the
+ * new one is migrated; the others must be as they were. Every number that a
+ * broker of the new topology issues afterwards is above every one that was
+ * issued by the old. All brokers of the old topology must be stopped: one that
+ * is not gets no more numbers, and may have been granted at most failover_gap
+ * values of a counter, or as many windows as hold those and one, while it is
+ * ended.
+ *
+ * May be killed at any moment and called again, with the same topologies, as
+ * may a call that failed; whatever fails says whether anything was changed.
+ * When all is done already, it says so and changes nothing. One migration at a
+ * time.
+ *
+ * Errors: SEQB_CONFIG (a topology is not sound, or the two are no two
+ * generations of one pool: the text says what to write), SEQB_INVALID (keys
+ * are missing, or are none), SEQB_LAYOUT (the stores are not as the old
+ * topology says, or the migration began with another new one),
+ * SEQB_EXHAUSTED (the numbers of the new layout end too early), those of
+ * opening a backend, of which every one is needed (SEQB_UNREACHABLE,
+ * SEQB_UNSAFE, ...), SEQB_STATE_DIR, SEQB_NO_MEMORY.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_migrate(const char *old_topology /* NULL: the embedded default */,
+             const char *new_topology /* likewise */,
+             const struct seqb_migrate_options *options,
+             struct seqb_error *err);
 
 /* One row of the table of settings. All strings are static. */
 struct seqb_setting {

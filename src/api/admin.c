@@ -40,6 +40,45 @@ enum seqb_status seqb_sequences(struct seqb_broker *broker,
     return status;
 }
 
+enum seqb_status seqb_command(struct seqb_broker *broker, const char *pool,
+                              int32_t partition, enum seqb_order order,
+                              struct seqb_error *err)
+{
+    const enum seqb_status status = check_fork(broker, err);
+
+    if (status != SEQB_OK)
+        return status;
+    return ha_command(broker->ha, pool, partition, order, err);
+}
+
+enum seqb_status seqb_health(struct seqb_broker *broker, enum seqb_health *out,
+                             char *reason, size_t size, struct seqb_error *err)
+{
+    const enum seqb_status status = check_fork(broker, err);
+
+    if (status == SEQB_OK)
+        *out = ha_health(broker->ha, reason, size);
+    return status;
+}
+
+enum seqb_status seqb_advance(struct seqb_broker *broker, const char *key,
+                              int64_t to, struct seqb_error *err)
+{
+    return queue_advance(broker->queue, key, to, err);
+}
+
+enum seqb_status seqb_on_event(struct seqb_broker *broker,
+                               void (*callback)(void *context,
+                                                const struct seqb_event *event),
+                               void *context, struct seqb_error *err)
+{
+    const enum seqb_status status = check_fork(broker, err);
+
+    if (status == SEQB_OK)
+        ha_on_event(broker->ha, callback, context);
+    return status;
+}
+
 const char *seqb_broker_name(const struct seqb_broker *broker)
 {
     return config_topology(broker->config)->broker_name;

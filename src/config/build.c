@@ -13,6 +13,7 @@ static void build_pool(const struct build *build, const struct draft_pool *pool,
                        struct ha_pool_options *out)
 {
     out->name = pool->name.text;
+    out->generation = (int32_t)pool->generation.number;
     out->bits = check_bits(pool->partitions.count);
     for (size_t i = 0; i < pool->partitions.count; i++)
         out->partitions[i] =

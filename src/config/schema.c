@@ -124,6 +124,10 @@
     ROW(POOLS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED, ALL_ENGINES, \
         "Its name in sequences, messages and status. Unique. Part of the "     \
         "layout.")                                                             \
+    ROW(POOLS, generation, INTEGER, "1", "1000000", "1", ALL_ENGINES,          \
+        "Counts the layouts that the pool had. To change what is part of the " \
+        "layout, write one more and run `seqctl migrate`; never change it "    \
+        "otherwise.")                                                          \
     ROW(POOLS, partitions, NAMES, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED,       \
         ALL_ENGINES,                                                           \
         "The backends that stand in its partitions: 1, 2, 4, ... 64 of them, " \
@@ -137,7 +141,7 @@
         "A window holds 2^window_bits counter values. Part of the layout.")    \
     ROW(POOLS, timeout, DURATION, "1ms", "1m", "200ms", ALL_ENGINES,           \
         "A call to a backend that takes longer counts as slow.")               \
-    ROW(POOLS, slow_count, INTEGER, "1", "1000", "3", ALL_ENGINES,             \
+    ROW(POOLS, slow_count, INTEGER, "1", "64", "3", ALL_ENGINES,               \
         "So many slow calls within slow_window: the partition is "             \
         "quarantined.")                                                        \
     ROW(POOLS, slow_window, DURATION, "1s", "1d", "60s", ALL_ENGINES,          \

@@ -74,6 +74,7 @@ struct draft_backend {
 struct draft_pool {
     int line;
     struct draft_text name;
+    struct draft_number generation;
     struct draft_names partitions;
     struct draft_text authority;
     struct draft_number window_bits;

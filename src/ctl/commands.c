@@ -10,9 +10,12 @@
 #include <seqbroker/admin.h>
 
 #include "ctl/client.h"
+#include "ctl/migrate.h"
+#include "ctl/operate.h"
 #include "ctl/output.h"
 #include "ctl/probe.h"
 #include "ctl/settings_doc.h"
+#include "ctl/watch.h"
 
 #define NUMBERS_AT_ONCE  1000 /* asked of the daemon in one request */
 #define NAME_MAX_GUESSED 16
@@ -74,15 +77,13 @@ static enum ctl_exit command_next(const struct ctl_options *options,
     return result;
 }
 
-static enum ctl_exit command_status(const struct ctl_options *options,
-                                    char **argument)
+static enum ctl_exit status_show(const struct ctl_options *options)
 {
     static const char *const words[] = {"SEQ.STATUS"};
     struct client client;
     redisReply *reply = NULL;
     enum ctl_exit result = client_open(options, &client);
 
-    (void)argument;
     if (result == CTL_OK)
         result = client_call(&client, 1, words, &reply);
     if (result == CTL_OK)
@@ -91,6 +92,19 @@ static enum ctl_exit command_status(const struct ctl_options *options,
     freeReplyObject(reply);
     client_close(&client);
     return result;
+}
+
+static enum ctl_exit command_status(const struct ctl_options *options,
+                                    char **argument)
+{
+    (void)argument;
+    if (options->given & CTL_WATCH)
+        return watch_run(options, status_show);
+    if (options->given & CTL_INTERVAL) {
+        ctl_complain("status takes --interval with --watch only");
+        return CTL_USAGE;
+    }
+    return status_show(options);
 }
 
 static void decoded_print(const redisReply *map)
@@ -155,6 +169,13 @@ static enum ctl_exit command_check(const struct ctl_options *options,
     return CTL_USAGE;
 }
 
+static enum ctl_exit command_migrate(const struct ctl_options *options,
+                                     char **argument)
+{
+    return migrate_run(argument[0], argument[1], options->keys,
+                       options->given & CTL_DRY_RUN);
+}
+
 static void setting_print(const struct seqb_setting *setting)
 {
     printf("%s.%s\n    %s", setting->section, setting->name, setting->type);
@@ -191,15 +212,74 @@ static const struct command commands[] = {
      "not contiguous. Numbers that were taken and could not be printed are\n"
      "lost (a gap), and the exit code is then not 0.\n",
      command_next},
-    {"status", "", 0, CTL_JSON | CTL_SOCKET | CTL_TIMEOUT,
+    {"status", "", 0,
+     CTL_JSON | CTL_SOCKET | CTL_TIMEOUT | CTL_WATCH | CTL_INTERVAL,
      "how partitions and sequences are",
      "  seqctl status\n"
      "  seqctl status --json\n"
+     "  seqctl status --watch --interval 5\n"
      "\n"
-     "A table of the partitions and one of the sequences in use. With --json\n"
-     "one object; `granted` and `taken` are strings there, since they may\n"
-     "pass 2^53, above which many readers of JSON round.\n",
+     "A table of the partitions and one of the sequences in use. RUNS OUT is\n"
+     "the date at which a sequence's bits are used up at its usual rate. With\n"
+     "--json one object; `granted` and `taken` are strings there, since they\n"
+     "may pass 2^53, above which many readers of JSON round; `runs_out_ms` is\n"
+     "-1 for never. --watch redraws a terminal and appends elsewhere, until\n"
+     "Ctrl-C.\n",
      command_status},
+    {"health", "", 0, CTL_JSON | CTL_SOCKET | CTL_TIMEOUT,
+     "whether every pool can serve",
+     "  seqctl health\n"
+     "  seqctl health --json\n"
+     "\n"
+     "Prints one line. Exit codes: 0 serving, every partition may be asked; 1\n"
+     "degraded, some may not, and every pool can serve; 2 not serving, a pool\n"
+     "has no partition that may be asked; 3 unknown, no daemon answers.\n",
+     operate_health},
+    {"quarantine", "PARTITION", 1, CTL_SOCKET | CTL_TIMEOUT,
+     "take a partition out as if it had failed",
+     "  seqctl quarantine main/2\n"
+     "  seqctl quarantine redis-a\n"
+     "\n"
+     "It comes back by itself when its probes succeed. PARTITION is its pool\n"
+     "and number, pool/authority, or its backend's name. The order is for\n"
+     "this daemon alone: other brokers go on asking it.\n",
+     operate_quarantine},
+    {"rescue", "PARTITION", 1, CTL_SOCKET | CTL_TIMEOUT,
+     "probe a partition now",
+     "  seqctl rescue main/2\n"
+     "\n"
+     "Also one that is refused or poisoned, which nothing else brings back:\n"
+     "first see to it that its store is the right one, and that its counters\n"
+     "lie above every number that was issued. For this daemon alone.\n",
+     operate_rescue},
+    {"drain", "PARTITION", 1, CTL_SOCKET | CTL_TIMEOUT,
+     "ask a partition no more",
+     "  seqctl drain main/2\n"
+     "\n"
+     "Before its server is stopped. Calls under way end as ever. It is "
+     "neither\n"
+     "asked nor probed until it is resumed or this daemon starts anew. Other\n"
+     "brokers go on asking it: drain it in each of them.\n",
+     operate_drain},
+    {"resume", "PARTITION", 1, CTL_SOCKET | CTL_TIMEOUT, "undo a drain",
+     "  seqctl resume main/2\n"
+     "\n"
+     "It is probed at once, and then its share of the turns grows to the\n"
+     "whole.\n",
+     operate_resume},
+    {"advance", "KEY --to N", 1, CTL_TO | CTL_SOCKET | CTL_TIMEOUT,
+     "move a sequence beyond a number",
+     "  seqctl advance order --to 5000000\n"
+     "\n"
+     "All numbers that this daemon hands out afterwards are above it, and so\n"
+     "are those of other brokers once they have used up what they hold. What\n"
+     "is fetched ahead is dropped (a gap). Refuses to go back: N must be "
+     "above\n"
+     "all that was granted to this daemon. Waits for the stores as long as "
+     "the\n"
+     "sequence's `deadline`. The exit code is 1 if some could not be raised:\n"
+     "they are, before this daemon uses them; nothing needs to be repeated.\n",
+     operate_advance},
     {"decode", "KEY VALUE", 2, CTL_SOCKET | CTL_TIMEOUT, "take a number apart",
      "  seqctl decode order 37\n"
      "\n"
@@ -220,6 +300,23 @@ static const struct command commands[] = {
      "are told as missing. The exit code is 1 if a backend cannot serve;\n"
      "warnings do not count.\n",
      command_check},
+    {"migrate", "OLD NEW", 2, CTL_DRY_RUN | CTL_KEYS,
+     "move pools to another layout",
+     "  seqctl migrate old.conf new.conf --dry-run\n"
+     "  seqctl migrate old.conf new.conf --keys used-keys\n"
+     "\n"
+     "For another number or order of partitions, other window_bits or\n"
+     "memory_bits, another authority: write the new topology with one more in\n"
+     "`generation` of each pool that changes, stop every broker, migrate, and\n"
+     "start the brokers with the new topology. All new numbers are above all\n"
+     "old ones; old brokers get no more. Every backend of both must answer.\n"
+     "\n"
+     "Tells the plan first; with --dry-run that is all, and nothing is made\n"
+     "or written. It may be killed at any moment and run again, with the same\n"
+     "files. Where the old topology has auto_sequences, --keys must name "
+     "every\n"
+     "key that was ever used: docs/operations.md says how to get them.\n",
+     command_migrate},
     {"config", "", 0, CTL_MARKDOWN, "list the settings of a topology file",
      "  seqctl config\n"
      "  seqctl config --markdown > configuration.md\n"

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Part of the interface: scripts read them. */
+/* Part of the interface: scripts read them. Those of `health` are other ones,
+ * see operate.c. */
 enum ctl_exit {
     CTL_OK = 0,
     CTL_FAILED = 1,      /* an error answered, or stdout not writable */
@@ -24,6 +25,11 @@ enum ctl_option {
     CTL_HELP = 1 << 5,
     CTL_VERSION = 1 << 6,
     CTL_PROBE = 1 << 7,
+    CTL_TO = 1 << 8,
+    CTL_WATCH = 1 << 9,
+    CTL_INTERVAL = 1 << 10,
+    CTL_DRY_RUN = 1 << 11,
+    CTL_KEYS = 1 << 12,
 };
 
 struct ctl_options {
@@ -31,6 +37,9 @@ struct ctl_options {
     const char *socket; /* NULL: the one in the state directory */
     int64_t timeout_s;  /* how long the daemon may take to answer */
     int64_t count;      /* of numbers; 0 if not given */
+    int64_t to;         /* the number to advance beyond */
+    const char *keys;   /* a file of keys; NULL: none was given */
+    int64_t interval_s; /* between two rounds of --watch */
 };
 
 /* One line to a person, on stderr. */

@@ -16,6 +16,7 @@
 
 #define COUNT_MAX   10000000
 #define TIMEOUT_MAX 3600
+#define WATCH_S     2 /* between two rounds, if nothing was said */
 
 struct option_row {
     enum ctl_option option;
@@ -28,6 +29,12 @@ static const struct option_row option_rows[] = {
     {CTL_JSON, "-j, --json", "one JSON object instead of tables"},
     {CTL_MARKDOWN, "--markdown", "as docs/configuration.md"},
     {CTL_PROBE, "--probe", "try every backend, too"},
+    {CTL_DRY_RUN, "--dry-run", "tell what would be done, and write nothing"},
+    {CTL_KEYS, "--keys FILE",
+     "keys that the topologies do not list, one a line"},
+    {CTL_TO, "--to N", "the number that all later ones are above"},
+    {CTL_WATCH, "-w, --watch", "again and again, until Ctrl-C"},
+    {CTL_INTERVAL, "--interval SECONDS", "between two rounds (default: 2)"},
     {CTL_SOCKET, "-s, --socket SOCKET",
      "the daemon's (default: seqbrokerd.sock in the state directory)"},
     {CTL_TIMEOUT, "-t, --timeout SECONDS",
@@ -38,9 +45,14 @@ static const struct option_row option_rows[] = {
 
 static const struct option long_options[] = {
     {"count", required_argument, NULL, 'n'},
+    {"dry-run", no_argument, NULL, 'd'},
     {"json", no_argument, NULL, 'j'},
+    {"keys", required_argument, NULL, 'k'},
     {"markdown", no_argument, NULL, 'm'},
     {"probe", no_argument, NULL, 'p'},
+    {"to", required_argument, NULL, 'T'},
+    {"watch", no_argument, NULL, 'w'},
+    {"interval", required_argument, NULL, 'I'},
     {"socket", required_argument, NULL, 's'},
     {"timeout", required_argument, NULL, 't'},
     {"help", no_argument, NULL, 'h'},
@@ -73,8 +85,11 @@ static void help_print(void)
     puts("  seqctl next order                 one number\n"
          "  seqctl next order --count 1000    a thousand, one a line\n"
          "  seqctl status                     partitions and sequences\n"
+         "  seqctl health                     can it serve? for monitors\n"
+         "  seqctl drain main/2               ask that partition no more\n"
          "  seqctl check topology.conf        is this file sound?\n"
          "  seqctl check --probe FILE         and are its backends?\n"
+         "  seqctl migrate OLD NEW --dry-run  what would a new layout take?\n"
          "\n"
          "Usage: seqctl [OPTION ...] COMMAND [ARGUMENT ...]\n"
          "\n"
@@ -89,11 +104,13 @@ static void help_print(void)
     }
     puts("\nOptions:");
     options_print(~0U);
-    puts("\n"
-         "Exit codes: 0 done; 1 an error was answered, a probed backend is\n"
-         "not well, or the output could not be written; 2 bad usage or an "
-         "invalid topology; 3 no daemon\n"
-         "answers.");
+    puts(
+        "\n"
+        "Exit codes: 0 done; 1 an error was answered, a probed backend is not\n"
+        "well, or the output could not be written; 2 bad usage or an invalid\n"
+        "topology; 3 no daemon answers. Those of health: 0 serving, 1 "
+        "degraded,\n"
+        "2 not serving, 3 unknown.");
 }
 
 static void command_help_print(const struct command *command)
@@ -145,6 +162,22 @@ static bool option_read(int letter, struct ctl_options *out)
     case 'p':
         out->given |= CTL_PROBE;
         return true;
+    case 'd':
+        out->given |= CTL_DRY_RUN;
+        return true;
+    case 'k':
+        out->given |= CTL_KEYS;
+        out->keys = optarg;
+        return true;
+    case 'T':
+        out->given |= CTL_TO;
+        return amount_read("to", optarg, INT64_MAX, &out->to);
+    case 'w':
+        out->given |= CTL_WATCH;
+        return true;
+    case 'I':
+        out->given |= CTL_INTERVAL;
+        return amount_read("interval", optarg, TIMEOUT_MAX, &out->interval_s);
     case 's':
         out->given |= CTL_SOCKET;
         out->socket = optarg;
@@ -167,8 +200,8 @@ static bool options_read(int argc, char **argv, struct ctl_options *out)
 {
     int letter;
 
-    while ((letter = getopt_long(argc, argv, "n:js:t:h", long_options, NULL)) !=
-           -1) {
+    while ((letter = getopt_long(argc, argv, "n:js:t:hw", long_options,
+                                 NULL)) != -1) {
         if (!option_read(letter, out)) {
             ctl_complain("see seqctl --help");
             return false;
@@ -224,7 +257,7 @@ static enum ctl_exit command_run(const struct command *command,
 
 static enum ctl_exit line_run(int argc, char **argv)
 {
-    struct ctl_options options = {.timeout_s = 5};
+    struct ctl_options options = {.timeout_s = 5, .interval_s = WATCH_S};
     const struct command *command;
 
     if (!options_read(argc, argv, &options))

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
 #include <string.h>
+#include <time.h>
 
 #include "ctl/client.h"
 #include "ctl/json.h"
@@ -17,6 +18,7 @@ enum show {
     SHOW_TEXT,
     SHOW_INTEGER,
     SHOW_AGE,       /* ms, as 3m12s */
+    SHOW_DATE,      /* ms from now; -1: none */
     SHOW_LATENCY,   /* us, as 1.2ms */
     SHOW_WHY,       /* the reason; else what its settings lose */
     SHOW_PARTITION, /* with the pool's name where there are several */
@@ -53,6 +55,7 @@ static const struct column partition_columns[] = {
     {"LATENCY", "latency_us", SHOW_LATENCY, SCOLS_FL_RIGHT},
     {"GRANTED", "granted", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {"ERRORS", "errors", SHOW_INTEGER, SCOLS_FL_RIGHT},
+    {"EJECTED", "ejections", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {.title = NULL},
 };
 
@@ -65,6 +68,7 @@ static const struct column sequence_columns[] = {
     {"TAKEN", "taken", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {"RATE/S", "rate", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {"WAITS", "waits", SHOW_INTEGER, SCOLS_FL_RIGHT},
+    {"RUNS OUT", "runs_out_ms", SHOW_DATE, SCOLS_FL_RIGHT},
     {.title = NULL},
 };
 
@@ -92,6 +96,7 @@ static const struct field partition_fields[] = {
     {"granted", MEMBER_BIG},
     {"errors", MEMBER_INTEGER},
     {"slow", MEMBER_INTEGER},
+    {"ejections", MEMBER_INTEGER},
     {.name = NULL},
 };
 
@@ -105,6 +110,7 @@ static const struct field sequence_fields[] = {
     {"rate", MEMBER_INTEGER},
     {"waits", MEMBER_INTEGER},
     {"low_water", MEMBER_INTEGER},
+    {"runs_out_ms", MEMBER_INTEGER},
     {.name = NULL},
 };
 
@@ -123,6 +129,19 @@ static void age_format(char *to, size_t size, int64_t ms)
     else
         snprintf(to, size, "%" PRId64 "d%02" PRId64 "h", s / 86400,
                  s / 3600 % 24);
+}
+
+/* The hour matters only when it is near. */
+static void date_format(char *to, size_t size, int64_t ms)
+{
+    const bool is_near = ms < INT64_C(2) * 86400000;
+    const time_t at = time(NULL) + (time_t)(ms / 1000);
+    struct tm parts;
+
+    if (ms < 0 || localtime_r(&at, &parts) == NULL ||
+        strftime(to, size, is_near ? "%Y-%m-%d %H:%M" : "%Y-%m-%d", &parts) ==
+            0)
+        snprintf(to, size, "-");
 }
 
 static void latency_format(char *to, size_t size, int64_t us)
@@ -172,6 +191,9 @@ static void cell_format(char *to, size_t size, const struct column *column,
         return;
     case SHOW_AGE:
         age_format(to, size, reply_integer(map, column->field));
+        return;
+    case SHOW_DATE:
+        date_format(to, size, reply_integer(map, column->field));
         return;
     case SHOW_LATENCY:
         latency_format(to, size, reply_integer(map, column->field));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of commands, and who looks a name up in it. The commands
- * themselves stand in numbers.c, status.c, greeting.c and manual.c. */
+ * themselves stand in numbers.c, status.c, operate.c, greeting.c and
+ * manual.c. */
 #include "daemon/commands.h"
 
 #include <errno.h>
@@ -25,6 +26,12 @@ static const struct command commands[] = {
      "Takes a number apart: key number"},
     {"SEQ.STATUS", 1, false, "status", command_status,
      "The broker, its partitions and its sequences"},
+    {"SEQ.HEALTH", 1, false, "status", command_health,
+     "Whether every pool can serve, and what is wrong"},
+    {"SEQ.PARTITION", 3, false, "operator", command_partition,
+     "QUARANTINE|RESCUE|DRAIN|RESUME pool/partition or backend"},
+    {"SEQ.ADVANCE", 3, true, "operator", command_advance,
+     "Moves a sequence beyond a number: key number"},
     {"INFO", -1, false, "status", command_info,
      "The server as text: [section ...]"},
     {"PING", -1, false, "connection", command_ping, "Answers PONG or a word"},

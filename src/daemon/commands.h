@@ -62,6 +62,19 @@ enum command_outcome command_status(struct session *session,
                                     const struct resp_request *request);
 enum command_outcome command_info(struct session *session,
                                   const struct resp_request *request);
+struct seqb_broker;
+struct seqb_partition_status;
+/* Every partition, to be freed; NULL if memory is short. */
+struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
+                                              size_t *count);
+
+/* operate.c */
+enum command_outcome command_partition(struct session *session,
+                                       const struct resp_request *request);
+enum command_outcome command_health(struct session *session,
+                                    const struct resp_request *request);
+enum command_outcome command_advance(struct session *session,
+                                     const struct resp_request *request);
 
 /* greeting.c */
 enum command_outcome command_ping(struct session *session,

@@ -96,6 +96,7 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
     if (read(fd, &count, sizeof count) < 0)
         return;
     lanes_serve(&server->lanes, session_resume);
+    errand_serve(server);
 }
 
 static void server_watch_listeners(struct server *server, bool wanted)
@@ -314,6 +315,7 @@ void server_close(struct server *server)
     listener_close(&server->local);
     while (!TAILQ_EMPTY(&server->sessions))
         session_close(TAILQ_FIRST(&server->sessions));
+    errand_end(server);
     seqb_close(server->broker);
     lanes_fini(&server->lanes);
     server_free_events(server);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The daemon as a whole: a broker, two listening sockets, the sessions, and
- * the one loop that serves them. Only lane.c's callback runs on other threads.
+ * the one loop that serves them. Only lane.c's callback and errand.c's call
+ * run on other threads.
  */
 #pragma once
 
@@ -13,6 +14,7 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "daemon/errand.h"
 #include "daemon/lane.h"
 #include "daemon/listener.h"
 #include "daemon/resp.h"
@@ -36,6 +38,7 @@ struct server {
     struct seqb_broker *broker;
     struct event_base *base;
     struct lanes lanes;
+    struct errand *errand; /* under way, or NULL */
     struct listener tcp, local;
     struct session_list sessions;
     struct session_list deferred; /* have more to execute, next turn */

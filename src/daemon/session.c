@@ -12,6 +12,7 @@
 #include <seqbroker/admin.h>
 
 #include "daemon/commands.h"
+#include "daemon/errand.h"
 #include "daemon/reply.h"
 #include "daemon/server.h"
 
@@ -255,6 +256,8 @@ void session_close(struct session *session)
     buffer_fini(&session->in);
     buffer_fini(&session->out);
     batch_free(session->batch);
+    if (session->errand != NULL)
+        session->errand->session = NULL;
     server_remove(session->server, session);
     free(session);
 }

@@ -23,6 +23,7 @@
 #define SESSION_UNSENT_MAX 262144
 
 struct batch;
+struct errand;
 struct server;
 
 enum session_state {
@@ -44,6 +45,7 @@ struct session {
     struct waiter waiter;
     struct lane *lane;   /* of its last key, saves looking it up; or NULL */
     struct batch *batch; /* of the command under way, see numbers.c; or NULL */
+    struct errand *errand; /* the server's, if it is for this session */
     int64_t wait_until_ms; /* 0: the current command has not waited yet */
     int64_t opened_ms;
     int64_t id;

@@ -36,8 +36,8 @@ static struct seqb_sequence_status *sequences_copy(struct seqb_broker *broker,
     return all;
 }
 
-static struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
-                                                     size_t *count)
+struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
+                                              size_t *count)
 {
     struct seqb_partition_status *all = NULL;
     size_t room = 0;
@@ -59,7 +59,7 @@ static void reply_partition(struct buffer *out,
                             const struct seqb_partition_status *partition,
                             bool is_resp3)
 {
-    reply_map(out, 17, is_resp3);
+    reply_map(out, 18, is_resp3);
     reply_field_string(out, "pool", partition->pool);
     reply_field_integer(out, "partition", partition->partition);
     reply_field_string(out, "backend", partition->backend);
@@ -79,13 +79,14 @@ static void reply_partition(struct buffer *out,
     reply_field_integer(out, "granted", partition->granted);
     reply_field_integer(out, "errors", partition->errors);
     reply_field_integer(out, "slow", partition->slow);
+    reply_field_integer(out, "ejections", partition->ejections);
 }
 
 static void reply_sequence(struct buffer *out,
                            const struct seqb_sequence_status *sequence,
                            bool is_resp3)
 {
-    reply_map(out, 9, is_resp3);
+    reply_map(out, 10, is_resp3);
     reply_field_string(out, "key", sequence->key);
     reply_field_string(out, "pool", sequence->pool);
     reply_field_integer(out, "memory_bits", sequence->memory_bits);
@@ -95,6 +96,10 @@ static void reply_sequence(struct buffer *out,
     reply_field_integer(out, "rate", sequence->rate);
     reply_field_integer(out, "waits", sequence->waits);
     reply_field_integer(out, "low_water", sequence->low_water);
+    /* As next_probe_ms: -1 for never, which every client can hold. */
+    reply_field_integer(
+        out, "runs_out_ms",
+        sequence->runs_out_ms == INT64_MAX ? -1 : sequence->runs_out_ms);
 }
 
 static void reply_partitions(struct session *session)

@@ -2,6 +2,7 @@
 /* Begins and ends the watch over each call. */
 #include "ha/call.h"
 
+#include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 
@@ -11,9 +12,11 @@
 
 static struct seqb_backend *call_begin(struct worker *worker)
 {
-    watch_begin(&worker->watch, clock_now_ms() +
-                                    worker->options->options.timeout_ms +
-                                    CALL_SLACK_MS);
+    const int64_t now_ms = clock_now_ms();
+
+    worker_call_begins(worker, now_ms);
+    watch_begin(&worker->watch,
+                now_ms + worker->options->options.timeout_ms + CALL_SLACK_MS);
     return worker->backend;
 }
 
@@ -24,6 +27,7 @@ static enum seqb_status call_end(struct worker *worker, enum seqb_status status,
 {
     struct seqb_error why;
 
+    worker_call_ends(worker);
     if (!watch_end(&worker->watch) || status == SEQB_OK)
         return status;
     why = *err;
@@ -75,5 +79,6 @@ void call_close(struct worker *worker)
     struct seqb_backend *backend = call_begin(worker);
 
     backend->ops->close(backend);
+    worker_call_ends(worker);
     (void)watch_end(&worker->watch);
 }

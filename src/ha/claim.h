@@ -29,7 +29,31 @@ enum seqb_status claim_compare_place(const char *name, const char *standing,
 enum seqb_status claim_verify(struct worker *worker, const struct ha_pool *pool,
                               int32_t member, struct seqb_error *err);
 
-/* Claims or compares the memory bits of a counter's sequence. */
+/* SEQB_LAYOUT if the pool was migrated to a later generation. */
+enum seqb_status claim_check_retired(struct worker *worker,
+                                     const struct ha_pool_options *pool,
+                                     struct seqb_error *err);
+
+/* Tells the pool's brokers that `by`, an internal name, has taken its place;
+ * SEQB_LAYOUT if another one has. */
+enum seqb_status claim_retire(struct worker *worker,
+                              const struct ha_pool_options *pool,
+                              const char *by, struct seqb_error *err);
+
+/* What is claimed for the counter's sequence in a generation of its pool, ""
+ * if nothing is. */
+enum seqb_status claim_look_sequence(struct worker *worker,
+                                     const struct ha_counter *counter,
+                                     int32_t generation, char *out, size_t size,
+                                     struct seqb_error *err);
+
+/* Claims or compares the memory bits of a counter's sequence. SEQB_LAYOUT also
+ * if it was used in an earlier generation and did not come along. */
 enum seqb_status claim_sequence(struct worker *worker,
+                                const struct ha_counter *counter,
+                                struct seqb_error *err);
+
+/* The same, by who brings it along. */
+enum seqb_status claim_migrated(struct worker *worker,
                                 const struct ha_counter *counter,
                                 struct seqb_error *err);

@@ -5,26 +5,55 @@
  */
 #include <stdlib.h>
 
+#include "ha/sample.h"
 #include "ha/startup.h"
 #include "ha/window.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
-#include "platform/log.h"
 #include "platform/text.h"
+#include "platform/thread.h"
 
 /* A counter that alone failed (its partition is well) is asked again after
  * this, not at every tick. */
 #define SLOT_REST_MS 100
 
-/* An ask older than this, or than three usual delays, no longer counts as
- * coming: another partition is asked too. */
-#define FRESH_MIN_MS 2
-
 static bool slot_is_open(const struct slot *slot, int64_t now_ms)
 {
     return !slot->is_busy && slot->closed == SEQB_OK &&
            slot->rest_until_ms <= now_ms;
+}
+
+static int64_t max_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t slot_level_floor(const struct slot *slot, int64_t want)
+{
+    const struct ha_counter *counter = slot->counter;
+    const struct ha_pool_options *options = counter->pool->options;
+    const enum seqb_guarantee class = slot_class(slot);
+    const int64_t highest =
+        class == SEQB_WINDOWED
+            ? layout_window_max(options->bits, counter->memory_bits,
+                                options->window_bits)
+            : layout_counter_max(options->bits, counter->memory_bits);
+
+    return fence_level_floor(class, counter->level[class], highest, want);
+}
+
+/* With the pool's lock held: the slot is to be asked. */
+void slot_ask(struct slot *slot, int64_t want, int64_t now_ms)
+{
+    const enum seqb_guarantee class = slot_class(slot);
+    const struct ha_counter *counter = slot->counter;
+
+    slot->is_busy = true;
+    slot->was_raised = false;
+    slot->asked_ms = now_ms;
+    slot->want = want;
+    slot->floor = max_of(slot_level_floor(slot, want), counter->floor[class]);
 }
 
 /* With the pool's lock held: remembers how the answer went. */
@@ -33,14 +62,19 @@ static void slot_note(struct slot *slot)
     struct ha_counter *counter = slot->counter;
     const struct seqb_error *why = slot->why;
     const int64_t last = slot->block.first + slot->block.count - 1;
+    const enum seqb_guarantee class = slot_class(slot);
+    const int64_t level = class == SEQB_WINDOWED
+                              ? last >> counter->pool->options->window_bits
+                              : last;
 
     free(slot->reason);
     slot->reason = NULL;
     if (why == NULL) {
         counter->pool->pool.member[slot->partition].granted +=
             slot->block.count;
-        if (last > counter->level)
-            counter->level = last;
+        sample_jump(slot);
+        slot->last = max_of(slot->last, last);
+        counter->level[class] = max_of(counter->level[class], level);
         return;
     }
     slot->reason = text_copy_of(why->text);
@@ -48,6 +82,25 @@ static void slot_note(struct slot *slot)
         slot->closed = why->status;
     else
         slot->rest_until_ms = clock_now_ms() + SLOT_REST_MS;
+}
+
+static void tell_closed(const struct slot *slot)
+{
+    const struct ha_counter *counter = slot->counter;
+    const struct worker *worker = counter->pool->workers[slot->partition];
+    const struct seqb_event event = {
+        .kind = slot->why->status == SEQB_EXHAUSTED ? SEQB_EVENT_EXHAUSTED
+                                                    : SEQB_EVENT_LAYOUT,
+        .from = SEQB_PARTITION_UP,
+        .to = SEQB_PARTITION_UP,
+        .pool = counter->pool->options->name,
+        .partition = slot->partition,
+        .backend = worker->options->options.name,
+        .key = counter->key,
+        .reason = slot->why->text,
+    };
+
+    events_tell(worker->events, &event);
 }
 
 /* On the worker's thread: the slot was answered. */
@@ -63,11 +116,7 @@ static void slot_done(struct slot *slot)
     has_closed = slot->closed != SEQB_OK;
     pthread_mutex_unlock(&counter->pool->lock);
     if (has_closed)
-        log_line(SEQB_LOG_ERROR,
-                 "event=%s pool=%s partition=%d key=%s reason=\"%s\"",
-                 slot->why->status == SEQB_EXHAUSTED ? "exhausted" : "layout",
-                 options->name, (int)slot->partition, counter->key,
-                 slot->why->text);
+        tell_closed(slot);
     if (slot->why == NULL) {
         grant.first = layout_number(slot->block.first, slot->partition,
                                     options->bits, counter->memory_bits);
@@ -78,6 +127,8 @@ static void slot_done(struct slot *slot)
     /* Only now: runs between a slot and a ring would be asked for again. */
     pthread_mutex_lock(&counter->pool->lock);
     slot->is_busy = false;
+    if (counter->advancing > 0)
+        pthread_cond_broadcast(&counter->answered);
     pthread_mutex_unlock(&counter->pool->lock);
 }
 
@@ -116,6 +167,8 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
     counter->memory_bits = memory_bits;
     counter->partitions = partitions;
     (void)text_copy(counter->key, sizeof counter->key, key);
+    condition_init(&counter->answered);
+    forecast_init(&counter->forecast, clock_now_ms());
     for (int32_t i = 0; i < partitions; i++) {
         if (slot_init(counter, i, err) != SEQB_OK) {
             ha_counter_free(counter);
@@ -134,13 +187,35 @@ void ha_counter_free(struct ha_counter *counter)
         window_source_free(counter->slots[i].windows);
         free(counter->slots[i].reason);
     }
+    pthread_cond_destroy(&counter->answered);
     free(counter);
+}
+
+bool ha_counter_has_past(const struct ha_counter *counter)
+{
+    return counter->pool->options->generation > 1;
 }
 
 enum seqb_status ha_counter_admit(struct ha_counter *counter,
                                   struct seqb_error *err)
 {
     return startup_admit(counter, err);
+}
+
+/* Bit i: the call that partition i's worker makes, for whatever counter, takes
+ * longer than usual: others are asked first. */
+static uint64_t pool_hanging(const struct ha_pool *pool, int64_t now_ms)
+{
+    uint64_t hanging = 0;
+
+    for (int32_t i = 0; i < pool->pool.partitions; i++) {
+        const int64_t call_ms = atomic_load_explicit(&pool->workers[i]->call_ms,
+                                                     memory_order_relaxed);
+
+        if (call_ms >= 0 && now_ms - call_ms > pool_patience_ms(&pool->pool, i))
+            hanging |= (uint64_t)1 << i;
+    }
+    return hanging;
 }
 
 /* Bit i: partition i is not to be asked for this counter now. */
@@ -160,7 +235,7 @@ static int32_t count_usable(const struct pool *pool, uint64_t skip)
     int32_t n = 0;
 
     for (int32_t i = 0; i < pool->partitions; i++)
-        n += pool->member[i].state == SEQB_PARTITION_UP && (skip >> i & 1) == 0;
+        n += pool_is_usable(pool, i) && (skip >> i & 1) == 0;
     return n;
 }
 
@@ -176,23 +251,25 @@ static int32_t counter_choose(struct ha_counter *counter, int64_t count,
 {
     struct pool *pool = &counter->pool->pool;
     uint64_t skip = counter_skip(counter, now_ms);
+    const uint64_t hanging = pool_hanging(counter->pool, now_ms);
+    const bool all = spread == HA_ASK_ALL;
     /* No more in all than was asked for: the asker has a bound to keep. */
-    const int32_t parts = spread == HA_ASK_ALL
-                              ? (int32_t)min_of(count_usable(pool, skip), count)
-                              : 1;
+    const int32_t parts =
+        all ? (int32_t)min_of(count_usable(pool, skip), count) : 1;
     int32_t n = 0;
 
     while (n < parts) {
-        const int32_t i = pool_pick(pool, skip);
+        int32_t i = pool_pick(pool, skip | hanging, all, now_ms);
         struct slot *slot;
 
         if (i < 0)
+            i = pool_pick(pool, skip, all, now_ms);
+        if (i < 0)
             break;
         slot = &counter->slots[i];
-        slot->is_busy = true;
-        slot->asked_ms = now_ms;
-        slot->want =
-            min_of(count / parts + (n < count % parts), SEQB_GRANT_MAX);
+        slot_ask(slot,
+                 min_of(count / parts + (n < count % parts), SEQB_GRANT_MAX),
+                 now_ms);
         skip |= (uint64_t)1 << i;
         chosen[n++] = slot;
     }
@@ -220,14 +297,17 @@ int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
     struct ha_pool *pool = counter->pool;
     struct slot *chosen[HA_PARTITIONS_MAX];
     int32_t urged = -1;
+    int64_t end_ms;
     int32_t n;
 
     pthread_mutex_lock(&pool->lock);
     pool->recent = counter;
+    end_ms = sample_take(counter, now_ms);
     n = counter_choose(counter, count, spread, now_ms, chosen);
     if (n == 0)
         urged = pool_urge(&pool->pool, counter_skip(counter, now_ms), now_ms);
     pthread_mutex_unlock(&pool->lock);
+    sample_tell(counter, end_ms);
     if (urged >= 0)
         worker_wake(pool->workers[urged]);
     return post_all(counter, chosen, n);
@@ -239,7 +319,7 @@ static int64_t pool_delay_ms(const struct pool *pool)
     int64_t n = 0;
 
     for (int32_t i = 0; i < pool->partitions; i++) {
-        if (pool->member[i].state != SEQB_PARTITION_UP)
+        if (!pool_is_usable(pool, i))
             continue;
         sum_us += pool->member[i].latency_us;
         n++;
@@ -251,21 +331,22 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
                      struct ha_view *out)
 {
     struct ha_pool *pool = counter->pool;
-    int64_t fresh_ms;
 
     pthread_mutex_lock(&pool->lock);
-    *out = (struct ha_view){.delay_ms = pool_delay_ms(&pool->pool)};
-    fresh_ms = 3 * out->delay_ms;
-    if (fresh_ms < FRESH_MIN_MS)
-        fresh_ms = FRESH_MIN_MS;
+    *out = (struct ha_view){.delay_ms = pool_delay_ms(&pool->pool),
+                            .late_ms = INT64_MAX};
     for (int32_t i = 0; i < pool->pool.partitions; i++) {
         const struct slot *slot = &counter->slots[i];
+        const int64_t late_ms =
+            slot->asked_ms + pool_patience_ms(&pool->pool, i) + 1;
 
         if (!slot->is_busy)
             continue;
         out->all += slot->want;
-        if (now_ms - slot->asked_ms <= fresh_ms)
-            out->fresh += slot->want;
+        if (now_ms >= late_ms)
+            continue;
+        out->fresh += slot->want;
+        out->late_ms = min_of(out->late_ms, late_ms);
     }
     pthread_mutex_unlock(&pool->lock);
 }
@@ -278,7 +359,7 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
     const struct pool_member *member = &counter->pool->pool.member[i];
     const char *words = seqb_partition_state_name(member->state);
 
-    if (slot->closed != SEQB_OK || member->state == SEQB_PARTITION_UP) {
+    if (slot->closed != SEQB_OK || pool_state_is_usable(member->state)) {
         /* One that has closed may still be busy with telling so. */
         if (slot->closed == SEQB_OK &&
             (slot_is_open(slot, now_ms) || slot->is_busy))

@@ -27,7 +27,7 @@ enum fence_verdict fence_judge(enum seqb_guarantee guarantee,
         return FENCE_FAIL;
     if (went_back(guarantee, mark, reply))
         return FENCE_POISON;
-    if (!is_windowed && reply->block.first <= floor)
+    if ((is_windowed ? reply->window : reply->block.first) <= floor)
         return FENCE_RAISE;
     return FENCE_ACCEPT;
 }
@@ -51,10 +51,24 @@ int64_t fence_raise_floor(const struct fence_mark *mark, int64_t floor,
     return known > floor ? known : floor;
 }
 
-int64_t fence_window_floor(const struct fence_mark *mark,
+int64_t fence_window_floor(const struct fence_mark *mark, int64_t floor,
                            const struct seqb_request *reply)
 {
-    return mark->window > reply->window ? mark->window : reply->window;
+    if (floor < mark->window)
+        floor = mark->window;
+    return floor > reply->window ? floor : reply->window;
+}
+
+int64_t fence_level_floor(enum seqb_guarantee guarantee, int64_t level,
+                          int64_t highest, int64_t want)
+{
+    const int64_t lag = guarantee == SEQB_WINDOWED
+                            ? FENCE_LAG_WINDOWS
+                            : FENCE_LAG_VALUES + 4 * want;
+
+    if (level > highest / 2)
+        return 0;
+    return level > lag ? level - lag : 0;
 }
 
 bool fence_is_sane(enum seqb_guarantee guarantee, int64_t window_max,

@@ -19,7 +19,7 @@ struct fence_mark {
 enum fence_verdict {
     FENCE_ACCEPT,    /* the block is ours: use it, advance the mark */
     FENCE_POISON,    /* the counter went back: refuse the partition */
-    FENCE_RAISE,     /* direct: raise and bind the counter, ask again */
+    FENCE_RAISE,     /* raise (direct: and bind) the counter, ask again */
     FENCE_WINDOW,    /* windowed: install a fresh window, ask again */
     FENCE_EXHAUSTED, /* direct: nothing is left, ever */
     FENCE_FAIL       /* the reply's own status is the answer */
@@ -27,8 +27,9 @@ enum fence_verdict {
 
 /*
  * Judges a reply. `mark` is what was held when the request was sent; `floor`
- * is what the block must lie above (0: nothing), as when the windows of a
- * restored authority must pass those already in use.
+ * is what the block (windowed: its window) must lie above, 0 for nothing: as
+ * when the windows of a restored authority must pass those already in use, or
+ * a partition that was away has fallen behind the others.
  */
 enum fence_verdict fence_judge(enum seqb_guarantee guarantee,
                                const struct fence_mark *mark, int64_t floor,
@@ -47,9 +48,23 @@ int64_t fence_raise_floor(const struct fence_mark *mark, int64_t floor,
                           int64_t gap, const struct seqb_request *reply);
 
 /* A window to install must lie above this: the window that stands in the
- * cell, and the last that this broker used. */
-int64_t fence_window_floor(const struct fence_mark *mark,
+ * cell, the last that this broker used, and `floor`. */
+int64_t fence_window_floor(const struct fence_mark *mark, int64_t floor,
                            const struct seqb_request *reply);
+
+/* How far a partition may fall behind the highest value that any granted: so
+ * many values and four times what is asked of it; in windows, so many. */
+#define FENCE_LAG_VALUES  1000
+#define FENCE_LAG_WINDOWS 2
+
+/*
+ * The floor that keeps a partition near `level`, the highest value or window
+ * that any partition of its class granted. Past the half of all there are, up
+ * to `highest`, there is none: what one store got there by mistake must not
+ * use up the others.
+ */
+int64_t fence_level_floor(enum seqb_guarantee guarantee, int64_t level,
+                          int64_t highest, int64_t want);
 
 /* Whether a granted block is one that was asked for: not empty, no more than
  * wanted, within the limit; windowed: in a window of 1 ... `window_max`. */

@@ -8,16 +8,11 @@
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
-#include "platform/log.h"
 #include "platform/text.h"
 
-/* Reserve, mend, reserve again; a third time if another broker was faster
- * and used up what it had installed. */
-#define GRANT_ROUNDS 3
-
-/* How many windows a changed authority is raised by: leases are rare, so that
- * this covers more lost ones than a store can forget in practice. */
-#define WINDOW_GAP 65536
+/* Reserve, drop a cell that fell behind, put a window into it, reserve; once
+ * more if another broker was faster and used up what it had installed. */
+#define GRANT_ROUNDS 4
 
 void grant_answer(struct slot *slot, struct seqb_error *why)
 {
@@ -56,9 +51,31 @@ static int64_t slot_limit(const struct slot *slot)
 
 static void slot_name(const struct slot *slot, char *out, size_t size)
 {
+    const struct ha_pool_options *pool = slot->counter->pool->options;
+    char name[LAYOUT_POOL_SIZE];
+
+    layout_internal_name(pool->name, pool->generation, name, sizeof name);
     (void)text_format(out, size, "%s%s/%d/%s", slot->is_lease ? "window/" : "",
-                      slot->counter->pool->options->name, (int)slot->partition,
-                      slot->counter->key);
+                      name, (int)slot->partition, slot->counter->key);
+}
+
+/* Answers the slots of pools that do not ask this backend now; returns how
+ * many are left. A probe is of those that do. */
+static size_t grant_permit(struct worker *worker, size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+        struct seqb_error err;
+
+        if (worker->is_probing ||
+            worker_may_work(worker, slot->counter->pool, &err))
+            worker->batch[left++] = slot;
+        else
+            grant_answer(slot, &err);
+    }
+    return left;
 }
 
 /* Compares the sequences' claims where this connection has not yet; answers
@@ -133,9 +150,49 @@ static int64_t slot_level(const struct slot *slot)
     if (slot->is_lease)
         return 0; /* windows are counted apart */
     pthread_mutex_lock(&pool->lock);
-    level = slot->counter->level;
+    level = slot->counter->level[SEQB_DIRECT];
     pthread_mutex_unlock(&pool->lock);
     return level;
+}
+
+/* A base that is gone becomes higher than whatever this broker was granted
+ * there, so that counters which nobody raises begin high enough, too. Windows
+ * begin after the base as well, and must have room left. */
+static int64_t base_floor(const struct worker *worker, const struct slot *slot,
+                          int64_t gap)
+{
+    const int64_t windows = slot_window_max(slot) / 2;
+    const int64_t highest = worker->highest;
+    int64_t floor = highest > INT64_MAX - gap ? INT64_MAX : highest + gap;
+
+    if (highest == 0)
+        return 0;
+    if (slot->counter->pool->authority == worker && floor > windows)
+        floor = windows;
+    return floor;
+}
+
+static void tell_raised(const struct worker *worker, const struct slot *slot,
+                        const struct seqb_request *reply, int64_t value)
+{
+    char reason[sizeof reply->error.text + 64];
+    const struct seqb_event event = {
+        .kind = SEQB_EVENT_RAISED,
+        .from = SEQB_PARTITION_UP,
+        .to = SEQB_PARTITION_UP,
+        .pool = slot->counter->pool->options->name,
+        .partition = slot->partition,
+        .backend = worker->options->options.name,
+        .key = slot->counter->key,
+        .counter = reply->counter,
+        .reason = reason,
+    };
+
+    (void)text_format(reason, sizeof reason, "raised to %lld: %s",
+                      (long long)value,
+                      reply->status == SEQB_FENCED ? reply->error.text
+                                                   : "it had fallen behind");
+    events_tell(worker->events, &event);
 }
 
 /* Raises and binds a direct counter whose store changed, or whose block lay
@@ -153,18 +210,26 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
         .gap = gap,
         .limit = reply->limit,
         .base_gap = failover_gap,
+        .base_floor = base_floor(worker, slot, failover_gap),
     };
     int64_t value;
     const enum seqb_status status = call_raise(worker, &raise, &value, err);
 
     if (status == SEQB_OK)
-        log_line(SEQB_LOG_WARN,
-                 "event=raised backend=%s counter=%s value=%lld reason=\"%s\"",
-                 worker->options->options.name, reply->counter,
-                 (long long)value,
-                 reply->status == SEQB_FENCED ? reply->error.text
-                                              : "below the windows in use");
+        tell_raised(worker, slot, reply, value);
     return status;
+}
+
+/* Drops a cell whose window fell behind. */
+static enum seqb_status mend_drop(struct worker *worker, struct slot *slot,
+                                  const struct seqb_request *reply,
+                                  struct seqb_error *err)
+{
+    const struct seqb_raise raise = {
+        .counter = reply->counter, .floor = slot->floor, .limit = INT64_MAX};
+    int64_t window;
+
+    return call_raise(worker, &raise, &window, err);
 }
 
 /* Puts a fresh window into the cell. "Not above the one that stands" is
@@ -176,9 +241,9 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
     struct seqb_window window = {.counter = reply->counter,
                                  .size = reply->limit};
     int64_t standing;
-    enum seqb_status status =
-        window_take(slot->windows, fence_window_floor(&slot->mark, reply),
-                    worker->mend_until_ms, &window.window, err);
+    enum seqb_status status = window_take(
+        slot->windows, fence_window_floor(&slot->mark, slot->floor, reply),
+        worker->mend_until_ms, &window.window, err);
 
     if (status != SEQB_OK)
         return status;
@@ -199,13 +264,16 @@ static void grant_poison(struct worker *worker, struct slot *slot,
     worker_fail(worker, err, 0);
 }
 
-static void grant_accept(struct slot *slot, const struct seqb_request *reply)
+static void grant_accept(struct worker *worker, struct slot *slot,
+                         const struct seqb_request *reply)
 {
     const int32_t window_bits = slot->counter->pool->options->window_bits;
 
     slot->mark = fence_advance(reply, slot->windows != NULL ? SEQB_WINDOWED
                                                             : SEQB_DIRECT);
     slot->block = reply->block;
+    if (slot->windows == NULL && slot->mark.value > worker->highest)
+        worker->highest = slot->mark.value;
     if (slot->windows != NULL)
         slot->block.first |= reply->window << window_bits;
     grant_answer(slot, NULL);
@@ -220,8 +288,13 @@ static enum seqb_status grant_mend(struct worker *worker, struct slot *slot,
 
     if (worker->backend == NULL)
         return error_set(err, SEQB_UNAVAILABLE, "the connection was lost");
-    status = verdict == FENCE_RAISE ? mend_raise(worker, slot, reply, err)
-                                    : mend_window(worker, slot, reply, err);
+    if (verdict == FENCE_WINDOW)
+        status = mend_window(worker, slot, reply, err);
+    else if (slot->windows != NULL)
+        status = mend_drop(worker, slot, reply, err);
+    else
+        status = mend_raise(worker, slot, reply, err);
+    slot->was_raised |= verdict == FENCE_RAISE;
     if (status == SEQB_OK)
         return SEQB_AGAIN;
     if (status_blame(status) == BLAME_BACKEND)
@@ -251,7 +324,7 @@ static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
     }
     switch (verdict) {
     case FENCE_ACCEPT:
-        grant_accept(slot, reply);
+        grant_accept(worker, slot, reply);
         return SEQB_OK;
     case FENCE_POISON:
         grant_poison(worker, slot, reply, err);
@@ -288,7 +361,10 @@ void grant_run(struct worker *worker, size_t n)
     const int64_t start_us = clock_now_us();
     struct seqb_error err;
 
-    if (!worker_may_work(worker, &err) ||
+    n = grant_permit(worker, n);
+    if (n == 0)
+        return;
+    if (!worker_may_connect(worker, &err) ||
         worker_connect(worker, &err) != SEQB_OK) {
         answer_all(worker, n, &err);
         return;

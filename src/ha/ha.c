@@ -13,8 +13,12 @@
 
 static void add_duty(struct ha_pool *pool, struct worker *worker)
 {
+    const int32_t timeout_ms = pool->options->timeout_ms;
+
     worker->duties[worker->duty_count++] =
         (struct worker_duty){pool, pool->members};
+    if (worker->timeout_ms == 0 || timeout_ms < worker->timeout_ms)
+        worker->timeout_ms = timeout_ms;
     pool->workers[pool->members++] = worker;
 }
 
@@ -36,7 +40,43 @@ static void pool_assemble(struct ha *ha, struct ha_pool *pool,
         if (!is_partition)
             add_duty(pool, pool->authority);
     }
-    pool_init(&pool->pool, options, pool->members, clock_now_ms());
+    pool_init(&pool->pool, options, pool->members, (uint64_t)clock_now_us(),
+              clock_now_ms());
+}
+
+/* On the watchdog's thread. */
+static int64_t ha_judge(void *context, int64_t now_ms)
+{
+    struct ha *ha = context;
+    int64_t soonest_ms = INT64_MAX;
+
+    for (size_t i = 0; i < ha->options->backend_count; i++) {
+        const int64_t next_ms = worker_judge(&ha->workers[i], now_ms);
+
+        if (next_ms < soonest_ms)
+            soonest_ms = next_ms;
+    }
+    return soonest_ms;
+}
+
+static enum seqb_status backend_assemble(struct ha *ha, size_t i,
+                                         struct seqb_error *err)
+{
+    struct worker *worker = &ha->workers[i];
+    struct server *server;
+    enum seqb_status status =
+        worker_init(worker, &ha->options->backends[i], ha->watchdog,
+                    ha->options->pool_count, err);
+
+    if (status != SEQB_OK)
+        return status;
+    server =
+        server_find(ha->servers, &ha->server_count, &ha->options->backends[i]);
+    worker->events = &ha->events;
+    worker->server = server;
+    worker->next_on_server = server->first;
+    server->first = worker;
+    return SEQB_OK;
 }
 
 /* A backend may serve every pool as its authority, and one as a partition. */
@@ -44,11 +84,10 @@ static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
 {
     const struct ha_options *options = ha->options;
 
-    if (watchdog_open(&ha->watchdog, err) != SEQB_OK)
+    if (watchdog_open(ha_judge, ha, &ha->watchdog, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
     for (size_t i = 0; i < options->backend_count; i++) {
-        if (worker_init(&ha->workers[i], &options->backends[i], ha->watchdog,
-                        options->pool_count, err) != SEQB_OK)
+        if (backend_assemble(ha, i, err) != SEQB_OK)
             return SEQB_NO_MEMORY;
     }
     for (size_t i = 0; i < options->pool_count; i++)
@@ -74,7 +113,9 @@ enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
     ha->options = options;
     ha->workers = calloc(options->backend_count, sizeof *ha->workers);
     ha->pools = calloc(options->pool_count, sizeof *ha->pools);
-    status = ha->workers == NULL || ha->pools == NULL
+    ha->servers = calloc(options->backend_count, sizeof *ha->servers);
+    events_init(&ha->events);
+    status = ha->workers == NULL || ha->pools == NULL || ha->servers == NULL
                  ? error_set(err, SEQB_NO_MEMORY, "out of memory")
                  : ha_assemble(ha, err);
     if (status == SEQB_OK)
@@ -99,15 +140,27 @@ void ha_close(struct ha *ha)
     for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
          i++)
         worker_join(&ha->workers[i]);
+    watchdog_close(ha->watchdog);
     for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
          i++)
         worker_fini(&ha->workers[i]);
-    watchdog_close(ha->watchdog);
-    for (size_t i = 0; i < ha->pools_made; i++)
+    for (size_t i = 0; ha->pools != NULL && i < ha->pools_made; i++)
         pthread_mutex_destroy(&ha->pools[i].lock);
+    for (size_t i = 0; ha->servers != NULL && i < ha->server_count; i++)
+        server_fini(&ha->servers[i]);
+    events_fini(&ha->events);
+    free(ha->servers);
     free(ha->workers);
     free(ha->pools);
     free(ha);
+}
+
+void ha_on_event(struct ha *ha,
+                 void (*callback)(void *context,
+                                  const struct seqb_event *event),
+                 void *context)
+{
+    events_listen(&ha->events, callback, context);
 }
 
 struct ha_pool *ha_pool_at(struct ha *ha, size_t i)
@@ -132,6 +185,7 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
         .granted = member->granted,
         .errors = member->errors,
         .slow = member->slow,
+        .ejections = member->ejections,
     };
     (void)text_copy(out->pool, sizeof out->pool, pool->options->name);
     (void)text_copy(out->backend, sizeof out->backend,

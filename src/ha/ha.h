@@ -37,6 +37,7 @@ struct ha_pool_options {
     const char *name;
     int32_t partitions[HA_PARTITIONS_MAX]; /* indexes of backends */
     int32_t bits;                          /* 2^bits partitions */
+    int32_t generation;  /* counts the layouts that the pool had; 0 is 1 */
     int32_t authority;   /* index of a direct backend; -1: none */
     int32_t window_bits; /* a window holds 2^window_bits counter values */
     int32_t timeout_ms;  /* a slower call counts as slow */
@@ -95,6 +96,9 @@ void ha_counter_free(struct ha_counter *counter);
 enum seqb_status ha_counter_admit(struct ha_counter *counter,
                                   struct seqb_error *err);
 
+/* Whether its pool had another layout before, with sequences of then. */
+bool ha_counter_has_past(const struct ha_counter *counter);
+
 /* How an ask is to be spread. */
 enum ha_spread {
     HA_ASK_ONE, /* the next partition in turn */
@@ -113,6 +117,8 @@ struct ha_view {
     int64_t fresh;    /* runs asked for not long ago: they will come */
     int64_t all;      /* runs asked for and not yet answered */
     int64_t delay_ms; /* that a reservation usually takes */
+    int64_t late_ms;  /* when the next of them would no longer be fresh, by
+                         clock_now_ms; INT64_MAX: none */
 };
 
 void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
@@ -132,6 +138,36 @@ void ha_counter_decode(const struct ha_counter *counter, int64_t value,
 
 const char *ha_counter_pool_name(const struct ha_counter *counter);
 
+/*
+ * Nothing whose number is at or below `to` is asked for any more; what was
+ * asked for before may still be delivered. SEQB_INVALID if a number at or
+ * above `to` was granted already, or `to` is beyond the bits. Does not wait.
+ */
+enum seqb_status ha_counter_advance(struct ha_counter *counter, int64_t to,
+                                    struct seqb_error *err);
+
+/*
+ * Takes a run of every usable partition that is not above what the counter
+ * was advanced to, so that its store is. Waits for that until `until_ms`.
+ * SEQB_UNAVAILABLE, with the reasons, if some are not.
+ */
+enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
+                                  struct seqb_error *err);
+
+/* See seqb_sequence_status. */
+int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms);
+
+/* See seqb_command and seqb_health. */
+enum seqb_status ha_command(struct ha *ha, const char *pool, int32_t partition,
+                            enum seqb_order order, struct seqb_error *err);
+enum seqb_health ha_health(struct ha *ha, char *reason, size_t size);
+
+/* See seqb_on_event. */
+void ha_on_event(struct ha *ha,
+                 void (*callback)(void *context,
+                                  const struct seqb_event *event),
+                 void *context);
+
 /* See seqb_partitions. */
 void ha_status(struct ha *ha, struct seqb_partition_status *out,
                size_t capacity, size_t *count);
@@ -139,4 +175,33 @@ void ha_status(struct ha *ha, struct seqb_partition_status *out,
 /* See seqb_probe. Only `backend` and `warning` of the listener are told. */
 enum seqb_status ha_inspect(const struct ha_options *options,
                             const struct seqb_probe_listener *listener,
+                            struct seqb_error *err);
+
+/* One sequence of a pool that is migrated. */
+struct ha_migrate_key {
+    const char *key;
+    int32_t was_bits; /* memory bits; -1: the old topology does not say */
+    int32_t is_bits;  /* likewise of the new one */
+};
+
+/* A pool of the old options and its next generation in the new ones. */
+struct ha_migrate_pool {
+    size_t was;
+    size_t is;
+    const struct ha_migrate_key *keys;
+    size_t key_count;
+};
+
+struct ha_migration {
+    const struct ha_options *was;
+    const struct ha_options *is;
+    const struct ha_migrate_pool *pools;
+    size_t pool_count;
+    bool dry_run;
+    void (*report)(void *context, const char *line); /* may be NULL */
+    void *context;
+};
+
+/* See seqb_migrate. The pools are those of both that are to be migrated. */
+enum seqb_status ha_migrate(const struct ha_migration *options,
                             struct seqb_error *err);

@@ -98,6 +98,9 @@ static enum seqb_status inspection_look_for(struct inspection *inspection,
         if (store->is_windowed) /* as in a layout */
             (void)text_copy(store->id, sizeof store->id, store->backend);
         inspection_place(inspection, pool->options, store);
+        if (claim_check_retired(&inspection->worker, pool->options, err) !=
+            SEQB_OK)
+            return err->status;
     }
     return SEQB_OK;
 }
@@ -216,7 +219,7 @@ static enum seqb_status inspector_init(struct inspector *inspector,
     if (inspector->inspections == NULL || inspector->found == NULL ||
         inspector->pools == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
-    status = watchdog_open(&inspector->watchdog, err);
+    status = watchdog_open(NULL, NULL, &inspector->watchdog, err);
     for (size_t i = 0; i < options->backend_count && status == SEQB_OK; i++)
         status = backend_assemble(inspector, i, err);
     for (size_t i = 0; i < options->pool_count && status == SEQB_OK; i++)
@@ -297,8 +300,10 @@ enum seqb_status ha_inspect(const struct ha_options *options,
 
     if (status == SEQB_OK)
         status = inspector_run(&inspector, err);
-    for (size_t i = 0; i < options->pool_count && status == SEQB_OK; i++)
+    for (size_t i = 0; i < options->pool_count && status == SEQB_OK; i++) {
         inspect_layout(&inspector.pools[i]);
+        inspect_generation(&inspector.pools[i]);
+    }
     if (status == SEQB_OK)
         status = inspector_tell(&inspector, listener, err);
     inspector_fini(&inspector);

@@ -21,6 +21,10 @@ struct inspect_pool {
  * is SEQB_LAYOUT, with the reason. */
 void inspect_layout(struct inspect_pool *pool);
 
+/* A later generation that no store knows is not a pool to be, but one that was
+ * not migrated: SEQB_LAYOUT for each backend that was reached. */
+void inspect_generation(struct inspect_pool *pool);
+
 /* Tells what of the pool fails together. */
 void inspect_domains(const struct inspect_pool *pool,
                      const struct seqb_probe_listener *listener);

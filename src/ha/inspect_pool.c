@@ -99,6 +99,20 @@ void inspect_layout(struct inspect_pool *pool)
     }
 }
 
+void inspect_generation(struct inspect_pool *pool)
+{
+    struct seqb_error err;
+
+    if (pool->options->generation <= 1 ||
+        layout_find_claim(&pool->stores) != NULL)
+        return;
+    (void)layout_not_migrated(pool->options, &err);
+    for (int32_t i = 0; i < pool->stores.count; i++) {
+        if (pool->stores.stores[i].is_reached)
+            blame(pool, i, &err);
+    }
+}
+
 /* --- what fails together --- */
 
 static void warn(const struct seqb_probe_listener *listener, const char *line)

@@ -45,6 +45,15 @@ void layout_decode(int64_t number, int32_t bits, int32_t memory_bits,
     out->memory = number & (((int64_t)1 << memory_bits) - 1);
 }
 
+void layout_internal_name(const char *pool, int32_t generation, char *out,
+                          size_t size)
+{
+    if (generation > 1)
+        (void)text_format(out, size, "%s~%d", pool, (int)generation);
+    else
+        (void)text_copy(out, size, pool);
+}
+
 static bool has_windowed(const struct layout_stores *stores)
 {
     for (int32_t i = 0; i < stores->partitions; i++) {
@@ -58,15 +67,19 @@ enum seqb_status layout_compose(const struct ha_pool_options *pool,
                                 const struct layout_stores *stores, char *out,
                                 size_t size, struct seqb_error *err)
 {
+    char name[LAYOUT_POOL_SIZE];
     const bool is_windowed = has_windowed(stores);
     const char *authority = is_windowed && stores->authority >= 0
                                 ? stores->stores[stores->authority].id
                                 : NO_AUTHORITY;
-    bool fits = text_format(
-        out, size,
-        "pool=%s;bits=%d;window_bits=%d;authority=%s;partitions=", pool->name,
-        (int)pool->bits, is_windowed ? (int)pool->window_bits : 0, authority);
+    bool fits;
 
+    layout_internal_name(pool->name, pool->generation, name, sizeof name);
+    fits = text_format(out, size,
+                       "pool=%s;bits=%d;window_bits=%d;authority=%s;"
+                       "partitions=",
+                       name, (int)pool->bits,
+                       is_windowed ? (int)pool->window_bits : 0, authority);
     for (int32_t i = 0; i < stores->partitions; i++)
         fits = text_append(out, size, "%s%s", i == 0 ? "" : ",",
                            stores->stores[i].id) &&
@@ -84,6 +97,18 @@ const struct layout_store *layout_find_claim(const struct layout_stores *stores)
             return &stores->stores[i];
     }
     return NULL;
+}
+
+enum seqb_status layout_not_migrated(const struct ha_pool_options *pool,
+                                     struct seqb_error *err)
+{
+    const int generation = (int)pool->generation;
+
+    return error_set(err, SEQB_LAYOUT,
+                     "pool %s: no backend that was reached knows its "
+                     "generation %d; nothing was changed; run seqctl migrate "
+                     "first, from the topology with generation %d to this one",
+                     pool->name, generation, generation - 1);
 }
 
 static bool is_known(const struct layout_store *store)

@@ -14,6 +14,7 @@
 #include "ha/ha.h"
 
 #define LAYOUT_STORE_SIZE 64
+#define LAYOUT_POOL_SIZE  (SEQB_NAME_MAX + 12) /* of an internal name */
 
 /* The largest counter value whose numbers fit in 63 bits. */
 int64_t layout_counter_max(int32_t bits, int32_t memory_bits);
@@ -29,6 +30,14 @@ int64_t layout_number(int64_t v, int32_t partition, int32_t bits,
 /* What the number's bits say. */
 void layout_decode(int64_t number, int32_t bits, int32_t memory_bits,
                    struct seqb_decoded *out);
+
+/*
+ * What the stores call a pool: its name in the first generation, "NAME~N" in
+ * the later ones, which no pool can be named. In counters and claims, so that
+ * a layout shares none of them with those before it.
+ */
+void layout_internal_name(const char *pool, int32_t generation, char *out,
+                          size_t size);
 
 /* One store of a pool as it was found: a partition's, or the authority's. */
 struct layout_store {
@@ -61,6 +70,11 @@ enum seqb_status layout_compose(const struct ha_pool_options *pool,
 /* The first store, in order, whose claim stands, or NULL: a first start. */
 const struct layout_store *
 layout_find_claim(const struct layout_stores *stores);
+
+/* SEQB_LAYOUT: a later generation that no store has a claim of. What the one
+ * before it has issued is not known then. */
+enum seqb_status layout_not_migrated(const struct ha_pool_options *pool,
+                                     struct seqb_error *err);
 
 /* Two direct stores that were reached and have one id; false if none have. */
 bool layout_find_twins(const struct layout_stores *stores,

@@ -13,30 +13,33 @@ const char *seqb_partition_state_name(enum seqb_partition_state state)
     static const char *const names[] = {
         [SEQB_PARTITION_STARTING] = "starting",
         [SEQB_PARTITION_UP] = "up",
+        [SEQB_PARTITION_SUSPECT] = "suspect",
         [SEQB_PARTITION_QUARANTINED] = "quarantined",
         [SEQB_PARTITION_PROBING] = "probing",
+        [SEQB_PARTITION_RAMPING] = "ramping",
+        [SEQB_PARTITION_DRAINED] = "drained",
         [SEQB_PARTITION_REFUSED] = "refused",
+        [SEQB_PARTITION_POISONED] = "poisoned",
     };
 
     return (size_t)state < sizeof names / sizeof names[0] ? names[state]
                                                           : "unknown";
 }
 
-static void member_enter(struct pool_member *member,
-                         enum seqb_partition_state state, int64_t now_ms)
-{
-    member->state = state;
-    member->since_ms = now_ms;
-}
-
 void pool_init(struct pool *pool, const struct ha_pool_options *options,
-               int32_t members, int64_t now_ms)
+               int32_t members, uint64_t seed, int64_t now_ms)
 {
     *pool = (struct pool){.options = options,
                           .partitions = 1 << options->bits,
-                          .members = members};
+                          .members = members,
+                          .random = seed | 1};
     for (int32_t i = 0; i < members; i++)
-        member_enter(&pool->member[i], SEQB_PARTITION_STARTING, now_ms);
+        pool->member[i] = (struct pool_member){
+            .state = SEQB_PARTITION_STARTING,
+            .since_ms = now_ms,
+            .well_since_ms = now_ms,
+            .judged_ms = -1,
+        };
 }
 
 void pool_connected(struct pool *pool, int32_t i,
@@ -49,55 +52,200 @@ void pool_connected(struct pool *pool, int32_t i,
     (void)text_copy(member->loss, sizeof member->loss, backend->loss);
 }
 
-static bool is_skipped(uint64_t skip, int32_t i)
+static bool is_barred(enum seqb_partition_state state)
 {
-    return (skip >> i & 1) != 0;
+    return state == SEQB_PARTITION_REFUSED || state == SEQB_PARTITION_POISONED;
 }
 
-int32_t pool_pick(struct pool *pool, uint64_t skip)
-{
-    for (int32_t step = 0; step < pool->partitions; step++) {
-        const int32_t i = (pool->turn + step) & (pool->partitions - 1);
+/* --- changes --- */
 
-        if (pool->member[i].state != SEQB_PARTITION_UP || is_skipped(skip, i))
-            continue;
-        pool->turn = i + 1;
-        return i;
-    }
-    return -1;
+static struct pool_change no_change(const struct pool_member *member)
+{
+    return (struct pool_change){member->state, member->state};
 }
 
-bool pool_has_usable(const struct pool *pool, uint64_t skip)
+static struct pool_change member_enter(struct pool_member *member,
+                                       enum seqb_partition_state state,
+                                       int64_t now_ms)
 {
-    for (int32_t i = 0; i < pool->partitions; i++) {
-        if (pool->member[i].state == SEQB_PARTITION_UP && !is_skipped(skip, i))
-            return true;
-    }
-    return false;
+    const struct pool_change change = {member->state, state};
+
+    if (pool_state_is_usable(state) && !pool_state_is_usable(member->state))
+        member->well_since_ms = now_ms;
+    if (state != member->state)
+        member->since_ms = now_ms;
+    member->state = state;
+    return change;
 }
 
-static enum pool_event member_quarantine(struct pool *pool, int32_t i,
+static int64_t min_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* xorshift64 */
+static uint64_t pool_random(struct pool *pool)
+{
+    pool->random ^= pool->random << 13;
+    pool->random ^= pool->random >> 7;
+    pool->random ^= pool->random << 17;
+    return pool->random;
+}
+
+/* The rest grows by each probe that fails, and by each relapse: one that was
+ * up for a short while only has not recovered. */
+static int64_t rest_of(const struct pool *pool,
+                       const struct pool_member *member, int64_t now_ms)
+{
+    const int64_t longest = pool->options->rescue_after_ms;
+    const bool is_relapse =
+        pool_state_is_usable(member->state) && member->rest_ms > 0 &&
+        now_ms - member->well_since_ms < POOL_CALM_MS + member->rest_ms;
+
+    if (pool->options->rescue == HA_RESCUE_FIXED)
+        return longest;
+    /* One before its time says no more than that it is still away. */
+    if (member->state == SEQB_PARTITION_PROBING && member->is_urged)
+        return member->rest_ms;
+    if (is_relapse || member->state == SEQB_PARTITION_PROBING)
+        return min_of(member->rest_ms * 2, longest);
+    return min_of(POOL_FIRST_PROBE_MS, longest);
+}
+
+/* A fifth less at most, so that brokers do not probe in step. */
+static int64_t jittered(struct pool *pool, int64_t rest_ms)
+{
+    if (pool->options->rescue == HA_RESCUE_FIXED ||
+        rest_ms <= POOL_FIRST_PROBE_MS)
+        return rest_ms;
+    return rest_ms - (int64_t)(pool_random(pool) % (uint64_t)(rest_ms / 5 + 1));
+}
+
+static struct pool_change member_quarantine(struct pool *pool, int32_t i,
+                                            const char *reason, int64_t now_ms)
+{
+    struct pool_member *member = &pool->member[i];
+    const bool was_resting = member->state == SEQB_PARTITION_PROBING;
+    const int64_t since_ms = member->since_ms;
+    struct pool_change change;
+
+    member->rest_ms = rest_of(pool, member, now_ms);
+    member->next_probe_ms = now_ms + jittered(pool, member->rest_ms);
+    member->is_urged = false;
+    member->successes = 0;
+    member->judged_ms = -1;
+    member->ejections += pool_state_is_usable(member->state);
+    (void)text_copy(member->reason, sizeof member->reason, reason);
+    change = member_enter(member, SEQB_PARTITION_QUARANTINED, now_ms);
+    if (!was_resting)
+        return change;
+    /* A failed probe prolongs the quarantine, it does not begin another. */
+    member->since_ms = since_ms;
+    return no_change(member);
+}
+
+static struct pool_change member_bar(struct pool_member *member,
+                                     const struct seqb_error *why,
+                                     int64_t now_ms)
+{
+    (void)text_copy(member->reason, sizeof member->reason, why->text);
+    return member_enter(member,
+                        why->status == SEQB_POISONED ? SEQB_PARTITION_POISONED
+                                                     : SEQB_PARTITION_REFUSED,
+                        now_ms);
+}
+
+/* --- slowness --- */
+
+static int64_t timeouts_in(const struct pool *pool, int64_t elapsed_us)
+{
+    return elapsed_us / ((int64_t)pool->options->timeout_ms * 1000);
+}
+
+/* Slowness never takes out the last usable partition, nor the authority: slow
+ * numbers are better than none. */
+static bool is_last_usable(const struct pool *pool, int32_t i)
+{
+    return i >= pool->partitions || !pool_has_usable(pool, (uint64_t)1 << i);
+}
+
+/* Notes a time-out that was passed; true when it was one too many within the
+ * window. */
+static bool slow_note(const struct pool *pool, struct pool_member *member,
+                      int64_t now_ms)
+{
+    const int32_t count = pool->options->slow_count;
+    int64_t oldest;
+
+    member->slow++;
+    member->slow_at_ms[member->slow_next] = now_ms;
+    member->slow_next = (member->slow_next + 1) % count;
+    oldest = member->slow_at_ms[member->slow_next];
+    return oldest > 0 && now_ms - oldest <= pool->options->slow_window_ms;
+}
+
+static void slow_forget(struct pool_member *member)
+{
+    member->slow_next = 0;
+    for (int32_t k = 0; k < POOL_SLOW_COUNT_MAX; k++)
+        member->slow_at_ms[k] = 0;
+}
+
+static int64_t slow_latest(const struct pool *pool,
+                           const struct pool_member *member)
+{
+    const int32_t count = pool->options->slow_count;
+
+    return member->slow_at_ms[(member->slow_next + count - 1) % count];
+}
+
+static struct pool_change member_suspect(struct pool *pool, int32_t i,
                                          const char *reason, int64_t now_ms)
 {
     struct pool_member *member = &pool->member[i];
-    const int64_t longest = pool->options->rescue_after_ms;
-    const bool is_probe = member->state == SEQB_PARTITION_PROBING;
 
-    if (pool->options->rescue == HA_RESCUE_FIXED)
-        member->rest_ms = longest;
-    else
-        member->rest_ms = is_probe ? member->rest_ms * 2 : POOL_FIRST_PROBE_MS;
-    if (member->rest_ms > longest)
-        member->rest_ms = longest;
-    /* A failed probe prolongs the quarantine, it does not begin another. */
-    if (is_probe)
-        member->state = SEQB_PARTITION_QUARANTINED;
-    else
-        member_enter(member, SEQB_PARTITION_QUARANTINED, now_ms);
-    member->next_probe_ms = now_ms + member->rest_ms;
     (void)text_copy(member->reason, sizeof member->reason, reason);
-    return is_probe ? POOL_NOTHING : POOL_QUARANTINED;
+    if (member->state == SEQB_PARTITION_RAMPING)
+        return no_change(member);
+    return member_enter(member, SEQB_PARTITION_SUSPECT, now_ms);
 }
+
+/* `times` more time-outs were passed, by a call that took so long up to now. */
+static struct pool_change member_slowed(struct pool *pool, int32_t i,
+                                        int64_t times, int64_t elapsed_us,
+                                        int64_t now_ms)
+{
+    struct pool_member *member = &pool->member[i];
+    bool is_too_slow = false;
+    char reason[128];
+
+    if (times > pool->options->slow_count)
+        times = pool->options->slow_count;
+    for (; times > 0; times--)
+        is_too_slow |= slow_note(pool, member, now_ms);
+    (void)text_format(
+        reason, sizeof reason,
+        "slow: %s%d time-outs of %d ms, the last call took %lld "
+        "ms",
+        is_too_slow ? "" : "less than ", (int)pool->options->slow_count,
+        (int)pool->options->timeout_ms, (long long)(elapsed_us / 1000));
+    if (is_too_slow && !is_last_usable(pool, i))
+        return member_quarantine(pool, i, reason, now_ms);
+    return member_suspect(pool, i, reason, now_ms);
+}
+
+/* Time-outs of a call that ended which were not counted while it hung. */
+static int64_t timeouts_left(const struct pool *pool,
+                             struct pool_member *member, int64_t elapsed_us)
+{
+    const int64_t all = timeouts_in(pool, elapsed_us);
+    const int64_t judged = member->judged_ms >= 0 ? member->judged : 0;
+
+    member->judged_ms = -1;
+    return all > judged ? all - judged : 0;
+}
+
+/* --- outcomes --- */
 
 static void member_average(struct pool_member *member, int64_t elapsed_us)
 {
@@ -108,136 +256,134 @@ static void member_average(struct pool_member *member, int64_t elapsed_us)
                              : (member->latency_us * 7 + elapsed_us) / 8;
 }
 
-/* Counts a slow call; true when it was one too many within the span. */
-static bool member_is_too_slow(struct pool *pool, int32_t i, int64_t now_ms)
+/* A probe succeeded. Where nobody else is there, it need not do so again. */
+static struct pool_change member_rise(struct pool *pool, int32_t i,
+                                      int64_t now_ms)
 {
     struct pool_member *member = &pool->member[i];
+    const bool is_needed = is_last_usable(pool, i);
 
-    member->slow++;
-    if (member->slow_in_span == 0 ||
-        now_ms - member->slow_since_ms > pool->options->slow_window_ms) {
-        member->slow_since_ms = now_ms;
-        member->slow_in_span = 0;
+    member->successes++;
+    member->is_urged = false;
+    if (member->successes < POOL_PROBES_TO_RISE && !is_needed &&
+        pool->options->rescue != HA_RESCUE_FIXED) {
+        member->state = SEQB_PARTITION_QUARANTINED;
+        member->next_probe_ms = now_ms + POOL_NEXT_PROBE_MS;
+        return no_change(member);
     }
-    member->slow_in_span++;
-    return member->slow_in_span >= pool->options->slow_count;
+    member->reason[0] = '\0';
+    slow_forget(member);
+    member->credit = 0;
+    return member_enter(
+        member, is_needed ? SEQB_PARTITION_UP : SEQB_PARTITION_RAMPING, now_ms);
 }
 
-static bool is_slow(const struct pool *pool, int64_t elapsed_us)
+struct pool_change pool_succeeded(struct pool *pool, int32_t i,
+                                  int64_t elapsed_us, int64_t now_ms)
 {
-    return elapsed_us >= (int64_t)pool->options->timeout_ms * 1000;
+    struct pool_member *member = &pool->member[i];
+    int64_t slow;
+
+    assert(i < pool->members);
+    slow = timeouts_left(pool, member, elapsed_us);
+    if (member->state == SEQB_PARTITION_STARTING) {
+        member_average(member, elapsed_us);
+        return member_enter(member, SEQB_PARTITION_UP, now_ms);
+    }
+    if (member->state == SEQB_PARTITION_PROBING) {
+        member_average(member, elapsed_us);
+        return member_rise(pool, i, now_ms);
+    }
+    /* A late answer of one that rests proves nothing: a probe has to. */
+    if (!pool_state_is_usable(member->state))
+        return no_change(member);
+    member_average(member, elapsed_us);
+    if (slow > 0)
+        return member_slowed(pool, i, slow, elapsed_us, now_ms);
+    return no_change(member);
 }
 
-/* Slowness never takes out the last usable partition, nor the authority: slow
- * numbers are better than none. */
-static bool is_last_usable(const struct pool *pool, int32_t i)
-{
-    return i >= pool->partitions || !pool_has_usable(pool, (uint64_t)1 << i);
-}
-
-static enum pool_event member_slowed(struct pool *pool, int32_t i,
-                                     int64_t elapsed_us, int64_t now_ms)
-{
-    char reason[128];
-
-    if (!member_is_too_slow(pool, i, now_ms) || is_last_usable(pool, i))
-        return POOL_NOTHING;
-    pool->member[i].slow_in_span = 0;
-    (void)text_format(reason, sizeof reason,
-                      "slow: %d calls past %d ms, the last took %lld ms",
-                      (int)pool->options->slow_count,
-                      (int)pool->options->timeout_ms,
-                      (long long)(elapsed_us / 1000));
-    return member_quarantine(pool, i, reason, now_ms);
-}
-
-enum pool_event pool_succeeded(struct pool *pool, int32_t i, int64_t elapsed_us,
+struct pool_change pool_failed(struct pool *pool, int32_t i,
+                               const struct seqb_error *why, int64_t elapsed_us,
                                int64_t now_ms)
 {
     struct pool_member *member = &pool->member[i];
-
-    assert(i < pool->members);
-    if (member->state == SEQB_PARTITION_REFUSED)
-        return POOL_NOTHING;
-    member_average(member, elapsed_us);
-    if (member->state != SEQB_PARTITION_UP) {
-        member_enter(member, SEQB_PARTITION_UP, now_ms);
-        member->reason[0] = '\0';
-        return POOL_WENT_UP;
-    }
-    if (is_slow(pool, elapsed_us))
-        return member_slowed(pool, i, elapsed_us, now_ms);
-    return POOL_NOTHING;
-}
-
-static enum pool_event member_refuse(struct pool_member *member,
-                                     const char *reason, int64_t now_ms)
-{
-    member_enter(member, SEQB_PARTITION_REFUSED, now_ms);
-    (void)text_copy(member->reason, sizeof member->reason, reason);
-    return POOL_REFUSED;
-}
-
-enum pool_event pool_failed(struct pool *pool, int32_t i,
-                            const struct seqb_error *why, int64_t elapsed_us,
-                            int64_t now_ms)
-{
-    struct pool_member *member = &pool->member[i];
     const enum blame blame = status_blame(why->status);
+    const bool is_blamed = blame == BLAME_BACKEND || blame == BLAME_LAYOUT;
+    const bool was_usable = pool_state_is_usable(member->state);
+    int64_t slow;
 
     assert(i < pool->members);
-    if (member->state == SEQB_PARTITION_REFUSED)
-        return POOL_NOTHING;
+    slow = timeouts_left(pool, member, elapsed_us);
+    if (is_barred(member->state))
+        return no_change(member);
     /* A probe that failed for whatever reason has rescued nothing. */
-    if (member->state == SEQB_PARTITION_UP &&
-        (blame == BLAME_CALLER || blame == BLAME_NOBODY))
-        return POOL_NOTHING;
-    member->errors++;
-    /* It rests already: only a probe may prolong that. */
-    if (member->state == SEQB_PARTITION_QUARANTINED && blame != BLAME_LAYOUT)
-        return POOL_NOTHING;
+    if (was_usable && !is_blamed)
+        return no_change(member);
+    member->errors += is_blamed;
     if (blame == BLAME_LAYOUT)
-        return member_refuse(member, why->text, now_ms);
-    if (why->status == SEQB_UNCERTAIN && is_slow(pool, elapsed_us) &&
-        member->state == SEQB_PARTITION_UP)
-        return member_slowed(pool, i, elapsed_us, now_ms);
+        return member_bar(member, why, now_ms);
+    /* It rests already: only a probe may prolong that. */
+    if (member->state == SEQB_PARTITION_QUARANTINED ||
+        member->state == SEQB_PARTITION_DRAINED)
+        return no_change(member);
+    if (why->status == SEQB_UNCERTAIN && was_usable &&
+        timeouts_in(pool, elapsed_us) > 0)
+        return slow > 0 ? member_slowed(pool, i, slow, elapsed_us, now_ms)
+                        : no_change(member);
     return member_quarantine(pool, i, why->text, now_ms);
 }
 
-int64_t pool_probe_at(const struct pool *pool, int32_t i)
+/* --- time --- */
+
+/* Counts the time-outs that a call under way has passed. */
+static struct pool_change member_hangs(struct pool *pool, int32_t i,
+                                       int64_t call_ms, int64_t now_ms,
+                                       int64_t *next_ms)
 {
-    const struct pool_member *member = &pool->member[i];
+    struct pool_member *member = &pool->member[i];
+    const int64_t elapsed_us = (now_ms - call_ms) * 1000;
+    const int64_t passed = timeouts_in(pool, elapsed_us);
+    int64_t more;
 
-    return member->state == SEQB_PARTITION_QUARANTINED ? member->next_probe_ms
-                                                       : INT64_MAX;
-}
-
-void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms)
-{
-    pool->member[i].state = SEQB_PARTITION_PROBING;
-    pool->member[i].last_probe_ms = now_ms;
-}
-
-static bool may_be_urged(const struct pool_member *member, int64_t now_ms)
-{
-    return member->state == SEQB_PARTITION_QUARANTINED &&
-           member->next_probe_ms > now_ms &&
-           now_ms - member->last_probe_ms >= POOL_URGE_REST_MS;
-}
-
-int32_t pool_urge(struct pool *pool, uint64_t skip, int64_t now_ms)
-{
-    int32_t oldest = -1;
-
-    if (pool->options->rescue == HA_RESCUE_FIXED || pool_has_usable(pool, skip))
-        return -1;
-    for (int32_t i = 0; i < pool->members; i++) {
-        if (may_be_urged(&pool->member[i], now_ms) &&
-            (oldest < 0 || pool->member[i].last_probe_ms <
-                               pool->member[oldest].last_probe_ms))
-            oldest = i;
+    if (member->judged_ms != call_ms) {
+        member->judged_ms = call_ms;
+        member->judged = 0;
     }
-    if (oldest >= 0)
-        pool->member[oldest].next_probe_ms = now_ms;
-    return oldest;
+    more = passed - member->judged;
+    *next_ms =
+        min_of(*next_ms, call_ms + (passed + 1) * pool->options->timeout_ms);
+    if (more <= 0)
+        return no_change(member);
+    member->judged = (int32_t)min_of(passed, INT32_MAX);
+    return member_slowed(pool, i, more, elapsed_us, now_ms);
+}
+
+struct pool_change pool_judge(struct pool *pool, int32_t i, int64_t call_ms,
+                              int64_t now_ms, int64_t *next_ms)
+{
+    struct pool_member *member = &pool->member[i];
+    struct pool_change change = no_change(member);
+    int64_t until_ms;
+
+    *next_ms = INT64_MAX;
+    if (!pool_state_is_usable(member->state))
+        return change;
+    if (call_ms >= 0)
+        change = member_hangs(pool, i, call_ms, now_ms, next_ms);
+    if (change.from != change.to)
+        return change;
+    if (member->state == SEQB_PARTITION_RAMPING)
+        until_ms = member->since_ms + POOL_RAMP_MS;
+    else if (member->state == SEQB_PARTITION_SUSPECT)
+        until_ms =
+            slow_latest(pool, member) + pool->options->slow_window_ms + 1;
+    else
+        return change;
+    if (now_ms >= until_ms) {
+        member->reason[0] = '\0';
+        return member_enter(member, SEQB_PARTITION_UP, now_ms);
+    }
+    *next_ms = min_of(*next_ms, until_ms);
+    return change;
 }

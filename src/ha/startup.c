@@ -104,7 +104,7 @@ static void step_admit(struct worker *worker, struct worker_job *job)
     struct worker_startup *startup = startup_of(job);
 
     startup->error.status = SEQB_OK;
-    if (worker_may_work(worker, NULL) &&
+    if (worker_may_work(worker, startup->counter->pool, NULL) &&
         worker_connect(worker, &startup->error) == SEQB_OK &&
         claim_sequence(worker, startup->counter, &startup->error) != SEQB_OK &&
         startup->error.status != SEQB_LAYOUT)
@@ -250,6 +250,8 @@ static enum seqb_status first_start(struct ha_pool *pool,
                                     struct layout_stores *stores,
                                     int32_t timeout_ms, struct seqb_error *err)
 {
+    if (pool->options->generation > 1)
+        return layout_not_migrated(pool->options, err);
     if (check_places(pool, stores, err) != SEQB_OK)
         return SEQB_LAYOUT;
     pool_step(pool, step_identify, timeout_ms);

@@ -15,10 +15,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "ha/events.h"
 #include "ha/fence.h"
+#include "ha/forecast.h"
 #include "ha/ha.h"
 #include "ha/layout.h"
 #include "ha/pool.h"
+#include "ha/server.h"
 #include "ha/watchdog.h"
 
 #define WORKER_BATCH 64 /* requests in one call of an engine */
@@ -45,7 +48,7 @@ struct slot {
     /* The question, set by who posts it; then the answer, set by the worker
      * just before it calls done. */
     int64_t want;
-    int64_t floor; /* the block must lie above it; 0: anywhere */
+    int64_t floor; /* the block, or its window, must lie above it; 0: none */
     struct seqb_block block;
     struct seqb_error *why; /* valid in done only; NULL on success */
     void (*done)(struct slot *slot);
@@ -53,22 +56,42 @@ struct slot {
     /* The worker's own. */
     struct fence_mark mark;
     uint64_t admitted_on; /* the connection on which the claim was compared */
+    bool was_raised;      /* to get this answer */
 
     /* Guarded by the pool's lock; not used for a lease. */
     bool is_busy;
     enum seqb_status closed; /* EXHAUSTED or LAYOUT: never ask again */
+    int64_t last;            /* the highest value granted; 0: none yet */
     int64_t asked_ms;
     int64_t rest_until_ms; /* after a failure of this counter alone */
     char *reason;          /* of closed or rest; NULL: none */
 };
+
+static inline enum seqb_guarantee slot_class(const struct slot *slot)
+{
+    return slot->windows != NULL ? SEQB_WINDOWED : SEQB_DIRECT;
+}
+
+/* With the pool's lock held: the slot is to be asked for `want` values, near
+ * the level of its class. */
+void slot_ask(struct slot *slot, int64_t want, int64_t now_ms);
 
 struct ha_counter {
     struct ha_pool *pool;
     struct ha_sink *sink;
     char key[SEQB_KEY_MAX + 1];
     int32_t memory_bits;
-    int32_t partitions;  /* number of slots; freeing outlives the pool */
-    int64_t level;       /* highest value granted; guarded by the pool's lock */
+    int32_t partitions; /* number of slots; freeing outlives the pool */
+    /* The highest value, or window, that any partition of the class granted;
+     * guarded by the pool's lock. */
+    int64_t level[2];
+    /* By class, and guarded by it too: nothing at or below that value, or
+     * window, is used any more, by an operator's order. */
+    int64_t floor[2];
+    int32_t advancing;       /* calls that wait for `answered` */
+    pthread_cond_t answered; /* some slot was */
+    struct forecast forecast;
+    int64_t sampled[2];  /* the highest values when it was sampled last */
     struct slot slots[]; /* one a partition */
 };
 
@@ -107,7 +130,11 @@ struct worker_duty {
 struct worker {
     const struct ha_backend_options *options;
     struct watchdog *watchdog;
-    struct worker_duty *duties; /* constant after start */
+    struct events *events;         /* NULL: only the log */
+    struct server *server;         /* NULL: nothing is known of it */
+    struct worker *next_on_server; /* constant after start */
+    int32_t timeout_ms;            /* the shortest of its pools' */
+    struct worker_duty *duties;    /* constant after start */
     size_t duty_count;
     pthread_t thread;
     bool is_started;
@@ -124,11 +151,22 @@ struct worker {
      * worker_wake follows it. */
     atomic_bool is_serving;
 
+    /* When the call under way began, by clock_now_ms; -1: none is. Relaxed:
+     * whoever judges it looks again. */
+    _Atomic int64_t call_ms;
+
+    /* When a call was answered last; and whether another backend on the same
+     * server could not connect since. Relaxed, as above. */
+    _Atomic int64_t well_ms;
+    atomic_bool is_doubted;
+
     /* The thread's own. */
     struct seqb_backend *backend; /* NULL: not connected */
     struct watch watch;           /* over the backend's socket */
-    uint64_t connection;          /* counts the connections made */
+    bool is_probing;
+    uint64_t connection;   /* counts the connections made */
     uint64_t verified_on;  /* the connection on which claims were compared */
+    int64_t highest;       /* value of any direct counter granted, or window */
     int64_t mend_until_ms; /* one bound for the windows of a batch */
     struct slot *batch[WORKER_BATCH];
     struct seqb_request requests[WORKER_BATCH];

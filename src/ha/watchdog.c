@@ -25,7 +25,10 @@ struct watchdog {
                              that is in the list */
     pthread_cond_t changed;
     struct watch *first;
-    int64_t wake_ms; /* when the thread looks again; NEVER: not by itself */
+    int64_t (*judge)(void *context, int64_t now_ms); /* constant */
+    void *context;
+    int64_t judge_ms; /* when it is to be called; NEVER: not by itself */
+    int64_t wake_ms;  /* when the thread looks again; NEVER: not by itself */
     bool is_stopping;
 };
 
@@ -49,13 +52,33 @@ static int64_t watchdog_look(struct watchdog *watchdog, int64_t now_ms)
     return next_ms;
 }
 
+/* With the lock held, which is let go for the call. */
+static void watchdog_judge(struct watchdog *watchdog, int64_t now_ms)
+{
+    int64_t next_ms;
+
+    if (watchdog->judge == NULL || now_ms < watchdog->judge_ms)
+        return;
+    watchdog->judge_ms = NEVER;
+    pthread_mutex_unlock(&watchdog->lock);
+    next_ms = watchdog->judge(watchdog->context, now_ms);
+    pthread_mutex_lock(&watchdog->lock);
+    if (next_ms < watchdog->judge_ms)
+        watchdog->judge_ms = next_ms;
+}
+
 static void *watchdog_run(void *argument)
 {
     struct watchdog *watchdog = argument;
 
     pthread_mutex_lock(&watchdog->lock);
     while (!watchdog->is_stopping) {
+        watchdog_judge(watchdog, clock_now_ms());
         watchdog->wake_ms = watchdog_look(watchdog, clock_now_ms());
+        if (watchdog->judge_ms < watchdog->wake_ms)
+            watchdog->wake_ms = watchdog->judge_ms;
+        if (watchdog->is_stopping)
+            break;
         if (watchdog->wake_ms == NEVER)
             pthread_cond_wait(&watchdog->changed, &watchdog->lock);
         else
@@ -73,7 +96,9 @@ static void watchdog_free(struct watchdog *watchdog)
     free(watchdog);
 }
 
-enum seqb_status watchdog_open(struct watchdog **out, struct seqb_error *err)
+enum seqb_status watchdog_open(int64_t (*judge)(void *context, int64_t now_ms),
+                               void *context, struct watchdog **out,
+                               struct seqb_error *err)
 {
     struct watchdog *watchdog = calloc(1, sizeof *watchdog);
     enum seqb_status status;
@@ -83,6 +108,9 @@ enum seqb_status watchdog_open(struct watchdog **out, struct seqb_error *err)
     pthread_mutex_init(&watchdog->lock, NULL);
     condition_init(&watchdog->changed);
     watchdog->wake_ms = NEVER;
+    watchdog->judge = judge;
+    watchdog->context = context;
+    watchdog->judge_ms = NEVER;
     status = thread_start(&watchdog->thread, "seqb:watchdog", watchdog_run,
                           watchdog, err);
     if (status != SEQB_OK) {
@@ -103,6 +131,19 @@ void watchdog_close(struct watchdog *watchdog)
     pthread_mutex_unlock(&watchdog->lock);
     pthread_join(watchdog->thread, NULL);
     watchdog_free(watchdog);
+}
+
+void watchdog_expect(struct watchdog *watchdog, int64_t at_ms)
+{
+    if (watchdog == NULL)
+        return;
+    pthread_mutex_lock(&watchdog->lock);
+    if (at_ms < watchdog->judge_ms) {
+        watchdog->judge_ms = at_ms;
+        if (at_ms < watchdog->wake_ms)
+            pthread_cond_signal(&watchdog->changed);
+    }
+    pthread_mutex_unlock(&watchdog->lock);
 }
 
 enum seqb_status watch_open(struct watchdog *watchdog, int fd,

@@ -26,8 +26,19 @@ struct watch {
     bool has_ended; /* the call under way, by a shutdown */
 };
 
-/* SEQB_NO_MEMORY also where no thread can be started. */
-enum seqb_status watchdog_open(struct watchdog **out, struct seqb_error *err);
+/*
+ * `judge` (NULL: none) is called on the watchdog's thread, with none of its
+ * locks held, when watchdog_expect has asked for it, and then whenever it
+ * said itself: it returns when to be called again, INT64_MAX for not before
+ * watchdog_expect asks anew. SEQB_NO_MEMORY also where no thread can be
+ * started.
+ */
+enum seqb_status watchdog_open(int64_t (*judge)(void *context, int64_t now_ms),
+                               void *context, struct watchdog **out,
+                               struct seqb_error *err);
+
+/* Has `judge` called at `at_ms`, if it would not be sooner. Takes NULL. */
+void watchdog_expect(struct watchdog *watchdog, int64_t at_ms);
 
 /* After the last watch_close; joins the thread. Takes NULL. */
 void watchdog_close(struct watchdog *watchdog);

@@ -8,6 +8,10 @@
 
 #include "ha/state.h"
 
+/* How many windows a changed authority is raised by: leases are rare, so that
+ * this covers more lost ones than a store can forget in practice. */
+#define WINDOW_GAP 65536
+
 /* A source for `slot`, leasing through the pool's authority. Free it when the
  * workers have stopped. NULL when out of memory. */
 struct window_source *window_source_new(struct slot *slot);

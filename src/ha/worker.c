@@ -36,6 +36,7 @@ enum seqb_status worker_init(struct worker *worker,
     if (worker->duties == NULL)
         return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
                          options->options.name);
+    atomic_init(&worker->call_ms, -1);
     pthread_mutex_init(&worker->lock, NULL);
     condition_init(&worker->changed);
     return SEQB_OK;
@@ -77,20 +78,26 @@ void worker_wake(struct worker *worker)
     pthread_mutex_unlock(&worker->lock);
 }
 
-static void tell_event(const struct worker *worker,
-                       const struct worker_duty *duty, enum pool_event event,
-                       const char *reason)
-{
-    static const char *const names[] = {"", "up", "quarantined", "refused"};
+/* --- what the pools are told --- */
 
-    if (event == POOL_NOTHING)
+void worker_tell(const struct worker *worker, const struct worker_duty *duty,
+                 struct pool_change change, const char *reason)
+{
+    const struct seqb_event event = {
+        .kind = SEQB_EVENT_STATE,
+        .from = change.from,
+        .to = change.to,
+        .pool = duty->pool->options->name,
+        .partition =
+            duty->member < duty->pool->pool.partitions ? duty->member : -1,
+        .backend = worker_name(worker),
+        .reason = reason,
+    };
+
+    if (change.from == change.to)
         return;
-    log_line(event == POOL_WENT_UP ? SEQB_LOG_INFO : SEQB_LOG_WARN,
-             "event=%s pool=%s partition=%d backend=%s engine=%s reason=\"%s\"",
-             names[event], duty->pool->options->name,
-             duty->member < duty->pool->pool.partitions ? (int)duty->member
-                                                        : -1,
-             worker_name(worker), worker->options->ops->engine, reason);
+    events_tell(worker->events, &event);
+    watchdog_expect(worker->watchdog, 0); /* time may change it again */
 }
 
 void worker_note(struct worker *worker, const struct seqb_error *why,
@@ -98,23 +105,27 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
 {
     const int64_t now_ms = clock_now_ms();
 
+    if (why == NULL)
+        atomic_store_explicit(&worker->well_ms, now_ms, memory_order_relaxed);
     for (size_t i = 0; i < worker->duty_count; i++) {
         const struct worker_duty *duty = &worker->duties[i];
         struct ha_pool *pool = duty->pool;
-        enum pool_event event;
+        struct pool_change change;
         char reason[sizeof pool->pool.member[0].reason];
 
         pthread_mutex_lock(&pool->lock);
-        event = why == NULL ? pool_succeeded(&pool->pool, duty->member,
-                                             elapsed_us, now_ms)
-                            : pool_failed(&pool->pool, duty->member, why,
-                                          elapsed_us, now_ms);
+        change = why == NULL ? pool_succeeded(&pool->pool, duty->member,
+                                              elapsed_us, now_ms)
+                             : pool_failed(&pool->pool, duty->member, why,
+                                           elapsed_us, now_ms);
         (void)text_copy(reason, sizeof reason,
                         pool->pool.member[duty->member].reason);
         pthread_mutex_unlock(&pool->lock);
-        tell_event(worker, duty, event, reason);
+        worker_tell(worker, duty, change, reason);
     }
 }
+
+/* --- the connection --- */
 
 void worker_disconnect(struct worker *worker)
 {
@@ -127,8 +138,40 @@ void worker_disconnect(struct worker *worker)
 void worker_fail(struct worker *worker, const struct seqb_error *why,
                  int64_t elapsed_us)
 {
-    worker_disconnect(worker);
+    const bool is_broken =
+        why->status == SEQB_UNREACHABLE || why->status == SEQB_UNCERTAIN;
+
+    if (worker->server != NULL && is_broken)
+        server_note(worker->server, true);
+    /* First: closing may take long, and is a call that is judged, too. */
     worker_note(worker, why, elapsed_us);
+    worker_disconnect(worker);
+}
+
+/* No connection could be made since `since_ms`: what is true of one backend on
+ * that server is true of all, but of one that was answered meanwhile. Their
+ * connections are as good as lost. */
+static void worker_speak_for_all(const struct worker *worker,
+                                 const struct seqb_error *why, int64_t since_ms)
+{
+    struct seqb_error copy;
+
+    if (worker->server == NULL || why->status != SEQB_UNREACHABLE)
+        return;
+    (void)error_set(&copy, SEQB_UNREACHABLE,
+                    "as backend %s on the same "
+                    "server: %s",
+                    worker_name(worker), why->text);
+    for (struct worker *other = worker->server->first; other != NULL;
+         other = other->next_on_server) {
+        if (other == worker ||
+            atomic_load_explicit(&other->well_ms, memory_order_relaxed) >=
+                since_ms)
+            continue;
+        atomic_store_explicit(&other->is_doubted, true, memory_order_relaxed);
+        worker_note(other, &copy, 0);
+        worker_wake(other); /* it may sleep, with no probe in sight */
+    }
 }
 
 /* For the status: who serves now may be another server than before. */
@@ -150,9 +193,13 @@ enum seqb_status worker_open_backend(struct worker *worker, bool create,
     enum seqb_status status;
 
     options.create = create && options.auto_create;
+    worker_call_begins(worker, clock_now_ms());
     status = worker->options->ops->open(&options, &worker->backend, err);
+    worker_call_ends(worker);
     if (status != SEQB_OK)
         return status;
+    if (worker->server != NULL)
+        server_note(worker->server, false);
     worker->connection++;
     worker_show(worker);
     status =
@@ -179,37 +226,22 @@ enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err)
 enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err)
 {
     const int64_t start_us = clock_now_us();
+    const bool was_open = worker->backend != NULL;
     struct seqb_error why;
     enum seqb_status status = SEQB_OK;
 
-    if (worker->backend != NULL && worker->verified_on == worker->connection)
+    if (was_open && worker->verified_on == worker->connection)
         return SEQB_OK;
-    if (worker->backend == NULL)
+    if (!was_open)
         status = worker_open_backend(worker, false, &why);
     if (status == SEQB_OK)
         status = worker_verify(worker, &why);
     if (status == SEQB_OK)
         return SEQB_OK;
     worker_fail(worker, &why, clock_now_us() - start_us);
+    if (!was_open)
+        worker_speak_for_all(worker, &why, start_us / 1000);
     return error_copy(err, &why);
-}
-
-bool worker_may_work(struct worker *worker, struct seqb_error *err)
-{
-    const struct worker_duty *duty = &worker->duties[0];
-    struct ha_pool *pool = duty->pool;
-    const struct pool_member *member = &pool->pool.member[duty->member];
-    bool may;
-
-    pthread_mutex_lock(&pool->lock);
-    may = member->state == SEQB_PARTITION_UP ||
-          member->state == SEQB_PARTITION_PROBING;
-    if (!may)
-        (void)error_set(err, SEQB_UNAVAILABLE, "%s: %s",
-                        seqb_partition_state_name(member->state),
-                        member->reason);
-    pthread_mutex_unlock(&pool->lock);
-    return may;
 }
 
 /* When the next probe of any duty is due. */
@@ -236,22 +268,22 @@ static struct slot *probe_begin(const struct worker_duty *duty, int64_t now_ms)
 {
     struct ha_pool *pool = duty->pool;
     struct slot *slot = NULL;
+    bool is_due;
 
     pthread_mutex_lock(&pool->lock);
-    if (pool_probe_at(&pool->pool, duty->member) <= now_ms)
+    is_due = pool_probe_at(&pool->pool, duty->member) <= now_ms;
+    if (is_due)
         pool_probe_begins(&pool->pool, duty->member, now_ms);
-    if (pool->recent != NULL && duty->member < pool->pool.partitions)
+    if (is_due && pool->recent != NULL && duty->member < pool->pool.partitions)
         slot = &pool->recent->slots[duty->member];
     if (slot != NULL && (slot->is_busy || slot->closed != SEQB_OK))
         slot = NULL;
-    if (slot != NULL) {
-        slot->is_busy = true;
-        slot->asked_ms = now_ms;
-        if (slot->want > PROBE_RUNS)
-            slot->want = PROBE_RUNS;
-        if (slot->want < 1)
-            slot->want = 1; /* it was never asked */
-    }
+    if (slot != NULL) /* its want is 0 if it was never asked */
+        slot_ask(slot,
+                 slot->want < 1            ? 1
+                 : slot->want > PROBE_RUNS ? PROBE_RUNS
+                                           : slot->want,
+                 now_ms);
     pthread_mutex_unlock(&pool->lock);
     return slot;
 }
@@ -271,21 +303,46 @@ static void probe_claims(struct worker *worker)
         worker_note(worker, NULL, clock_now_us() - start_us);
 }
 
+/* Probes of a server that is down wait for their turn. */
+static bool worker_must_wait(struct worker *worker, int64_t now_ms)
+{
+    int64_t until_ms;
+
+    if (worker->backend != NULL || worker->server == NULL)
+        return false;
+    until_ms = server_enter(worker->server, now_ms);
+    for (size_t i = 0; i < worker->duty_count && until_ms > 0; i++) {
+        const struct worker_duty *duty = &worker->duties[i];
+
+        pthread_mutex_lock(&duty->pool->lock);
+        pool_hold(&duty->pool->pool, duty->member, until_ms);
+        pthread_mutex_unlock(&duty->pool->lock);
+    }
+    return until_ms > 0;
+}
+
 static void worker_probe(struct worker *worker)
 {
     const int64_t now_ms = clock_now_ms();
     size_t n = 0;
 
+    if (atomic_exchange_explicit(&worker->is_doubted, false,
+                                 memory_order_relaxed))
+        worker_disconnect(worker);
+    if (worker_must_wait(worker, now_ms))
+        return;
     for (size_t i = 0; i < worker->duty_count && n < WORKER_BATCH; i++) {
         struct slot *slot = probe_begin(&worker->duties[i], now_ms);
 
         if (slot != NULL)
             worker->batch[n++] = slot;
     }
+    worker->is_probing = true;
     if (n > 0)
         grant_run(worker, n);
     else
         probe_claims(worker);
+    worker->is_probing = false;
 }
 
 /* Waits for something to do; false when it is to stop. */
@@ -376,6 +433,7 @@ static void *worker_run(void *argument)
             worker_do(worker, jobs);
         else
             worker_probe(worker);
+        worker_reconnect(worker);
     }
     worker_abandon(worker);
     worker_disconnect(worker);

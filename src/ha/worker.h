@@ -8,7 +8,8 @@
 #include "ha/state.h"
 
 /* Sets up a zeroed worker with room for `duties` duties, not yet running.
- * The watchdog must outlive its thread. */
+ * The watchdog, the events and the server must outlive its thread; the latter
+ * two may be NULL. */
 enum seqb_status worker_init(struct worker *worker,
                              const struct ha_backend_options *options,
                              struct watchdog *watchdog, size_t duties,
@@ -27,7 +28,19 @@ bool worker_post(struct worker *worker, struct worker_job *job);
 /* Any thread: looks again when its next probe is due. */
 void worker_wake(struct worker *worker);
 
+/* Any thread, with no lock held: tells a change of its state, if it is one. */
+void worker_tell(const struct worker *worker, const struct worker_duty *duty,
+                 struct pool_change change, const char *reason);
+
+/* Any thread: judges the call under way, and what time alone changes. Returns
+ * when to do so again, INT64_MAX if no call is under way. */
+int64_t worker_judge(struct worker *worker, int64_t now_ms);
+
 /* The rest is for the worker's own thread. */
+
+/* Around every call of the engine, so that others may judge it. */
+void worker_call_begins(struct worker *worker, int64_t now_ms);
+void worker_call_ends(struct worker *worker);
 
 /* Opens the backend unless it is open, and verifies the claims of its pools.
  * A failure is noted. */
@@ -43,6 +56,9 @@ enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err);
 
 void worker_disconnect(struct worker *worker);
 
+/* Connects again if a call has cost the connection and no quarantine. */
+void worker_reconnect(struct worker *worker);
+
 /* Tells every pool how a call went: `why` NULL for success. */
 void worker_note(struct worker *worker, const struct seqb_error *why,
                  int64_t elapsed_us);
@@ -52,5 +68,9 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
 void worker_fail(struct worker *worker, const struct seqb_error *why,
                  int64_t elapsed_us);
 
-/* False, with the reason, while the backend is not to be asked. */
-bool worker_may_work(struct worker *worker, struct seqb_error *err);
+/* False, with the reason, while the backend is not to be asked for that pool;
+ * and while it would have to be connected to a server that is down and was
+ * tried just now. A probe has waited for that before. */
+bool worker_may_work(struct worker *worker, const struct ha_pool *of,
+                     struct seqb_error *err);
+bool worker_may_connect(struct worker *worker, struct seqb_error *err);

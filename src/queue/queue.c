@@ -15,7 +15,6 @@
 #define BUCKETS 4096 /* a power of two */
 
 /* Somebody waits: look again sooner than in the ordinary interval. */
-#define STARVED_MS 2
 
 struct queue {
     const struct queue_options *options;
@@ -88,19 +87,22 @@ void queue_wake(struct seqb_sequence *sequence)
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* Looks at one sequence of the list that was taken; returns the next one. */
-static struct seqb_sequence *
-look_at(struct queue *queue, struct seqb_sequence *sequence, bool *any_starved)
+/* Looks at one sequence of the list that was taken; returns the next one.
+ * `*soonest_ms` is lowered to when it is to be looked at again. */
+static struct seqb_sequence *look_at(struct queue *queue,
+                                     struct seqb_sequence *sequence,
+                                     int64_t *soonest_ms)
 {
     struct seqb_sequence *next = sequence->next_active;
-    bool is_starved;
+    int64_t next_ms;
     bool stays;
 
     pthread_mutex_lock(&queue->lock);
     sequence->is_woken = false;
     pthread_mutex_unlock(&queue->lock);
-    stays = sequence_refill(sequence, clock_now_ms(), &is_starved);
-    *any_starved |= is_starved;
+    stays = sequence_refill(sequence, clock_now_ms(), &next_ms);
+    if (next_ms < *soonest_ms)
+        *soonest_ms = next_ms;
     pthread_mutex_lock(&queue->lock);
     sequence->is_active = stays || sequence->is_woken;
     if (sequence->is_active) {
@@ -111,12 +113,11 @@ look_at(struct queue *queue, struct seqb_sequence *sequence, bool *any_starved)
     return next;
 }
 
-/* Waits for a wake-up, or for the next interval while sequences are active.
- * Returns the list of those to look at; false when it is to stop. */
-static bool queue_wait(struct queue *queue, int64_t interval_ms,
+/* Waits for a wake-up, or until then while sequences are active. Returns the
+ * list of those to look at; false when it is to stop. */
+static bool queue_wait(struct queue *queue, int64_t until_ms,
                        struct seqb_sequence **list)
 {
-    const int64_t until_ms = clock_now_ms() + interval_ms;
     bool in_time = true;
     bool goes_on;
 
@@ -139,16 +140,12 @@ static void *refill_run(void *argument)
 {
     struct queue *queue = argument;
     struct seqb_sequence *list;
-    bool any_starved = false;
+    int64_t until_ms = 0;
 
-    while (queue_wait(queue,
-                      any_starved && STARVED_MS < queue->options->interval_ms
-                          ? STARVED_MS
-                          : queue->options->interval_ms,
-                      &list)) {
-        any_starved = false;
+    while (queue_wait(queue, until_ms, &list)) {
+        until_ms = clock_now_ms() + queue->options->interval_ms;
         while (list != NULL)
-            list = look_at(queue, list, &any_starved);
+            list = look_at(queue, list, &until_ms);
     }
     return NULL;
 }
@@ -275,6 +272,25 @@ static enum seqb_status unknown_key(const struct queue *queue, const char *key,
                      key);
 }
 
+/*
+ * A sequence of an earlier layout that was not migrated is refused before its
+ * first number, by the stores that know it: others would begin it anew. Waits
+ * for them with the catalog locked, which is rare: once for each sequence that
+ * makes itself, in a pool that was migrated.
+ */
+static enum seqb_status admit_new(struct queue *queue,
+                                  struct seqb_sequence *sequence,
+                                  struct seqb_error *err)
+{
+    const enum seqb_status status = ha_counter_admit(sequence->counter, err);
+
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    queue->buckets[key_bucket(sequence->key)] = sequence->next_in_bucket;
+    sequence_free(sequence);
+    return status;
+}
+
 /* With the catalog locked for writing. */
 static enum seqb_status add_automatic(struct queue *queue, const char *key,
                                       struct seqb_sequence **out,
@@ -292,6 +308,8 @@ static enum seqb_status add_automatic(struct queue *queue, const char *key,
                          "auto_sequences, %lld, is reached",
                          key, (long long)options->auto_limit);
     status = catalog_add(queue, options->automatic, key, out, err);
+    if (status == SEQB_OK && ha_counter_has_past((*out)->counter))
+        status = admit_new(queue, *out, err);
     queue->automatic += status == SEQB_OK;
     return status;
 }

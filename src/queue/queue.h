@@ -67,5 +67,9 @@ void queue_on_ready(struct seqb_sequence *sequence,
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,
                   struct seqb_decoded *out);
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence);
+
+/* See seqb_advance. */
+enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
+                               struct seqb_error *err);
 void queue_status(struct queue *queue, struct seqb_sequence_status *out,
                   size_t capacity, size_t *count);

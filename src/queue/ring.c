@@ -113,6 +113,19 @@ static enum ring_taken low_or_taken(const struct ring *ring, uint64_t before,
     return before > low && after <= low ? RING_TAKEN_LOW : RING_TAKEN;
 }
 
+/* Like a taker that takes them all: whoever loaded a slot before fails to
+ * advance the head. */
+uint64_t ring_drop(struct ring *ring)
+{
+    const uint64_t tail =
+        atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+
+    while (head < tail && !head_advance(ring, &head, tail))
+        continue;
+    return head < tail ? tail - head : 0;
+}
+
 enum ring_taken ring_take_many(struct ring *ring, size_t count, int64_t *out,
                                size_t *taken)
 {

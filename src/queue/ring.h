@@ -56,6 +56,10 @@ uint64_t ring_consumed(const struct ring *ring);
 
 void ring_set_low(struct ring *ring, uint64_t low);
 
+/* Drops all that it holds; returns how many numbers. They count as consumed.
+ * Needs the owner's lock, as pushing does. */
+uint64_t ring_drop(struct ring *ring);
+
 /* Takes up to `count` numbers in one step; `*taken` says how many. */
 enum ring_taken ring_take_many(struct ring *ring, size_t count, int64_t *out,
                                size_t *taken);

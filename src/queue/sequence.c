@@ -13,6 +13,9 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
+/* Looked at again so soon while somebody waits, or just after an ask. */
+#define SOON_MS 2
+
 #define MANY_MAX 10000000 /* numbers in one call */
 
 /* Fetches overlap and hedges answer twice: room for as much again. */
@@ -30,30 +33,43 @@ static enum seqb_status closing(struct seqb_error *err)
     return error_set(err, SEQB_CLOSED, "the broker is closing");
 }
 
+/* Runs of the grant that begin at or below `floor`: the first ones. */
+static int64_t runs_too_low(const struct ha_grant *grant, int64_t floor)
+{
+    int64_t low;
+
+    if (grant->count == 0 || grant->first > floor)
+        return 0;
+    low = (floor - grant->first) / grant->step + 1;
+    return low < grant->count ? low : grant->count;
+}
+
 /* On a worker's thread. */
 static void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 {
     struct seqb_sequence *sequence = (struct seqb_sequence *)sink;
     uint64_t pushed;
+    int64_t low;
 
     pthread_mutex_lock(&sequence->lock);
-    pushed = ring_push(sequence->ring, grant->first, grant->step,
-                       (uint64_t)grant->count);
+    low = runs_too_low(grant, sequence->floor);
+    pushed = ring_push(sequence->ring, grant->first + low * grant->step,
+                       grant->step, (uint64_t)(grant->count - low));
     if (atomic_load(&sequence->waiters) > 0)
         pthread_cond_broadcast(&sequence->filled);
     pthread_mutex_unlock(&sequence->lock);
-    if (pushed < (uint64_t)grant->count)
+    if (pushed < (uint64_t)(grant->count - low))
         log_line(SEQB_LOG_WARN,
                  "event=dropped key=%s runs=%llu reason=\"the ring is full\"",
                  sequence->key,
-                 (unsigned long long)((uint64_t)grant->count - pushed));
+                 (unsigned long long)((uint64_t)(grant->count - low) - pushed));
     if (atomic_exchange(&sequence->is_armed, false)) {
         pthread_mutex_lock(&sequence->ready_lock);
         if (sequence->ready != NULL)
             sequence->ready(sequence->ready_context);
         pthread_mutex_unlock(&sequence->ready_lock);
     }
-    if (grant->count == 0)
+    if (grant->count == low)
         queue_wake(sequence);
 }
 
@@ -336,8 +352,10 @@ int64_t queue_deadline_ms(const struct seqb_sequence *sequence)
     return sequence->options.deadline_ms;
 }
 
+/* `*all` numbers are asked for; the next of them is late at `*late_ms`. */
 static struct refill_view sequence_view(struct seqb_sequence *sequence,
-                                        int64_t now_ms, int64_t *all)
+                                        int64_t now_ms, int64_t *all,
+                                        int64_t *late_ms)
 {
     const int64_t run = (int64_t)1 << sequence->options.memory_bits;
     struct refill_view view = {.now_ms = now_ms};
@@ -346,7 +364,9 @@ static struct refill_view sequence_view(struct seqb_sequence *sequence,
     /* Before the ring: what is delivered in between is counted twice, and too
      * little is asked for, not too much. */
     ha_counter_view(sequence->counter, now_ms, &ha);
-    view.consumed = ring_consumed(sequence->ring);
+    pthread_mutex_lock(&sequence->lock);
+    view.consumed = ring_consumed(sequence->ring) - sequence->dropped;
+    pthread_mutex_unlock(&sequence->lock);
     view.stock = (int64_t)ring_stock(sequence->ring);
     view.room = ((int64_t)ring_room(sequence->ring) - ha.all) * run;
     view.fresh = ha.fresh * run;
@@ -355,11 +375,12 @@ static struct refill_view sequence_view(struct seqb_sequence *sequence,
                       atomic_load(&sequence->is_armed) ||
                       (sequence->options.prefetch && view.stock == 0);
     *all = ha.all * run;
+    *late_ms = ha.late_ms;
     return view;
 }
 
 bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
-                     bool *is_starved)
+                     int64_t *next_ms)
 {
     const struct refill_rules rules = {
         .runway_ms = sequence->options.runway_ms,
@@ -368,7 +389,8 @@ bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
         .prefetch = sequence->options.prefetch,
     };
     int64_t all;
-    const struct refill_view view = sequence_view(sequence, now_ms, &all);
+    const struct refill_view view =
+        sequence_view(sequence, now_ms, &all, next_ms);
     struct refill_plan plan;
 
     pthread_mutex_lock(&sequence->lock);
@@ -379,7 +401,8 @@ bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
                  rules.prefetch ? (uint64_t)plan.low : RING_NEVER_LOW);
     if (plan.runs > 0)
         ha_counter_ask(sequence->counter, plan.runs, plan.spread, now_ms);
-    *is_starved = view.is_starved;
+    if (plan.runs > 0 || (view.is_starved && now_ms + SOON_MS < *next_ms))
+        *next_ms = now_ms + SOON_MS;
     return view.is_starved || all > 0 || plan.runs > 0;
 }
 
@@ -387,7 +410,9 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_status *out)
 {
     int64_t in_flight;
-    const struct refill_view view = sequence_view(sequence, now_ms, &in_flight);
+    int64_t late_ms;
+    const struct refill_view view =
+        sequence_view(sequence, now_ms, &in_flight, &late_ms);
 
     *out = (struct seqb_sequence_status){
         .memory_bits = sequence->options.memory_bits,
@@ -395,6 +420,7 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
         .in_flight = in_flight,
         .taken = (int64_t)view.consumed,
         .waits = atomic_load_explicit(&sequence->waits, memory_order_relaxed),
+        .runs_out_ms = ha_counter_runs_out_ms(sequence->counter, now_ms),
     };
     (void)text_copy(out->key, sizeof out->key, sequence->key);
     (void)text_copy(out->pool, sizeof out->pool,

@@ -34,7 +34,9 @@ struct seqb_sequence {
     pthread_cond_t filled;
     bool is_closed;
     struct refill refill;
-    int64_t low; /* of the last plan */
+    int64_t low;      /* of the last plan */
+    int64_t floor;    /* no run that begins at or below it is pushed */
+    uint64_t dropped; /* numbers, by an operator's order: none was taken */
 
     pthread_mutex_t ready_lock; /* held while ready runs */
     void (*ready)(void *context);
@@ -57,9 +59,9 @@ void sequence_free(struct seqb_sequence *sequence);
 void sequence_close(struct seqb_sequence *sequence);
 
 /* On the refill thread: plans, and asks. True while it wants to be looked at
- * again in the next interval; `*is_starved` if even sooner. */
+ * again in the next interval, or at `*next_ms` if that is sooner. */
 bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
-                     bool *is_starved);
+                     int64_t *next_ms);
 
 void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_status *out);

@@ -39,7 +39,8 @@ static bool is_refused(struct seqb_broker *broker)
     if (seqb_partitions(broker, all, MEMBERS_MAX, &count, NULL) != SEQB_OK)
         return false;
     for (size_t i = 0; i < count && i < MEMBERS_MAX; i++) {
-        if (all[i].state != SEQB_PARTITION_REFUSED)
+        if (all[i].state != SEQB_PARTITION_REFUSED &&
+            all[i].state != SEQB_PARTITION_POISONED)
             continue;
         say("a partition is refused for good", all[i].reason);
         return true;

@@ -64,10 +64,12 @@ seqctl --help
 is "--help is no error" "$code/$err" 0/
 like "--help begins with examples" "$out" "  seqctl next order *"
 like "--help tells the exit codes" "$out" "*Exit codes: 0 *1 *2 *3 *"
-for command in next status decode check config; do
+for command in next status health quarantine rescue drain resume advance decode \
+    check migrate config; do
     like "--help lists $command" "$out" "*"$'\n'"  $command*"
 done
-for command in next status decode check config; do
+for command in next status health quarantine rescue drain resume advance decode \
+    check migrate config; do
     seqctl "$command" --help
     like "$command --help begins with an example" "$code $out" \
         "0   seqctl $command*Usage: seqctl $command *"

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "ha/pool.h"
 #include "platform/clock.h"
 #include "support/events.h"
 
@@ -305,6 +306,21 @@ void rig_await_state(const struct rig_broker *broker, int32_t partition,
     struct awaited awaited = {broker, partition, state};
 
     rig_await(state_has_come, &awaited);
+}
+
+static bool is_in_use(void *context)
+{
+    const struct awaited *awaited = context;
+
+    return pool_state_is_usable(
+        rig_partition(awaited->broker, awaited->partition).state);
+}
+
+void rig_await_use(const struct rig_broker *broker, int32_t partition)
+{
+    struct awaited awaited = {.broker = broker, .partition = partition};
+
+    rig_await(is_in_use, &awaited);
 }
 
 void rig_take_until(struct rig_broker *broker, int32_t partition,

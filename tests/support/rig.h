@@ -96,6 +96,9 @@ void rig_await_state(const struct rig_broker *broker, int32_t partition,
 void rig_take_until(struct rig_broker *broker, int32_t partition,
                     enum seqb_partition_state state, struct numbers *out);
 
+/* Waits until a partition may be asked: up, or on its way there. */
+void rig_await_use(const struct rig_broker *broker, int32_t partition);
+
 /* Takes numbers until more than `errors` calls of a partition failed: its
  * quarantine may be over by then. */
 void rig_take_until_failed(struct rig_broker *broker, int32_t partition,

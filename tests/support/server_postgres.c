@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <libpq-fe.h>
 #include <setjmp.h>
@@ -12,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -333,6 +336,56 @@ void postgres_kill(struct server *server)
         while (process_parent(pids[i], &ignored))
             pause_shortly();
     }
+}
+
+/* Who lets the stopped processes go on when the pipe's other end is closed, by
+ * postgres_resume or by the end of the test program: a signal sent to a process
+ * that is stopped would wait for ever. */
+static struct {
+    pid_t pid;
+    int pipe;
+} guard;
+
+/* In the child: keeps nothing open that others wait to be closed. */
+static void guard_run(int pipe, const pid_t *pids, size_t n)
+{
+    char ignored;
+
+    (void)setsid();
+    if (dup2(pipe, STDIN_FILENO) < 0 || close_range(1, ~0U, 0) != 0)
+        _exit(1);
+    (void)!read(STDIN_FILENO, &ignored, 1);
+    for (size_t i = 0; i < n; i++)
+        (void)kill(pids[i], SIGCONT);
+    _exit(0);
+}
+
+void postgres_pause(struct server *server)
+{
+    pid_t pids[PROCESSES_MAX];
+    size_t n;
+    int ends[2];
+
+    assert_int_equal(guard.pid, 0); /* one server at a time */
+    server_pause(server);           /* it starts no more */
+    n = children_list(server->pid, pids);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    guard.pipe = ends[1];
+    guard.pid = fork();
+    assert_true(guard.pid >= 0);
+    if (guard.pid == 0)
+        guard_run(ends[0], pids, n);
+    close(ends[0]);
+    for (size_t i = 0; i < n; i++)
+        (void)kill(pids[i], SIGSTOP);
+}
+
+void postgres_resume(struct server *server)
+{
+    close(guard.pipe);
+    assert_int_equal(waitpid(guard.pid, NULL, 0), guard.pid);
+    guard.pid = 0;
+    server_resume(server);
 }
 
 /* The sessions are told directly: each reads its settings before the next

@@ -43,6 +43,11 @@ void postgres_ask(struct server *server, const char *database,
 /* SIGKILL to all its processes, and waits until they are gone. */
 void postgres_kill(struct server *server);
 
+/* SIGSTOP and SIGCONT to all its processes, of one server at a time; they are
+ * not left behind stopped if the test program ends in between. */
+void postgres_pause(struct server *server);
+void postgres_resume(struct server *server);
+
 /* A signal to each process that the server's first one started. */
 void postgres_signal(struct server *server, int signal);
 

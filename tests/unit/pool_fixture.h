@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pool with every member up, as two programs of tests about it need it.
+ * A pool in any state, and what happens to its members, for the programs of
+ * tests about it. Member 1 is the one that things happen to.
  */
 #pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 #include "ha/pool.h"
 #include "platform/error.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 #define STATUSES        (SEQB_POISONED + 1)
+#define STATES          (SEQB_PARTITION_POISONED + 1)
 
 #define START_MS        5000
-#define TIMEOUT_US      ((int64_t)200000)
+#define NOW_MS          8000 /* what is tested happens then; not 100 ms later */
+#define TIMEOUT_MS      ((int64_t)200)
+#define TIMEOUT_US      (TIMEOUT_MS * 1000)
 #define FAST_US         ((int64_t)100)
+#define SLOW_COUNT      3
 #define SLOW_WINDOW_MS  60000
 #define RESCUE_AFTER_MS 300000
 
@@ -21,38 +33,29 @@ struct fixture {
     struct pool pool;
 };
 
-/* 2^bits partitions and an authority that is none of them, all up. */
-static inline void fixture_init(struct fixture *fixture, int32_t bits)
+static inline void fixture_init_seeded(struct fixture *fixture, int32_t bits,
+                                       uint64_t seed)
 {
     const int32_t members = (1 << bits) + 1;
 
     fixture->options = (struct ha_pool_options){
         .name = "main",
         .bits = bits,
-        .timeout_ms = TIMEOUT_US / 1000,
-        .slow_count = 3,
+        .timeout_ms = (int32_t)TIMEOUT_MS,
+        .slow_count = SLOW_COUNT,
         .slow_window_ms = SLOW_WINDOW_MS,
         .rescue_after_ms = RESCUE_AFTER_MS,
         .rescue = HA_RESCUE_BACKOFF,
     };
-    pool_init(&fixture->pool, &fixture->options, members, START_MS);
+    pool_init(&fixture->pool, &fixture->options, members, seed, START_MS);
     for (int32_t i = 0; i < members; i++)
         (void)pool_succeeded(&fixture->pool, i, FAST_US, START_MS);
 }
 
-static inline enum pool_event fail_at(struct fixture *fixture, int32_t i,
-                                      enum seqb_status status, int64_t now_ms)
+/* 2^bits partitions and an authority that is none of them, all up. */
+static inline void fixture_init(struct fixture *fixture, int32_t bits)
 {
-    struct seqb_error why;
-
-    (void)error_set(&why, status, "because of %s", seqb_status_name(status));
-    return pool_failed(&fixture->pool, i, &why, FAST_US, now_ms);
-}
-
-static inline enum pool_event slow_at(struct fixture *fixture, int32_t i,
-                                      int64_t now_ms)
-{
-    return pool_succeeded(&fixture->pool, i, TIMEOUT_US, now_ms);
+    fixture_init_seeded(fixture, bits, 20261121);
 }
 
 static inline enum seqb_partition_state state_of(const struct fixture *fixture,
@@ -61,12 +64,126 @@ static inline enum seqb_partition_state state_of(const struct fixture *fixture,
     return fixture->pool.member[i].state;
 }
 
+static inline void expect_change(struct pool_change change,
+                                 enum seqb_partition_state from,
+                                 enum seqb_partition_state to)
+{
+    assert_string_equal(seqb_partition_state_name(change.from),
+                        seqb_partition_state_name(from));
+    assert_string_equal(seqb_partition_state_name(change.to),
+                        seqb_partition_state_name(to));
+}
+
+static inline void expect_none(struct pool_change change)
+{
+    expect_change(change, change.from, change.from);
+}
+
+static inline void expect_state(const struct fixture *fixture, int32_t i,
+                                enum seqb_partition_state state)
+{
+    assert_string_equal(seqb_partition_state_name(state_of(fixture, i)),
+                        seqb_partition_state_name(state));
+}
+
+/* --- what may happen --- */
+
+static inline struct pool_change fail_after(struct fixture *fixture, int32_t i,
+                                            enum seqb_status status,
+                                            int64_t elapsed_us, int64_t now_ms)
+{
+    struct seqb_error why;
+
+    (void)error_set(&why, status, "because of %s", seqb_status_name(status));
+    return pool_failed(&fixture->pool, i, &why, elapsed_us, now_ms);
+}
+
+static inline struct pool_change fail_at(struct fixture *fixture, int32_t i,
+                                         enum seqb_status status,
+                                         int64_t now_ms)
+{
+    return fail_after(fixture, i, status, FAST_US, now_ms);
+}
+
+static inline struct pool_change answer_at(struct fixture *fixture, int32_t i,
+                                           int64_t now_ms)
+{
+    return pool_succeeded(&fixture->pool, i, FAST_US, now_ms);
+}
+
+static inline struct pool_change slow_at(struct fixture *fixture, int32_t i,
+                                         int64_t now_ms)
+{
+    return pool_succeeded(&fixture->pool, i, TIMEOUT_US, now_ms);
+}
+
+static inline struct pool_change order_at(struct fixture *fixture, int32_t i,
+                                          enum seqb_order order, int64_t now_ms)
+{
+    struct pool_change change = {SEQB_PARTITION_STARTING,
+                                 SEQB_PARTITION_STARTING};
+    struct seqb_error err;
+
+    if (pool_command(&fixture->pool, i, order, now_ms, &change, &err) !=
+        SEQB_OK)
+        fail_msg("order refused: %s", err.text);
+    return change;
+}
+
+/* --- probes --- */
+
 /* A probe begins when it is due, and fails. Returns when it began. */
 static inline int64_t probe_fails(struct fixture *fixture, int32_t i)
 {
     const int64_t at_ms = pool_probe_at(&fixture->pool, i);
 
+    assert_true(at_ms < INT64_MAX);
     pool_probe_begins(&fixture->pool, i, at_ms);
-    (void)fail_at(fixture, i, SEQB_UNREACHABLE, at_ms);
+    expect_none(fail_at(fixture, i, SEQB_UNREACHABLE, at_ms));
     return at_ms;
+}
+
+/* The same, and it succeeds. */
+static inline struct pool_change probe_succeeds(struct fixture *fixture,
+                                                int32_t i)
+{
+    const int64_t at_ms = pool_probe_at(&fixture->pool, i);
+
+    assert_true(at_ms < INT64_MAX);
+    pool_probe_begins(&fixture->pool, i, at_ms);
+    return answer_at(fixture, i, at_ms);
+}
+
+/* --- states --- */
+
+/* A pool of four partitions with member 1 in that state, from before NOW_MS;
+ * one that ramps began at START_MS + 200. */
+static inline void fixture_bring(struct fixture *fixture,
+                                 enum seqb_partition_state wanted)
+{
+    fixture_init(fixture, 2);
+    if (wanted == SEQB_PARTITION_STARTING)
+        pool_init(&fixture->pool, &fixture->options, 5, 1, START_MS);
+    if (wanted == SEQB_PARTITION_SUSPECT)
+        (void)slow_at(fixture, 1, START_MS);
+    if (wanted == SEQB_PARTITION_QUARANTINED ||
+        wanted == SEQB_PARTITION_PROBING || wanted == SEQB_PARTITION_RAMPING)
+        (void)fail_at(fixture, 1, SEQB_UNREACHABLE, START_MS);
+    if (wanted == SEQB_PARTITION_PROBING)
+        pool_probe_begins(&fixture->pool, 1, START_MS + POOL_FIRST_PROBE_MS);
+    for (int k = 0; wanted == SEQB_PARTITION_RAMPING && k < 2; k++)
+        (void)probe_succeeds(fixture, 1);
+    if (wanted == SEQB_PARTITION_DRAINED)
+        (void)order_at(fixture, 1, SEQB_ORDER_DRAIN, START_MS);
+    if (wanted == SEQB_PARTITION_REFUSED)
+        (void)fail_at(fixture, 1, SEQB_LAYOUT, START_MS);
+    if (wanted == SEQB_PARTITION_POISONED)
+        (void)fail_at(fixture, 1, SEQB_POISONED, START_MS);
+    expect_state(fixture, 1, wanted);
+}
+
+static inline bool is_usable_state(enum seqb_partition_state state)
+{
+    return state == SEQB_PARTITION_UP || state == SEQB_PARTITION_SUSPECT ||
+           state == SEQB_PARTITION_RAMPING;
 }

@@ -287,11 +287,27 @@ static void refused_sequence_does_not_hold_up_the_rescue(void **state)
     broker = rig_open(rig);
     rig_take(broker, 100, &numbers);
     fake_set_down(rig->stores[1], false);
-    rig_await_state(broker, 1, SEQB_PARTITION_UP);
+    rig_await_use(broker, 1);
     rig_take(broker, 2000, &numbers);
     assert_int_equal(rig_partition(broker, 1).granted, 0);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
+}
+
+/* Neither a store that is new nor those in use are a first start. */
+static void later_generation_is_no_first_start(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers none;
+
+    numbers_init(&none);
+    rig->pool.generation = 2;
+    rig_expect_open_fails(rig, SEQB_LAYOUT, "run seqctl migrate first");
+    rig->pool.generation = 1;
+    rig_use(rig, 100, &none);
+    rig->pool.generation = 2;
+    rig_expect_open_fails(rig, SEQB_LAYOUT, "run seqctl migrate first");
+    numbers_fini(&none);
 }
 
 int main(void)
@@ -304,6 +320,8 @@ int main(void)
         WINDOWED(windowed_store_that_forgot_its_claims_makes_them_again),
         WINDOWED(store_that_comes_back_with_another_layout_is_refused),
         DIRECT(refused_sequence_does_not_hold_up_the_rescue),
+        DIRECT(later_generation_is_no_first_start),
+        WINDOWED(later_generation_is_no_first_start),
     };
 
     return cmocka_run_group_tests_name("claim", tests, NULL, NULL);

@@ -95,6 +95,7 @@ static void redis_sample_is_two_partitions_and_an_authority(void **state)
     assert_string_equal(backends[1].options.name, "redis-b");
     assert_string_equal(backends[2].options.path, "/state/authority.db");
     assert_int_equal(backends[2].options.timeout_ms, 200);
+    assert_int_equal(pool->generation, 1);
     assert_int_equal(pool->bits, 1);
     assert_int_equal(pool->authority, 2);
     assert_int_equal(pool->window_bits, 20);
@@ -180,7 +181,8 @@ static const char full[] =
     "prefix=\"x\";connect_timeout=\"10ms\";}," FILES ");\n"
     "pools=({name=\"p\";partitions=[\"r\"];authority=\"b\";window_bits=8;"
     "timeout=\"2s\";slow_count=9;slow_window=\"1d\";rescue=\"fixed\";"
-    "rescue_after=\"1h\";failover_gap=1099511627776;},"
+    "rescue_after=\"1h\";failover_gap=1099511627776;"
+    "generation=1000000;},"
     "{name=\"q\";partitions=[\"a\"];authority=\"b\";timeout=\"5s\";},"
     "{name=\"s\";partitions=[\"c\"];authority=\"a\";timeout=\"30s\";});\n"
     "sequences=({key=\"k\";pool=\"q\";memory_bits=0;deadline=\"10m\";"
@@ -227,6 +229,7 @@ static void every_setting_of_a_pool_arrives(void **state)
 
     (void)state;
     assert_string_equal(pool->name, "p");
+    assert_int_equal(pool->generation, 1000000);
     assert_int_equal(pool->bits, 0);
     assert_int_equal(pool->partitions[0], 0);
     assert_int_equal(pool->authority, 2);

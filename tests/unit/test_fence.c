@@ -99,9 +99,13 @@ static void a_windowed_block_must_lie_above_the_mark_of_its_window(void **state)
         {{5, 100}, 0, 6, 100, FENCE_ACCEPT},
         {{5, 100}, 0, 4, 0, FENCE_ACCEPT},
         {{5, 100}, 0, 4, 50, FENCE_ACCEPT},
-        /* Floors are for direct counters. */
-        {{5, 100}, 1000, 5, 101, FENCE_ACCEPT},
-        {{5, 100}, 1000, 6, 0, FENCE_ACCEPT},
+        /* The floor is a window, whatever the offset: to be replaced. */
+        {{5, 100}, 4, 5, 101, FENCE_ACCEPT},
+        {{5, 100}, 5, 5, 101, FENCE_RAISE},
+        {{5, 100}, 5, 6, 0, FENCE_ACCEPT},
+        {{5, 100}, 1000, 6, 5000, FENCE_RAISE},
+        {{0, -1}, 1, 1, 0, FENCE_RAISE},
+        {{0, -1}, INT64_MAX, INT64_MAX, 0, FENCE_RAISE},
         {{5, 100}, 1000, 5, 100, FENCE_POISON},
     };
 
@@ -136,7 +140,7 @@ static void each_status_has_one_meaning_for_each_guarantee(void **state)
             reply.status = (enum seqb_status)status;
             for (size_t m = 0; m < COUNT_OF(marks); m++)
                 assert_int_equal(
-                    fence_judge(guarantees[g], &marks[m], 5, &reply),
+                    fence_judge(guarantees[g], &marks[m], 3, &reply),
                     verdict_of(guarantees[g], reply.status));
         }
     }
@@ -210,21 +214,29 @@ static void no_value_is_accepted_twice(void **state)
     }
 }
 
-static void a_new_window_lies_above_the_cells_and_ones_own(void **state)
+static void
+a_new_window_lies_above_the_cells_ones_own_and_the_floor(void **state)
 {
     static const struct {
         int64_t mark;
         int64_t cell;
         int64_t floor;
+        int64_t above;
     } cases[] = {
-        {0, SEQB_NO_WINDOW, 0},
-        {5, SEQB_NO_WINDOW, 5},
-        {5, 4, 5},
-        {5, 5, 5},
-        {5, 6, 6},
-        {0, 1, 1},
-        {INT64_MAX, 1, INT64_MAX},
-        {1, INT64_MAX, INT64_MAX},
+        {0, SEQB_NO_WINDOW, 0, 0},
+        {5, SEQB_NO_WINDOW, 0, 5},
+        {5, 4, 0, 5},
+        {5, 5, 0, 5},
+        {5, 6, 0, 6},
+        {0, 1, 0, 1},
+        {INT64_MAX, 1, 0, INT64_MAX},
+        {1, INT64_MAX, 0, INT64_MAX},
+        {0, SEQB_NO_WINDOW, 9, 9},
+        {5, 6, 9, 9},
+        {5, 6, 6, 6},
+        {5, 6, 4, 6},
+        {7, 6, 4, 7},
+        {1, 1, INT64_MAX, INT64_MAX},
     };
 
     (void)state;
@@ -233,7 +245,55 @@ static void a_new_window_lies_above_the_cells_and_ones_own(void **state)
         const struct seqb_request reply = {.status = SEQB_FENCED,
                                            .window = cases[i].cell};
 
-        assert_int_equal(fence_window_floor(&mark, &reply), cases[i].floor);
+        assert_int_equal(fence_window_floor(&mark, cases[i].floor, &reply),
+                         cases[i].above);
+    }
+}
+
+/* So far may a partition lag behind the others, and no further. */
+static void one_that_lags_is_kept_near_the_others(void **state)
+{
+    static const struct {
+        enum seqb_guarantee guarantee;
+        int64_t level;
+        int64_t want;
+        int64_t floor;
+    } cases[] = {
+        {SEQB_DIRECT, 0, 1, 0},
+        {SEQB_DIRECT, FENCE_LAG_VALUES + 4, 1, 0},
+        {SEQB_DIRECT, FENCE_LAG_VALUES + 5, 1, 1},
+        {SEQB_DIRECT, FENCE_LAG_VALUES + 400, 100, 0},
+        {SEQB_DIRECT, FENCE_LAG_VALUES + 401, 100, 1},
+        {SEQB_DIRECT, 1000000, 100, 1000000 - FENCE_LAG_VALUES - 400},
+        {SEQB_DIRECT, SEQB_GRANT_MAX, SEQB_GRANT_MAX, 0},
+        {SEQB_WINDOWED, 0, 1, 0},
+        {SEQB_WINDOWED, FENCE_LAG_WINDOWS, 1, 0},
+        {SEQB_WINDOWED, FENCE_LAG_WINDOWS + 1, 1, 1},
+        {SEQB_WINDOWED, 100, SEQB_GRANT_MAX, 100 - FENCE_LAG_WINDOWS},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(fence_level_floor(cases[i].guarantee, cases[i].level,
+                                           INT64_MAX, cases[i].want),
+                         cases[i].floor);
+}
+
+static void none_follows_one_past_the_half_of_all_there_are(void **state)
+{
+    static const enum seqb_guarantee guarantees[] = {SEQB_DIRECT,
+                                                     SEQB_WINDOWED};
+    static const int64_t highest[] = {100000, 100001, INT64_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT_OF(highest); i++) {
+        const enum seqb_guarantee guarantee = guarantees[i % 2];
+        const int64_t most = highest[i / 2];
+
+        assert_true(fence_level_floor(guarantee, most / 2, most, 1) > 0);
+        assert_int_equal(fence_level_floor(guarantee, most / 2 + 1, most, 1),
+                         0);
+        assert_int_equal(fence_level_floor(guarantee, most, most, 1), 0);
     }
 }
 
@@ -370,7 +430,10 @@ int main(void)
         cmocka_unit_test(a_reply_without_a_block_poisons_nothing),
         cmocka_unit_test(the_mark_is_the_last_value_of_the_block),
         cmocka_unit_test(no_value_is_accepted_twice),
-        cmocka_unit_test(a_new_window_lies_above_the_cells_and_ones_own),
+        cmocka_unit_test(
+            a_new_window_lies_above_the_cells_ones_own_and_the_floor),
+        cmocka_unit_test(one_that_lags_is_kept_near_the_others),
+        cmocka_unit_test(none_follows_one_past_the_half_of_all_there_are),
         cmocka_unit_test(a_raise_passes_what_others_may_have_been_granted),
         cmocka_unit_test(a_direct_block_is_one_that_was_asked_for),
         cmocka_unit_test(a_windowed_block_is_one_that_was_asked_for),

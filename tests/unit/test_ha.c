@@ -54,7 +54,9 @@ static void failed_partition_rests_until_its_rescue(void **state)
     rig_take(broker, 1000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     assert_int_equal(events_count("event=quarantined", "backend=b0"), 1);
-    assert_int_equal(events_count("event=up", "backend=b0"), 2);
+    assert_int_equal(events_count("event=ramping was=probing", "backend=b0"),
+                     1);
+    assert_int_equal(events_count("event=up was=ramping", "backend=b0"), 1);
     assert_int_equal(events_count("event=", "backend=b1"), 1);
     assert_int_equal(rig_partition(broker, 0).reason[0], '\0');
     numbers_fini(&numbers);
@@ -64,6 +66,15 @@ static void failed_partition_rests_until_its_rescue(void **state)
 static bool has_stock(void *context)
 {
     return rig_status(context, "order").stock > 0;
+}
+
+static bool is_unavailable(void *context)
+{
+    int64_t number;
+    size_t taken;
+
+    return queue_try_many(rig_sequence(context, "order"), 1, &number, &taken,
+                          NULL) == SEQB_UNAVAILABLE;
 }
 
 static void probe_reserves_numbers_that_are_used(void **state)
@@ -76,16 +87,15 @@ static void probe_reserves_numbers_that_are_used(void **state)
     numbers_init(&before);
     numbers_init(&after);
     rig_shape(rig, RIG_DIRECT, 0);
-    rig->sequences[0].deadline_ms = 50;
     broker = rig_open(rig);
     rig_take(broker, 1, &before);
     rig_await_rest(broker);
     rig_take(broker, (size_t)rig_status(broker, "order").stock, &before);
     rig_set_down(rig, true);
-    assert_int_not_equal(rig_take_one(broker, &(int64_t){0}, NULL), SEQB_OK);
+    rig_await(is_unavailable, broker);
     rig_await_rest(broker);
     rig_set_down(rig, false);
-    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_await_use(broker, 0);
     rig_await(has_stock, broker);
     rig_take(broker, (size_t)rig_status(broker, "order").stock, &after);
     assert_true(numbers_count(&after) > 0);
@@ -136,7 +146,7 @@ static void hung_store_is_quarantined_by_its_time_out(void **state)
     rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, &numbers);
     rig_expect_words(rig_partition(broker, 0).reason, "no answer");
     fake_release(rig->stores[0]);
-    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_await_use(broker, 0);
     rig_take(broker, 1000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
@@ -145,7 +155,7 @@ static void hung_store_is_quarantined_by_its_time_out(void **state)
 static bool slow_one_was_quarantined(void *context)
 {
     (void)context;
-    return events_count("event=quarantined", "slow: 2 calls past 100 ms") > 0;
+    return events_count("event=quarantined", "slow: 2 time-outs of 100 ms") > 0;
 }
 
 static void store_that_is_slow_too_often_is_quarantined(void **state)
@@ -163,7 +173,7 @@ static void store_that_is_slow_too_often_is_quarantined(void **state)
         rig_take(broker, 16, &numbers);
     rig_await(slow_one_was_quarantined, NULL);
     fake_set_delay(rig->stores[0], 0);
-    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_await_use(broker, 0);
     rig_take(broker, 1000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
@@ -183,7 +193,8 @@ static void last_usable_partition_is_kept_though_it_is_slow(void **state)
     fake_set_delay(rig->stores[0], 3);
     while (rig_partition(broker, 0).slow < 5)
         rig_take(broker, 100, &numbers);
-    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_SUSPECT);
+    assert_int_equal(events_count("event=suspect", ""), 1);
     assert_int_equal(events_count("event=quarantined", ""), 0);
     numbers_fini(&numbers);
 }
@@ -200,7 +211,7 @@ static void demoted_store_is_quarantined_with_its_words(void **state)
     rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
     rig_expect_words(rig_partition(broker, 1).reason, "is a replica");
     fake_set_primary(rig->stores[1], true);
-    rig_await_state(broker, 1, SEQB_PARTITION_UP);
+    rig_await_use(broker, 1);
     numbers_fini(&numbers);
 }
 
@@ -244,13 +255,13 @@ static void counter_that_went_back_poisons_its_partition(void **state)
         rig_take(broker, 100, &numbers);
     rig_await_rest(broker);
     fake_go_back(rig->stores[0], 100);
-    rig_take_until(broker, 0, SEQB_PARTITION_REFUSED, &numbers);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
     rig_expect_words(rig_partition(broker, 0).reason, "went back");
     calls = fake_calls(rig->stores[0], FAKE_RESERVE);
     rig_take(broker, 5000, &numbers);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), calls);
     assert_int_equal(rig_partition(broker, 0).next_probe_ms, -1);
-    assert_int_equal(events_count("event=refused", "went back"), 1);
+    assert_int_equal(events_count("event=poisoned", "went back"), 1);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
@@ -266,7 +277,7 @@ static void lost_answer_spends_its_block(void **state)
     for (int i = 0; i < 3; i++) {
         fake_lose_answers(rig->stores[0], FAKE_RESERVE, 1);
         rig_take_until_failed(broker, 0, i, &numbers);
-        rig_await_state(broker, 0, SEQB_PARTITION_UP);
+        rig_await_use(broker, 0);
         rig_take(broker, 500, &numbers);
     }
     rig_await_rest(broker);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls that hang in an engine that keeps no time itself: they are ended, the
- * partition rests and comes back, and nobody else notices. Which call is due
- * when is in test_watchdog.c; engines that keep the time are in test_ha.c.
+ * partition rests and comes back, and nobody else notices. And what is done
+ * while a call hangs. Which call is due when is in test_watchdog.c; engines
+ * that keep the time are in test_ha.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "ha/pool.h"
 #include "platform/clock.h"
 #include "support/events.h"
 #include "support/rig.h"
@@ -23,6 +26,7 @@ static void use_sockets(struct rig *rig)
         fake_use_sockets(rig->stores[i]);
     fake_use_sockets(rig->authority);
     rig_set_timeout(rig, TIMEOUT_MS);
+    rig->pool.slow_count = POOL_SLOW_COUNT_MAX; /* it is ended before that */
 }
 
 static bool one_was_ended(void *context)
@@ -40,7 +44,7 @@ static void expect_ended(struct rig *rig, struct rig_broker *broker,
     numbers_init(&numbers);
     rig_take_until_failed(broker, 0, 0, &numbers);
     rig_await(one_was_ended, rig->stores[0]);
-    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_await_use(broker, 0);
     rig_take(broker, 1000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     assert_true(events_count("event=quarantined", reason) > 0);
@@ -59,7 +63,7 @@ static void a_reservation_that_hangs_is_ended_and_counts_as_slow(void **state)
     rig->pool.slow_count = 1;
     broker = rig_open(rig);
     fake_block(rig->stores[0], FAKE_RESERVE);
-    expect_ended(rig, broker, "slow: 1 calls past 50 ms");
+    expect_ended(rig, broker, "slow: 1 time-outs of 50 ms");
 }
 
 static void a_claim_that_hangs_is_ended(void **state)
@@ -181,6 +185,128 @@ static void an_idle_connection_is_left_alone(void **state)
     assert_true(is_undisturbed);
 }
 
+/* Its own time-out is far: what is judged is the call under way. */
+static void a_partition_is_quarantined_while_its_call_hangs(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    events_start();
+    rig->pool.timeout_ms = TIMEOUT_MS;
+    rig->pool.slow_count = 3;
+    broker = rig_open(rig);
+    fake_hang(rig->stores[0]);
+    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, &numbers);
+    assert_true(fake_wait_for_hanging(rig->stores[0], 1, 0));
+    assert_int_equal(events_count("event=suspect was=up", "backend=b0"), 1);
+    assert_int_equal(events_count("event=quarantined was=suspect",
+                                  "slow: 3 time-outs of 50 ms"),
+                     1);
+    assert_int_equal(rig_partition(broker, 0).slow, 3);
+    fake_release(rig->stores[0]);
+    rig_await_use(broker, 0);
+    assert_int_equal(rig_partition(broker, 0).slow, 3);
+    rig_take(broker, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static bool many_were_counted(void *context)
+{
+    return rig_partition(context, 0).slow > 10;
+}
+
+static void the_last_partition_is_kept_though_its_call_hangs(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    int64_t number;
+    size_t taken;
+
+    events_start();
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->pool.timeout_ms = 5;
+    broker = rig_open(rig);
+    fake_hang(rig->stores[0]);
+    assert_int_equal(
+        queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken, NULL),
+        SEQB_AGAIN);
+    rig_await(many_were_counted, broker);
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_SUSPECT);
+    fake_release(rig->stores[0]);
+    assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
+    assert_int_equal(events_count("event=quarantined", ""), 0);
+    assert_int_equal(events_count("event=suspect", ""), 1);
+}
+
+/* Counts the runs that partition 1 delivered, and what was not of it. */
+struct taker {
+    struct ha_sink sink;
+    struct ha_counter *counter;
+    atomic_int of_1;
+    atomic_int others;
+};
+
+static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
+{
+    struct taker *taker = (struct taker *)sink;
+    struct seqb_decoded decoded;
+
+    ha_counter_decode(taker->counter, grant->first, &decoded);
+    if (grant->count > 0 && decoded.partition == 1)
+        atomic_fetch_add(&taker->of_1, 1);
+    else
+        atomic_fetch_add(&taker->others, 1);
+}
+
+struct awaited {
+    struct taker *taker;
+    int count;
+};
+
+static bool have_come(void *context)
+{
+    const struct awaited *awaited = context;
+
+    return atomic_load(&awaited->taker->of_1) == awaited->count;
+}
+
+/* A worker does one thing at a time: what hangs for one sequence would hang
+ * for all. */
+static void one_that_hangs_for_a_sequence_is_not_asked_for_others(void **state)
+{
+    struct rig *rig = *state;
+    struct taker taker = {.sink = {taker_deliver}};
+    struct rig_broker *broker = rig_open(rig);
+    struct numbers numbers;
+    int64_t until_ms;
+
+    numbers_init(&numbers);
+    assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2,
+                                    &taker.sink, &taker.counter, NULL),
+                     SEQB_OK);
+    fake_hang(rig->stores[0]);
+    while (!fake_wait_for_hanging(rig->stores[0], 1, 0))
+        rig_take(broker, 16, &numbers);
+    /* Longer than usual. */
+    until_ms = clock_now_ms() + 5 + rig_partition(broker, 0).latency_us / 250;
+    rig_await(the_time_has_passed, &until_ms);
+    for (int i = 1; i <= 20; i++) {
+        struct awaited awaited = {&taker, i};
+
+        assert_int_equal(
+            ha_counter_ask(taker.counter, 8, HA_ASK_ONE, clock_now_ms()), 8);
+        rig_await(have_come, &awaited);
+    }
+    assert_int_equal(atomic_load(&taker.others), 0);
+    fake_release(rig->stores[0]);
+    rig_close(broker);
+    ha_counter_free(taker.counter);
+    numbers_fini(&numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +317,9 @@ int main(void)
         DIRECT(a_store_that_hangs_at_the_start_is_done_without),
         DIRECT(a_broker_closes_though_a_call_hangs),
         DIRECT(an_idle_connection_is_left_alone),
+        DIRECT(a_partition_is_quarantined_while_its_call_hangs),
+        DIRECT(the_last_partition_is_kept_though_its_call_hangs),
+        DIRECT(one_that_hangs_for_a_sequence_is_not_asked_for_others),
     };
 
     return cmocka_run_group_tests_name("hung", tests, NULL, NULL);

@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "ha/layout.h"
+#include "platform/text.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -145,6 +147,41 @@ static void the_last_window_ends_where_the_values_end(void **state)
     each_layout(expect_windows_fit);
 }
 
+static void later_generation_has_a_name_of_its_own(void **state)
+{
+    static const struct {
+        int32_t generation;
+        const char *name;
+    } rows[] = {{0, "main"}, {1, "main"}, {2, "main~2"}, {99, "main~99"}};
+    char name[LAYOUT_POOL_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        layout_internal_name("main", rows[i].generation, name, sizeof name);
+        assert_string_equal(name, rows[i].name);
+    }
+}
+
+/* Of a pool and a key with the longest names, in the last generation. */
+static void the_longest_names_of_claims_fit(void **state)
+{
+    static const char pool[] = "abcdefghijklmnopqrstuvwxyz-01234";
+    static const char key[] = "abcdefghijklmnopqrstuvwxyz-012345"
+                              "abcdefghijklmnopqrstuvwxyz-0123";
+    char name[LAYOUT_POOL_SIZE];
+    char counter[SEQB_COUNTER_SIZE];
+
+    (void)state;
+    assert_int_equal(strlen(pool), SEQB_NAME_MAX);
+    assert_int_equal(strlen(key), SEQB_KEY_MAX);
+    layout_internal_name(pool, 1000000, name, sizeof name);
+    assert_string_equal(name + SEQB_NAME_MAX, "~1000000");
+    /* the note of a migration, the longest of all */
+    assert_true(text_format(counter, sizeof counter, "retired/window/%s/63/%s",
+                            name, key));
+    assert_true(text_append(counter, sizeof counter, "/60"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +189,8 @@ int main(void)
         cmocka_unit_test(a_number_decodes_to_what_it_was_made_of),
         cmocka_unit_test(numbers_of_different_partitions_never_collide),
         cmocka_unit_test(the_last_window_ends_where_the_values_end),
+        cmocka_unit_test(later_generation_has_a_name_of_its_own),
+        cmocka_unit_test(the_longest_names_of_claims_fit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,16 @@ static void a_layout_names_all_that_makes_a_number(void **state)
 
 /* Windows and their authority are nothing to a pool that uses none: changing
  * them there must not refuse it. */
+static void a_later_generation_says_so(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture);
+    fixture.pool.generation = 2;
+    assert_memory_equal(compose(&fixture), "pool=main~2;bits=2;", 19);
+}
+
 static void a_pool_without_windows_names_no_authority(void **state)
 {
     struct fixture fixture;
@@ -451,6 +461,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_layout_names_all_that_makes_a_number),
+        cmocka_unit_test(a_later_generation_says_so),
         cmocka_unit_test(a_pool_without_windows_names_no_authority),
         cmocka_unit_test(a_pool_of_one_partition_has_a_layout),
         cmocka_unit_test(a_layout_that_does_not_fit_is_refused_not_cut),

@@ -50,6 +50,9 @@ static void what_the_format_cannot_tell_has_a_name_of_its_own(void **state)
     static const char *const counters[] = {
         "window/main/0/order",
         "window/main/0/orders",
+        "main~2/0/order",
+        "main~3/0/order",
+        "window/main~2/0/order",
         MAIN "Order",
         MAIN "oRDER",
         MAIN "order ",

@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may be asked, and what takes a partition out at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/*
+ * Who may be asked, and what each outcome of a call makes of a partition in
+ * each state. Slowness is in test_pool_slow.c, probes in test_rescue.c.
+ */
+#include "pool_fixture.h"
 
 #include <string.h>
 
-#include "pool_fixture.h"
+#include "platform/text.h"
+
+static int32_t pick(struct fixture *fixture, uint64_t skip)
+{
+    return pool_pick(&fixture->pool, skip, false, NOW_MS);
+}
 
 static void every_state_has_a_name_of_its_own(void **state)
 {
-    static const char *const names[] = {"starting", "up", "quarantined",
-                                        "probing", "refused"};
+    static const char *const names[] = {
+        "starting", "up",      "suspect", "quarantined", "probing",
+        "ramping",  "drained", "refused", "poisoned",
+    };
 
     (void)state;
-    for (int i = 0; i <= SEQB_PARTITION_REFUSED; i++)
+    assert_int_equal(COUNT_OF(names), STATES);
+    for (int i = 0; i < STATES; i++)
         assert_string_equal(
             seqb_partition_state_name((enum seqb_partition_state)i), names[i]);
-    assert_string_equal(seqb_partition_state_name((enum seqb_partition_state)(
-                            SEQB_PARTITION_REFUSED + 1)),
-                        "unknown");
+    assert_string_equal(
+        seqb_partition_state_name((enum seqb_partition_state)STATES),
+        "unknown");
     assert_string_equal(
         seqb_partition_state_name((enum seqb_partition_state) - 1), "unknown");
 }
@@ -33,18 +39,20 @@ static void partitions_start_out_of_use_until_they_answer(void **state)
 
     (void)state;
     fixture_init(&fixture, 2);
-    pool_init(&fixture.pool, &fixture.options, 5, START_MS);
-    assert_int_equal(pool_pick(&fixture.pool, 0), -1);
+    pool_init(&fixture.pool, &fixture.options, 5, 1, START_MS);
+    assert_int_equal(pick(&fixture, 0), -1);
     assert_false(pool_has_usable(&fixture.pool, 0));
     assert_int_equal(pool_probe_at(&fixture.pool, 3), INT64_MAX);
-    assert_int_equal(state_of(&fixture, 3), SEQB_PARTITION_STARTING);
+    expect_state(&fixture, 3, SEQB_PARTITION_STARTING);
     assert_int_equal(fixture.pool.member[3].since_ms, START_MS);
-    assert_int_equal(pool_succeeded(&fixture.pool, 3, FAST_US, 7000),
-                     POOL_WENT_UP);
+    expect_change(answer_at(&fixture, 3, 7000), SEQB_PARTITION_STARTING,
+                  SEQB_PARTITION_UP);
     assert_int_equal(fixture.pool.member[3].since_ms, 7000);
-    assert_int_equal(pool_pick(&fixture.pool, 0), 3);
-    assert_int_equal(pool_pick(&fixture.pool, 0), 3);
+    assert_int_equal(pick(&fixture, 0), 3);
+    assert_int_equal(pick(&fixture, 0), 3);
 }
+
+/* --- turns --- */
 
 static void the_turn_goes_round_all_partitions_alike(void **state)
 {
@@ -54,8 +62,7 @@ static void the_turn_goes_round_all_partitions_alike(void **state)
 
         fixture_init(&fixture, bits);
         for (int32_t turn = 0; turn < 3 << bits; turn++)
-            assert_int_equal(pool_pick(&fixture.pool, 0),
-                             turn & ((1 << bits) - 1));
+            assert_int_equal(pick(&fixture, 0), turn & ((1 << bits) - 1));
     }
 }
 
@@ -76,7 +83,7 @@ static void the_turn_goes_round_those_that_are_left_alike(void **state)
                 left++;
         }
         for (int32_t turn = 0; turn < 5 * left; turn++)
-            picks[pool_pick(&fixture.pool, 0)]++;
+            picks[pick(&fixture, 0)]++;
         for (int32_t i = 0; i < 8; i++)
             assert_int_equal(picks[i], (down >> i & 1) != 0 ? 0 : 5);
     }
@@ -96,7 +103,7 @@ static void none_is_picked_that_is_down_or_skipped(void **state)
         }
         for (unsigned skip = 0; skip < 256; skip++) {
             const unsigned may = up & ~skip;
-            const int32_t i = pool_pick(&fixture.pool, skip);
+            const int32_t i = pick(&fixture, skip);
 
             assert_int_equal(i >= 0, may != 0);
             assert_true(i < 0 || (may >> i & 1) != 0);
@@ -111,9 +118,9 @@ static void the_last_of_64_partitions_is_skipped_as_any_other(void **state)
 
     (void)state;
     fixture_init(&fixture, HA_BITS_MAX);
-    assert_int_equal(pool_pick(&fixture.pool, ~((uint64_t)1 << 63)), 63);
-    assert_int_equal(pool_pick(&fixture.pool, 0), 0);
-    assert_int_equal(pool_pick(&fixture.pool, UINT64_MAX), -1);
+    assert_int_equal(pick(&fixture, ~((uint64_t)1 << 63)), 63);
+    assert_int_equal(pick(&fixture, 0), 0);
+    assert_int_equal(pick(&fixture, UINT64_MAX), -1);
     assert_false(pool_has_usable(&fixture.pool, UINT64_MAX));
     for (int32_t i = 0; i < 63; i++)
         (void)fail_at(&fixture, i, SEQB_ROLE, START_MS);
@@ -130,12 +137,64 @@ static void an_authority_beside_the_partitions_is_never_picked(void **state)
     fixture_init(&fixture, 2);
     for (int32_t i = 0; i < 4; i++)
         (void)fail_at(&fixture, i, SEQB_UNREACHABLE, START_MS);
-    assert_int_equal(state_of(&fixture, 4), SEQB_PARTITION_UP);
-    assert_int_equal(pool_pick(&fixture.pool, 0), -1);
+    expect_state(&fixture, 4, SEQB_PARTITION_UP);
+    assert_int_equal(pick(&fixture, 0), -1);
     assert_false(pool_has_usable(&fixture.pool, 0));
-    assert_int_equal(fail_at(&fixture, 4, SEQB_ROLE, START_MS),
-                     POOL_QUARANTINED);
+    expect_change(fail_at(&fixture, 4, SEQB_ROLE, START_MS), SEQB_PARTITION_UP,
+                  SEQB_PARTITION_QUARANTINED);
 }
+
+static void those_that_may_be_asked_are_up_suspect_or_ramping(void **state)
+{
+    const uint64_t others = ~(uint64_t)2;
+
+    (void)state;
+    for (int s = 0; s < STATES; s++) {
+        const enum seqb_partition_state at = (enum seqb_partition_state)s;
+        const bool may = is_usable_state(at);
+        struct fixture fixture;
+
+        fixture_bring(&fixture, at);
+        assert_int_equal(pool_state_is_usable(at), may);
+        assert_int_equal(pool_is_usable(&fixture.pool, 1), may);
+        assert_int_equal(pool_has_usable(&fixture.pool, others), may);
+        assert_int_equal(pick(&fixture, others), may ? 1 : -1);
+        assert_int_equal(pool_pick(&fixture.pool, others, true, NOW_MS),
+                         may ? 1 : -1);
+    }
+}
+
+/* --- states and outcomes --- */
+
+#define STARTING    SEQB_PARTITION_STARTING
+#define UP          SEQB_PARTITION_UP
+#define SUSPECT     SEQB_PARTITION_SUSPECT
+#define QUARANTINED SEQB_PARTITION_QUARANTINED
+#define PROBING     SEQB_PARTITION_PROBING
+#define RAMPING     SEQB_PARTITION_RAMPING
+#define DRAINED     SEQB_PARTITION_DRAINED
+#define REFUSED     SEQB_PARTITION_REFUSED
+#define POISONED    SEQB_PARTITION_POISONED
+
+/* What becomes of one in a state when its call ... */
+static const struct outcome {
+    enum seqb_partition_state from;
+    enum seqb_partition_state succeeded;
+    enum seqb_partition_state nobodys; /* failed by nobody's or the caller's */
+    enum seqb_partition_state backends;
+    enum seqb_partition_state layout;
+    enum seqb_partition_state poison;
+} outcomes[] = {
+    {STARTING, UP, QUARANTINED, QUARANTINED, REFUSED, POISONED},
+    {UP, UP, UP, QUARANTINED, REFUSED, POISONED},
+    {SUSPECT, SUSPECT, SUSPECT, QUARANTINED, REFUSED, POISONED},
+    {QUARANTINED, QUARANTINED, QUARANTINED, QUARANTINED, REFUSED, POISONED},
+    {PROBING, QUARANTINED, QUARANTINED, QUARANTINED, REFUSED, POISONED},
+    {RAMPING, RAMPING, RAMPING, QUARANTINED, REFUSED, POISONED},
+    {DRAINED, DRAINED, DRAINED, DRAINED, REFUSED, POISONED},
+    {REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, REFUSED},
+    {POISONED, POISONED, POISONED, POISONED, POISONED, POISONED},
+};
 
 static bool blames_the_backend(enum seqb_status status)
 {
@@ -144,29 +203,57 @@ static bool blames_the_backend(enum seqb_status status)
     return blame == BLAME_BACKEND || blame == BLAME_LAYOUT;
 }
 
-/* Whose fault a failure is decides alone. */
-static void a_failure_counts_only_if_it_is_the_backends(void **state)
+static enum seqb_partition_state after(const struct outcome *outcome,
+                                       enum seqb_status status)
+{
+    if (status == SEQB_OK)
+        return outcome->succeeded;
+    if (status == SEQB_POISONED)
+        return outcome->poison;
+    if (status == SEQB_LAYOUT)
+        return outcome->layout;
+    return blames_the_backend(status) ? outcome->backends : outcome->nobodys;
+}
+
+static void expect_outcome(const struct outcome *outcome,
+                           enum seqb_status status)
+{
+    const enum seqb_partition_state to = after(outcome, status);
+    /* A probe is part of a quarantine: that it ends is no change. */
+    const bool is_change =
+        to != outcome->from && !(outcome->from == PROBING && to == QUARANTINED);
+    const bool counts = blames_the_backend(status) &&
+                        outcome->from != REFUSED && outcome->from != POISONED;
+    struct fixture fixture;
+    struct pool_member *member = &fixture.pool.member[1];
+    struct pool_change change;
+    int64_t errors;
+
+    fixture_bring(&fixture, outcome->from);
+    errors = member->errors;
+    member->reason[0] = '\0';
+    change = status == SEQB_OK ? answer_at(&fixture, 1, NOW_MS)
+                               : fail_at(&fixture, 1, status, NOW_MS);
+    expect_state(&fixture, 1, to);
+    if (is_change)
+        expect_change(change, outcome->from, to);
+    else
+        expect_none(change);
+    assert_int_equal(member->since_ms == NOW_MS, is_change);
+    assert_int_equal(member->errors, errors + counts);
+    assert_int_equal(strstr(member->reason, seqb_status_name(status)) != NULL,
+                     status != SEQB_OK &&
+                         (is_change || outcome->from == PROBING));
+}
+
+static void each_outcome_does_in_each_state_what_the_table_says(void **state)
 {
     (void)state;
-    for (int i = SEQB_OK + 1; i < STATUSES; i++) {
-        const enum seqb_status status = (enum seqb_status)i;
-        const bool counts = blames_the_backend(status);
-        struct fixture fixture;
-        const struct pool_member *member = &fixture.pool.member[1];
-
-        fixture_init(&fixture, 2);
-        assert_int_equal(fail_at(&fixture, 1, status, 9000),
-                         !counts ? POOL_NOTHING
-                         : status_blame(status) == BLAME_LAYOUT
-                             ? POOL_REFUSED
-                             : POOL_QUARANTINED);
-        assert_int_equal(member->state == SEQB_PARTITION_UP, !counts);
-        assert_int_equal(member->errors, counts);
-        assert_int_equal(member->since_ms, counts ? 9000 : START_MS);
-        assert_int_equal(
-            strstr(member->reason, seqb_status_name(status)) != NULL, counts);
-        (void)pool_pick(&fixture.pool, 0);
-        assert_int_equal(pool_pick(&fixture.pool, 0), counts ? 2 : 1);
+    assert_int_equal(COUNT_OF(outcomes), STATES);
+    for (size_t i = 0; i < COUNT_OF(outcomes); i++) {
+        assert_int_equal(outcomes[i].from, i);
+        for (int status = 0; status < STATUSES; status++)
+            expect_outcome(&outcomes[i], (enum seqb_status)status);
     }
 }
 
@@ -178,79 +265,69 @@ static void the_callers_mistakes_never_add_up(void **state)
     fixture_init(&fixture, 0);
     for (int again = 0; again < 100; again++) {
         for (int i = SEQB_OK + 1; i < STATUSES; i++) {
-            if (blames_the_backend((enum seqb_status)i))
-                continue;
-            assert_int_equal(
-                fail_at(&fixture, 0, (enum seqb_status)i, START_MS + again),
-                POOL_NOTHING);
+            if (!blames_the_backend((enum seqb_status)i))
+                expect_none(fail_after(&fixture, 0, (enum seqb_status)i,
+                                       10 * TIMEOUT_US, NOW_MS + again));
         }
     }
-    assert_int_equal(pool_pick(&fixture.pool, 0), 0);
+    assert_int_equal(pick(&fixture, 0), 0);
+    expect_state(&fixture, 0, UP);
     assert_int_equal(fixture.pool.member[0].errors, 0);
+    assert_int_equal(fixture.pool.member[0].slow, 0);
     assert_string_equal(fixture.pool.member[0].reason, "");
 }
 
-/* Brings member 1 into a state from which it may be refused. */
-static void member_bring(struct fixture *fixture,
-                         enum seqb_partition_state wanted)
-{
-    fixture_init(fixture, 2);
-    if (wanted == SEQB_PARTITION_STARTING)
-        pool_init(&fixture->pool, &fixture->options, 5, START_MS);
-    if (wanted == SEQB_PARTITION_QUARANTINED ||
-        wanted == SEQB_PARTITION_PROBING)
-        (void)fail_at(fixture, 1, SEQB_UNREACHABLE, START_MS);
-    if (wanted == SEQB_PARTITION_PROBING)
-        pool_probe_begins(&fixture->pool, 1, START_MS + 100);
-    assert_int_equal(state_of(fixture, 1), wanted);
-}
-
-static void what_could_repeat_a_number_is_refused_from_every_state(void **state)
+/* No success rescues it, no failure softens it, no probe and no urge tries. */
+static void one_that_could_repeat_a_number_waits_for_an_operator(void **state)
 {
     static const enum seqb_status why[] = {SEQB_LAYOUT, SEQB_POISONED};
 
     (void)state;
-    for (int from = 0; from < SEQB_PARTITION_REFUSED; from++) {
-        for (size_t i = 0; i < COUNT_OF(why); i++) {
-            struct fixture fixture;
+    for (size_t k = 0; k < COUNT_OF(why); k++) {
+        struct fixture fixture;
+        const struct pool_member *member = &fixture.pool.member[1];
+        struct pool_member before;
+        int64_t next_ms;
 
-            member_bring(&fixture, (enum seqb_partition_state)from);
-            assert_int_equal(fail_at(&fixture, 1, why[i], 8000), POOL_REFUSED);
-            assert_int_equal(state_of(&fixture, 1), SEQB_PARTITION_REFUSED);
-            assert_int_equal(fixture.pool.member[1].since_ms, 8000);
-            assert_non_null(strstr(fixture.pool.member[1].reason,
-                                   seqb_status_name(why[i])));
+        fixture_init(&fixture, 2);
+        (void)fail_at(&fixture, 1, why[k], 8000);
+        before = *member;
+        for (int i = SEQB_OK + 1; i < STATUSES; i++) {
+            const int64_t now_ms = 9000 + (int64_t)i * 1000000;
+
+            expect_none(fail_at(&fixture, 1, (enum seqb_status)i, now_ms));
+            expect_none(answer_at(&fixture, 1, now_ms));
+            expect_none(slow_at(&fixture, 1, now_ms));
+            expect_none(pool_judge(&fixture.pool, 1, 9000, now_ms, &next_ms));
+            assert_int_equal(next_ms, INT64_MAX);
         }
+        assert_memory_equal(member, &before, sizeof before);
+        assert_int_equal(pool_probe_at(&fixture.pool, 1), INT64_MAX);
+        for (int32_t i = 0; i < 5; i++)
+            (void)fail_at(&fixture, i, SEQB_LAYOUT, 10000);
+        assert_int_equal(pick(&fixture, 0), -1);
+        assert_int_equal(pool_urge(&fixture.pool, 0, 1000000000), -1);
     }
 }
 
-/* No success rescues it, no failure softens it, no probe and no urge tries. */
-static void a_refused_partition_waits_for_an_operator(void **state)
+static void only_those_that_were_in_use_are_counted_as_ejected(void **state)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[1];
-    struct pool_member before;
-
     (void)state;
-    fixture_init(&fixture, 2);
-    (void)fail_at(&fixture, 1, SEQB_POISONED, 8000);
-    before = *member;
-    for (int i = SEQB_OK + 1; i < STATUSES; i++) {
-        const int64_t now_ms = 9000 + i;
+    for (size_t i = 0; i < COUNT_OF(outcomes); i++) {
+        const enum seqb_partition_state from = outcomes[i].from;
+        struct fixture fixture;
+        int64_t ejections;
 
-        assert_int_equal(fail_at(&fixture, 1, (enum seqb_status)i, now_ms),
-                         POOL_NOTHING);
-        assert_int_equal(pool_succeeded(&fixture.pool, 1, FAST_US, now_ms),
-                         POOL_NOTHING);
-        assert_int_equal(slow_at(&fixture, 1, now_ms), POOL_NOTHING);
+        fixture_bring(&fixture, from);
+        ejections = fixture.pool.member[1].ejections;
+        (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, NOW_MS);
+        (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, NOW_MS);
+        assert_int_equal(fixture.pool.member[1].ejections,
+                         ejections + is_usable_state(from));
     }
-    assert_memory_equal(member, &before, sizeof before);
-    assert_int_equal(pool_probe_at(&fixture.pool, 1), INT64_MAX);
-    assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)2), -1);
-    for (int32_t i = 0; i < 4; i++)
-        (void)fail_at(&fixture, i, SEQB_LAYOUT, 10000);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 1000000), -1);
 }
+
+/* --- what is kept of the calls --- */
 
 static void the_latency_is_a_moving_average(void **state)
 {
@@ -274,13 +351,29 @@ static void the_latency_is_a_moving_average(void **state)
 static void a_failure_tells_nothing_about_the_latency(void **state)
 {
     struct fixture fixture;
-    struct seqb_error why;
 
     (void)state;
     fixture_init(&fixture, 1);
-    (void)error_set(&why, SEQB_UNREACHABLE, "x");
-    (void)pool_failed(&fixture.pool, 0, &why, 9000000, START_MS);
+    (void)fail_after(&fixture, 0, SEQB_UNREACHABLE, 9000000, START_MS);
     assert_int_equal(fixture.pool.member[0].latency_us, FAST_US);
+}
+
+static void patience_is_three_times_the_usual_and_never_none(void **state)
+{
+    static const struct {
+        int64_t latency_us;
+        int64_t patience_ms;
+    } cases[] = {{0, 2},    {1, 2},    {666, 2},     {999, 2},
+                 {1000, 3}, {2000, 6}, {50000, 150}, {200000, 600}};
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 1);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fixture.pool.member[0].latency_us = cases[i].latency_us;
+        assert_int_equal(pool_patience_ms(&fixture.pool, 0),
+                         cases[i].patience_ms);
+    }
 }
 
 static void a_long_reason_is_cut(void **state)
@@ -296,6 +389,25 @@ static void a_long_reason_is_cut(void **state)
                      sizeof fixture.pool.member[0].reason - 1);
 }
 
+static void a_connection_tells_who_serves(void **state)
+{
+    struct fixture fixture;
+    const struct pool_member *member = &fixture.pool.member[2];
+    struct seqb_backend backend = {.ops = NULL};
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    (void)text_copy(backend.server, sizeof backend.server, "10.0.0.3:5432");
+    (void)text_copy(backend.domain, sizeof backend.domain, "rack 7");
+    (void)text_copy(backend.loss, sizeof backend.loss, "fsync is off");
+    pool_connected(&fixture.pool, 2, &backend);
+    assert_string_equal(member->server, "10.0.0.3:5432");
+    assert_string_equal(member->domain, "rack 7");
+    assert_string_equal(member->loss, "fsync is off");
+    assert_string_equal(fixture.pool.member[1].server, "");
+    expect_state(&fixture, 2, UP);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,15 +418,17 @@ int main(void)
         cmocka_unit_test(none_is_picked_that_is_down_or_skipped),
         cmocka_unit_test(the_last_of_64_partitions_is_skipped_as_any_other),
         cmocka_unit_test(an_authority_beside_the_partitions_is_never_picked),
-        cmocka_unit_test(a_failure_counts_only_if_it_is_the_backends),
+        cmocka_unit_test(those_that_may_be_asked_are_up_suspect_or_ramping),
+        cmocka_unit_test(each_outcome_does_in_each_state_what_the_table_says),
         cmocka_unit_test(the_callers_mistakes_never_add_up),
-        cmocka_unit_test(
-            what_could_repeat_a_number_is_refused_from_every_state),
-        cmocka_unit_test(a_refused_partition_waits_for_an_operator),
+        cmocka_unit_test(one_that_could_repeat_a_number_waits_for_an_operator),
+        cmocka_unit_test(only_those_that_were_in_use_are_counted_as_ejected),
         cmocka_unit_test(the_latency_is_a_moving_average),
         cmocka_unit_test(a_failure_tells_nothing_about_the_latency),
+        cmocka_unit_test(patience_is_three_times_the_usual_and_never_none),
         cmocka_unit_test(a_long_reason_is_cut),
+        cmocka_unit_test(a_connection_tells_who_serves),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }

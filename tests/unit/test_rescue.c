@@ -1,186 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slow partitions of a pool, and the way back: probes, rescues, urging. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/*
+ * The way back of a partition that rests: when it is probed, how long it rests
+ * between, what brings it back. The ramp after it is in test_pool_ramp.c, who
+ * is urged in test_urge.c.
+ */
+#include "pool_fixture.h"
 
 #include <string.h>
 
-#include "pool_fixture.h"
+#define UP          SEQB_PARTITION_UP
+#define QUARANTINED SEQB_PARTITION_QUARANTINED
+#define PROBING     SEQB_PARTITION_PROBING
+#define RAMPING     SEQB_PARTITION_RAMPING
 
-static void so_many_slow_calls_in_the_span_quarantine(void **state)
+static int64_t min_of(int64_t a, int64_t b)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[0];
-
-    (void)state;
-    fixture_init(&fixture, 1);
-    assert_int_equal(slow_at(&fixture, 0, 10000), POOL_NOTHING);
-    assert_int_equal(slow_at(&fixture, 0, 10001), POOL_NOTHING);
-    assert_int_equal(member->state, SEQB_PARTITION_UP);
-    assert_int_equal(slow_at(&fixture, 0, 10002), POOL_QUARANTINED);
-    assert_int_equal(member->since_ms, 10002);
-    assert_int_equal(pool_probe_at(&fixture.pool, 0),
-                     10002 + POOL_FIRST_PROBE_MS);
-    assert_string_equal(member->reason,
-                        "slow: 3 calls past 200 ms, the last took 200 ms");
-    assert_int_equal(member->slow, 3);
-    assert_int_equal(member->errors, 0);
+    return a < b ? a : b;
 }
 
-static void slow_means_at_or_past_the_time_out(void **state)
+/* The rest until the next probe is `rest_ms`, or up to a fifth less. */
+static void expect_rest(const struct fixture *fixture, int64_t now_ms,
+                        int64_t rest_ms)
 {
-    struct fixture fixture;
+    const int64_t rests_ms = pool_probe_at(&fixture->pool, 1) - now_ms;
 
-    (void)state;
-    fixture_init(&fixture, 1);
-    for (int i = 0; i < 100; i++)
-        assert_int_equal(
-            pool_succeeded(&fixture.pool, 0, TIMEOUT_US - 1, 10000),
-            POOL_NOTHING);
-    assert_int_equal(fixture.pool.member[0].slow, 0);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(pool_succeeded(&fixture.pool, 0, TIMEOUT_US, 10000),
-                         POOL_NOTHING);
-    assert_int_equal(pool_succeeded(&fixture.pool, 0, INT64_MAX / 16, 10000),
-                     POOL_QUARANTINED);
+    assert_true(rests_ms <= rest_ms);
+    assert_true(rests_ms >= rest_ms - rest_ms / 5);
 }
 
-/* Fast calls in between make no slow one undone. */
-static void when_slow_calls_are_too_many(void **state)
-{
-    static const struct {
-        int64_t at_ms[4]; /* after the first; 0: no more */
-        int32_t count;
-        bool is_quarantined;
-    } cases[] = {
-        {{0}, 1, true},
-        {{0}, 2, false},
-        {{1}, 2, true},
-        {{SLOW_WINDOW_MS}, 2, true},
-        {{SLOW_WINDOW_MS + 1}, 2, false},
-        {{1, SLOW_WINDOW_MS}, 3, true},
-        {{1, SLOW_WINDOW_MS + 1}, 3, false},
-        {{SLOW_WINDOW_MS + 1, SLOW_WINDOW_MS + 2}, 3, false},
-        {{SLOW_WINDOW_MS + 1, SLOW_WINDOW_MS + 2, SLOW_WINDOW_MS + 3}, 3, true},
-        {{70000, 140000, 210000, 280000}, 3, false},
-        {{1, 2, 3}, 5, false},
-        {{1, 2, 3, 4}, 5, true},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct fixture fixture;
-
-        fixture_init(&fixture, 1);
-        fixture.options.slow_count = cases[i].count;
-        (void)slow_at(&fixture, 0, 10000);
-        for (size_t j = 0; j < 4 && cases[i].at_ms[j] > 0; j++) {
-            (void)pool_succeeded(&fixture.pool, 0, FAST_US, 10000);
-            (void)slow_at(&fixture, 0, 10000 + cases[i].at_ms[j]);
-        }
-        if ((state_of(&fixture, 0) == SEQB_PARTITION_QUARANTINED) !=
-            cases[i].is_quarantined)
-            fail_msg("case %zu comes out otherwise", i);
-    }
-}
-
-static enum pool_event uncertain_at(struct fixture *fixture, int32_t i,
-                                    int64_t elapsed_us, int64_t now_ms)
-{
-    struct seqb_error why;
-
-    (void)error_set(&why, SEQB_UNCERTAIN, "no answer");
-    return pool_failed(&fixture->pool, i, &why, elapsed_us, now_ms);
-}
-
-/* A call that timed out is slow; one whose connection broke has failed. */
-static void no_answer_is_slow_only_past_the_time_out(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    fixture_init(&fixture, 1);
-    assert_int_equal(uncertain_at(&fixture, 0, TIMEOUT_US, 10000),
-                     POOL_NOTHING);
-    assert_int_equal(uncertain_at(&fixture, 0, TIMEOUT_US, 10001),
-                     POOL_NOTHING);
-    assert_int_equal(fixture.pool.member[0].errors, 2);
-    assert_int_equal(uncertain_at(&fixture, 0, TIMEOUT_US, 10002),
-                     POOL_QUARANTINED);
-    assert_int_equal(uncertain_at(&fixture, 1, TIMEOUT_US - 1, 10003),
-                     POOL_QUARANTINED);
-}
-
-static void a_hard_error_that_took_long_is_a_hard_error(void **state)
-{
-    (void)state;
-    for (int i = SEQB_OK + 1; i < STATUSES; i++) {
-        struct fixture fixture;
-        struct seqb_error why;
-
-        if (status_blame((enum seqb_status)i) != BLAME_BACKEND ||
-            i == SEQB_UNCERTAIN)
-            continue;
-        fixture_init(&fixture, 1);
-        (void)error_set(&why, (enum seqb_status)i, "x");
-        assert_int_equal(
-            pool_failed(&fixture.pool, 0, &why, 10 * TIMEOUT_US, 10000),
-            POOL_QUARANTINED);
-    }
-}
-
-/* Slow numbers are better than none. */
-static void
-the_last_usable_partition_is_never_quarantined_for_slowness(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    fixture_init(&fixture, 2);
-    for (int32_t i = 0; i < 3; i++)
-        (void)fail_at(&fixture, i, SEQB_UNREACHABLE, 10000);
-    for (int i = 0; i < 50; i++) {
-        assert_int_equal(slow_at(&fixture, 3, 10001 + i), POOL_NOTHING);
-        assert_int_equal(uncertain_at(&fixture, 3, TIMEOUT_US, 10001 + i),
-                         POOL_NOTHING);
-    }
-    assert_int_equal(pool_pick(&fixture.pool, 0), 3);
-    /* Not for long, once another one is back. */
-    (void)pool_succeeded(&fixture.pool, 1, FAST_US, 10100);
-    assert_int_equal(slow_at(&fixture, 3, 10101), POOL_QUARANTINED);
-    assert_int_equal(pool_pick(&fixture.pool, 0), 1);
-}
-
-static void a_single_partition_is_quarantined_for_errors_only(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    fixture_init(&fixture, 0);
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(slow_at(&fixture, 0, 10000), POOL_NOTHING);
-    assert_int_equal(fail_at(&fixture, 0, SEQB_UNREACHABLE, 10001),
-                     POOL_QUARANTINED);
-    assert_false(pool_has_usable(&fixture.pool, 0));
-}
-
-/* Its index is past the bits of a mask. */
-static void an_authority_beside_64_partitions_may_be_slow(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    fixture_init(&fixture, HA_BITS_MAX);
-    for (int i = 0; i < 3; i++)
-        (void)slow_at(&fixture, HA_PARTITIONS_MAX, 10000);
-    assert_int_equal(fixture.pool.member[HA_PARTITIONS_MAX].slow, 3);
-    assert_true(pool_has_usable(&fixture.pool, 0));
-    assert_int_equal(pool_pick(&fixture.pool, 0), 0);
-}
+/* --- rests --- */
 
 static void probes_come_after_100_ms_then_doubling_up_to_the_bound(void **state)
 {
@@ -194,13 +42,67 @@ static void probes_come_after_100_ms_then_doubling_up_to_the_bound(void **state)
 
         fixture_init(&fixture, 1);
         fixture.options.rescue_after_ms = bounds_ms[b];
-        (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, now_ms);
+        (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms);
+        assert_int_equal(pool_probe_at(&fixture.pool, 1), now_ms + 100);
         for (int probe = 0; probe < 40; probe++) {
-            assert_int_equal(pool_probe_at(&fixture.pool, 0), now_ms + rest_ms);
-            now_ms = probe_fails(&fixture, 0);
-            rest_ms = 2 * rest_ms < bounds_ms[b] ? 2 * rest_ms : bounds_ms[b];
+            expect_rest(&fixture, now_ms, rest_ms);
+            now_ms = probe_fails(&fixture, 1);
+            rest_ms = min_of(2 * rest_ms, bounds_ms[b]);
         }
     }
+}
+
+/* The rests of the 5th to the 12th failure in a row, as that seed has them. */
+static void rests_of(uint64_t seed, int64_t out[8])
+{
+    struct fixture fixture;
+    int64_t now_ms = 10000;
+
+    fixture_init_seeded(&fixture, 1, seed);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms);
+    for (int probe = 1; probe <= 11; probe++) {
+        now_ms = probe_fails(&fixture, 1);
+        if (probe > 3)
+            out[probe - 4] = pool_probe_at(&fixture.pool, 1) - now_ms;
+    }
+}
+
+/* Else all brokers would probe a server that was down in the same instant. */
+static void brokers_of_different_seeds_rest_differently(void **state)
+{
+    int64_t first[8];
+
+    (void)state;
+    rests_of(2, first);
+    for (uint64_t seed = 4; seed < 1000; seed += 2) {
+        int64_t rests[8];
+        int same = 0;
+
+        rests_of(seed, rests);
+        for (int i = 0; i < 8; i++)
+            same += rests[i] == first[i];
+        assert_in_range(same, 0, 3);
+        rests_of(seed, first);
+        assert_memory_equal(first, rests, sizeof rests);
+    }
+}
+
+/* The jitter reaches from none to the whole fifth. */
+static void the_jitter_is_spread_over_a_fifth(void **state)
+{
+    int64_t least = INT64_MAX;
+    int64_t most = 0;
+
+    (void)state;
+    for (uint64_t seed = 2; seed < 1000; seed += 2) {
+        int64_t rests[8];
+
+        rests_of(seed, rests);
+        least = min_of(least, rests[7]); /* of 204800 ms */
+        most = rests[7] > most ? rests[7] : most;
+    }
+    assert_in_range(least, 163840, 166000);
+    assert_in_range(most, 202000, 204800);
 }
 
 static void a_fixed_rescue_rests_as_long_each_time(void **state)
@@ -211,278 +113,280 @@ static void a_fixed_rescue_rests_as_long_each_time(void **state)
     (void)state;
     fixture_init(&fixture, 1);
     fixture.options.rescue = HA_RESCUE_FIXED;
-    (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, now_ms);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms);
     for (int probe = 0; probe < 10; probe++) {
-        assert_int_equal(pool_probe_at(&fixture.pool, 0),
+        assert_int_equal(pool_probe_at(&fixture.pool, 1),
                          now_ms + RESCUE_AFTER_MS);
-        now_ms = probe_fails(&fixture, 0);
+        now_ms = probe_fails(&fixture, 1);
+    }
+    expect_change(probe_succeeds(&fixture, 1), PROBING, RAMPING);
+    now_ms = fixture.pool.member[1].since_ms + 1;
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms);
+    assert_int_equal(pool_probe_at(&fixture.pool, 1), now_ms + RESCUE_AFTER_MS);
+}
+
+/* Brings member 1 back at once, and fails it after it was usable so long.
+ * Returns when it failed. */
+static int64_t relapse_after(struct fixture *fixture, int64_t well_ms)
+{
+    int64_t now_ms;
+
+    expect_none(probe_succeeds(fixture, 1));
+    expect_change(probe_succeeds(fixture, 1), PROBING, RAMPING);
+    now_ms = fixture->pool.member[1].since_ms + well_ms;
+    expect_change(fail_at(fixture, 1, SEQB_UNREACHABLE, now_ms), RAMPING,
+                  QUARANTINED);
+    return now_ms;
+}
+
+static void one_that_was_up_for_a_short_while_rests_longer(void **state)
+{
+    struct fixture fixture;
+    int64_t rest_ms = POOL_FIRST_PROBE_MS;
+
+    (void)state;
+    fixture_init(&fixture, 1);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+    for (int i = 0; i < 20; i++) {
+        rest_ms = min_of(2 * rest_ms, RESCUE_AFTER_MS);
+        expect_rest(&fixture, relapse_after(&fixture, i % 2 == 0 ? 1 : 29999),
+                    rest_ms);
+    }
+    assert_int_equal(fixture.pool.member[1].ejections, 21);
+    assert_int_equal(rest_ms, RESCUE_AFTER_MS);
+}
+
+/* The rest before counts: a long one asks for a long calm. */
+static void one_that_was_well_for_long_begins_anew(void **state)
+{
+    static const struct {
+        int fails;
+        int64_t rest_ms; /* after so many failures */
+    } cases[] = {{0, 100}, {1, 200}, {5, 3200}, {30, RESCUE_AFTER_MS}};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT_OF(cases); i++) {
+        const bool is_calm = i % 2 == 0;
+        const int64_t rest_ms = cases[i / 2].rest_ms;
+        struct fixture fixture;
+        int64_t now_ms;
+
+        fixture_init(&fixture, 1);
+        (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+        for (int k = 0; k < cases[i / 2].fails; k++)
+            (void)probe_fails(&fixture, 1);
+        now_ms = relapse_after(&fixture, POOL_CALM_MS + rest_ms - !is_calm);
+        expect_rest(&fixture, now_ms,
+                    is_calm ? 100 : min_of(2 * rest_ms, RESCUE_AFTER_MS));
     }
 }
 
-/* A quarantine is one event, however many probes fail in it, and as old as
+static void no_probe_comes_before_the_time_it_is_held_to(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 1);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+    pool_hold(&fixture.pool, 1, 10050);
+    assert_int_equal(pool_probe_at(&fixture.pool, 1), 10100);
+    pool_hold(&fixture.pool, 1, 10500);
+    assert_int_equal(pool_probe_at(&fixture.pool, 1), 10500);
+    pool_hold(&fixture.pool, 1, 10499);
+    assert_int_equal(pool_probe_at(&fixture.pool, 1), 10500);
+    /* One that is up has no probe to hold, then or later. */
+    pool_hold(&fixture.pool, 0, 90000);
+    assert_int_equal(pool_probe_at(&fixture.pool, 0), INT64_MAX);
+    (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, 20000);
+    assert_int_equal(pool_probe_at(&fixture.pool, 0), 20100);
+}
+
+/* --- probes --- */
+
+/* A quarantine is one change, however many probes fail in it, and as old as
  * its first failure. */
 static void failing_probes_prolong_one_quarantine(void **state)
 {
     struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[0];
+    const struct pool_member *member = &fixture.pool.member[1];
 
     (void)state;
     fixture_init(&fixture, 1);
-    assert_int_equal(fail_at(&fixture, 0, SEQB_UNREACHABLE, 10000),
-                     POOL_QUARANTINED);
+    expect_change(fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000), UP,
+                  QUARANTINED);
     for (int i = 1; i <= 20; i++) {
-        const int64_t at_ms = pool_probe_at(&fixture.pool, 0);
+        const int64_t at_ms = pool_probe_at(&fixture.pool, 1);
 
-        pool_probe_begins(&fixture.pool, 0, at_ms);
-        assert_int_equal(member->state, SEQB_PARTITION_PROBING);
-        assert_int_equal(pool_probe_at(&fixture.pool, 0), INT64_MAX);
-        assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)1), -1);
-        assert_int_equal(fail_at(&fixture, 0, SEQB_ROLE, at_ms + 3),
-                         POOL_NOTHING);
-        assert_int_equal(member->state, SEQB_PARTITION_QUARANTINED);
+        pool_probe_begins(&fixture.pool, 1, at_ms);
+        expect_state(&fixture, 1, PROBING);
+        assert_int_equal(member->last_probe_ms, at_ms);
+        assert_int_equal(pool_probe_at(&fixture.pool, 1), INT64_MAX);
+        assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)2, false, at_ms),
+                         -1);
+        expect_none(fail_at(&fixture, 1, SEQB_ROLE, at_ms + 3));
+        expect_state(&fixture, 1, QUARANTINED);
         assert_int_equal(member->since_ms, 10000);
         assert_int_equal(member->errors, 1 + i);
+        assert_int_equal(member->ejections, 1);
         assert_string_equal(member->reason, "because of ROLE");
     }
 }
 
-/* Whatever the reason, it has proved nothing; only a layout is final. */
-static void a_probe_that_fails_for_any_reason_rescues_nothing(void **state)
+/* Whatever the reason, it has proved nothing. */
+static void a_probe_that_fails_for_any_reason_prolongs_the_rest(void **state)
 {
     (void)state;
     for (int i = SEQB_OK + 1; i < STATUSES; i++) {
         const enum seqb_status status = (enum seqb_status)i;
-        const bool is_final = status_blame(status) == BLAME_LAYOUT;
         struct fixture fixture;
 
+        if (status_blame(status) == BLAME_LAYOUT)
+            continue;
         fixture_init(&fixture, 1);
-        (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, 10000);
-        pool_probe_begins(&fixture.pool, 0, 10100);
-        assert_int_equal(fail_at(&fixture, 0, status, 10101),
-                         is_final ? POOL_REFUSED : POOL_NOTHING);
-        assert_int_equal(state_of(&fixture, 0),
-                         is_final ? SEQB_PARTITION_REFUSED
-                                  : SEQB_PARTITION_QUARANTINED);
-        assert_int_equal(pool_probe_at(&fixture.pool, 0),
-                         is_final ? INT64_MAX : 10101 + 200);
+        (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+        pool_probe_begins(&fixture.pool, 1, 10100);
+        expect_none(fail_after(&fixture, 1, status, 9 * TIMEOUT_US, 10101));
+        expect_rest(&fixture, 10101, 200);
+        assert_int_equal(fixture.pool.member[1].slow, 0);
     }
 }
 
-static void a_probe_without_answer_fails_however_long_it_took(void **state)
+static void two_probes_in_a_row_bring_one_back(void **state)
 {
     struct fixture fixture;
+    const struct pool_member *member = &fixture.pool.member[1];
 
     (void)state;
     fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, 10000);
-    pool_probe_begins(&fixture.pool, 0, 10100);
-    assert_int_equal(uncertain_at(&fixture, 0, TIMEOUT_US, 10300),
-                     POOL_NOTHING);
-    assert_int_equal(state_of(&fixture, 0), SEQB_PARTITION_QUARANTINED);
-    assert_int_equal(fixture.pool.member[0].slow, 0);
-    assert_int_equal(pool_probe_at(&fixture.pool, 0), 10300 + 200);
-}
-
-static void a_success_rescues_once_and_ends_the_backoff(void **state)
-{
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[0];
-
-    (void)state;
-    fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, 10000);
-    for (int i = 0; i < 5; i++)
-        (void)probe_fails(&fixture, 0);
-    pool_probe_begins(&fixture.pool, 0, 20000);
-    assert_int_equal(pool_succeeded(&fixture.pool, 0, FAST_US, 20001),
-                     POOL_WENT_UP);
-    assert_int_equal(pool_succeeded(&fixture.pool, 0, FAST_US, 20002),
-                     POOL_NOTHING);
-    assert_int_equal(member->state, SEQB_PARTITION_UP);
-    assert_int_equal(member->since_ms, 20001);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+    (void)probe_fails(&fixture, 1);
+    pool_probe_begins(&fixture.pool, 1, 20000);
+    expect_none(answer_at(&fixture, 1, 20003));
+    expect_state(&fixture, 1, QUARANTINED);
+    assert_int_equal(member->since_ms, 10000);
+    assert_int_equal(pool_probe_at(&fixture.pool, 1),
+                     20003 + POOL_NEXT_PROBE_MS);
+    assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)2, false, 20004), -1);
+    pool_probe_begins(&fixture.pool, 1, 20103);
+    expect_change(answer_at(&fixture, 1, 20105), PROBING, RAMPING);
+    assert_int_equal(member->since_ms, 20105);
     assert_string_equal(member->reason, "");
-    assert_int_equal(pool_probe_at(&fixture.pool, 0), INT64_MAX);
-    assert_int_equal(pool_pick(&fixture.pool, 0), 0);
-    assert_int_equal(fail_at(&fixture, 0, SEQB_ROLE, 30000), POOL_QUARANTINED);
-    assert_int_equal(pool_probe_at(&fixture.pool, 0),
-                     30000 + POOL_FIRST_PROBE_MS);
+    assert_int_equal(pool_probe_at(&fixture.pool, 1), INT64_MAX);
+    expect_none(answer_at(&fixture, 1, 20106));
 }
 
-/* Quarantined for slowness, it starts with a clean record. */
+static void one_that_fails_between_makes_them_two_again(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 1);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+    for (int i = 0; i < 10; i++) {
+        expect_none(probe_succeeds(&fixture, 1));
+        (void)probe_fails(&fixture, 1);
+    }
+    expect_none(probe_succeeds(&fixture, 1));
+    expect_change(probe_succeeds(&fixture, 1), PROBING, RAMPING);
+    /* And those of one rescue do not serve for the next. */
+    (void)fail_at(&fixture, 1, SEQB_ROLE,
+                  fixture.pool.member[1].since_ms + 500);
+    expect_none(probe_succeeds(&fixture, 1));
+    expect_change(probe_succeeds(&fixture, 1), PROBING, RAMPING);
+}
+
+/* Where nobody else is there, one is enough, and it takes every turn. */
+static void the_only_one_is_back_with_its_first_probe(void **state)
+{
+    (void)state;
+    for (int32_t bits = 0; bits <= 2; bits++) {
+        struct fixture fixture;
+        const int32_t authority = 1 << bits;
+        int64_t now_ms;
+
+        fixture_init(&fixture, bits);
+        for (int32_t i = 0; i <= authority; i++)
+            (void)fail_at(&fixture, i, SEQB_UNREACHABLE, 10000);
+        /* An authority is needed always, and is no partition to others. */
+        expect_change(probe_succeeds(&fixture, authority), PROBING, UP);
+        expect_change(probe_succeeds(&fixture, 0), PROBING, UP);
+        if (bits == 0)
+            continue;
+        expect_none(probe_succeeds(&fixture, 1));
+        expect_change(probe_succeeds(&fixture, 1), PROBING, RAMPING);
+        now_ms = fixture.pool.member[1].since_ms;
+        (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, now_ms);
+        (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms);
+        expect_change(probe_succeeds(&fixture, 0), PROBING, UP);
+    }
+}
+
+/* However it went out, it comes back with a clean record. */
 static void a_rescued_partition_is_not_slow_from_before(void **state)
 {
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        struct fixture fixture;
+        int64_t now_ms = 10300;
+
+        fixture_init(&fixture, 1);
+        (void)slow_at(&fixture, 1, 10000);
+        (void)slow_at(&fixture, 1, 10000);
+        if (how == 0)
+            (void)slow_at(&fixture, 1, 10000);
+        else if (how == 1)
+            (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+        else
+            (void)order_at(&fixture, 1, SEQB_ORDER_QUARANTINE, 10000);
+        expect_state(&fixture, 1, QUARANTINED);
+        for (int k = 0; k < 2; k++) {
+            pool_probe_begins(&fixture.pool, 1, now_ms);
+            (void)slow_at(&fixture, 1, now_ms);
+        }
+        expect_state(&fixture, 1, RAMPING);
+        expect_none(slow_at(&fixture, 1, now_ms + 1));
+        expect_none(slow_at(&fixture, 1, now_ms + 2));
+        expect_change(slow_at(&fixture, 1, now_ms + 3), RAMPING, QUARANTINED);
+    }
+}
+
+static void a_failure_while_resting_prolongs_nothing(void **state)
+{
     struct fixture fixture;
+    int64_t at_ms;
 
     (void)state;
     fixture_init(&fixture, 1);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
     for (int i = 0; i < 3; i++)
-        (void)slow_at(&fixture, 0, 10000);
-    pool_probe_begins(&fixture.pool, 0, 10100);
-    assert_int_equal(slow_at(&fixture, 0, 10300), POOL_WENT_UP);
-    assert_int_equal(slow_at(&fixture, 0, 10301), POOL_NOTHING);
-    assert_int_equal(slow_at(&fixture, 0, 10302), POOL_NOTHING);
-    assert_int_equal(slow_at(&fixture, 0, 10303), POOL_QUARANTINED);
-}
-
-/* All quarantined at 10000, the authority as well, and probed in the order 2,
- * 0, 4, 3, 1 from 10100 on, every 10 ms; the next probes are far. */
-static void bring_all_down(struct fixture *fixture)
-{
-    static const int32_t order[] = {2, 0, 4, 3, 1};
-
-    fixture_init(fixture, 2);
-    for (int32_t i = 0; i < 5; i++)
-        (void)fail_at(fixture, i, SEQB_UNREACHABLE, 10000);
-    for (int32_t i = 0; i < 5; i++) {
-        pool_probe_begins(&fixture->pool, order[i], 10100 + 10 * i);
-        fixture->pool.member[order[i]].rest_ms = 50000;
-        (void)fail_at(fixture, order[i], SEQB_UNREACHABLE, 10101 + 10 * i);
-    }
-}
-
-/* Windows come from the authority alone: it is urged in its turn. */
-static void the_least_recently_probed_is_urged_when_none_is_up(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    bring_all_down(&fixture);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 2);
-    assert_int_equal(pool_probe_at(&fixture.pool, 2), 11000);
-    /* That one is due now; another waiting caller urges the next. */
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 0);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 4);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 3);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), -1);
-}
-
-static void none_is_urged_sooner_than_its_rest(void **state)
-{
-    struct fixture fixture;
-    const int64_t first_ms = 10100 + POOL_URGE_REST_MS;
-
-    (void)state;
-    bring_all_down(&fixture);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms - 1), -1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms), 2);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms), -1);
-    pool_probe_begins(&fixture.pool, 2, first_ms);
-    (void)fail_at(&fixture, 2, SEQB_UNREACHABLE, first_ms + 1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms + 9), -1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms + 10), 0);
-}
-
-static void none_is_urged_while_one_is_up_that_may_be_asked(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    for (int32_t up = 0; up < 4; up++) {
-        const uint64_t skip = (uint64_t)1 << up;
-
-        bring_all_down(&fixture);
-        (void)pool_succeeded(&fixture.pool, up, FAST_US, 10500);
-        assert_int_equal(pool_urge(&fixture.pool, 0, 20000), -1);
-        assert_int_equal(pool_urge(&fixture.pool, ~skip, 20000), -1);
-        assert_int_equal(pool_urge(&fixture.pool, skip, 20000),
-                         up == 2 ? 0 : 2);
-    }
-}
-
-static void an_authority_that_is_up_gives_nobody_a_number(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    bring_all_down(&fixture);
-    (void)pool_succeeded(&fixture.pool, 4, FAST_US, 10500);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 20000), 2);
-}
-
-static void a_fixed_rescue_is_never_urged(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    bring_all_down(&fixture);
-    fixture.options.rescue = HA_RESCUE_FIXED;
-    assert_int_equal(pool_urge(&fixture.pool, 0, 20000), -1);
-}
-
-static void only_those_that_rest_are_urged(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    bring_all_down(&fixture);
-    pool_probe_begins(&fixture.pool, 2, 11000);
-    (void)fail_at(&fixture, 0, SEQB_POISONED, 11000);
-    (void)fail_at(&fixture, 4, SEQB_LAYOUT, 11000);
-    fixture.pool.member[3].state = SEQB_PARTITION_STARTING;
-    assert_int_equal(pool_urge(&fixture.pool, 0, 12000), 1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 12000), -1);
-    assert_int_equal(state_of(&fixture, 1), SEQB_PARTITION_QUARANTINED);
+        (void)probe_fails(&fixture, 1); /* rests for 800 ms now */
+    at_ms = pool_probe_at(&fixture.pool, 1);
+    expect_none(fail_at(&fixture, 1, SEQB_UNREACHABLE, at_ms - 10));
+    expect_none(fail_at(&fixture, 1, SEQB_NO_MEMORY, at_ms - 9));
+    assert_int_equal(pool_probe_at(&fixture.pool, 1), at_ms);
     assert_int_equal(fixture.pool.member[1].since_ms, 10000);
-}
-
-static void a_failure_while_resting_begins_no_other_quarantine(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, 10000);
-    (void)probe_fails(&fixture, 0);
-    (void)probe_fails(&fixture, 0);
-    (void)probe_fails(&fixture, 0); /* rests for 800 ms now */
-    assert_int_equal(fail_at(&fixture, 0, SEQB_UNREACHABLE, 11000),
-                     POOL_NOTHING);
-    assert_int_equal(fail_at(&fixture, 0, SEQB_NO_MEMORY, 11000), POOL_NOTHING);
-    assert_int_equal(fixture.pool.member[0].since_ms, 10000);
-    assert_int_equal(fixture.pool.member[0].rest_ms, 800);
-}
-
-static void a_slow_authority_is_better_than_none(void **state)
-{
-    struct fixture fixture;
-
-    (void)state;
-    fixture_init(&fixture, 2);
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(slow_at(&fixture, 4, 10000 + i), POOL_NOTHING);
-    assert_int_equal(state_of(&fixture, 4), SEQB_PARTITION_UP);
+    assert_int_equal(fixture.pool.member[1].rest_ms, 800);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(so_many_slow_calls_in_the_span_quarantine),
-        cmocka_unit_test(slow_means_at_or_past_the_time_out),
-        cmocka_unit_test(when_slow_calls_are_too_many),
-        cmocka_unit_test(no_answer_is_slow_only_past_the_time_out),
-        cmocka_unit_test(a_hard_error_that_took_long_is_a_hard_error),
-        cmocka_unit_test(
-            the_last_usable_partition_is_never_quarantined_for_slowness),
-        cmocka_unit_test(a_single_partition_is_quarantined_for_errors_only),
-        cmocka_unit_test(an_authority_beside_64_partitions_may_be_slow),
         cmocka_unit_test(
             probes_come_after_100_ms_then_doubling_up_to_the_bound),
+        cmocka_unit_test(brokers_of_different_seeds_rest_differently),
+        cmocka_unit_test(the_jitter_is_spread_over_a_fifth),
         cmocka_unit_test(a_fixed_rescue_rests_as_long_each_time),
+        cmocka_unit_test(one_that_was_up_for_a_short_while_rests_longer),
+        cmocka_unit_test(one_that_was_well_for_long_begins_anew),
+        cmocka_unit_test(no_probe_comes_before_the_time_it_is_held_to),
         cmocka_unit_test(failing_probes_prolong_one_quarantine),
-        cmocka_unit_test(a_probe_that_fails_for_any_reason_rescues_nothing),
-        cmocka_unit_test(a_probe_without_answer_fails_however_long_it_took),
-        cmocka_unit_test(a_success_rescues_once_and_ends_the_backoff),
+        cmocka_unit_test(a_probe_that_fails_for_any_reason_prolongs_the_rest),
+        cmocka_unit_test(two_probes_in_a_row_bring_one_back),
+        cmocka_unit_test(one_that_fails_between_makes_them_two_again),
+        cmocka_unit_test(the_only_one_is_back_with_its_first_probe),
         cmocka_unit_test(a_rescued_partition_is_not_slow_from_before),
-        cmocka_unit_test(the_least_recently_probed_is_urged_when_none_is_up),
-        cmocka_unit_test(none_is_urged_sooner_than_its_rest),
-        cmocka_unit_test(none_is_urged_while_one_is_up_that_may_be_asked),
-        cmocka_unit_test(an_authority_that_is_up_gives_nobody_a_number),
-        cmocka_unit_test(a_failure_while_resting_begins_no_other_quarantine),
-        cmocka_unit_test(a_slow_authority_is_better_than_none),
-        cmocka_unit_test(a_fixed_rescue_is_never_urged),
-        cmocka_unit_test(only_those_that_rest_are_urged),
+        cmocka_unit_test(a_failure_while_resting_prolongs_nothing),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rescue", tests, NULL, NULL);
 }

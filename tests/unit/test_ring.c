@@ -192,6 +192,27 @@ static void a_run_is_taken_within_one_run_only(void **state)
 }
 
 /* For each way of taking, from above to below, exactly one call. */
+/* Also the rest of a run that is partly taken, and over the ring's bounds. */
+static void what_is_dropped_comes_to_nobody(void **state)
+{
+    struct ring *ring = ring_make(4, 2);
+
+    (void)state;
+    assert_int_equal(ring_drop(ring), 0);
+    for (int64_t round = 0; round < 10; round++) {
+        const int64_t first = 1000 * (round + 1);
+
+        assert_int_equal(ring_push(ring, first, 4, 3), 3);
+        expect_taken(ring, first, RING_TAKEN);
+        assert_int_equal(ring_drop(ring), 11);
+        expect_empty(ring);
+        assert_int_equal(ring_room(ring), 4);
+        assert_int_equal(ring_consumed(ring), 12 * (round + 1));
+        assert_int_equal(ring_drop(ring), 0);
+    }
+    ring_free(ring);
+}
+
 static void falling_to_the_mark_is_told_once(void **state)
 {
     (void)state;
@@ -439,6 +460,7 @@ int main(void)
         cmocka_unit_test(
             many_are_taken_over_the_bounds_of_runs_and_of_the_ring),
         cmocka_unit_test(a_run_is_taken_within_one_run_only),
+        cmocka_unit_test(what_is_dropped_comes_to_nobody),
         cmocka_unit_test(falling_to_the_mark_is_told_once),
         cmocka_unit_test(a_skipped_rest_falls_to_the_mark_as_well),
         cmocka_unit_test(any_steps_in_any_order_do_as_the_model),

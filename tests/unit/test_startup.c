@@ -43,7 +43,7 @@ static void first_start_needs_the_authority_but_no_windowed_store(void **state)
     broker = rig_open(rig);
     rig_take(broker, 100, &numbers);
     fake_set_down(rig->stores[0], false);
-    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_await_use(broker, 0);
     rig_take(broker, 1000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
@@ -62,7 +62,7 @@ static void later_start_goes_on_with_one_store_down(void **state)
     rig_expect_words(rig_partition(broker, 0).reason, "is down");
     rig_take(broker, 500, &numbers);
     fake_set_down(rig->stores[0], false);
-    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_await_use(broker, 0);
     rig_take(broker, 2000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
@@ -82,7 +82,7 @@ static void later_start_waits_only_so_long_for_a_hung_store(void **state)
     rig_take(broker, 500, &numbers);
     rig_expect_words(rig_partition(broker, 1).reason, "no answer at start");
     fake_release(rig->stores[1]);
-    rig_await_state(broker, 1, SEQB_PARTITION_UP);
+    rig_await_use(broker, 1);
     rig_take(broker, 2000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
@@ -224,7 +224,7 @@ static void admission_that_fails_is_made_good_later(void **state)
     assert_int_equal(queue_open(&rig->queue, broker->ha, &broker->queue, NULL),
                      SEQB_OK);
     rig_take(broker, 1000, &numbers);
-    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_await_use(broker, 0);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }

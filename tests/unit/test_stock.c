@@ -219,7 +219,7 @@ static void rescue_fetches_no_more_than_the_ring_holds(void **state)
     for (int i = 0; i < 3; i++) {
         fake_lose_answers(rig->stores[0], FAKE_RESERVE, 1);
         rig_take_until_failed(broker, 0, i, &numbers);
-        rig_await_state(broker, 0, SEQB_PARTITION_UP);
+        rig_await_use(broker, 0);
     }
     rig_take(broker, 100, &numbers);
     assert_int_equal(events_count("event=dropped", ""), 0);

@@ -60,8 +60,7 @@ static void values_out_of_range_say_the_range(void **state)
          "1073741824"},
         {BACKEND POOL "sequences=({key=\"k\";max_unused=4294967296000000000000"
                       ";});\n",
-         "t.conf:3: a number of 22 characters does not fit in 64 "
-         "bits"},
+         "t.conf:3: a number of 22 characters does not fit in 64 bits"},
         {BACKEND POOL "sequences=({key=\"k\";max_unused=0x80000000;});\n",
          "t.conf:3: 'max_unused' is 2147483648, but must be 1 ... "
          "1073741824"},

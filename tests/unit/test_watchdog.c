@@ -38,7 +38,7 @@ static struct watchdog *start(void)
 {
     struct watchdog *watchdog = NULL;
 
-    assert_int_equal(watchdog_open(&watchdog, NULL), SEQB_OK);
+    assert_int_equal(watchdog_open(NULL, NULL, &watchdog, NULL), SEQB_OK);
     return watchdog;
 }
 

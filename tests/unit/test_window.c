@@ -283,7 +283,7 @@ static void broker_remembers_its_window_over_a_flush(void **state)
     rig_take(broker, 5 * WINDOW_STOCK, &numbers);
     drain(broker, &numbers);
     fake_put(rig->authority, LEASES_0, 0);
-    while (rig_partition(broker, -1).state != SEQB_PARTITION_REFUSED) {
+    while (rig_partition(broker, -1).state != SEQB_PARTITION_POISONED) {
         struct seqb_error err;
         int64_t number;
 
@@ -378,7 +378,7 @@ static void window_that_went_back_poisons_its_partition(void **state)
         rig_take(broker, 100, &numbers);
     rig_await_rest(broker);
     fake_go_back(rig->stores[0], 100);
-    rig_take_until(broker, 0, SEQB_PARTITION_REFUSED, &numbers);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
     rig_expect_words(rig_partition(broker, 0).reason, "went back");
     rig_take(broker, 5000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);

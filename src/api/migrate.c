@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What two topologies mean for a migration: which pools change, which
+ * sequences go with them, and whether the change is one that can be made.
+ * Moving them is ha's.
+ */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <seqbroker/admin.h>
+
+#include "config/config.h"
+#include "ha/ha.h"
+#include "platform/error.h"
+#include "platform/file.h"
+#include "platform/text.h"
+
+#define NO_POOL (-1)
+
+/* What one topology says of a key. */
+struct place {
+    int32_t pool; /* NO_POOL: nothing */
+    int32_t memory_bits;
+};
+
+/* A key of either topology, or of the caller. */
+struct entry {
+    const char *key;
+    struct place was;
+    struct place is;
+};
+
+struct request {
+    const struct config_topology *was;
+    const struct config_topology *is;
+    const struct seqb_migrate_options *options;
+    struct entry *entries; /* sorted, each key once */
+    size_t entry_count;
+    struct ha_migrate_pool *pools; /* to be migrated */
+    struct ha_migrate_key *keys;   /* of all of them, one after the other */
+    size_t pool_count;
+};
+
+static const struct ha_pool_options *pool_at(const struct config_topology *in,
+                                             int32_t i)
+{
+    return &in->ha.pools[i];
+}
+
+/* --- keys --- */
+
+static struct place place_of(const struct config_topology *topology,
+                             const char *key)
+{
+    const struct queue_options *queue = &topology->queue;
+    const struct queue_sequence_options *found = NULL;
+
+    for (size_t i = 0; i < queue->sequence_count && found == NULL; i++) {
+        if (strcmp(queue->sequences[i].key, key) == 0)
+            found = &queue->sequences[i];
+    }
+    if (found == NULL && queue->automatic != NULL &&
+        fnmatch(queue->auto_pattern, key, 0) == 0)
+        found = queue->automatic;
+    if (found == NULL)
+        return (struct place){NO_POOL, -1};
+    return (struct place){found->pool, found->memory_bits};
+}
+
+static int entry_compare(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->key,
+                  ((const struct entry *)b)->key);
+}
+
+static void entries_add(struct request *request,
+                        const struct queue_options *queue)
+{
+    for (size_t i = 0; i < queue->sequence_count; i++)
+        request->entries[request->entry_count++].key = queue->sequences[i].key;
+}
+
+/* Leaves each key once, and finds out what is said of it. */
+static void entries_settle(struct request *request)
+{
+    size_t left = 0;
+
+    qsort(request->entries, request->entry_count, sizeof *request->entries,
+          entry_compare);
+    for (size_t i = 0; i < request->entry_count; i++) {
+        struct entry *entry = &request->entries[i];
+
+        if (left > 0 && entry_compare(entry, &request->entries[left - 1]) == 0)
+            continue;
+        entry->was = place_of(request->was, entry->key);
+        entry->is = place_of(request->is, entry->key);
+        request->entries[left++] = *entry;
+    }
+    request->entry_count = left;
+}
+
+static enum seqb_status entries_make(struct request *request,
+                                     struct seqb_error *err)
+{
+    const struct seqb_migrate_options *options = request->options;
+    const size_t most = request->was->queue.sequence_count +
+                        request->is->queue.sequence_count + options->key_count;
+
+    request->entries = calloc(most + 1, sizeof *request->entries);
+    if (request->entries == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    entries_add(request, &request->was->queue);
+    entries_add(request, &request->is->queue);
+    for (size_t i = 0; i < options->key_count; i++) {
+        if (!text_is_key(options->keys[i]))
+            return error_set(err, SEQB_INVALID,
+                             "'%.80s' is no key: 1 to 64 of A-Z a-z 0-9 . _ "
+                             ": -",
+                             options->keys[i]);
+        request->entries[request->entry_count++].key = options->keys[i];
+    }
+    entries_settle(request);
+    return SEQB_OK;
+}
+
+/* --- pools --- */
+
+static int32_t pool_find(const struct config_topology *topology,
+                         const char *name)
+{
+    for (size_t i = 0; i < topology->ha.pool_count; i++) {
+        if (strcmp(topology->ha.pools[i].name, name) == 0)
+            return (int32_t)i;
+    }
+    return NO_POOL;
+}
+
+static bool is_same_backend(const struct request *request, int32_t was,
+                            int32_t is)
+{
+    if (was < 0 || is < 0)
+        return was == is;
+    return strcmp(request->was->ha.backends[was].options.name,
+                  request->is->ha.backends[is].options.name) == 0;
+}
+
+static bool is_same_layout(const struct request *request,
+                           const struct ha_pool_options *was,
+                           const struct ha_pool_options *is)
+{
+    bool is_same = was->bits == is->bits &&
+                   was->window_bits == is->window_bits &&
+                   is_same_backend(request, was->authority, is->authority);
+
+    for (int32_t i = 0; is_same && i < 1 << was->bits; i++)
+        is_same =
+            is_same_backend(request, was->partitions[i], is->partitions[i]);
+    return is_same;
+}
+
+/* A pool that keeps its generation keeps its layout. */
+static enum seqb_status check_kept(const struct request *request, int32_t was,
+                                   int32_t is, struct seqb_error *err)
+{
+    const struct ha_pool_options *pool = pool_at(request->is, is);
+    const char *what = NULL;
+
+    if (!is_same_layout(request, pool_at(request->was, was), pool))
+        what = "its layout";
+    for (size_t i = 0; i < request->entry_count && what == NULL; i++) {
+        const struct entry *entry = &request->entries[i];
+
+        if (entry->was.pool == was && entry->is.pool == is &&
+            entry->was.memory_bits != entry->is.memory_bits)
+            what = "the memory_bits of a sequence";
+    }
+    if (what == NULL)
+        return SEQB_OK;
+    return error_set(err, SEQB_CONFIG,
+                     "pool %s: %s changes: write generation = %d in the new "
+                     "topology",
+                     pool->name, what, (int)pool->generation + 1);
+}
+
+/* Whether old and new pool are two generations, and the next ones. */
+static enum seqb_status check_pair(const struct request *request, int32_t was,
+                                   int32_t is, bool *migrates,
+                                   struct seqb_error *err)
+{
+    const int next = (int)pool_at(request->was, was)->generation + 1;
+    const int generation = (int)pool_at(request->is, is)->generation;
+
+    *migrates = generation == next;
+    if (generation == next - 1)
+        return check_kept(request, was, is, err);
+    if (*migrates)
+        return SEQB_OK;
+    return error_set(err, SEQB_CONFIG,
+                     "pool %s: generation is %d in the old topology and %d in "
+                     "the new one: write generation = %d there",
+                     pool_at(request->is, is)->name, next - 1, generation,
+                     next);
+}
+
+static enum seqb_status pools_find(struct request *request,
+                                   struct seqb_error *err)
+{
+    const struct ha_options *now = &request->is->ha;
+
+    request->pools = calloc(now->pool_count, sizeof *request->pools);
+    if (request->pools == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < now->pool_count; i++) {
+        const int32_t was = pool_find(request->was, now->pools[i].name);
+        bool migrates = false;
+
+        if (was == NO_POOL && now->pools[i].generation > 1)
+            return error_set(err, SEQB_CONFIG,
+                             "pool %s is not in the old topology: a new pool "
+                             "has generation = 1",
+                             now->pools[i].name);
+        if (was != NO_POOL &&
+            check_pair(request, was, (int32_t)i, &migrates, err) != SEQB_OK)
+            return SEQB_CONFIG;
+        if (migrates)
+            request->pools[request->pool_count++] =
+                (struct ha_migrate_pool){.was = (size_t)was, .is = i};
+    }
+    if (request->pool_count > 0)
+        return SEQB_OK;
+    return error_set(err, SEQB_CONFIG,
+                     "no pool changes its generation: in the new topology, "
+                     "write one more for each pool that is to be migrated");
+}
+
+/* Another pool would issue the sequence's old numbers again, and cannot be
+ * raised above them: it has a layout that others use. */
+static enum seqb_status check_sequences(const struct request *request,
+                                        struct seqb_error *err)
+{
+    const struct queue_sequence_options *before = request->was->queue.automatic;
+    const struct queue_sequence_options *now = request->is->queue.automatic;
+
+    if (before != NULL && now != NULL &&
+        strcmp(pool_at(request->was, before->pool)->name,
+               pool_at(request->is, now->pool)->name) != 0)
+        return error_set(err, SEQB_CONFIG,
+                         "auto_sequences are in pool %s in the old topology "
+                         "and in pool %s in the new one: a migration moves no "
+                         "sequence to another pool",
+                         pool_at(request->was, before->pool)->name,
+                         pool_at(request->is, now->pool)->name);
+    for (size_t i = 0; i < request->entry_count; i++) {
+        const struct entry *entry = &request->entries[i];
+        const char *was;
+        const char *is;
+
+        if (entry->was.pool == NO_POOL || entry->is.pool == NO_POOL)
+            continue;
+        was = pool_at(request->was, entry->was.pool)->name;
+        is = pool_at(request->is, entry->is.pool)->name;
+        if (strcmp(was, is) != 0)
+            return error_set(err, SEQB_CONFIG,
+                             "sequence %s is in pool %s in the old topology "
+                             "and in pool %s in the new one: a migration "
+                             "moves no sequence to another pool",
+                             entry->key, was, is);
+    }
+    return SEQB_OK;
+}
+
+/* --- what is to be moved --- */
+
+static bool belongs(const struct entry *entry,
+                    const struct ha_migrate_pool *pool)
+{
+    if (entry->was.pool != NO_POOL)
+        return entry->was.pool == (int32_t)pool->was;
+    return entry->is.pool == NO_POOL || entry->is.pool == (int32_t)pool->is;
+}
+
+static enum seqb_status keys_share(struct request *request,
+                                   struct seqb_error *err)
+{
+    struct ha_migrate_key *at = calloc(
+        request->pool_count * request->entry_count + 1, sizeof *request->keys);
+
+    request->keys = at;
+    if (at == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < request->pool_count; i++) {
+        struct ha_migrate_pool *pool = &request->pools[i];
+
+        pool->keys = at;
+        for (size_t j = 0; j < request->entry_count; j++) {
+            const struct entry *entry = &request->entries[j];
+
+            if (belongs(entry, pool))
+                *at++ = (struct ha_migrate_key){
+                    entry->key, entry->was.memory_bits, entry->is.memory_bits};
+        }
+        pool->key_count = (size_t)(at - pool->keys);
+    }
+    return SEQB_OK;
+}
+
+/* Sequences that made themselves are known to nobody but the stores, which
+ * cannot list them. */
+static enum seqb_status check_automatic(const struct request *request,
+                                        struct seqb_error *err)
+{
+    const struct queue_sequence_options *automatic =
+        request->was->queue.automatic;
+
+    if (automatic == NULL || request->options->keys != NULL)
+        return SEQB_OK;
+    for (size_t i = 0; i < request->pool_count; i++) {
+        if ((int32_t)request->pools[i].was == automatic->pool)
+            return error_set(
+                err, SEQB_INVALID,
+                "pool %s has auto_sequences, and its stores cannot list "
+                "their keys: name every key that was ever used, one a line, "
+                "with --keys FILE; one that is left out would begin again",
+                pool_at(request->was, automatic->pool)->name);
+    }
+    return SEQB_OK;
+}
+
+static enum seqb_status request_run(struct request *request,
+                                    struct seqb_error *err)
+{
+    enum seqb_status status = entries_make(request, err);
+
+    if (status == SEQB_OK)
+        status = pools_find(request, err);
+    if (status == SEQB_OK)
+        status = check_sequences(request, err);
+    if (status == SEQB_OK)
+        status = check_automatic(request, err);
+    if (status == SEQB_OK)
+        status = keys_share(request, err);
+    if (status == SEQB_OK && !request->options->dry_run)
+        status = file_make_folder(request->is->state_dir, err);
+    if (status != SEQB_OK)
+        return status;
+    return ha_migrate(
+        &(struct ha_migration){.was = &request->was->ha,
+                               .is = &request->is->ha,
+                               .pools = request->pools,
+                               .pool_count = request->pool_count,
+                               .dry_run = request->options->dry_run,
+                               .report = request->options->report,
+                               .context = request->options->context},
+        err);
+}
+
+enum seqb_status seqb_migrate(const char *old_topology,
+                              const char *new_topology,
+                              const struct seqb_migrate_options *options,
+                              struct seqb_error *err)
+{
+    const struct config_request old = {.path = old_topology,
+                                       .engines = options->engines};
+    const struct config_request new = {.path = new_topology,
+                                       .engines = options->engines};
+    struct config *was = NULL;
+    struct config *is = NULL;
+    struct request request = {.options = options};
+    enum seqb_status status = config_open(&old, &was, err);
+
+    if (status == SEQB_OK)
+        status = config_open(&new, &is, err);
+    if (status == SEQB_OK) {
+        request.was = config_topology(was);
+        request.is = config_topology(is);
+        status = request_run(&request, err);
+    }
+    free(request.entries);
+    free(request.pools);
+    free(request.keys);
+    config_close(was);
+    config_close(is);
+    return status;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the keys and shows what the library tells. */
+#include "ctl/migrate.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <seqbroker/admin.h>
+
+/* The lines of a file that are not empty. */
+struct keys {
+    char **keys;
+    size_t count;
+    size_t capacity;
+};
+
+static void keys_free(struct keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        free(keys->keys[i]);
+    free(keys->keys);
+}
+
+/* Takes the line over; false when out of memory. */
+static bool keys_add(struct keys *keys, char *line)
+{
+    const size_t capacity = keys->capacity == 0 ? 64 : keys->capacity * 2;
+    char **more;
+
+    if (keys->count == keys->capacity) {
+        more = realloc(keys->keys, capacity * sizeof *more);
+        if (more == NULL)
+            return false;
+        keys->keys = more;
+        keys->capacity = capacity;
+    }
+    keys->keys[keys->count++] = line;
+    return true;
+}
+
+static void line_trim(char *line, size_t length)
+{
+    while (length > 0 && isspace((unsigned char)line[length - 1]))
+        length--;
+    line[length] = '\0';
+}
+
+static enum ctl_exit keys_take(FILE *file, const char *path, struct keys *keys)
+{
+    for (;;) {
+        char *line = NULL;
+        size_t size = 0;
+        const ssize_t length = getline(&line, &size, file);
+
+        if (length >= 0)
+            line_trim(line, (size_t)length);
+        if (length >= 0 && line[0] != '\0' && keys_add(keys, line))
+            continue;
+        if (length >= 0 && line[0] == '\0') {
+            free(line);
+            continue;
+        }
+        free(line);
+        if (length < 0 && feof(file))
+            return CTL_OK;
+        ctl_complain("%s: %s", path,
+                     length < 0 ? strerror(errno) : "out of memory");
+        return CTL_USAGE;
+    }
+}
+
+static enum ctl_exit keys_read(const char *path, struct keys *keys)
+{
+    FILE *file = fopen(path, "re");
+    enum ctl_exit result;
+
+    if (file == NULL) {
+        ctl_complain("%s: %s", path, strerror(errno));
+        return CTL_USAGE;
+    }
+    result = keys_take(file, path, keys);
+    (void)fclose(file);
+    return result;
+}
+
+/* At once: what was told before the first write must be seen before it. */
+static void hear(void *context, const char *line)
+{
+    (void)context;
+    puts(line);
+    fflush(stdout);
+}
+
+static enum ctl_exit exit_of(enum seqb_status status)
+{
+    if (status == SEQB_OK)
+        return CTL_OK;
+    return status == SEQB_CONFIG || status == SEQB_INVALID ? CTL_USAGE
+                                                           : CTL_FAILED;
+}
+
+enum ctl_exit migrate_run(const char *old_topology, const char *new_topology,
+                          const char *keys, bool dry_run)
+{
+    static const char *const none[] = {NULL};
+    struct seqb_migrate_options options = {.dry_run = dry_run, .report = hear};
+    struct keys read = {0};
+    struct seqb_error err;
+    enum ctl_exit result = CTL_OK;
+
+    if (keys != NULL) {
+        result = keys_read(keys, &read);
+        options.keys = read.count > 0 ? (const char *const *)read.keys : none;
+        options.key_count = read.count;
+    }
+    if (result == CTL_OK) {
+        result =
+            exit_of(seqb_migrate(old_topology, new_topology, &options, &err));
+        if (result != CTL_OK)
+            ctl_complain("%s", err.text);
+    }
+    keys_free(&read);
+    return result;
+}

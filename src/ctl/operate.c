@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Orders to the daemon, one request each, and what to say when it obeyed.
+ * What an order does is the daemon's. */
+#include "ctl/operate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/client.h"
+#include "ctl/json.h"
+
+/* Sends a request whose answer is OK or an error. */
+static enum ctl_exit order_send(const struct ctl_options *options, size_t words,
+                                const char *const *word)
+{
+    struct client client;
+    redisReply *reply = NULL;
+    enum ctl_exit result = client_open(options, &client);
+
+    if (result == CTL_OK)
+        result = client_call(&client, words, word, &reply);
+    freeReplyObject(reply);
+    client_close(&client);
+    return result;
+}
+
+static enum ctl_exit partition_order(const struct ctl_options *options,
+                                     const char *order, const char *partition,
+                                     const char *outcome)
+{
+    const char *const words[] = {"SEQ.PARTITION", order, partition};
+    const enum ctl_exit result = order_send(options, 3, words);
+
+    if (result == CTL_OK)
+        printf("%s: %s\n", partition, outcome);
+    return result;
+}
+
+enum ctl_exit operate_quarantine(const struct ctl_options *options,
+                                 char **argument)
+{
+    return partition_order(options, "QUARANTINE", argument[0],
+                           "quarantined, until its probes succeed");
+}
+
+enum ctl_exit operate_rescue(const struct ctl_options *options, char **argument)
+{
+    return partition_order(options, "RESCUE", argument[0], "probed now");
+}
+
+enum ctl_exit operate_drain(const struct ctl_options *options, char **argument)
+{
+    return partition_order(options, "DRAIN", argument[0],
+                           "drained, until it is resumed");
+}
+
+enum ctl_exit operate_resume(const struct ctl_options *options, char **argument)
+{
+    return partition_order(options, "RESUME", argument[0],
+                           "resumed, once a probe succeeds");
+}
+
+enum ctl_exit operate_advance(const struct ctl_options *options,
+                              char **argument)
+{
+    char to[24];
+    const char *const words[] = {"SEQ.ADVANCE", argument[0], to};
+    enum ctl_exit result;
+
+    if ((options->given & CTL_TO) == 0) {
+        ctl_complain("usage: seqctl advance KEY --to N");
+        return CTL_USAGE;
+    }
+    snprintf(to, sizeof to, "%" PRId64, options->to);
+    result = order_send(options, 3, words);
+    if (result == CTL_OK)
+        printf("%s: its numbers are above %s now\n", argument[0], to);
+    return result;
+}
+
+/* --- health --- */
+
+/* The exit codes of health are those that monitors know; they stand beside
+ * the other commands' by their value only. */
+static enum ctl_exit health_exit(const char *health)
+{
+    if (strcmp(health, "serving") == 0)
+        return CTL_OK;
+    if (strcmp(health, "degraded") == 0)
+        return CTL_FAILED;
+    return strcmp(health, "not serving") == 0 ? CTL_USAGE : CTL_UNREACHABLE;
+}
+
+static void health_print(const char *health, const char *reason, bool is_json)
+{
+    if (!is_json) {
+        printf("%s%s%s\n", health, reason[0] != '\0' ? ": " : "", reason);
+        return;
+    }
+    fputs("{\"health\": ", stdout);
+    json_string(stdout, health);
+    fputs(", \"reason\": ", stdout);
+    json_string(stdout, reason);
+    puts("}");
+}
+
+enum ctl_exit operate_health(const struct ctl_options *options, char **argument)
+{
+    static const char *const words[] = {"SEQ.HEALTH"};
+    const char *health = "unknown";
+    const char *reason = "no daemon answers";
+    struct client client;
+    redisReply *reply = NULL;
+    enum ctl_exit result = client_open(options, &client);
+
+    (void)argument;
+    if (result == CTL_OK)
+        result = client_call(&client, 1, words, &reply);
+    if (result == CTL_OK && reply_text(reply, "health")[0] != '\0') {
+        health = reply_text(reply, "health");
+        reason = reply_text(reply, "reason");
+    }
+    health_print(health, reason, options->given & CTL_JSON);
+    result = health_exit(health);
+    freeReplyObject(reply);
+    client_close(&client);
+    return result;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The log's line of each event, and the callback. */
+#include "ha/events.h"
+
+#include <stddef.h>
+
+#include "platform/log.h"
+
+const char *seqb_event_name(enum seqb_event_kind kind)
+{
+    static const char *const names[] = {
+        [SEQB_EVENT_STATE] = "state",
+        [SEQB_EVENT_RAISED] = "raised",
+        [SEQB_EVENT_EXHAUSTED] = "exhausted",
+        [SEQB_EVENT_LAYOUT] = "layout",
+        [SEQB_EVENT_FORECAST] = "forecast",
+        [SEQB_EVENT_ADVANCED] = "advanced",
+    };
+
+    return (size_t)kind < sizeof names / sizeof names[0] ? names[kind]
+                                                         : "unknown";
+}
+
+void events_init(struct events *events)
+{
+    *events = (struct events){.callback = NULL};
+    pthread_mutex_init(&events->lock, NULL);
+}
+
+void events_fini(struct events *events)
+{
+    pthread_mutex_destroy(&events->lock);
+}
+
+void events_listen(struct events *events,
+                   void (*callback)(void *context,
+                                    const struct seqb_event *event),
+                   void *context)
+{
+    pthread_mutex_lock(&events->lock);
+    events->callback = callback;
+    events->context = context;
+    pthread_mutex_unlock(&events->lock);
+}
+
+static enum seqb_log_level event_level(const struct seqb_event *event)
+{
+    switch (event->kind) {
+    case SEQB_EVENT_EXHAUSTED:
+    case SEQB_EVENT_LAYOUT:
+        return SEQB_LOG_ERROR;
+    case SEQB_EVENT_ADVANCED:
+        return SEQB_LOG_INFO;
+    case SEQB_EVENT_STATE:
+        break;
+    default:
+        return SEQB_LOG_WARN;
+    }
+    if (event->to == SEQB_PARTITION_POISONED ||
+        event->to == SEQB_PARTITION_REFUSED)
+        return SEQB_LOG_ERROR;
+    return event->to == SEQB_PARTITION_UP || event->to == SEQB_PARTITION_RAMPING
+               ? SEQB_LOG_INFO
+               : SEQB_LOG_WARN;
+}
+
+/* A change of state goes by the name of the state that it leads to. */
+static void event_log(const struct seqb_event *event)
+{
+    if (event->kind == SEQB_EVENT_STATE)
+        log_line(event_level(event),
+                 "event=%s was=%s pool=%s partition=%d backend=%s "
+                 "reason=\"%s\"",
+                 seqb_partition_state_name(event->to),
+                 seqb_partition_state_name(event->from), event->pool,
+                 (int)event->partition, event->backend, event->reason);
+    else
+        log_line(event_level(event),
+                 "event=%s pool=%s partition=%d backend=%s key=%s counter=%s "
+                 "reason=\"%s\"",
+                 seqb_event_name(event->kind), event->pool,
+                 (int)event->partition, event->backend, event->key,
+                 event->counter != NULL ? event->counter : "", event->reason);
+}
+
+void events_tell(struct events *events, const struct seqb_event *event)
+{
+    event_log(event);
+    if (events == NULL)
+        return;
+    pthread_mutex_lock(&events->lock);
+    if (events->callback != NULL)
+        events->callback(events->context, event);
+    pthread_mutex_unlock(&events->lock);
+}

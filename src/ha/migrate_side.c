@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections and single calls; in which order is migrate.c's. */
+#include "ha/migrate_side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ha/call.h"
+#include "ha/claim.h"
+#include "ha/inspect.h"
+#include "ha/window.h"
+#include "ha/worker.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+/* Take, raise what is fenced, take again; once more if other brokers come in
+ * between. */
+#define TAKE_ROUNDS 3
+
+/* --- setting up --- */
+
+static enum seqb_status member_add(struct migrate_side *side,
+                                   const struct ha_backend_options *backend,
+                                   struct watchdog *watchdog,
+                                   struct seqb_error *err)
+{
+    const int32_t member = side->pool.members++;
+
+    side->pool.workers[member] = &side->workers[member];
+    side->stores.stores[member] = (struct layout_store){
+        .backend = backend->options.name,
+        .is_windowed = backend->ops->guarantee == SEQB_WINDOWED};
+    side->stores.count++;
+    return worker_init(&side->workers[member], backend, watchdog, 0, err);
+}
+
+static enum seqb_status members_add(struct migrate_side *side,
+                                    const struct ha_options *options,
+                                    struct watchdog *watchdog,
+                                    struct seqb_error *err)
+{
+    const struct ha_pool_options *pool = side->pool.options;
+    enum seqb_status status = SEQB_OK;
+
+    for (int32_t i = 0; i < 1 << pool->bits && status == SEQB_OK; i++) {
+        status = member_add(side, &options->backends[pool->partitions[i]],
+                            watchdog, err);
+        if (pool->partitions[i] == pool->authority)
+            side->stores.authority = i;
+    }
+    if (status != SEQB_OK || pool->authority < 0 || side->stores.authority >= 0)
+        return status;
+    side->stores.authority = side->pool.members;
+    return member_add(side, &options->backends[pool->authority], watchdog, err);
+}
+
+enum seqb_status side_new(const struct ha_options *options, size_t pool,
+                          struct watchdog *watchdog, struct migrate_side **out,
+                          struct seqb_error *err)
+{
+    const struct ha_pool_options *about = &options->pools[pool];
+    const size_t most = ((size_t)1 << about->bits) + 1;
+    struct migrate_side *side = calloc(1, sizeof *side);
+
+    *out = side;
+    if (side == NULL) {
+        (void)error_set(err, SEQB_NO_MEMORY, "out of memory");
+        return SEQB_NO_MEMORY;
+    }
+    side->pool.options = about;
+    layout_internal_name(about->name, about->generation, side->name,
+                         sizeof side->name);
+    side->stores.partitions = 1 << about->bits;
+    side->stores.authority = -1;
+    side->workers = calloc(most, sizeof *side->workers);
+    side->stores.stores = calloc(most, sizeof *side->stores.stores);
+    if (side->workers == NULL || side->stores.stores == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    return members_add(side, options, watchdog, err);
+}
+
+void side_free(struct migrate_side *side)
+{
+    if (side == NULL)
+        return;
+    for (int32_t i = 0; i < side->pool.members; i++) {
+        worker_disconnect(&side->workers[i]);
+        worker_fini(&side->workers[i]);
+    }
+    free(side->workers);
+    free(side->stores.stores);
+    free(side);
+}
+
+enum seqb_status side_connect(struct migrate_side *side,
+                              enum side_stores stores, struct seqb_error *err)
+{
+    for (int32_t i = 0; i < side->pool.members; i++) {
+        struct worker *worker = &side->workers[i];
+        struct seqb_error why;
+        enum seqb_status status = SEQB_OK;
+
+        if (worker->backend == NULL)
+            status = worker_open_backend(worker, stores == SIDE_MAKE, &why);
+        if (status == SEQB_UNREACHABLE && stores == SIDE_SOME &&
+            worker->options->options.auto_create)
+            continue;
+        if (status != SEQB_OK)
+            return error_set(err, status,
+                             "pool %s: a migration needs every backend, and "
+                             "%s fails: %s",
+                             side->pool.options->name,
+                             worker->options->options.name, why.text);
+    }
+    return SEQB_OK;
+}
+
+/* --- looking --- */
+
+bool side_is_windowed(const struct migrate_side *side, int32_t member)
+{
+    return side->stores.stores[member].is_windowed;
+}
+
+bool side_has(const struct migrate_side *side, bool windowed)
+{
+    for (int32_t i = 0; i < side->stores.partitions; i++) {
+        if (side_is_windowed(side, i) == windowed)
+            return true;
+    }
+    return false;
+}
+
+/* The comparisons of `seqctl check --probe`; the first reason is told. */
+static enum seqb_status side_compare(struct migrate_side *side,
+                                     struct seqb_error *err)
+{
+    struct inspect_pool look = {.options = side->pool.options,
+                                .stores = side->stores};
+    enum seqb_status status = SEQB_OK;
+
+    look.found = calloc((size_t)side->pool.members, sizeof *look.found);
+    if (look.found == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    for (int32_t i = 0; i < side->pool.members; i++)
+        look.backends[i] = i;
+    inspect_layout(&look);
+    for (int32_t i = 0; i < side->pool.members && status == SEQB_OK; i++) {
+        if (look.found[i].status != SEQB_OK)
+            status = error_set(err, look.found[i].status, "%s",
+                               look.found[i].reason);
+    }
+    free(look.found);
+    return status;
+}
+
+enum seqb_status side_look(struct migrate_side *side, struct seqb_error *err)
+{
+    for (int32_t i = 0; i < side->pool.members; i++) {
+        struct layout_store *store = &side->stores.stores[i];
+
+        if (side->workers[i].backend == NULL)
+            continue;
+        if (claim_look(&side->workers[i], side->pool.options, store, err) !=
+            SEQB_OK)
+            return err->status;
+        store->is_reached = true;
+        if (!store->is_windowed)
+            continue;
+        if (store->id[0] != '\0' && strcmp(store->id, store->backend) != 0)
+            return error_set(
+                err, SEQB_LAYOUT,
+                "backend %s: its store was called '%s': a windowed "
+                "one keeps its name",
+                store->backend, store->id);
+        (void)text_copy(store->id, sizeof store->id, store->backend);
+    }
+    return side_compare(side, err);
+}
+
+/* Digits alone, after "memory_bits="; -1 if it is anything else. */
+static int32_t bits_of(const char *claim)
+{
+    static const char before[] = "memory_bits=";
+    const size_t length = sizeof before - 1;
+    int64_t bits;
+
+    if (strncmp(claim, before, length) != 0 ||
+        !text_to_int64(claim + length, strlen(claim + length), &bits) ||
+        bits < 0 || bits > INT32_MAX)
+        return -1;
+    return (int32_t)bits;
+}
+
+enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
+                                int32_t *out, struct seqb_error *err)
+{
+    struct ha_counter counter = {.pool = &side->pool};
+
+    *out = -1;
+    (void)text_copy(counter.key, sizeof counter.key, key);
+    for (int32_t i = 0; i < side->pool.members; i++) {
+        char claim[64];
+        enum seqb_status status;
+
+        if (side->workers[i].backend == NULL)
+            continue;
+        status = claim_look_sequence(&side->workers[i], &counter,
+                                     side->pool.options->generation, claim,
+                                     sizeof claim, err);
+        if (status != SEQB_OK)
+            return status;
+        if (claim[0] == '\0' || bits_of(claim) == *out)
+            continue;
+        if (*out >= 0 || bits_of(claim) < 0)
+            return error_set(err, SEQB_LAYOUT,
+                             "sequence %s of pool %s: backend %s says '%s', "
+                             "and another one not; nothing was changed",
+                             key, side->name, side->stores.stores[i].backend,
+                             claim);
+        *out = bits_of(claim);
+    }
+    return SEQB_OK;
+}
+
+/* --- counters --- */
+
+void side_counter(struct migrate_side *side, const struct migrate_shape *shape,
+                  const char *key, int32_t partition,
+                  struct migrate_counter *out)
+{
+    const struct ha_pool_options *pool = side->pool.options;
+    const bool is_windowed = side_is_windowed(side, partition);
+
+    *out = (struct migrate_counter){
+        .worker =
+            &side->workers[is_windowed ? side->stores.authority : partition],
+        .is_windowed = is_windowed,
+        .limit = migrate_limit(shape, is_windowed),
+        .gap = is_windowed ? WINDOW_GAP : pool->failover_gap,
+        .base_gap = pool->failover_gap,
+    };
+    (void)text_format(out->name, sizeof out->name, "%s%s/%d/%s",
+                      is_windowed ? "window/" : "", side->name, (int)partition,
+                      key);
+}
+
+static enum seqb_status raise_by(const struct migrate_counter *counter,
+                                 const struct seqb_raise *raise,
+                                 struct seqb_error *err)
+{
+    int64_t value;
+
+    return call_raise(counter->worker, raise, &value, err);
+}
+
+static enum seqb_status take_once(const struct migrate_counter *counter,
+                                  int64_t limit, int64_t *out,
+                                  struct seqb_error *err)
+{
+    struct seqb_request *request = &counter->worker->requests[0];
+
+    *request = (struct seqb_request){.counter = counter->name,
+                                     .want = 1,
+                                     .limit = limit,
+                                     .window = SEQB_NO_WINDOW};
+    if (call_reserve(counter->worker, 1, err) != SEQB_OK)
+        return err->status;
+    if (request->status != SEQB_OK)
+        return error_copy(err, &request->error);
+    if (request->block.count != 1 || request->block.first < 1)
+        return error_set(err, SEQB_PROTOCOL,
+                         "backend %s: counter %s: granted %lld from %lld, "
+                         "which was not asked for",
+                         counter->worker->options->options.name, counter->name,
+                         (long long)request->block.count,
+                         (long long)request->block.first);
+    *out = request->block.first;
+    return SEQB_OK;
+}
+
+enum seqb_status counter_take(const struct migrate_counter *counter,
+                              int64_t limit, int64_t *out,
+                              struct seqb_error *err)
+{
+    const struct seqb_raise raise = {.counter = counter->name,
+                                     .gap = counter->gap,
+                                     .limit = limit,
+                                     .base_gap = counter->base_gap};
+    enum seqb_status status = take_once(counter, limit, out, err);
+
+    for (int round = 1; round < TAKE_ROUNDS; round++) {
+        if (status == SEQB_FENCED) {
+            status = raise_by(counter, &raise, err);
+            if (status != SEQB_OK)
+                return status;
+        } else if (status != SEQB_AGAIN) {
+            return status;
+        }
+        status = take_once(counter, limit, out, err);
+    }
+    return status;
+}
+
+enum seqb_status counter_raise(const struct migrate_counter *counter,
+                               int64_t floor, int64_t limit,
+                               struct seqb_error *err)
+{
+    const struct seqb_raise raise = {.counter = counter->name,
+                                     .floor = floor,
+                                     .gap = counter->gap,
+                                     .limit = limit,
+                                     .base_gap = counter->base_gap};
+
+    return raise_by(counter, &raise, err);
+}

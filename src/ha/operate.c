@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an operator orders of a partition, and how the pools are as a whole.
+ * Which order makes sense in which state is pool_command.c's. */
+#include "ha/startup.h"
+
+#include <string.h>
+
+#include "ha/worker.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+const char *seqb_health_name(enum seqb_health health)
+{
+    static const char *const names[] = {
+        [SEQB_HEALTH_SERVING] = "serving",
+        [SEQB_HEALTH_DEGRADED] = "degraded",
+        [SEQB_HEALTH_NOT_SERVING] = "not serving",
+        [SEQB_HEALTH_UNKNOWN] = "unknown",
+    };
+
+    return (size_t)health < sizeof names / sizeof names[0] ? names[health]
+                                                           : "unknown";
+}
+
+/* --- orders --- */
+
+static struct ha_pool *pool_find(struct ha *ha, const char *name,
+                                 struct seqb_error *err)
+{
+    for (size_t i = 0; i < ha->options->pool_count; i++) {
+        if (strcmp(ha->pools[i].options->name, name) == 0)
+            return &ha->pools[i];
+    }
+    (void)error_set(err, SEQB_INVALID, "there is no pool '%s'", name);
+    return NULL;
+}
+
+/* The member of that index; of the authority, -1, only if it is no partition
+ * itself. -1 if there is none. */
+static int32_t member_find(const struct ha_pool *pool, int32_t partition,
+                           struct seqb_error *err)
+{
+    const int32_t partitions = pool->pool.partitions;
+
+    if (partition >= 0 && partition < partitions)
+        return partition;
+    if (partition == -1 && pool->members > partitions)
+        return partitions;
+    if (partition == -1)
+        (void)error_set(err, SEQB_INVALID,
+                        "pool %s has no authority besides its partitions",
+                        pool->options->name);
+    else
+        (void)error_set(
+            err, SEQB_INVALID, "pool %s has no partition %d: they are 0 ... %d",
+            pool->options->name, (int)partition, (int)partitions - 1);
+    return -1;
+}
+
+enum seqb_status ha_command(struct ha *ha, const char *pool_name,
+                            int32_t partition, enum seqb_order order,
+                            struct seqb_error *err)
+{
+    struct ha_pool *pool = pool_find(ha, pool_name, err);
+    struct worker_duty duty = {pool, -1};
+    struct pool_change change;
+    char reason[sizeof pool->pool.member[0].reason];
+    enum seqb_status status;
+
+    if (pool != NULL)
+        duty.member = member_find(pool, partition, err);
+    if (duty.member < 0)
+        return SEQB_INVALID;
+    pthread_mutex_lock(&pool->lock);
+    status = pool_command(&pool->pool, duty.member, order, clock_now_ms(),
+                          &change, err);
+    (void)text_copy(reason, sizeof reason,
+                    pool->pool.member[duty.member].reason);
+    pthread_mutex_unlock(&pool->lock);
+    if (status != SEQB_OK)
+        return status;
+    worker_tell(pool->workers[duty.member], &duty, change, reason);
+    worker_wake(pool->workers[duty.member]);
+    return SEQB_OK;
+}
+
+/* --- health --- */
+
+/* With the pool's lock held: one that may not be asked, and why. */
+static void tell_member(const struct ha_pool *pool, int32_t i, char *out,
+                        size_t size)
+{
+    const struct pool_member *member = &pool->pool.member[i];
+    const char *name = pool->workers[i]->options->options.name;
+
+    if (i < pool->pool.partitions)
+        (void)text_append(out, size, "%spartition %d (%s) is %s",
+                          out[0] == '\0' ? "" : "; ", (int)i, name,
+                          seqb_partition_state_name(member->state));
+    else
+        (void)text_append(out, size, "%sauthority %s is %s",
+                          out[0] == '\0' ? "" : "; ", name,
+                          seqb_partition_state_name(member->state));
+    if (member->reason[0] != '\0')
+        (void)text_append(out, size, ": %s", member->reason);
+}
+
+static enum seqb_health pool_health(struct ha_pool *pool, char *out,
+                                    size_t size)
+{
+    int32_t down = 0;
+    bool may_serve;
+
+    out[0] = '\0';
+    pthread_mutex_lock(&pool->lock);
+    may_serve = pool_has_usable(&pool->pool, 0);
+    for (int32_t i = 0; i < pool->members; i++) {
+        if (pool_is_usable(&pool->pool, i))
+            continue;
+        tell_member(pool, i, out, size);
+        down++;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (!may_serve)
+        return SEQB_HEALTH_NOT_SERVING;
+    return down > 0 ? SEQB_HEALTH_DEGRADED : SEQB_HEALTH_SERVING;
+}
+
+/* Backends' own words may have several lines. */
+static void make_one_line(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < ' ')
+            *text = ' ';
+    }
+}
+
+/* A pool that cannot serve is told before those that can, since `reason` may
+ * be short. */
+enum seqb_health ha_health(struct ha *ha, char *reason, size_t size)
+{
+    enum seqb_health worst = SEQB_HEALTH_SERVING;
+    char words[SEQB_ERROR_TEXT_SIZE];
+    char rest[SEQB_ERROR_TEXT_SIZE] = "";
+    char first[SEQB_ERROR_TEXT_SIZE] = "";
+
+    for (size_t i = 0; i < ha->options->pool_count; i++) {
+        const enum seqb_health health =
+            pool_health(&ha->pools[i], words, sizeof words);
+        const bool is_first = health == SEQB_HEALTH_NOT_SERVING;
+        char *to = is_first ? first : rest;
+
+        if (health == SEQB_HEALTH_SERVING)
+            continue;
+        (void)text_append(to, sizeof first, "%spool %s%s: %s",
+                          to[0] == '\0' ? "" : "; ", ha->pools[i].options->name,
+                          is_first ? " cannot serve" : "", words);
+        if (health > worst)
+            worst = health;
+    }
+    if (reason == NULL || size == 0)
+        return worst;
+    (void)text_format(reason, size, "%s%s%s", first,
+                      first[0] != '\0' && rest[0] != '\0' ? "; " : "", rest);
+    make_one_line(reason);
+    return worst;
+}

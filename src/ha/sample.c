@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A counter's values for its forecast: sampled at most once a minute, while
+ * it is asked or looked at, and told when its end comes near. */
+#include "ha/sample.h"
+
+#include "platform/text.h"
+
+/* With the pool's lock held. Partitions are kept near one level, so that the
+ * highest value of a class is as good as every one's: one that rests will be
+ * raised to it. */
+static void counter_tops(const struct ha_counter *counter, int64_t top[2])
+{
+    top[SEQB_DIRECT] = 0;
+    top[SEQB_WINDOWED] = 0;
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        const struct slot *slot = &counter->slots[i];
+
+        if (slot->last > top[slot_class(slot)])
+            top[slot_class(slot)] = slot->last;
+    }
+}
+
+/* By class to by partition. */
+static void values_spread(const struct ha_counter *counter,
+                          const int64_t by_class[2], int64_t *out)
+{
+    for (int32_t i = 0; i < counter->partitions; i++)
+        out[i] = by_class[slot_class(&counter->slots[i])];
+}
+
+static void counter_sample(struct ha_counter *counter, int64_t now_ms)
+{
+    int64_t before[HA_PARTITIONS_MAX];
+    int64_t now[HA_PARTITIONS_MAX];
+
+    values_spread(counter, counter->sampled, before);
+    counter_tops(counter, counter->sampled);
+    values_spread(counter, counter->sampled, now);
+    forecast_sample(&counter->forecast, before, now,
+                    (size_t)counter->partitions, now_ms);
+}
+
+static int64_t counter_end_ms(const struct ha_counter *counter)
+{
+    const int64_t limit =
+        layout_counter_max(counter->pool->options->bits, counter->memory_bits);
+    int64_t top[2];
+    int64_t now[HA_PARTITIONS_MAX];
+
+    counter_tops(counter, top);
+    values_spread(counter, top, now);
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        if (counter->slots[i].closed == SEQB_EXHAUSTED)
+            now[i] = limit;
+    }
+    return forecast_end_ms(&counter->forecast, now, (size_t)counter->partitions,
+                           limit);
+}
+
+void sample_jump(struct slot *slot)
+{
+    struct ha_counter *counter = slot->counter;
+    const enum seqb_guarantee class = slot_class(slot);
+    int64_t top[2];
+
+    if (!slot->was_raised || counter->sampled[class] == 0)
+        return;
+    counter_tops(counter, top);
+    if (slot->block.first - 1 > top[class])
+        counter->sampled[class] += slot->block.first - 1 - top[class];
+}
+
+int64_t sample_take(struct ha_counter *counter, int64_t now_ms)
+{
+    int64_t end_ms;
+
+    if (forecast_is_due(&counter->forecast, now_ms))
+        counter_sample(counter, now_ms);
+    if (!counter->forecast.is_new)
+        return FORECAST_NEVER;
+    counter->forecast.is_new = false;
+    end_ms = counter_end_ms(counter);
+    return forecast_warns(&counter->forecast, end_ms) ? end_ms : FORECAST_NEVER;
+}
+
+void sample_tell(const struct ha_counter *counter, int64_t end_ms)
+{
+    char reason[160];
+    const struct seqb_event event = {
+        .kind = SEQB_EVENT_FORECAST,
+        .from = SEQB_PARTITION_UP,
+        .to = SEQB_PARTITION_UP,
+        .pool = counter->pool->options->name,
+        .partition = -1,
+        .backend = "",
+        .key = counter->key,
+        .reason = reason,
+    };
+
+    if (end_ms == FORECAST_NEVER)
+        return;
+    (void)text_format(reason, sizeof reason,
+                      "runs out in %lld days at the usual rate: move to a "
+                      "sequence with more bits in time",
+                      (long long)(end_ms / FORECAST_DAY_MS));
+    events_tell(counter->pool->workers[0]->events, &event);
+}
+
+int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms)
+{
+    int64_t end_ms;
+
+    pthread_mutex_lock(&counter->pool->lock);
+    if (forecast_is_due(&counter->forecast, now_ms))
+        counter_sample(counter, now_ms);
+    end_ms = counter_end_ms(counter);
+    pthread_mutex_unlock(&counter->pool->lock);
+    return end_ms;
+}

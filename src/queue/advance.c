@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An operator moves a sequence forwards: what its ring holds is dropped, and
+ * so is what still comes and is too low. */
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/log.h"
+#include "queue/sequence.h"
+
+/* The counter's floor and the ring under one lock: a grant that comes from
+ * here on finds the floor, and one that came before is dropped. A taker that
+ * is faster than the drop had its number before this returns. */
+static enum seqb_status sequence_drop(struct seqb_sequence *sequence,
+                                      int64_t to, uint64_t *dropped,
+                                      struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    pthread_mutex_lock(&sequence->lock);
+    status = sequence->is_closed
+                 ? error_set(err, SEQB_CLOSED, "the broker is closing")
+                 : ha_counter_advance(sequence->counter, to, err);
+    if (status == SEQB_OK) {
+        if (to > sequence->floor)
+            sequence->floor = to;
+        *dropped = ring_drop(sequence->ring);
+        sequence->dropped += *dropped;
+    }
+    pthread_mutex_unlock(&sequence->lock);
+    return status;
+}
+
+enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
+                               struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+    uint64_t dropped;
+    enum seqb_status status = queue_find(queue, key, &sequence, err);
+
+    if (status == SEQB_OK)
+        status = sequence_drop(sequence, to, &dropped, err);
+    if (status != SEQB_OK)
+        return status;
+    if (dropped > 0)
+        log_line(SEQB_LOG_INFO,
+                 "event=dropped key=%s numbers=%llu reason=\"advanced beyond "
+                 "%lld\"",
+                 sequence->key, (unsigned long long)dropped, (long long)to);
+    queue_wake(sequence);
+    return ha_counter_raise(
+        sequence->counter, clock_now_ms() + sequence->options.deadline_ms, err);
+}

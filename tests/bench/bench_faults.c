@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a caller of seqb_next feels while one, two, three and all of a pool's
+ * four stores fail: two Redis servers, a MariaDB and a PostgreSQL, each behind
+ * a fault proxy and, for root, a firewall. Bars stand beside the figures; what
+ * is past its bar is marked with "(!)". To divert is the longest call of a
+ * second caller, whose numbers are not fetched ahead: it asks the stores in
+ * turn, the failing one too, and is served by another. A call may be long
+ * because its thread had to wait for a processor: how many found no number
+ * ahead is told besides. "Felt" counts what a slow call held up, too. Exits
+ * with a failure only if a caller got an error that the pool could have spared
+ * it.
+ *
+ *   bench_faults [SECONDS_OF_A_FAULT [SECONDS_AWAY [CALLS_A_SECOND]]]
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <seqbroker/seqbroker.h>
+
+#include "bench/load.h"
+#include "bench/watch.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "support/folder.h"
+#include "support/quartet.h"
+#include "support/servers.h"
+
+#define TIMEOUT_MS  200 /* as by default */
+#define SLOWER_MS   10  /* ten times the slowest store's usual time */
+#define BARE_RATE   500 /* calls a second that find no number ahead */
+#define WARM_MS     500
+#define PATIENCE_MS 30000
+#define DOWN_MS     50 /* the deadline of "late" */
+#define DOWN_ALL_MS 2000
+#define NO_BAR      (-1)
+
+#define SEQUENCES                                                              \
+    "sequences = ( { key = \"order\"; deadline = \"10s\"; },\n"                \
+    "  { key = \"bare\"; deadline = \"10s\"; prefetch = false;\n"              \
+    "    memory_bits = 0; },\n"                                                \
+    "  { key = \"late\"; deadline = \"50ms\"; prefetch = false; } );\n"
+
+static int64_t fault_ms = 1500;
+static int64_t away_ms = 10000;
+static int64_t rate = 200000;
+
+static struct quartet quartet;
+static char folder[] = "/tmp/seqbroker-bench-XXXXXX";
+static char topology[64];
+static int past_bars;
+static int64_t errors;
+
+/* One broker over the four, and who uses it. */
+static struct {
+    struct seqb_broker *broker;
+    struct watch *watch;
+    struct load order; /* from the ring */
+    struct load bare;  /* each call waits for a store */
+    int64_t waits;     /* calls of "order" that found no number, before */
+} stage;
+
+static void pause_ms(int64_t ms)
+{
+    nanosleep(
+        &(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000},
+        NULL);
+}
+
+/* --- the stage --- */
+
+static void topology_write(void)
+{
+    char text[QUARTET_TEXT_SIZE];
+    FILE *file;
+
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(setenv("SEQBROKER_STATE_DIR", folder, 1), 0);
+    assert_true(text_format(topology, sizeof topology, "%s/c.conf", folder));
+    quartet_topology(&quartet, "", text);
+    file = fopen(topology, "we");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0 && fputs(SEQUENCES, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static struct seqb_sequence *sequence_of(const char *key)
+{
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err;
+
+    if (seqb_sequence(stage.broker, key, &sequence, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return sequence;
+}
+
+/* Calls that found the ring empty since the broker was opened. */
+static int64_t waits_of(const char *key)
+{
+    struct seqb_sequence_status all[4];
+    size_t count;
+
+    assert_int_equal(seqb_sequences(stage.broker, all, 4, &count, NULL),
+                     SEQB_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(all[i].key, key) == 0)
+            return all[i].waits;
+    }
+    return 0;
+}
+
+/* A broker of its own for each row, which remembers no fault before. */
+static void stage_open(int64_t pace)
+{
+    struct seqb_error err;
+
+    if (seqb_open(topology, &stage.broker, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    stage.watch = watch_new(stage.broker);
+    load_start(&stage.order, sequence_of("order"), pace);
+    load_start(&stage.bare, sequence_of("bare"), BARE_RATE);
+    pause_ms(WARM_MS);
+    load_stop(&stage.order);
+    load_stop(&stage.bare);
+    stage.waits = waits_of("order");
+    load_start(&stage.order, stage.order.sequence, pace);
+    load_start(&stage.bare, stage.bare.sequence, BARE_RATE);
+    watch_mark(stage.watch);
+}
+
+static void stage_stop_loads(void)
+{
+    const struct load *const loads[] = {&stage.order, &stage.bare};
+
+    load_stop(&stage.order);
+    load_stop(&stage.bare);
+    for (size_t i = 0; i < 2; i++) {
+        errors += loads[i]->errors;
+        if (loads[i]->errors > 0)
+            print_message("the first error: %s\n", loads[i]->first.text);
+    }
+}
+
+static void stage_close(void)
+{
+    watch_free(stage.watch);
+    seqb_close(stage.broker);
+}
+
+/* --- the tables --- */
+
+/* A figure with its bar, which NO_BAR leaves out; -1: it did not come. */
+static void cell(double value, double bar)
+{
+    const bool is_past = bar >= 0 && (value < 0 || value > bar);
+
+    past_bars += is_past;
+    if (value < 0)
+        printf(" never");
+    else
+        printf(" %.*f", value < 100 ? 1 : 0, value);
+    if (bar >= 0)
+        printf(" / %.*f", bar < 100 ? 1 : 0, bar);
+    printf("%s |", is_past ? " (!)" : "");
+}
+
+static double in_us(int64_t ns)
+{
+    return (double)ns / 1000;
+}
+
+static double in_ms(int64_t us)
+{
+    return us < 0 ? -1 : (double)us / 1000;
+}
+
+static double p999_us(const struct latency *latency)
+{
+    return in_us(latency_at(latency, 0.999));
+}
+
+/* p50 ... max and errors of the paced or free caller, and the bare one's
+ * worst. `p999_bar` is that of one store gone. */
+static void cells_load(double p999_bar, double p9999_bar)
+{
+    const struct latency *latency = &stage.order.latency;
+
+    printf(" %.2f |",
+           (double)latency->count / ((double)stage.order.took_us + 1));
+    printf(" %.2f | %.2f |", in_us(latency_at(latency, 0.5)),
+           in_us(latency_at(latency, 0.99)));
+    cell(p999_us(latency), p999_bar);
+    cell(in_us(latency_at(latency, 0.9999)), p9999_bar);
+    cell(in_us(latency->max_ns), NO_BAR);
+    cell(in_us(latency_at(&stage.order.felt, 0.999)), NO_BAR);
+    cell((double)(waits_of("order") - stage.waits), NO_BAR);
+    cell((double)(stage.order.errors + stage.bare.errors), 0);
+}
+
+static void table_begin(const char *title)
+{
+    printf("\n%s\n\n| stores | gone | million calls/s | p50 us | p99 us | "
+           "p99.9 us / bar | p99.99 us / bar | max us | p99.9 felt us | calls "
+           "that waited | errors / bar | "
+           "divert ms / bar | quarantined ms / bar | back after ms |\n"
+           "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+           title);
+}
+
+static double healthy_row(int64_t pace)
+{
+    stage_open(pace);
+    pause_ms(fault_ms * 2);
+    stage_stop_loads();
+    printf("| well | 0 |");
+    cells_load(NO_BAR, NO_BAR);
+    cell(in_us(stage.bare.latency.max_ns) / 1000, NO_BAR);
+    printf(" | |\n");
+    fflush(stdout);
+    stage_close();
+    return p999_us(&stage.order.latency);
+}
+
+/* --- one, two and three of four --- */
+
+static bool is_hung(enum fault fault)
+{
+    return fault == FAULT_STOPPED || fault == FAULT_LOST ||
+           fault == FAULT_SWALLOWED;
+}
+
+static int64_t last_out_us(int gone)
+{
+    int64_t last = 0;
+
+    for (int i = 0; i < gone; i++) {
+        const int64_t us = watch_look(stage.watch, i).out_us;
+
+        if (us < 0)
+            return -1;
+        last = us > last ? us : last;
+    }
+    return last;
+}
+
+static int64_t last_back_us(int gone)
+{
+    int64_t last = 0;
+
+    for (int i = 0; i < gone; i++) {
+        if (!watch_await(stage.watch, i, WATCH_GRANTED, PATIENCE_MS))
+            return -1;
+        if (watch_look(stage.watch, i).granted_us > last)
+            last = watch_look(stage.watch, i).granted_us;
+    }
+    return last;
+}
+
+static void fault_begins(enum fault fault, int gone)
+{
+    static const int32_t amounts_ms[FAULTS] = {
+        [FAULT_DELAYED] = SLOWER_MS, [FAULT_FLAPPING] = 500};
+
+    watch_mark(stage.watch);
+    for (int i = 0; i < gone; i++)
+        quartet_fault(&quartet, (size_t)i, fault, amounts_ms[fault]);
+}
+
+/* A store that is ten times slower is to stay. */
+static void fault_row(enum fault fault, int gone, int64_t pace, double well_us)
+{
+    const bool stays = fault == FAULT_DELAYED;
+    double out_ms;
+
+    stage_open(pace);
+    fault_begins(fault, gone);
+    pause_ms(fault == FAULT_FLAPPING ? fault_ms * 2 : fault_ms);
+    stage_stop_loads();
+    out_ms = in_ms(last_out_us(gone));
+    printf("| %s | %d |", fault_name(fault), gone);
+    cells_load(gone == 1 ? well_us + 20 : NO_BAR, gone == 1 ? 1000 : NO_BAR);
+    cell(in_us(stage.bare.latency.max_ns) / 1000, is_hung(fault) ? 10 : 5);
+    if (stays)
+        printf(" stays |");
+    else
+        cell(out_ms, is_hung(fault) ? 3 * TIMEOUT_MS : NO_BAR);
+    load_start(&stage.order, stage.order.sequence, rate);
+    watch_mark(stage.watch);
+    quartet_heal(&quartet);
+    cell(in_ms(last_back_us(gone)), NO_BAR);
+    load_stop(&stage.order);
+    printf("\n");
+    fflush(stdout);
+    stage_close();
+}
+
+static bool can_be(enum fault fault)
+{
+    return fault != FAULT_LOST || quartet.netns != NULL;
+}
+
+static void bench_some_gone(void **state)
+{
+    double well_us;
+
+    (void)state;
+    table_begin("A caller at a steady pace");
+    well_us = healthy_row(rate);
+    for (enum fault fault = FAULT_REFUSED; fault < FAULTS; fault++) {
+        for (int gone = 1; gone < QUARTET && can_be(fault); gone++)
+            fault_row(fault, gone, rate, well_us);
+    }
+    table_begin("A caller without a pause");
+    well_us = healthy_row(0);
+    for (enum fault fault = FAULT_REFUSED; fault <= FAULT_LOST; fault++) {
+        for (int gone = 1; gone < QUARTET && can_be(fault); gone++)
+            fault_row(fault, gone, 0, well_us);
+    }
+}
+
+/* --- away for long --- */
+
+static void away_row(enum fault fault)
+{
+    struct watched seen;
+
+    stage_open(rate);
+    fault_begins(fault, 1);
+    pause_ms(away_ms);
+    watch_mark(stage.watch);
+    quartet_heal(&quartet);
+    (void)watch_await(stage.watch, 0, WATCH_FULL, PATIENCE_MS);
+    seen = watch_look(stage.watch, 0);
+    stage_stop_loads();
+    printf("| %s | %.1f |", fault_name(fault), (double)away_ms / 1000);
+    cell(in_ms(seen.granted_us), 4000);
+    cell(in_ms(seen.full_us), 15000);
+    printf("\n");
+    fflush(stdout);
+    stage_close();
+}
+
+static void bench_away(void **state)
+{
+    (void)state;
+    printf("\nOne store away, and back\n\n| store | away s | first number ms "
+           "/ bar | full share ms / bar |\n|---|---|---|---|\n");
+    away_row(FAULT_REFUSED);
+    away_row(can_be(FAULT_LOST) ? FAULT_LOST : FAULT_SWALLOWED);
+}
+
+/* --- all four --- */
+
+static int64_t cpu_us(void)
+{
+    struct rusage usage;
+
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000LL +
+           usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+}
+
+/* Until calls fail one after the other: nothing is left ahead, and the stores
+ * have been found out. */
+static void await_all_down(struct seqb_sequence *late)
+{
+    int64_t number;
+
+    for (int failed = 0; failed < 10;)
+        failed = seqb_next(late, &number, NULL) == SEQB_OK ? 0 : failed + 1;
+}
+
+/* How long after the deadline. */
+static double lateness_ms(int64_t ns)
+{
+    const double late_ms = in_us(ns) / 1000 - DOWN_MS;
+
+    return late_ms > 0 ? late_ms : 0;
+}
+
+static void down_row(enum fault fault)
+{
+    struct load late;
+    struct seqb_sequence *sequence;
+    int64_t used_us;
+    int64_t begin_us;
+    int64_t number;
+    double cpu;
+
+    stage_open(rate);
+    stage_stop_loads();
+    watch_free(stage.watch); /* or its work would be counted */
+    stage.watch = NULL;
+    sequence = sequence_of("late");
+    for (size_t i = 0; i < QUARTET; i++)
+        quartet_fault(&quartet, i, fault, 0);
+    await_all_down(sequence);
+    used_us = cpu_us();
+    begin_us = clock_now_us();
+    load_start(&late, sequence, 0);
+    pause_ms(DOWN_ALL_MS);
+    load_stop(&late);
+    cpu = (double)(cpu_us() - used_us) * 100 /
+          (double)(clock_now_us() - begin_us);
+    quartet_fault(&quartet, 0, FAULT_NONE, 0);
+    begin_us = clock_now_us();
+    while (seqb_next(sequence, &number, NULL) != SEQB_OK &&
+           clock_now_us() - begin_us < PATIENCE_MS * 1000LL)
+        continue;
+    printf("| %s |", fault_name(fault));
+    cell(lateness_ms(latency_at(&late.latency, 0.5)), 5);
+    cell(lateness_ms(late.latency.max_ns), 5);
+    cell(cpu, 2);
+    cell(in_ms(clock_now_us() - begin_us), 1000);
+    printf("\n");
+    fflush(stdout);
+    quartet_heal(&quartet);
+    stage_close();
+}
+
+static void bench_all_gone(void **state)
+{
+    (void)state;
+    printf("\nAll four gone\n\n| stores | error after the deadline, median, ms "
+           "/ bar | worst, ms / bar | CPU %% of a core / bar | first number "
+           "after one is back, ms / bar |\n|---|---|---|---|---|\n");
+    for (enum fault fault = FAULT_REFUSED; fault <= FAULT_SWALLOWED; fault++) {
+        if (can_be(fault))
+            down_row(fault);
+    }
+}
+
+/* --- all of it --- */
+
+static void prepare(void **state)
+{
+    (void)state;
+    quartet_start(&quartet,
+                  geteuid() == 0 && server_is_installed("ip") &&
+                      server_is_installed("nft"),
+                  1);
+    topology_write();
+    printf("Four stores; a fault lasts %.1f s, the steady pace is %" PRId64
+           " calls/s, time-out %d ms. Figure / bar.\n",
+           (double)fault_ms / 1000, rate, TIMEOUT_MS);
+}
+
+static void end(void **state)
+{
+    (void)state;
+    quartet_end(&quartet);
+    folder_remove(folder);
+    printf("\n%d figures past their bars, %" PRId64 " errors of callers\n",
+           past_bars, errors);
+    assert_int_equal(errors, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prepare),    cmocka_unit_test(bench_some_gone),
+        cmocka_unit_test(bench_away), cmocka_unit_test(bench_all_gone),
+        cmocka_unit_test(end),
+    };
+
+    if (argc > 1)
+        fault_ms = (int64_t)(strtod(argv[1], NULL) * 1000);
+    if (argc > 2)
+        away_ms = (int64_t)(strtod(argv[2], NULL) * 1000);
+    if (argc > 3)
+        rate = strtoll(argv[3], NULL, 10);
+    if (fault_ms < 100 || away_ms < 100 || rate < 1000)
+        return 2;
+    block_sigpipe();
+    return cmocka_run_group_tests_name("bench_faults", tests, NULL, NULL);
+}

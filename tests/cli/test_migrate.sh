@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# seqctl migrate as an operator uses it: four files become two, with other
+# bits, under sequences that made themselves. Usage: test_migrate.sh
+# BUILD_FOLDER
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+export SEQBROKER_STATE_DIR=$work/state
+old=$work/old.conf
+new=$work/new.conf
+
+# seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
+# $code.
+seqctl() {
+    "$build/seqctl" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    out=$(<"$work/out")
+    err=$(<"$work/err")
+}
+
+# topology FILE POOL_SETTINGS SEQUENCE_SETTINGS BACKEND...
+topology() {
+    local file=$1 pool=$2 sequences=$3 backends='' names='' name
+    shift 3
+    for name; do
+        backends+="${backends:+, }{ name = \"$name\"; engine = \"sqlite\";"
+        backends+=" path = \"$name.db\"; }"
+        names+="${names:+, }\"$name\""
+    done
+    cat >"$file" <<END
+broker = { open_timeout = "60s"; };
+backends = ( $backends );
+pools = ( { name = "main"; timeout = "20s"; $pool partitions = [ $names ]; } );
+auto_sequences = { pattern = "*"; deadline = "60s"; $sequences };
+END
+}
+
+# take KEY COUNT: numbers of the daemon, one a line.
+take() {
+    "$build/seqctl" -s "$daemon_socket" next "$1" --count "$2"
+}
+
+highest() { # FILE
+    sort -n "$1" | tail -n 1
+}
+lowest() { # FILE
+    sort -n "$1" | head -n 1
+}
+
+# sums: what is in the stores.
+sums() {
+    (cd "$SEQBROKER_STATE_DIR" && sha256sum -- *.db)
+}
+
+topology "$old" "" "memory_bits = 3;" a b c d
+topology "$new" "generation = 2;" "memory_bits = 5;" d a
+printf 'order\r\n\nbill\n' >"$work/keys"
+
+# --- what is no migration ---
+
+seqctl migrate "$old"
+is "it wants two topologies" "$code $err" \
+    "2 seqctl: usage: seqctl migrate OLD NEW"
+seqctl migrate "$old" "$new" --json
+like "it takes no --json" "$code $err" "2 *migrate takes no *--json*"
+seqctl migrate "$work/absent.conf" "$new"
+like "a topology that is not there is code 2" "$code $err" "2 *absent.conf*"
+seqctl migrate "$old" "$new" --keys "$work/absent"
+like "keys that are not there are code 2" "$code $err" "2 *$work/absent: *"
+seqctl migrate "$old" "$old" --keys "$work/keys"
+like "one topology is no migration" "$code $err" \
+    "2 *no pool changes its generation*"
+printf 'order\nno key\n' >"$work/bad-keys"
+seqctl migrate "$old" "$new" --keys "$work/bad-keys"
+like "what is no key is told" "$code $err" "2 *'no key' is no key*"
+seqctl migrate "$old" "$new" --keys "$work/keys"
+like "stores that are not there are code 1" "$code $err" \
+    "1 *pool main: a migration needs every backend, and a fails: *"
+
+# --- the old brokers ---
+
+daemon_start old -c "$old" --state-dir "$SEQBROKER_STATE_DIR" || exit 1
+take order 5000 >"$work/order.old"
+take bill 50 >"$work/bill.old"
+daemon_stop TERM
+like "the new topology is refused before it is migrated to" \
+    "$(refused -c "$new" --state-dir "$SEQBROKER_STATE_DIR" \
+        --socket "$work/no.sock")" "*run seqctl migrate first*exit 1"
+
+# --- a dry run ---
+
+before=$(sums)
+seqctl migrate "$old" "$new"
+like "keys of auto_sequences must be named" "$code $err" "2 *--keys FILE*"
+seqctl migrate "$old" "$new" --keys "$work/keys" --dry-run
+like "a dry run tells the plan" "$code $err $out" \
+    "0  pool main: generation 1 -> 2, partitions 4 -> 2*sequence bill: memory_bits 3 -> 5; fits *sequence order: *warning: stop every broker*dry run: nothing was written"
+is "a dry run writes nothing" "$(sums)" "$before"
+
+# --- the migration ---
+
+seqctl migrate "$old" "$new" --keys "$work/keys"
+like "it tells the plan, and that it is done" "$code $err $out" \
+    "0  pool main: generation 1 -> 2*sequence order: numbers go on above *done: start the brokers with the new topology"
+like "the old topology is refused afterwards" \
+    "$(refused -c "$old" --state-dir "$SEQBROKER_STATE_DIR" \
+        --socket "$work/no.sock")" "*was retired by seqctl migrate*exit 1"
+seqctl check --probe "$old"
+like "check --probe says so, too" "$code $out" "1 *was retired by seqctl*"
+before=$(sums)
+seqctl migrate "$old" "$new" --keys "$work/keys"
+is "a second run says that all is done" "$code $err $out" \
+    "0  all is migrated already: nothing is to be done"
+is "a second run writes nothing" "$(sums)" "$before"
+seqctl check --probe "$new"
+like "the new topology is well" "$code $out$err" \
+    "0 *"$'\n'"d *sqlite *main/0 *main~2/0 *"
+
+# --- the new brokers ---
+
+daemon_start new -c "$new" --state-dir "$SEQBROKER_STATE_DIR" || exit 1
+take order 5000 >"$work/order.new"
+take bill 50 >"$work/bill.new"
+daemon_stop TERM
+for key in order bill; do
+    ok "$key goes on above its old numbers" \
+        [ "$(lowest "$work/$key.new")" -gt "$(highest "$work/$key.old")" ]
+    is "no number of $key comes twice" \
+        "$(sort "$work/$key.old" "$work/$key.new" | uniq -d)" ""
+done
+
+tap_end

@@ -1,0 +1,281 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What an operator does: orders to partitions, health, moving a sequence
+# forwards, watching. Usage: test_operate.sh BUILD_FOLDER
+# shellcheck disable=SC2317 # ok() and wait_for() call functions
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
+# $code.
+seqctl() {
+    "$build/seqctl" -s "$daemon_socket" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    out=$(<"$work/out")
+    err=$(<"$work/err")
+}
+
+# does SENTENCE EXPECTED WORD...: its exit code and what it prints and says
+does() {
+    local sentence=$1 expected=$2
+    shift 2
+    seqctl "$@"
+    like "$sentence" "$code $out$err" "$expected"
+}
+
+# field PLACE NAME: of a partition, as "one/0", in status --json
+field() {
+    seqctl status --json
+    sed -n "s/.*\"pool\": \"${1%/*}\", \"partition\": ${1#*/}, .*\"$2\": \"\{0,1\}\([^\",}]*\).*/\1/p" \
+        "$work/out"
+}
+
+is_state() { # PLACE STATE...
+    local place=$1 state
+    state=$(field "$place" state)
+    shift
+    [[ " $* " == *" $state "* ]]
+}
+
+# Nothing is asked for, so that what is granted stays as it is.
+at_rest() {
+    seqctl status --json
+    ! grep -q '"in_flight": [1-9]' "$work/out"
+}
+
+# No pool's partition comes back by itself while this runs.
+cat >"$work/pools.conf" <<'END'
+backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
+             { name = "b"; engine = "sqlite"; path = "b.db"; },
+             { name = "c"; engine = "sqlite"; path = "c.db"; } );
+pools = ( { name = "one"; partitions = [ "a", "b" ];
+            rescue = "fixed"; rescue_after = "1h"; timeout = "20s"; },
+          { name = "two"; partitions = [ "c" ]; authority = "b";
+            rescue = "fixed"; rescue_after = "1h"; timeout = "20s"; } );
+sequences = ( { key = "order"; pool = "one"; memory_bits = 2;
+                max_unused = 256; deadline = "60s"; },
+              { key = "bill"; pool = "two"; deadline = "60s"; },
+              { key = "hasty"; pool = "two"; deadline = "50ms"; } );
+END
+daemon_start pools -c "$work/pools.conf" || exit 1
+
+# --- health and orders ---
+
+does "health of a well daemon is one line and code 0" "0 serving" health
+does "health --json tells the same" \
+    '0 {"health": "serving", "reason": ""}' health --json
+does "a sequence takes numbers of its pool" "0 [1-9]*" next order -n 2000
+is "the other pool granted nothing" "$(field two/0 granted)" 0
+
+does "quarantine says what it did" "0 one/0: quarantined*" quarantine one/0
+is "the partition is quarantined" "$(field one/0 state)" quarantined
+like "and the reason is the operator" "$(field one/0 reason)" \
+    "quarantined by an operator"
+like "the log has it once" "$(grep -c 'event=quarantined .*pool=one partition=0' \
+    "$daemon_log")" 1
+does "health is degraded, code 1" \
+    "1 degraded: pool one: partition 0 (a) is quarantined: *" health
+wait_for at_rest
+granted=$(field one/0 granted)
+does "numbers go on" "0 [1-9]*" next order -n 5000
+is "without that partition" "$(field one/0 granted)" "$granted"
+does "quarantining it again makes no sense" \
+    "1 seqctl: ERR *is quarantined: only one that is up*" quarantine one/0
+does "rescue takes a backend's name" "0 a: probed now" rescue a
+ok "a rescue is a probe at once" wait_for is_state one/0 ramping up
+
+does "drain says what it did" "0 a: drained*" drain a
+wait_for at_rest
+granted=$(field one/0 granted)
+does "numbers go on without it" "0 [1-9]*" next order -n 20000
+is "a drained partition is never asked" \
+    "$(field one/0 granted) $(field one/0 state)" "$granted drained"
+does "it cannot be rescued" "1 seqctl: ERR *resume it instead*" rescue one/0
+does "it cannot be drained twice" "1 seqctl: ERR *drained already*" drain one/0
+does "resume says what it did" "0 one/0: resumed*" resume one/0
+ok "a resumed one is back" wait_for is_state one/0 ramping up
+does "only a drained one is resumed" "1 seqctl: ERR *not drained*" resume one/0
+
+does "a pool's only partition may be drained" "0 c: drained*" drain c
+does "health is not serving, code 2" \
+    "2 not serving: pool two cannot serve: partition 0 (c) is drained: *" health
+does "the other pool serves" "0 [1-9]*" next order
+does "callers are told why" \
+    "1 seqctl: UNAVAILABLE *partition 0 (c): drained by an operator" next hasty
+does "it comes back" "0 *" resume two/0
+ok "and serves" wait_for is_state two/0 ramping up
+does "as before" "0 [1-9]*" next bill
+
+does "an unknown partition is told" "1 seqctl: ERR there is no partition*'one/7'*" \
+    drain one/7
+does "an unknown backend is told" "1 seqctl: ERR there is no *'nobody'*" \
+    drain nobody
+does "with several pools a number alone is not enough" \
+    "1 seqctl: ERR there is no *'0'*" drain 0
+does "a backend with several places is ambiguous" \
+    "1 seqctl: ERR 'b' has several places, name one of them: one/1, two/authority" \
+    drain b
+does "the authority has a place" "0 two/authority: drained*" drain two/authority
+is "its other place is not touched" "$(field one/1 state)" up
+does "it is resumed by its place" "0 *" resume two/authority
+does "quarantine wants a partition" \
+    "2 seqctl: usage: seqctl quarantine PARTITION" quarantine
+like "an order that is none is told" "$(cli SEQ.PARTITION KILL one/0)" \
+    "ERR unknown order: use SEQ.PARTITION QUARANTINE, RESCUE, DRAIN or RESUME*"
+like "the daemon takes them as well" \
+    "$(cli seq.partition drain one/0) $(cli SEQ.PARTITION RESUME a)" "OK OK"
+like "SEQ.HEALTH answers a map" "$(cli SEQ.HEALTH | head -n 1)" health
+
+# --- moving forwards ---
+
+wait_for is_state one/0 ramping up
+does "advance says what it did" "0 order: its numbers are above 5000000 now" \
+    advance order --to 5000000
+"$build/seqctl" -s "$daemon_socket" next order -n 2000 >"$work/numbers"
+is "all numbers are above it" \
+    "$(awk '$1 <= 5000000' "$work/numbers" | wc -l) $(wc -l <"$work/numbers")" \
+    "0 2000"
+does "a sequence never goes back" \
+    "1 seqctl: ERR sequence order: numbers up to * never goes back*" \
+    advance order --to 5000001
+does "nor beyond its bits" "1 seqctl: ERR *is beyond its bits*" \
+    advance order --to 9223372036854775807
+does "advance wants a number" "2 seqctl: usage: seqctl advance KEY --to N" \
+    advance order
+for to in 0 -3 x 9223372036854775808; do
+    does "--to $to is refused" "2 seqctl: --to is 1 ...*" advance order "--to=$to"
+done
+does "advance knows the sequences" \
+    "1 seqctl: UNKNOWNKEY *'ordre': did you mean 'order'?" advance ordre --to 9
+seqctl drain one/1
+does "a store that is not raised is told" \
+    "1 seqctl: UNAVAILABLE *is advanced, but not in every store*partition 1 (b): drained*" \
+    advance order --to 8000000
+seqctl resume one/1
+wait_for is_state one/1 ramping up
+"$build/seqctl" -s "$daemon_socket" next order -n 5000 >"$work/numbers"
+is "and is raised before it is used" \
+    "$(awk '$1 <= 8000000' "$work/numbers" | wc -l) $(wc -l <"$work/numbers")" \
+    "0 5000"
+is "the log has each advance" "$(grep -c 'event=advanced .*key=order' \
+    "$daemon_log")" 2
+daemon_stop TERM
+daemon_start pools -c "$work/pools.conf" || exit 1
+"$build/seqctl" -s "$daemon_socket" next order -n 5000 >"$work/numbers"
+is "the stores keep it over a restart" \
+    "$(awk '$1 <= 8000000' "$work/numbers" | wc -l) $(wc -l <"$work/numbers")" \
+    "0 5000"
+
+# --- watching ---
+
+rounds() { # FILE: how often the status was printed
+    grep -c 'broker .*: seqbroker ' "$1"
+}
+has_rounds() { # FILE N
+    [ "$(rounds "$1")" -ge "$2" ]
+}
+
+does "status tells when sequences run out" "0 *RUNS OUT*" status
+does "--interval is for --watch" "2 *--watch only" status --interval 3
+does "--interval has its bounds" "2 *--interval is 1 ...*" \
+    status --watch --interval 0
+for end in INT TERM; do
+    : >"$work/watched"
+    "$build/seqctl" -s "$daemon_socket" status --watch --interval 1 \
+        >"$work/watched" 2>&1 &
+    watching=$!
+    track "$watching"
+    ok "--watch prints again and again" wait_for has_rounds "$work/watched" 3
+    kill "-$end" "$watching"
+    reap "$watching"
+    is "SIG$end ends it cleanly" "$?" 0
+    is "elsewhere than on a terminal it appends" \
+        "$(grep -c $'\033' "$work/watched")" 0
+done
+# util-linux's script(1) gives it a terminal and types Ctrl-C.
+if command -v script >"$work/trash"; then
+    : >"$work/typed"
+    mkfifo "$work/keys"
+    script -qfc "stty isig && exec $build/seqctl -s $daemon_socket status \
+        --watch --interval 1" "$work/typed" <"$work/keys" >"$work/trash" 2>&1 &
+    watching=$!
+    track "$watching"
+    exec {keys}>"$work/keys"
+    ok "on a terminal it prints again and again" \
+        wait_for has_rounds "$work/typed" 3
+    ok "each time from the top" \
+        [ "$(grep -c $'\033\\[H' "$work/typed")" -ge 2 ]
+    printf '\003' >&"$keys"
+    reap "$watching"
+    is "and ends cleanly on Ctrl-C" "$?" 0
+    exec {keys}>&-
+else
+    skip "on a terminal it redraws" "there is no script(1)"
+fi
+"$build/seqctl" -s "$daemon_socket" status --watch --interval 1 2>"$work/err" |
+    head -n 1 >"$work/out"
+is "--watch ends when nobody reads" "${PIPESTATUS[0]}" 1
+
+# --- without a daemon, and with one that hangs ---
+
+kill -STOP "$daemon_pid"
+does "health of a daemon that hangs is unknown, code 3" \
+    "3 unknown: no daemon answers*did not answer within 1 s*" health -t 1
+daemon_stop KILL
+does "health without a daemon is unknown, code 3" \
+    "3 unknown: no daemon answers*" health
+is "that is one line, too" "$(wc -l <"$work/out")" 1
+does "--watch needs a daemon to begin with" "3 *no seqbrokerd*" status --watch
+
+# --- with one pool a partition's number is enough ---
+
+daemon_start one || exit 1
+does "the number of a partition is its name" "0 2: drained*" drain 2
+does "status shows it under that name" "0 *"$'\n'"2 *sqlite *drained *" status
+does "advance makes an automatic sequence" "1 *partition 2 (sqlite-2)*" \
+    advance any --to 777
+daemon_stop TERM
+
+# --- a store that hangs holds up nobody else ---
+
+if grep -q '^hiredis' < <("$build/seqctl" --version) &&
+    command -v redis-server >"$work/trash"; then
+    redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
+        --save '' >"$work/trash" 2>&1 &
+    redis=$!
+    track "$redis"
+    wait_for redis-cli -s "$work/redis.sock" PING >"$work/trash" 2>&1
+    cat >"$work/hang.conf" <<END
+backends = ( { name = "r"; engine = "redis"; socket = "$work/redis.sock"; },
+             { name = "a"; engine = "sqlite"; path = "a.db"; },
+             { name = "b"; engine = "sqlite"; path = "b.db"; } );
+pools = ( { name = "one"; partitions = [ "r", "b" ]; authority = "a";
+            timeout = "60s"; } );
+sequences = ( { key = "order"; deadline = "60s"; } );
+END
+    daemon_start hang -c "$work/hang.conf" || exit 1
+    seqctl next order
+    kill -STOP "$redis"
+    timeout 60 redis-cli -s "$daemon_socket" \
+        SEQ.ADVANCE order 1000000000000 >"$work/advanced" 2>&1 &
+    advancing=$!
+    track "$advancing"
+    is_under_way() {
+        [[ $(cli SEQ.ADVANCE order x) == "ERR value is not"* &&
+            $(cli SEQ.ADVANCE order 0) == "ERR another sequence is being"* ]]
+    }
+    ok "one sequence is advanced at a time" wait_for is_under_way
+    is "meanwhile the daemon serves" "$(cli PING)" PONG
+    is "and the call has not returned" "$(<"$work/advanced")" ""
+    kill -CONT "$redis"
+    reap "$advancing"
+    is "once the store answers it is done" "$(<"$work/advanced")" OK
+    daemon_stop TERM
+    kill "$redis"
+    reap "$redis"
+else
+    skip "a store that hangs holds up nobody" "there is no Redis"
+fi
+
+tap_end

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several pools in one broker, through the public API: each sequence counts in
+ * its own, and what is ill in one pool is no concern of the other's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "scene.h"
+
+/* A direct pool of two partitions and one of four; the latter's authority is
+ * a partition of the former. Nothing rests for less than an hour. */
+static const char topology[] =
+    "backends = ("
+    "  { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
+    "  { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; },"
+    "  { name = \"c\"; engine = \"sqlite\"; path = \"c.db\"; },"
+    "  { name = \"d\"; engine = \"sqlite\"; path = \"d.db\"; },"
+    "  { name = \"e\"; engine = \"sqlite\"; path = \"e.db\"; },"
+    "  { name = \"f\"; engine = \"sqlite\"; path = \"f.db\"; } );"
+    "pools = ( { name = \"small\"; partitions = [ \"a\", \"b\" ];"
+    "            rescue = \"fixed\"; rescue_after = \"1h\"; },"
+    "          { name = \"large\"; partitions = [ \"c\", \"d\", \"e\", \"f\" ];"
+    "            authority = \"b\";"
+    "            rescue = \"fixed\"; rescue_after = \"1h\"; } );"
+    "sequences = ( { key = \"bill\"; pool = \"small\"; deadline = \"60s\"; },"
+    "              { key = \"order\"; pool = \"large\"; deadline = \"60s\"; },"
+    "              { key = \"quick\"; pool = \"small\"; deadline = \"1ms\"; } "
+    ");"
+    "auto_sequences = { pattern = \"log.*\"; pool = \"small\";"
+    "                   deadline = \"60s\"; };";
+
+static void open_pools(struct scene *scene)
+{
+    scene_open(scene, scene_write(scene, "pools.conf", topology));
+}
+
+/* Counter values granted by all partitions of a pool. */
+static int64_t granted(const struct scene *scene, const char *pool)
+{
+    struct seqb_partition_status all[16];
+    size_t count = 0;
+    int64_t sum = 0;
+
+    assert_int_equal(seqb_partitions(scene->broker, all, 16, &count, NULL),
+                     SEQB_OK);
+    assert_int_equal(count, 7); /* two, and four with an authority */
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(all[i].pool, pool) == 0)
+            sum += all[i].granted;
+    }
+    return sum;
+}
+
+static const char *pool_of(const struct scene *scene, const char *key)
+{
+    static struct seqb_sequence_status all[8];
+    size_t count = 0;
+
+    assert_int_equal(seqb_sequences(scene->broker, all, 8, &count, NULL),
+                     SEQB_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(all[i].key, key) == 0)
+            return all[i].pool;
+    }
+    fail_msg("no sequence %s", key);
+    return NULL;
+}
+
+static enum seqb_health health(const struct scene *scene, char *reason,
+                               size_t size)
+{
+    enum seqb_health out = SEQB_HEALTH_UNKNOWN;
+
+    assert_int_equal(seqb_health(scene->broker, &out, reason, size, NULL),
+                     SEQB_OK);
+    return out;
+}
+
+static void command(const struct scene *scene, const char *pool, int32_t i,
+                    enum seqb_order order)
+{
+    struct seqb_error err;
+
+    if (seqb_command(scene->broker, pool, i, order, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+}
+
+/* Bit i: some number was partition i's. */
+static unsigned partitions_seen(const struct scene *scene,
+                                const struct seqb_sequence *sequence)
+{
+    struct seqb_decoded decoded;
+    unsigned seen = 0;
+
+    for (size_t i = 0; i < scene->numbers.count; i++) {
+        assert_int_equal(
+            seqb_decode(sequence, scene->numbers.values[i], &decoded, NULL),
+            SEQB_OK);
+        seen |= 1u << decoded.partition;
+    }
+    return seen;
+}
+
+static void each_sequence_counts_in_its_own_pool(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_sequence *order = NULL;
+
+    open_pools(scene);
+    assert_int_equal(seqb_sequence(scene->broker, "order", &order, NULL),
+                     SEQB_OK);
+    for (int i = 0; i < 1000 && partitions_seen(scene, order) != 0xf; i++)
+        scene_take(scene, "order", 1000);
+    assert_int_equal(partitions_seen(scene, order), 0xf);
+    assert_int_equal(granted(scene, "small"), 0);
+    assert_true(granted(scene, "large") > 0);
+    scene_expect_no_repeats(scene);
+    scene->numbers.count = 0;
+    scene_take(scene, "bill", 5000);
+    scene_take(scene, "log.access", 0);
+    assert_true(granted(scene, "small") > 0);
+    assert_string_equal(pool_of(scene, "bill"), "small");
+    assert_string_equal(pool_of(scene, "order"), "large");
+    assert_string_equal(pool_of(scene, "log.access"), "small");
+    scene_expect_no_repeats(scene);
+}
+
+static void numbers_go_on_in_every_pool_after_a_restart(void **state)
+{
+    struct scene *scene = *state;
+
+    for (int i = 0; i < 3; i++) {
+        open_pools(scene);
+        scene_take(scene, "bill", 3000);
+        scene_close(scene);
+    }
+    scene_expect_no_repeats(scene);
+    scene->numbers.count = 0;
+    for (int i = 0; i < 3; i++) {
+        open_pools(scene);
+        scene_take(scene, "order", 3000);
+        scene_close(scene);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+static void pool_that_is_out_leaves_the_other_alone(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_sequence *quick = NULL;
+    struct seqb_error err = {SEQB_OK, ""};
+    int64_t number;
+    char reason[256];
+
+    open_pools(scene);
+    assert_int_equal(health(scene, reason, sizeof reason), SEQB_HEALTH_SERVING);
+    assert_int_equal(seqb_sequence(scene->broker, "quick", &quick, NULL),
+                     SEQB_OK);
+    command(scene, "small", 0, SEQB_ORDER_DRAIN);
+    assert_int_equal(health(scene, NULL, 0), SEQB_HEALTH_DEGRADED);
+    command(scene, "small", 1, SEQB_ORDER_QUARANTINE);
+    assert_int_equal(health(scene, reason, sizeof reason),
+                     SEQB_HEALTH_NOT_SERVING);
+    scene_expect_words(reason, "pool small cannot serve: partition 0 (a) is "
+                               "drained");
+    assert_null(strstr(reason, "large"));
+    while (seqb_next(quick, &number, &err) == SEQB_OK)
+        continue;
+    assert_int_equal(err.status, SEQB_UNAVAILABLE);
+    scene_take(scene, "order", 20000);
+    command(scene, "small", 1, SEQB_ORDER_RESCUE);
+    scene_take(scene, "bill", 5000);
+    assert_int_equal(health(scene, NULL, 0), SEQB_HEALTH_DEGRADED);
+}
+
+static void one_sequence_is_advanced_and_no_other(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_error err;
+
+    open_pools(scene);
+    scene_take(scene, "bill", 10);
+    scene_take(scene, "log.a", 10);
+    if (seqb_advance(scene->broker, "bill", 1 << 30, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    scene->numbers.count = 0;
+    scene_take(scene, "log.a", 1000);
+    scene_take(scene, "order", 1000);
+    assert_true(numbers_highest(&scene->numbers) < 1 << 30);
+    scene->numbers.count = 0;
+    scene_take(scene, "bill", 1000);
+    for (size_t i = 0; i < scene->numbers.count; i++)
+        assert_true(scene->numbers.values[i] > 1 << 30);
+}
+
+static void probe_keep(void *context, const struct seqb_probe *probe)
+{
+    size_t *well = context;
+
+    if (probe->status == SEQB_OK)
+        *well += strncmp(probe->place, probe->pool, strlen(probe->pool)) == 0;
+}
+
+static void probe_knows_the_place_in_each_pool(void **state)
+{
+    struct scene *scene = *state;
+    size_t well = 0;
+    const struct seqb_probe_listener listener = {.backend = probe_keep,
+                                                 .context = &well};
+    struct seqb_error err;
+
+    open_pools(scene);
+    if (seqb_probe(scene_path(scene, "pools.conf"), NULL, &listener, &err) !=
+        SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(well, 6);
+}
+
+/* What stands in one pool may not be given to another. */
+static void partitions_may_not_change_pools(void **state)
+{
+    struct scene *scene = *state;
+    char text[SCENE_TEXT_SIZE];
+
+    open_pools(scene);
+    scene_close(scene);
+    (void)text_copy(text, sizeof text, topology);
+    scene_replace(text, "\"a\", \"b\"", "\"c\", \"b\"");
+    scene_replace(text, "[ \"c\", \"d\"", "[ \"a\", \"d\"");
+    scene_expect_refused(scene, scene_write(scene, "swapped.conf", text),
+                         SEQB_LAYOUT, "");
+    open_pools(scene);
+    scene_take(scene, "bill", 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_sequence_counts_in_its_own_pool,
+                                        scene_setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(
+            numbers_go_on_in_every_pool_after_a_restart, scene_setup,
+            scene_teardown),
+        cmocka_unit_test_setup_teardown(pool_that_is_out_leaves_the_other_alone,
+                                        scene_setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(one_sequence_is_advanced_and_no_other,
+                                        scene_setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(probe_knows_the_place_in_each_pool,
+                                        scene_setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(partitions_may_not_change_pools,
+                                        scene_setup, scene_teardown),
+    };
+
+    return cmocka_run_group_tests_name("broker pools", tests, NULL, NULL);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Migrations between real brokers, over files and a private Redis server: what
+ * goes on, who is refused, what is no migration. Cut off in the middle:
+ * test_migrate_cut.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/backends.h"
+#include "moving.h"
+#include "platform/text.h"
+#include "support/rig.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+#define AUTOMATIC                                                              \
+    "auto_sequences = { pattern = \"*\"; memory_bits = 3; deadline = \"1m\"; " \
+    "};"
+
+/* What the others are made from. */
+static const struct layout_text files = {{"f0", "f1"}, NULL, 1,    3,
+                                         20,           NULL, NULL, 0};
+static const struct layout_text mixed = {{"f0", "r0"}, "a0", 1, 3, 8,
+                                         NULL,         NULL, 0};
+
+static struct layout_text next_of(const struct layout_text *text)
+{
+    struct layout_text next = *text;
+
+    next.generation++;
+    return next;
+}
+
+/* --- what goes on --- */
+
+struct change {
+    const char *name;
+    struct layout_text from;
+    struct layout_text to;
+};
+
+static const struct change changes[] = {
+    {"more partitions",
+     {{"f0", "f1"}, NULL, 1, 3, 20, NULL, NULL, 0},
+     {{"f0", "f1", "f2", "f3"}, NULL, 2, 3, 20, NULL, NULL, 0}},
+    {"fewer partitions",
+     {{"f0", "f1", "f2", "f3"}, NULL, 1, 3, 20, NULL, NULL, 0},
+     {{"f2", "f1"}, NULL, 2, 3, 20, NULL, NULL, 0}},
+    {"another order",
+     {{"f0", "f1"}, NULL, 1, 3, 20, NULL, NULL, 0},
+     {{"f1", "f0"}, NULL, 2, 3, 20, NULL, NULL, 0}},
+    {"more memory bits",
+     {{"f0", "f1"}, NULL, 1, 0, 20, NULL, NULL, 0},
+     {{"f0", "f1"}, NULL, 2, 7, 20, NULL, NULL, 0}},
+    {"fewer memory bits",
+     {{"f0", "f1"}, NULL, 1, 7, 20, NULL, NULL, 0},
+     {{"f0", "f1"}, NULL, 2, 0, 20, NULL, NULL, 0}},
+    {"larger windows",
+     {{"r0", "r1"}, "a0", 1, 3, 8, NULL, NULL, 0},
+     {{"r0", "r1"}, "a0", 2, 3, 12, NULL, NULL, 0}},
+    {"smaller windows and another authority",
+     {{"r0", "r1"}, "a0", 1, 3, 12, NULL, NULL, 0},
+     {{"r1", "r0"}, "a1", 2, 3, 8, NULL, NULL, 0}},
+    {"from direct to windowed",
+     {{"f0", "f1"}, NULL, 1, 3, 8, NULL, NULL, 0},
+     {{"r0", "r1"}, "f0", 2, 3, 8, NULL, NULL, 0}},
+    {"from windowed to direct",
+     {{"r0", "r1"}, "a0", 1, 3, 8, NULL, NULL, 0},
+     {{"f0"}, NULL, 2, 3, 8, NULL, NULL, 0}},
+    {"all at once",
+     {{"f0", "r0"}, "a0", 1, 3, 8, NULL, NULL, 0},
+     {{"r0", "f1", "f0", "r1"}, "f1", 2, 1, 10, NULL, NULL, 0}},
+};
+
+static void numbers_go_on_above_all_old_ones(void **state)
+{
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < COUNT_OF(changes); i++) {
+        const char *from;
+        const char *to;
+
+        moving_reset(scene);
+        from = moving_write(scene, "old.conf", &changes[i].from, "");
+        to = moving_write(scene, "new.conf", &changes[i].to, "");
+        scene->numbers.count = 0;
+        moving_use(scene, from);
+        moving_do(from, to);
+        moving_use_above(scene, to);
+        scene_expect_refused(scene, from, SEQB_LAYOUT,
+                             "was retired by seqctl migrate");
+        moving_use(scene, to);
+        scene_expect_no_repeats(scene);
+    }
+}
+
+static void generation_follows_generation(void **state)
+{
+    struct scene *scene = *state;
+    struct layout_text text = mixed;
+    const char *from;
+
+    moving_reset(scene);
+    from = moving_write(scene, "1.conf", &text, "");
+    moving_use(scene, from);
+    for (int i = 0; i < 3; i++) {
+        char name[16];
+        const char *to;
+
+        text.generation++;
+        text.partitions[0] = i % 2 == 0 ? "r0" : "f0";
+        text.partitions[1] = i % 2 == 0 ? "f0" : "r0";
+        text.window_bits += 1;
+        (void)text_format(name, sizeof name, "%d.conf", text.generation);
+        to = moving_write(scene, name, &text, "");
+        moving_do(from, to);
+        moving_use_above(scene, to);
+        from = to;
+    }
+}
+
+/* --- who is refused --- */
+
+static void generation_that_was_not_migrated_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct layout_text next = next_of(&mixed);
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    from = moving_write(scene, "old.conf", &mixed, "");
+    next.partitions[0] = "f5"; /* none of the old stores */
+    to = moving_write(scene, "new.conf", &next, "");
+    scene_expect_refused(scene, to, SEQB_LAYOUT, "run seqctl migrate first");
+    moving_use(scene, from);
+    scene_expect_refused(scene, to, SEQB_LAYOUT, "run seqctl migrate first");
+}
+
+/* Takes until nothing comes any more. */
+static struct seqb_error take_all(struct scene *scene, size_t most)
+{
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err = {SEQB_OK, ""};
+    size_t count = 0;
+    int64_t number;
+
+    assert_int_equal(seqb_sequence(scene->broker, "order", &sequence, &err),
+                     SEQB_OK);
+    while (seqb_next(sequence, &number, &err) == SEQB_OK) {
+        numbers_add(&scene->numbers, &number, 1);
+        if (++count > most)
+            fail_msg("%zu numbers after the migration", count);
+    }
+    return err;
+}
+
+/* What it holds and what is on its way it may still issue. */
+static void broker_that_still_runs_gets_no_more(void **state)
+{
+    /* its spare window would be noticed */
+    static const struct layout_text large = {{"f0", "r0"}, "a0", 1,    3,
+                                             14,           NULL, NULL, 0};
+    static const struct layout_text *const layouts[] = {&files, &large};
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < COUNT_OF(layouts); i++) {
+        const struct layout_text next = next_of(layouts[i]);
+        struct seqb_error err;
+        const char *from;
+        const char *to;
+
+        moving_reset(scene);
+        from = moving_write(scene, "old.conf", layouts[i], "");
+        to = moving_write(scene, "new.conf", &next, "");
+        scene->numbers.count = 0;
+        scene_open(scene, from);
+        scene_take(scene, "order", MOVING_TAKE);
+        moving_do(from, to);
+        err = take_all(scene, 4096);
+        if (err.status != SEQB_EXHAUSTED && err.status != SEQB_LAYOUT)
+            fail_msg("%s", err.text);
+        scene_close(scene);
+        moving_use_above(scene, to);
+    }
+}
+
+/* --- sequences that made themselves --- */
+
+static void automatic_key_goes_on_if_it_is_named(void **state)
+{
+    static const char *const keys[] = {"bill", "order"};
+    struct scene *scene = *state;
+    struct layout_text text = files;
+    struct layout_text next;
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    text.more = AUTOMATIC;
+    next = next_of(&text);
+    next.partitions[0] = "f1";
+    next.partitions[1] = "f0";
+    from = moving_write(scene, "old.conf", &text, "");
+    to = moving_write(scene, "new.conf", &next, "");
+    scene_open(scene, from);
+    scene_take(scene, "bill", MOVING_TAKE);
+    scene_close(scene);
+    moving_refused(from, to, SEQB_INVALID, "--keys FILE");
+    assert_int_equal(
+        moving_try(from, to,
+                   &(struct seqb_migrate_options){.keys = keys, .key_count = 2})
+            ->status,
+        SEQB_OK);
+    scene_open(scene, to);
+    scene_take(scene, "bill", MOVING_TAKE);
+    scene_take(scene, "fresh", 1);
+    scene_close(scene);
+    /* one of them is "fresh", which is a sequence of its own */
+    assert_true(numbers_repeats(&scene->numbers) <= 1);
+}
+
+static void forgotten_key_is_refused_until_it_is_named(void **state)
+{
+    static const char *const keys[] = {"bill"};
+    static const char *const none[] = {NULL};
+    struct scene *scene = *state;
+    struct seqb_sequence *sequence;
+    struct layout_text text = files;
+    struct layout_text next;
+    struct seqb_error err;
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    text.more = AUTOMATIC;
+    next = next_of(&text);
+    next.partitions[0] = "f2"; /* knows no sequence, and is asked first */
+    next.partitions[1] = "f0";
+    from = moving_write(scene, "old.conf", &text, "");
+    to = moving_write(scene, "new.conf", &next, "");
+    scene_open(scene, from);
+    scene_take(scene, "bill", MOVING_TAKE);
+    scene_close(scene);
+    assert_int_equal(
+        moving_try(from, to, &(struct seqb_migrate_options){.keys = none})
+            ->status,
+        SEQB_OK);
+    scene_open(scene, to);
+    assert_int_equal(seqb_sequence(scene->broker, "bill", &sequence, &err),
+                     SEQB_LAYOUT);
+    scene_expect_words(err.text, "was used in generation 1 of pool main");
+    scene_close(scene);
+    assert_int_equal(
+        moving_try(from, to,
+                   &(struct seqb_migrate_options){.keys = keys, .key_count = 1})
+            ->status,
+        SEQB_OK);
+    scene_open(scene, to);
+    scene_take(scene, "bill", MOVING_TAKE);
+    scene_expect_no_repeats(scene);
+}
+
+/* It was in no old store, and is none of its counters. */
+static void sequence_that_is_new_begins_at_the_beginning(void **state)
+{
+    struct scene *scene = *state;
+    struct layout_text next = next_of(&files);
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    next.more = AUTOMATIC;
+    from = moving_write(scene, "old.conf", &files, "");
+    moving_use(scene, from);
+    next.key = "invoice";
+    to = moving_write(scene, "new.conf", &next, "");
+    scene_expect_words(moving_do(from, to)->told,
+                       "invoice: memory_bits 3 -> 3; "
+                       "is new");
+    scene->numbers.count = 0;
+    scene_open(scene, to);
+    scene_take(scene, "invoice", 10);
+    assert_true(numbers_highest(&scene->numbers) < 10000);
+    scene->numbers.count = 0;
+    scene_take(scene, "order", 10); /* which the new one does not list */
+    assert_true(numbers_highest(&scene->numbers) > 1000000);
+}
+
+/* --- what is no migration --- */
+
+static void what_is_no_next_generation_is_refused(void **state)
+{
+    static const struct {
+        struct layout_text to;
+        const char *words;
+    } rows[] = {
+        {{{"f0", "f1"}, NULL, 1, 3, 20, NULL, NULL, 0},
+         "no pool changes its generation"},
+        {{{"f1", "f0"}, NULL, 1, 3, 20, NULL, NULL, 0},
+         "pool main: its layout changes: write generation = 2"},
+        {{{"f0", "f1"}, NULL, 1, 4, 20, NULL, NULL, 0},
+         "the memory_bits of a sequence changes: write generation = 2"},
+        {{{"f0", "f1"}, NULL, 3, 3, 20, NULL, NULL, 0},
+         "write generation = 2 there"},
+    };
+    struct scene *scene = *state;
+    const char *from;
+
+    moving_reset(scene);
+    from = moving_write(scene, "old.conf", &files, "");
+    moving_use(scene, from);
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        moving_refused(from, moving_write(scene, "new.conf", &rows[i].to, ""),
+                       SEQB_CONFIG, rows[i].words);
+    moving_use(scene, from);
+    scene_expect_no_repeats(scene);
+}
+
+static void old_topology_must_be_the_one_in_use(void **state)
+{
+    static const struct {
+        struct layout_text from;
+        const char *words;
+    } rows[] = {
+        {{{"f1", "f0"}, NULL, 1, 3, 20, NULL, NULL, 0},
+         "its store stands in main/"},
+        {{{"f0", "f1"}, NULL, 1, 4, 20, NULL, NULL, 0},
+         "was used with memory_bits = 3, and the old topology says 4"},
+        {{{"f0", "f1"}, NULL, 2, 3, 20, NULL, NULL, 0},
+         "no store knows its old layout"},
+    };
+    struct scene *scene = *state;
+    const char *from;
+
+    moving_reset(scene);
+    from = moving_write(scene, "real.conf", &files, "");
+    moving_use(scene, from);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct layout_text next = next_of(&rows[i].from);
+        const char *wrong = moving_write(scene, "old.conf", &rows[i].from, "");
+
+        moving_refused(wrong, moving_write(scene, "new.conf", &next, ""),
+                       SEQB_LAYOUT, rows[i].words);
+    }
+    moving_use(scene, from);
+    scene_expect_no_repeats(scene);
+}
+
+static void
+store_that_is_missing_stops_it_before_anything_is_written(void **state)
+{
+    struct scene *scene = *state;
+    struct layout_text next = next_of(&mixed);
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    from = moving_write(scene, "old.conf", &mixed, "");
+    next.partitions[1] = "f7";
+    to = moving_write(scene, "new.conf", &next, "");
+    moving_use(scene, from);
+    server_kill(moving_server());
+    moving_refused(from, to, SEQB_UNREACHABLE,
+                   "a migration needs every backend, and r0 fails");
+    server_start(moving_server());
+    moving_use(scene, from);
+    scene_expect_no_repeats(scene);
+}
+
+/* Of partition 0 of generation 1 of "order", in f0. */
+static void raise_old_counter(struct scene *scene, int64_t floor)
+{
+    const struct seqb_backend_options options = {
+        .name = "f0",
+        .path = scene_state_path(scene, "f0.db"),
+        .timeout_ms = 60000,
+        .connect_timeout_ms = 60000};
+    const struct seqb_raise raise = {
+        .counter = "main/0/order", .floor = floor, .limit = INT64_MAX};
+    struct seqb_backend *backend;
+    struct seqb_error err;
+    int64_t value;
+
+    if (backend_sqlite.open(&options, &backend, &err) != SEQB_OK ||
+        backend_sqlite.raise(backend, &raise, &value, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    backend_sqlite.close(backend);
+}
+
+static void
+what_does_not_fit_is_refused_before_the_old_pool_is_retired(void **state)
+{
+    struct scene *scene = *state;
+    const struct layout_text next = next_of(&files);
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    from = moving_write(scene, "old.conf", &files, "");
+    to = moving_write(scene, "new.conf", &next, "");
+    moving_use(scene, from);
+    raise_old_counter(scene, (INT64_MAX >> 4) - 1000000);
+    moving_refused(from, to, SEQB_EXHAUSTED, "sequence order: numbers up to");
+    moving_use(scene, from);
+    scene_expect_no_repeats(scene);
+}
+
+static void sequence_that_changes_its_pool_is_refused(void **state)
+{
+    static const char old[] =
+        "backends = ( { name = \"f0\"; engine = \"sqlite\"; path = \"f0.db\"; "
+        "}, { name = \"f1\"; engine = \"sqlite\"; path = \"f1.db\"; } );"
+        "pools = ( { name = \"a\"; partitions = [ \"f0\" ]; },"
+        "          { name = \"b\"; partitions = [ \"f1\" ]; } );"
+        "sequences = ( { key = \"order\"; pool = \"a\"; } );";
+    struct scene *scene = *state;
+    char text[SCENE_TEXT_SIZE];
+    char from[64];
+
+    moving_reset(scene);
+    (void)text_copy(from, sizeof from, scene_write(scene, "old.conf", old));
+    (void)text_copy(text, sizeof text, old);
+    scene_replace(text, "pool = \"a\"", "pool = \"b\"");
+    scene_replace(text, "[ \"f1\" ]", "[ \"f1\" ]; generation = 2");
+    moving_refused(from, scene_write(scene, "new.conf", text), SEQB_CONFIG,
+                   "sequence order is in pool a in the old topology");
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    moving_stop();
+    return 0;
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(numbers_go_on_above_all_old_ones),
+        SCENE(generation_follows_generation),
+        SCENE(generation_that_was_not_migrated_is_refused),
+        SCENE(broker_that_still_runs_gets_no_more),
+        SCENE(automatic_key_goes_on_if_it_is_named),
+        SCENE(forgotten_key_is_refused_until_it_is_named),
+        SCENE(sequence_that_is_new_begins_at_the_beginning),
+        SCENE(what_is_no_next_generation_is_refused),
+        SCENE(old_topology_must_be_the_one_in_use),
+        SCENE(store_that_is_missing_stops_it_before_anything_is_written),
+        SCENE(what_does_not_fit_is_refused_before_the_old_pool_is_retired),
+        SCENE(sequence_that_changes_its_pool_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("migrate", tests, NULL, stop);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A migration over every kind of store that is a server, under a broker that
+ * still runs: the names of a later generation are fit for all of them, and
+ * each ends its counters.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "scene.h"
+#include "support/server_mariadb.h"
+#include "support/server_memcached.h"
+#include "support/server_postgres.h"
+
+#define TAKE     2000
+#define LEFT_MAX 20000 /* that a broker may hold or have on its way */
+
+static struct server *mariadb;
+static struct server *postgres;
+static struct server *memcached;
+
+static const char template[] =
+    "broker = { open_timeout = \"1m\"; };"
+    "backends = ("
+    "  { name = \"row\"; engine = \"mysql-row\"; port = 3306; user = \"seq\";"
+    "    database = \"seq_row\"; },"
+    "  { name = \"ids\"; engine = \"mysql-autoinc\"; port = 3307;"
+    "    user = \"seq\"; database = \"seq_ids\"; },"
+    "  { name = \"pg\"; engine = \"postgres\"; port = 5432; user = \"seq\";"
+    "    database = \"seq\"; },"
+    "  { name = \"mc\"; engine = \"memcached\"; port = 11211; } );"
+    "pools = ( { name = \"main\"; authority = \"pg\"; timeout = \"1m\";"
+    "            window_bits = 10; generation = 1;"
+    "            partitions = [ \"row\", \"ids\", \"pg\", \"mc\" ]; } );"
+    "sequences = ( { key = \"order\"; max_unused = 1000; memory_bits = 3;"
+    "                deadline = \"1m\"; } );";
+
+static void prepare(void **state)
+{
+    (void)state;
+    mariadb_require();
+    postgres_require();
+    mariadb = server_mariadb(NULL);
+    mariadb_tell(mariadb, "CREATE DATABASE seq_row; CREATE DATABASE seq_ids; "
+                          "CREATE USER seq@'%%'; "
+                          "GRANT ALL ON *.* TO seq@'%%'");
+    postgres = server_postgres(NULL);
+    postgres_tell(postgres, "postgres", "CREATE ROLE seq LOGIN");
+    postgres_tell(postgres, "postgres", "CREATE DATABASE seq OWNER seq");
+    memcached = server_memcached(NULL);
+}
+
+static void write_old(char text[SCENE_TEXT_SIZE])
+{
+    assert_true(text_copy(text, SCENE_TEXT_SIZE, template));
+    scene_replace_port(text, "port = 3306", server_port(mariadb));
+    scene_replace_port(text, "port = 3307", server_port(mariadb));
+    scene_replace_port(text, "port = 5432", server_port(postgres));
+    scene_replace_port(text, "port = 11211", server_port(memcached));
+}
+
+/* Another order, another authority, other bits: for every engine a partition
+ * and a counter that it did not have. */
+static void write_new(char text[SCENE_TEXT_SIZE])
+{
+    write_old(text);
+    scene_replace(text, "generation = 1", "generation = 2");
+    scene_replace(text, "authority = \"pg\"", "authority = \"ids\"");
+    scene_replace(text, "window_bits = 10", "window_bits = 12");
+    scene_replace(text, "[ \"row\", \"ids\", \"pg\", \"mc\" ]",
+                  "[ \"mc\", \"pg\", \"ids\", \"row\" ]");
+    scene_replace(text, "memory_bits = 3", "memory_bits = 2");
+}
+
+/* What the broker still holds; then it must say that there is no more. */
+static void take_what_is_left(struct scene *scene)
+{
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err = {SEQB_OK, ""};
+    size_t count = 0;
+    int64_t number;
+
+    assert_int_equal(seqb_sequence(scene->broker, "order", &sequence, &err),
+                     SEQB_OK);
+    while (seqb_next(sequence, &number, &err) == SEQB_OK) {
+        numbers_add(&scene->numbers, &number, 1);
+        assert_true(++count < LEFT_MAX);
+    }
+    if (err.status != SEQB_EXHAUSTED && err.status != SEQB_LAYOUT)
+        fail_msg("%s", err.text);
+}
+
+static void expect_all_above(struct scene *scene, size_t from, int64_t highest)
+{
+    for (size_t i = from; i < numbers_count(&scene->numbers); i++) {
+        if (scene->numbers.values[i] <= highest)
+            fail_msg("%lld is issued after %lld",
+                     (long long)scene->numbers.values[i], (long long)highest);
+    }
+}
+
+static void every_engine_goes_on_above_its_old_numbers(void **state)
+{
+    struct scene *scene = *state;
+    const struct seqb_migrate_options options = {0};
+    char text[SCENE_TEXT_SIZE];
+    char old[64];
+    char new[64];
+    struct seqb_error err;
+    int64_t highest;
+    size_t before;
+
+    write_old(text);
+    (void)text_copy(old, sizeof old, scene_write(scene, "old.conf", text));
+    write_new(text);
+    (void)text_copy(new, sizeof new, scene_write(scene, "new.conf", text));
+    scene_open(scene, old);
+    scene_take(scene, "order", TAKE);
+    if (seqb_migrate(old, new, &options, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    take_what_is_left(scene);
+    scene_close(scene);
+    highest = numbers_highest(&scene->numbers);
+    before = numbers_count(&scene->numbers);
+    scene_expect_refused(scene, old, SEQB_LAYOUT, "was retired");
+    scene_open(scene, new);
+    for (int32_t i = 0; i < 4; i++) {
+        while (scene_partition(scene, i).granted == 0)
+            scene_take(scene, "order", TAKE);
+    }
+    expect_all_above(scene, before, highest);
+    scene_expect_no_repeats(scene);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    server_free(mariadb);
+    server_free(postgres);
+    server_free(memcached);
+    return 0;
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prepare),
+        SCENE(every_engine_goes_on_above_its_old_numbers),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("migrate_engines", tests, NULL, stop);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls, and the time between them. */
+#include "callers.h"
+
+#include <stdlib.h>
+
+#include "judge.h"
+#include "world.h"
+
+#define STREAM_CALLERS 1000
+#define MOST           64 /* numbers in one call */
+
+struct caller {
+    struct broker *broker;
+    struct random random;
+    int32_t key;
+    int64_t till_us; /* the present mood ends */
+    int32_t mood;    /* in a hundred: of the usual pauses */
+};
+
+#define ASLEEP 1000000 /* a mood: no call before its end */
+
+/* Bursts are seconds of ten times the calls, nights are without any. */
+static void mood_change(struct caller *caller)
+{
+    const enum scene_load load = caller->broker->run->scene.load;
+    const bool was_usual = caller->mood == 100;
+
+    caller->mood = 100;
+    caller->till_us =
+        world_now_us() + random_between(&caller->random, 2, 10) * SECOND;
+    if (!was_usual || load == SCENE_STEADY)
+        return;
+    caller->mood = load == SCENE_BURSTS ? 10 : ASLEEP;
+}
+
+static void caller_pause(struct caller *caller)
+{
+    if (world_now_us() >= caller->till_us)
+        mood_change(caller);
+    if (caller->mood == ASLEEP)
+        world_sleep_until(caller->till_us);
+    else
+        world_sleep(
+            random_wait(&caller->random, caller->broker->run->scene.pause_us *
+                                             caller->mood / 100));
+}
+
+static void caller_call(struct caller *caller)
+{
+    struct broker *broker = caller->broker;
+    const struct scene *scene = &broker->run->scene;
+    struct seqb_sequence *sequence = broker->sequences[caller->key];
+    const size_t n = (size_t)random_between(&caller->random, 1, scene->most);
+    struct judge_call call = {
+        .broker = broker, .key = caller->key, .begun_us = world_now_us()};
+    int64_t numbers[MOST];
+    struct seqb_error err;
+
+    call.status = n == 1 ? queue_next(sequence, numbers, &err)
+                         : queue_next_many(sequence, n, numbers, &err);
+    if (broker->is_open)
+        judge_answer(&call, numbers, n, &err);
+}
+
+static void *caller_run(void *argument)
+{
+    struct caller *caller = argument;
+    struct broker *broker = caller->broker;
+
+    for (;;) {
+        caller_pause(caller);
+        if (!broker->is_open || broker->run->is_over)
+            break;
+        caller_call(caller);
+    }
+    if (--broker->callers == 0)
+        world_wake(&broker->callers, true);
+    free(caller);
+    return NULL;
+}
+
+void callers_start(struct broker *broker)
+{
+    const struct scene *scene = &broker->run->scene;
+
+    for (int32_t i = 0; i < scene->callers * scene->keys; i++) {
+        struct caller *caller = malloc(sizeof *caller);
+
+        if (caller == NULL)
+            abort();
+        *caller = (struct caller){
+            .broker = broker,
+            .random = random_of(scene->seed, STREAM_CALLERS +
+                                                 (uint64_t)broker->index * 64 +
+                                                 (uint64_t)i),
+            .key = i % scene->keys,
+            .mood = 100};
+        broker->callers++;
+        (void)world_spawn(caller_run, caller, false);
+    }
+}

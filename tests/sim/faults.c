@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How each kind of fault begins and ends. */
+#include "faults.h"
+
+#include <stdlib.h>
+
+#include "world.h"
+
+#define LAG_MAX_MS     3000
+#define REPLICATION_US (300 * MS)
+#define EVICTION_US    (100 * MS)
+
+/* By how many windows the library raises a changed authority; smaller than
+ * any failover_gap here. */
+#define WINDOW_GAP 65536
+
+struct fault {
+    struct run *run;
+    int32_t index; /* of the backend */
+    struct store *store;
+    struct net_server *server;
+    enum fault_kind kind;
+    int64_t for_us;
+    int64_t until_us;
+    bool is_over;
+};
+
+static struct random *chance(struct fault *fault)
+{
+    return &fault->run->faults;
+}
+
+/* Some of the brokers, at least one. */
+static uint32_t some_brokers(struct fault *fault)
+{
+    const int64_t all = ((int64_t)1 << fault->run->scene.brokers) - 1;
+
+    return (uint32_t)(random_chance(chance(fault), 50)
+                          ? all
+                          : random_between(chance(fault), 1, all));
+}
+
+/* --- the way to it --- */
+
+static void outage_begin(struct fault *fault)
+{
+    fault->server->is_down = true;
+    fault->server->epoch++;
+    store_restart(fault->store, random_chance(chance(fault), 50));
+}
+
+static void outage_end(struct fault *fault)
+{
+    fault->server->is_down = false;
+}
+
+static void hang_begin(struct fault *fault)
+{
+    fault->server->hung_until_us = fault->until_us;
+}
+
+static void cut_begin(struct fault *fault)
+{
+    fault->server->cut = some_brokers(fault);
+    fault->server->cut_until_us = fault->until_us;
+}
+
+static void cut_end(struct fault *fault)
+{
+    fault->server->cut = 0;
+}
+
+static void slow_begin(struct fault *fault)
+{
+    static const int32_t times[] = {5, 50, 200, 2000};
+
+    fault->server->slow = times[random_between(chance(fault), 0, 3)];
+}
+
+static void slow_end(struct fault *fault)
+{
+    fault->server->slow = 1;
+}
+
+static void losses_begin(struct fault *fault)
+{
+    fault->server->lost = random_chance(chance(fault), 30) ? 100 : 25;
+}
+
+static void losses_end(struct fault *fault)
+{
+    fault->server->lost = 0;
+}
+
+static void break_begin(struct fault *fault)
+{
+    net_break(fault->server);
+}
+
+/* --- the store --- */
+
+static bool is_authority(const struct fault *fault)
+{
+    const struct scene *scene = &fault->run->scene;
+
+    return scene->pool.authority >= 0 &&
+           &scene->backends[scene->pool.authority].store == fault->store;
+}
+
+/* What a direct store may lose is bounded; a windowed one may lose all. */
+static bool may_lose(const struct fault *fault, int64_t values)
+{
+    if (fault->store->is_windowed)
+        return true;
+    return values < (is_authority(fault) ? WINDOW_GAP
+                                         : fault->run->scene.pool.failover_gap);
+}
+
+static void failover_begin(struct fault *fault)
+{
+    fault->server->is_down = true;
+    fault->server->epoch++;
+    if (may_lose(fault, store_loss(fault->store)))
+        store_promote_copy(fault->store);
+}
+
+static void demote_begin(struct fault *fault)
+{
+    if (!may_lose(fault, store_loss(fault->store)))
+        return;
+    store_demote(fault->store);
+    fault->server->is_barred = true;
+}
+
+static void demote_end(struct fault *fault)
+{
+    if (!fault->server->is_barred)
+        return;
+    store_promote_again(fault->store);
+    fault->server->is_barred = false;
+}
+
+/* Whether every broker knows so much of the store's counters that any of them,
+ * who notices first, puts them above what all were granted. */
+static bool is_known_to_all(const struct fault *fault)
+{
+    struct run *run = fault->run;
+    const int64_t gap =
+        is_authority(fault) ? WINDOW_GAP : run->scene.pool.failover_gap;
+
+    for (int32_t i = 0; i < run->scene.brokers; i++) {
+        const struct broker *broker = run->machines[i].broker;
+        const struct site *site =
+            broker == NULL ? NULL : &broker->sites[fault->index];
+
+        if (site == NULL || !broker->is_open ||
+            !store_is_known(fault->store, site->marks, site->mark_count, gap))
+            return false;
+    }
+    return true;
+}
+
+static void empty_begin(struct fault *fault)
+{
+    if (!may_lose(fault, store_highest(fault->store))) {
+        if (!is_known_to_all(fault))
+            return;
+        /* One that starts again knows nothing. */
+        fault->run->has_to_remember = true;
+    }
+    store_empty(fault->store);
+    net_break(fault->server);
+}
+
+static void evict(void *context)
+{
+    struct fault *fault = context;
+
+    if (fault->is_over) {
+        free(fault);
+        return;
+    }
+    if (fault->store->is_windowed)
+        store_empty(fault->store);
+    world_at(world_now_us() + random_wait(chance(fault), EVICTION_US), evict,
+             fault);
+}
+
+static void evict_begin(struct fault *fault)
+{
+    fault->server->lost = 30;
+    evict(fault);
+}
+
+static void split_begin(struct fault *fault)
+{
+    if (!fault->store->is_windowed)
+        return; /* both sides of a direct one may lose more than the gap */
+    store_split(fault->store);
+    fault->store->aside = some_brokers(fault);
+    fault->server->is_barred = true;
+    fault->server->epoch++;
+}
+
+static void split_end(struct fault *fault)
+{
+    if (fault->store->aside == 0)
+        return;
+    store_join(fault->store);
+    fault->store->aside = 0;
+    fault->server->is_barred = false;
+    fault->server->epoch++;
+}
+
+static void replicate(void *context)
+{
+    struct fault *fault = context;
+
+    if (fault->is_over) {
+        free(fault);
+        return;
+    }
+    store_replicate(fault->store);
+    world_at(world_now_us() + REPLICATION_US, replicate, fault);
+}
+
+static void astray_begin(struct fault *fault)
+{
+    fault->store->aside = some_brokers(fault);
+    fault->server->is_barred = true;
+    fault->server->epoch++;
+    replicate(fault);
+}
+
+static void astray_end(struct fault *fault)
+{
+    fault->store->aside = 0;
+    fault->server->is_barred = false;
+    fault->server->epoch++;
+}
+
+/* --- all of them --- */
+
+static void nothing(struct fault *fault)
+{
+    (void)fault;
+}
+
+static const struct {
+    void (*begin)(struct fault *fault);
+    void (*end)(struct fault *fault);
+} kinds[FAULT_KINDS] = {
+    [FAULT_OUTAGE] = {outage_begin, outage_end},
+    [FAULT_HANG] = {hang_begin, nothing},
+    [FAULT_CUT] = {cut_begin, cut_end},
+    [FAULT_SLOW] = {slow_begin, slow_end},
+    [FAULT_LOSSES] = {losses_begin, losses_end},
+    [FAULT_BREAK] = {break_begin, nothing},
+    [FAULT_FAILOVER] = {failover_begin, outage_end},
+    [FAULT_DEMOTE] = {demote_begin, demote_end},
+    [FAULT_EMPTY] = {empty_begin, nothing},
+    [FAULT_EVICT] = {evict_begin, losses_end},
+    [FAULT_SPLIT] = {split_begin, split_end},
+    [FAULT_ASTRAY] = {astray_begin, astray_end},
+};
+
+static void fault_end(void *context)
+{
+    struct fault *fault = context;
+
+    kinds[fault->kind].end(fault);
+    fault->server->is_taken = false;
+    net_note(fault->server);
+    fault->is_over = true;
+    /* Those two are freed by what they do from time to time. */
+    if (fault->kind != FAULT_ASTRAY && fault->kind != FAULT_EVICT)
+        free(fault);
+}
+
+static void fault_start(void *context)
+{
+    struct fault *fault = context;
+
+    fault->until_us = world_now_us() + fault->for_us;
+    kinds[fault->kind].begin(fault);
+    net_note(fault->server);
+    run_tell(fault->run, "fault %d of backend %d for %lld ms", (int)fault->kind,
+             (int)fault->index, (long long)(fault->for_us / MS));
+    world_at(fault->until_us, fault_end, fault);
+}
+
+bool fault_begin(struct run *run, int32_t i, enum fault_kind kind,
+                 int64_t for_us)
+{
+    struct scene_backend *backend = &run->scene.backends[i];
+    struct fault *fault;
+    int64_t lag_us = 0;
+
+    if (backend->server->is_taken)
+        return false;
+    fault = malloc(sizeof *fault);
+    if (fault == NULL)
+        abort();
+    *fault = (struct fault){.run = run,
+                            .index = i,
+                            .store = &backend->store,
+                            .server = backend->server,
+                            .kind = kind,
+                            .for_us = for_us};
+    backend->server->is_taken = true;
+    run->score.faults++;
+    if (kind > FAULT_HARMLESS || kind == FAULT_OUTAGE) {
+        store_copy(fault->store);
+        lag_us = random_between(&run->faults, 0, LAG_MAX_MS) * MS;
+    }
+    world_at(world_now_us() + lag_us, fault_start, fault);
+    return true;
+}

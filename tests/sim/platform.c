@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What platform/clock.c and platform/thread.c are to the library, made of a
+ * world's time and tasks; and the calls of pthreads that may wait, which the
+ * linker sends here (--wrap). A mutex stays a real one: whoever finds it
+ * taken lets others run.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "platform/clock.h"
+#include "platform/thread.h"
+#include "world.h"
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock);
+int __wrap_pthread_cond_signal(pthread_cond_t *condition);
+int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
+int __wrap_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
+ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned int flags);
+
+#define TAKEN_US 10 /* before a lock that was taken is tried again */
+
+int64_t clock_now_us(void)
+{
+    return world_now_us();
+}
+
+int64_t clock_now_ms(void)
+{
+    return world_now_us() / MS;
+}
+
+enum seqb_status thread_start(pthread_t *out, const char *name,
+                              void *(*run)(void *argument), void *argument,
+                              struct seqb_error *err)
+{
+    (void)name;
+    (void)err;
+    *out = (pthread_t)world_spawn(run, argument, true);
+    return SEQB_OK;
+}
+
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+    (void)result;
+    world_join((struct task *)thread);
+    return 0;
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
+{
+    world_may_yield();
+    while (pthread_mutex_trylock(lock) != 0)
+        world_sleep(TAKEN_US);
+    return 0;
+}
+
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+    while (pthread_rwlock_tryrdlock(lock) != 0)
+        world_sleep(TAKEN_US);
+    return 0;
+}
+
+int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+    while (pthread_rwlock_trywrlock(lock) != 0)
+        world_sleep(TAKEN_US);
+    return 0;
+}
+
+void condition_init(pthread_cond_t *condition)
+{
+    pthread_cond_init(condition, NULL);
+}
+
+static bool wait_for(const pthread_cond_t *condition, pthread_mutex_t *lock,
+                     int64_t until_us)
+{
+    bool was_woken;
+
+    pthread_mutex_unlock(lock);
+    was_woken = world_wait(condition, until_us);
+    pthread_mutex_lock(lock);
+    return was_woken;
+}
+
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
+{
+    (void)wait_for(condition, lock, WORLD_NEVER);
+    return 0;
+}
+
+bool condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                    int64_t until_ms)
+{
+    return wait_for(condition, lock,
+                    until_ms > INT64_MAX / MS ? WORLD_NEVER : until_ms * MS);
+}
+
+int __wrap_pthread_cond_signal(pthread_cond_t *condition)
+{
+    world_wake(condition, false);
+    return 0;
+}
+
+int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    world_wake(condition, true);
+    return 0;
+}
+
+void *fork_wiped_new(size_t size)
+{
+    const size_t whole = (size + 63) / 64 * 64;
+    char *memory = aligned_alloc(64, whole);
+
+    for (size_t i = 0; memory != NULL && i < whole; i++)
+        memory[i] = 0;
+    return memory;
+}
+
+void fork_wiped_free(void *memory, size_t size)
+{
+    (void)size;
+    free(memory);
+}
+
+/* The stores' ids, too, are the seed's. */
+ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned int flags)
+{
+    unsigned char *bytes = buffer;
+
+    (void)flags;
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)world_random();
+    return (ssize_t)size;
+}

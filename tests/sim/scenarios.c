@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Four stores, one broker, one kind of trouble. */
+#include "scenarios.h"
+
+#include <stdlib.h>
+
+#include "world.h"
+
+#define WARM_US  (10 * SECOND)
+#define AFTER_US (1800 * SECOND)
+#define FLAP_US  (SECOND / 2)
+
+static struct run *run_new(bool is_windowed)
+{
+    struct run *run = calloc(1, sizeof *run);
+
+    if (run == NULL)
+        abort();
+    scene_plain(&run->scene, 1, is_windowed);
+    return run;
+}
+
+static void refuse(struct run *run, int32_t i, bool is_down)
+{
+    struct net_server *server = run->scene.backends[i].server;
+
+    server->is_down = is_down;
+    if (is_down)
+        server->epoch++;
+    net_note(server);
+}
+
+static void run_finish(struct run *run, struct score *out)
+{
+    run_settle(run);
+    run_end(run);
+    *out = run->score;
+    free(run);
+}
+
+void scenario_away(bool is_windowed, int64_t away_us, struct score *out)
+{
+    struct run *run = run_new(is_windowed);
+
+    run_begin(run, 0);
+    run_until(run, run->begun_us + WARM_US);
+    refuse(run, 2, true);
+    run_until(run, world_now_us() + away_us);
+    refuse(run, 2, false);
+    run_until(run, world_now_us() + AFTER_US);
+    run_finish(run, out);
+}
+
+void scenario_flap(int64_t for_us, struct score *out)
+{
+    struct run *run = run_new(false);
+
+    run_begin(run, 0);
+    run_until(run, run->begun_us + WARM_US);
+    for (int64_t us = 0; us < for_us; us += 2 * FLAP_US) {
+        refuse(run, 2, true);
+        run_until(run, world_now_us() + FLAP_US);
+        refuse(run, 2, false);
+        run_until(run, world_now_us() + FLAP_US);
+    }
+    *out = run->score;
+    run_end(run);
+    free(run);
+}
+
+void scenario_outage(int64_t for_us, struct score *out)
+{
+    struct run *run = run_new(false);
+
+    run_begin(run, 0);
+    run_until(run, run->begun_us + WARM_US);
+    for (int32_t i = 0; i < run->scene.backend_count; i++)
+        refuse(run, i, true);
+    run_until(run, world_now_us() + for_us);
+    for (int32_t i = 0; i < run->scene.backend_count; i++)
+        refuse(run, i, false);
+    run_finish(run, out);
+}

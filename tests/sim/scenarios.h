@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs that are set, not drawn: what a bound is measured with. */
+#pragma once
+
+#include "run.h"
+
+/* One of four partitions is away for so long, under a steady load, and then
+ * there for half an hour. */
+void scenario_away(bool is_windowed, int64_t away_us, struct score *out);
+
+/* One of four refuses and serves in turn, half a second each, for so long. */
+void scenario_flap(int64_t for_us, struct score *out);
+
+/* All four refuse for so long while callers wait. */
+void scenario_outage(int64_t for_us, struct score *out);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is simulated: the stores and servers of one pool, and how its brokers
+ * are configured. Drawn from a seed, or set by a scenario.
+ */
+#pragma once
+
+#include "engine.h"
+#include "ha/ha.h"
+#include "queue/queue.h"
+
+#define SCENE_BACKENDS 9 /* eight partitions and an authority */
+#define SCENE_BROKERS  3
+#define SCENE_KEYS     2
+
+enum scene_load { SCENE_STEADY, SCENE_BURSTS, SCENE_NIGHTS, SCENE_LOADS };
+
+struct scene_backend {
+    struct store store;
+    struct net_server *server; /* its own, or an earlier one's */
+    struct net_server own;
+    char name[16];
+    char host[16]; /* the server's name */
+};
+
+struct scene {
+    uint64_t seed;
+    int32_t brokers;
+    int32_t backend_count;
+    struct scene_backend backends[SCENE_BACKENDS];
+    struct ha_pool_options pool;
+    struct queue_sequence_options sequences[SCENE_KEYS];
+    int32_t keys;
+    int32_t connect_timeout_ms;
+
+    enum scene_load load;
+    int32_t callers;   /* of each broker */
+    int64_t pause_us;  /* of a caller between two calls, usually */
+    int64_t most;      /* numbers in one call */
+    int64_t faulty_us; /* how long there are faults */
+    int64_t fault_us;  /* between two of them, usually */
+    bool has_surgery;  /* a store is made to go back */
+    bool runs_out;     /* a sequence comes to its end */
+    int32_t preempt;
+};
+
+void scene_draw(struct scene *scene, uint64_t seed);
+
+/* One broker over four stores, direct or windowed; nothing happens to them. */
+void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed);
+
+/* After world_begin; and before world_end. `without`: the guards that the
+ * stores lack, of enum store_guard. */
+void scene_init(struct scene *scene, int without);
+void scene_fini(struct scene *scene);
+
+bool scene_is_windowed(const struct scene *scene, int32_t backend);

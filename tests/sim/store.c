@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands in a model of a store, and what becomes of it. */
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/text.h"
+#include "store_cell.h"
+
+const struct store_guard_name store_guards[STORE_GUARDS] = {
+    {"origin", STORE_ORIGIN}, {"replid", STORE_REPLID}, {"role", STORE_ROLE},
+    {"gap", STORE_GAP},       {"base", STORE_BASE},
+};
+
+int64_t store_origin(const struct store *store, int32_t side)
+{
+    const struct store_side *at = &store->sides[side];
+
+    return (store->without & STORE_REPLID) != 0
+               ? at->server << 32
+               : at->server << 32 | at->history;
+}
+
+struct store_cell *store_find(struct store *store, int32_t side,
+                              const char *counter)
+{
+    struct store_content *content = &store->sides[side].content;
+
+    for (int32_t i = 0; i < content->count; i++) {
+        if (strcmp(content->cells[i].counter, counter) == 0)
+            return &content->cells[i];
+    }
+    return NULL;
+}
+
+struct store_cell *store_put(struct store *store, int32_t side,
+                             const char *counter, int64_t value)
+{
+    struct store_content *content = &store->sides[side].content;
+    struct store_cell *cell = store_find(store, side, counter);
+
+    if (cell == NULL && content->count == STORE_CELLS)
+        abort(); /* a scenario with too many counters */
+    if (cell == NULL)
+        cell = &content->cells[content->count++];
+    (void)text_copy(cell->counter, sizeof cell->counter, counter);
+    cell->value = value;
+    cell->origin = store_origin(store, side);
+    return cell;
+}
+
+void store_drop(struct store *store, int32_t side, struct store_cell *cell)
+{
+    struct store_content *content = &store->sides[side].content;
+
+    *cell = content->cells[--content->count];
+}
+
+static int64_t name_new(struct store *store)
+{
+    return ++store->servers;
+}
+
+void store_init(struct store *store, bool is_windowed, int without)
+{
+    *store = (struct store){.is_windowed = is_windowed, .without = without};
+    store->sides[0].server = name_new(store);
+    store->sides[0].history = name_new(store);
+    if (!is_windowed)
+        (void)store_put(store, 0, STORE_BASE_CELL, 0);
+    store_copy(store);
+}
+
+static void claims_forget(struct store *store)
+{
+    for (int32_t i = 0; i < store->claim_count; i++) {
+        free(store->claims[i].name);
+        free(store->claims[i].text);
+    }
+    store->claim_count = 0;
+}
+
+void store_fini(struct store *store)
+{
+    claims_forget(store);
+}
+
+const char *store_claim(struct store *store, const char *name, const char *text)
+{
+    struct store_claim *claim = store->claims;
+
+    for (int32_t i = 0; i < store->claim_count; i++, claim++) {
+        if (strcmp(claim->name, name) == 0)
+            return claim->text;
+    }
+    if (text == NULL)
+        return "";
+    if (store->claim_count == STORE_CLAIMS)
+        abort();
+    store->claim_count++;
+    claim->name = text_copy_of(name);
+    claim->text = text_copy_of(text);
+    if (claim->name == NULL || claim->text == NULL)
+        abort();
+    return claim->text;
+}
+
+/* --- what becomes of it --- */
+
+void store_copy(struct store *store)
+{
+    store->copy = store->sides[0].content;
+}
+
+void store_promote_copy(struct store *store)
+{
+    store->sides[0] = (struct store_side){.content = store->copy,
+                                          .server = name_new(store),
+                                          .history = name_new(store)};
+}
+
+void store_demote(struct store *store)
+{
+    store->sides[0].content = store->copy;
+    store->sides[0].history = name_new(store);
+    store->sides[0].is_replica = true;
+}
+
+void store_promote_again(struct store *store)
+{
+    store->sides[0].history = name_new(store);
+    store->sides[0].is_replica = false;
+}
+
+void store_split(struct store *store)
+{
+    store->sides[1] = (struct store_side){.content = store->copy,
+                                          .server = name_new(store),
+                                          .history = name_new(store)};
+}
+
+void store_join(struct store *store)
+{
+    store->sides[0] = store->sides[1];
+}
+
+void store_replicate(struct store *store)
+{
+    struct store_side *replica = &store->sides[1];
+
+    if (!replica->is_replica)
+        replica->server = name_new(store);
+    replica->is_replica = true;
+    replica->history = store->sides[0].history;
+    replica->content = store->sides[0].content;
+}
+
+void store_empty(struct store *store)
+{
+    store->sides[0].content.count = 0;
+    if (store->is_windowed)
+        claims_forget(store);
+}
+
+void store_restart(struct store *store, bool has_copy)
+{
+    if (!store->is_windowed)
+        return;
+    if (has_copy)
+        store->sides[0].content = store->copy;
+    else
+        store_empty(store);
+    store->sides[0].server = name_new(store);
+}
+
+void store_go_back(struct store *store, int64_t values)
+{
+    struct store_content *content = &store->sides[0].content;
+
+    for (int32_t i = 0; i < content->count; i++) {
+        int64_t *value = &content->cells[i].value;
+
+        *value = *value > values ? *value - values : 0;
+    }
+}
+
+void store_advance(struct store *store, bool is_lease, int64_t value)
+{
+    struct store_content *content = &store->sides[0].content;
+
+    for (int32_t i = 0; i < content->count; i++) {
+        struct store_cell *cell = &content->cells[i];
+
+        if (cell->counter[0] != '\0' && cell->value < value &&
+            is_lease == (strncmp(cell->counter, "window/", 7) == 0))
+            cell->value = value;
+    }
+}
+
+int64_t store_highest(const struct store *store)
+{
+    const struct store_content *content = &store->sides[0].content;
+    int64_t highest = 0;
+
+    for (int32_t i = 0; i < content->count; i++) {
+        if (content->cells[i].value > highest)
+            highest = content->cells[i].value;
+    }
+    return highest;
+}
+
+bool store_serves(const struct store *store, int32_t side)
+{
+    return !store->sides[side].is_replica || (store->without & STORE_ROLE) != 0;
+}
+
+/* The value that the counter has in the copy, or would begin after. */
+static int64_t copied_value(const struct store *store, const char *counter)
+{
+    int64_t base = 0;
+
+    for (int32_t i = 0; i < store->copy.count; i++) {
+        const struct store_cell *cell = &store->copy.cells[i];
+
+        if (strcmp(cell->counter, counter) == 0)
+            return cell->value;
+        if (cell->counter[0] == '\0')
+            base = cell->value;
+    }
+    return base;
+}
+
+int64_t store_loss(const struct store *store)
+{
+    const struct store_content *content = &store->sides[0].content;
+    int64_t most = 0;
+
+    for (int32_t i = 0; i < content->count; i++) {
+        const struct store_cell *cell = &content->cells[i];
+        const int64_t loss = cell->value - copied_value(store, cell->counter);
+
+        if (loss > most)
+            most = loss;
+    }
+    return most;
+}
+
+bool store_is_known(const struct store *store, const struct store_mark *marks,
+                    int32_t count, int64_t gap)
+{
+    const struct store_content *content = &store->sides[0].content;
+
+    for (int32_t i = 0; i < content->count; i++) {
+        const struct store_cell *cell = &content->cells[i];
+        int32_t k = 0;
+
+        while (k < count && strcmp(marks[k].counter, cell->counter) != 0)
+            k++;
+        if (cell->counter[0] != '\0' &&
+            (k == count || cell->value - marks[k].value >= gap))
+            return false;
+    }
+    return true;
+}

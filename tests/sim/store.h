@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model of a store: counters with the rules of <seqbroker/backend.h>, and
+ * what may become of them. Pure; when and whether a command arrives is
+ * net.h's and engine.h's.
+ *
+ * A store has two sides, as a server and its replica: side 0 serves, side 1
+ * is there while brokers are led to it, by a split brain or a wrong address.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <seqbroker/backend.h>
+
+#define STORE_CELLS  24
+#define STORE_CLAIMS 8
+
+/* What a model may lack, to show that the simulator notices. */
+enum store_guard {
+    STORE_ORIGIN = 1, /* a cell is compared with the store's origin */
+    STORE_REPLID = 2, /* the origin changes when a primary is made again */
+    STORE_ROLE = 4,   /* a replica refuses */
+    STORE_GAP = 8,    /* a direct counter that is bound anew is raised */
+    STORE_BASE = 16,  /* and so is the base */
+};
+
+#define STORE_GUARDS 5
+
+extern const struct store_guard_name {
+    const char *name;
+    enum store_guard guard;
+} store_guards[STORE_GUARDS];
+
+struct store_cell {
+    char counter[SEQB_COUNTER_SIZE]; /* "": a direct store's base */
+    int64_t value;                   /* last granted; windowed: offsets used */
+    int64_t origin;
+    int64_t window; /* windowed only, like `size` */
+    int64_t size;
+};
+
+struct store_content {
+    struct store_cell cells[STORE_CELLS];
+    int32_t count;
+};
+
+struct store_side {
+    struct store_content content;
+    int64_t server;  /* which server, or process, this is */
+    int64_t history; /* changes with each promotion */
+    bool is_replica;
+};
+
+/* What a broker was granted last of a counter. */
+struct store_mark {
+    char counter[SEQB_COUNTER_SIZE];
+    int64_t value;
+};
+
+struct store_claim {
+    char *name;
+    char *text;
+};
+
+struct store {
+    bool is_windowed;
+    int without;     /* enum store_guard, those that are missing */
+    uint32_t aside;  /* bit b: broker b is led to side 1 */
+    int64_t servers; /* names given so far, of servers and histories */
+    struct store_side sides[2];
+    struct store_content copy; /* a backup, or what a replica has */
+    struct store_claim claims[STORE_CLAIMS];
+    int32_t claim_count;
+};
+
+void store_init(struct store *store, bool is_windowed, int without);
+void store_fini(struct store *store);
+
+/* --- commands, on one side --- */
+
+void store_reserve(struct store *store, int32_t side,
+                   struct seqb_request *request);
+enum seqb_status store_raise(struct store *store, int32_t side,
+                             const struct seqb_raise *raise, int64_t *out);
+enum seqb_status store_install(struct store *store, int32_t side,
+                               const struct seqb_window *window,
+                               int64_t *standing);
+const char *store_claim(struct store *store, const char *name,
+                        const char *text);
+
+/* --- what becomes of it --- */
+
+/* What stands on side 0 now is what a copy, or a replica, has. */
+void store_copy(struct store *store);
+
+/* Another server goes on with the copy. */
+void store_promote_copy(struct store *store);
+
+/* The same server gets the copy as a replica, for a while ... */
+void store_demote(struct store *store);
+
+/* ... and is the primary again, with what it got. */
+void store_promote_again(struct store *store);
+
+/* Side 1 goes on with the copy as a second primary; then side 0 gives way. */
+void store_split(struct store *store);
+void store_join(struct store *store);
+
+/* Side 1 is a replica, with what side 0 has now. */
+void store_replicate(struct store *store);
+
+/* All counters are gone, a direct store's base too. */
+void store_empty(struct store *store);
+
+/* The process starts again; a windowed store has the copy, or nothing. */
+void store_restart(struct store *store, bool has_copy);
+
+/* Every counter goes back with the same origin: somebody's surgery. */
+void store_go_back(struct store *store, int64_t values);
+
+/* Every counter, or every counter of leases, goes on to that value. */
+void store_advance(struct store *store, bool is_lease, int64_t value);
+
+/* Whether that side takes commands: not if it is a replica. */
+bool store_serves(const struct store *store, int32_t side);
+
+/* How far the counters would go back with the copy, at most. */
+int64_t store_loss(const struct store *store);
+
+/* Whether a broker with those marks would put any counter above what all were
+ * granted, if it found it gone: it stands no more than `gap` above its mark. */
+bool store_is_known(const struct store *store, const struct store_mark *marks,
+                    int32_t count, int64_t gap);
+
+/* The highest value of any counter. */
+int64_t store_highest(const struct store *store);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cells of a model store, for store.c and store_serve.c alone. */
+#pragma once
+
+#include "store.h"
+
+#define STORE_BASE_CELL "" /* where direct counters start that have no cell */
+
+int64_t store_origin(const struct store *store, int32_t side);
+
+/* The counter's cell, or NULL. */
+struct store_cell *store_find(struct store *store, int32_t side,
+                              const char *counter);
+
+/* Puts the counter's cell, made if absent, at `value` and the side's origin. */
+struct store_cell *store_put(struct store *store, int32_t side,
+                             const char *counter, int64_t value);
+
+void store_drop(struct store *store, int32_t side, struct store_cell *cell);

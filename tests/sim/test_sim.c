@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulator itself: that it repeats its runs, and that it finds faults;
+ * and the bounds that are measured with it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ha/fence.h"
+#include "scenarios.h"
+#include "world.h"
+
+#define SEEDS     20
+#define MANY      400 /* seeds in which a missing guard must show */
+#define DAY_US    (86400 * SECOND)
+#define FLAP_US   (600 * SECOND)
+#define BITS      2  /* of the scenarios' pool */
+#define WINDOW    12 /* and its window_bits */
+#define OVERTAKEN 1  /* grant that may come between an ask and its answer */
+
+static void same_seed_is_the_same_run(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct score first;
+        struct score second;
+
+        run_seed(seed, 0, false, &first);
+        run_seed(seed, 0, false, &second);
+        assert_true(first.calls > 0);
+        assert_int_equal(first.digest, second.digest);
+        assert_int_equal(first.numbers, second.numbers);
+    }
+}
+
+static void other_seeds_are_other_runs(void **state)
+{
+    struct score first;
+    struct score second;
+
+    (void)state;
+    run_seed(1, 0, false, &first);
+    run_seed(2, 0, false, &second);
+    assert_true(first.digest != second.digest);
+}
+
+/* The first seed in which a number is repeated, 0 if there is none. */
+static uint64_t find_repeat(int without)
+{
+    for (uint64_t seed = 1; seed <= MANY; seed++) {
+        struct score score;
+
+        run_seed(seed, without, false, &score);
+        if (score.repeats > 0)
+            return seed;
+    }
+    return 0;
+}
+
+static void store_that_lacks_a_guard_is_found_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < STORE_GUARDS; i++) {
+        const uint64_t seed = find_repeat(store_guards[i].guard);
+
+        print_message("# without %s: seed %d repeats\n", store_guards[i].name,
+                      (int)seed);
+        if (seed == 0)
+            fail_msg("no seed repeats a number without %s",
+                     store_guards[i].name);
+    }
+}
+
+static void score_is_clean(const struct score *score)
+{
+    if (score->failures > 0)
+        fail_msg("%s", score->failure);
+    assert_int_equal(score->errors, 0);
+    assert_true(score->numbers > 0);
+}
+
+static void away_for_a_day(bool is_windowed, struct score *score)
+{
+    scenario_away(is_windowed, DAY_US, score);
+    score_is_clean(score);
+    print_message("# %s: away for a day: disorder=%lld of %lld numbers, "
+                  "largest grant %lld\n",
+                  is_windowed ? "windowed" : "direct",
+                  (long long)score->disorder, (long long)score->numbers,
+                  (long long)score->largest);
+}
+
+static void direct_partition_comes_back_near_the_others(void **state)
+{
+    struct score score;
+
+    (void)state;
+    away_for_a_day(false, &score);
+    assert_true(score.disorder <=
+                (FENCE_LAG_VALUES + (4 + OVERTAKEN) * score.largest) << BITS);
+}
+
+static void windowed_partition_comes_back_near_the_others(void **state)
+{
+    struct score score;
+
+    (void)state;
+    away_for_a_day(true, &score);
+    assert_true(score.disorder <= (int64_t)(FENCE_LAG_WINDOWS + 1)
+                                      << (WINDOW + BITS));
+}
+
+static void flapping_partition_is_seldom_ejected(void **state)
+{
+    struct score score;
+
+    (void)state;
+    scenario_flap(FLAP_US, &score);
+    print_message("# flapping at 1 Hz for 10 minutes: %lld ejections\n",
+                  (long long)score.ejections);
+    score_is_clean(&score);
+    assert_true(score.ejections >= 1);
+    assert_true(score.ejections <= 12);
+}
+
+/* Urged probes of one that is away do not make it rest longer. */
+static void all_come_back_soon_after_a_short_outage(void **state)
+{
+    struct score score;
+
+    (void)state;
+    scenario_outage(10 * SECOND, &score);
+    if (score.failures > 0)
+        fail_msg("%s", score.failure);
+    print_message("# all away for 10 s: the last one back after %lld ms\n",
+                  (long long)(score.rescue_us / MS));
+    assert_true(score.errors > 0);
+    assert_true(score.rescue_us < 15 * SECOND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_seed_is_the_same_run),
+        cmocka_unit_test(other_seeds_are_other_runs),
+        cmocka_unit_test(store_that_lacks_a_guard_is_found_out),
+        cmocka_unit_test(direct_partition_comes_back_near_the_others),
+        cmocka_unit_test(windowed_partition_comes_back_near_the_others),
+        cmocka_unit_test(flapping_partition_is_seldom_ejected),
+        cmocka_unit_test(all_come_back_soon_after_a_short_outage),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

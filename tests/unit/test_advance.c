@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sequence moved forwards by an operator, over scripted stores: nothing at
+ * or below the number is handed out afterwards, whatever is under way.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ha/layout.h"
+#include "queue/sequence.h"
+#include "support/events.h"
+#include "support/rig.h"
+
+#define COUNTER_0 "main/0/order"
+#define COUNTER_1 "main/1/order"
+#define SHIFT     3 /* bits below the counter value: two partitions, runs of 4 */
+
+static int64_t lowest(const struct numbers *numbers)
+{
+    int64_t low = INT64_MAX;
+
+    for (size_t i = 0; i < numbers->count; i++) {
+        if (numbers->values[i] < low)
+            low = numbers->values[i];
+    }
+    return low;
+}
+
+static void advance(struct rig_broker *broker, int64_t to)
+{
+    struct seqb_error err;
+
+    if (queue_advance(broker->queue, "order", to, &err) != SEQB_OK)
+        fail_msg("not advanced: %s", err.text);
+}
+
+static void expect_refused(struct rig_broker *broker, int64_t to,
+                           enum seqb_status expected, const char *words)
+{
+    struct seqb_error err = {SEQB_OK, ""};
+
+    assert_int_equal(queue_advance(broker->queue, "order", to, &err), expected);
+    assert_int_equal(err.status, expected);
+    rig_expect_words(err.text, words);
+}
+
+static void take_stock(struct rig_broker *broker, struct numbers *out)
+{
+    rig_await_rest(broker);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock, out);
+}
+
+/* The number need not be a run's last. */
+static void numbers_are_above_what_was_advanced_to(void **state)
+{
+    struct rig *rig = *state;
+    static const int64_t to[] = {100000, 200001, 300007, 400003, 1 << 30};
+    struct rig_broker *broker = rig_open(rig);
+    struct numbers before;
+
+    numbers_init(&before);
+    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
+        struct numbers after;
+
+        numbers_init(&after);
+        rig_take(broker, 10, &before);
+        advance(broker, to[i]);
+        assert_true(fake_value(rig->stores[0], COUNTER_0) > to[i] >> SHIFT);
+        assert_true(fake_value(rig->stores[1], COUNTER_1) > to[i] >> SHIFT);
+        take_stock(broker, &after);
+        rig_take(broker, 100, &after);
+        assert_true(lowest(&after) > to[i]);
+        /* Nor is much more skipped than has to be. */
+        assert_true(lowest(&after) <= to[i] + (2 << SHIFT));
+        numbers_add(&before, after.values, after.count);
+        numbers_fini(&after);
+    }
+    assert_int_equal(numbers_repeats(&before), 0);
+    numbers_fini(&before);
+}
+
+static void windows_are_skipped_as_a_whole(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    const int64_t to = (int64_t)1000 << (8 + SHIFT); /* in window 1000 */
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_take(broker, 100, &numbers);
+    rig_await_rest(broker);
+    advance(broker, to);
+    assert_true(fake_window(rig->stores[0], COUNTER_0) > 1000);
+    assert_true(fake_window(rig->stores[1], COUNTER_1) > 1000);
+    numbers.count = 0;
+    rig_take(broker, 1000, &numbers);
+    assert_true(lowest(&numbers) > to);
+    numbers_fini(&numbers);
+}
+
+static void what_is_dropped_was_not_taken(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_take(broker, 10, &numbers);
+    rig_await_rest(broker);
+    assert_true(rig_status(broker, "order").stock > 0);
+    advance(broker, 1000000);
+    assert_int_equal(rig_status(broker, "order").taken, 10);
+    rig_take(broker, 10, &numbers);
+    assert_int_equal(rig_status(broker, "order").taken, 20);
+    assert_true(rig_status(broker, "order").rate < 1000000);
+    numbers_fini(&numbers);
+}
+
+static void sequence_never_goes_back(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    const int64_t most =
+        (layout_counter_max(1, 2) << SHIFT) - 1; /* one value is left */
+    struct numbers numbers;
+    int64_t highest;
+    char words[64];
+
+    numbers_init(&numbers);
+    rig_take(broker, 1, &numbers);
+    take_stock(broker, &numbers);
+    highest = numbers_highest(&numbers);
+    (void)snprintf(words, sizeof words, "numbers up to %lld were granted",
+                   (long long)highest);
+    expect_refused(broker, 1, SEQB_INVALID, words);
+    expect_refused(broker, highest - 1, SEQB_INVALID, words);
+    expect_refused(broker, highest, SEQB_INVALID, words);
+    expect_refused(broker, 0, SEQB_INVALID, "0 is no number");
+    expect_refused(broker, -5, SEQB_INVALID, "-5 is no number");
+    expect_refused(broker, most + 1, SEQB_INVALID, "beyond its bits");
+    expect_refused(broker, INT64_MAX, SEQB_INVALID, "beyond its bits");
+    assert_true(fake_value(rig->stores[0], COUNTER_0) <= highest >> SHIFT);
+    advance(broker, highest + 1);
+    /* Now the stores have granted more than that. */
+    expect_refused(broker, highest + 1, SEQB_INVALID, "never goes back");
+    advance(broker, most);
+    numbers.count = 0;
+    take_stock(broker, &numbers);
+    assert_true(lowest(&numbers) > most);
+    assert_int_equal(queue_advance(broker->queue, "no", 5, NULL),
+                     SEQB_UNKNOWN_KEY);
+    numbers_fini(&numbers);
+}
+
+static void windowed_bits_have_their_bound(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    const int64_t windows = layout_window_max(1, 2, 8);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    expect_refused(broker, windows << (8 + SHIFT), SEQB_INVALID,
+                   "beyond its bits");
+    advance(broker, (windows << (8 + SHIFT)) - 1);
+    rig_take(broker, 1, &numbers);
+    assert_true(lowest(&numbers) >= windows << (8 + SHIFT));
+    numbers_fini(&numbers);
+}
+
+static void nothing_granted_yet_is_no_obstacle(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig_use(rig, 1000, &numbers);
+    broker = rig_open(rig);
+    advance(broker, 1); /* the stores are beyond it already */
+    rig_take(broker, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void partition_that_is_down_is_raised_before_it_is_used(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    events_start();
+    rig_take(broker, 10, &numbers);
+    fake_set_down(rig->stores[0], true);
+    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, &numbers);
+    expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
+                   "; partition 0 (b0): fake store-0: is down");
+    assert_int_equal(events_count("event=advanced", "key=order"), 1);
+    assert_int_equal(events_count("event=advanced", "b0"), 1);
+    assert_true(fake_value(rig->stores[1], COUNTER_1) > 1000000 >> SHIFT);
+    assert_true(fake_value(rig->stores[0], COUNTER_0) < 1000000 >> SHIFT);
+    fake_set_down(rig->stores[0], false);
+    numbers.count = 0;
+    rig_take_until(broker, 0, SEQB_PARTITION_UP, &numbers);
+    rig_take(broker, 1000, &numbers);
+    assert_true(lowest(&numbers) > 1000000);
+    assert_true(fake_value(rig->stores[0], COUNTER_0) > 1000000 >> SHIFT);
+    numbers_fini(&numbers);
+}
+
+static void store_that_refuses_is_told(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_take(broker, 10, &numbers);
+    rig_await_rest(broker);
+    fake_fail(rig->stores[1], FAKE_RAISE, 1, SEQB_REFUSED);
+    expect_refused(broker, 1000000, SEQB_UNAVAILABLE, "; partition 1 (b1): ");
+    numbers.count = 0;
+    rig_take(broker, 1000, &numbers);
+    assert_true(lowest(&numbers) > 1000000);
+    numbers_fini(&numbers);
+}
+
+/* --- under way --- */
+
+struct call {
+    struct rig_broker *broker;
+    int64_t out;
+    enum seqb_status status;
+    struct seqb_error err;
+};
+
+static void *take_one(void *argument)
+{
+    struct call *call = argument;
+
+    call->status = rig_take_one(call->broker, &call->out, &call->err);
+    return NULL;
+}
+
+static void *advance_far(void *argument)
+{
+    struct call *call = argument;
+
+    call->status =
+        queue_advance(call->broker->queue, "order", 1000000, &call->err);
+    return NULL;
+}
+
+static bool has_floor(void *context)
+{
+    struct seqb_sequence *sequence =
+        rig_sequence(((struct call *)context)->broker, "order");
+    bool is_set;
+
+    pthread_mutex_lock(&sequence->lock);
+    is_set = sequence->floor > 0;
+    pthread_mutex_unlock(&sequence->lock);
+    return is_set;
+}
+
+/* The answer to a request that was sent before is too low, and is not handed
+ * out; the store is asked again. */
+static void grant_on_its_way_is_dropped(void **state)
+{
+    struct rig *rig = *state;
+    struct call taker;
+    struct call operator_;
+    pthread_t threads[2];
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    taker.broker = rig_open(rig);
+    operator_.broker = taker.broker;
+    rig_take(taker.broker, 1, &numbers);
+    take_stock(taker.broker, &numbers);
+    fake_hang(rig->stores[0]);
+    pthread_create(&threads[0], NULL, take_one, &taker);
+    assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
+    pthread_create(&threads[1], NULL, advance_far, &operator_);
+    rig_await(has_floor, &operator_);
+    fake_release(rig->stores[0]);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    assert_int_equal(taker.status, SEQB_OK);
+    assert_int_equal(operator_.status, SEQB_OK);
+    assert_true(taker.out > 1000000);
+    numbers_fini(&numbers);
+}
+
+static void hung_store_is_waited_for_until_the_deadline(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = 50;
+    rig->sequences[0].max_unused = 1 << 16;
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    rig_await_rest(broker);
+    fake_hang(rig->stores[0]);
+    expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
+                   "partition 0 (b0): no answer in time");
+    fake_release(rig->stores[0]);
+    numbers_fini(&numbers);
+}
+
+#define TAKERS 3
+
+/* What takers and the operator share. */
+struct crowd {
+    struct rig_broker *broker;
+    _Atomic int64_t floor; /* advanced to, and the call has returned */
+    atomic_bool is_over;
+    _Atomic int64_t taken;
+    _Atomic int64_t too_low;
+    _Atomic int64_t failures;
+};
+
+/* By one, and by many at once. */
+static void *taker_run(void *argument)
+{
+    struct crowd *crowd = argument;
+    struct seqb_sequence *sequence = NULL;
+    int64_t many[7];
+
+    if (queue_find(crowd->broker->queue, "order", &sequence, NULL) != SEQB_OK)
+        return NULL;
+    for (size_t round = 0; !atomic_load(&crowd->is_over); round++) {
+        const int64_t floor = atomic_load(&crowd->floor);
+        const size_t n = round % 2 == 0 ? 1 : 7;
+
+        if ((n == 1 ? queue_next(sequence, many, NULL)
+                    : queue_next_many(sequence, n, many, NULL)) != SEQB_OK) {
+            atomic_fetch_add(&crowd->failures, 1);
+            continue;
+        }
+        for (size_t i = 0; i < n; i++)
+            atomic_fetch_add(&crowd->too_low, many[i] <= floor);
+        atomic_fetch_add(&crowd->taken, (int64_t)n);
+    }
+    return NULL;
+}
+
+static bool goes_on(void *context)
+{
+    return atomic_load(&((struct crowd *)context)->taken) > 0;
+}
+
+/* Each time beyond all that was granted, which the error says. */
+static void advance_beyond(struct crowd *crowd, int64_t gap)
+{
+    struct numbers few;
+    int64_t to;
+
+    numbers_init(&few);
+    rig_take(crowd->broker, 1, &few);
+    to = numbers_highest(&few) + gap;
+    numbers_fini(&few);
+    advance(crowd->broker, to);
+    atomic_store(&crowd->floor, to);
+    atomic_store(&crowd->taken, 0);
+    rig_await(goes_on, crowd);
+}
+
+static void expect_none_too_low(struct rig *rig)
+{
+    struct crowd crowd = {.broker = rig_open(rig)};
+    pthread_t threads[TAKERS];
+
+    for (size_t i = 0; i < TAKERS; i++)
+        pthread_create(&threads[i], NULL, taker_run, &crowd);
+    for (size_t i = 0; i < rig_scaled(200); i++)
+        advance_beyond(&crowd, (int64_t)1 << 32);
+    atomic_store(&crowd.is_over, true);
+    for (size_t i = 0; i < TAKERS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&crowd.too_low), 0);
+    assert_int_equal(atomic_load(&crowd.failures), 0);
+}
+
+static void no_taker_gets_what_is_too_low(void **state)
+{
+    struct rig *rig = *state;
+
+    rig->sequences[0].prefetch = true;
+    expect_none_too_low(rig);
+}
+
+static void no_taker_gets_what_is_too_low_of_a_window(void **state)
+{
+    struct rig *rig = *state;
+
+    rig->sequences[0].prefetch = true;
+    expect_none_too_low(rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(numbers_are_above_what_was_advanced_to),
+        WINDOWED(windows_are_skipped_as_a_whole),
+        DIRECT(what_is_dropped_was_not_taken),
+        DIRECT(sequence_never_goes_back),
+        WINDOWED(windowed_bits_have_their_bound),
+        DIRECT(nothing_granted_yet_is_no_obstacle),
+        DIRECT(partition_that_is_down_is_raised_before_it_is_used),
+        DIRECT(store_that_refuses_is_told),
+        DIRECT(grant_on_its_way_is_dropped),
+        DIRECT(hung_store_is_waited_for_until_the_deadline),
+        DIRECT(no_taker_gets_what_is_too_low),
+        WINDOWED(no_taker_gets_what_is_too_low_of_a_window),
+    };
+
+    return cmocka_run_group_tests_name("advance", tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When a sequence runs out: the arithmetic, as tables, and what a counter
+ * makes of it, over scripted stores with a time that is passed in.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ha/forecast.h"
+#include "ha/layout.h"
+#include "ha/state.h"
+#include "platform/clock.h"
+#include "queue/sequence.h"
+#include "support/events.h"
+#include "support/rig.h"
+
+#define MINUTE INT64_C(60000)
+#define HOUR   (60 * MINUTE)
+#define DAY    FORECAST_DAY_MS
+#define YEAR   (365 * DAY)
+#define HUGE   (INT64_MAX >> 1)
+
+/* --- the arithmetic --- */
+
+/* Two partitions at two times, and when both have passed the limit. */
+static const struct {
+    const char *what;
+    int64_t before[2], now[2];
+    int64_t past_ms, limit, end_ms;
+} ends[] = {
+    {"one a ms, as many left", {1, 1}, {60001, 1}, MINUTE, 120001, 3 * MINUTE},
+    {"both are used", {1, 1}, {60001, 60001}, MINUTE, 120001, MINUTE},
+    {"one does the work of both", {1, 0}, {60001, 0}, MINUTE, 120001, MINUTE},
+    {"nothing is consumed", {500, 500}, {500, 500}, MINUTE, 1000, INT64_MAX},
+    {"nothing is left, nor consumed", {9, 9}, {9, 9}, MINUTE, 9, 0},
+    {"beyond the limit", {9, 9}, {12, 12}, MINUTE, 10, 0},
+    {"nothing is known", {0, 0}, {0, 0}, MINUTE, 10, INT64_MAX},
+    {"only just known", {0, 0}, {500, 500}, MINUTE, 1000, INT64_MAX},
+    {"one went back: that is no consumption",
+     {90, 1},
+     {80, 60001},
+     MINUTE,
+     60001,
+     MINUTE - 79},
+    {"no time passed", {1, 1}, {500, 500}, 0, 1000, INT64_MAX},
+    {"values whose sum passes 63 bits",
+     {HUGE - 1, HUGE - 1},
+     {HUGE, HUGE},
+     1,
+     INT64_MAX,
+     INT64_MAX},
+    {"consumption that passes 63 bits",
+     {1, 1},
+     {INT64_MAX - 1, INT64_MAX - 1},
+     MINUTE,
+     INT64_MAX,
+     0},
+    {"just within 1000 years", {1, 0}, {2, 0}, DAY, 365251, 365249 * DAY},
+    {"just beyond", {1, 0}, {2, 0}, DAY, 365252, INT64_MAX},
+};
+
+static void sequence_runs_out_when_all_partitions_have(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct forecast forecast;
+        int64_t end_ms;
+
+        forecast_init(&forecast, 1000);
+        forecast_sample(&forecast, ends[i].before, ends[i].now, 2,
+                        1000 + ends[i].past_ms);
+        end_ms = forecast_end_ms(&forecast, ends[i].now, 2, ends[i].limit);
+        if (end_ms != ends[i].end_ms && ends[i].end_ms <= FORECAST_FAR_MS)
+            fail_msg("%s: %lld, not %lld", ends[i].what, (long long)end_ms,
+                     (long long)ends[i].end_ms);
+        if ((end_ms == INT64_MAX) != (ends[i].end_ms > FORECAST_FAR_MS))
+            fail_msg("%s: %lld", ends[i].what, (long long)end_ms);
+    }
+}
+
+/* Lets a counter grow by `a_minute` for so long, sampled every minute. */
+static void grow(struct forecast *forecast, int64_t *value, int64_t a_minute,
+                 int64_t ms)
+{
+    for (; ms > 0; ms -= MINUTE) {
+        const int64_t before = *value;
+
+        *value += a_minute;
+        forecast_sample(forecast, &before, value, 1, forecast->at_ms + MINUTE);
+    }
+}
+
+static void jump_is_forgotten_with_the_days(void **state)
+{
+    struct forecast forecast;
+    int64_t value = 1;
+    double usual;
+
+    (void)state;
+    forecast_init(&forecast, 0);
+    grow(&forecast, &value, 600, 3 * DAY);
+    usual = forecast.rate;
+    assert_true(usual > 0.0099 && usual < 0.0101);
+    grow(&forecast, &value, 1000000, MINUTE); /* somebody's failover_gap */
+    assert_true(forecast.rate < 1.0);
+    grow(&forecast, &value, 600, 10 * DAY);
+    assert_true(forecast.rate < 1.01 * usual);
+}
+
+static void jump_at_the_start_is_forgotten_too(void **state)
+{
+    struct forecast forecast;
+    int64_t value = 1;
+
+    (void)state;
+    forecast_init(&forecast, 0);
+    grow(&forecast, &value, 1000000, MINUTE);
+    grow(&forecast, &value, 600, 12 * DAY);
+    assert_true(forecast.rate < 0.0101);
+}
+
+static void new_rate_is_believed_within_days(void **state)
+{
+    struct forecast forecast;
+    int64_t value = 1;
+
+    (void)state;
+    forecast_init(&forecast, 0);
+    grow(&forecast, &value, 60, 5 * DAY);
+    grow(&forecast, &value, 6000, 3 * DAY);
+    assert_true(forecast.rate > 0.09 && forecast.rate <= 0.1);
+    grow(&forecast, &value, 0, 10 * DAY);
+    assert_true(forecast.rate < 0.0001);
+}
+
+static void sequence_at_rest_is_sampled_rarely_and_rightly(void **state)
+{
+    struct forecast forecast;
+    const int64_t before = 1;
+    const int64_t now = 1 + 100 * DAY;
+
+    (void)state;
+    forecast_init(&forecast, 0);
+    assert_false(forecast_is_due(&forecast, FORECAST_SAMPLE_MS - 1));
+    assert_true(forecast_is_due(&forecast, FORECAST_SAMPLE_MS));
+    forecast_sample(&forecast, &before, &now, 1, 100 * DAY);
+    assert_true(forecast.rate > 0.999 && forecast.rate < 1.001);
+    assert_int_equal(forecast.span_ms, FORECAST_SPAN_MS);
+}
+
+static void each_term_is_warned_of_once(void **state)
+{
+    static const struct {
+        int64_t end_ms;
+        bool warns;
+    } steps[] = {
+        {INT64_MAX, false}, {YEAR, false},        {YEAR - 1, true},
+        {YEAR - 2, false},  {INT64_MAX, false},   {YEAR - 1, false},
+        {30 * DAY, false},  {30 * DAY - 1, true}, {DAY, false},
+        {DAY - 1, true},    {0, false},           {YEAR - 1, false},
+    };
+    struct forecast forecast;
+    struct forecast late;
+
+    (void)state;
+    forecast_init(&forecast, 0);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (forecast_warns(&forecast, steps[i].end_ms) != steps[i].warns)
+            fail_msg("step %d", (int)i);
+    }
+    /* What is found late is warned of once, not once for each term. */
+    forecast_init(&late, 0);
+    assert_true(forecast_warns(&late, DAY - 1));
+    assert_false(forecast_warns(&late, DAY - 1));
+}
+
+/* --- a counter's --- */
+
+static struct ha_counter *counter_of(struct rig_broker *broker)
+{
+    return rig_sequence(broker, "order")->counter;
+}
+
+/* Now and a minute later, as the counter's own clock goes. */
+static int64_t end_after_minutes(struct rig_broker *broker, int64_t minutes)
+{
+    return ha_counter_runs_out_ms(counter_of(broker),
+                                  clock_now_ms() + minutes * MINUTE);
+}
+
+static int64_t counter_limit(const struct rig *rig)
+{
+    return layout_counter_max(rig->pool.bits, rig->sequences[0].memory_bits);
+}
+
+static void counters_of_the_store_are_what_is_measured(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    int64_t alone;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->sequences[0].memory_bits = 30 - 10; /* 2^43 values */
+    rig->sequences[0].max_unused = 4 << 20;
+    rig_use(rig, 1, &numbers);
+    fake_put(rig->stores[0], "main/0/order", counter_limit(rig) - 1000000);
+    broker = rig_open(rig);
+    assert_int_equal(end_after_minutes(broker, 0), INT64_MAX);
+    rig_take(broker, 1, &numbers);
+    rig_await_rest(broker);
+    assert_int_equal(end_after_minutes(broker, 2), INT64_MAX);
+    /* Another broker takes a tenth of what is left. */
+    fake_put(rig->stores[0], "main/0/order", counter_limit(rig) - 900000);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_await_rest(broker);
+    alone = end_after_minutes(broker, 4);
+    assert_in_range(alone, 17 * MINUTE, 19 * MINUTE);
+    numbers_fini(&numbers);
+}
+
+static void raise_by_the_gap_is_no_consumption(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->pool.failover_gap = 1000000;
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    rig_await_rest(broker);
+    (void)end_after_minutes(broker, 1);
+    fake_change_origin(rig->stores[0]);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_await_rest(broker);
+    assert_true(fake_value(rig->stores[0], "main/0/order") > 1000000);
+    (void)end_after_minutes(broker, 3);
+    assert_true(counter_of(broker)->forecast.rate * MINUTE < 1000);
+    assert_true(counter_of(broker)->forecast.rate > 0);
+    numbers_fini(&numbers);
+}
+
+static void end_within_a_year_is_told_once(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct ha_counter *counter;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    events_start();
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig_use(rig, 1, &numbers);
+    fake_put(rig->stores[0], "main/0/order", counter_limit(rig) - 10000000);
+    broker = rig_open(rig);
+    counter = counter_of(broker);
+    rig_take(broker, 1, &numbers);
+    rig_await_rest(broker);
+    (void)ha_counter_ask(counter, 1, HA_ASK_ONE, clock_now_ms() + 2 * MINUTE);
+    rig_await_rest(broker);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_await_rest(broker);
+    assert_int_equal(events_count("event=forecast", ""), 0);
+    for (int64_t i = 2; i < 6; i++) {
+        (void)ha_counter_ask(counter, 1, HA_ASK_ONE,
+                             clock_now_ms() + 2 * i * MINUTE);
+        rig_await_rest(broker);
+    }
+    assert_int_equal(events_count("event=forecast", "key=order"), 1);
+    assert_int_equal(events_count("event=forecast", "days at the usual"), 1);
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sequence_runs_out_when_all_partitions_have),
+        cmocka_unit_test(jump_is_forgotten_with_the_days),
+        cmocka_unit_test(jump_at_the_start_is_forgotten_too),
+        cmocka_unit_test(new_rate_is_believed_within_days),
+        cmocka_unit_test(sequence_at_rest_is_sampled_rarely_and_rightly),
+        cmocka_unit_test(each_term_is_warned_of_once),
+        DIRECT(counters_of_the_store_are_what_is_measured),
+        DIRECT(raise_by_the_gap_is_no_consumption),
+        DIRECT(end_within_a_year_is_told_once),
+    };
+
+    return cmocka_run_group_tests_name("forecast", tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is read from a histogram of latencies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/latency.h"
+
+static struct latency latency;
+
+static int setup(void **state)
+{
+    (void)state;
+    latency_init(&latency);
+    return 0;
+}
+
+static void nothing_counted_reads_as_zero(void **state)
+{
+    (void)state;
+    assert_int_equal(latency_at(&latency, 0.5), 0);
+    assert_int_equal(latency.max_ns, 0);
+}
+
+static void small_values_are_exact(void **state)
+{
+    (void)state;
+    for (int64_t ns = 0; ns < 64; ns++) {
+        latency_init(&latency);
+        latency_add(&latency, ns);
+        latency_add(&latency, 1000);
+        assert_int_equal(latency_at(&latency, 0.5), ns);
+    }
+}
+
+static void any_value_reads_at_most_a_32nd_too_high(void **state)
+{
+    (void)state;
+    for (int64_t ns = 1; ns < INT64_MAX / 3; ns += ns / 7 + 1) {
+        latency_init(&latency);
+        latency_add(&latency, ns);
+        latency_add(&latency, INT64_MAX); /* or the maximum would be read */
+        assert_true(latency_at(&latency, 0.5) >= ns);
+        assert_true(latency_at(&latency, 0.5) <= ns + ns / 32);
+    }
+}
+
+static void shares_are_found_in_their_order(void **state)
+{
+    (void)state;
+    for (int64_t i = 1; i <= 10000; i++)
+        latency_add(&latency, i);
+    assert_in_range(latency_at(&latency, 0.5), 5000, 5160);
+    assert_in_range(latency_at(&latency, 0.99), 9900, 10000);
+    assert_in_range(latency_at(&latency, 0.9999), 9999, 10000);
+    assert_int_equal(latency_at(&latency, 1), 10000);
+}
+
+static void one_slow_call_in_ten_thousand_is_seen(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 9998; i++)
+        latency_add(&latency, 100);
+    latency_add(&latency, 5000000);
+    latency_add(&latency, 5000000);
+    assert_in_range(latency_at(&latency, 0.999), 100, 103);
+    assert_int_equal(latency_at(&latency, 0.9999), 5000000);
+}
+
+static void highest_is_exact_and_negative_is_zero(void **state)
+{
+    (void)state;
+    latency_add(&latency, -5);
+    latency_add(&latency, 1234567);
+    assert_int_equal(latency_at(&latency, 0.5), 0);
+    assert_int_equal(latency.max_ns, 1234567);
+    assert_int_equal(latency_at(&latency, 1), 1234567);
+}
+
+static void calls_that_a_slow_one_held_up_are_counted(void **state)
+{
+    (void)state;
+    latency_add_paced(&latency, 99, 100);
+    assert_int_equal(latency.count, 1);
+    latency_add_paced(&latency, 1000, 100);
+    assert_int_equal(latency.count, 1 + 10);
+    assert_int_equal(latency.max_ns, 1000);
+    assert_in_range(latency_at(&latency, 0.5), 500, 515);
+    latency_add_paced(&latency, 1000000, 0);
+    assert_int_equal(latency.count, 1 + 10 + 1);
+}
+
+static void merged_counts_add_up(void **state)
+{
+    static struct latency other;
+
+    (void)state;
+    latency_init(&other);
+    for (int i = 0; i < 3; i++)
+        latency_add(&latency, 10);
+    latency_add(&other, 20);
+    latency_merge(&latency, &other);
+    assert_int_equal(latency.count, 4);
+    assert_int_equal(latency.max_ns, 20);
+    assert_int_equal(latency_at(&latency, 0.75), 10);
+    assert_int_equal(latency_at(&latency, 0.76), 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(nothing_counted_reads_as_zero, setup),
+        cmocka_unit_test_setup(small_values_are_exact, setup),
+        cmocka_unit_test_setup(any_value_reads_at_most_a_32nd_too_high, setup),
+        cmocka_unit_test_setup(shares_are_found_in_their_order, setup),
+        cmocka_unit_test_setup(one_slow_call_in_ten_thousand_is_seen, setup),
+        cmocka_unit_test_setup(highest_is_exact_and_negative_is_zero, setup),
+        cmocka_unit_test_setup(calls_that_a_slow_one_held_up_are_counted,
+                               setup),
+        cmocka_unit_test_setup(merged_counts_add_up, setup),
+    };
+
+    return cmocka_run_group_tests_name("latency", tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partitions that were away and come back behind the others: they are raised
+ * to their level before they grant, once, and nobody is dragged along by one
+ * that ran ahead by mistake. How far one may lag is in test_fence.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ha/fence.h"
+#include "ha/layout.h"
+#include "support/events.h"
+#include "support/rig.h"
+
+#define COUNTER_0 "main/0/order"
+#define COUNTER_1 "main/1/order"
+
+/* Takes numbers while partition 0 is away, until the other one is at `level`;
+ * then it is back. */
+static void be_away(struct rig *rig, struct rig_broker *broker, int64_t level,
+                    int64_t (*of)(struct fake_store *store, const char *name),
+                    struct numbers *numbers)
+{
+    fake_set_down(rig->stores[0], true);
+    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, numbers);
+    while (of(rig->stores[1], COUNTER_1) < level)
+        rig_take(broker, 100, numbers);
+    fake_set_down(rig->stores[0], false);
+}
+
+static void one_that_was_away_goes_on_near_the_others(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    events_start();
+    rig_take(broker, 1000, &numbers);
+    be_away(rig, broker, 5000, fake_value, &numbers);
+    assert_true(fake_value(rig->stores[0], COUNTER_0) < 2000);
+    rig_await_use(broker, 0);
+    rig_take(broker, 4000, &numbers);
+    assert_true(fake_value(rig->stores[0], COUNTER_0) > 5000);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RAISE), 1);
+    assert_int_equal(fake_calls(rig->stores[1], FAKE_RAISE), 0);
+    assert_int_equal(events_count("event=raised", COUNTER_0), 1);
+    assert_int_equal(events_count("event=raised", "it had fallen behind"), 1);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void one_that_was_away_shortly_is_left_where_it_is(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    events_start();
+    rig_take(broker, 100, &numbers);
+    be_away(rig, broker, 300, fake_value, &numbers);
+    rig_await_use(broker, 0);
+    rig_take(broker, 200, &numbers);
+    assert_int_equal(events_count("event=raised", ""), 0);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* The windows that are left over are dropped, and a fresh one is taken. */
+static void one_that_forgets_goes_on_near_the_others_windows(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    rig_take(broker, 1000, &numbers);
+    be_away(rig, broker, 256, fake_window, &numbers);
+    fake_put(rig->authority, "window/main/1/order", 300);
+    fake_flush(rig->stores[1]); /* the next of its windows is 301 */
+    while (fake_window(rig->stores[1], COUNTER_1) < 300)
+        rig_take(broker, 100, &numbers);
+    rig_await_use(broker, 0);
+    while (fake_window(rig->stores[0], COUNTER_0) < 300 - FENCE_LAG_WINDOWS)
+        rig_take(broker, 100, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Somebody set its counter far up: that is no place to follow it to. */
+static void none_is_dragged_to_the_end_of_its_range(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t most =
+        layout_counter_max(rig->pool.bits, rig->sequences[0].memory_bits);
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    rig_take(broker, 1000, &numbers);
+    fake_put(rig->stores[0], COUNTER_0, most - 100);
+    rig_take(broker, 5000, &numbers);
+    assert_int_equal(fake_value(rig->stores[0], COUNTER_0), most);
+    assert_true(fake_value(rig->stores[1], COUNTER_1) < 10000);
+    assert_int_equal(fake_calls(rig->stores[1], FAKE_RAISE), 0);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(one_that_was_away_goes_on_near_the_others),
+        DIRECT(one_that_was_away_shortly_is_left_where_it_is),
+        WINDOWED(one_that_forgets_goes_on_near_the_others_windows),
+        DIRECT(none_is_dragged_to_the_end_of_its_range),
+    };
+
+    return cmocka_run_group_tests_name("level", tests, NULL, NULL);
+}

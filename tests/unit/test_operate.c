@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An operator's orders and the broker's health, over scripted stores. Which
+ * order makes sense in which state is test_pool_command.c's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "queue/sequence.h"
+#include "support/events.h"
+#include "support/rig.h"
+
+static void order(struct rig_broker *broker, const char *pool, int32_t i,
+                  enum seqb_order order)
+{
+    struct seqb_error err;
+
+    if (ha_command(broker->ha, pool, i, order, &err) != SEQB_OK)
+        fail_msg("refused: %s", err.text);
+}
+
+static void expect_refused(struct rig_broker *broker, const char *pool,
+                           int32_t i, enum seqb_order order, const char *words)
+{
+    struct seqb_error err = {SEQB_OK, ""};
+
+    assert_int_equal(ha_command(broker->ha, pool, i, order, &err),
+                     SEQB_INVALID);
+    rig_expect_words(err.text, words);
+}
+
+static void expect_health(struct rig_broker *broker, enum seqb_health expected,
+                          const char *reason)
+{
+    char words[256] = "?";
+
+    assert_int_equal(ha_health(broker->ha, NULL, 0), expected);
+    assert_int_equal(ha_health(broker->ha, words, sizeof words), expected);
+    assert_string_equal(words, reason);
+}
+
+/* Waits for a probe, which comes late by itself. */
+static void rest_long(struct rig *rig)
+{
+    rig->pool.rescue = HA_RESCUE_FIXED;
+    rig->pool.rescue_after_ms = RIG_FOREVER_MS;
+}
+
+static void quarantined_partition_rests_while_others_serve(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t calls;
+
+    numbers_init(&numbers);
+    events_start();
+    rest_long(rig);
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    rig_await_rest(broker);
+    order(broker, "main", 0, SEQB_ORDER_QUARANTINE);
+    assert_int_equal(rig_partition(broker, 0).state,
+                     SEQB_PARTITION_QUARANTINED);
+    rig_expect_words(rig_partition(broker, 0).reason, "by an operator");
+    calls = fake_calls(rig->stores[0], FAKE_RESERVE);
+    rig_take(broker, 5000, &numbers);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), calls);
+    assert_int_equal(events_count("event=quarantined was=up", "backend=b0"), 1);
+    expect_refused(broker, "main", 0, SEQB_ORDER_QUARANTINE,
+                   "only one that is up");
+    assert_int_equal(events_count("event=quarantined", ""), 1);
+    /* Not in ten minutes: now. */
+    order(broker, "main", 0, SEQB_ORDER_RESCUE);
+    rig_await_state(broker, 0, SEQB_PARTITION_RAMPING);
+    rig_take(broker, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void quarantined_partition_comes_back_by_itself(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+
+    order(broker, "main", 1, SEQB_ORDER_QUARANTINE);
+    rig_await_state(broker, 1, SEQB_PARTITION_RAMPING);
+    assert_string_equal(rig_partition(broker, 1).reason, "");
+}
+
+static int64_t all_calls(struct fake_store *store)
+{
+    int64_t calls = 0;
+
+    for (int i = 0; i < FAKE_CALLS; i++)
+        calls += fake_calls(store, (enum fake_call)i);
+    return calls;
+}
+
+/* Not even when nobody else is left. */
+static void drained_partition_is_not_even_probed(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t calls;
+    struct seqb_error err;
+
+    numbers_init(&numbers);
+    rig->queue.sequence_count = 2;
+    rig->sequences[1].deadline_ms = 50;
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    rig_await_rest(broker);
+    order(broker, "main", 0, SEQB_ORDER_DRAIN);
+    calls = all_calls(rig->stores[0]);
+    rig_take(broker, 5000, &numbers);
+    fake_set_down(rig->stores[1], true);
+    assert_int_equal(
+        queue_next(rig_sequence(broker, "bill"), &(int64_t){0}, &err),
+        SEQB_UNAVAILABLE);
+    rig_expect_words(err.text, "partition 0 (b0): drained by an operator");
+    assert_true(
+        fake_wait_for_calls(rig->stores[1], FAKE_OPEN, 4, RIG_PATIENCE_MS));
+    assert_int_equal(all_calls(rig->stores[0]), calls);
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_DRAINED);
+    expect_refused(broker, "main", 0, SEQB_ORDER_RESCUE, "resume it instead");
+    order(broker, "main", 0, SEQB_ORDER_RESUME);
+    rig_take(broker, 5000, &numbers);
+    assert_true(all_calls(rig->stores[0]) > calls);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* The connection on which its claims were refused is not trusted. */
+static void refused_partition_is_rescued_when_its_store_is_right(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    rig_take(broker, 100, &numbers);
+    rig_await_rest(broker);
+    fake_fail(rig->stores[0], FAKE_CLAIM, 1, SEQB_LAYOUT);
+    order(broker, "main", 0, SEQB_ORDER_QUARANTINE);
+    fake_restart(rig->stores[0]); /* so that the probe connects anew */
+    rig_await_state(broker, 0, SEQB_PARTITION_REFUSED);
+    fake_fail(rig->stores[0], FAKE_CLAIM, 1, SEQB_LAYOUT);
+    order(broker, "main", 0, SEQB_ORDER_RESCUE);
+    rig_await_state(broker, 0, SEQB_PARTITION_REFUSED);
+    order(broker, "main", 0, SEQB_ORDER_RESCUE);
+    rig_await_state(broker, 0, SEQB_PARTITION_RAMPING);
+    rig_take(broker, 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* An order is no licence to repeat: what the broker held still counts. */
+static void
+poisoned_partition_is_rescued_only_above_what_it_granted(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    events_start();
+    rig_take(broker, 20000, &numbers);
+    rig_await_rest(broker);
+    fake_go_back(rig->stores[0], 200);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
+    rig_await_rest(broker);
+    order(broker, "main", 0, SEQB_ORDER_RESCUE);
+    rig_await_state(broker, 0, SEQB_PARTITION_POISONED);
+    assert_int_equal(events_count("event=poisoned", "backend=b0"), 2);
+    fake_put(rig->stores[0], "main/0/order", 1000000);
+    order(broker, "main", 0, SEQB_ORDER_RESCUE);
+    rig_await_state(broker, 0, SEQB_PARTITION_RAMPING);
+    rig_take(broker, 2000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void order_needs_a_place_that_there_is(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+
+    expect_refused(broker, "mian", 0, SEQB_ORDER_DRAIN, "no pool 'mian'");
+    expect_refused(broker, "main", 2, SEQB_ORDER_DRAIN,
+                   "no partition 2: they are 0 ... 1");
+    expect_refused(broker, "main", -2, SEQB_ORDER_DRAIN, "no partition -2");
+    expect_refused(broker, "main", -1, SEQB_ORDER_DRAIN, "no authority");
+    expect_health(broker, SEQB_HEALTH_SERVING, "");
+}
+
+/* Either partition has a window, and a later one was leased for it. */
+static bool has_spares(void *context)
+{
+    struct rig *rig = context;
+    const int64_t windows[] = {fake_window(rig->stores[0], "main/0/order"),
+                               fake_window(rig->stores[1], "main/1/order")};
+
+    return windows[0] > 0 && windows[1] > 0 &&
+           fake_value(rig->authority, "window/main/0/order") > windows[0] &&
+           fake_value(rig->authority, "window/main/1/order") > windows[1];
+}
+
+/* A spare window bridges the time, but not for ever. */
+static void drained_authority_leases_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+    int64_t calls;
+
+    numbers_init(&numbers);
+    rig_take(broker, 1000, &numbers);
+    rig_await_rest(broker);
+    rig_await(has_spares, rig);
+    order(broker, "main", -1, SEQB_ORDER_DRAIN);
+    calls = all_calls(rig->authority);
+    expect_health(broker, SEQB_HEALTH_DEGRADED,
+                  "pool main: authority auth is drained: drained by an "
+                  "operator");
+    fake_flush(rig->stores[0]);
+    fake_flush(rig->stores[1]);
+    rig_take(broker, 500, &numbers);
+    assert_int_equal(all_calls(rig->authority), calls);
+    order(broker, "main", -1, SEQB_ORDER_RESUME);
+    rig_await_state(broker, -1, SEQB_PARTITION_UP);
+    fake_flush(rig->stores[0]);
+    fake_flush(rig->stores[1]);
+    rig_take(broker, 5000, &numbers);
+    assert_true(all_calls(rig->authority) > calls);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void health_tells_whether_every_pool_can_serve(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+
+    rest_long(rig);
+    broker = rig_open(rig);
+    expect_health(broker, SEQB_HEALTH_SERVING, "");
+    order(broker, "main", 1, SEQB_ORDER_DRAIN);
+    expect_health(broker, SEQB_HEALTH_DEGRADED,
+                  "pool main: partition 1 (b1) is drained: drained by an "
+                  "operator");
+    order(broker, "main", 0, SEQB_ORDER_QUARANTINE);
+    expect_health(
+        broker, SEQB_HEALTH_NOT_SERVING,
+        "pool main cannot serve: partition 0 (b0) is quarantined: quarantined "
+        "by an operator; partition 1 (b1) is drained: drained by an operator");
+    order(broker, "main", 0, SEQB_ORDER_RESCUE);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    assert_int_equal(ha_health(broker->ha, NULL, 0), SEQB_HEALTH_DEGRADED);
+    assert_string_equal(seqb_health_name(SEQB_HEALTH_NOT_SERVING),
+                        "not serving");
+    assert_string_equal(seqb_health_name((enum seqb_health)99), "unknown");
+}
+
+static void health_is_one_line_however_short(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    char words[12];
+
+    order(broker, "main", 1, SEQB_ORDER_DRAIN);
+    assert_int_equal(ha_health(broker->ha, words, sizeof words),
+                     SEQB_HEALTH_DEGRADED);
+    assert_string_equal(words, "pool main: ");
+}
+
+/* --- several pools --- */
+
+/* Pools "main" and "other" of a windowed partition each, whose windows come
+ * from one authority. */
+static struct ha_pool_options *two_pools(struct rig *rig)
+{
+    static struct ha_pool_options pools[2]; /* the teardown needs them */
+
+    pools[0] = rig->pool;
+    pools[0].bits = 0;
+    pools[0].authority = 2;
+    pools[1] = pools[0];
+    pools[1].name = "other";
+    pools[1].partitions[0] = 1;
+    rig->ha.pools = pools;
+    rig->ha.pool_count = 2;
+    rig->sequences[1].pool = 1;
+    rig->sequences[1].deadline_ms = 50;
+    rig->queue.sequence_count = 2;
+    return pools;
+}
+
+static struct seqb_error bill_fails(struct rig_broker *broker)
+{
+    struct seqb_sequence *sequence = rig_sequence(broker, "bill");
+    struct seqb_error err;
+
+    while (queue_next(sequence, &(int64_t){0}, &err) == SEQB_OK)
+        continue;
+    return err;
+}
+
+static void order_to_a_shared_backend_is_for_one_pool(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    (void)two_pools(rig);
+    broker = rig_open(rig);
+    order(broker, "other", -1, SEQB_ORDER_DRAIN);
+    /* It leases for the first pool, whatever is lost, and not for the other. */
+    for (int i = 0; i < 5; i++) {
+        fake_flush(rig->stores[0]);
+        rig_take(broker, 300, &numbers);
+    }
+    rig_expect_words(bill_fails(broker).text, "no window: authority auth: ");
+    order(broker, "other", -1, SEQB_ORDER_RESUME);
+    order(broker, "main", -1, SEQB_ORDER_DRAIN);
+    rig_sequence(broker, "bill")->options.deadline_ms = RIG_PATIENCE_MS;
+    for (int i = 0; i < 5; i++) {
+        fake_flush(rig->stores[1]);
+        assert_int_equal(
+            queue_next(rig_sequence(broker, "bill"), &(int64_t){0}, NULL),
+            SEQB_OK);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Its one backend is drained in a pool and fails in another: it is probed for
+ * the latter alone. */
+static void probe_for_one_pool_asks_nothing_of_a_drained_one(void **state)
+{
+    struct rig *rig = *state;
+    struct ha_pool_options *pools = two_pools(rig);
+    struct rig_broker *broker;
+    struct numbers numbers;
+    int64_t calls;
+
+    numbers_init(&numbers);
+    rig->backends[0].ops = &backend_fake;
+    pools[0].authority = -1;
+    pools[1].authority = 0; /* the first pool's partition */
+    rig->ha.backend_count = 2;
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    rig_await_rest(broker);
+    order(broker, "main", 0, SEQB_ORDER_DRAIN);
+    calls = fake_calls(rig->stores[0], FAKE_RESERVE);
+    order(broker, "other", -1, SEQB_ORDER_QUARANTINE);
+    rig_await_state(broker, -1, SEQB_PARTITION_UP);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), calls);
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(quarantined_partition_rests_while_others_serve),
+        DIRECT(quarantined_partition_comes_back_by_itself),
+        DIRECT(drained_partition_is_not_even_probed),
+        DIRECT(refused_partition_is_rescued_when_its_store_is_right),
+        DIRECT(poisoned_partition_is_rescued_only_above_what_it_granted),
+        DIRECT(order_needs_a_place_that_there_is),
+        WINDOWED(drained_authority_leases_nothing),
+        DIRECT(health_tells_whether_every_pool_can_serve),
+        DIRECT(health_is_one_line_however_short),
+        WINDOWED(order_to_a_shared_backend_is_for_one_pool),
+        WINDOWED(probe_for_one_pool_asks_nothing_of_a_drained_one),
+    };
+
+    return cmocka_run_group_tests_name("operate", tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls that hang: counted once for each time-out while they do, and not again
+ * when they end.
+ */
+#include "pool_fixture.h"
+
+#define UP          SEQB_PARTITION_UP
+#define SUSPECT     SEQB_PARTITION_SUSPECT
+#define QUARANTINED SEQB_PARTITION_QUARANTINED
+
+#define CALL_MS 10000 /* when the call under way began */
+
+static struct pool_change uncertain_at(struct fixture *fixture, int32_t i,
+                                       int64_t elapsed_us, int64_t now_ms)
+{
+    return fail_after(fixture, i, SEQB_UNCERTAIN, elapsed_us, now_ms);
+}
+
+/* Member 1 has had a call under way for so long. */
+static struct pool_change hang_for(struct fixture *fixture, int64_t past_ms)
+{
+    int64_t next_ms;
+
+    return pool_judge(&fixture->pool, 1, CALL_MS, CALL_MS + past_ms, &next_ms);
+}
+
+static int64_t next_look(struct fixture *fixture, int64_t call_ms,
+                         int64_t now_ms)
+{
+    int64_t next_ms = 0;
+
+    expect_none(pool_judge(&fixture->pool, 1, call_ms, now_ms, &next_ms));
+    return next_ms;
+}
+
+static void a_call_that_hangs_is_counted_at_each_time_out(void **state)
+{
+    struct fixture fixture;
+    const struct pool_member *member = &fixture.pool.member[1];
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    expect_none(hang_for(&fixture, TIMEOUT_MS - 1));
+    assert_int_equal(member->slow, 0);
+    expect_change(hang_for(&fixture, TIMEOUT_MS), UP, SUSPECT);
+    for (int again = 0; again < 10; again++)
+        expect_none(hang_for(&fixture, TIMEOUT_MS + again));
+    expect_none(hang_for(&fixture, 2 * TIMEOUT_MS - 1));
+    assert_int_equal(member->slow, 1);
+    expect_none(hang_for(&fixture, 2 * TIMEOUT_MS));
+    assert_int_equal(member->slow, 2);
+    expect_none(hang_for(&fixture, 3 * TIMEOUT_MS - 1));
+    expect_change(hang_for(&fixture, 3 * TIMEOUT_MS), SUSPECT, QUARANTINED);
+    assert_int_equal(member->slow, 3);
+    assert_int_equal(member->since_ms, CALL_MS + 3 * TIMEOUT_MS);
+    assert_string_equal(member->reason, "slow: 3 time-outs of 200 ms, the last "
+                                        "call took 600 ms");
+    expect_none(hang_for(&fixture, 100 * TIMEOUT_MS));
+    assert_int_equal(member->slow, 3);
+}
+
+static void a_look_that_comes_late_counts_what_was_missed(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    expect_change(hang_for(&fixture, 2 * TIMEOUT_MS + 50), UP, SUSPECT);
+    assert_int_equal(fixture.pool.member[1].slow, 2);
+    fixture_init(&fixture, 2);
+    expect_change(hang_for(&fixture, 1000 * TIMEOUT_MS), UP, QUARANTINED);
+    assert_int_equal(fixture.pool.member[1].slow, SLOW_COUNT);
+}
+
+static void the_next_look_is_at_the_next_time_out(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
+    assert_int_equal(next_look(&fixture, -1, CALL_MS), INT64_MAX);
+    assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS), CALL_MS + 200);
+    assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS + 199),
+                     CALL_MS + 200);
+    (void)hang_for(&fixture, 200);
+    assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS + 200),
+                     CALL_MS + 400);
+    assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS + 1234),
+                     CALL_MS + 1400);
+}
+
+/* A call that took so many time-outs, of which so many were seen while it
+ * hung; it was answered, or not. */
+static void expect_counted(int64_t took, int64_t seen, bool is_answered)
+{
+    const int64_t now_ms = CALL_MS + took * TIMEOUT_MS;
+    struct fixture fixture;
+
+    fixture_init(&fixture, 2);
+    fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
+    for (int64_t k = 1; k <= seen; k++)
+        (void)hang_for(&fixture, k * TIMEOUT_MS);
+    if (is_answered)
+        (void)pool_succeeded(&fixture.pool, 1, took * TIMEOUT_US, now_ms);
+    else
+        (void)uncertain_at(&fixture, 1, took * TIMEOUT_US, now_ms);
+    assert_int_equal(fixture.pool.member[1].slow, seen > took ? seen : took);
+}
+
+/* Never twice, whichever saw more of it. */
+static void what_was_counted_while_it_hung_is_not_at_its_end(void **state)
+{
+    (void)state;
+    for (int64_t took = 1; took <= 5; took++) {
+        for (int64_t seen = 0; seen <= 5; seen++) {
+            expect_counted(took, seen, true);
+            expect_counted(took, seen, false);
+        }
+    }
+}
+
+static void the_next_call_is_counted_afresh(void **state)
+{
+    struct fixture fixture;
+    int64_t next_ms;
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
+    (void)hang_for(&fixture, 2 * TIMEOUT_MS);
+    (void)uncertain_at(&fixture, 1, 2 * TIMEOUT_US, CALL_MS + 400);
+    /* One that nobody looked at, one that hangs, and one that follows without
+     * an outcome of the one before. */
+    (void)slow_at(&fixture, 1, CALL_MS + 700);
+    assert_int_equal(fixture.pool.member[1].slow, 3);
+    (void)pool_judge(&fixture.pool, 1, CALL_MS + 1000, CALL_MS + 1200,
+                     &next_ms);
+    assert_int_equal(fixture.pool.member[1].slow, 4);
+    (void)pool_judge(&fixture.pool, 1, CALL_MS + 1210, CALL_MS + 1410,
+                     &next_ms);
+    assert_int_equal(fixture.pool.member[1].slow, 5);
+}
+
+/* Also a hard one, which counts for more than that it was slow. */
+static void a_failure_of_a_call_that_hung_ends_its_count(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    (void)hang_for(&fixture, TIMEOUT_MS);
+    expect_none(fail_after(&fixture, 1, SEQB_NO_MEMORY, TIMEOUT_US,
+                           CALL_MS + TIMEOUT_MS));
+    (void)slow_at(&fixture, 1, CALL_MS + 500);
+    assert_int_equal(fixture.pool.member[1].slow, 2);
+    expect_change(
+        fail_after(&fixture, 1, SEQB_UNREACHABLE, TIMEOUT_US, CALL_MS + 600),
+        SUSPECT, QUARANTINED);
+    assert_int_equal(fixture.pool.member[1].slow, 2);
+}
+
+static void one_quarantined_while_its_call_hangs_ends_it_quietly(void **state)
+{
+    (void)state;
+    for (int end = 0; end < 2; end++) {
+        struct fixture fixture;
+        const int64_t since_ms = CALL_MS + 3 * TIMEOUT_MS;
+
+        fixture_init(&fixture, 2);
+        (void)hang_for(&fixture, 3 * TIMEOUT_MS);
+        if (end == 0)
+            expect_none(uncertain_at(&fixture, 1, 4 * TIMEOUT_US, since_ms));
+        else
+            expect_none(pool_succeeded(&fixture.pool, 1, 4 * TIMEOUT_US,
+                                       since_ms + 200));
+        expect_state(&fixture, 1, QUARANTINED);
+        assert_int_equal(fixture.pool.member[1].slow, 3);
+        assert_int_equal(fixture.pool.member[1].since_ms, since_ms);
+        assert_int_equal(pool_probe_at(&fixture.pool, 1), since_ms + 100);
+    }
+}
+
+static void only_those_in_use_are_judged(void **state)
+{
+    (void)state;
+    for (int s = 0; s < STATES; s++) {
+        const enum seqb_partition_state at = (enum seqb_partition_state)s;
+        struct fixture fixture;
+        struct pool_member before;
+
+        fixture_bring(&fixture, at);
+        before = fixture.pool.member[1];
+        if (is_usable_state(at)) {
+            expect_change(hang_for(&fixture, 3 * TIMEOUT_MS), at, QUARANTINED);
+            continue;
+        }
+        assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS + 1000000),
+                         INT64_MAX);
+        assert_memory_equal(&fixture.pool.member[1], &before, sizeof before);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_that_hangs_is_counted_at_each_time_out),
+        cmocka_unit_test(a_look_that_comes_late_counts_what_was_missed),
+        cmocka_unit_test(the_next_look_is_at_the_next_time_out),
+        cmocka_unit_test(what_was_counted_while_it_hung_is_not_at_its_end),
+        cmocka_unit_test(the_next_call_is_counted_afresh),
+        cmocka_unit_test(a_failure_of_a_call_that_hung_ends_its_count),
+        cmocka_unit_test(one_quarantined_while_its_call_hangs_ends_it_quietly),
+        cmocka_unit_test(only_those_in_use_are_judged),
+    };
+
+    return cmocka_run_group_tests_name("pool_hang", tests, NULL, NULL);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Slow partitions: suspect, quarantined, and kept where nobody else is there.
+ * How a call is counted while it hangs is in test_pool_hang.c.
+ */
+#include "pool_fixture.h"
+
+#include <string.h>
+
+#define UP          SEQB_PARTITION_UP
+#define SUSPECT     SEQB_PARTITION_SUSPECT
+#define QUARANTINED SEQB_PARTITION_QUARANTINED
+#define RAMPING     SEQB_PARTITION_RAMPING
+
+#define CALL_MS 10000 /* when the call under way began */
+
+static struct pool_change uncertain_at(struct fixture *fixture, int32_t i,
+                                       int64_t elapsed_us, int64_t now_ms)
+{
+    return fail_after(fixture, i, SEQB_UNCERTAIN, elapsed_us, now_ms);
+}
+
+/* Member 1 has had a call under way for so long. */
+static struct pool_change hang_for(struct fixture *fixture, int64_t past_ms)
+{
+    int64_t next_ms;
+
+    return pool_judge(&fixture->pool, 1, CALL_MS, CALL_MS + past_ms, &next_ms);
+}
+
+static int64_t next_look(struct fixture *fixture, int64_t call_ms,
+                         int64_t now_ms)
+{
+    int64_t next_ms = 0;
+
+    expect_none(pool_judge(&fixture->pool, 1, call_ms, now_ms, &next_ms));
+    return next_ms;
+}
+
+/* --- calls that ended --- */
+
+static void so_many_slow_calls_in_the_span_quarantine(void **state)
+{
+    struct fixture fixture;
+    const struct pool_member *member = &fixture.pool.member[1];
+
+    (void)state;
+    fixture_init(&fixture, 1);
+    expect_change(slow_at(&fixture, 1, 10000), UP, SUSPECT);
+    assert_string_equal(member->reason,
+                        "slow: less than 3 time-outs of 200 ms, the last call "
+                        "took 200 ms");
+    expect_none(slow_at(&fixture, 1, 10001));
+    expect_change(slow_at(&fixture, 1, 10002), SUSPECT, QUARANTINED);
+    assert_int_equal(member->since_ms, 10002);
+    assert_int_equal(pool_probe_at(&fixture.pool, 1),
+                     10002 + POOL_FIRST_PROBE_MS);
+    assert_string_equal(member->reason, "slow: 3 time-outs of 200 ms, the last "
+                                        "call took 200 ms");
+    assert_int_equal(member->slow, 3);
+    assert_int_equal(member->errors, 0);
+    assert_int_equal(member->ejections, 1);
+}
+
+static void slow_means_at_or_past_the_time_out(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 1);
+    for (int i = 0; i < 100; i++)
+        expect_none(pool_succeeded(&fixture.pool, 1, TIMEOUT_US - 1, 10000));
+    assert_int_equal(fixture.pool.member[1].slow, 0);
+    expect_change(slow_at(&fixture, 1, 10000), UP, SUSPECT);
+    assert_int_equal(fixture.pool.member[1].slow, 1);
+}
+
+static void a_call_counts_once_for_each_time_out_that_it_took(void **state)
+{
+    static const struct {
+        int64_t elapsed_us;
+        int64_t slow;
+        enum seqb_partition_state to;
+    } cases[] = {
+        {TIMEOUT_US - 1, 0, UP},          {2 * TIMEOUT_US - 1, 1, SUSPECT},
+        {2 * TIMEOUT_US, 2, SUSPECT},     {3 * TIMEOUT_US - 1, 2, SUSPECT},
+        {3 * TIMEOUT_US, 3, QUARANTINED}, {INT64_MAX / 16, 3, QUARANTINED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT_OF(cases); i++) {
+        const int64_t elapsed_us = cases[i / 2].elapsed_us;
+        struct fixture fixture;
+
+        if (i % 2 == 0 && elapsed_us < TIMEOUT_US)
+            continue; /* a broken connection is another matter */
+        fixture_init(&fixture, 1);
+        if (i % 2 == 0)
+            (void)uncertain_at(&fixture, 1, elapsed_us, 10000);
+        else
+            (void)pool_succeeded(&fixture.pool, 1, elapsed_us, 10000);
+        assert_int_equal(fixture.pool.member[1].slow, cases[i / 2].slow);
+        expect_state(&fixture, 1, cases[i / 2].to);
+    }
+}
+
+/* Fast calls in between make no slow one undone. */
+static void when_slow_calls_are_too_many(void **state)
+{
+    static const struct {
+        int64_t at_ms[4]; /* after the first; 0: no more */
+        int32_t count;
+        bool is_quarantined;
+    } cases[] = {
+        {{0}, 1, true},
+        {{0}, 2, false},
+        {{1}, 2, true},
+        {{SLOW_WINDOW_MS}, 2, true},
+        {{SLOW_WINDOW_MS + 1}, 2, false},
+        {{1, SLOW_WINDOW_MS}, 3, true},
+        {{1, SLOW_WINDOW_MS + 1}, 3, false},
+        {{SLOW_WINDOW_MS + 1, SLOW_WINDOW_MS + 2}, 3, false},
+        {{SLOW_WINDOW_MS + 1, SLOW_WINDOW_MS + 2, SLOW_WINDOW_MS + 3}, 3, true},
+        /* The span slides: it begins with none of them in particular. */
+        {{59000, 61000, 62000}, 3, true},
+        {{59000, 119001, 120000}, 3, false},
+        {{59000, 119000, 119000}, 3, true},
+        {{70000, 140000, 210000, 280000}, 3, false},
+        {{1, 2, 3}, 5, false},
+        {{1, 2, 3, 4}, 5, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct fixture fixture;
+
+        fixture_init(&fixture, 1);
+        fixture.options.slow_count = cases[i].count;
+        (void)slow_at(&fixture, 1, 10000);
+        for (size_t j = 0; j < 4 && cases[i].at_ms[j] > 0; j++) {
+            (void)answer_at(&fixture, 1, 10000);
+            (void)slow_at(&fixture, 1, 10000 + cases[i].at_ms[j]);
+        }
+        if ((state_of(&fixture, 1) == QUARANTINED) != cases[i].is_quarantined)
+            fail_msg("case %zu comes out otherwise", i);
+    }
+}
+
+static void the_largest_count_is_counted_in_full(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 1);
+    fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
+    for (int i = 1; i < POOL_SLOW_COUNT_MAX; i++)
+        (void)slow_at(&fixture, 1, 10000 + i);
+    expect_state(&fixture, 1, SUSPECT);
+    expect_change(slow_at(&fixture, 1, 10001 + SLOW_WINDOW_MS), SUSPECT,
+                  QUARANTINED);
+}
+
+/* A call that timed out is slow; one whose connection broke has failed. */
+static void no_answer_is_slow_only_past_the_time_out(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    expect_change(uncertain_at(&fixture, 1, TIMEOUT_US, 10000), UP, SUSPECT);
+    expect_none(uncertain_at(&fixture, 1, TIMEOUT_US, 10001));
+    assert_int_equal(fixture.pool.member[1].errors, 2);
+    expect_change(uncertain_at(&fixture, 1, TIMEOUT_US, 10002), SUSPECT,
+                  QUARANTINED);
+    expect_change(uncertain_at(&fixture, 2, TIMEOUT_US - 1, 10003), UP,
+                  QUARANTINED);
+}
+
+static void a_hard_error_quarantines_at_once_however_long_it_took(void **state)
+{
+    static const int64_t elapsed_us[] = {0, FAST_US, TIMEOUT_US,
+                                         10 * TIMEOUT_US};
+
+    (void)state;
+    for (int i = SEQB_OK + 1; i < STATUSES; i++) {
+        const enum seqb_status status = (enum seqb_status)i;
+
+        if (status_blame(status) != BLAME_BACKEND || i == SEQB_UNCERTAIN)
+            continue;
+        for (size_t k = 0; k < COUNT_OF(elapsed_us); k++) {
+            struct fixture fixture;
+
+            fixture_init(&fixture, 1);
+            expect_change(fail_after(&fixture, 1, status, elapsed_us[k], 10000),
+                          UP, QUARANTINED);
+            assert_int_equal(fixture.pool.member[1].slow, 0);
+        }
+    }
+}
+
+/* --- suspect --- */
+
+static void a_suspect_is_up_again_when_the_span_has_passed(void **state)
+{
+    struct fixture fixture;
+    const int64_t end_ms = 20000 + SLOW_WINDOW_MS + 1;
+    int64_t next_ms;
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    (void)slow_at(&fixture, 1, 10000);
+    (void)slow_at(&fixture, 1, 20000);
+    assert_int_equal(next_look(&fixture, -1, 20001), end_ms);
+    assert_int_equal(next_look(&fixture, -1, end_ms - 1), end_ms);
+    /* Whichever is sooner: this, or the next time-out of a call. */
+    assert_int_equal(next_look(&fixture, end_ms - 150, end_ms - 10), end_ms);
+    assert_int_equal(next_look(&fixture, end_ms - 205, end_ms - 10),
+                     end_ms - 5);
+    expect_change(pool_judge(&fixture.pool, 1, -1, end_ms, &next_ms), SUSPECT,
+                  UP);
+    assert_int_equal(fixture.pool.member[1].since_ms, end_ms);
+    assert_string_equal(fixture.pool.member[1].reason, "");
+    assert_int_equal(next_look(&fixture, -1, end_ms), INT64_MAX);
+}
+
+static void a_suspect_takes_its_turns(void **state)
+{
+    struct fixture fixture;
+    int32_t picks[4] = {0};
+
+    (void)state;
+    fixture_bring(&fixture, SUSPECT);
+    for (int i = 0; i < 400; i++)
+        picks[pool_pick(&fixture.pool, 0, false, NOW_MS)]++;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(picks[i], 100);
+}
+
+static void one_that_ramps_and_is_slow_goes_on_to_ramp(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_bring(&fixture, RAMPING);
+    expect_none(slow_at(&fixture, 1, NOW_MS));
+    expect_none(slow_at(&fixture, 1, NOW_MS));
+    expect_state(&fixture, 1, RAMPING);
+    expect_change(slow_at(&fixture, 1, NOW_MS), RAMPING, QUARANTINED);
+}
+
+/* --- slow numbers are better than none --- */
+
+static void
+the_last_usable_partition_is_never_quarantined_for_slowness(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    for (int32_t i = 0; i < 4; i++) {
+        if (i != 1)
+            (void)fail_at(&fixture, i, SEQB_UNREACHABLE, 10000);
+    }
+    expect_change(slow_at(&fixture, 1, 10001), UP, SUSPECT);
+    for (int i = 0; i < 50; i++) {
+        expect_none(slow_at(&fixture, 1, 10001 + i));
+        expect_none(uncertain_at(&fixture, 1, TIMEOUT_US, 10001 + i));
+        expect_none(hang_for(&fixture, TIMEOUT_MS * (i + 2)));
+    }
+    assert_int_equal(pool_pick(&fixture.pool, 0, false, NOW_MS), 1);
+    /* Not for long, once another one is back and it is slow again. */
+    (void)probe_succeeds(&fixture, 2);
+    (void)probe_succeeds(&fixture, 2);
+    expect_none(answer_at(&fixture, 1, 20000));
+    expect_state(&fixture, 1, SUSPECT);
+    expect_change(hang_for(&fixture, 60 * TIMEOUT_MS), SUSPECT, QUARANTINED);
+    assert_int_equal(pool_pick(&fixture.pool, 0, false, NOW_MS), 2);
+}
+
+static void of_all_that_hang_at_once_one_is_kept(void **state)
+{
+    struct fixture fixture;
+    int64_t next_ms;
+
+    (void)state;
+    fixture_init(&fixture, 2);
+    for (int32_t i = 0; i < 5; i++)
+        (void)pool_judge(&fixture.pool, i, CALL_MS, CALL_MS + 10 * TIMEOUT_MS,
+                         &next_ms);
+    for (int32_t i = 0; i < 3; i++)
+        expect_state(&fixture, i, QUARANTINED);
+    expect_state(&fixture, 3, SUSPECT);
+    assert_true(next_ms > CALL_MS);
+}
+
+static void the_only_partition_is_quarantined_for_errors_alone(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 0);
+    for (int i = 0; i < 10; i++)
+        (void)slow_at(&fixture, 0, 10000);
+    expect_state(&fixture, 0, SUSPECT);
+    expect_change(fail_at(&fixture, 0, SEQB_UNREACHABLE, 10001), SUSPECT,
+                  QUARANTINED);
+    assert_false(pool_has_usable(&fixture.pool, 0));
+}
+
+static void a_slow_authority_is_better_than_none(void **state)
+{
+    struct fixture fixture;
+    int64_t next_ms;
+
+    (void)state;
+    for (int32_t bits = 2; bits <= HA_BITS_MAX; bits += 4) {
+        const int32_t authority = 1 << bits; /* past a mask's bits, too */
+
+        fixture_init(&fixture, bits);
+        for (int i = 0; i < 10; i++)
+            (void)slow_at(&fixture, authority, 10000 + i);
+        (void)pool_judge(&fixture.pool, authority, CALL_MS, CALL_MS + 10000,
+                         &next_ms);
+        expect_state(&fixture, authority, SUSPECT);
+        expect_change(fail_at(&fixture, authority, SEQB_ROLE, 30000), SUSPECT,
+                      QUARANTINED);
+        assert_int_equal(pool_pick(&fixture.pool, 0, false, NOW_MS), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(so_many_slow_calls_in_the_span_quarantine),
+        cmocka_unit_test(slow_means_at_or_past_the_time_out),
+        cmocka_unit_test(a_call_counts_once_for_each_time_out_that_it_took),
+        cmocka_unit_test(when_slow_calls_are_too_many),
+        cmocka_unit_test(the_largest_count_is_counted_in_full),
+        cmocka_unit_test(no_answer_is_slow_only_past_the_time_out),
+        cmocka_unit_test(a_hard_error_quarantines_at_once_however_long_it_took),
+        cmocka_unit_test(a_suspect_is_up_again_when_the_span_has_passed),
+        cmocka_unit_test(a_suspect_takes_its_turns),
+        cmocka_unit_test(one_that_ramps_and_is_slow_goes_on_to_ramp),
+        cmocka_unit_test(
+            the_last_usable_partition_is_never_quarantined_for_slowness),
+        cmocka_unit_test(of_all_that_hang_at_once_one_is_kept),
+        cmocka_unit_test(the_only_partition_is_quarantined_for_errors_alone),
+        cmocka_unit_test(a_slow_authority_is_better_than_none),
+    };
+
+    return cmocka_run_group_tests_name("pool_slow", tests, NULL, NULL);
+}

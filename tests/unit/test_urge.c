@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is probed before its time, when somebody waits and none is usable. */
+#include "pool_fixture.h"
+
+#define QUARANTINED SEQB_PARTITION_QUARANTINED
+
+/* All quarantined at 10000, the authority as well, and probed in the order 2,
+ * 0, 4, 3, 1 from 10100 on, every 10 ms; the next probes are far. */
+static void bring_all_down(struct fixture *fixture)
+{
+    static const int32_t order[] = {2, 0, 4, 3, 1};
+
+    fixture_init(fixture, 2);
+    for (int32_t i = 0; i < 5; i++)
+        (void)fail_at(fixture, i, SEQB_UNREACHABLE, 10000);
+    for (int32_t i = 0; i < 5; i++) {
+        pool_probe_begins(&fixture->pool, order[i], 10100 + 10 * i);
+        fixture->pool.member[order[i]].rest_ms = 50000;
+        (void)fail_at(fixture, order[i], SEQB_UNREACHABLE, 10101 + 10 * i);
+    }
+}
+
+/* Windows come from the authority alone: it is urged in its turn. */
+static void the_least_recently_probed_is_urged_when_none_is_up(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    bring_all_down(&fixture);
+    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 2);
+    assert_int_equal(pool_probe_at(&fixture.pool, 2), 11000);
+    /* That one is due now; another waiting caller urges the next. */
+    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 0);
+    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 4);
+    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 3);
+    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 1);
+    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), -1);
+}
+
+static void none_is_urged_sooner_than_its_rest(void **state)
+{
+    struct fixture fixture;
+    const int64_t first_ms = 10100 + POOL_URGE_REST_MS;
+
+    (void)state;
+    bring_all_down(&fixture);
+    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms - 1), -1);
+    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms), 2);
+    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms), -1);
+    pool_probe_begins(&fixture.pool, 2, first_ms);
+    (void)fail_at(&fixture, 2, SEQB_UNREACHABLE, first_ms + 1);
+    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms + 9), -1);
+    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms + 10), 0);
+}
+
+static void none_is_urged_while_one_is_up_that_may_be_asked(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    for (int32_t up = 0; up < 4; up++) {
+        const uint64_t skip = (uint64_t)1 << up;
+
+        bring_all_down(&fixture);
+        (void)probe_succeeds(&fixture, up);
+        assert_int_equal(pool_urge(&fixture.pool, 0, 20000), -1);
+        assert_int_equal(pool_urge(&fixture.pool, ~skip, 20000), -1);
+        assert_int_equal(pool_urge(&fixture.pool, skip, 20000),
+                         up == 2 ? 0 : 2);
+    }
+}
+
+static void an_authority_that_is_up_gives_nobody_a_number(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    bring_all_down(&fixture);
+    (void)probe_succeeds(&fixture, 4);
+    assert_int_equal(pool_urge(&fixture.pool, 0, 20000), 2);
+}
+
+static void a_fixed_rescue_is_never_urged(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    bring_all_down(&fixture);
+    fixture.options.rescue = HA_RESCUE_FIXED;
+    assert_int_equal(pool_urge(&fixture.pool, 0, 20000), -1);
+}
+
+static void only_those_that_rest_are_urged(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    bring_all_down(&fixture);
+    pool_probe_begins(&fixture.pool, 2, 11000);
+    (void)fail_at(&fixture, 0, SEQB_POISONED, 11000);
+    (void)fail_at(&fixture, 4, SEQB_LAYOUT, 11000);
+    (void)order_at(&fixture, 3, SEQB_ORDER_DRAIN, 11000);
+    assert_int_equal(pool_urge(&fixture.pool, 0, 12000), 1);
+    assert_int_equal(pool_urge(&fixture.pool, 0, 12000), -1);
+    expect_state(&fixture, 1, QUARANTINED);
+    assert_int_equal(fixture.pool.member[1].since_ms, 10000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_least_recently_probed_is_urged_when_none_is_up),
+        cmocka_unit_test(none_is_urged_sooner_than_its_rest),
+        cmocka_unit_test(none_is_urged_while_one_is_up_that_may_be_asked),
+        cmocka_unit_test(an_authority_that_is_up_gives_nobody_a_number),
+        cmocka_unit_test(a_fixed_rescue_is_never_urged),
+        cmocka_unit_test(only_those_that_rest_are_urged),
+    };
+
+    return cmocka_run_group_tests_name("urge", tests, NULL, NULL);
+}
