@@ -20,7 +20,7 @@ struct migrate_key {
 
 /* Old counters (migrate_old.c). */
 
-/* Takes one value of each old counter, by which `last` is known for now. */
+/* Takes one value of each old counter, by which `last` is first known. */
 enum seqb_status old_ask(struct migrate_side *was, struct migrate_key *key,
                          struct seqb_error *err);
 

@@ -12,31 +12,6 @@
 #define QUARANTINED SEQB_PARTITION_QUARANTINED
 #define RAMPING     SEQB_PARTITION_RAMPING
 
-#define CALL_MS 10000 /* when the call under way began */
-
-static struct pool_change uncertain_at(struct fixture *fixture, int32_t i,
-                                       int64_t elapsed_us, int64_t now_ms)
-{
-    return fail_after(fixture, i, SEQB_UNCERTAIN, elapsed_us, now_ms);
-}
-
-/* Member 1 has had a call under way for so long. */
-static struct pool_change hang_for(struct fixture *fixture, int64_t past_ms)
-{
-    int64_t next_ms;
-
-    return pool_judge(&fixture->pool, 1, CALL_MS, CALL_MS + past_ms, &next_ms);
-}
-
-static int64_t next_look(struct fixture *fixture, int64_t call_ms,
-                         int64_t now_ms)
-{
-    int64_t next_ms = 0;
-
-    expect_none(pool_judge(&fixture->pool, 1, call_ms, now_ms, &next_ms));
-    return next_ms;
-}
-
 /* --- calls that ended --- */
 
 static void so_many_slow_calls_in_the_span_quarantine(void **state)
