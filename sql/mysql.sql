@@ -24,8 +24,8 @@
 -- is noticed, and its counters go on `failover_gap` higher.
 
 -- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
--- windows that this store leases as an authority. The row named '' is the
--- base: where counters start that are not here yet. `origin` names the
+-- windows that this store leases as an authority, "ticket/..." for what brokers
+-- keep over a stop. The row named '' is the base: where counters start that are not here yet. `origin` names the
 -- server, and the making of this table, in which `value` holds. Bytes, not
 -- characters: so 'a', 'A' and 'a ' are three names.
 CREATE TABLE IF NOT EXISTS seqb_counters (

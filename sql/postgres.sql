@@ -13,7 +13,8 @@
 -- begins again.
 
 -- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
--- windows that this store leases as an authority. `origin` names the history
+-- windows that this store leases as an authority, "ticket/..." for what brokers
+-- keep over a stop. `origin` names the history
 -- of the table in which `value` holds: the system's identifier, its timeline,
 -- and the table's file, so that a promotion, a copy in another server, a
 -- restored dump and TRUNCATE are all seen (VACUUM FULL and CLUSTER too, which

@@ -3,8 +3,8 @@
 -- runs this text itself when it may create the file.
 
 -- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
--- windows that this store leases as an authority. The row named '' is the
--- base: where counters start that are not here yet. `origin` names the
+-- windows that this store leases as an authority, "ticket/..." for what brokers
+-- keep over a stop. The row named '' is the base: where counters start that are not here yet. `origin` names the
 -- history of the file in which `value` holds (device, inode, store id).
 CREATE TABLE IF NOT EXISTS seqb_counters (
     name   TEXT    PRIMARY KEY,

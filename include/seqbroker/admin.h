@@ -52,6 +52,8 @@ struct seqb_partition_status {
     int64_t ejections;     /* times it was taken out, since then */
 };
 
+#define SEQB_WHY_SIZE 80
+
 struct seqb_sequence_status {
     char key[SEQB_KEY_MAX + 1];
     char pool[SEQB_NAME_MAX + 1];
@@ -62,6 +64,11 @@ struct seqb_sequence_status {
     int64_t rate;      /* numbers a second, recent average */
     int64_t waits;     /* calls that found the ring empty */
     int64_t low_water; /* a refill is asked when the stock falls to this */
+    int64_t target;    /* numbers that ought to be held at this rate */
+    int64_t runway_ms; /* that the stock lasts at this rate; INT64_MAX: it is
+                          not used */
+    int64_t asked;     /* numbers that the last refill asked for; 0: none did */
+    char why[SEQB_WHY_SIZE]; /* why so many, "rate: 1,200 numbers/ms x 76 ms" */
     /* ms from now until its bits are used up at the usual rate, that of other
      * brokers included; INT64_MAX: not within 1000 years, or not known yet. */
     int64_t runs_out_ms;

@@ -40,7 +40,8 @@ enum seqb_tls {
 #define SEQB_DOMAIN_SIZE  128
 #define SEQB_LOSS_SIZE    160
 #define SEQB_CLAIM_SIZE   4096
-/* "<pool>/<partition>/<key>", "window/..." before it, with the final 0. */
+/* "<pool>/<partition>/<key>", "window/..." or "ticket/..." before it, with the
+ * final 0. */
 #define SEQB_COUNTER_SIZE 128
 #define SEQB_GRANT_MAX    ((int64_t)1 << 31) /* largest `want` */
 #define SEQB_NO_WINDOW    ((int64_t)-1)

@@ -112,6 +112,24 @@ enum seqb_status seqb_try_next_run(struct seqb_sequence *sequence, size_t count,
     return queue_try_run(sequence, count, first, err);
 }
 
+enum seqb_status seqb_cursor_open(struct seqb_sequence *sequence, size_t slice,
+                                  struct seqb_cursor **out,
+                                  struct seqb_error *err)
+{
+    return queue_cursor_open(sequence, slice, out, err);
+}
+
+enum seqb_status seqb_cursor_refill(struct seqb_cursor *cursor, int64_t *out,
+                                    struct seqb_error *err)
+{
+    return queue_cursor_refill(cursor, out, err);
+}
+
+void seqb_cursor_close(struct seqb_cursor *cursor)
+{
+    queue_cursor_close(cursor);
+}
+
 enum seqb_status seqb_decode(const struct seqb_sequence *sequence,
                              int64_t value, struct seqb_decoded *out,
                              struct seqb_error *err)

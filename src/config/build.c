@@ -9,6 +9,8 @@
 #include "config/secret.h"
 #include "platform/error.h"
 
+#define SPOOL_FILE "spool" /* in the state directory */
+
 static void build_pool(const struct build *build, const struct draft_pool *pool,
                        struct ha_pool_options *out)
 {
@@ -171,6 +173,8 @@ static void build_sequence(const struct build *build,
     out->runway_ms = (int32_t)sequence->runway.number;
     out->max_unused = sequence->max_unused.number;
     out->prefetch = sequence->prefetch.number != 0;
+    out->idle_after_ms = sequence->idle_after.number;
+    out->warm = sequence->warm.number != 0;
 }
 
 static void build_ha(const struct build *build,
@@ -208,6 +212,10 @@ static void build_queue(const struct build *build,
     out->sequences = sequences;
     out->sequence_count = draft->sequence_count;
     out->interval_ms = (int32_t)draft->broker->interval.number;
+    out->warm_timeout_ms = (int32_t)draft->broker->open_timeout.number;
+    if (draft->broker->spool.number != 0)
+        out->spool_path =
+            place_join(build->arena, build->topology->state_dir, SPOOL_FILE);
     if (draft->automatic == NULL)
         return;
     build_sequence(build, draft->automatic, automatic);

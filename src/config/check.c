@@ -3,6 +3,7 @@
  * that was not found breaks no further rule. */
 #include "config/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/engine.h"
@@ -292,24 +293,45 @@ static void check_sequence(struct checker *checker,
                      "2^%lld = %lld numbers: raise it or lower memory_bits",
                      (long long)most, (long long)sequence->memory_bits.number,
                      (long long)run);
+    if (sequence->warm.number != 0 && sequence->prefetch.number == 0)
+        mistakes_add(checker->mistakes, sequence->warm.line,
+                     "'warm' fetches numbers ahead, which 'prefetch' = false "
+                     "forbids: remove one of them");
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+    const struct draft_sequence *const *first = a;
+    const struct draft_sequence *const *second = b;
+    const int order = strcmp((*first)->key.text, (*second)->key.text);
+
+    if (order != 0)
+        return order;
+    return (*first > *second) - (*first < *second);
+}
+
+/* Sorted, since there may be very many: equal keys stand together, in the
+ * order of the topology. */
 static void check_keys(struct checker *checker)
 {
-    const struct draft_sequence *sequences = checker->draft->sequences;
+    const struct draft *draft = checker->draft;
+    const struct draft_sequence **sorted =
+        arena_take(checker->mistakes->arena, draft->sequence_count,
+                   sizeof(struct draft_sequence *));
+    size_t count = 0;
 
-    for (size_t i = 0; i < checker->draft->sequence_count; i++) {
-        const char *key = sequences[i].key.text;
-
-        for (size_t j = 0; key != NULL && j < i; j++) {
-            const char *other = sequences[j].key.text;
-
-            if (other == NULL || strcmp(other, key) != 0)
-                continue;
-            mistakes_add(checker->mistakes, sequences[i].key.line,
-                         "there is another sequence with the key '%s'", key);
-            break;
-        }
+    if (sorted == NULL)
+        return;
+    for (size_t i = 0; i < draft->sequence_count; i++) {
+        if (draft->sequences[i].key.text != NULL)
+            sorted[count++] = &draft->sequences[i];
+    }
+    qsort(sorted, count, sizeof(struct draft_sequence *), compare_keys);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(sorted[i]->key.text, sorted[i - 1]->key.text) == 0)
+            mistakes_add(checker->mistakes, sorted[i]->key.line,
+                         "there is another sequence with the key '%s'",
+                         sorted[i]->key.text);
     }
 }
 

@@ -29,6 +29,7 @@ struct config {
 /* One topology on its way. */
 struct parse {
     struct config *config;
+    struct arena scratch; /* the draft's lists, which may be long; mistakes */
     struct mistakes mistakes;
     struct source source;
     struct draft draft;
@@ -105,6 +106,12 @@ static enum seqb_status read_text(const char *path, char **out,
     return SEQB_OK;
 }
 
+static bool is_out_of_memory(const struct parse *parse)
+{
+    return parse->config->arena.is_out_of_memory ||
+           parse->scratch.is_out_of_memory;
+}
+
 /* Everything up to the options. What is wrong is a mistake, but for a missing
  * state directory and memory. */
 static enum seqb_status parse_all(struct parse *parse, const char *text,
@@ -123,14 +130,14 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
         .topology = &parse->config->topology,
     };
 
-    if (scan_text(&parse->source, text, name) && !arena->is_out_of_memory &&
+    if (scan_text(&parse->source, text, name) && !is_out_of_memory(parse) &&
         read_draft(parse->source.text, arena, &parse->mistakes,
                    &parse->draft) &&
-        !arena->is_out_of_memory) {
+        !is_out_of_memory(parse)) {
         engines_resolve(&parse->draft);
         check_draft(&parse->draft, &parse->mistakes);
     }
-    if (arena->is_out_of_memory)
+    if (is_out_of_memory(parse))
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
     if (parse->mistakes.count > 0)
         return SEQB_OK;
@@ -141,7 +148,6 @@ static enum seqb_status parse_and_tell(struct parse *parse, const char *text,
                                        const char *name, struct teller *teller,
                                        struct seqb_error *err)
 {
-    const struct arena *arena = &parse->config->arena;
     struct seqb_error error;
     const enum seqb_status status = parse_all(parse, text, name, &error);
 
@@ -150,7 +156,7 @@ static enum seqb_status parse_and_tell(struct parse *parse, const char *text,
             teller->report(teller->context, error.text);
         return error_copy(err, &error);
     }
-    if (arena->is_out_of_memory)
+    if (is_out_of_memory(parse))
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
     if (parse->mistakes.count > 0)
         return tell_mistakes(parse, teller, err);
@@ -171,12 +177,13 @@ static enum seqb_status open_text(const struct config_request *request,
 
     if (config == NULL)
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
-    parse.mistakes.arena = &config->arena;
+    parse.mistakes.arena = &parse.scratch;
     parse.source.arena = &config->arena;
     parse.source.mistakes = &parse.mistakes;
     parse.source.read = may_include ? read_text : NULL;
     status = parse_and_tell(&parse, text, name, &teller, err);
     source_free(&parse.source);
+    arena_free(&parse.scratch);
     if (status != SEQB_OK) {
         config_close(config);
         return status;

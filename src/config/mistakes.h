@@ -16,7 +16,7 @@ struct mistake {
 };
 
 struct mistakes {
-    struct arena *arena; /* holds the mistakes */
+    struct arena *arena; /* holds them, and what is needed to find them */
     struct mistake *first;
     size_t count; /* may be more than are kept */
 };

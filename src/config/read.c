@@ -69,10 +69,11 @@ static void read_unknown(struct value_reader *reader,
     for (int i = 0; i < config_setting_length(group); i++) {
         config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
         const char *name = config_setting_name(member);
-        const struct nearest nearest = nearest_setting(section, name);
+        struct nearest nearest;
 
         if (find_row(section, name) != NULL)
             continue;
+        nearest = nearest_setting(section, name);
         mistakes_add(reader->mistakes, value_line(member),
                      "unknown setting '%.64s' in %s%s", name, about->name,
                      nearest_hint(&nearest, "", hint));
@@ -156,7 +157,7 @@ static size_t read_list(struct value_reader *reader,
     return count;
 }
 
-/* The section's items in the arena, NULL if there are none. */
+/* The section's items, as long as the mistakes live; NULL if there are none. */
 static void *read_section(struct value_reader *reader,
                           enum schema_section section,
                           const config_setting_t *root, size_t *count)
@@ -181,7 +182,7 @@ static void *read_section(struct value_reader *reader,
     }
     if (setting != NULL && about->is_list)
         most = (size_t)config_setting_length(setting);
-    items = arena_take(reader->arena, most, about->size);
+    items = arena_take(reader->mistakes->arena, most, about->size);
     if (items == NULL)
         return NULL;
     if (setting != NULL && about->is_list) {

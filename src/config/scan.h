@@ -14,7 +14,7 @@
 
 #include "config/mistakes.h"
 
-#define SCAN_SIZE_MAX (1 << 20) /* bytes of a topology, includes and all */
+#define SCAN_SIZE_MAX (16 << 20) /* bytes of a topology, includes and all */
 
 /* Where a line of the source came from. */
 struct source_line {

@@ -35,7 +35,10 @@
         ALL_ENGINES,                                                           \
         "Never hold more numbers than this ahead. At least 2^memory_bits.")    \
     ROW(section, prefetch, BOOLEAN, NO_RANGE, "true", ALL_ENGINES,             \
-        "Whether numbers are fetched ahead, or only when somebody waits.")
+        "Whether numbers are fetched ahead, or only when somebody waits.")     \
+    ROW(section, idle_after, DURATION, "1s", "7d", "10m", ALL_ENGINES,         \
+        "A sequence that nobody takes of for so long keeps nothing in "        \
+        "memory: what it holds goes to the spool.")
 
 /* ROW(section, name, type, low, high, default, engine, help) */
 #define SCHEMA(ROW)                                                            \
@@ -50,6 +53,9 @@
         "How long a start waits for the backends to answer.")                  \
     ROW(BROKER, interval, DURATION, "1ms", "1s", "20ms", ALL_ENGINES,          \
         "The time between two looks at every sequence's stock.")               \
+    ROW(BROKER, spool, BOOLEAN, NO_RANGE, "true", ALL_ENGINES,                 \
+        "Whether unused numbers are kept in the state directory over a clean " \
+        "stop. Else they become a gap.")                                       \
     ROW(BACKENDS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED,           \
         ALL_ENGINES, "Its name in pools, messages and status. Unique.")        \
     ROW(BACKENDS, engine, CHOICE, NO_RANGE, SCHEMA_REQUIRED, ALL_ENGINES,      \
@@ -159,6 +165,9 @@
     ROW(SEQUENCES, key, KEY, ONE_OF(LETTERS_KEY), SCHEMA_REQUIRED,             \
         ALL_ENGINES, "What services ask for. Unique.")                         \
     SEQUENCE_ROWS(ROW, SEQUENCES)                                              \
+    ROW(SEQUENCES, warm, BOOLEAN, NO_RANGE, "false", ALL_ENGINES,              \
+        "Whether a start waits until numbers are at hand, at most for the "    \
+        "broker's open_timeout.")                                              \
     ROW(AUTOMATIC, pattern, TEXT, NO_RANGE, SCHEMA_REQUIRED, ALL_ENGINES,      \
         "Keys that match it make their sequence when first asked for: * is "   \
         "any text, ? any character, [a-z] one of several.")                    \

@@ -37,6 +37,7 @@ struct draft_broker {
     struct draft_text state_dir;
     struct draft_number open_timeout;
     struct draft_number interval;
+    struct draft_number spool;
 };
 
 struct draft_backend {
@@ -98,6 +99,8 @@ struct draft_sequence {
     struct draft_number runway;
     struct draft_number max_unused;
     struct draft_number prefetch;
+    struct draft_number idle_after;
+    struct draft_number warm; /* not of automatic ones */
 };
 
 struct draft {

@@ -24,18 +24,18 @@ static bool is_private(const char *path)
 }
 
 /* The first line's length is the password's; more lines are a mistake. */
-static const char *take_password(char *text, const char *path, int line,
-                                 struct mistakes *mistakes)
+static const char *take_password(const struct secret_reader *reader,
+                                 const char *text, const char *path, int line)
 {
     const size_t length = strcspn(text, "\r\n");
     const char *rest = text + length;
 
     if (length == 0 || rest[strspn(rest, "\r\n")] != '\0') {
-        mistakes_add(mistakes, line, "%s must hold one line, the password",
-                     path);
+        mistakes_add(reader->mistakes, line,
+                     "%s must hold one line, the password", path);
         return NULL;
     }
-    return arena_format(mistakes->arena, "%.*s", (int)length, text);
+    return arena_format(reader->source->arena, "%.*s", (int)length, text);
 }
 
 static const char *read_file(const struct secret_reader *reader,
@@ -53,7 +53,7 @@ static const char *read_file(const struct secret_reader *reader,
         mistakes_add(mistakes, file->line, "%s", error.text);
         return NULL;
     }
-    password = take_password(text, path, file->line, mistakes);
+    password = take_password(reader, text, path, file->line);
     explicit_bzero(text, strlen(text));
     free(text);
     if (is_private(path))
@@ -69,7 +69,7 @@ static const char *read_variable(const struct secret_reader *reader,
     const char *value = place_variable(name->text);
 
     if (value != NULL)
-        return arena_format(reader->mistakes->arena, "%s", value);
+        return arena_format(reader->source->arena, "%s", value);
     mistakes_add(reader->mistakes, name->line,
                  "the variable that 'password_env' names is not set, or is "
                  "empty: set it where the broker starts");

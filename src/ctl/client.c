@@ -72,10 +72,15 @@ void client_close(struct client *client)
     client->connection = NULL;
 }
 
+static bool client_timed_out(const struct client *client, int error)
+{
+    return client->connection->err == REDIS_ERR_IO &&
+           (error == EAGAIN || error == EWOULDBLOCK);
+}
+
 static enum ctl_exit client_lost(const struct client *client, int error)
 {
-    if (client->connection->err == REDIS_ERR_IO &&
-        (error == EAGAIN || error == EWOULDBLOCK)) {
+    if (client_timed_out(client, error)) {
         ctl_complain("seqbrokerd at %s did not answer within %lld s: it hangs "
                      "or is overloaded; wait longer with -t SECONDS, or "
                      "restart it",
@@ -105,6 +110,23 @@ enum ctl_exit client_call(struct client *client, size_t words,
     }
     *out = reply;
     return CTL_OK;
+}
+
+enum ctl_exit client_await_end(struct client *client)
+{
+    void *reply = NULL;
+
+    errno = 0;
+    if (redisGetReply(client->connection, &reply) != REDIS_OK &&
+        !client_timed_out(client, errno))
+        return CTL_OK;
+    if (reply != NULL)
+        freeReplyObject(reply);
+    ctl_complain("seqbrokerd at %s is stopping, but has not ended within %lld "
+                 "s: it waits for its clients or its stores, its log says "
+                 "more",
+                 client->socket, (long long)client->timeout_s);
+    return CTL_FAILED;
 }
 
 const redisReply *reply_field(const redisReply *map, const char *name)

@@ -28,6 +28,10 @@ void client_close(struct client *client);
 enum ctl_exit client_call(struct client *client, size_t words,
                           const char *const *word, redisReply **out);
 
+/* Waits until the daemon closes the connection; CTL_FAILED after having said
+ * that it did not in time. */
+enum ctl_exit client_await_end(struct client *client);
+
 /* The value of a name in a map (RESP2: name, value, name, value ...), NULL if
  * it has none. Owned by the map. */
 const redisReply *reply_field(const redisReply *map, const char *name);

@@ -219,12 +219,15 @@ static const struct command commands[] = {
      "  seqctl status --json\n"
      "  seqctl status --watch --interval 5\n"
      "\n"
-     "A table of the partitions and one of the sequences in use. RUNS OUT is\n"
-     "the date at which a sequence's bits are used up at its usual rate. With\n"
-     "--json one object; `granted` and `taken` are strings there, since they\n"
-     "may pass 2^53, above which many readers of JSON round; `runs_out_ms` is\n"
-     "-1 for never. --watch redraws a terminal and appends elsewhere, until\n"
-     "Ctrl-C.\n",
+     "A table of the partitions and one of the sequences in use. RUNWAY is "
+     "how\n"
+     "long a sequence's stock lasts at its RATE, LAST REFILL how many numbers\n"
+     "were asked for last, and why so many; RUNS OUT the date at which its\n"
+     "bits are used up at its usual rate. With --json one object; `granted` "
+     "and\n"
+     "`taken` are strings there, since they may pass 2^53, above which many\n"
+     "readers of JSON round; `runway_ms` and `runs_out_ms` are -1 for never.\n"
+     "--watch redraws a terminal and appends elsewhere, until Ctrl-C.\n",
      command_status},
     {"health", "", 0, CTL_JSON | CTL_SOCKET | CTL_TIMEOUT,
      "whether every pool can serve",
@@ -252,14 +255,20 @@ static const struct command commands[] = {
      "first see to it that its store is the right one, and that its counters\n"
      "lie above every number that was issued. For this daemon alone.\n",
      operate_rescue},
-    {"drain", "PARTITION", 1, CTL_SOCKET | CTL_TIMEOUT,
+    {"drain", "PARTITION|--broker", 1, CTL_BROKER | CTL_SOCKET | CTL_TIMEOUT,
      "ask a partition no more",
      "  seqctl drain main/2\n"
+     "  seqctl drain --broker\n"
      "\n"
      "Before its server is stopped. Calls under way end as ever. It is "
      "neither\n"
      "asked nor probed until it is resumed or this daemon starts anew. Other\n"
-     "brokers go on asking it: drain it in each of them.\n",
+     "brokers go on asking it: drain it in each of them.\n"
+     "\n"
+     "--broker stops the whole broker, cleanly, as SIGTERM does: it takes no\n"
+     "connection any more, answers what has arrived, and ends. Returns when "
+     "it\n"
+     "has; exit code 1 if it goes on ending longer than --timeout.\n",
      operate_drain},
     {"resume", "PARTITION", 1, CTL_SOCKET | CTL_TIMEOUT, "undo a drain",
      "  seqctl resume main/2\n"

@@ -9,7 +9,7 @@
 struct command {
     const char *name;
     const char *arguments; /* as in its usage line */
-    size_t argument_count; /* exactly so many */
+    size_t argument_count; /* exactly so many, but none with --broker */
     unsigned options;      /* of enum ctl_option; those for all left out */
     const char *summary;   /* one line */
     const char *help;      /* examples first, then what it does */

@@ -30,6 +30,7 @@ enum ctl_option {
     CTL_INTERVAL = 1 << 10,
     CTL_DRY_RUN = 1 << 11,
     CTL_KEYS = 1 << 12,
+    CTL_BROKER = 1 << 13, /* the whole one, in place of the argument */
 };
 
 struct ctl_options {

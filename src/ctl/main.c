@@ -29,6 +29,7 @@ static const struct option_row option_rows[] = {
     {CTL_JSON, "-j, --json", "one JSON object instead of tables"},
     {CTL_MARKDOWN, "--markdown", "as docs/configuration.md"},
     {CTL_PROBE, "--probe", "try every backend, too"},
+    {CTL_BROKER, "--broker", "not a partition: stop the whole broker"},
     {CTL_DRY_RUN, "--dry-run", "tell what would be done, and write nothing"},
     {CTL_KEYS, "--keys FILE",
      "keys that the topologies do not list, one a line"},
@@ -36,7 +37,7 @@ static const struct option_row option_rows[] = {
     {CTL_WATCH, "-w, --watch", "again and again, until Ctrl-C"},
     {CTL_INTERVAL, "--interval SECONDS", "between two rounds (default: 2)"},
     {CTL_SOCKET, "-s, --socket SOCKET",
-     "the daemon's (default: seqbrokerd.sock in the state directory)"},
+     "the daemon's (default: the one in the state directory)"},
     {CTL_TIMEOUT, "-t, --timeout SECONDS",
      "how long it may take to answer (default: 5)"},
     {CTL_HELP, "-h, --help", "this text; after a command, its own"},
@@ -44,6 +45,7 @@ static const struct option_row option_rows[] = {
 };
 
 static const struct option long_options[] = {
+    {"broker", no_argument, NULL, 'b'},
     {"count", required_argument, NULL, 'n'},
     {"dry-run", no_argument, NULL, 'd'},
     {"json", no_argument, NULL, 'j'},
@@ -76,7 +78,7 @@ static void options_print(unsigned options)
 {
     for (size_t i = 0; i < sizeof option_rows / sizeof option_rows[0]; i++) {
         if (option_rows[i].option & options)
-            printf("  %-22s %s\n", option_rows[i].usage, option_rows[i].help);
+            printf("  %-24s %s\n", option_rows[i].usage, option_rows[i].help);
     }
 }
 
@@ -100,7 +102,7 @@ static void help_print(void)
 
         snprintf(usage, sizeof usage, "%s %s", command->name,
                  command->arguments);
-        printf("  %-22s %s\n", usage, command->summary);
+        printf("  %-24s %s\n", usage, command->summary);
     }
     puts("\nOptions:");
     options_print(~0U);
@@ -161,6 +163,9 @@ static bool option_read(int letter, struct ctl_options *out)
         return true;
     case 'p':
         out->given |= CTL_PROBE;
+        return true;
+    case 'b':
+        out->given |= CTL_BROKER;
         return true;
     case 'd':
         out->given |= CTL_DRY_RUN;
@@ -237,6 +242,8 @@ static enum ctl_exit command_run(const struct command *command,
                                  const struct ctl_options *options, int argc,
                                  char **argv)
 {
+    const size_t wanted =
+        options->given & CTL_BROKER ? 0 : command->argument_count;
     const char *misplaced;
 
     if (options->given & CTL_HELP) {
@@ -248,7 +255,7 @@ static enum ctl_exit command_run(const struct command *command,
         ctl_complain("%s takes no %s", command->name, misplaced);
         return CTL_USAGE;
     }
-    if ((size_t)argc != command->argument_count) {
+    if ((size_t)argc != wanted) {
         ctl_complain("usage: seqctl %s %s", command->name, command->arguments);
         return CTL_USAGE;
     }

@@ -49,8 +49,28 @@ enum ctl_exit operate_rescue(const struct ctl_options *options, char **argument)
     return partition_order(options, "RESCUE", argument[0], "probed now");
 }
 
+static enum ctl_exit broker_drain(const struct ctl_options *options)
+{
+    static const char *const words[] = {"SEQ.DRAIN"};
+    struct client client;
+    redisReply *reply = NULL;
+    enum ctl_exit result = client_open(options, &client);
+
+    if (result == CTL_OK)
+        result = client_call(&client, 1, words, &reply);
+    if (result == CTL_OK)
+        result = client_await_end(&client);
+    if (result == CTL_OK)
+        puts("the broker has stopped");
+    freeReplyObject(reply);
+    client_close(&client);
+    return result;
+}
+
 enum ctl_exit operate_drain(const struct ctl_options *options, char **argument)
 {
+    if (options->given & CTL_BROKER)
+        return broker_drain(options);
     return partition_order(options, "DRAIN", argument[0],
                            "drained, until it is resumed");
 }

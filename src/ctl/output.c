@@ -17,9 +17,10 @@
 enum show {
     SHOW_TEXT,
     SHOW_INTEGER,
-    SHOW_AGE,       /* ms, as 3m12s */
+    SHOW_AGE,       /* ms, as 3m12s; -1: none */
     SHOW_DATE,      /* ms from now; -1: none */
     SHOW_LATENCY,   /* us, as 1.2ms */
+    SHOW_REFILL,    /* how many numbers it asked for, and why so many */
     SHOW_WHY,       /* the reason; else what its settings lose */
     SHOW_PARTITION, /* with the pool's name where there are several */
 };
@@ -67,8 +68,10 @@ static const struct column sequence_columns[] = {
     {"IN FLIGHT", "in_flight", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {"TAKEN", "taken", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {"RATE/S", "rate", SHOW_INTEGER, SCOLS_FL_RIGHT},
+    {"RUNWAY", "runway_ms", SHOW_AGE, SCOLS_FL_RIGHT},
     {"WAITS", "waits", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {"RUNS OUT", "runs_out_ms", SHOW_DATE, SCOLS_FL_RIGHT},
+    {"LAST REFILL", "why", SHOW_REFILL, SCOLS_FL_WRAP},
     {.title = NULL},
 };
 
@@ -108,8 +111,12 @@ static const struct field sequence_fields[] = {
     {"in_flight", MEMBER_INTEGER},
     {"taken", MEMBER_BIG},
     {"rate", MEMBER_INTEGER},
+    {"runway_ms", MEMBER_INTEGER},
     {"waits", MEMBER_INTEGER},
     {"low_water", MEMBER_INTEGER},
+    {"target", MEMBER_INTEGER},
+    {"asked", MEMBER_INTEGER},
+    {"why", MEMBER_TEXT},
     {"runs_out_ms", MEMBER_INTEGER},
     {.name = NULL},
 };
@@ -118,7 +125,9 @@ static void age_format(char *to, size_t size, int64_t ms)
 {
     int64_t s = ms / 1000;
 
-    if (ms < 1000)
+    if (ms < 0)
+        snprintf(to, size, "-");
+    else if (ms < 1000)
         snprintf(to, size, "%" PRId64 "ms", ms);
     else if (s < 60)
         snprintf(to, size, "%" PRId64 "s", s);
@@ -179,6 +188,16 @@ static void why_format(char *to, size_t size, const redisReply *map)
         snprintf(to, size, "%s%s", *loss != '\0' ? "may lose: " : "", loss);
 }
 
+static void refill_format(char *to, size_t size, const redisReply *map)
+{
+    const int64_t asked = reply_integer(map, "asked");
+
+    if (asked == 0)
+        snprintf(to, size, "-");
+    else
+        snprintf(to, size, "%" PRId64 ", %s", asked, reply_text(map, "why"));
+}
+
 static void cell_format(char *to, size_t size, const struct column *column,
                         const redisReply *map, bool name_pool)
 {
@@ -197,6 +216,9 @@ static void cell_format(char *to, size_t size, const struct column *column,
         return;
     case SHOW_LATENCY:
         latency_format(to, size, reply_integer(map, column->field));
+        return;
+    case SHOW_REFILL:
+        refill_format(to, size, map);
         return;
     case SHOW_WHY:
         why_format(to, size, map);

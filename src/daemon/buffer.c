@@ -12,6 +12,9 @@
 
 #define FORMAT_SIZE 1024
 
+/* No larger memory is kept as a spare one. */
+#define SPARE_MAX 262144
+
 const char *buffer_content(const struct buffer *buffer)
 {
     return buffer->data == NULL ? "" : buffer->data + buffer->start;
@@ -102,4 +105,26 @@ void buffer_fini(struct buffer *buffer)
 {
     free(buffer->data);
     *buffer = (struct buffer){0};
+}
+
+void buffer_take_spare(struct buffer *buffer, struct buffer *spare)
+{
+    if (buffer->data != NULL)
+        return;
+    buffer->data = spare->data;
+    buffer->capacity = spare->capacity;
+    *spare = (struct buffer){0};
+}
+
+void buffer_give_spare(struct buffer *buffer, struct buffer *spare)
+{
+    bool is_broken = buffer->is_broken;
+
+    if (spare->data == NULL && buffer->capacity <= SPARE_MAX) {
+        spare->data = buffer->data;
+        spare->capacity = buffer->capacity;
+        buffer->data = NULL;
+    }
+    buffer_fini(buffer);
+    buffer->is_broken = is_broken;
 }

@@ -35,3 +35,9 @@ void buffer_format(struct buffer *buffer, const char *format, ...)
 void buffer_drop(struct buffer *buffer, size_t size);
 
 void buffer_fini(struct buffer *buffer);
+
+/* A buffer without memory takes that of `spare`, if there is some; and what
+ * it needs no more becomes `spare`, its content is dropped. So that busy
+ * sessions allocate nothing while idle ones own nothing. */
+void buffer_take_spare(struct buffer *buffer, struct buffer *spare);
+void buffer_give_spare(struct buffer *buffer, struct buffer *spare);

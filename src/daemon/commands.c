@@ -30,6 +30,8 @@ static const struct command commands[] = {
      "Whether every pool can serve, and what is wrong"},
     {"SEQ.PARTITION", 3, false, "operator", command_partition,
      "QUARANTINE|RESCUE|DRAIN|RESUME pool/partition or backend"},
+    {"SEQ.DRAIN", 1, false, "operator", command_drain,
+     "Stops the whole daemon, as SIGTERM does"},
     {"SEQ.ADVANCE", 3, true, "operator", command_advance,
      "Moves a sequence beyond a number: key number"},
     {"INFO", -1, false, "status", command_info,

@@ -54,8 +54,6 @@ enum command_outcome command_next(struct session *session,
                                   const struct resp_request *request);
 enum command_outcome command_decode(struct session *session,
                                     const struct resp_request *request);
-struct batch;
-void batch_free(struct batch *batch); /* takes NULL */
 
 /* status.c */
 enum command_outcome command_status(struct session *session,
@@ -73,6 +71,8 @@ enum command_outcome command_partition(struct session *session,
                                        const struct resp_request *request);
 enum command_outcome command_health(struct session *session,
                                     const struct resp_request *request);
+enum command_outcome command_drain(struct session *session,
+                                   const struct resp_request *request);
 enum command_outcome command_advance(struct session *session,
                                      const struct resp_request *request);
 

@@ -43,8 +43,8 @@ static const char help[] =
     "      --version           prints the version\n"
     "      --help              prints this text\n"
     "\n"
-    "SIGTERM and SIGINT stop it cleanly. Exit codes: 0 stopped, 1 error,\n"
-    "2 wrong usage.\n";
+    "SIGTERM, SIGINT and seqctl drain --broker stop it cleanly. Exit codes:\n"
+    "0 stopped, 1 error, 2 wrong usage.\n";
 
 /* What the command line says; the strings are argv's or the literals above. */
 struct arguments {

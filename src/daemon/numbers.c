@@ -3,27 +3,18 @@
  * when there is none at hand the session goes into the lane's line, and the
  * command is executed again. */
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <seqbroker/admin.h>
 
+#include "daemon/batch.h"
 #include "daemon/commands.h"
 #include "daemon/lane.h"
 #include "daemon/reply.h"
 #include "daemon/session.h"
+#include "daemon/wait.h"
 
-#define COUNT_MAX  100000 /* numbers of one SEQ.NEXT */
-#define BATCH_STEP 1024   /* numbers taken by one call */
-
-/* The numbers of a SEQ.NEXT ... COUNT: kept until it has all of them, since
- * the head of an array cannot be taken back when the backends fail. */
-struct batch {
-    int64_t *values;
-    size_t capacity;
-    size_t have; /* of values */
-    size_t sent; /* of values: written as replies */
-};
+#define COUNT_MAX   100000 /* numbers of one SEQ.NEXT */
+#define REPEATS_MAX 1024   /* requests answered together with one before */
 
 /* What SEQ.NEXT asks for. */
 struct wish {
@@ -32,50 +23,61 @@ struct wish {
     bool is_text;
 };
 
-/* No number came: waits, if one may still come in time. */
-static enum command_outcome number_missing(struct session *session,
-                                           struct lane *lane,
-                                           struct seqb_error *err)
+/* How many more requests fit into this turn: it ends where it would end if
+ * they were executed one by one. */
+static size_t repeats_allowed(const struct session *session)
 {
-    bool may_come =
-        err->status == SEQB_AGAIN || err->status == SEQB_UNAVAILABLE;
+    const size_t unsent = session->out.length;
+    size_t allowed = (size_t)session->budget - 1;
 
-    if (may_come && !session->is_late) {
-        session_wait(session, lane);
-        return COMMAND_WAITS;
-    }
-    if (err->status == SEQB_AGAIN)
-        reply_error(&session->out, "TIMEOUT",
-                    "%s: the backends did not answer within %lld ms", lane->key,
-                    (long long)seqb_deadline_ms(lane->sequence));
-    else
-        reply_failure(&session->out, err);
-    return COMMAND_DONE;
+    if (unsent > SESSION_UNSENT_MAX)
+        return 0;
+    if (allowed > (SESSION_UNSENT_MAX - unsent) / REPLY_NUMBER_MAX)
+        allowed = (SESSION_UNSENT_MAX - unsent) / REPLY_NUMBER_MAX;
+    return allowed < REPEATS_MAX ? allowed : REPEATS_MAX;
 }
 
-/* Whether the session has to stand behind others that came before. */
-static bool number_is_due_to_others(const struct session *session,
-                                    const struct lane *lane)
+/* Answers those that follow with the same bytes as the one just answered, all
+ * by one step of the ring. The rest of them, if it has not enough, are
+ * executed like any others. */
+static void number_repeat(struct session *session, struct lane *lane,
+                          size_t size, bool is_text)
 {
-    return lane_has_line(lane) && !session->is_late;
+    const struct resp_slice ahead = session->ahead;
+    const size_t most = repeats_allowed(session) * size;
+    const size_t reach = ahead.length < most ? ahead.length : most;
+    const size_t count = resp_repeats(ahead.data - size, size + reach, size);
+    int64_t values[REPEATS_MAX];
+    size_t taken = 0;
+
+    if (count == 0 ||
+        buffer_room(&session->out, count * REPLY_NUMBER_MAX) == NULL)
+        return;
+    /* `taken` says it all. */
+    if (seqb_try_next_many(lane->sequence, count, values, &taken, NULL) ==
+        SEQB_OK)
+        taken = count;
+    reply_numbers(&session->out, values, taken, is_text);
+    session_answered(session, taken, size);
 }
 
 static enum command_outcome number_next(struct session *session,
-                                        struct lane *lane, bool is_text)
+                                        struct lane *lane,
+                                        const struct resp_request *request,
+                                        bool is_text)
 {
     struct seqb_error err;
     int64_t value = 0;
 
-    if (number_is_due_to_others(session, lane)) {
+    if (wait_is_due(session, lane)) {
         session_wait(session, lane);
         return COMMAND_WAITS;
     }
     if (seqb_try_next(lane->sequence, &value, &err) != SEQB_OK)
-        return number_missing(session, lane, &err);
-    if (is_text)
-        reply_digits(&session->out, value);
-    else
-        reply_integer(&session->out, value);
+        return wait_or_fail(session, lane, &err);
+    reply_numbers(&session->out, &value, 1, is_text);
+    if (session->ahead.length >= request->size)
+        number_repeat(session, lane, request->size, is_text);
     return COMMAND_DONE;
 }
 
@@ -86,7 +88,7 @@ enum command_outcome command_incr(struct session *session,
 
     if (lane == NULL)
         return COMMAND_DONE;
-    return number_next(session, lane, false);
+    return number_next(session, lane, request, false);
 }
 
 enum command_outcome command_incrby(struct session *session,
@@ -104,7 +106,7 @@ enum command_outcome command_incrby(struct session *session,
                     "value is not an integer or out of range");
         return COMMAND_DONE;
     }
-    if (number_is_due_to_others(session, lane)) {
+    if (wait_is_due(session, lane)) {
         session_wait(session, lane);
         return COMMAND_WAITS;
     }
@@ -112,112 +114,9 @@ enum command_outcome command_incrby(struct session *session,
         count = 0; /* as wrong, and the library's answer says the bound */
     if (seqb_try_next_run(lane->sequence, (size_t)count, &first, &err) !=
         SEQB_OK)
-        return number_missing(session, lane, &err);
+        return wait_or_fail(session, lane, &err);
     reply_integer(&session->out, first + count - 1);
     return COMMAND_DONE;
-}
-
-void batch_free(struct batch *batch)
-{
-    if (batch == NULL)
-        return;
-    free(batch->values);
-    free(batch);
-}
-
-/* Grows with what has come, not with what was asked for. */
-static bool batch_reserve(struct batch *batch, size_t needed)
-{
-    size_t capacity = batch->capacity == 0 ? BATCH_STEP : 2 * batch->capacity;
-    int64_t *values = NULL;
-
-    if (needed <= batch->capacity)
-        return true;
-    values = realloc(batch->values, capacity * sizeof *values);
-    if (values == NULL)
-        return false;
-    batch->values = values;
-    batch->capacity = capacity;
-    return true;
-}
-
-static enum command_outcome batch_fill(struct session *session,
-                                       struct lane *lane, size_t count)
-{
-    struct batch *batch = session->batch;
-    struct seqb_error err;
-
-    while (batch->have < count) {
-        size_t step = count - batch->have;
-        size_t taken = 0;
-        enum seqb_status status = SEQB_OK;
-
-        if (session->budget <= 0)
-            return COMMAND_YIELDS;
-        if (step > BATCH_STEP)
-            step = BATCH_STEP;
-        if (!batch_reserve(batch, batch->have + step)) {
-            session->out.is_broken = true;
-            return COMMAND_DONE;
-        }
-        status = seqb_try_next_many(lane->sequence, step,
-                                    batch->values + batch->have, &taken, &err);
-        batch->have += taken;
-        session->budget -= (int)taken;
-        if (status != SEQB_OK)
-            return number_missing(session, lane, &err);
-    }
-    return COMMAND_DONE;
-}
-
-static enum command_outcome batch_send(struct session *session, bool is_text)
-{
-    struct batch *batch = session->batch;
-
-    if (batch->sent == 0)
-        reply_array(&session->out, batch->have);
-    while (batch->sent < batch->have) {
-        int64_t value = batch->values[batch->sent];
-
-        if (session->out.length > SESSION_UNSENT_MAX)
-            return COMMAND_YIELDS;
-        if (is_text)
-            reply_digits(&session->out, value);
-        else
-            reply_integer(&session->out, value);
-        batch->sent++;
-    }
-    return COMMAND_DONE;
-}
-
-/* Called again, from where it stood, until it is done. */
-static enum command_outcome
-batch_run(struct session *session, struct lane *lane, const struct wish *wish)
-{
-    enum command_outcome outcome = COMMAND_DONE;
-
-    if (session->batch == NULL)
-        session->batch = calloc(1, sizeof *session->batch);
-    if (session->batch == NULL) {
-        session->out.is_broken = true;
-        return COMMAND_DONE;
-    }
-    if (session->batch->have < wish->count &&
-        number_is_due_to_others(session, lane)) {
-        session_wait(session, lane);
-        return COMMAND_WAITS;
-    }
-    outcome = batch_fill(session, lane, wish->count);
-    if (outcome != COMMAND_DONE)
-        return outcome;
-    /* Less than all: the error is answered. */
-    if (session->batch->have == wish->count)
-        outcome = batch_send(session, wish->is_text);
-    if (outcome == COMMAND_DONE) {
-        batch_free(session->batch);
-        session->batch = NULL;
-    }
-    return outcome;
 }
 
 /* False after answering the error. */
@@ -260,8 +159,8 @@ enum command_outcome command_next(struct session *session,
     lane = session_lane(session, request->argv[1]);
     if (lane == NULL)
         return COMMAND_DONE;
-    return wish.is_array ? batch_run(session, lane, &wish)
-                         : number_next(session, lane, wish.is_text);
+    return wish.is_array ? batch_run(session, lane, wish.count, wish.is_text)
+                         : number_next(session, lane, request, wish.is_text);
 }
 
 enum command_outcome command_decode(struct session *session,

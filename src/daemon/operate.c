@@ -177,14 +177,26 @@ enum command_outcome command_health(struct session *session,
     struct seqb_error err;
 
     (void)request;
-    if (seqb_health(session->server->broker, &health, reason, sizeof reason,
-                    &err) != SEQB_OK) {
+    if (session->server->is_stopping) {
+        health = SEQB_HEALTH_NOT_SERVING;
+        snprintf(reason, sizeof reason, "the broker is stopping");
+    } else if (seqb_health(session->server->broker, &health, reason,
+                           sizeof reason, &err) != SEQB_OK) {
         reply_failure(&session->out, &err);
         return COMMAND_DONE;
     }
     reply_map(&session->out, 2, session->is_resp3);
     reply_field_string(&session->out, "health", seqb_health_name(health));
     reply_field_string(&session->out, "reason", reason);
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_drain(struct session *session,
+                                   const struct resp_request *request)
+{
+    (void)request;
+    reply_simple(&session->out, "OK");
+    server_drain(session->server, session->fd);
     return COMMAND_DONE;
 }
 

@@ -11,31 +11,96 @@
 #define CODE_SIZE   24
 #define TEXT_SIZE   (SEQB_ERROR_TEXT_SIZE + 64)
 
-/* Writes `value` so that it ends at `end`; returns where it begins. */
-static char *digits_before(char *end, int64_t value)
+/* 00, 01, ... 99: numbers are written two digits at a time. */
+static const char pairs[] = "0001020304050607080910111213141516171819"
+                            "2021222324252627282930313233343536373839"
+                            "4041424344454647484950515253545556575859"
+                            "6061626364656667686970717273747576777879"
+                            "8081828384858687888990919293949596979899";
+
+/* The bits of a number tell how many digits it has, to within one. */
+static size_t digits_count(uint64_t value)
+{
+    static const uint64_t powers[] = {
+        UINT64_C(0),
+        UINT64_C(10),
+        UINT64_C(100),
+        UINT64_C(1000),
+        UINT64_C(10000),
+        UINT64_C(100000),
+        UINT64_C(1000000),
+        UINT64_C(10000000),
+        UINT64_C(100000000),
+        UINT64_C(1000000000),
+        UINT64_C(10000000000),
+        UINT64_C(100000000000),
+        UINT64_C(1000000000000),
+        UINT64_C(10000000000000),
+        UINT64_C(100000000000000),
+        UINT64_C(1000000000000000),
+        UINT64_C(10000000000000000),
+        UINT64_C(100000000000000000),
+        UINT64_C(1000000000000000000),
+        UINT64_C(10000000000000000000),
+    };
+    const unsigned bits = 64U - (unsigned)__builtin_clzll(value | 1);
+    const unsigned guess = bits * 1233 >> 12; /* bits * log10(2) */
+
+    return guess + (value >= powers[guess]);
+}
+
+/* At most DIGITS_SIZE bytes; returns where they end. */
+static char *put_integer(char *to, int64_t value)
 {
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char *end = NULL;
+    char *at = NULL;
 
-    do {
-        *--end = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest != 0);
     if (value < 0)
-        *--end = '-';
+        *to++ = '-';
+    end = to + digits_count(rest);
+    for (at = end; rest >= 100; rest /= 100) {
+        at -= 2;
+        memcpy(at, pairs + rest % 100 * 2, 2);
+    }
+    if (rest >= 10)
+        memcpy(at - 2, pairs + rest * 2, 2);
+    else
+        at[-1] = (char)('0' + rest);
     return end;
 }
 
+static char *put_line_end(char *to)
+{
+    *to++ = '\r';
+    *to++ = '\n';
+    return to;
+}
+
 /* A type's letter, an integer, a line end. */
+static char *put_head(char *to, char type, int64_t value)
+{
+    *to++ = type;
+    return put_line_end(put_integer(to, value));
+}
+
+/* An integer as a bulk string. */
+static char *put_digits(char *to, int64_t value)
+{
+    char text[DIGITS_SIZE];
+    const size_t length = (size_t)(put_integer(text, value) - text);
+
+    to = put_head(to, '$', (int64_t)length);
+    memcpy(to, text, length);
+    return put_line_end(to + length);
+}
+
 static void reply_head(struct buffer *out, char type, int64_t value)
 {
-    char text[HEAD_SIZE];
-    char *end = text + sizeof text - 2;
-    char *begin = digits_before(end, value);
+    char *room = buffer_room(out, HEAD_SIZE);
 
-    *--begin = type;
-    end[0] = '\r';
-    end[1] = '\n';
-    buffer_append(out, begin, (size_t)(end + 2 - begin));
+    if (room != NULL)
+        buffer_extend(out, (size_t)(put_head(room, type, value) - room));
 }
 
 /* Makes a line of it: nothing in it may end the reply early. */
@@ -96,13 +161,17 @@ void reply_integer(struct buffer *out, int64_t value)
     reply_head(out, ':', value);
 }
 
-void reply_digits(struct buffer *out, int64_t value)
+void reply_numbers(struct buffer *out, const int64_t *values, size_t count,
+                   bool is_text)
 {
-    char text[DIGITS_SIZE];
-    char *end = text + sizeof text;
-    char *begin = digits_before(end, value);
+    char *room = buffer_room(out, count * REPLY_NUMBER_MAX);
+    char *at = room;
 
-    reply_bulk(out, begin, (size_t)(end - begin));
+    if (room == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        at = is_text ? put_digits(at, values[i]) : put_head(at, ':', values[i]);
+    buffer_extend(out, (size_t)(at - room));
 }
 
 void reply_bulk(struct buffer *out, const char *data, size_t length)

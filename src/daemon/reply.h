@@ -14,6 +14,9 @@
 
 #include "daemon/buffer.h"
 
+/* Bytes of one number at most: "$20", 19 digits and a sign, two line ends. */
+#define REPLY_NUMBER_MAX 27
+
 void reply_simple(struct buffer *out, const char *text);
 
 /* An error: its code ("ERR") and a text; unprintable bytes, as a client's own
@@ -27,8 +30,9 @@ void reply_failure(struct buffer *out, const struct seqb_error *err);
 
 void reply_integer(struct buffer *out, int64_t value);
 
-/* The integer as a bulk string. */
-void reply_digits(struct buffer *out, int64_t value);
+/* So many replies of one integer each; as bulk strings if `is_text`. */
+void reply_numbers(struct buffer *out, const int64_t *values, size_t count,
+                   bool is_text);
 
 void reply_bulk(struct buffer *out, const char *data, size_t length);
 void reply_string(struct buffer *out, const char *text);

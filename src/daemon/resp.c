@@ -3,6 +3,7 @@
 #include "daemon/resp.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* A length has at most so many digits: far beyond every limit, and no sum of
@@ -167,4 +168,31 @@ enum resp_result resp_parse(const char *data, size_t length,
     if (length == 0)
         return RESP_PARTIAL;
     return data[0] == '*' ? parse_array(&in, out) : parse_inline(&in, out);
+}
+
+/* How many bytes of both are the same, from their begin. */
+static size_t bytes_alike(const char *a, const char *b, size_t length)
+{
+    size_t at = 0;
+
+    while (length - at >= sizeof(uint64_t)) {
+        uint64_t x;
+        uint64_t y;
+
+        memcpy(&x, a + at, sizeof x);
+        memcpy(&y, b + at, sizeof y);
+        if (x != y)
+            break;
+        at += sizeof x;
+    }
+    while (at < length && a[at] == b[at])
+        at++;
+    return at;
+}
+
+/* What is the same as itself `size` bytes further on repeats every `size`
+ * bytes. */
+size_t resp_repeats(const char *data, size_t length, size_t size)
+{
+    return bytes_alike(data, data + size, length - size) / size;
 }

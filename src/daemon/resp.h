@@ -39,3 +39,10 @@ enum resp_result {
  */
 enum resp_result resp_parse(const char *data, size_t length,
                             struct resp_request *out);
+
+/*
+ * How often the request of `size` bytes that `data` begins with stands whole
+ * behind itself, without a gap. A pipeline is mostly one request many times,
+ * which then need not be parsed again.
+ */
+size_t resp_repeats(const char *data, size_t length, size_t size);

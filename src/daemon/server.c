@@ -4,6 +4,7 @@
 #include "daemon/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,23 +68,22 @@ void server_defer(struct server *server, struct session *session)
     timer_start(server->defer, 0);
 }
 
-/* One turn for each that stands in the list now. */
+/* One turn of one session, then the loop looks at all others again: whoever
+ * asks for little waits for one turn at most, however many ask for much. */
 static void server_on_defer(evutil_socket_t fd, short events, void *context)
 {
     struct server *server = context;
-    const struct session *last = TAILQ_LAST(&server->deferred, session_list);
-    bool is_last = last == NULL;
+    struct session *session = TAILQ_FIRST(&server->deferred);
 
     (void)fd;
     (void)events;
-    while (!is_last) {
-        struct session *session = TAILQ_FIRST(&server->deferred);
-
-        is_last = session == last;
-        TAILQ_REMOVE(&server->deferred, session, deferred);
-        session->is_deferred = false;
-        session_work(session);
-    }
+    if (session == NULL)
+        return;
+    TAILQ_REMOVE(&server->deferred, session, deferred);
+    session->is_deferred = false;
+    if (!TAILQ_EMPTY(&server->deferred))
+        timer_start(server->defer, 0);
+    session_work(session);
 }
 
 static void server_on_wake(evutil_socket_t fd, short events, void *context)
@@ -172,21 +172,16 @@ static void die_at_once(int signal_number)
     _exit(1);
 }
 
-/* The signal that comes next must act even if the loop does not turn. */
-static void server_on_signal(evutil_socket_t fd, short events, void *context)
+/* Answers what has arrived and takes nothing new; the loop ends when all is
+ * sent. */
+static void server_stop(struct server *server)
 {
-    struct server *server = context;
     struct session *session = NULL;
     struct session *next = NULL;
 
-    (void)fd;
-    (void)events;
-    event_del(server->term);
-    event_del(server->interrupt);
-    signal(SIGTERM, die_at_once);
-    signal(SIGINT, die_at_once);
     server->is_stopping = true;
     event_del(server->again);
+    event_del(server->drain);
     listener_close(&server->tcp);
     listener_close(&server->local);
     timer_start(server->grace, STOP_GRACE_MS);
@@ -197,6 +192,47 @@ static void server_on_signal(evutil_socket_t fd, short events, void *context)
         next = TAILQ_NEXT(session, entry);
         session_finish(session);
     }
+}
+
+/* From now on signals act even if the loop does not turn. */
+static void server_take_signals(struct server *server, void (*handler)(int))
+{
+    event_del(server->term);
+    event_del(server->interrupt);
+    signal(SIGTERM, handler);
+    signal(SIGINT, handler);
+}
+
+static void server_on_signal(evutil_socket_t fd, short events, void *context)
+{
+    (void)fd;
+    (void)events;
+    server_take_signals(context, die_at_once);
+    server_stop(context);
+}
+
+/* The first signal after a drain asks for what is under way already. */
+static void die_next_time(int signal_number)
+{
+    (void)signal_number;
+    signal(SIGTERM, die_at_once);
+    signal(SIGINT, die_at_once);
+}
+
+static void server_on_drain(evutil_socket_t fd, short events, void *context)
+{
+    (void)fd;
+    (void)events;
+    server_take_signals(context, die_next_time);
+    server_stop(context);
+}
+
+void server_drain(struct server *server, int fd)
+{
+    if (server->is_stopping || server->drain_fd >= 0)
+        return;
+    server->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    timer_start(server->drain, 0);
 }
 
 static enum seqb_status server_fail(struct seqb_error *err, const char *what)
@@ -217,12 +253,13 @@ static enum seqb_status server_make_events(struct server *server,
     server->defer = evtimer_new(base, server_on_defer, server);
     server->again = evtimer_new(base, server_on_again, server);
     server->grace = evtimer_new(base, server_on_grace, server);
+    server->drain = evtimer_new(base, server_on_drain, server);
     server->term = evsignal_new(base, SIGTERM, server_on_signal, server);
     server->interrupt = evsignal_new(base, SIGINT, server_on_signal, server);
     if (server->wake == NULL || server->defer == NULL ||
         server->again == NULL || server->grace == NULL ||
-        server->term == NULL || server->interrupt == NULL ||
-        event_add(server->wake, NULL) != 0 ||
+        server->drain == NULL || server->term == NULL ||
+        server->interrupt == NULL || event_add(server->wake, NULL) != 0 ||
         event_add(server->term, NULL) != 0 ||
         event_add(server->interrupt, NULL) != 0)
         return server_fail(err, "event loop");
@@ -279,6 +316,7 @@ enum seqb_status server_open(const struct server_options *options,
         return server_fail(err, "server");
     server->options = *options;
     server->wake_fd = -1;
+    server->drain_fd = -1;
     server->tcp.fd = -1;
     server->local.fd = -1;
     server->started_ms = server_now_ms();
@@ -299,8 +337,9 @@ void server_run(struct server *server)
 
 static void server_free_events(struct server *server)
 {
-    struct event *events[] = {server->wake,  server->defer, server->again,
-                              server->grace, server->term,  server->interrupt};
+    struct event *events[] = {server->wake,     server->defer, server->again,
+                              server->grace,    server->drain, server->term,
+                              server->interrupt};
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         if (events[i] != NULL)
@@ -323,5 +362,8 @@ void server_close(struct server *server)
         event_base_free(server->base);
     if (server->wake_fd >= 0)
         close(server->wake_fd);
+    buffer_fini(&server->spare);
+    if (server->drain_fd >= 0)
+        close(server->drain_fd);
     free(server);
 }

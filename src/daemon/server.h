@@ -42,13 +42,15 @@ struct server {
     struct listener tcp, local;
     struct session_list sessions;
     struct session_list deferred; /* have more to execute, next turn */
-    struct event *wake, *defer, *again, *grace, *term, *interrupt;
+    struct event *wake, *defer, *again, *grace, *drain, *term, *interrupt;
     int wake_fd;
+    int drain_fd; /* of who asked for a drain; -1: nobody did */
     int64_t started_ms;
     int64_t session_count;
     int64_t connections_received;
     int64_t commands_processed;
     bool is_stopping;
+    struct buffer spare; /* see buffer.h */
     char input[SERVER_INPUT_SIZE];
 };
 
@@ -59,9 +61,14 @@ struct server {
 enum seqb_status server_open(const struct server_options *options,
                              struct server **out, struct seqb_error *err);
 
-/* Serves until SIGTERM or SIGINT, and then until what had arrived is
+/* Serves until SIGTERM, SIGINT or a drain, and then until what had arrived is
  * answered. A second signal ends the process at once, with 1. */
 void server_run(struct server *server);
+
+/* Has the server stop, as SIGTERM does, in the next turn of the loop. The
+ * connection `fd` stays open until the broker is closed: its end tells the
+ * client that the drain is over. */
+void server_drain(struct server *server, int fd);
 
 /* Closes all that is left. Takes NULL and half-built servers. */
 void server_close(struct server *server);

@@ -11,6 +11,7 @@
 
 #include <seqbroker/admin.h>
 
+#include "daemon/batch.h"
 #include "daemon/commands.h"
 #include "daemon/errand.h"
 #include "daemon/reply.h"
@@ -23,6 +24,18 @@
  * unread would make the kernel throw that reply away. */
 #define LINGER_MS 1000
 
+/* A request is answered. */
+static void session_count(struct session *session)
+{
+    session->wait_until_ms = 0;
+    session->is_late = false;
+    session->server->commands_processed++;
+    session->budget--;
+    if (session->state == SESSION_READING &&
+        (session->budget <= 0 || session->out.length > SESSION_UNSENT_MAX))
+        session->state = SESSION_RUNNABLE;
+}
+
 /* Executes what it understands of `data`; returns how much that was. */
 static size_t session_run(struct session *session, const char *data,
                           size_t length)
@@ -30,6 +43,7 @@ static size_t session_run(struct session *session, const char *data,
     struct resp_request request;
     size_t used = 0;
 
+    buffer_take_spare(&session->out, &session->server->spare);
     session->budget = TURN_BUDGET;
     session->state = SESSION_READING;
     while (session->state == SESSION_READING) {
@@ -44,6 +58,8 @@ static size_t session_run(struct session *session, const char *data,
             session->state = SESSION_CLOSING;
             break;
         }
+        session->ahead = (struct resp_slice){data + used + request.size,
+                                             length - used - request.size};
         if (request.argc > 0)
             outcome = command_run(session, &request);
         if (outcome != COMMAND_DONE) {
@@ -51,33 +67,29 @@ static size_t session_run(struct session *session, const char *data,
                 outcome == COMMAND_WAITS ? SESSION_WAITING : SESSION_RUNNABLE;
             break;
         }
-        used += request.size;
-        session->wait_until_ms = 0;
-        session->is_late = false;
-        session->server->commands_processed++;
-        session->budget--;
-        if (session->state == SESSION_READING &&
-            (session->budget <= 0 || session->out.length > SESSION_UNSENT_MAX))
-            session->state = SESSION_RUNNABLE;
+        used = length - session->ahead.length;
+        session_count(session);
     }
     return used;
 }
 
-/* One write: what it leaves waits for the socket to have room. False if the
- * connection is gone. */
+/* One send, which costs less than a write: what it leaves waits for the socket
+ * to have room. False if the connection is gone. */
 static bool session_send(struct session *session)
 {
     ssize_t sent = 0;
 
     if (session->out.is_broken)
         return false;
-    if (session->out.length == 0)
-        return true;
-    sent =
-        write(session->fd, buffer_content(&session->out), session->out.length);
+    if (session->out.length > 0)
+        sent = send(session->fd, buffer_content(&session->out),
+                    session->out.length, MSG_NOSIGNAL);
     if (sent < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-    buffer_drop(&session->out, (size_t)sent);
+    if ((size_t)sent == session->out.length)
+        buffer_give_spare(&session->out, &session->server->spare);
+    else
+        buffer_drop(&session->out, (size_t)sent);
     return true;
 }
 
@@ -164,7 +176,7 @@ static bool session_read(struct session *session)
     char *input = session->server->input;
     size_t held = session->in.length;
     size_t used = 0;
-    ssize_t got = read(session->fd, input + held, SERVER_INPUT_SIZE - held);
+    ssize_t got = recv(session->fd, input + held, SERVER_INPUT_SIZE - held, 0);
 
     if (got < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -181,7 +193,8 @@ static bool session_read(struct session *session)
 
 static void session_discard(struct session *session)
 {
-    ssize_t got = read(session->fd, session->server->input, SERVER_INPUT_SIZE);
+    ssize_t got =
+        recv(session->fd, session->server->input, SERVER_INPUT_SIZE, 0);
 
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         session_close(session);
@@ -293,6 +306,14 @@ struct lane *session_lane(struct session *session, struct resp_slice key)
     }
     session->lane = lane;
     return lane;
+}
+
+void session_answered(struct session *session, size_t count, size_t size)
+{
+    session->ahead.data += count * size;
+    session->ahead.length -= count * size;
+    session->server->commands_processed += (int64_t)count;
+    session->budget -= (int)count;
 }
 
 void session_wait(struct session *session, struct lane *lane)

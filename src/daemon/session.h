@@ -42,9 +42,11 @@ struct session {
     int fd;
     struct event readable, writable, timer;
     struct buffer in, out;
+    struct resp_slice ahead; /* what was read behind the current command; it
+                                may take from the front what it answers too */
     struct waiter waiter;
-    struct lane *lane;   /* of its last key, saves looking it up; or NULL */
-    struct batch *batch; /* of the command under way, see numbers.c; or NULL */
+    struct lane *lane;     /* of its last key, saves looking it up; or NULL */
+    struct batch *batch;   /* of the command under way, see batch.c; or NULL */
     struct errand *errand; /* the server's, if it is for this session */
     int64_t wait_until_ms; /* 0: the current command has not waited yet */
     int64_t opened_ms;
@@ -77,6 +79,10 @@ void session_finish(struct session *session);
 
 /* The lane of a key; answers the error and returns NULL if there is none. */
 struct lane *session_lane(struct session *session, struct resp_slice key);
+
+/* `count` requests that stand ahead, of `size` bytes each, are answered
+ * together with the current one. */
+void session_answered(struct session *session, size_t count, size_t size);
 
 /* Puts the session into the lane's line until the sequence's deadline; the
  * current command is then executed again. */

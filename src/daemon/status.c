@@ -82,11 +82,17 @@ static void reply_partition(struct buffer *out,
     reply_field_integer(out, "ejections", partition->ejections);
 }
 
+/* As next_probe_ms: -1 for never, which every client can hold. */
+static int64_t span_ms(int64_t ms)
+{
+    return ms == INT64_MAX ? -1 : ms;
+}
+
 static void reply_sequence(struct buffer *out,
                            const struct seqb_sequence_status *sequence,
                            bool is_resp3)
 {
-    reply_map(out, 10, is_resp3);
+    reply_map(out, 14, is_resp3);
     reply_field_string(out, "key", sequence->key);
     reply_field_string(out, "pool", sequence->pool);
     reply_field_integer(out, "memory_bits", sequence->memory_bits);
@@ -94,12 +100,13 @@ static void reply_sequence(struct buffer *out,
     reply_field_integer(out, "in_flight", sequence->in_flight);
     reply_field_integer(out, "taken", sequence->taken);
     reply_field_integer(out, "rate", sequence->rate);
+    reply_field_integer(out, "runway_ms", span_ms(sequence->runway_ms));
     reply_field_integer(out, "waits", sequence->waits);
     reply_field_integer(out, "low_water", sequence->low_water);
-    /* As next_probe_ms: -1 for never, which every client can hold. */
-    reply_field_integer(
-        out, "runs_out_ms",
-        sequence->runs_out_ms == INT64_MAX ? -1 : sequence->runs_out_ms);
+    reply_field_integer(out, "target", sequence->target);
+    reply_field_integer(out, "asked", sequence->asked);
+    reply_field_string(out, "why", sequence->why);
+    reply_field_integer(out, "runs_out_ms", span_ms(sequence->runs_out_ms));
 }
 
 static void reply_partitions(struct session *session)

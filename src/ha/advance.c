@@ -164,7 +164,7 @@ static void raise_all(struct ha_counter *counter, int64_t until_ms)
         if (n > 0)
             raise_post(pool, chosen, n);
         else if (raise_is_pending(counter))
-            in_time = condition_wait(&counter->answered, &pool->lock, until_ms);
+            in_time = condition_wait(&pool->answered, &pool->lock, until_ms);
         else
             break;
     }

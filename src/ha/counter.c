@@ -4,15 +4,14 @@
  * what was granted, why nothing is.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ha/sample.h"
-#include "ha/startup.h"
 #include "ha/window.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "platform/thread.h"
 
 /* A counter that alone failed (its partition is well) is asked again after
  * this, not at every tick. */
@@ -20,13 +19,18 @@
 
 static bool slot_is_open(const struct slot *slot, int64_t now_ms)
 {
-    return !slot->is_busy && slot->closed == SEQB_OK &&
-           slot->rest_until_ms <= now_ms;
+    return !slot->is_busy && slot->closed == SEQB_OK && slot->at_ms <= now_ms;
 }
 
 static int64_t max_of(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+/* A direct store that grants what its counter gave before has forgotten. */
+static int64_t slot_own_floor(const struct slot *slot)
+{
+    return slot->is_windowed ? 0 : slot->last;
 }
 
 static int64_t slot_level_floor(const struct slot *slot, int64_t want)
@@ -51,9 +55,10 @@ void slot_ask(struct slot *slot, int64_t want, int64_t now_ms)
 
     slot->is_busy = true;
     slot->was_raised = false;
-    slot->asked_ms = now_ms;
+    slot->at_ms = now_ms;
     slot->want = want;
     slot->floor = max_of(slot_level_floor(slot, want), counter->floor[class]);
+    slot->floor = max_of(slot->floor, slot_own_floor(slot));
 }
 
 /* With the pool's lock held: remembers how the answer went. */
@@ -80,8 +85,6 @@ static void slot_note(struct slot *slot)
     slot->reason = text_copy_of(why->text);
     if (why->status == SEQB_EXHAUSTED || why->status == SEQB_LAYOUT)
         slot->closed = why->status;
-    else
-        slot->rest_until_ms = clock_now_ms() + SLOT_REST_MS;
 }
 
 static void tell_closed(const struct slot *slot)
@@ -127,28 +130,23 @@ static void slot_done(struct slot *slot)
     /* Only now: runs between a slot and a ring would be asked for again. */
     pthread_mutex_lock(&counter->pool->lock);
     slot->is_busy = false;
+    slot->at_ms = slot->why == NULL ? 0 : clock_now_ms() + SLOT_REST_MS;
     if (counter->advancing > 0)
-        pthread_cond_broadcast(&counter->answered);
+        pthread_cond_broadcast(&counter->pool->answered);
     pthread_mutex_unlock(&counter->pool->lock);
 }
 
-static enum seqb_status slot_init(struct ha_counter *counter, int32_t i,
-                                  struct seqb_error *err)
+static void slot_init(struct ha_counter *counter, int32_t i)
 {
     const struct worker *worker = counter->pool->workers[i];
-    struct slot *slot = &counter->slots[i];
 
-    *slot = (struct slot){.counter = counter,
-                          .partition = i,
-                          .done = slot_done,
-                          .mark = FENCE_NOTHING};
-    if (worker->options->ops->guarantee == SEQB_DIRECT)
-        return SEQB_OK;
-    slot->windows = window_source_new(slot);
-    if (slot->windows == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
-                         counter->key);
-    return SEQB_OK;
+    counter->slots[i] = (struct slot){
+        .counter = counter,
+        .partition = (int16_t)i,
+        .is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED,
+        .done = slot_done,
+        .mark = FENCE_NOTHING,
+    };
 }
 
 enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
@@ -156,8 +154,10 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
                                 struct ha_counter **out, struct seqb_error *err)
 {
     const int32_t partitions = 1 << pool->options->bits;
-    struct ha_counter *counter = calloc(
-        1, sizeof *counter + (size_t)partitions * sizeof counter->slots[0]);
+    const size_t key_size = strlen(key) + 1;
+    struct ha_counter *counter =
+        calloc(1, sizeof *counter + key_size +
+                      (size_t)partitions * sizeof counter->slots[0]);
 
     if (counter == NULL)
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
@@ -166,15 +166,9 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
     counter->sink = sink;
     counter->memory_bits = memory_bits;
     counter->partitions = partitions;
-    (void)text_copy(counter->key, sizeof counter->key, key);
-    condition_init(&counter->answered);
-    forecast_init(&counter->forecast, clock_now_ms());
-    for (int32_t i = 0; i < partitions; i++) {
-        if (slot_init(counter, i, err) != SEQB_OK) {
-            ha_counter_free(counter);
-            return SEQB_NO_MEMORY;
-        }
-    }
+    counter->key = memcpy(&counter->slots[partitions], key, key_size);
+    for (int32_t i = 0; i < partitions; i++)
+        slot_init(counter, i);
     *out = counter;
     return SEQB_OK;
 }
@@ -187,19 +181,13 @@ void ha_counter_free(struct ha_counter *counter)
         window_source_free(counter->slots[i].windows);
         free(counter->slots[i].reason);
     }
-    pthread_cond_destroy(&counter->answered);
+    free(counter->sample);
     free(counter);
 }
 
 bool ha_counter_has_past(const struct ha_counter *counter)
 {
     return counter->pool->options->generation > 1;
-}
-
-enum seqb_status ha_counter_admit(struct ha_counter *counter,
-                                  struct seqb_error *err)
-{
-    return startup_admit(counter, err);
 }
 
 /* Bit i: the call that partition i's worker makes, for whatever counter, takes
@@ -338,7 +326,7 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
     for (int32_t i = 0; i < pool->pool.partitions; i++) {
         const struct slot *slot = &counter->slots[i];
         const int64_t late_ms =
-            slot->asked_ms + pool_patience_ms(&pool->pool, i) + 1;
+            slot->at_ms + pool_patience_ms(&pool->pool, i) + 1;
 
         if (!slot->is_busy)
             continue;
@@ -416,6 +404,35 @@ void ha_counter_decode(const struct ha_counter *counter, int64_t value,
 {
     layout_decode(value, counter->pool->options->bits, counter->memory_bits,
                   out);
+}
+
+void ha_counter_hold(struct ha_counter *counter, int64_t number)
+{
+    struct seqb_decoded decoded;
+    struct slot *slot;
+    enum seqb_guarantee class;
+    int64_t level;
+
+    ha_counter_decode(counter, number, &decoded);
+    slot = &counter->slots[decoded.partition];
+    class = slot_class(slot);
+    level = decoded.counter;
+    if (class == SEQB_WINDOWED)
+        level >>= counter->pool->options->window_bits;
+    pthread_mutex_lock(&counter->pool->lock);
+    slot->last = max_of(slot->last, decoded.counter);
+    counter->level[class] = max_of(counter->level[class], level);
+    pthread_mutex_unlock(&counter->pool->lock);
+}
+
+uint32_t ha_counter_partitions(const struct ha_counter *counter)
+{
+    return (uint32_t)1 << counter->pool->options->bits;
+}
+
+const char *ha_counter_key(const struct ha_counter *counter)
+{
+    return counter->key;
 }
 
 const char *ha_counter_pool_name(const struct ha_counter *counter)

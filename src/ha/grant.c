@@ -44,7 +44,7 @@ static int64_t slot_limit(const struct slot *slot)
 
     if (slot->is_lease)
         return slot_window_max(slot);
-    if (slot->windows != NULL)
+    if (slot->is_windowed)
         return (int64_t)1 << pool->window_bits;
     return layout_counter_max(pool->bits, memory_bits);
 }
@@ -52,10 +52,11 @@ static int64_t slot_limit(const struct slot *slot)
 static void slot_name(const struct slot *slot, char *out, size_t size)
 {
     const struct ha_pool_options *pool = slot->counter->pool->options;
+    const char *lease = slot->is_ticket ? "ticket/" : "window/";
     char name[LAYOUT_POOL_SIZE];
 
     layout_internal_name(pool->name, pool->generation, name, sizeof name);
-    (void)text_format(out, size, "%s%s/%d/%s", slot->is_lease ? "window/" : "",
+    (void)text_format(out, size, "%s%s/%d/%s", slot->is_lease ? lease : "",
                       name, (int)slot->partition, slot->counter->key);
 }
 
@@ -89,7 +90,8 @@ static size_t grant_admit(struct worker *worker, size_t n)
         struct seqb_error err;
         enum seqb_status status = SEQB_OK;
 
-        if (slot->admitted_on != worker->connection)
+        if (!slot->is_ticket &&
+            slot->admitted_on != (uint32_t)worker->connection)
             status = claim_sequence(worker, slot->counter, &err);
         if (status != SEQB_OK && status != SEQB_LAYOUT) {
             worker_fail(worker, &err, 0);
@@ -102,7 +104,7 @@ static size_t grant_admit(struct worker *worker, size_t n)
             grant_answer(slot, &err);
             continue;
         }
-        slot->admitted_on = worker->connection;
+        slot->admitted_on = (uint32_t)worker->connection;
         worker->batch[left++] = slot;
     }
     return left;
@@ -241,9 +243,9 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
     struct seqb_window window = {.counter = reply->counter,
                                  .size = reply->limit};
     int64_t standing;
-    enum seqb_status status = window_take(
-        slot->windows, fence_window_floor(&slot->mark, slot->floor, reply),
-        worker->mend_until_ms, &window.window, err);
+    enum seqb_status status =
+        window_take(slot, fence_window_floor(&slot->mark, slot->floor, reply),
+                    worker->mend_until_ms, &window.window, err);
 
     if (status != SEQB_OK)
         return status;
@@ -269,12 +271,11 @@ static void grant_accept(struct worker *worker, struct slot *slot,
 {
     const int32_t window_bits = slot->counter->pool->options->window_bits;
 
-    slot->mark = fence_advance(reply, slot->windows != NULL ? SEQB_WINDOWED
-                                                            : SEQB_DIRECT);
+    slot->mark = fence_advance(reply, slot_class(slot));
     slot->block = reply->block;
-    if (slot->windows == NULL && slot->mark.value > worker->highest)
+    if (!slot->is_windowed && slot->mark.value > worker->highest)
         worker->highest = slot->mark.value;
-    if (slot->windows != NULL)
+    if (slot->is_windowed)
         slot->block.first |= reply->window << window_bits;
     grant_answer(slot, NULL);
 }
@@ -290,7 +291,7 @@ static enum seqb_status grant_mend(struct worker *worker, struct slot *slot,
         return error_set(err, SEQB_UNAVAILABLE, "the connection was lost");
     if (verdict == FENCE_WINDOW)
         status = mend_window(worker, slot, reply, err);
-    else if (slot->windows != NULL)
+    else if (slot->is_windowed)
         status = mend_drop(worker, slot, reply, err);
     else
         status = mend_raise(worker, slot, reply, err);

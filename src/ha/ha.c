@@ -10,6 +10,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
+#include "platform/thread.h"
 
 static void add_duty(struct ha_pool *pool, struct worker *worker)
 {
@@ -30,6 +31,7 @@ static void pool_assemble(struct ha *ha, struct ha_pool *pool,
 
     pool->options = options;
     pthread_mutex_init(&pool->lock, NULL);
+    condition_init(&pool->answered);
     ha->pools_made++;
     for (int32_t i = 0; i < partitions; i++) {
         add_duty(pool, &ha->workers[options->partitions[i]]);
@@ -144,8 +146,11 @@ void ha_close(struct ha *ha)
     for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
          i++)
         worker_fini(&ha->workers[i]);
-    for (size_t i = 0; ha->pools != NULL && i < ha->pools_made; i++)
+    for (size_t i = 0; ha->pools != NULL && i < ha->pools_made; i++) {
+        pthread_cond_destroy(&ha->pools[i].answered);
         pthread_mutex_destroy(&ha->pools[i].lock);
+    }
+    admit_forget(ha);
     for (size_t i = 0; ha->servers != NULL && i < ha->server_count; i++)
         server_fini(&ha->servers[i]);
     events_fini(&ha->events);
@@ -166,6 +171,11 @@ void ha_on_event(struct ha *ha,
 struct ha_pool *ha_pool_at(struct ha *ha, size_t i)
 {
     return &ha->pools[i];
+}
+
+int32_t ha_pool_bits(const struct ha_pool *pool)
+{
+    return pool->options->bits;
 }
 
 static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,

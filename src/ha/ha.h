@@ -5,7 +5,7 @@
  *
  * Whoever wants numbers makes an ha_counter and asks it; what was granted is
  * delivered to the counter's sink on a worker's thread. Nothing here waits for
- * a network on the asking thread, but ha_open and ha_counter_admit.
+ * a network on the asking thread, but ha_open and ha_admit.
  */
 #pragma once
 
@@ -82,6 +82,54 @@ void ha_close(struct ha *ha);
 /* The i-th pool, in the options' order. */
 struct ha_pool *ha_pool_at(struct ha *ha, size_t i);
 
+/* It has 2^bits partitions. */
+int32_t ha_pool_bits(const struct ha_pool *pool);
+
+size_t ha_pool_count(const struct ha *ha);
+
+/* What gives the pool's numbers their meaning, as every store of it keeps it.
+ * Owned by the pool. */
+const char *ha_pool_layout(const struct ha_pool *pool);
+
+/* How a partition's origin is known. */
+enum ha_origin {
+    HA_ORIGIN_NONE, /* not at all, or its store went back: see POISONED */
+    HA_ORIGIN_PAST, /* as it was when it was connected last */
+    HA_ORIGIN_NOW   /* of a partition that may be asked */
+};
+
+/* Copies the origin of a partition's store; `out` has SEQB_ORIGIN_SIZE. */
+enum ha_origin ha_pool_origin(struct ha_pool *pool, int32_t partition,
+                              char *out);
+
+/* A direct store by its place: a partition of a pool, or past the last one
+ * the pool's authority. */
+struct ha_place {
+    size_t pool;
+    int32_t member;
+};
+
+/* The i-th place of a direct store, authorities before partitions; false past
+ * the last. */
+bool ha_place_at(const struct ha *ha, size_t i, struct ha_place *out);
+
+struct ha_ticket {
+    int64_t value;                 /* 1 or more */
+    char origin[SEQB_ORIGIN_SIZE]; /* of the store that it is from */
+};
+
+/*
+ * Takes the next value, ever, of the store's own counter `name`, which is of
+ * the form of a key but shares nothing with that sequence. As long as the
+ * origin is the same no value comes twice, and with one taker none is skipped.
+ * Waits until `until_ms`; a ticket that comes too late is lost. SEQB_LAYOUT
+ * if there is no such place, or another store stands there; SEQB_UNAVAILABLE,
+ * SEQB_CLOSED, SEQB_NO_MEMORY.
+ */
+enum seqb_status ha_ticket(struct ha *ha, struct ha_place place,
+                           const char *name, int64_t until_ms,
+                           struct ha_ticket *out, struct seqb_error *err);
+
 /* A counter of the pool. `sink` must outlive ha_close. */
 enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
                                 int32_t memory_bits, struct ha_sink *sink,
@@ -90,11 +138,13 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
 void ha_counter_free(struct ha_counter *counter);
 
 /*
- * Claims the counter's memory bits in every backend that can be reached,
- * waiting for the answers: SEQB_LAYOUT if one was used with others.
+ * Claims the memory bits of all these counters in every backend that can be
+ * reached, waiting for the answers: SEQB_LAYOUT if one was used with others.
+ * The backends go through them side by side; one that does not get on for a
+ * while is waited for no more. One call at a time.
  */
-enum seqb_status ha_counter_admit(struct ha_counter *counter,
-                                  struct seqb_error *err);
+enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
+                          size_t count, struct seqb_error *err);
 
 /* Whether its pool had another layout before, with sequences of then. */
 bool ha_counter_has_past(const struct ha_counter *counter);
@@ -132,10 +182,16 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
 enum seqb_status ha_counter_outlook(struct ha_counter *counter,
                                     struct seqb_error *err);
 
+/* That number was granted to the pool before, and is to be handed out now: its
+ * counter may grant none like it any more. */
+void ha_counter_hold(struct ha_counter *counter, int64_t number);
+
 /* The counter value, partition and memory part of a number. */
 void ha_counter_decode(const struct ha_counter *counter, int64_t value,
                        struct seqb_decoded *out);
 
+uint32_t ha_counter_partitions(const struct ha_counter *counter);
+const char *ha_counter_key(const struct ha_counter *counter);
 const char *ha_counter_pool_name(const struct ha_counter *counter);
 
 /*

@@ -141,11 +141,10 @@ enum seqb_status new_raise(struct migrate_side *is,
                            const struct migrate_key *key,
                            struct seqb_error *err)
 {
-    struct ha_counter counter = {.pool = &is->pool,
-                                 .memory_bits = key->is.memory_bits};
+    struct ha_counter counter = {
+        .pool = &is->pool, .key = key->key, .memory_bits = key->is.memory_bits};
     enum seqb_status status = counters_raise(is, key, err);
 
-    (void)text_copy(counter.key, sizeof counter.key, key->key);
     for (int32_t i = 0; i < is->pool.members && status == SEQB_OK; i++)
         status = claim_migrated(&is->workers[i], &counter, err);
     return status == SEQB_OK ? claim_done(is, key, err) : status;

@@ -195,10 +195,9 @@ static int32_t bits_of(const char *claim)
 enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
                                 int32_t *out, struct seqb_error *err)
 {
-    struct ha_counter counter = {.pool = &side->pool};
+    struct ha_counter counter = {.pool = &side->pool, .key = key};
 
     *out = -1;
-    (void)text_copy(counter.key, sizeof counter.key, key);
     for (int32_t i = 0; i < side->pool.members; i++) {
         char claim[64];
         enum seqb_status status;

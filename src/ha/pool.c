@@ -50,6 +50,7 @@ void pool_connected(struct pool *pool, int32_t i,
     (void)text_copy(member->server, sizeof member->server, backend->server);
     (void)text_copy(member->domain, sizeof member->domain, backend->domain);
     (void)text_copy(member->loss, sizeof member->loss, backend->loss);
+    (void)text_copy(member->origin, sizeof member->origin, backend->origin);
 }
 
 static bool is_barred(enum seqb_partition_state state)

@@ -48,6 +48,7 @@ struct pool_member {
     char server[SEQB_SERVER_SIZE]; /* this and what follows as last opened */
     char domain[SEQB_DOMAIN_SIZE];
     char loss[SEQB_LOSS_SIZE];
+    char origin[SEQB_ORIGIN_SIZE];
 };
 
 struct pool {

@@ -3,6 +3,8 @@
  * it is asked or looked at, and told when its end comes near. */
 #include "ha/sample.h"
 
+#include <stdlib.h>
+
 #include "platform/text.h"
 
 /* With the pool's lock held. Partitions are kept near one level, so that the
@@ -28,16 +30,26 @@ static void values_spread(const struct ha_counter *counter,
         out[i] = by_class[slot_class(&counter->slots[i])];
 }
 
+static struct sample *sample_new(int64_t now_ms)
+{
+    struct sample *sample = calloc(1, sizeof *sample);
+
+    if (sample != NULL)
+        forecast_init(&sample->forecast, now_ms);
+    return sample;
+}
+
 static void counter_sample(struct ha_counter *counter, int64_t now_ms)
 {
+    struct sample *sample = counter->sample;
     int64_t before[HA_PARTITIONS_MAX];
     int64_t now[HA_PARTITIONS_MAX];
 
-    values_spread(counter, counter->sampled, before);
-    counter_tops(counter, counter->sampled);
-    values_spread(counter, counter->sampled, now);
-    forecast_sample(&counter->forecast, before, now,
-                    (size_t)counter->partitions, now_ms);
+    values_spread(counter, sample->tops, before);
+    counter_tops(counter, sample->tops);
+    values_spread(counter, sample->tops, now);
+    forecast_sample(&sample->forecast, before, now, (size_t)counter->partitions,
+                    now_ms);
 }
 
 static int64_t counter_end_ms(const struct ha_counter *counter)
@@ -53,8 +65,8 @@ static int64_t counter_end_ms(const struct ha_counter *counter)
         if (counter->slots[i].closed == SEQB_EXHAUSTED)
             now[i] = limit;
     }
-    return forecast_end_ms(&counter->forecast, now, (size_t)counter->partitions,
-                           limit);
+    return forecast_end_ms(&counter->sample->forecast, now,
+                           (size_t)counter->partitions, limit);
 }
 
 void sample_jump(struct slot *slot)
@@ -63,24 +75,31 @@ void sample_jump(struct slot *slot)
     const enum seqb_guarantee class = slot_class(slot);
     int64_t top[2];
 
-    if (!slot->was_raised || counter->sampled[class] == 0)
+    if (!slot->was_raised || counter->sample == NULL ||
+        counter->sample->tops[class] == 0)
         return;
     counter_tops(counter, top);
     if (slot->block.first - 1 > top[class])
-        counter->sampled[class] += slot->block.first - 1 - top[class];
+        counter->sample->tops[class] += slot->block.first - 1 - top[class];
 }
 
 int64_t sample_take(struct ha_counter *counter, int64_t now_ms)
 {
+    struct forecast *forecast;
     int64_t end_ms;
 
-    if (forecast_is_due(&counter->forecast, now_ms))
-        counter_sample(counter, now_ms);
-    if (!counter->forecast.is_new)
+    if (counter->sample == NULL)
+        counter->sample = sample_new(now_ms);
+    if (counter->sample == NULL)
         return FORECAST_NEVER;
-    counter->forecast.is_new = false;
+    forecast = &counter->sample->forecast;
+    if (forecast_is_due(forecast, now_ms))
+        counter_sample(counter, now_ms);
+    if (!forecast->is_new)
+        return FORECAST_NEVER;
+    forecast->is_new = false;
     end_ms = counter_end_ms(counter);
-    return forecast_warns(&counter->forecast, end_ms) ? end_ms : FORECAST_NEVER;
+    return forecast_warns(forecast, end_ms) ? end_ms : FORECAST_NEVER;
 }
 
 void sample_tell(const struct ha_counter *counter, int64_t end_ms)
@@ -108,12 +127,14 @@ void sample_tell(const struct ha_counter *counter, int64_t end_ms)
 
 int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms)
 {
-    int64_t end_ms;
+    int64_t end_ms = FORECAST_NEVER;
 
     pthread_mutex_lock(&counter->pool->lock);
-    if (forecast_is_due(&counter->forecast, now_ms))
-        counter_sample(counter, now_ms);
-    end_ms = counter_end_ms(counter);
+    if (counter->sample != NULL) {
+        if (forecast_is_due(&counter->sample->forecast, now_ms))
+            counter_sample(counter, now_ms);
+        end_ms = counter_end_ms(counter);
+    }
     pthread_mutex_unlock(&counter->pool->lock);
     return end_ms;
 }

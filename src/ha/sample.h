@@ -5,7 +5,14 @@
  */
 #pragma once
 
+#include "ha/forecast.h"
 #include "ha/state.h"
+
+/* Made when the counter is asked first: most of very many never are. */
+struct sample {
+    struct forecast forecast;
+    int64_t tops[2]; /* the highest values, by class, when it was taken */
+};
 
 /* A slot was answered, and `last` is still what it was before: if its counter
  * was raised above all others, that is not to look like consumption. */

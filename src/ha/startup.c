@@ -16,15 +16,14 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-#define ADMIT_TIMEOUT_MS 2000
-#define LOOK_TRIES       3
+#define LOOK_TRIES 3
 
 static struct worker_startup *startup_of(struct worker_job *job)
 {
     return (struct worker_startup *)job;
 }
 
-static void step_done(struct worker *worker)
+void startup_done(struct worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     worker->startup.is_done = true;
@@ -62,7 +61,7 @@ static void step_look(struct worker *worker, struct worker_job *job)
         if (look_once(worker, startup))
             break;
     }
-    step_done(worker);
+    startup_done(worker);
 }
 
 static void step_identify(struct worker *worker, struct worker_job *job)
@@ -78,7 +77,7 @@ static void step_identify(struct worker *worker, struct worker_job *job)
     if (status != SEQB_OK)
         worker_disconnect(worker);
     store->is_reached = status == SEQB_OK;
-    step_done(worker);
+    startup_done(worker);
 }
 
 static void step_verify(struct worker *worker, struct worker_job *job)
@@ -96,27 +95,13 @@ static void step_verify(struct worker *worker, struct worker_job *job)
     else
         worker_fail(worker, &startup->error, clock_now_us() - start_us);
     atomic_store_explicit(&worker->is_serving, true, memory_order_relaxed);
-    step_done(worker);
-}
-
-static void step_admit(struct worker *worker, struct worker_job *job)
-{
-    struct worker_startup *startup = startup_of(job);
-
-    startup->error.status = SEQB_OK;
-    if (worker_may_work(worker, startup->counter->pool, NULL) &&
-        worker_connect(worker, &startup->error) == SEQB_OK &&
-        claim_sequence(worker, startup->counter, &startup->error) != SEQB_OK &&
-        startup->error.status != SEQB_LAYOUT)
-        worker_fail(worker, &startup->error, 0);
-    step_done(worker);
+    startup_done(worker);
 }
 
 /* Posting steps and waiting for them. */
 
-static void step_post(struct worker *worker,
-                      void (*step)(struct worker *worker,
-                                   struct worker_job *job))
+void startup_post(struct worker *worker,
+                  void (*step)(struct worker *worker, struct worker_job *job))
 {
     if (worker->startup.is_abandoned)
         return;
@@ -126,7 +111,7 @@ static void step_post(struct worker *worker,
         worker->startup.is_abandoned = true;
 }
 
-static void step_wait(struct worker *worker, int64_t until_ms)
+void startup_wait(struct worker *worker, int64_t until_ms)
 {
     struct worker_startup *startup = &worker->startup;
     bool in_time = !startup->is_abandoned;
@@ -182,10 +167,10 @@ static void pool_step(struct ha_pool *pool,
         /* An abandoned worker may still be reading it. */
         if (!pool->workers[i]->startup.is_abandoned)
             pool->workers[i]->startup.pool = pool;
-        step_post(pool->workers[i], step);
+        startup_post(pool->workers[i], step);
     }
     for (int32_t i = 0; i < pool->members; i++)
-        step_wait(pool->workers[i], until_ms);
+        startup_wait(pool->workers[i], until_ms);
 }
 
 static enum seqb_status first_start_fails(const struct ha_pool *pool,
@@ -366,9 +351,9 @@ static enum seqb_status verify_all(struct ha *ha, struct seqb_error *err)
     size_t usable = 0;
 
     for (size_t i = 0; i < ha->options->backend_count; i++)
-        step_post(&ha->workers[i], step_verify);
+        startup_post(&ha->workers[i], step_verify);
     for (size_t i = 0; i < ha->options->backend_count; i++)
-        step_wait(&ha->workers[i], until_ms);
+        startup_wait(&ha->workers[i], until_ms);
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         struct worker *worker = &ha->workers[i];
 
@@ -398,26 +383,4 @@ enum seqb_status startup_run(struct ha *ha, struct seqb_error *err)
             return status;
     }
     return verify_all(ha, err);
-}
-
-enum seqb_status startup_admit(struct ha_counter *counter,
-                               struct seqb_error *err)
-{
-    struct ha_pool *pool = counter->pool;
-    const int64_t until_ms = clock_now_ms() + ADMIT_TIMEOUT_MS;
-
-    for (int32_t i = 0; i < pool->members; i++) {
-        if (!pool->workers[i]->startup.is_abandoned)
-            pool->workers[i]->startup.counter = counter;
-        step_post(pool->workers[i], step_admit);
-    }
-    for (int32_t i = 0; i < pool->members; i++)
-        step_wait(pool->workers[i], until_ms);
-    for (int32_t i = 0; i < pool->members; i++) {
-        const struct worker_startup *startup = &pool->workers[i]->startup;
-
-        if (!startup->is_abandoned && startup->error.status == SEQB_LAYOUT)
-            return error_copy(err, &startup->error);
-    }
-    return SEQB_OK;
 }

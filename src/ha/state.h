@@ -17,7 +17,6 @@
 
 #include "ha/events.h"
 #include "ha/fence.h"
-#include "ha/forecast.h"
 #include "ha/ha.h"
 #include "ha/layout.h"
 #include "ha/pool.h"
@@ -38,12 +37,14 @@ struct worker_job {
 /* Where the windows of one slot come from: see window.h. */
 struct window_source;
 
+/* What a counter's forecast is made of: see sample.h. */
+struct sample;
+
+/* One for each partition of every sequence: small things stand together. */
 struct slot {
     struct worker_job job;
     struct ha_counter *counter;
-    struct window_source *windows; /* NULL: a direct counter */
-    int32_t partition;
-    bool is_lease; /* the counter is that of a window source */
+    struct window_source *windows; /* NULL: none was taken from it yet */
 
     /* The question, set by who posts it; then the answer, set by the worker
      * just before it calls done. */
@@ -55,21 +56,26 @@ struct slot {
 
     /* The worker's own. */
     struct fence_mark mark;
-    uint64_t admitted_on; /* the connection on which the claim was compared */
-    bool was_raised;      /* to get this answer */
+    uint32_t admitted_on; /* the connection on which the claim was compared */
 
     /* Guarded by the pool's lock; not used for a lease. */
-    bool is_busy;
     enum seqb_status closed; /* EXHAUSTED or LAYOUT: never ask again */
     int64_t last;            /* the highest value granted; 0: none yet */
-    int64_t asked_ms;
-    int64_t rest_until_ms; /* after a failure of this counter alone */
-    char *reason;          /* of closed or rest; NULL: none */
+    int64_t at_ms; /* busy: when it was asked; else: not to be asked before, as
+                      this counter alone has failed */
+    char *reason;  /* of closed or rest; NULL: none */
+
+    int16_t partition; /* constant, as the next three */
+    bool is_windowed;
+    bool is_lease;   /* the counter is that of a window source */
+    bool is_ticket;  /* a lease of no sequence: it has no claim to compare */
+    bool is_busy;    /* guarded by the pool's lock */
+    bool was_raised; /* the worker's own: to get this answer */
 };
 
 static inline enum seqb_guarantee slot_class(const struct slot *slot)
 {
-    return slot->windows != NULL ? SEQB_WINDOWED : SEQB_DIRECT;
+    return slot->is_windowed ? SEQB_WINDOWED : SEQB_DIRECT;
 }
 
 /* With the pool's lock held: the slot is to be asked for `want` values, near
@@ -79,7 +85,7 @@ void slot_ask(struct slot *slot, int64_t want, int64_t now_ms);
 struct ha_counter {
     struct ha_pool *pool;
     struct ha_sink *sink;
-    char key[SEQB_KEY_MAX + 1];
+    const char *key; /* behind the slots */
     int32_t memory_bits;
     int32_t partitions; /* number of slots; freeing outlives the pool */
     /* The highest value, or window, that any partition of the class granted;
@@ -88,11 +94,9 @@ struct ha_counter {
     /* By class, and guarded by it too: nothing at or below that value, or
      * window, is used any more, by an operator's order. */
     int64_t floor[2];
-    int32_t advancing;       /* calls that wait for `answered` */
-    pthread_cond_t answered; /* some slot was */
-    struct forecast forecast;
-    int64_t sampled[2];  /* the highest values when it was sampled last */
-    struct slot slots[]; /* one a partition */
+    int32_t advancing;     /* calls that wait for the pool's `answered` */
+    struct sample *sample; /* of sample.c; NULL: it was never asked */
+    struct slot slots[];   /* one a partition */
 };
 
 struct ha_pool {
@@ -101,12 +105,21 @@ struct ha_pool {
     struct worker *authority;                 /* NULL: none */
     int32_t members;
 
-    pthread_mutex_t lock; /* guards what follows, and the slots' flags */
+    pthread_mutex_t lock;    /* guards what follows, and the slots' flags */
+    pthread_cond_t answered; /* a slot of a counter that is being advanced */
     struct pool pool;
     struct ha_counter *recent; /* the last one asked: probes reserve for it */
     /* Written once, before any worker is asked to verify; then constant. */
     char layout[SEQB_CLAIM_SIZE];
     char store_ids[POOL_MEMBERS_MAX][LAYOUT_STORE_SIZE];
+};
+
+/* Counters whose memory bits are claimed in one go. */
+struct admission {
+    struct admission *next; /* of those that workers may still look at */
+    atomic_bool is_refused; /* other bits were found: nobody need go on */
+    size_t count;
+    struct ha_counter *counters[];
 };
 
 /* What ha_open asks of a worker, one at a time; guarded by worker.lock but
@@ -116,8 +129,10 @@ struct worker_startup {
     bool is_done;
     bool is_abandoned; /* ha_open waits no more: the store counts as absent */
     struct layout_store store;
-    struct ha_counter *counter; /* in: to admit */
-    const struct ha_pool *pool; /* in: whose claim to read */
+    bool is_admitting;
+    struct admission *admission; /* in: whom to admit */
+    _Atomic size_t admitted;     /* so many of them were looked at */
+    const struct ha_pool *pool;  /* in: whose claim to read */
     struct seqb_error error;
 };
 

@@ -6,6 +6,7 @@
 
 #include "ha/worker.h"
 #include "platform/error.h"
+#include "platform/text.h"
 #include "platform/thread.h"
 
 struct window_source {
@@ -15,12 +16,22 @@ struct window_source {
     pthread_cond_t changed;
     bool is_asked; /* a lease is under way */
     int64_t spare; /* leased and not yet taken; SEQB_NO_WINDOW: none */
-    struct seqb_error error; /* of the last lease; status OK: it went well */
+    enum seqb_status status; /* of the last lease */
+    char *why;               /* it failed; NULL: no words for it */
 };
 
 static struct window_source *source_of(struct slot *lease)
 {
     return (struct window_source *)lease;
+}
+
+/* With the lock held: how a lease went, NULL for well. */
+static void source_note(struct window_source *source,
+                        const struct seqb_error *why)
+{
+    free(source->why);
+    source->why = why == NULL ? NULL : text_copy_of(why->text);
+    source->status = why == NULL ? SEQB_OK : why->status;
 }
 
 /* On the authority's thread: the lease was answered. */
@@ -30,17 +41,14 @@ static void lease_done(struct slot *lease)
 
     pthread_mutex_lock(&source->lock);
     source->is_asked = false;
-    if (lease->why == NULL) {
+    if (lease->why == NULL)
         source->spare = lease->block.first;
-        source->error.status = SEQB_OK;
-    } else {
-        source->error = *lease->why;
-    }
+    source_note(source, lease->why);
     pthread_cond_broadcast(&source->changed);
     pthread_mutex_unlock(&source->lock);
 }
 
-struct window_source *window_source_new(struct slot *slot)
+static struct window_source *source_new(struct slot *slot)
 {
     struct window_source *source = calloc(1, sizeof *source);
 
@@ -65,19 +73,23 @@ void window_source_free(struct window_source *source)
         return;
     pthread_cond_destroy(&source->changed);
     pthread_mutex_destroy(&source->lock);
+    free(source->why);
     free(source);
 }
 
 /* With the lock held: asks the authority unless it has been. */
 static void lease_ask(struct window_source *source, int64_t floor)
 {
+    struct seqb_error why;
+
     if (source->is_asked)
         return;
     source->is_asked = true;
     source->lease.floor = floor;
     if (!worker_post(source->authority, &source->lease.job)) {
         source->is_asked = false;
-        (void)error_set(&source->error, SEQB_CLOSED, "the broker is closing");
+        (void)error_set(&why, SEQB_CLOSED, "the broker is closing");
+        source_note(source, &why);
     }
 }
 
@@ -95,27 +107,28 @@ static bool lease_wait(struct window_source *source, int64_t deadline_ms)
 static enum seqb_status authority_fails(const struct window_source *source,
                                         struct seqb_error *err)
 {
-    if (source->error.status == SEQB_EXHAUSTED)
-        return error_copy(err, &source->error);
+    const char *why =
+        source->why != NULL ? source->why : seqb_status_text(source->status);
+
+    if (source->status == SEQB_EXHAUSTED)
+        return error_set(err, SEQB_EXHAUSTED, "%s", why);
     return error_set(err, SEQB_UNAVAILABLE, "no window: authority %s: %s",
                      source->authority->options->options.name,
-                     source->is_asked ? "no answer in time"
-                                      : source->error.text);
+                     source->is_asked ? "no answer in time" : why);
 }
 
-enum seqb_status window_take(struct window_source *source, int64_t floor,
-                             int64_t deadline_ms, int64_t *out,
-                             struct seqb_error *err)
+static enum seqb_status source_take(struct window_source *source, int64_t floor,
+                                    int64_t deadline_ms, int64_t *out,
+                                    struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
     pthread_mutex_lock(&source->lock);
     while (source->spare <= floor) {
         source->spare = SEQB_NO_WINDOW; /* too low: dropped for good */
-        source->error.status = SEQB_OK;
+        source_note(source, NULL);
         lease_ask(source, floor);
-        if (!lease_wait(source, deadline_ms) ||
-            source->error.status != SEQB_OK) {
+        if (!lease_wait(source, deadline_ms) || source->status != SEQB_OK) {
             status = authority_fails(source, err);
             break;
         }
@@ -127,4 +140,16 @@ enum seqb_status window_take(struct window_source *source, int64_t floor,
     }
     pthread_mutex_unlock(&source->lock);
     return status;
+}
+
+enum seqb_status window_take(struct slot *slot, int64_t floor,
+                             int64_t deadline_ms, int64_t *out,
+                             struct seqb_error *err)
+{
+    if (slot->windows == NULL)
+        slot->windows = source_new(slot);
+    if (slot->windows == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
+                         slot->counter->key);
+    return source_take(slot->windows, floor, deadline_ms, out, err);
 }

@@ -12,16 +12,16 @@
  * this covers more lost ones than a store can forget in practice. */
 #define WINDOW_GAP 65536
 
-/* A source for `slot`, leasing through the pool's authority. Free it when the
- * workers have stopped. NULL when out of memory. */
-struct window_source *window_source_new(struct slot *slot);
-void window_source_free(struct window_source *source);
-
 /*
- * Takes a window above `floor`: the spare, else a fresh lease, waiting for it
- * at most until `deadline_ms`. A window taken is never handed out again.
- * SEQB_UNAVAILABLE if the authority does not answer, with its reason.
+ * Takes a window above `floor` for the slot, on its worker's thread: the spare,
+ * else a fresh lease of the pool's authority, waiting for it at most until
+ * `deadline_ms`. A window taken is never handed out again. SEQB_UNAVAILABLE if
+ * the authority does not answer, with its reason; SEQB_NO_MEMORY. The slot's
+ * source is made by the first call.
  */
-enum seqb_status window_take(struct window_source *source, int64_t floor,
+enum seqb_status window_take(struct slot *slot, int64_t floor,
                              int64_t deadline_ms, int64_t *out,
                              struct seqb_error *err);
+
+/* When the workers have stopped. Takes NULL. */
+void window_source_free(struct window_source *source);

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole-file reads and the state directory. */
+/* Whole files, the state directory, and what is to last in it. */
 #include "platform/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
+
+/* Locks are held for some ms: there is no call that waits with a deadline. */
+#define LOCK_LOOK_MS 2
 
 static enum seqb_status read_all(FILE *file, const char *path, char *text,
                                  size_t max, struct seqb_error *err)
@@ -86,4 +94,162 @@ enum seqb_status file_make_folder(const char *path, struct seqb_error *err)
                          "with state_dir or SEQBROKER_STATE_DIR",
                          path, strerror(errno));
     return SEQB_OK;
+}
+
+/* A call that is interrupted is made again. */
+static size_t read_some(int file, char *bytes, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        const ssize_t n = read(file, bytes + done, size - done);
+
+        if (n == 0 || (n < 0 && errno != EINTR))
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return done;
+}
+
+static bool write_whole(int file, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t n = write(file, bytes, size);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        bytes += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static enum seqb_status state_fails(const char *what, const char *path,
+                                    struct seqb_error *err)
+{
+    return error_set(err, SEQB_STATE_DIR, "cannot %s %s: %s", what, path,
+                     strerror(errno));
+}
+
+static enum seqb_status load_open(int file, const char *path, size_t max,
+                                  char **out, size_t *size,
+                                  struct seqb_error *err)
+{
+    struct stat about;
+    size_t expected;
+
+    if (fstat(file, &about) != 0)
+        return state_fails("look at", path, err);
+    if (!S_ISREG(about.st_mode) || about.st_size > (off_t)max)
+        return error_set(err, SEQB_STATE_DIR,
+                         "%s is no file of at most %zu bytes", path, max);
+    expected = (size_t)about.st_size;
+    *out = malloc(expected + 1);
+    if (*out == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", path);
+    *size = read_some(file, *out, expected);
+    if (*size == expected)
+        return SEQB_OK;
+    free(*out);
+    *out = NULL;
+    return state_fails("read", path, err);
+}
+
+enum seqb_status file_load(const char *path, size_t max, char **out,
+                           size_t *size, struct seqb_error *err)
+{
+    /* Not to wait for somebody to write, if it is a pipe. */
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    enum seqb_status status;
+
+    *out = NULL;
+    *size = 0;
+    if (file < 0)
+        return errno == ENOENT ? SEQB_OK : state_fails("open", path, err);
+    status = load_open(file, path, max, out, size, err);
+    (void)close(file);
+    return status;
+}
+
+enum seqb_status file_save(const char *path, const char *bytes, size_t size,
+                           struct seqb_error *err)
+{
+    const int file =
+        open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    enum seqb_status status = SEQB_OK;
+
+    if (file < 0)
+        return state_fails("make", path, err);
+    if (!write_whole(file, bytes, size) || fsync(file) != 0)
+        status = state_fails("write", path, err);
+    (void)close(file);
+    if (status != SEQB_OK)
+        (void)unlink(path);
+    return status;
+}
+
+static bool sync_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    bool is_synced;
+    int file;
+
+    if (slash == NULL || !text_format(folder, sizeof folder, "%.*s",
+                                      (int)(slash - path + 1), path))
+        return false;
+    file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    is_synced = fsync(file) == 0;
+    (void)close(file);
+    return is_synced;
+}
+
+enum seqb_status file_move(const char *from, const char *to,
+                           struct seqb_error *err)
+{
+    if (rename(from, to) == 0 && sync_folder_of(to))
+        return SEQB_OK;
+    return error_set(err, SEQB_UNCERTAIN, "cannot move %s to %s: %s", from, to,
+                     strerror(errno));
+}
+
+static bool lock_take(int file, int64_t until_ms)
+{
+    while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) ||
+            clock_now_ms() >= until_ms)
+            return false;
+        (void)nanosleep(&(struct timespec){0, LOCK_LOOK_MS * 1000000L}, NULL);
+    }
+    return true;
+}
+
+enum seqb_status file_lock(const char *path, int64_t until_ms, int *out,
+                           struct seqb_error *err)
+{
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    enum seqb_status status;
+
+    if (file < 0)
+        return state_fails("make", path, err);
+    if (lock_take(file, until_ms)) {
+        *out = file;
+        return SEQB_OK;
+    }
+    status = errno == EWOULDBLOCK || errno == EINTR
+                 ? error_set(err, SEQB_UNAVAILABLE,
+                             "another broker has %s locked", path)
+                 : state_fails("lock", path, err);
+    (void)close(file);
+    return status;
+}
+
+/* Said, not left to the close: a child that was forked meanwhile has the file
+ * open as well, and would keep it locked. */
+void file_unlock(int file)
+{
+    (void)flock(file, LOCK_UN);
+    (void)close(file);
 }

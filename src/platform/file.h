@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <seqbroker/status.h>
 
@@ -15,3 +16,26 @@ enum seqb_status file_read(const char *path, size_t max, char **out,
 /* Makes a folder and its parents (mode 0700) where absent, and checks that
  * files can be made in it. SEQB_STATE_DIR with the reason. */
 enum seqb_status file_make_folder(const char *path, struct seqb_error *err);
+
+/* Reads a whole regular file of at most `max` bytes into memory with one byte
+ * more, for a 0. `*out` is the caller's to free, NULL if there is no such
+ * file. SEQB_STATE_DIR with the reason. */
+enum seqb_status file_load(const char *path, size_t max, char **out,
+                           size_t *size, struct seqb_error *err);
+
+/* Writes a file (mode 0600), the old one's content gone, and waits until it is
+ * on the disk. SEQB_STATE_DIR with the reason: then it is removed. */
+enum seqb_status file_save(const char *path, const char *bytes, size_t size,
+                           struct seqb_error *err);
+
+/* Renames within one folder, over what stands there, and waits until that is
+ * on the disk. SEQB_UNCERTAIN: it may be done or not, now or after a crash. */
+enum seqb_status file_move(const char *from, const char *to,
+                           struct seqb_error *err);
+
+/* Locks a file, made if absent, against every other lock of it, of other
+ * threads as well; waits until `until_ms`. SEQB_UNAVAILABLE: somebody holds
+ * it; SEQB_STATE_DIR. A forked child does not keep it locked. */
+enum seqb_status file_lock(const char *path, int64_t until_ms, int *out,
+                           struct seqb_error *err);
+void file_unlock(int file);

@@ -4,7 +4,23 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/log.h"
+#include "queue/keeper.h"
 #include "queue/sequence.h"
+
+/* With the lock held, and the floor set. The ring first: a stripe that is
+ * filled meanwhile has its numbers from before. */
+static uint64_t drop_all(struct seqb_sequence *sequence)
+{
+    struct ring_slice slices[STRIPES];
+    uint64_t dropped = ring_drop(sequence->ring);
+    size_t n = 0;
+
+    if (sequence->spare != NULL)
+        n = stripes_gather_all(sequence->spare, sequence->ring, slices);
+    for (size_t i = 0; i < n; i++)
+        dropped += slices[i].count;
+    return dropped;
+}
 
 /* The counter's floor and the ring under one lock: a grant that comes from
  * here on finds the floor, and one that came before is dropped. A taker that
@@ -22,8 +38,8 @@ static enum seqb_status sequence_drop(struct seqb_sequence *sequence,
     if (status == SEQB_OK) {
         if (to > sequence->floor)
             sequence->floor = to;
-        *dropped = ring_drop(sequence->ring);
-        sequence->dropped += *dropped;
+        *dropped = drop_all(sequence);
+        sequence->granted -= *dropped;
     }
     pthread_mutex_unlock(&sequence->lock);
     return status;
@@ -35,17 +51,22 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
     struct seqb_sequence *sequence;
     uint64_t dropped;
     enum seqb_status status = queue_find(queue, key, &sequence, err);
+    enum seqb_status kept;
+    int64_t until_ms;
 
     if (status == SEQB_OK)
         status = sequence_drop(sequence, to, &dropped, err);
     if (status != SEQB_OK)
         return status;
+    until_ms = clock_now_ms() + sequence->options->deadline_ms;
     if (dropped > 0)
         log_line(SEQB_LOG_INFO,
                  "event=dropped key=%s numbers=%llu reason=\"advanced beyond "
                  "%lld\"",
                  sequence->key, (unsigned long long)dropped, (long long)to);
     queue_wake(sequence);
-    return ha_counter_raise(
-        sequence->counter, clock_now_ms() + sequence->options.deadline_ms, err);
+    status = ha_counter_raise(sequence->counter, until_ms, err);
+    kept = keeper_drop(queue_keeper(queue), sequence, to, until_ms,
+                       status == SEQB_OK ? err : NULL);
+    return status == SEQB_OK ? kept : status;
 }

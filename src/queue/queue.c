@@ -1,75 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sequences of a broker by key, and the one thread that refills them. */
-#include "queue/queue.h"
+/* Opening and closing the queue, and the one thread that refills it. Its
+ * sequences by key are in find.c. */
+#include "queue/queue_state.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "platform/clock.h"
 #include "platform/error.h"
-#include "platform/text.h"
 #include "platform/thread.h"
+#include "platform/wiped.h"
+#include "queue/keeper.h"
 #include "queue/sequence.h"
+#include "queue/warm.h"
 
-#define BUCKETS 4096 /* a power of two */
-
-/* Somebody waits: look again sooner than in the ordinary interval. */
-
-struct queue {
-    const struct queue_options *options;
-    struct ha *ha;
-    bool *is_alive; /* in memory that a forked child finds zero */
-
-    pthread_rwlock_t catalog; /* guards buckets, automatic */
-    struct seqb_sequence *buckets[BUCKETS];
-    int64_t automatic; /* sequences that made themselves */
-
-    pthread_t thread;
-    bool is_started;
-    pthread_mutex_t lock; /* guards what follows, and the sequences' flags */
-    pthread_cond_t changed;
-    struct seqb_sequence *active; /* to be looked at in the next interval */
-    bool is_woken;
-    bool is_stopping;
-};
-
-/* FNV-1a, 32 bits (draft-eastlake-fnv). */
-static uint32_t key_bucket(const char *key)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; *key != '\0'; key++)
-        hash = (hash ^ (unsigned char)*key) * 16777619u;
-    return hash % BUCKETS;
-}
-
-static struct seqb_sequence *catalog_get(struct queue *queue, const char *key)
-{
-    struct seqb_sequence *found = queue->buckets[key_bucket(key)];
-
-    while (found != NULL && strcmp(found->key, key) != 0)
-        found = found->next_in_bucket;
-    return found;
-}
-
-static enum seqb_status
-catalog_add(struct queue *queue, const struct queue_sequence_options *options,
-            const char *key, struct seqb_sequence **out, struct seqb_error *err)
-{
-    struct seqb_sequence **bucket = &queue->buckets[key_bucket(key)];
-    struct seqb_sequence *sequence;
-    const enum seqb_status status =
-        sequence_new(queue, ha_pool_at(queue->ha, (size_t)options->pool),
-                     options, key, &sequence, err);
-
-    if (status != SEQB_OK)
-        return status;
-    sequence->next_in_bucket = *bucket;
-    *bucket = sequence;
-    *out = sequence;
-    return SEQB_OK;
-}
+/* How long a stop waits for what is on its way, and for the spool. */
+#define SETTLE_MS 500
+#define KEEP_MS   2000
 
 void queue_wake(struct seqb_sequence *sequence)
 {
@@ -113,6 +59,11 @@ static struct seqb_sequence *look_at(struct queue *queue,
     return next;
 }
 
+void queue_miss(struct queue *queue)
+{
+    keeper_wake(queue->keeper);
+}
+
 /* Waits for a wake-up, or until then while sequences are active. Returns the
  * list of those to look at; false when it is to stop. */
 static bool queue_wait(struct queue *queue, int64_t until_ms,
@@ -150,21 +101,50 @@ static void *refill_run(void *argument)
     return NULL;
 }
 
+static enum seqb_status admit_listed(struct queue *queue,
+                                     struct seqb_error *err)
+{
+    const size_t count = queue->catalog.count;
+    struct ha_counter **counters =
+        calloc(count + 1, sizeof(struct ha_counter *));
+    enum seqb_status status;
+
+    if (counters == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "queue: out of memory");
+    for (size_t i = 0; i < count; i++)
+        counters[i] = queue->catalog.sequences[i]->counter;
+    status = ha_admit(queue->ha, counters, count, err);
+    free(counters);
+    return status;
+}
+
 static enum seqb_status add_listed(struct queue *queue, struct seqb_error *err)
 {
-    for (size_t i = 0; i < queue->options->sequence_count; i++) {
-        const struct queue_sequence_options *options =
-            &queue->options->sequences[i];
-        struct seqb_sequence *sequence;
-        enum seqb_status status =
-            catalog_add(queue, options, options->key, &sequence, err);
+    const struct queue_options *options = queue->options;
+    struct seqb_sequence *sequence;
+    enum seqb_status status;
 
-        if (status == SEQB_OK)
-            status = ha_counter_admit(sequence->counter, err);
+    if (!catalog_reserve(&queue->catalog, options->sequence_count))
+        return error_set(err, SEQB_NO_MEMORY, "queue: out of memory");
+    for (size_t i = 0; i < options->sequence_count; i++) {
+        status = queue_add(queue, &options->sequences[i],
+                           options->sequences[i].key, &sequence, err);
         if (status != SEQB_OK)
             return status;
     }
-    return SEQB_OK;
+    return admit_listed(queue, err);
+}
+
+/* Callers come all the time: a new sequence must not wait until none does. */
+static void catalog_lock_init(pthread_rwlock_t *lock)
+{
+    pthread_rwlockattr_t attributes;
+
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes,
+                                  PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(lock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
 }
 
 static struct queue *queue_new(const struct queue_options *options,
@@ -174,18 +154,33 @@ static struct queue *queue_new(const struct queue_options *options,
 
     if (queue == NULL)
         return NULL;
-    queue->is_alive = fork_wiped_new(sizeof *queue->is_alive);
+    queue->memory = wiped_open();
+    if (queue->memory != NULL)
+        queue->is_alive = wiped_take(queue->memory, sizeof *queue->is_alive);
     if (queue->is_alive == NULL) {
+        wiped_close(queue->memory);
         free(queue);
         return NULL;
     }
     *queue->is_alive = true;
     queue->options = options;
     queue->ha = ha;
-    pthread_rwlock_init(&queue->catalog, NULL);
+    catalog_lock_init(&queue->catalog_lock);
     pthread_mutex_init(&queue->lock, NULL);
     condition_init(&queue->changed);
     return queue;
+}
+
+static enum seqb_status threads_start(struct queue *queue,
+                                      struct seqb_error *err)
+{
+    const enum seqb_status status =
+        thread_start(&queue->thread, "seqb:refill", refill_run, queue, err);
+
+    queue->is_started = status == SEQB_OK;
+    return status == SEQB_OK && queue->keeper != NULL
+               ? keeper_start(queue->keeper, err)
+               : status;
 }
 
 enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
@@ -193,46 +188,57 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
 {
     struct queue *queue = queue_new(options, ha);
     enum seqb_status status;
+    int64_t until_ms;
 
     if (queue == NULL)
         return error_set(err, SEQB_NO_MEMORY, "queue: out of memory");
     *out = queue; /* to be freed after the ha in any case */
     status = add_listed(queue, err);
-    if (status != SEQB_OK)
-        return status;
-    status =
-        thread_start(&queue->thread, "seqb:refill", refill_run, queue, err);
-    queue->is_started = status == SEQB_OK;
+    until_ms = clock_now_ms() + options->warm_timeout_ms;
+    if (status == SEQB_OK && options->spool_path != NULL)
+        status = keeper_open(queue, options, ha, until_ms, &queue->keeper, err);
+    if (status == SEQB_OK)
+        status = threads_start(queue, err);
+    if (status == SEQB_OK)
+        warm_wait(&queue->catalog, until_ms);
     return status;
 }
 
 static void each_sequence(struct queue *queue,
                           void (*visit)(struct seqb_sequence *sequence))
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        struct seqb_sequence *next;
+    for (size_t i = 0; i < queue->catalog.count; i++)
+        visit(queue->catalog.sequences[i]);
+}
 
-        for (struct seqb_sequence *at = queue->buckets[i]; at != NULL;
-             at = next) {
-            next = at->next_in_bucket;
-            visit(at);
-        }
-    }
+/* Nobody waits, and nothing is asked for any more: what is left is kept. */
+static void queue_keep(struct queue *queue)
+{
+    const int64_t until_ms = clock_now_ms() + SETTLE_MS;
+
+    if (queue->keeper == NULL)
+        return;
+    keeper_stop(queue->keeper);
+    for (size_t i = 0; i < queue->catalog.count; i++)
+        sequence_settle(queue->catalog.sequences[i], until_ms);
+    keeper_keep_all(queue->keeper, clock_now_ms() + KEEP_MS);
 }
 
 void queue_stop(struct queue *queue)
 {
     if (queue == NULL)
         return;
-    pthread_rwlock_rdlock(&queue->catalog);
+    pthread_rwlock_rdlock(&queue->catalog_lock);
     each_sequence(queue, sequence_close);
-    pthread_rwlock_unlock(&queue->catalog);
+    pthread_rwlock_unlock(&queue->catalog_lock);
     pthread_mutex_lock(&queue->lock);
     queue->is_stopping = true;
     pthread_cond_signal(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
-    if (queue->is_started)
+    if (queue->is_started) {
         pthread_join(queue->thread, NULL);
+        queue_keep(queue);
+    }
     queue->is_started = false;
 }
 
@@ -240,123 +246,32 @@ void queue_free(struct queue *queue)
 {
     if (queue == NULL)
         return;
+    keeper_close(queue->keeper);
     each_sequence(queue, sequence_free);
-    fork_wiped_free(queue->is_alive, sizeof *queue->is_alive);
+    catalog_fini(&queue->catalog);
+    wiped_close(queue->memory);
     pthread_cond_destroy(&queue->changed);
     pthread_mutex_destroy(&queue->lock);
-    pthread_rwlock_destroy(&queue->catalog);
+    pthread_rwlock_destroy(&queue->catalog_lock);
     free(queue);
+}
+
+struct keeper *queue_keeper(struct queue *queue)
+{
+    return queue->keeper;
+}
+
+int32_t queue_interval_ms(const struct queue *queue)
+{
+    return queue->options->interval_ms;
+}
+
+struct wiped *queue_memory(struct queue *queue)
+{
+    return queue->memory;
 }
 
 bool queue_is_forked(const struct queue *queue)
 {
     return !*queue->is_alive;
-}
-
-static enum seqb_status unknown_key(const struct queue *queue, const char *key,
-                                    struct seqb_error *err)
-{
-    const char *near = NULL;
-
-    for (size_t i = 0; i < queue->options->sequence_count; i++) {
-        if (text_distance(key, queue->options->sequences[i].key) <= 2)
-            near = queue->options->sequences[i].key;
-    }
-    if (near != NULL)
-        return error_set(err, SEQB_UNKNOWN_KEY,
-                         "unknown sequence '%s': did you mean '%s'?", key,
-                         near);
-    return error_set(err, SEQB_UNKNOWN_KEY,
-                     "unknown sequence '%s': list it under sequences, or let "
-                     "auto_sequences match it",
-                     key);
-}
-
-/*
- * A sequence of an earlier layout that was not migrated is refused before its
- * first number, by the stores that know it: others would begin it anew. Waits
- * for them with the catalog locked, which is rare: once for each sequence that
- * makes itself, in a pool that was migrated.
- */
-static enum seqb_status admit_new(struct queue *queue,
-                                  struct seqb_sequence *sequence,
-                                  struct seqb_error *err)
-{
-    const enum seqb_status status = ha_counter_admit(sequence->counter, err);
-
-    if (status == SEQB_OK)
-        return SEQB_OK;
-    queue->buckets[key_bucket(sequence->key)] = sequence->next_in_bucket;
-    sequence_free(sequence);
-    return status;
-}
-
-/* With the catalog locked for writing. */
-static enum seqb_status add_automatic(struct queue *queue, const char *key,
-                                      struct seqb_sequence **out,
-                                      struct seqb_error *err)
-{
-    const struct queue_options *options = queue->options;
-    enum seqb_status status;
-
-    if (options->automatic == NULL ||
-        fnmatch(options->auto_pattern, key, 0) != 0)
-        return unknown_key(queue, key, err);
-    if (queue->automatic >= options->auto_limit)
-        return error_set(err, SEQB_UNKNOWN_KEY,
-                         "unknown sequence '%s', and the limit of "
-                         "auto_sequences, %lld, is reached",
-                         key, (long long)options->auto_limit);
-    status = catalog_add(queue, options->automatic, key, out, err);
-    if (status == SEQB_OK && ha_counter_has_past((*out)->counter))
-        status = admit_new(queue, *out, err);
-    queue->automatic += status == SEQB_OK;
-    return status;
-}
-
-enum seqb_status queue_find(struct queue *queue, const char *key,
-                            struct seqb_sequence **out, struct seqb_error *err)
-{
-    enum seqb_status status = SEQB_OK;
-    struct seqb_sequence *found;
-
-    if (queue_is_forked(queue))
-        return error_set(err, SEQB_FORKED,
-                         "the broker was opened before fork(): open one in "
-                         "the child");
-    if (!text_is_key(key))
-        return error_set(err, SEQB_INVALID,
-                         "not a sequence key: 1 to %d of A-Z a-z 0-9 . _ : -",
-                         SEQB_KEY_MAX);
-    pthread_rwlock_rdlock(&queue->catalog);
-    found = catalog_get(queue, key);
-    pthread_rwlock_unlock(&queue->catalog);
-    if (found == NULL) {
-        pthread_rwlock_wrlock(&queue->catalog);
-        found = catalog_get(queue, key);
-        if (found == NULL)
-            status = add_automatic(queue, key, &found, err);
-        pthread_rwlock_unlock(&queue->catalog);
-    }
-    if (status == SEQB_OK)
-        *out = found;
-    return status;
-}
-
-void queue_status(struct queue *queue, struct seqb_sequence_status *out,
-                  size_t capacity, size_t *count)
-{
-    const int64_t now_ms = clock_now_ms();
-    size_t n = 0;
-
-    pthread_rwlock_rdlock(&queue->catalog);
-    for (size_t i = 0; i < BUCKETS; i++) {
-        for (struct seqb_sequence *at = queue->buckets[i]; at != NULL;
-             at = at->next_in_bucket, n++) {
-            if (n < capacity)
-                sequence_status(at, now_ms, &out[n]);
-        }
-    }
-    pthread_rwlock_unlock(&queue->catalog);
-    *count = n;
 }

@@ -21,9 +21,11 @@ struct queue_sequence_options {
     int32_t pool;        /* index of a pool */
     int32_t memory_bits; /* 0 ... QUEUE_MEMORY_BITS_MAX */
     int32_t deadline_ms;
-    int32_t runway_ms;  /* hold what is used up in so many ms */
-    int64_t max_unused; /* numbers: hold at most so many */
-    bool prefetch;      /* false: fetch only when somebody waits */
+    int32_t runway_ms;     /* hold what is used up in so many ms */
+    int64_t max_unused;    /* numbers: hold at most so many */
+    bool prefetch;         /* false: fetch only when somebody waits */
+    bool warm;             /* queue_open waits until its ring is filled */
+    int64_t idle_after_ms; /* then its stock goes to the spool; 0: never */
 };
 
 struct queue_options {
@@ -32,7 +34,9 @@ struct queue_options {
     size_t sequence_count;
     const struct queue_sequence_options *automatic; /* NULL: none */
     const char *auto_pattern;                       /* fnmatch(3) of keys */
-    int64_t auto_limit; /* at most so many sequences made by themselves */
+    int64_t auto_limit;      /* at most so many sequences made by themselves */
+    const char *spool_path;  /* keeps unused numbers over a stop; NULL: none */
+    int32_t warm_timeout_ms; /* how long queue_open waits for warm ones */
 };
 
 /* Makes the listed sequences, claims their memory bits, starts refilling.
@@ -62,6 +66,12 @@ enum seqb_status queue_try_many(struct seqb_sequence *sequence, size_t count,
                                 struct seqb_error *err);
 enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
                                int64_t *first, struct seqb_error *err);
+enum seqb_status queue_cursor_open(struct seqb_sequence *sequence, size_t slice,
+                                   struct seqb_cursor **out,
+                                   struct seqb_error *err);
+enum seqb_status queue_cursor_refill(struct seqb_cursor *cursor, int64_t *out,
+                                     struct seqb_error *err);
+void queue_cursor_close(struct seqb_cursor *cursor);
 void queue_on_ready(struct seqb_sequence *sequence,
                     void (*ready)(void *context), void *context);
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,

@@ -1,47 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan: hold what the recent rate uses up in the runway and two usual
- * delays. A rate that rises is believed at once, one that falls slowly. While
- * the ring runs dry the rate says only what was supplied, so that the target
- * doubles instead.
+ * The plan: hold what the recent rate uses up in the runway, two usual delays
+ * and the interval. The rate is the larger of a long average, which a lull
+ * lowers slowly, and a short one, which a burst raises soon. While the ring is
+ * dry both say only what was supplied, so that the rate is doubled instead.
  */
 #include "queue/refill.h"
 
-#define RATE_SPAN_MS 200.0 /* time constant of a falling rate */
+#include "platform/text.h"
+
+/* Time constants of the averages. The short one is about what the runway is,
+ * so that a burst has about as much fetched as it used, however short it was.
+ * What was supposed of a dry ring is forgotten like the long one. */
+#define LONG_MS  1000.0
+#define SHORT_MS 50.0
+
+/* A short average that is above the long one by less is noise. */
+#define BURST_FACTOR 1.25
 
 void refill_init(struct refill *refill, int64_t now_ms)
 {
     *refill = (struct refill){.last_ms = now_ms};
-}
-
-static double rate_now(const struct refill *refill, int64_t now_ms,
-                       uint64_t consumed)
-{
-    const double span_ms = (double)(now_ms - refill->last_ms);
-    double now;
-
-    if (span_ms < 1)
-        return refill->rate;
-    now = (double)(consumed - refill->last_consumed) / span_ms;
-    if (now >= refill->rate)
-        return now;
-    return refill->rate +
-           (now - refill->rate) * span_ms / (span_ms + RATE_SPAN_MS);
-}
-
-int64_t refill_rate(const struct refill *refill, int64_t now_ms,
-                    uint64_t consumed)
-{
-    return (int64_t)(rate_now(refill, now_ms, consumed) * 1000);
-}
-
-static void rate_update(struct refill *refill, const struct refill_view *view)
-{
-    if (view->now_ms - refill->last_ms < 1)
-        return;
-    refill->rate = rate_now(refill, view->now_ms, view->consumed);
-    refill->last_ms = view->now_ms;
-    refill->last_consumed = view->consumed;
 }
 
 static int64_t at_least(int64_t value, int64_t low)
@@ -54,54 +33,254 @@ static int64_t at_most(int64_t value, int64_t high)
     return value < high ? value : high;
 }
 
-/* Once for each supply that was used up: while none comes, as when every
- * partition is down, nothing is learnt from the ring's being dry. */
-static void boost_update(struct refill *refill, int64_t target,
-                         const struct refill_view *view, int64_t max)
+static double larger(double a, double b)
 {
-    if (!view->is_starved) {
-        refill->boost -= refill->boost / 8;
-        return;
-    }
-    if (refill->boost > 0 && refill->boosted_at == view->consumed)
-        return;
-    refill->boost = at_most(2 * at_least(refill->boost, target), max);
-    refill->boosted_at = view->consumed;
+    return a > b ? a : b;
 }
 
-static int64_t target_of(struct refill *refill,
-                         const struct refill_rules *rules,
-                         const struct refill_view *view)
+/* 0 if numbers were given back meanwhile, so that it is less than before. */
+static int64_t used_since(uint64_t before, uint64_t consumed)
 {
-    const double horizon_ms = rules->runway_ms + 2.0 * (double)view->delay_ms;
-    const double wanted = refill->rate * horizon_ms;
-    const int64_t max = rules->max_unused;
-    int64_t target = wanted < (double)max ? (int64_t)wanted : max;
+    return at_least((int64_t)(consumed - before), 0);
+}
 
-    target = at_most(at_least(target, at_least(REFILL_MIN, rules->run)), max);
-    boost_update(refill, target, view, max);
-    return at_least(refill->boost, target);
+/* The weight that an average keeps after a span: nearly e^(-span/constant), so
+ * that one look or many in the same span come to the same. */
+static double weight_kept(double span_ms, double constant_ms)
+{
+    const double quarter = 1 / (1 + span_ms / (4 * constant_ms));
+
+    return quarter * quarter * quarter * quarter;
+}
+
+static double average_after(double average, double constant_ms, double span_ms,
+                            int64_t used)
+{
+    const double kept = weight_kept(span_ms, constant_ms);
+
+    return kept * average + (1 - kept) * (double)used / span_ms;
+}
+
+int64_t refill_rate(const struct refill *refill, int64_t now_ms,
+                    uint64_t consumed)
+{
+    const double span_ms = (double)(now_ms - refill->last_ms);
+    double rate = refill->rate;
+
+    if (span_ms >= 1)
+        rate = average_after(rate, LONG_MS, span_ms,
+                             used_since(refill->last_consumed, consumed));
+    return rate * 1000 < 0x1p62 ? (int64_t)(rate * 1000 + 0.5) : INT64_MAX;
+}
+
+int64_t refill_runway_ms(int64_t rate, int64_t stock)
+{
+    if (rate <= 0)
+        return INT64_MAX;
+    if (stock <= INT64_MAX / 1000)
+        return at_least(stock, 0) * 1000 / rate;
+    return at_most(stock / rate, INT64_MAX / 1000) * 1000;
+}
+
+/* Looks within one ms are one: a span of nothing has no rate. */
+static void averages_update(struct refill *refill,
+                            const struct refill_view *view)
+{
+    const int64_t used = used_since(refill->last_consumed, view->consumed);
+    const double span_ms = (double)(view->now_ms - refill->last_ms);
+
+    if (span_ms < 1)
+        return;
+    refill->rate = average_after(refill->rate, LONG_MS, span_ms, used);
+    refill->burst = average_after(refill->burst, SHORT_MS, span_ms, used);
+    refill->supposed *= weight_kept(span_ms, LONG_MS);
+    refill->last_ms = view->now_ms;
+    refill->last_consumed = view->consumed;
+}
+
+static double span_of(const struct refill_rules *rules,
+                      const struct refill_view *view)
+{
+    return larger(rules->runway_ms + 2.0 * (double)view->delay_ms +
+                      rules->interval_ms,
+                  1);
+}
+
+static void plan_rate(const struct refill *refill, struct refill_plan *plan)
+{
+    plan->rate = refill->rate;
+    plan->reason = REFILL_RATE;
+    if (refill->burst > BURST_FACTOR * plan->rate) {
+        plan->rate = refill->burst;
+        plan->reason = REFILL_BURST;
+    }
+    if (refill->supposed > plan->rate) {
+        plan->rate = refill->supposed;
+        plan->reason = REFILL_STARVED;
+    }
+}
+
+static void plan_target(const struct refill *refill,
+                        const struct refill_rules *rules, double span_ms,
+                        struct refill_plan *plan)
+{
+    const int64_t least = at_least(REFILL_MIN, rules->run);
+    double wanted;
+
+    plan_rate(refill, plan);
+    wanted = plan->rate * span_ms + 0.5;
+    plan->target = rules->max_unused;
+    if (wanted < (double)rules->max_unused)
+        plan->target = (int64_t)wanted;
+    else
+        plan->reason = REFILL_MAX_UNUSED;
+    if (plan->target < least) {
+        plan->target = at_most(least, rules->max_unused);
+        plan->reason =
+            least > rules->max_unused ? REFILL_MAX_UNUSED : REFILL_MINIMUM;
+    }
+    plan->low = plan->target / 2;
+}
+
+/*
+ * Whether the ring is dry though all that ought to be held was used up in less
+ * than half of the time that it was to last. At least twice as much is used
+ * then, so that doubling does not overshoot; and while no supply comes, as when
+ * every partition is down, nothing is learnt from the ring's being dry. Of that
+ * time the supply itself takes a delay, or two of slow ones.
+ */
+static bool is_outrun(struct refill *refill, const struct refill_view *view,
+                      double span_ms, int64_t target)
+{
+    const double since_ms = (double)(view->now_ms - refill->since_ms);
+    const bool is_over =
+        since_ms >= larger(span_ms / 2, 2.0 * (double)view->delay_ms);
+    const bool is_used =
+        used_since(refill->since_consumed, view->consumed) >= target;
+
+    if (!is_over && !(view->is_starved && is_used))
+        return false;
+    refill->since_ms = view->now_ms;
+    refill->since_consumed = view->consumed;
+    return !is_over;
+}
+
+/* Starved, or it will be before one partition's usual answer. */
+static bool is_hungry(const struct refill_view *view,
+                      const struct refill_plan *plan)
+{
+    return view->is_starved ||
+           (double)view->stock < plan->rate * ((double)view->delay_ms + 1);
+}
+
+/* Numbers that are held or will be soon. */
+static int64_t coming(const struct refill_view *view)
+{
+    const int64_t stock = at_least(view->stock, 0);
+
+    return stock + at_most(at_least(view->fresh, 0), INT64_MAX - stock);
+}
+
+static bool is_to_ask(const struct refill_rules *rules,
+                      const struct refill_view *view,
+                      const struct refill_plan *plan)
+{
+    if (view->is_starved)
+        return true;
+    return rules->prefetch && coming(view) <= plan->low;
+}
+
+static void plan_runs(const struct refill_rules *rules,
+                      const struct refill_view *view, struct refill_plan *plan)
+{
+    const int64_t missing = at_least(plan->target - coming(view), 0);
+    const int64_t runs = missing / rules->run + (missing % rules->run > 0);
+    const int64_t fit = at_least(view->room, 0) / rules->run;
+
+    plan->runs = at_most(runs, fit);
+    if (plan->runs < runs)
+        plan->reason = REFILL_ROOM;
 }
 
 struct refill_plan refill_decide(struct refill *refill,
                                  const struct refill_rules *rules,
                                  const struct refill_view *view)
 {
-    const int64_t room = at_least(view->room, 0);
+    const double span_ms = span_of(rules, view);
     struct refill_plan plan = {.spread = HA_ASK_ONE};
-    int64_t missing;
 
-    rate_update(refill, view);
-    plan.target = target_of(refill, rules, view);
-    plan.low = plan.target / 2;
-    if (view->is_starved)
+    averages_update(refill, view);
+    plan_target(refill, rules, span_ms, &plan);
+    if (is_outrun(refill, view, span_ms, plan.target)) {
+        refill->supposed = 2 * (double)plan.target / span_ms;
+        plan_target(refill, rules, span_ms, &plan);
+    }
+    plan.span_ms = span_ms < 0x1p62 ? (int64_t)span_ms : INT64_MAX;
+    if (is_hungry(view, &plan))
         plan.spread = HA_ASK_ALL;
-    if (!rules->prefetch && !view->is_starved)
-        return plan;
-    if (view->stock + view->fresh > plan.low && !view->is_starved)
-        return plan;
-    missing = at_least(plan.target - view->stock - view->fresh, 0);
-    plan.runs =
-        at_most((missing + rules->run - 1) / rules->run, room / rules->run);
+    if (is_to_ask(rules, view, &plan))
+        plan_runs(rules, view, &plan);
     return plan;
+}
+
+const char *refill_reason_text(enum refill_reason reason)
+{
+    static const char *const texts[] = {
+        [REFILL_MINIMUM] = "minimum",       [REFILL_RATE] = "rate",
+        [REFILL_BURST] = "burst",           [REFILL_STARVED] = "starved",
+        [REFILL_MAX_UNUSED] = "max_unused", [REFILL_ROOM] = "room",
+    };
+
+    return texts[reason];
+}
+
+/* Three digits at a time: "1,200". */
+static bool append_number(char *out, size_t size, int64_t number)
+{
+    int64_t unit = 1;
+    bool fits;
+
+    while (number / unit >= 1000)
+        unit *= 1000;
+    fits = text_append(out, size, "%lld", (long long)(number / unit));
+    for (unit /= 1000; unit > 0; unit /= 1000)
+        fits = text_append(out, size, ",%03lld",
+                           (long long)(number / unit % 1000));
+    return fits;
+}
+
+/* By hand below 10: the host's locale might write "3,40". */
+static bool append_rate(char *out, size_t size, const struct refill_plan *plan)
+{
+    const double rate = plan->rate < 0x1p62 ? plan->rate : 0x1p62;
+    const int hundredths = rate < 10 ? (int)(rate * 100 + 0.5) : 0;
+
+    if (rate < 10)
+        (void)text_append(out, size, "%d.%02d", hundredths / 100,
+                          hundredths % 100);
+    else
+        (void)append_number(out, size, (int64_t)(rate + 0.5));
+    (void)text_append(out, size, " numbers/ms x ");
+    (void)append_number(out, size, plan->span_ms);
+    return text_append(out, size, " ms");
+}
+
+bool refill_explain(const struct refill_plan *plan, char *out, size_t size)
+{
+    (void)text_format(out, size, "%s: ", refill_reason_text(plan->reason));
+    switch (plan->reason) {
+    case REFILL_MINIMUM:
+        (void)append_number(out, size, plan->target);
+        return text_append(out, size, " numbers");
+    case REFILL_MAX_UNUSED:
+        (void)append_number(out, size, plan->target);
+        (void)text_append(out, size, " numbers, for ");
+        return append_rate(out, size, plan);
+    case REFILL_ROOM:
+        (void)text_append(out, size, "too little for ");
+        (void)append_number(out, size, plan->target);
+        return text_append(out, size, " numbers");
+    default:
+        return append_rate(out, size, plan);
+    }
 }

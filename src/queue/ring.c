@@ -1,169 +1,371 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making, filling and emptying a ring; ring_take is in the header. */
+/*
+ * Taking from a ring and pushing into it.
+ *
+ * Why no number comes twice: a position is taken by whoever moves the head
+ * over it, which is one compare-and-swap, and the head only grows. What a
+ * taker read of a segment is of that segment, by its index; and it holds for
+ * ever, as a segment's fields never change. A segment is written over only
+ * when the head has passed its end, so that a swap cannot succeed for a
+ * position in it any more.
+ *
+ * Orders: the release of `newest` pairs with the takers' acquire, so that the
+ * fields are there; the release of the fields pairs with the acquire of each,
+ * so that who reads one of a later segment finds `index` changed when it looks
+ * at it. The release half of the swap pairs with the acquire of `head` in
+ * ring_room: the pusher writes over what was read for the last time.
+ */
 #include "queue/ring.h"
 
 #include <assert.h>
 
-#include "platform/thread.h"
+#define NEVER_LOW   UINT64_MAX
+#define SEGMENT_MAX 8 /* taken of in one step */
 
-static uint64_t power_of_two(uint64_t n)
+static uint32_t power_of_two(uint32_t n)
 {
-    uint64_t power = 1;
+    uint32_t power = 1;
 
     while (power < n)
         power <<= 1;
     return power;
 }
 
-struct ring *ring_new(uint64_t runs, int32_t memory_bits)
+size_t ring_size(uint32_t segments)
 {
-    const uint64_t slots = power_of_two(runs);
-    const size_t size = sizeof(struct ring) + slots * sizeof(int64_t);
-    struct ring *ring = fork_wiped_new(size);
+    return sizeof(struct ring) +
+           power_of_two(segments) * sizeof(struct ring_segment);
+}
 
-    if (ring == NULL)
-        return NULL;
-    ring->low = RING_NEVER_LOW;
-    ring->slot_mask = slots - 1;
-    ring->run_mask = ((uint64_t)1 << memory_bits) - 1;
-    ring->memory_bits = (uint32_t)memory_bits;
+struct ring *ring_init(void *memory, uint32_t segments, int32_t memory_bits,
+                       int32_t partition_bits)
+{
+    struct ring *ring = memory;
+
+    ring->low = NEVER_LOW;
+    ring->shape.run_mask = ((uint64_t)1 << memory_bits) - 1;
+    ring->shape.gap = ((uint64_t)1 << partition_bits) - 1;
+    ring->segment_mask = power_of_two(segments) - 1;
+    ring->current = 1;
+    ring->size = ring_size(segments);
     ring->is_alive = true;
-    ring->size = size;
     return ring;
 }
 
-void ring_free(struct ring *ring)
+/* A segment as it was read: all of it of one index. */
+struct segment {
+    uint64_t index;
+    uint64_t start;
+    uint64_t end;
+    uint64_t base;
+};
+
+/* Of an index up to `newest`. False if the entry serves another segment by
+ * now: the head has passed that one then. */
+static bool segment_read(const struct ring *ring, uint64_t index,
+                         struct segment *out)
 {
-    if (ring != NULL)
-        fork_wiped_free(ring, ring->size);
+    const struct ring_segment *entry =
+        &ring->segments[index & ring->segment_mask];
+
+    out->index = index;
+    out->start = atomic_load_explicit(&entry->start, memory_order_acquire);
+    out->end = atomic_load_explicit(&entry->end, memory_order_acquire);
+    out->base = atomic_load_explicit(&entry->base, memory_order_acquire);
+    return atomic_load_explicit(&entry->index, memory_order_relaxed) == index;
 }
 
-/* A run that is partly taken still occupies its slot. The acquire pairs with
- * the takers' release: slots before `head` are read for the last time. */
-uint64_t ring_room(const struct ring *ring)
+/* The first segment from `index` on that has a position at or after `*head`,
+ * which is moved up to its start. */
+static bool segment_find(const struct ring *ring, uint64_t index,
+                         uint64_t *head, struct segment *out)
 {
-    const uint64_t head =
-        atomic_load_explicit(&ring->head, memory_order_acquire);
-    const uint64_t tail =
-        atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    const uint64_t newest =
+        atomic_load_explicit(&ring->newest, memory_order_acquire);
 
-    return ring->slot_mask + 1 -
-           ((tail >> ring->memory_bits) - (head >> ring->memory_bits));
+    for (; index <= newest; index++) {
+        if (!segment_read(ring, index, out) || out->end <= *head)
+            continue;
+        if (out->start > *head)
+            *head = out->start;
+        return true;
+    }
+    return false;
 }
 
-uint64_t ring_push(struct ring *ring, int64_t first, int64_t step,
-                   uint64_t count)
+/* Where to look first. A stale hint costs a few more steps. */
+static uint64_t ring_hint(const struct ring *ring)
 {
-    const uint64_t room = ring_room(ring);
-    const uint64_t tail =
-        atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    const uint64_t begin = tail >> ring->memory_bits;
-
-    if (count > room)
-        count = room;
-    for (uint64_t i = 0; i < count; i++)
-        atomic_store_explicit(&ring->slots[(begin + i) & ring->slot_mask],
-                              first + (int64_t)i * step, memory_order_relaxed);
-    /* Pairs with the takers' acquire: the slots are filled before. */
-    atomic_store_explicit(&ring->tail, tail + (count << ring->memory_bits),
-                          memory_order_release);
-    return count;
+    return atomic_load_explicit(&ring->current, memory_order_relaxed);
 }
 
-uint64_t ring_stock(const struct ring *ring)
+static void ring_set_hint(struct ring *ring, uint64_t index)
 {
-    const uint64_t head =
-        atomic_load_explicit(&ring->head, memory_order_acquire);
-    const uint64_t tail =
-        atomic_load_explicit(&ring->tail, memory_order_relaxed);
-
-    return tail > head ? tail - head : 0;
+    if (ring_hint(ring) < index)
+        atomic_store_explicit(&ring->current, index, memory_order_relaxed);
 }
 
-uint64_t ring_consumed(const struct ring *ring)
+static uint64_t ring_head(const struct ring *ring)
 {
-    return atomic_load_explicit(&ring->head, memory_order_relaxed);
+    return atomic_load_explicit(&ring->head, memory_order_acquire);
 }
 
-/* Relaxed: a taker that misses a new mark is made good by the next look. */
-void ring_set_low(struct ring *ring, uint64_t low)
-{
-    atomic_store_explicit(&ring->low, low, memory_order_relaxed);
-}
-
-/* The orders are those of ring_take. */
-static bool head_advance(struct ring *ring, uint64_t *head, uint64_t next)
+/* The one step by which positions change hands. */
+static bool head_move(struct ring *ring, uint64_t *from, uint64_t to)
 {
     return atomic_compare_exchange_weak_explicit(
-        &ring->head, head, next, memory_order_acq_rel, memory_order_acquire);
+        &ring->head, from, to, memory_order_acq_rel, memory_order_acquire);
 }
 
-static int64_t slot_load(const struct ring *ring, uint64_t position)
-{
-    return atomic_load_explicit(
-        &ring->slots[(position >> ring->memory_bits) & ring->slot_mask],
-        memory_order_relaxed);
-}
-
-static enum ring_taken low_or_taken(const struct ring *ring, uint64_t before,
-                                    uint64_t after)
+static enum ring_taken low_or_taken(const struct ring *ring, uint64_t from,
+                                    uint64_t to)
 {
     const uint64_t low = atomic_load_explicit(&ring->low, memory_order_relaxed);
 
-    return before > low && after <= low ? RING_TAKEN_LOW : RING_TAKEN;
+    return low - from < to - from ? RING_TAKEN_LOW : RING_TAKEN;
 }
 
-/* Like a taker that takes them all: whoever loaded a slot before fails to
- * advance the head. */
-uint64_t ring_drop(struct ring *ring)
+static uint64_t min_of(uint64_t a, uint64_t b)
 {
-    const uint64_t tail =
-        atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    return a < b ? a : b;
+}
 
-    while (head < tail && !head_advance(ring, &head, tail))
-        continue;
-    return head < tail ? tail - head : 0;
+/* Positions from `at` to the end of its run. */
+static uint64_t left_of_run(const struct ring *ring, uint64_t at)
+{
+    return ring->shape.run_mask + 1 - (at & ring->shape.run_mask);
+}
+
+enum ring_taken ring_take_slice(struct ring *ring, uint64_t count,
+                                bool is_contiguous, struct ring_slice *out)
+{
+    uint64_t head = ring_head(ring);
+    struct segment segment;
+    uint64_t at;
+    uint64_t n;
+
+    do {
+        at = head;
+        if (!segment_find(ring, ring_hint(ring), &at, &segment))
+            return RING_EMPTY;
+        n = min_of(count, segment.end - at);
+        if (is_contiguous)
+            n = min_of(n, left_of_run(ring, at));
+    } while (!head_move(ring, &head, at + n));
+    ring_set_hint(ring, segment.index);
+    *out = (struct ring_slice){at, n, segment.base};
+    return low_or_taken(ring, head, at + n);
+}
+
+enum ring_taken ring_take(struct ring *ring, int64_t *out)
+{
+    struct ring_slice slice;
+    const enum ring_taken taken = ring_take_slice(ring, 1, false, &slice);
+
+    if (taken != RING_EMPTY)
+        *out = ring_number(ring->shape, slice.base, slice.position);
+    return taken;
+}
+
+/* Up to `count` positions from `*at` on, as slices; `*at` is moved behind
+ * them. `*hint` is where to look first, and next time. */
+static size_t plan_slices(const struct ring *ring, uint64_t *at, uint64_t *hint,
+                          size_t count, struct ring_slice *slices)
+{
+    struct segment segment;
+    size_t n = 0;
+
+    while (n < SEGMENT_MAX && count > 0 &&
+           segment_find(ring, *hint, at, &segment)) {
+        const uint64_t part = min_of(count, segment.end - *at);
+
+        slices[n++] = (struct ring_slice){*at, part, segment.base};
+        *hint = segment.index;
+        *at += part;
+        count -= part;
+    }
+    return n;
+}
+
+/* A run at a time: within one, numbers only count up. */
+static int64_t *write_numbers(const struct ring *ring,
+                              const struct ring_slice *slice, int64_t *out)
+{
+    uint64_t at = slice->position;
+    uint64_t left = slice->count;
+
+    while (left > 0) {
+        const int64_t first = ring_number(ring->shape, slice->base, at);
+        const uint64_t n = min_of(left, left_of_run(ring, at));
+
+        for (uint64_t i = 0; i < n; i++)
+            out[i] = first + (int64_t)i;
+        out += n;
+        at += n;
+        left -= n;
+    }
+    return out;
 }
 
 enum ring_taken ring_take_many(struct ring *ring, size_t count, int64_t *out,
                                size_t *taken)
 {
-    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-    uint64_t tail;
-    uint64_t n;
+    struct ring_slice slices[SEGMENT_MAX];
+    uint64_t head = ring_head(ring);
+    int64_t *end = out;
+    uint64_t hint;
+    uint64_t at;
+    size_t n;
 
+    *taken = 0;
     do {
-        tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-        n = tail > head ? tail - head : 0;
-        if (n > count)
-            n = count;
-        *taken = n;
+        at = head;
+        hint = ring_hint(ring);
+        n = plan_slices(ring, &at, &hint, count, slices);
         if (n == 0)
             return RING_EMPTY;
-        for (uint64_t i = 0; i < n; i++)
-            out[i] = slot_load(ring, head + i) |
-                     (int64_t)((head + i) & ring->run_mask);
-    } while (!head_advance(ring, &head, head + n));
-    return low_or_taken(ring, tail - head, tail - head - n);
+    } while (!head_move(ring, &head, at));
+    ring_set_hint(ring, hint);
+    for (size_t i = 0; i < n; i++)
+        end = write_numbers(ring, &slices[i], end);
+    *taken = (size_t)(end - out);
+    return low_or_taken(ring, head, at);
+}
+
+/* Moves `*at` to where `count` contiguous positions are left in a segment. */
+static bool find_run(const struct ring *ring, uint64_t count, uint64_t *at,
+                     struct segment *segment)
+{
+    uint64_t index = ring_hint(ring);
+
+    while (segment_find(ring, index, at, segment)) {
+        if (left_of_run(ring, *at) < count)
+            *at += left_of_run(ring, *at);
+        if (*at < segment->end && segment->end - *at >= count)
+            return true;
+        *at = segment->end;
+        index = segment->index + 1;
+    }
+    return false;
 }
 
 enum ring_taken ring_take_run(struct ring *ring, uint64_t count, int64_t *first)
 {
-    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-    uint64_t tail;
-    uint64_t start;
+    uint64_t head = ring_head(ring);
+    struct segment segment;
+    uint64_t at;
 
     assert(count >= 1);
-    assert(count <= ring->run_mask + 1 || !ring->is_alive);
+    assert(count <= ring->shape.run_mask + 1 || !ring->is_alive);
     do {
-        tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-        start = head;
-        if ((start & ring->run_mask) + count > ring->run_mask + 1)
-            start = (start | ring->run_mask) + 1;
-        if (start + count > tail)
+        at = head;
+        if (!find_run(ring, count, &at, &segment))
             return RING_EMPTY;
-        *first = slot_load(ring, start) | (int64_t)(start & ring->run_mask);
-    } while (!head_advance(ring, &head, start + count));
-    return low_or_taken(ring, tail - head, tail - start - count);
+    } while (!head_move(ring, &head, at + count));
+    ring_set_hint(ring, segment.index);
+    *first = ring_number(ring->shape, segment.base, at);
+    return low_or_taken(ring, head, at + count);
+}
+
+uint64_t ring_stock(const struct ring *ring)
+{
+    const uint64_t newest =
+        atomic_load_explicit(&ring->newest, memory_order_acquire);
+    const uint64_t head = ring_head(ring);
+    struct segment segment;
+    uint64_t stock = 0;
+
+    for (uint64_t index = ring_hint(ring); index <= newest; index++) {
+        if (!segment_read(ring, index, &segment) || segment.end <= head)
+            continue;
+        stock += segment.end - (segment.start > head ? segment.start : head);
+    }
+    return stock;
+}
+
+/* Where the newest segment ends, and the next one may begin. */
+static uint64_t ring_tail(const struct ring *ring)
+{
+    const uint64_t newest =
+        atomic_load_explicit(&ring->newest, memory_order_relaxed);
+    struct segment segment;
+
+    return newest > 0 && segment_read(ring, newest, &segment) ? segment.end : 0;
+}
+
+uint32_t ring_room(const struct ring *ring)
+{
+    const uint64_t newest =
+        atomic_load_explicit(&ring->newest, memory_order_relaxed);
+    const uint64_t head = ring_head(ring);
+    uint64_t room = ring->segment_mask + 1;
+    struct segment segment;
+
+    /* The head passes them in order. */
+    for (uint64_t index = newest; index > 0 && room > 0; index--, room--) {
+        if (!segment_read(ring, index, &segment) || segment.end <= head)
+            break;
+    }
+    return (uint32_t)room;
+}
+
+bool ring_push(struct ring *ring, int64_t first, uint64_t count)
+{
+    const uint64_t index =
+        atomic_load_explicit(&ring->newest, memory_order_relaxed) + 1;
+    struct ring_segment *entry = &ring->segments[index & ring->segment_mask];
+    uint64_t start = ring_tail(ring);
+    uint64_t base;
+
+    assert(count > 0);
+    if (ring_room(ring) == 0)
+        return false;
+    start += ((uint64_t)first - start) & ring->shape.run_mask;
+    base = (uint64_t)first - (uint64_t)ring_number(ring->shape, 0, start);
+    atomic_store_explicit(&entry->index, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->start, start, memory_order_release);
+    atomic_store_explicit(&entry->end, start + count, memory_order_release);
+    atomic_store_explicit(&entry->base, base, memory_order_release);
+    atomic_store_explicit(&entry->index, index, memory_order_relaxed);
+    atomic_store_explicit(&ring->newest, index, memory_order_release);
+    return true;
+}
+
+/* The position whose taker leaves `stock` numbers. */
+static uint64_t find_low(const struct ring *ring, uint64_t stock)
+{
+    const uint64_t head = ring_head(ring);
+    uint64_t index = atomic_load_explicit(&ring->newest, memory_order_relaxed);
+    struct segment segment;
+
+    if (stock == 0)
+        return NEVER_LOW;
+    for (; segment_read(ring, index, &segment); index--) {
+        const uint64_t count = segment.end - segment.start;
+
+        if (segment.end <= head + (stock < count ? stock : 0))
+            break;
+        if (stock < count)
+            return segment.end - stock - 1;
+        stock -= count;
+    }
+    return NEVER_LOW;
+}
+
+/* Relaxed: a taker that misses a new mark is made good by the next look. */
+void ring_set_low(struct ring *ring, uint64_t stock)
+{
+    atomic_store_explicit(&ring->low, find_low(ring, stock),
+                          memory_order_relaxed);
+}
+
+/* Like a taker that takes them all. */
+uint64_t ring_drop(struct ring *ring)
+{
+    struct ring_slice slice;
+    uint64_t dropped = 0;
+
+    while (ring_take_slice(ring, UINT64_MAX, false, &slice) != RING_EMPTY)
+        dropped += slice.count;
+    return dropped;
 }

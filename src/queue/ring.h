@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers of one sequence fetched ahead. A slot holds the first number of
- * a run of 2^memory_bits; a number is taken by one compare-and-swap of the
- * head. Any thread takes; pushing needs the owner's lock. The memory is zero
- * in a forked child, which reads as an empty ring that is not alive.
+ * The numbers of one sequence fetched ahead: a few segments, each a grant or
+ * the rest of one. Every number has a position; positions grow for ever and
+ * none comes twice. Taking is one compare-and-swap of the head, of one number
+ * or of many. Any thread takes; what else changes the ring needs the owner's
+ * lock. The memory is zero in a forked child, which reads as an empty ring
+ * that is not alive.
  */
 #pragma once
 
@@ -12,24 +14,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RING_LINE      64 /* bytes of a cache line */
-#define RING_NEVER_LOW UINT64_MAX
+#define RING_LINE 64 /* bytes of a cache line */
+
+/*
+ * The number at a position: numbers of a run of 2^memory_bits are contiguous,
+ * its positions agree with them in the lower bits, and the next run of the
+ * segment lies 2^partition_bits runs further. All arithmetic is modulo 2^64.
+ */
+struct ring_shape {
+    uint64_t run_mask; /* 2^memory_bits - 1 */
+    uint64_t gap;      /* 2^partition_bits - 1: runs of others in between */
+};
+
+static inline int64_t ring_number(struct ring_shape shape, uint64_t base,
+                                  uint64_t position)
+{
+    return (int64_t)(base + position +
+                     (position & ~shape.run_mask) * shape.gap);
+}
+
+/*
+ * Written by who pushes, read by every taker. An entry of the table is used
+ * again when the head has passed it; `index` says for which segment, and a
+ * reader looks at it after the others: what it read is of that segment then.
+ */
+struct ring_segment {
+    _Alignas(32) _Atomic uint64_t index; /* 1, 2, ...; 0: being written */
+    _Atomic uint64_t start;              /* position of its first number */
+    _Atomic uint64_t end;                /* position after its last number */
+    _Atomic uint64_t base;               /* of ring_number */
+};
 
 struct ring {
-    /* Numbers taken since the beginning: written by every taker, alone on its
-     * line. */
+    /* The next position to take: written by every taker, alone on its line. */
     _Alignas(RING_LINE) _Atomic uint64_t head;
 
     /* What follows is only read by takers, and seldom written. */
-    _Alignas(RING_LINE) _Atomic uint64_t tail; /* numbers pushed */
-    _Atomic uint64_t low; /* the taker that leaves so many calls for more */
-    uint64_t slot_mask;
-    uint64_t run_mask;
-    uint32_t memory_bits;
+    _Alignas(RING_LINE) _Atomic uint64_t newest; /* index; 0: none was pushed */
+    _Atomic uint64_t current; /* index of a segment near the head: a hint */
+    _Atomic uint64_t low;     /* who takes this position calls for more */
+    struct ring_shape shape;
+    uint64_t segment_mask;
+    size_t size;   /* bytes of it all */
     bool is_alive; /* false in a forked child */
-    size_t size;   /* bytes of the mapping */
 
-    _Alignas(RING_LINE) _Atomic int64_t slots[];
+    _Alignas(RING_LINE) struct ring_segment segments[];
 };
 
 enum ring_taken {
@@ -38,29 +67,45 @@ enum ring_taken {
     RING_TAKEN_LOW /* taken, and the stock fell to the low-water mark */
 };
 
-/* A ring of at least `runs` runs (a power of two is made of it), NULL when out
- * of memory. */
-struct ring *ring_new(uint64_t runs, int32_t memory_bits);
-void ring_free(struct ring *ring);
+/* Positions that were taken and are the taker's alone. */
+struct ring_slice {
+    uint64_t position;
+    uint64_t count;
+    uint64_t base; /* of ring_number */
+};
 
-/* Pushes the runs first, first + step, ... and returns how many fitted. */
-uint64_t ring_push(struct ring *ring, int64_t first, int64_t step,
-                   uint64_t count);
+/* Bytes of a ring for at least so many segments; they become a ring, and must
+ * be zero, in memory that is zero again in a forked child. */
+size_t ring_size(uint32_t segments);
+struct ring *ring_init(void *memory, uint32_t segments, int32_t memory_bits,
+                       int32_t partition_bits);
 
-/* Runs that fit in now. */
-uint64_t ring_room(const struct ring *ring);
+/*
+ * The rest needs the owner's lock, up to ring_drop. Pushes `count` numbers,
+ * the first of which may stand within its run, as after a slice; false if
+ * there is no segment free.
+ */
+bool ring_push(struct ring *ring, int64_t first, uint64_t count);
 
-/* Numbers that can be taken now, and that were taken so far. */
-uint64_t ring_stock(const struct ring *ring);
-uint64_t ring_consumed(const struct ring *ring);
+/* Segments that can be pushed now. */
+uint32_t ring_room(const struct ring *ring);
 
-void ring_set_low(struct ring *ring, uint64_t low);
+/* The taker that leaves `stock` numbers or less calls for more; 0: none does.
+ * To be set again after a push. Who comes late is not called for: look at the
+ * stock afterwards. */
+void ring_set_low(struct ring *ring, uint64_t stock);
 
-/* Drops all that it holds; returns how many numbers. They count as consumed.
- * Needs the owner's lock, as pushing does. */
+/* Takes all that it holds away; returns how many numbers. */
 uint64_t ring_drop(struct ring *ring);
 
-/* Takes up to `count` numbers in one step; `*taken` says how many. */
+/* Any thread from here on. Numbers that can be taken now. */
+uint64_t ring_stock(const struct ring *ring);
+
+/* Takes one number. */
+enum ring_taken ring_take(struct ring *ring, int64_t *out);
+
+/* Takes up to `count` numbers in one step, of a few segments at most;
+ * `*taken` says how many. */
 enum ring_taken ring_take_many(struct ring *ring, size_t count, int64_t *out,
                                size_t *taken);
 
@@ -69,34 +114,7 @@ enum ring_taken ring_take_many(struct ring *ring, size_t count, int64_t *out,
 enum ring_taken ring_take_run(struct ring *ring, uint64_t count,
                               int64_t *first);
 
-/*
- * Takes one number. Orders: the acquire of `tail` pairs with ring_push's
- * release, so that the slot is filled; the release half of the swap keeps the
- * load of the slot before it, and pairs with ring_push's acquire of `head`, so
- * that no slot is filled again while it is read; the acquire of `head` makes
- * the tail that its last taker saw visible, so that a head past a stale tail
- * is not taken for an empty ring. A slot that was overwritten after `head` was
- * loaded is never used: then the swap fails, since `head` only grows.
- */
-static inline enum ring_taken ring_take(struct ring *ring, int64_t *out)
-{
-    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-    uint64_t tail;
-    int64_t first;
-
-    do {
-        tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-        if (head >= tail)
-            return RING_EMPTY;
-        first = atomic_load_explicit(
-            &ring->slots[(head >> ring->memory_bits) & ring->slot_mask],
-            memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak_explicit(
-        &ring->head, &head, head + 1, memory_order_acq_rel,
-        memory_order_acquire));
-    *out = first | (int64_t)(head & ring->run_mask);
-    return tail - head - 1 ==
-                   atomic_load_explicit(&ring->low, memory_order_relaxed)
-               ? RING_TAKEN_LOW
-               : RING_TAKEN;
-}
+/* Takes up to `count` positions of one segment: of one run, if
+ * `is_contiguous`. */
+enum ring_taken ring_take_slice(struct ring *ring, uint64_t count,
+                                bool is_contiguous, struct ring_slice *out);

@@ -12,21 +12,29 @@
 #include "queue/queue.h"
 #include "queue/refill.h"
 #include "queue/ring.h"
+#include "queue/stripe.h"
+
+struct keeper;
+struct wiped;
 
 struct seqb_sequence {
     struct ha_sink sink; /* first: grants are delivered to it */
     struct ring *ring;
+    /* NULL while it is not busy. The release with which they appear pairs with
+     * the takers' acquire. */
+    _Atomic(struct stripes *) stripes;
     struct queue *queue;
     struct ha_counter *counter;
-    struct queue_sequence_options options;
-    char key[SEQB_KEY_MAX + 1];
-    struct seqb_sequence *next_in_bucket;
+    const struct queue_sequence_options *options;
+    const char *key; /* the counter's */
+
+    /* From here on it is written: on lines apart from the ring's address. */
 
     /* Threads in calls that found the ring empty, and whether a ready call is
      * owed. Sequentially consistent: a taker announces itself and looks at the
      * ring, a delivery fills the ring and looks here; one of them must see the
      * other. */
-    atomic_int waiters;
+    _Alignas(RING_LINE) atomic_int waiters;
     atomic_bool is_armed;
     _Atomic int64_t waits; /* calls that found the ring empty; a statistic */
 
@@ -34,9 +42,22 @@ struct seqb_sequence {
     pthread_cond_t filled;
     bool is_closed;
     struct refill refill;
-    int64_t low;      /* of the last plan */
-    int64_t floor;    /* no run that begins at or below it is pushed */
-    uint64_t dropped; /* numbers, by an operator's order: none was taken */
+    struct refill_plan asked; /* the last plan that asked for something */
+    int64_t low;              /* of the last plan ... */
+    int64_t target;           /* ... as is this */
+    int64_t floor;            /* no run that begins at or below it is pushed */
+    uint64_t granted;      /* numbers pushed, less those dropped by an order */
+    uint64_t consumed;     /* the most that was ever taken of them */
+    struct stripes *spare; /* that were made, in use or not; NULL: never */
+
+    uint64_t seen;   /* of consumed, when the keeper looked last ... */
+    int64_t seen_ms; /* ... and since when it is that */
+
+    /* Whether the spool may have numbers of it, and it is used since. Relaxed
+     * is enough: they carry nothing; the default order costs nothing here. */
+    atomic_bool may_be_kept;
+    atomic_bool is_missed;
+    bool is_wanted; /* of the spool, by its keeper, whose own this is */
 
     pthread_mutex_t ready_lock; /* held while ready runs */
     void (*ready)(void *context);
@@ -63,8 +84,63 @@ void sequence_close(struct seqb_sequence *sequence);
 bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
                      int64_t *next_ms);
 
+/* Pushes numbers that were taken and not used back into the ring. Those that
+ * do not fit, or come after the close, are a gap. */
+void sequence_give_back(struct seqb_sequence *sequence,
+                        const struct ring_slice *slice);
+
+/* The same for all that its stripes hold; returns how many slices. */
+size_t sequence_gather(struct seqb_sequence *sequence);
+
+/* Pushes numbers that the spool has kept. */
+void sequence_put(struct seqb_sequence *sequence, int64_t first,
+                  uint64_t count);
+
+/* Whether so many blocks of the spool, of so many numbers, are welcome. */
+bool sequence_has_place(struct seqb_sequence *sequence, uint32_t blocks,
+                        int64_t numbers);
+
+/* Whether its ring holds numbers and nobody has taken any for idle_after; to
+ * be asked from time to time, by one thread. */
+bool sequence_is_idle(struct seqb_sequence *sequence, int64_t now_ms);
+
+/* After the close: waits until all that was asked for is answered, until
+ * `until_ms` at most. */
+void sequence_settle(struct seqb_sequence *sequence, int64_t until_ms);
+
+/* Of take.c: fills in SEQB_FORKED. */
+enum seqb_status sequence_forked(struct seqb_error *err);
+
+/* Of take.c: takes a slice of up to `count` numbers, waiting for the first of
+ * them up to the deadline. */
+enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
+                                     uint64_t count, struct ring_slice *out,
+                                     struct seqb_error *err);
+
 void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_status *out);
 
 /* Of queue.c: has the refill thread look at the sequence now. Any thread. */
 void queue_wake(struct seqb_sequence *sequence);
+
+/* Likewise: tells the keeper that a sequence is used whose numbers the spool
+ * may have. */
+void queue_miss(struct queue *queue);
+
+/* Likewise: visits some sequences with the catalog locked, from `*at` on, which
+ * is moved behind them; false when there are no more. */
+bool queue_visit(struct queue *queue, size_t *at,
+                 void (*visit)(void *context, struct seqb_sequence *sequence),
+                 void *context);
+
+/* Likewise: the sequence of a key if it is there, else NULL. */
+struct seqb_sequence *queue_peek(struct queue *queue, const char *key);
+
+/* Likewise: NULL if there is no spool. */
+struct keeper *queue_keeper(struct queue *queue);
+
+/* Likewise: ms between two looks at each sequence. */
+int32_t queue_interval_ms(const struct queue *queue);
+
+/* Likewise: where rings, stripes and cursors lie. */
+struct wiped *queue_memory(struct queue *queue);

@@ -204,6 +204,42 @@ daemon_start main || exit 1
 daemon_stop INT
 is "SIGINT ends it with 0" "$daemon_code" 0
 
+# drain WORD...: what seqctl says, and its exit code.
+drain() {
+    "$build/seqctl" -s "$daemon_socket" drain "$@" 2>&1
+    echo "exit $?"
+}
+
+daemon_start main || exit 1
+like "drain without a word is no drain of the broker" "$(drain)" \
+    "*usage: seqctl drain PARTITION|--broker*exit 2"
+like "nor is one of a partition and the broker" "$(drain --broker main/0)" \
+    "*usage:*exit 2"
+like "nor is SEQ.DRAIN of a partition" "$(cli SEQ.DRAIN main/0)" \
+    "ERR wrong number of arguments for 'SEQ.DRAIN'*"
+is "it serves" "$(cli PING)" PONG
+dial
+say "$dialled" 'PING\r\n'
+is "a client is connected before the drain" "$(hear "$dialled")" +PONG
+say "$dialled" 'PING last\r\n'
+is "drain --broker returns when it has stopped" \
+    "$(drain --broker -t 60 | tr '\n' /)" "the broker has stopped/exit 0/"
+reap "$daemon_pid"
+is "a drain ends the daemon with 0" $? 0
+is "what had arrived before the drain is answered" \
+    "$(hear "$dialled") $(hear "$dialled")" '$4 last'
+is "then this connection is closed, too" "$(hear "$dialled")" "(nothing: )"
+hang_up "$dialled"
+ok "a drain removes the socket" [ ! -e "$daemon_socket" ]
+like "the log of a drain is that of a stop" "$(tail -n 2 "$daemon_log")" \
+    "*stopping*"
+like "there is nothing left to drain" "$(drain --broker)" \
+    "*no seqbrokerd at*exit 3"
+daemon_start main || exit 1
+is "redis-cli may drain it as well" "$(cli SEQ.DRAIN)" OK
+reap "$daemon_pid"
+is "that ends it with 0, too" $? 0
+
 daemon_start main || exit 1
 daemon_stop KILL
 ok "SIGKILL leaves the socket behind" [ -S "$daemon_socket" ]
@@ -286,7 +322,7 @@ test_waiting() {
     }
     wait_for redis_answers || return
     cat >"$work/wait.conf" <<EOF
-broker = { open_timeout = "60s"; };
+broker = { open_timeout = "60s"; spool = false; };
 backends = (
     { name = "redis"; engine = "redis"; socket = "$work/redis.sock"; },
     { name = "authority"; engine = "sqlite"; path = "authority.db"; } );
@@ -329,6 +365,19 @@ EOF
     kill -CONT "$redis"
     reap "$daemon_pid"
     is "a stop with clients waiting is clean" $? 0
+    hang_up "$dialled"
+
+    daemon_start wait -c "$work/wait.conf" || return
+    kill -STOP "$redis"
+    dial
+    say "$dialled" 'PING\r\nSEQ.NEXT patient COUNT 100000\r\n'
+    hear "$dialled" >>"$work/redis.log"
+    like "a drain that is not over in time says so" \
+        "$(drain --broker -t 1)" "*is stopping, but has not ended*exit 1"
+    kill -TERM "$daemon_pid"
+    kill -CONT "$redis"
+    reap "$daemon_pid"
+    is "one signal does not cut a drain short" $? 0
     hang_up "$first"
     hang_up "$second"
     hang_up "$dialled"

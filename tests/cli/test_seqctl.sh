@@ -176,10 +176,16 @@ is "status has a row for each partition" \
     "$(awk '$3 == "sqlite" && $4 == "direct" && $5 == "up" { print $1 }' \
         "$work/out" | tr '\n' ' ')" "0 1 2 3 "
 like "status has the sequences" "$out" "*SEQUENCE *TAKEN*"$'\n'"order *main *2501*"
+like "status tells how long a stock lasts, and why the last refill had its size" \
+    "$out" "*RATE/S *RUNWAY *WAITS *LAST REFILL*"$'\n'"order *[1-9]*, ?*"
+ok "its lines fit into 120 columns" \
+    awk 'length > 120 { long = 1 } END { exit long }' "$work/out"
 seqctl -s "$socket" status --json
 ok "status --json is JSON" is_json "$work/out"
 like "status --json tells each store's server" "$out" \
     '*"server": "sqlite [0-9]*", "domain": "?*", "loss": "",*'
+like "status --json tells of a sequence's stock" "$out" \
+    '*"stock": [0-9]*, *"rate": [0-9]*, "runway_ms": *, "waits": [0-9]*, *"target": [0-9]*, "asked": [1-9]*, "why": "?*", *'
 like "what may pass 2^53 is a string in JSON" "$out" \
     '*"pid": '"$daemon_pid"',*"granted": "[0-9]*"*"errors": 0*"taken": "2501"*'
 

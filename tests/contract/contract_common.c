@@ -52,9 +52,15 @@ static void counters_do_not_touch_each_other(void **state)
     const int64_t before =
         contract->subject->ops->guarantee == SEQB_WINDOWED ? -1 : 0;
     char longest[SEQB_COUNTER_SIZE];
-    const char *const counters[] = {"main/0/a", "main/0/A",  "main/1/a",
-                                    "main/0/%", "main/0/a ", "window/main/0/a",
-                                    longest};
+    const char *const counters[] = {
+        "main/0/a",
+        "main/0/A",
+        "main/1/a",
+        "main/0/%",
+        "main/0/a ",
+        "window/main/0/a",
+        "ticket/main/0/0123456789abcdef0123456789abcdef",
+        longest};
 
     memset(longest, 'k', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';

@@ -3,6 +3,7 @@
 #include "contract/postgres_fixture.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -149,6 +150,7 @@ static void *waiter_run(void *argument)
 
     waiter->status =
         take(waiter->fixture, ORDER, waiter->want, &waiter->request);
+    atomic_store(&waiter->has_ended, true);
     return NULL;
 }
 
@@ -156,6 +158,7 @@ void waiter_start(struct waiter *waiter, struct fixture *f, int64_t want)
 {
     waiter->want = want;
     waiter->fixture = f;
+    atomic_store(&waiter->has_ended, false);
     assert_status(
         thread_start(&waiter->thread, "waiter", waiter_run, waiter, NULL),
         SEQB_OK);
@@ -166,16 +169,30 @@ void waiter_join(struct waiter *waiter)
     pthread_join(waiter->thread, NULL);
 }
 
+static bool is_waiting(struct fixture *f, const char *event)
+{
+    char count[POSTGRES_ASK_SIZE];
+
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+    postgres_ask(f->server, "postgres", count,
+                 "SELECT count(*) FROM pg_stat_activity WHERE "
+                 "usename = 'seq' AND datname = '%s' "
+                 "AND state = 'active' AND wait_event = '%s'",
+                 f->database, event);
+    return strcmp(count, "0") != 0;
+}
+
 void await_waiting(struct fixture *f, const char *event)
 {
-    char count[POSTGRES_ASK_SIZE] = "0";
+    while (!is_waiting(f, event))
+        continue;
+}
 
-    while (strcmp(count, "0") == 0) {
-        nanosleep(&(struct timespec){0, 2000000}, NULL);
-        postgres_ask(f->server, "postgres", count,
-                     "SELECT count(*) FROM pg_stat_activity WHERE "
-                     "usename = 'seq' AND datname = '%s' "
-                     "AND state = 'active' AND wait_event = '%s'",
-                     f->database, event);
+bool waiter_waits(struct waiter *waiter, const char *event)
+{
+    while (!is_waiting(waiter->fixture, event)) {
+        if (atomic_load(&waiter->has_ended))
+            return false;
     }
+    return true;
 }

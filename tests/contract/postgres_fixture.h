@@ -79,6 +79,7 @@ struct waiter {
     pthread_t thread;
     struct seqb_request request;
     enum seqb_status status;
+    _Atomic bool has_ended;
 };
 
 void waiter_start(struct waiter *waiter, struct fixture *f, int64_t want);
@@ -87,3 +88,6 @@ void waiter_join(struct waiter *waiter);
 /* Returns when a session of the user "seq" in that database waits for that
  * event of pg_stat_activity: "transactionid" is a row. */
 void await_waiting(struct fixture *f, const char *event);
+
+/* The same; false if the reserve ends without. */
+bool waiter_waits(struct waiter *waiter, const char *event);

@@ -2,7 +2,7 @@
 /*
  * Any bytes as requests. What must hold: arguments lie inside the request;
  * the result is the same for every cut of the input; no partial request is
- * larger than the limit.
+ * larger than the limit; what repeats a request is parsed as one like it.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -76,6 +76,24 @@ static void check_cuts(const char *data, size_t length, enum resp_result whole,
         check_part(data, cut, whole, request);
 }
 
+/* All that repeat it are the same request, and the one behind them is not. */
+static void check_repeats(const char *data, size_t length,
+                          const struct resp_request *expected)
+{
+    const size_t size = expected->size;
+    const size_t repeats = resp_repeats(data, length, size);
+    const size_t reach = (repeats + 1) * size;
+
+    require(reach <= length);
+    for (size_t at = size; at < reach; at += size) {
+        struct resp_request request;
+
+        require(resp_parse(data + at, length - at, &request) == RESP_COMPLETE);
+        check_same(&request, expected);
+    }
+    require(length - reach < size || memcmp(data, data + reach, size) != 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const char *data = (const char *)bytes;
@@ -88,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             require(request.size >= 1 && request.size <= size);
             require(request.size <= RESP_REQUEST_MAX);
             check_arguments(&request, data);
+            check_repeats(data, size, &request);
         }
         check_cuts(data, size, result, &request);
         if (result != RESP_COMPLETE)

@@ -36,8 +36,7 @@ int scene_setup(void **state)
 
     if (scene == NULL)
         return -1;
-    (void)text_copy(scene->folder, sizeof scene->folder, "/tmp/seqb-XXXXXX");
-    if (mkdtemp(scene->folder) == NULL)
+    if (!folder_make(scene->folder, sizeof scene->folder))
         return -1;
     (void)text_format(scene->state_dir, sizeof scene->state_dir, "%s/state",
                       scene->folder);

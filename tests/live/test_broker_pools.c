@@ -14,7 +14,8 @@
 #include "scene.h"
 
 /* A direct pool of two partitions and one of four; the latter's authority is
- * a partition of the former. Nothing rests for less than an hour. */
+ * a partition of the former. Nothing rests for less than an hour, and
+ * a machine that is busy is not to be taken for slow stores. */
 static const char topology[] =
     "backends = ("
     "  { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
@@ -24,10 +25,12 @@ static const char topology[] =
     "  { name = \"e\"; engine = \"sqlite\"; path = \"e.db\"; },"
     "  { name = \"f\"; engine = \"sqlite\"; path = \"f.db\"; } );"
     "pools = ( { name = \"small\"; partitions = [ \"a\", \"b\" ];"
-    "            rescue = \"fixed\"; rescue_after = \"1h\"; },"
+    "            timeout = \"1m\"; rescue = \"fixed\"; rescue_after = \"1h\"; "
+    "},"
     "          { name = \"large\"; partitions = [ \"c\", \"d\", \"e\", \"f\" ];"
     "            authority = \"b\";"
-    "            rescue = \"fixed\"; rescue_after = \"1h\"; } );"
+    "            timeout = \"1m\"; rescue = \"fixed\"; rescue_after = \"1h\"; "
+    "} );"
     "sequences = ( { key = \"bill\"; pool = \"small\"; deadline = \"60s\"; },"
     "              { key = \"order\"; pool = \"large\"; deadline = \"60s\"; },"
     "              { key = \"quick\"; pool = \"small\"; deadline = \"1ms\"; } "

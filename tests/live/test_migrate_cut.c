@@ -23,7 +23,9 @@
 
 #define CALLS_MAX 1000
 #define GAP       2000 /* more than a pipe holds, see read_meanwhile */
-#define READ_MAX  80000
+#define READ_MAX  40000
+#define STALL_MS  2000 /* longer than a machine takes that is busy */
+#define HELD_MS   20
 #define STEP      (SEQB_TEST_SCALE > 1 ? 7 : 1) /* a sanitizer is slow */
 #define FILES     5
 #define FILE_MAX  (16 << 20)
@@ -73,20 +75,25 @@ static bool migrate_for(int64_t calls, const char *from, const char *to)
 
 /* What the taker goes on to write, up to far more than the gap. While nobody
  * reads, which is while a migration runs, it is held up by its pipe: it gets
- * less than the gap then. */
-static void read_meanwhile(struct taker *taker, struct scene *scene)
+ * less than the gap then. From some call of the migration on it gets nothing
+ * any more; the first time is waited for longest, which shortens *patience_ms.
+ */
+static void read_meanwhile(struct taker *taker, struct scene *scene,
+                           int *patience_ms)
 {
     struct pollfd ready = {.fd = taker->fd, .events = POLLIN};
     int64_t many[37 * 64]; /* of whole writes */
     size_t count = 0;
 
-    while (count < READ_MAX && poll(&ready, 1, 20) > 0) {
+    while (count < READ_MAX && poll(&ready, 1, *patience_ms) > 0) {
         const ssize_t n = read(taker->fd, many, sizeof many);
 
         assert_true(n > 0);
         numbers_add(&scene->numbers, many, (size_t)n / sizeof many[0]);
         count += (size_t)n / sizeof many[0];
     }
+    if (count < READ_MAX)
+        *patience_ms = HELD_MS;
 }
 
 /* A broker of the new topology may start, or not; if it does, it is above all
@@ -118,7 +125,7 @@ static void expect_done(const char *from, const char *to)
 
 /* One round, with a broker that goes on meanwhile; true if the migration was
  * not cut off. */
-static bool cut_after(struct scene *scene, int64_t calls)
+static bool cut_after(struct scene *scene, int64_t calls, int *patience_ms)
 {
     struct taker taker;
     const char *from;
@@ -134,7 +141,7 @@ static bool cut_after(struct scene *scene, int64_t calls)
     from = moving_write(scene, "old-mortal.conf", &old, "mortal-");
     to = moving_write(scene, "new-mortal.conf", &new, "mortal-");
     is_whole = migrate_for(calls, from, to);
-    read_meanwhile(&taker, scene);
+    read_meanwhile(&taker, scene, patience_ms);
     has_begun = try_new(scene, &new);
     expect_done(from, to);
     taker_kill(&taker, scene);
@@ -149,9 +156,10 @@ static bool cut_after(struct scene *scene, int64_t calls)
 static void migration_killed_after_any_call_is_brought_to_its_end(void **state)
 {
     struct scene *scene = *state;
+    int patience_ms = STALL_MS;
     int64_t calls = 1;
 
-    while (!cut_after(scene, calls)) {
+    while (!cut_after(scene, calls, &patience_ms)) {
         calls += STEP;
         if (calls > CALLS_MAX)
             fail_msg("it does not end");
@@ -166,6 +174,7 @@ static void migration_killed_again_and_again_comes_to_its_end(void **state)
     struct taker taker;
     const char *from;
     const char *to;
+    int patience_ms = STALL_MS;
     bool has_begun = false;
     int64_t calls = 1;
 
@@ -175,7 +184,7 @@ static void migration_killed_again_and_again_comes_to_its_end(void **state)
     from = moving_write(scene, "old-mortal.conf", &alone, "mortal-");
     to = moving_write(scene, "new-mortal.conf", &elsewhere, "mortal-");
     while (!migrate_for(calls, from, to)) {
-        read_meanwhile(&taker, scene);
+        read_meanwhile(&taker, scene, &patience_ms);
         has_begun = has_begun || try_new(scene, &elsewhere);
         if (++calls > CALLS_MAX)
             fail_msg("it does not end");

@@ -116,8 +116,8 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
 
 void *fork_wiped_new(size_t size)
 {
-    const size_t whole = (size + 63) / 64 * 64;
-    char *memory = aligned_alloc(64, whole);
+    const size_t whole = (size + 127) / 128 * 128;
+    char *memory = aligned_alloc(128, whole);
 
     for (size_t i = 0; memory != NULL && i < whole; i++)
         memory[i] = 0;

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removing a folder of a test. */
+/* Making and removing a folder of a test. */
 #include "support/folder.h"
 
 #include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define OPEN_MAX_AT_ONCE 8
+
+bool folder_make(char *out, size_t size)
+{
+    const char *where = getenv("SEQB_TEST_FOLDER");
+    const int length =
+        snprintf(out, size, "%s/seqb-XXXXXX", where == NULL ? "/tmp" : where);
+
+    return length > 0 && (size_t)length < size && mkdtemp(out) != NULL;
+}
 
 static int remove_entry(const char *path, const struct stat *status, int type,
                         struct FTW *at)

@@ -4,7 +4,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -77,9 +76,7 @@ void quartet_start(struct quartet *quartet, bool with_netns, uint64_t seed)
     memset(quartet, 0, sizeof *quartet);
     if (with_netns)
         netns_require();
-    (void)text_copy(quartet->folder, sizeof quartet->folder,
-                    "/tmp/seqb-XXXXXX");
-    assert_non_null(mkdtemp(quartet->folder));
+    assert_true(folder_make(quartet->folder, sizeof quartet->folder));
     servers_start(quartet);
     if (with_netns)
         quartet->netns = netns_new();

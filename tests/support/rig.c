@@ -121,7 +121,11 @@ static void rig_set_options(struct rig *rig)
     sequence_set(&rig->sequences[1], "bill");
     sequence_set(&rig->automatic, NULL);
     rig->queue = (struct queue_options){
-        .interval_ms = 5, .sequences = rig->sequences, .sequence_count = 1};
+        .interval_ms = 5,
+        .sequences = rig->sequences,
+        .sequence_count = 1,
+        .warm_timeout_ms = RIG_PATIENCE_MS,
+    };
 }
 
 static int rig_setup(void **state, enum rig_kind kind)

@@ -334,8 +334,7 @@ struct server *server_new(const struct server_kind *kind,
         assert_true(i < SERVER_ARGS_MAX);
         server->args[i] = args[i];
     }
-    (void)text_copy(server->folder, sizeof server->folder, "/tmp/seqb-XXXXXX");
-    assert_non_null(mkdtemp(server->folder));
+    assert_true(folder_make(server->folder, sizeof server->folder));
     server_give_folder(server);
     (void)text_format(server->socket, sizeof server->socket, "%s/s",
                       server->folder);

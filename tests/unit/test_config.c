@@ -69,6 +69,10 @@ static void embedded_default_makes_sequences_by_themselves(void **state)
     assert_int_equal(queue->automatic->runway_ms, 50);
     assert_int_equal(queue->automatic->max_unused, 1000000);
     assert_true(queue->automatic->prefetch);
+    assert_false(queue->automatic->warm);
+    assert_int_equal(queue->automatic->idle_after_ms, 600000);
+    assert_string_equal(queue->spool_path, "/state/spool");
+    assert_int_equal(queue->warm_timeout_ms, 10000);
     config_close(config);
 }
 
@@ -176,7 +180,7 @@ static void sentinel_sample_names_no_server(void **state)
 #define FILES SQLITE("a") "," SQLITE("b") "," SQLITE("c")
 
 static const char full[] =
-    "broker={name=\"b\";open_timeout=\"1m\";interval=\"1s\";};\n"
+    "broker={name=\"b\";open_timeout=\"1m\";interval=\"1s\";spool=false;};\n"
     "backends=({name=\"r\";engine=\"redis\";socket=\"/run//r\";database=7;"
     "prefix=\"x\";connect_timeout=\"10ms\";}," FILES ");\n"
     "pools=({name=\"p\";partitions=[\"r\"];authority=\"b\";window_bits=8;"
@@ -186,8 +190,10 @@ static const char full[] =
     "{name=\"q\";partitions=[\"a\"];authority=\"b\";timeout=\"5s\";},"
     "{name=\"s\";partitions=[\"c\"];authority=\"a\";timeout=\"30s\";});\n"
     "sequences=({key=\"k\";pool=\"q\";memory_bits=0;deadline=\"10m\";"
-    "runway=\"1m\";max_unused=1;prefetch=false;});\n"
-    "auto_sequences={pattern=\"x*\";limit=1000000;pool=\"p\";};\n";
+    "runway=\"1m\";max_unused=1;prefetch=false;idle_after=\"7d\";},"
+    "{key=\"w\";pool=\"q\";warm=true;});\n"
+    "auto_sequences={pattern=\"x*\";limit=1000000;pool=\"p\";"
+    "idle_after=\"1s\";};\n";
 
 static struct config *open_full(void)
 {
@@ -257,6 +263,13 @@ static void every_setting_of_sequences_arrives(void **state)
     assert_int_equal(sequence->runway_ms, 60000);
     assert_int_equal(sequence->max_unused, 1);
     assert_false(sequence->prefetch);
+    assert_false(sequence->warm);
+    assert_int_equal(sequence->idle_after_ms, 604800000);
+    assert_true(queue->sequences[1].warm);
+    assert_int_equal(queue->sequences[1].idle_after_ms, 600000);
+    assert_int_equal(queue->automatic->idle_after_ms, 1000);
+    assert_null(queue->spool_path);
+    assert_int_equal(queue->warm_timeout_ms, 60000);
     assert_int_equal(queue->automatic->pool, 0);
     assert_string_equal(queue->auto_pattern, "x*");
     assert_int_equal(queue->auto_limit, 1000000);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "config/scan.h"
 #include "platform/text.h"
 #include "unit/topology_expect.h"
 #include "unit/topology_files.h"
@@ -45,14 +46,14 @@ static void an_absent_include_is_told_with_its_line(void **state)
 static void files_that_are_no_topology_are_refused(void **state)
 {
     struct topology_files *files = *state;
-    char *large = malloc((1 << 20) + 1);
+    char *large = malloc(SCAN_SIZE_MAX + 1);
 
     assert_non_null(large);
-    memset(large, ' ', (1 << 20) + 1);
-    topology_write_bytes(files, "t.conf", large, (1 << 20) + 1);
+    memset(large, ' ', SCAN_SIZE_MAX + 1);
+    topology_write_bytes(files, "t.conf", large, SCAN_SIZE_MAX + 1);
     free(large);
     topology_refused(files, files->path,
-                     "@/t.conf is larger than 1048576 bytes");
+                     "@/t.conf is larger than 16777216 bytes");
     topology_write_bytes(files, "t.conf", "x\0y", 3);
     topology_refused(files, files->path,
                      "@/t.conf holds a 0 byte: it is no text");

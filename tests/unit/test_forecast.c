@@ -12,6 +12,7 @@
 
 #include "ha/forecast.h"
 #include "ha/layout.h"
+#include "ha/sample.h"
 #include "ha/state.h"
 #include "platform/clock.h"
 #include "queue/sequence.h"
@@ -242,8 +243,8 @@ static void raise_by_the_gap_is_no_consumption(void **state)
     rig_await_rest(broker);
     assert_true(fake_value(rig->stores[0], "main/0/order") > 1000000);
     (void)end_after_minutes(broker, 3);
-    assert_true(counter_of(broker)->forecast.rate * MINUTE < 1000);
-    assert_true(counter_of(broker)->forecast.rate > 0);
+    assert_true(counter_of(broker)->sample->forecast.rate * MINUTE < 1000);
+    assert_true(counter_of(broker)->sample->forecast.rate > 0);
     numbers_fini(&numbers);
 }
 

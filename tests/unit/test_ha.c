@@ -139,12 +139,15 @@ static void hung_store_is_quarantined_by_its_time_out(void **state)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
+    events_start();
     rig_set_timeout(rig, 20);
     broker = rig_open(rig);
     rig_take(broker, 100, &numbers);
     fake_hang(rig->stores[0]);
     rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, &numbers);
-    rig_expect_words(rig_partition(broker, 0).reason, "no answer");
+    /* One that gives up in time is out at once, one that is ended counts. */
+    assert_true(events_count("event=quarantined", "no answer") > 0 ||
+                events_count("event=quarantined", "2 time-outs of 20 ms") > 0);
     fake_release(rig->stores[0]);
     rig_await_use(broker, 0);
     rig_take(broker, 1000, &numbers);
@@ -350,6 +353,8 @@ static void exhausted_partition_is_skipped(void **state)
     events_start();
     nearly_exhaust(rig, 0, 10);
     broker = rig_open(rig);
+    while (events_count("event=exhausted", "partition=0") == 0)
+        rig_take(broker, 100, &numbers);
     rig_take(broker, 5000, &numbers);
     assert_int_equal(fake_value(rig->stores[0], COUNTER_0),
                      layout_counter_max(1, 2));

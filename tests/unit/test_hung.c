@@ -70,6 +70,8 @@ static void a_claim_that_hangs_is_ended(void **state)
 {
     struct rig *rig = *state;
     struct rig_broker *broker;
+    enum seqb_status status;
+    int64_t number;
 
     events_start();
     use_sockets(rig);
@@ -78,7 +80,10 @@ static void a_claim_that_hangs_is_ended(void **state)
     rig->queue.auto_limit = 1;
     broker = rig_open(rig);
     fake_block(rig->stores[0], FAKE_CLAIM);
-    (void)rig_sequence(broker, "bill");
+    /* Those that are listed were admitted by the start. The other partition
+     * may have answered before it looks again. */
+    status = queue_try_run(rig_sequence(broker, "bill"), 1, &number, NULL);
+    assert_true(status == SEQB_AGAIN || status == SEQB_OK);
     expect_ended(rig, broker, ENDED);
 }
 

@@ -329,7 +329,7 @@ static void order_to_a_shared_backend_is_for_one_pool(void **state)
     rig_expect_words(bill_fails(broker).text, "no window: authority auth: ");
     order(broker, "other", -1, SEQB_ORDER_RESUME);
     order(broker, "main", -1, SEQB_ORDER_DRAIN);
-    rig_sequence(broker, "bill")->options.deadline_ms = RIG_PATIENCE_MS;
+    rig->sequences[1].deadline_ms = RIG_PATIENCE_MS;
     for (int i = 0; i < 5; i++) {
         fake_flush(rig->stores[1]);
         assert_int_equal(

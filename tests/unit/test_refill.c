@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much is fetched, and when: one plan after the other. */
+/* One plan: how much is fetched, of how many, and why. How the rate is learnt
+ * is in test_refill_rate.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,255 +12,286 @@
 
 #include "refill_plan.h"
 
-static void an_idle_sequence_holds_little(void **state)
-{
-    static const struct {
-        int64_t max_unused;
-        int64_t run;
+#define MUCH   ((int64_t)1 << 40) /* room that is never short */
+#define MOST   INT64_MAX
+#define RULES  .runway_ms = 50, .interval_ms = 20, .prefetch = true
+#define USUAL  RULES, .run = 8, .max_unused = 1000000
+#define SINGLE RULES, .run = 1, .max_unused = 1000000
+
+struct decision {
+    const char *what;
+    struct refill_rules rules;
+    struct refill known; /* looked at at this very moment, 0 ms */
+    struct refill_view view;
+    struct {
         int64_t runs;
+        enum ha_spread spread;
         int64_t target;
-    } cases[] = {
-        {1000000, 1, REFILL_MIN, REFILL_MIN},
-        {1000000, 8, REFILL_MIN / 8, REFILL_MIN},
-        {1000000, 1024, 1, 1024},
-        {100, 1, 100, 100},
-        {8, 8, 1, 8},
-        {1, 1, 1, 1},
-        {(int64_t)1 << 20, (int64_t)1 << 20, 1, (int64_t)1 << 20},
-        {(int64_t)1 << 30, (int64_t)1 << 20, 1, (int64_t)1 << 20},
-    };
+        enum refill_reason reason;
+    } plan;
+};
 
+static const struct decision decisions[] = {
+    /* Which of the rates. */
+    {"nothing known: the minimum",
+     {SINGLE},
+     {0},
+     {.room = MUCH},
+     {256, HA_ASK_ONE, 256, REFILL_MINIMUM}},
+    {"a run is more than the minimum",
+     {RULES, .run = 1024, .max_unused = 1000000},
+     {0},
+     {.room = MUCH},
+     {1, HA_ASK_ONE, 1024, REFILL_MINIMUM}},
+    {"the rate asks for less than the minimum",
+     {SINGLE},
+     {.rate = 3, .burst = 3},
+     {.stock = 100, .room = MUCH, .delay_ms = 3},
+     {156, HA_ASK_ONE, 256, REFILL_MINIMUM}},
+    {"runway, two delays and the interval, at the long average",
+     {USUAL},
+     {.rate = 1200, .burst = 1200},
+     {.stock = 40000, .room = MUCH, .delay_ms = 3},
+     {6400, HA_ASK_ONE, 91200, REFILL_RATE}},
+    {"a short average little above the long one is noise",
+     {SINGLE},
+     {.rate = 1000, .burst = 1250},
+     {.stock = 30000, .room = MUCH, .delay_ms = 3},
+     {46000, HA_ASK_ONE, 76000, REFILL_RATE}},
+    {"a short average well above the long one counts",
+     {SINGLE},
+     {.rate = 1000, .burst = 1300},
+     {.stock = 30000, .room = MUCH, .delay_ms = 3},
+     {68800, HA_ASK_ONE, 98800, REFILL_BURST}},
+    {"a short average below the long one does not count",
+     {SINGLE},
+     {.rate = 1000, .burst = 1},
+     {.stock = 30000, .room = MUCH, .delay_ms = 3},
+     {46000, HA_ASK_ONE, 76000, REFILL_RATE}},
+    {"what was supposed of a dry ring is more",
+     {SINGLE},
+     {.rate = 1000, .burst = 1300, .supposed = 2000},
+     {.stock = 30000, .room = MUCH, .delay_ms = 3},
+     {122000, HA_ASK_ONE, 152000, REFILL_STARVED}},
+    {"what was supposed of a dry ring is less",
+     {SINGLE},
+     {.rate = 1000, .burst = 1300, .supposed = 1299},
+     {.stock = 30000, .room = MUCH, .delay_ms = 3},
+     {68800, HA_ASK_ONE, 98800, REFILL_BURST}},
+
+    /* A dry ring. */
+    {"starved, and nothing was used yet: not doubled",
+     {SINGLE},
+     {0},
+     {.room = MUCH, .is_starved = true},
+     {256, HA_ASK_ALL, 256, REFILL_MINIMUM}},
+    {"starved, and one less than the target was used: not doubled",
+     {SINGLE},
+     {0},
+     {.consumed = 255, .room = MUCH, .is_starved = true},
+     {256, HA_ASK_ALL, 256, REFILL_MINIMUM}},
+    {"starved, and the target was used: doubled",
+     {SINGLE},
+     {0},
+     {.consumed = 256, .room = MUCH, .is_starved = true},
+     {512, HA_ASK_ALL, 512, REFILL_STARVED}},
+    {"the target was used, yet nobody is starved: not doubled",
+     {SINGLE},
+     {0},
+     {.consumed = 256, .room = MUCH},
+     {256, HA_ASK_ONE, 256, REFILL_MINIMUM}},
+    {"used in half of the time that it was to last: not doubled",
+     {SINGLE},
+     {.since_ms = -38, .rate = 1000},
+     {.consumed = 76000, .room = MUCH, .delay_ms = 3, .is_starved = true},
+     {76000, HA_ASK_ALL, 76000, REFILL_RATE}},
+    {"used in less than half of the time: doubled",
+     {SINGLE},
+     {.since_ms = -37, .rate = 1000},
+     {.consumed = 76000, .room = MUCH, .delay_ms = 3, .is_starved = true},
+     {152000, HA_ASK_ALL, 152000, REFILL_STARVED}},
+    {"used in two delays, which are more than half of the time: not doubled",
+     {SINGLE},
+     {.since_ms = -400, .rate = 100},
+     {.consumed = 47000, .room = MUCH, .delay_ms = 200, .is_starved = true},
+     {47000, HA_ASK_ALL, 47000, REFILL_RATE}},
+    {"used in less than two delays: doubled",
+     {SINGLE},
+     {.since_ms = -399, .rate = 100},
+     {.consumed = 47000, .room = MUCH, .delay_ms = 200, .is_starved = true},
+     {94000, HA_ASK_ALL, 94000, REFILL_STARVED}},
+    {"doubled up to max_unused",
+     {RULES, .run = 1, .max_unused = 300},
+     {0},
+     {.consumed = 256, .room = MUCH, .is_starved = true},
+     {300, HA_ASK_ALL, 300, REFILL_MAX_UNUSED}},
+    {"starved: what is coming is not asked again",
+     {SINGLE},
+     {0},
+     {.fresh = 200, .room = MUCH, .is_starved = true},
+     {56, HA_ASK_ALL, 256, REFILL_MINIMUM}},
+    {"starved, and all of it is coming",
+     {SINGLE},
+     {0},
+     {.fresh = 300, .room = MUCH, .is_starved = true},
+     {0, HA_ASK_ALL, 256, REFILL_MINIMUM}},
+
+    /* Whom to ask. */
+    {"it lasts until the answer of one",
+     {SINGLE},
+     {.rate = 1000},
+     {.stock = 4000, .room = MUCH, .delay_ms = 3},
+     {72000, HA_ASK_ONE, 76000, REFILL_RATE}},
+    {"it will be empty before the answer of one",
+     {SINGLE},
+     {.rate = 1000},
+     {.stock = 3999, .room = MUCH, .delay_ms = 3},
+     {72001, HA_ASK_ALL, 76000, REFILL_RATE}},
+    {"a delay of less than 1 ms is not none",
+     {SINGLE},
+     {.rate = 1000},
+     {.stock = 999, .room = MUCH},
+     {69001, HA_ASK_ALL, 70000, REFILL_RATE}},
+
+    /* Whether to ask. */
+    {"more than half is there",
+     {USUAL},
+     {0},
+     {.stock = 129, .room = MUCH},
+     {0, HA_ASK_ONE, 256, REFILL_MINIMUM}},
+    {"half is there",
+     {USUAL},
+     {0},
+     {.stock = 128, .room = MUCH},
+     {16, HA_ASK_ONE, 256, REFILL_MINIMUM}},
+    {"more than half is there or coming",
+     {USUAL},
+     {0},
+     {.stock = 64, .fresh = 65, .room = MUCH},
+     {0, HA_ASK_ONE, 256, REFILL_MINIMUM}},
+    {"whole runs: one reaches above the target",
+     {USUAL},
+     {0},
+     {.stock = 121, .room = MUCH},
+     {17, HA_ASK_ONE, 256, REFILL_MINIMUM}},
+    {"without prefetch an empty ring stays empty",
+     {.runway_ms = 50, .interval_ms = 20, .run = 1, .max_unused = 1000000},
+     {.rate = 1000},
+     {.room = MUCH, .delay_ms = 3},
+     {0, HA_ASK_ALL, 76000, REFILL_RATE}},
+    {"without prefetch somebody who waits is served",
+     {.runway_ms = 50, .interval_ms = 20, .run = 1, .max_unused = 1000000},
+     {.rate = 1000},
+     {.room = MUCH, .delay_ms = 3, .is_starved = true},
+     {76000, HA_ASK_ALL, 76000, REFILL_RATE}},
+
+    /* What fits in. */
+    {"room for exactly what is missing",
+     {USUAL},
+     {0},
+     {.room = 256},
+     {32, HA_ASK_ONE, 256, REFILL_MINIMUM}},
+    {"room for one run less",
+     {USUAL},
+     {0},
+     {.room = 255},
+     {31, HA_ASK_ONE, 256, REFILL_ROOM}},
+    {"no room for a run",
+     {USUAL},
+     {0},
+     {.room = 7, .is_starved = true},
+     {0, HA_ASK_ALL, 256, REFILL_ROOM}},
+    {"no room", {USUAL}, {0}, {.room = 0}, {0, HA_ASK_ONE, 256, REFILL_ROOM}},
+    {"more is on its way than fits in",
+     {USUAL},
+     {0},
+     {.room = -5000, .is_starved = true},
+     {0, HA_ASK_ALL, 256, REFILL_ROOM}},
+    {"no room, and none needed",
+     {USUAL},
+     {0},
+     {.stock = 200},
+     {0, HA_ASK_ONE, 256, REFILL_MINIMUM}},
+
+    /* max_unused. */
+    {"the rate asks for more",
+     {USUAL},
+     {.rate = 200000},
+     {.room = MUCH, .stock = 500000},
+     {62500, HA_ASK_ONE, 1000000, REFILL_MAX_UNUSED}},
+    {"less than the minimum",
+     {RULES, .run = 1, .max_unused = 100},
+     {0},
+     {.room = MUCH},
+     {100, HA_ASK_ONE, 100, REFILL_MAX_UNUSED}},
+    {"a single number",
+     {RULES, .run = 1, .max_unused = 1},
+     {.rate = 50},
+     {.room = MUCH, .is_starved = true},
+     {1, HA_ASK_ALL, 1, REFILL_MAX_UNUSED}},
+    {"less than a run: one is asked for all the same",
+     {RULES, .run = 1024, .max_unused = 10},
+     {0},
+     {.room = MUCH},
+     {1, HA_ASK_ONE, 10, REFILL_MAX_UNUSED}},
+
+    /* Extremes. */
+    {"a rate beyond all numbers",
+     {RULES, .run = 1, .max_unused = MOST},
+     {.rate = 1e30},
+     {.room = MOST, .delay_ms = MOST},
+     {MOST, HA_ASK_ALL, MOST, REFILL_MAX_UNUSED}},
+    {"a dry ring of that size",
+     {RULES, .run = 8, .max_unused = MOST},
+     {.rate = 1e30},
+     {.consumed = MOST, .room = MOST, .is_starved = true},
+     {MOST / 8, HA_ASK_ALL, MOST, REFILL_ROOM}},
+    {"all of it held, and as much again coming",
+     {RULES, .run = 8, .max_unused = MOST},
+     {.rate = 1e30},
+     {.stock = MOST, .fresh = MOST, .room = MOST, .is_starved = true},
+     {0, HA_ASK_ALL, MOST, REFILL_MAX_UNUSED}},
+    {"rules of nothing but a run",
+     {.run = 1, .max_unused = 1000000, .prefetch = true},
+     {.rate = 1000},
+     {.stock = 500, .room = MUCH},
+     {500, HA_ASK_ALL, 1000, REFILL_RATE}},
+};
+
+static void each_view_has_its_plan(void **state)
+{
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const struct refill_rules rules = {.runway_ms = 50,
-                                           .max_unused = cases[i].max_unused,
-                                           .run = cases[i].run,
-                                           .prefetch = true};
-        const struct refill_view view = {.now_ms = 1020, .room = 1 << 30};
-        struct refill refill;
-        struct refill_plan plan;
+    for (size_t i = 0; i < COUNT_OF(decisions); i++) {
+        const struct decision *expected = &decisions[i];
+        struct refill known = expected->known;
+        const struct refill_plan plan =
+            refill_decide(&known, &expected->rules, &expected->view);
 
-        refill_init(&refill, 1000);
-        plan = decide(&refill, &rules, &view);
-        assert_int_equal(plan.runs, cases[i].runs);
-        assert_int_equal(plan.target, cases[i].target);
+        if (plan.runs != expected->plan.runs ||
+            plan.spread != expected->plan.spread ||
+            plan.target != expected->plan.target ||
+            plan.low != expected->plan.target / 2 || plan.span_ms < 1 ||
+            plan.reason != expected->plan.reason)
+            fail_msg("%s: %lld runs, %s, target %lld, low %lld, %s",
+                     expected->what, (long long)plan.runs,
+                     plan.spread == HA_ASK_ALL ? "of all" : "of one",
+                     (long long)plan.target, (long long)plan.low,
+                     refill_reason_text(plan.reason));
     }
 }
 
-static void the_target_is_what_the_runway_and_two_delays_use_up(void **state)
+static void every_reason_is_decided_at_least_once(void **state)
 {
-    const struct refill_view view = {
-        .now_ms = 1010, .consumed = 1000, .delay_ms = 10, .room = 1 << 30};
-    struct refill refill;
-    struct refill_plan plan;
-
     (void)state;
-    refill_init(&refill, 1000);
-    plan = decide(&refill, &usual, &view);
-    assert_int_equal(refill_rate(&refill, 1010, 1000), 100000);
-    assert_int_equal(plan.target, 100 * (50 + 2 * 10));
-    assert_int_equal(plan.runs, 7000 / 8);
-}
+    for (int reason = REFILL_MINIMUM; reason <= REFILL_ROOM; reason++) {
+        size_t i = 0;
 
-static void nothing_is_asked_while_enough_is_there_or_coming(void **state)
-{
-    static const struct {
-        int64_t stock;
-        int64_t fresh;
-        int64_t runs;
-    } cases[] = {
-        {256, 0, 0},  {129, 0, 0},  {0, 129, 0},  {64, 65, 0}, {0, 5000, 0},
-        {128, 0, 16}, {64, 64, 16}, {0, 128, 16}, {0, 0, 32},  {121, 0, 17},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const struct refill_view view = {.now_ms = 1020,
-                                         .stock = cases[i].stock,
-                                         .fresh = cases[i].fresh,
-                                         .room = 1 << 30};
-        struct refill refill;
-
-        refill_init(&refill, 1000);
-        assert_int_equal(decide(&refill, &usual, &view).runs, cases[i].runs);
+        while (i < COUNT_OF(decisions) &&
+               (int)decisions[i].plan.reason != reason)
+            i++;
+        assert_in_range(i, 0, COUNT_OF(decisions) - 1);
+        assert_true(strlen(refill_reason_text((enum refill_reason)reason)) > 0);
     }
-}
-
-static void no_more_is_asked_than_fits_in(void **state)
-{
-    static const struct {
-        int64_t room;
-        int64_t runs;
-    } cases[] = {{256, 32}, {255, 31}, {16, 2}, {15, 1},
-                 {8, 1},    {7, 0},    {0, 0}};
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        for (int starved = 0; starved < 2; starved++) {
-            const struct refill_view view = {
-                .now_ms = 1020, .room = cases[i].room, .is_starved = starved};
-            struct refill refill;
-
-            refill_init(&refill, 1000);
-            assert_int_equal(decide(&refill, &usual, &view).runs,
-                             starved ? cases[i].room / usual.run
-                                     : cases[i].runs);
-        }
-    }
-}
-
-/* More may be on its way than fits in, by a probe or by rounding up. */
-static void without_room_nothing_is_asked(void **state)
-{
-    (void)state;
-    for (int64_t room = -5000; room < usual.run; room++) {
-        const struct refill_view view = {
-            .now_ms = 1020, .room = room, .is_starved = true};
-        struct refill refill;
-
-        refill_init(&refill, 1000);
-        assert_int_equal(decide(&refill, &usual, &view).runs, 0);
-    }
-}
-
-static void without_prefetch_only_a_waiting_caller_is_served(void **state)
-{
-    struct refill_rules rules = usual;
-    struct refill_view view = {.now_ms = 1020, .room = 1 << 30};
-    struct refill refill;
-
-    (void)state;
-    rules.prefetch = false;
-    refill_init(&refill, 1000);
-    for (int i = 0; i < 100; i++, view.now_ms += 20, view.consumed += 999)
-        assert_int_equal(decide(&refill, &rules, &view).runs, 0);
-    view.is_starved = true;
-    assert_true(decide(&refill, &rules, &view).runs > 0);
-}
-
-static void the_target_doubles_each_time_that_the_ring_runs_dry(void **state)
-{
-    struct refill_view view = {
-        .now_ms = 1000, .room = 1 << 30, .is_starved = true};
-    struct refill refill;
-    int64_t target = REFILL_MIN;
-
-    (void)state;
-    refill_init(&refill, 1000);
-    for (int i = 0; i < 20; i++, view.consumed += 8) {
-        target = min_of(2 * target, usual.max_unused);
-        assert_int_equal(decide(&refill, &usual, &view).target, target);
-    }
-    assert_int_equal(target, usual.max_unused);
-    /* What was too much is forgotten little by little. */
-    view.is_starved = false;
-    for (int64_t last = target; last > REFILL_MIN; last = target) {
-        target = decide(&refill, &usual, &view).target;
-        assert_true(target < last && target >= last - last / 8);
-    }
-}
-
-/* However long: with every partition down, a second taker would otherwise
- * have a million numbers fetched. */
-static void a_ring_that_stays_dry_ran_dry_once(void **state)
-{
-    struct refill_view view = {
-        .now_ms = 1000, .room = 1 << 30, .is_starved = true};
-    struct refill refill;
-
-    (void)state;
-    refill_init(&refill, 1000);
-    for (int dry = 1; dry <= 3; dry++, view.consumed++) {
-        for (int i = 0; i < 500; i++, view.now_ms += 2)
-            assert_int_equal(decide(&refill, &usual, &view).target,
-                             REFILL_MIN << dry);
-    }
-}
-
-/* However small the bound is beside what would be held, doubling included. */
-static void a_dry_ring_never_asks_for_more_than_may_be_unused(void **state)
-{
-    static const int64_t bounds[] = {8,   16,  136,  256,    264,
-                                     512, 520, 1000, 100000, 1000000};
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(bounds); i++) {
-        struct refill_rules rules = usual;
-        struct refill_view view = {
-            .now_ms = 1000, .room = 1 << 30, .is_starved = true};
-        struct refill refill;
-
-        rules.max_unused = bounds[i];
-        refill_init(&refill, 1000);
-        for (int j = 0; j < 40; j++, view.now_ms += 7, view.consumed += 5000) {
-            const struct refill_plan plan = decide(&refill, &rules, &view);
-
-            assert_true(plan.runs * rules.run <= rules.max_unused);
-        }
-    }
-}
-
-static void a_rising_rate_is_believed_at_once_a_falling_one_slowly(void **state)
-{
-    struct refill_view view = {
-        .now_ms = 1020, .consumed = 20000, .room = 1 << 30};
-    struct refill refill;
-    int64_t rate;
-
-    (void)state;
-    refill_init(&refill, 1000);
-    (void)decide(&refill, &usual, &view);
-    assert_int_equal(refill_rate(&refill, 1020, 20000), 1000000);
-    /* 200 ms of silence halve it, in one look or in ten. */
-    assert_int_equal(refill_rate(&refill, 1220, 20000), 500000);
-    for (int i = 0; i < 10; i++) {
-        view.now_ms += 20;
-        (void)decide(&refill, &usual, &view);
-    }
-    rate = refill_rate(&refill, view.now_ms, view.consumed);
-    assert_in_range(rate, 350000, 500000);
-    view.now_ms += 20;
-    view.consumed += 40000;
-    (void)decide(&refill, &usual, &view);
-    assert_int_equal(refill_rate(&refill, view.now_ms, view.consumed), 2000000);
-}
-
-static void asking_for_the_rate_changes_nothing(void **state)
-{
-    const struct refill_view view = {
-        .now_ms = 1020, .consumed = 20000, .room = 1 << 30};
-    struct refill refill;
-    struct refill before;
-
-    (void)state;
-    refill_init(&refill, 1000);
-    (void)decide(&refill, &usual, &view);
-    before = refill;
-    (void)refill_rate(&refill, 2000, 90000);
-    assert_memory_equal(&refill, &before, sizeof before);
-}
-
-/* Plans within one ms divide by no time, and lose no consumption. */
-static void plans_of_the_same_moment_agree(void **state)
-{
-    struct refill_view view = {.now_ms = 1000, .room = 1 << 30};
-    struct refill refill;
-
-    (void)state;
-    refill_init(&refill, 1000);
-    for (int i = 0; i < 10; i++, view.consumed += 100)
-        assert_int_equal(decide(&refill, &usual, &view).target, REFILL_MIN);
-    view.now_ms = 1010;
-    assert_int_equal(decide(&refill, &usual, &view).target, 100 * 50);
-}
-
-/* xorshift64: the same views in every run. */
-static uint64_t chance(uint64_t *seed, uint64_t below)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed % below;
 }
 
 static void any_view_after_any_other_keeps_the_bounds(void **state)
@@ -271,7 +303,8 @@ static void any_view_after_any_other_keeps_the_bounds(void **state)
         const int64_t run = (int64_t)1 << chance(&seed, 21);
         const struct refill_rules rules = {
             .runway_ms = (int32_t)chance(&seed, 10000) + 1,
-            .max_unused = run + (int64_t)chance(&seed, 1 << 20),
+            .interval_ms = (int32_t)chance(&seed, 1000),
+            .max_unused = run + chance(&seed, 1 << 20),
             .run = run,
             .prefetch = chance(&seed, 4) > 0};
         struct refill_view view = {.now_ms = 1000};
@@ -279,35 +312,100 @@ static void any_view_after_any_other_keeps_the_bounds(void **state)
 
         refill_init(&refill, 1000);
         for (int i = 0; i < 50; i++) {
-            view.now_ms += (int64_t)chance(&seed, 100);
-            view.consumed += chance(&seed, 1 << 16);
-            view.stock = (int64_t)chance(&seed, 1 << 20);
-            view.fresh = (int64_t)chance(&seed, 1 << 20);
-            view.room = (int64_t)chance(&seed, 1 << 22) - (1 << 20);
-            view.delay_ms = (int64_t)chance(&seed, 300);
+            view.now_ms += chance(&seed, 100);
+            view.consumed += (uint64_t)chance(&seed, 1 << 16);
+            view.stock = chance(&seed, 1 << 20);
+            view.fresh = chance(&seed, 1 << 20);
+            view.room = chance(&seed, 1 << 22) - (1 << 20);
+            view.delay_ms = chance(&seed, 300);
             view.is_starved = chance(&seed, 3) == 0;
             (void)decide(&refill, &rules, &view);
         }
     }
 }
 
+static void a_plan_is_explained_in_one_line(void **state)
+{
+    static const struct {
+        struct refill_plan plan;
+        const char *line;
+    } cases[] = {
+        {{.reason = REFILL_MINIMUM, .target = 256}, "minimum: 256 numbers"},
+        {{.reason = REFILL_RATE, .rate = 1200, .span_ms = 76},
+         "rate: 1,200 numbers/ms x 76 ms"},
+        {{.reason = REFILL_RATE, .rate = 3.404, .span_ms = 60020},
+         "rate: 3.40 numbers/ms x 60,020 ms"},
+        {{.reason = REFILL_RATE, .rate = 9.999, .span_ms = 76},
+         "rate: 10.00 numbers/ms x 76 ms"},
+        {{.reason = REFILL_RATE, .rate = 1e30, .span_ms = INT64_MAX},
+         "rate: 4,611,686,018,427,387,904 numbers/ms x "
+         "9,223,372,036,854,775,807 ms"},
+        {{.reason = REFILL_BURST, .rate = 1000005.6, .span_ms = 1000},
+         "burst: 1,000,006 numbers/ms x 1,000 ms"},
+        {{.reason = REFILL_STARVED, .rate = 999.4, .span_ms = 1},
+         "starved: 999 numbers/ms x 1 ms"},
+        {{.reason = REFILL_MAX_UNUSED,
+          .target = 1000000,
+          .rate = 30000,
+          .span_ms = 76},
+         "max_unused: 1,000,000 numbers, for 30,000 numbers/ms x 76 ms"},
+        {{.reason = REFILL_ROOM, .target = 91200},
+         "room: too little for 91,200 numbers"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const size_t length = strlen(cases[i].line);
+        char line[100];
+
+        assert_true(refill_explain(&cases[i].plan, line, length + 1));
+        assert_string_equal(line, cases[i].line);
+        for (size_t size = 1; size <= length; size++) {
+            memset(line, '#', sizeof line);
+            assert_false(refill_explain(&cases[i].plan, line, size));
+            assert_int_equal(strlen(line), size - 1);
+            assert_memory_equal(line, cases[i].line, size - 1);
+            assert_int_equal(line[size], '#');
+        }
+    }
+}
+
+static void a_stock_lasts_as_long_as_it_is_times_the_rate(void **state)
+{
+    static const struct {
+        int64_t rate;
+        int64_t stock;
+        int64_t runway_ms;
+    } cases[] = {
+        {0, 0, INT64_MAX},
+        {0, 1000, INT64_MAX},
+        {-1, 1000, INT64_MAX},
+        {1, 0, 0},
+        {1000, 0, 0},
+        {1000, 76, 76},
+        {1200000, 91200, 76},
+        {1, 256, 256000},
+        {200000000, 1 << 30, 5368},
+        {1000, -5, 0},
+        {1, INT64_MAX, INT64_MAX / 1000 * 1000},
+        {INT64_MAX, INT64_MAX, 1000},
+        {INT64_MAX, 1, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(refill_runway_ms(cases[i].rate, cases[i].stock),
+                         cases[i].runway_ms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_idle_sequence_holds_little),
-        cmocka_unit_test(the_target_is_what_the_runway_and_two_delays_use_up),
-        cmocka_unit_test(nothing_is_asked_while_enough_is_there_or_coming),
-        cmocka_unit_test(no_more_is_asked_than_fits_in),
-        cmocka_unit_test(without_room_nothing_is_asked),
-        cmocka_unit_test(without_prefetch_only_a_waiting_caller_is_served),
-        cmocka_unit_test(the_target_doubles_each_time_that_the_ring_runs_dry),
-        cmocka_unit_test(a_ring_that_stays_dry_ran_dry_once),
-        cmocka_unit_test(a_dry_ring_never_asks_for_more_than_may_be_unused),
-        cmocka_unit_test(
-            a_rising_rate_is_believed_at_once_a_falling_one_slowly),
-        cmocka_unit_test(asking_for_the_rate_changes_nothing),
-        cmocka_unit_test(plans_of_the_same_moment_agree),
+        cmocka_unit_test(each_view_has_its_plan),
+        cmocka_unit_test(every_reason_is_decided_at_least_once),
         cmocka_unit_test(any_view_after_any_other_keeps_the_bounds),
+        cmocka_unit_test(a_plan_is_explained_in_one_line),
+        cmocka_unit_test(a_stock_lasts_as_long_as_it_is_times_the_rate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

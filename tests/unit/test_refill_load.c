@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refills under a simulated load: steady, rising, falling, in bursts, and
- * more than the backends can give. */
+/* Refills under a load in virtual time: steady, in steps and bursts, more than
+ * the backends can give, and over a day. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,143 +8,172 @@
 
 #include <cmocka.h>
 
-#include <string.h>
-
+#include "refill_load.h"
 #include "refill_plan.h"
 
-#define FLIGHTS 512
+#define MS     ((int64_t)1000)
+#define SECOND LOAD_SECOND
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
 
-/* A ring, its takers, and backends that answer each ask after `delay_ms`. */
-struct load {
-    struct refill_rules rules;
-    struct refill refill;
-    struct refill_plan plan;
-    int64_t delay_ms;
-    int64_t now_ms;
-    uint64_t consumed;
-    int64_t stock;
-    int64_t owed; /* numbers that callers wait for */
-    int64_t dry_ms;
-    int64_t asks;
-    int64_t most; /* numbers held and asked for at once */
-    struct {
-        int64_t at_ms;
-        int64_t numbers; /* 0: none under way */
-    } flights[FLIGHTS];
-};
-
-static void load_init(struct load *load, const struct refill_rules *rules,
-                      int64_t delay_ms)
+static struct load load_of(int64_t max_unused, int64_t delay_us)
 {
-    memset(load, 0, sizeof *load);
-    load->rules = *rules;
-    load->delay_ms = delay_ms;
-    load->now_ms = 1000;
-    refill_init(&load->refill, load->now_ms);
+    struct refill_rules rules = usual;
+    struct load load;
+
+    rules.max_unused = max_unused;
+    load_init(&load, &rules, delay_us);
+    return load;
 }
 
-static int64_t load_in_flight(const struct load *load, int64_t since_ms)
+/* Runway, two delays and the interval. */
+static int64_t span_ms(const struct load *load)
 {
-    int64_t sum = 0;
-
-    for (size_t i = 0; i < FLIGHTS; i++) {
-        if (load->flights[i].at_ms >= since_ms)
-            sum += load->flights[i].numbers;
-    }
-    return sum;
+    return 50 + 2 * (load->delay_us / 1000) + 20;
 }
 
-static void load_ask(struct load *load, int64_t numbers)
+static int64_t target_at(const struct load *load, int64_t per_s)
 {
-    size_t i = 0;
-
-    while (i < FLIGHTS && load->flights[i].numbers > 0)
-        i++;
-    assert_in_range(i, 0, FLIGHTS - 1);
-    load->flights[i].at_ms = load->now_ms;
-    load->flights[i].numbers = numbers;
-    load->asks++;
+    return max_of(REFILL_MIN, per_s * span_ms(load) / 1000);
 }
 
-static void load_land(struct load *load)
+/* One for each half of a target, and some more. */
+static void expect_few_asks(const struct load *load, int64_t us, int64_t per_s)
 {
-    for (size_t i = 0; i < FLIGHTS; i++) {
-        if (load->flights[i].at_ms + load->delay_ms > load->now_ms)
-            continue;
-        load->stock += load->flights[i].numbers;
-        load->flights[i].numbers = 0;
-    }
+    const int64_t used = per_s * (us / MS) / 1000;
+    const int64_t halves = 2 * used / target_at(load, per_s);
+
+    assert_true(load->seen.asks <= halves * 5 / 4 + 1);
+    assert_true(load->seen.asks <= 40 * us / SECOND);
 }
 
-static void load_take(struct load *load, int64_t wanted)
+static const int64_t rates[] = {1000, 10000, 100000, 10000000, 200000000};
+static const int64_t delays_us[] = {200, 1000, 3200, 50000};
+
+static void a_steady_load_is_held_exactly(void **state)
 {
-    const int64_t taken = min_of(load->stock, load->owed + wanted);
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rates) * COUNT_OF(delays_us); i++) {
+        const int64_t per_s = rates[i / COUNT_OF(delays_us)];
+        const int64_t delay_us = delays_us[i % COUNT_OF(delays_us)];
+        struct load load = load_of(100000000, delay_us);
+        const int64_t target = target_at(&load, per_s);
+        struct load_seen seen;
 
-    load->owed += wanted - taken;
-    load->stock -= taken;
-    load->consumed += (uint64_t)taken;
-    load->dry_ms += load->owed > 0;
-}
-
-static void load_plan(struct load *load)
-{
-    const int64_t all = load_in_flight(load, 0);
-    const struct refill_view view = {
-        .now_ms = load->now_ms,
-        .consumed = load->consumed,
-        .stock = load->stock,
-        .fresh =
-            load_in_flight(load, load->now_ms - max_of(2, 3 * load->delay_ms)),
-        .room =
-            2 * load->rules.max_unused + load->rules.run - load->stock - all,
-        .delay_ms = load->delay_ms,
-        .is_starved =
-            load->owed > 0 || (load->rules.prefetch && load->stock == 0),
-    };
-
-    load->plan = decide(&load->refill, &load->rules, &view);
-    if (load->plan.runs > 0)
-        load_ask(load, load->plan.runs * load->rules.run);
-    load->most = max_of(load->most, load->stock + load_in_flight(load, 0));
-}
-
-/* `per_ms` numbers are wanted each ms, for `ms` of them. Planned every 20 ms,
- * and at once when the stock is low. */
-static void load_run(struct load *load, int64_t ms, int64_t per_ms)
-{
-    load->dry_ms = 0;
-    load->asks = 0;
-    load->most = 0;
-    for (int64_t end_ms = load->now_ms + ms; load->now_ms < end_ms;) {
-        load->now_ms++;
-        load_land(load);
-        load_take(load, per_ms);
-        if (load->now_ms % 20 == 0 || load->stock <= load->plan.low)
-            load_plan(load);
+        load_run(&load, 10 * SECOND, per_s);
+        seen = load_run(&load, MINUTE, per_s);
+        assert_int_equal(seen.dry_us, 0);
+        assert_in_range(seen.least_target, target * 99 / 100, target);
+        assert_in_range(seen.most_target, target, target * 101 / 100);
+        assert_int_equal(seen.turns, 0);
+        assert_true(seen.most <= target * 101 / 100 + load.rules.run);
+        /* What is used up while the answer is under way. */
+        assert_true(seen.least_stock >=
+                    target / 2 * 98 / 100 - per_s * delay_us / SECOND - 1);
+        expect_few_asks(&load, MINUTE, per_s);
     }
 }
 
-static void a_steady_load_never_runs_dry_once_it_is_known(void **state)
+/* Half to one and a half of the rate in each 5 ms, looks that come late,
+ * answers that take twice as long, or hang, or grant half: the target neither
+ * follows them nor swings. */
+static void noise_does_not_swing_the_target(void **state)
 {
-    static const int64_t rates[] = {1, 10, 100, 1000, 10000};
-    static const int64_t delays_ms[] = {0, 1, 5, 50};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rates) * 3; i++) {
+        const int64_t per_s = rates[i / 3];
+        struct load load = load_of(100000000, delays_us[i % 3]);
+        const int64_t target = target_at(&load, per_s);
+        struct load_seen seen;
+
+        load.is_noisy = true;
+        load_run_uneven(&load, 10 * SECOND, per_s, 5 * MS);
+        seen = load_run_uneven(&load, 10 * MINUTE, per_s, 5 * MS);
+        assert_int_equal(seen.dry_us, 0);
+        assert_true(seen.turns <= 2);
+        assert_true(seen.least_target >= target * 85 / 100);
+        assert_true(seen.most_target <= target * 135 / 100);
+        /* What hangs is asked of another one as well. */
+        assert_true(seen.most <= target * 5 / 2);
+        assert_true(seen.least_stock >= target / 8);
+        expect_few_asks(&load, 10 * MINUTE, per_s);
+    }
+}
+
+/* The half of a target lasts a twentieth of its span then: long enough for
+ * answers that come within it. In whatever moment it is. */
+static void a_step_of_ten_is_met_by_the_runway(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rates) * 3; i++) {
+        const int64_t per_s = min_of(rates[i / 3], 20000000);
+        struct load load = load_of(1000000000, delays_us[i % 3]);
+
+        for (int64_t step = 0; step < 50; step++) {
+            load_run(&load, 10 * SECOND + step * 777, per_s);
+            load_run(&load, SECOND, 10 * per_s);
+            assert_int_equal(load.seen.dry_us, 0);
+            assert_true(load.plan.target <= target_at(&load, 12 * per_s));
+        }
+    }
+}
+
+static void a_longer_step_is_met_within_few_delays(void **state)
+{
+    static const int64_t factors[] = {10, 100, 1000};
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(rates) * COUNT_OF(delays_ms); i++) {
-        const int64_t rate = rates[i / COUNT_OF(delays_ms)];
-        const int64_t delay_ms = delays_ms[i % COUNT_OF(delays_ms)];
-        struct refill_rules rules = usual;
-        struct load load;
+    for (size_t i = 0; i < COUNT_OF(factors); i++) {
+        for (int64_t delay_us = 500; delay_us <= 50000; delay_us *= 10) {
+            struct load load = load_of(1000000000, delay_us);
+            struct load_seen seen;
 
-        rules.max_unused = 10000000;
-        load_init(&load, &rules, delay_ms);
-        load_run(&load, 2000, rate);
-        load_run(&load, 5000, rate);
-        assert_int_equal(load.dry_ms, 0);
-        /* What the runway and two delays use up, and not one ask a ms. */
-        assert_int_equal(load.plan.target,
-                         max_of(REFILL_MIN, rate * (50 + 2 * delay_ms)));
-        assert_true(load.asks <= 5000 / 5);
+            load.callers = 8;
+            load_run(&load, 10 * SECOND, 100000);
+            seen = load_run(&load, SECOND, 100000 * factors[i]);
+            assert_true(seen.dry_until_us <= 20 * MS + 12 * delay_us);
+            seen = load_run(&load, MINUTE, 100000 * factors[i]);
+            assert_int_equal(seen.dry_us, 0);
+        }
+    }
+}
+
+/* 200 million numbers a second, of a sequence that nobody used before. */
+static void the_full_rate_is_reached_from_rest_in_some_tens_of_ms(void **state)
+{
+    static const struct {
+        int64_t delay_us;
+        int64_t until_ms;
+    } cases[] = {{200, 5}, {500, 10}, {1000, 20}, {3000, 50}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct load load = load_of((int64_t)1 << 30, cases[i].delay_us);
+        struct load_seen seen;
+
+        load.callers = 8;
+        seen = load_run(&load, SECOND, 200000000);
+        assert_true(seen.dry_until_us <= cases[i].until_ms * MS);
+        /* And not much more is held than what it needs. */
+        assert_true(seen.most <= target_at(&load, 500000000));
+    }
+}
+
+/* A single caller of many numbers, from rest: no more is fetched than a few
+ * times what it took. */
+static void a_short_burst_does_not_fetch_all_that_may_be_unused(void **state)
+{
+    (void)state;
+    for (int64_t burst = 1000; burst <= 10000000; burst *= 10) {
+        for (size_t i = 0; i < COUNT_OF(delays_us); i++) {
+            struct load load = load_of((int64_t)1 << 30, delays_us[i]);
+            struct load_seen seen;
+
+            load_run(&load, MS, burst * 1000);
+            seen = load_run(&load, 5 * SECOND, 0);
+            assert_int_equal(load.consumed, burst);
+            assert_true(seen.most <= 3 * burst);
+        }
     }
 }
 
@@ -152,60 +181,51 @@ static void a_steady_load_never_runs_dry_once_it_is_known(void **state)
 static void a_slow_start_of_a_small_load_fetches_little(void **state)
 {
     (void)state;
-    for (int64_t delay_ms = 1; delay_ms < 500; delay_ms *= 3) {
-        struct load load;
+    for (int64_t delay_us = MS; delay_us < 500 * MS; delay_us *= 3) {
+        struct load load = load_of(1000000, delay_us);
+        struct load_seen seen;
 
-        load_init(&load, &usual, delay_ms);
-        load_run(&load, 1, 1);
-        load_run(&load, 500, 0);
+        load_run(&load, MS, 1000);
+        seen = load_run(&load, 500 * MS, 0);
         assert_int_equal(load.owed, 0);
-        assert_true(load.most <= (int64_t)4 * REFILL_MIN);
-        load_run(&load, 500, 1);
-        assert_int_equal(load.dry_ms, 0);
-        assert_true(load.most <= (int64_t)4 * REFILL_MIN);
+        assert_true(seen.most <= (int64_t)2 * REFILL_MIN);
+        seen = load_run(&load, 500 * MS, 200);
+        assert_int_equal(seen.dry_us, 0);
+        assert_true(seen.most <= (int64_t)2 * REFILL_MIN);
     }
-}
-
-static void a_step_in_the_load_is_met_within_few_delays(void **state)
-{
-    struct load load;
-
-    (void)state;
-    load_init(&load, &usual, 5);
-    load_run(&load, 3000, 10);
-    load_run(&load, 1000, 1000);
-    assert_in_range(load.dry_ms, 1, 10 * 5);
-    load_run(&load, 1000, 1000);
-    assert_int_equal(load.dry_ms, 0);
-}
-
-static void a_lull_brings_the_stock_down_to_little(void **state)
-{
-    struct load load;
-
-    (void)state;
-    load_init(&load, &usual, 5);
-    load_run(&load, 3000, 1000);
-    assert_true(load.plan.target >= 60000);
-    load_run(&load, 10000, 0);
-    assert_int_equal(load.asks, 0);
-    assert_int_equal(load.plan.target, REFILL_MIN);
-    assert_int_equal(refill_rate(&load.refill, load.now_ms, load.consumed), 0);
 }
 
 static void bursts_are_met_once_they_are_known(void **state)
 {
-    struct load load;
-    int64_t dry_ms = 0;
+    struct load load = load_of(1000000, 2 * MS);
+    int64_t dry_us = 0;
 
     (void)state;
-    load_init(&load, &usual, 2);
-    for (int burst = 0; burst < 40; burst++) {
-        load_run(&load, 20, 500);
-        dry_ms += burst < 10 ? 0 : load.dry_ms;
-        load_run(&load, 100, 0);
+    for (int burst = 0; burst < 100; burst++) {
+        load_run(&load, 20 * MS, 500000);
+        dry_us += burst < 10 ? 0 : load.seen.dry_us;
+        load_run(&load, 100 * MS, 0);
     }
-    assert_int_equal(dry_ms, 0);
+    assert_int_equal(dry_us, 0);
+}
+
+/* The ring is not looked at in a lull: no more than one last time. */
+static void a_lull_asks_for_nothing(void **state)
+{
+    struct load load = load_of(1000000, 5 * MS);
+    struct load_seen seen;
+
+    (void)state;
+    load_run(&load, 10 * SECOND, 1000000);
+    load_run(&load, 100 * MS, 0);
+    seen = load_run(&load, HOUR, 0);
+    assert_int_equal(seen.asks, 0);
+    assert_int_equal(seen.looks, 0);
+    /* What was held is used up then, and little fetched again. */
+    seen = load_run(&load, HOUR, 100);
+    assert_int_equal(load.plan.target, REFILL_MIN);
+    assert_true(load.stock <= REFILL_MIN);
+    assert_int_equal(seen.dry_us, 0);
 }
 
 /* Slower than the load: the callers wait, and yet the bounds are kept (by
@@ -216,44 +236,105 @@ static void a_load_past_the_backends_keeps_the_bounds(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bounds); i++) {
-        struct refill_rules rules = usual;
-        struct load load;
+        const int64_t max_unused = usual.run * bounds[i];
+        struct load load = load_of(max_unused, 20 * MS);
+        struct load_seen seen;
 
-        rules.max_unused = rules.run * bounds[i];
-        load_init(&load, &rules, 20);
-        load_run(&load, 3000, 10000);
-        assert_true(load.dry_ms >= 2999);
-        assert_true(load.consumed > 0);
-        assert_true(load.most <= 2 * rules.max_unused + rules.run);
+        load_run(&load, SECOND, 10000000);
+        seen = load_run(&load, 3 * SECOND, 10000000);
+        assert_int_equal(seen.dry_us, 3 * SECOND);
+        assert_int_equal(load.plan.target, max_unused);
+        assert_true(seen.most <= 2 * max_unused + usual.run);
+        assert_true(seen.asked >= max_unused * 3000 / 25);
     }
 }
 
 static void without_prefetch_the_ring_is_filled_by_waiting_alone(void **state)
 {
-    struct refill_rules rules = usual;
-    struct load load;
+    struct load load = load_of(1000000, 3 * MS);
+    struct load_seen seen;
 
     (void)state;
-    rules.prefetch = false;
-    load_init(&load, &rules, 3);
-    load_run(&load, 1000, 0);
-    assert_int_equal(load.asks, 0);
-    assert_int_equal(load.stock, 0);
-    load_run(&load, 1000, 5);
-    assert_true(load.asks > 0);
-    assert_true(load.asks <= load.dry_ms);
+    load.rules.prefetch = false;
+    load.callers = 8;
+    seen = load_run(&load, SECOND, 0);
+    assert_int_equal(seen.looks, 0);
+    load_run(&load, 10 * SECOND, 100000);
+    seen = load_run(&load, MINUTE, 100000);
+    /* Each stock lasts for its span, and not longer and longer. */
+    assert_true(seen.dry_us > 0);
+    assert_in_range(seen.most, 7000, 8000);
+}
+
+/* --- a day --- */
+
+struct hour {
+    int64_t per_s;
+    int64_t burst; /* of 50 ms each 10 minutes, times the rate; 0: none */
+};
+
+static const struct hour day[24] = {
+    {20, 0},      {20, 0},      {5, 0},      {0, 0},      {20, 0},
+    {20, 0},      {200, 5},     {2000, 5},   {20000, 10}, {200000, 10},
+    {200000, 10}, {300000, 10}, {100000, 0}, {200000, 0}, {200000, 10},
+    {2000000, 5}, {2000000, 0}, {200000, 0}, {20000, 10}, {2000, 50},
+    {200, 0},     {50, 0},      {20, 0},     {20, 0},
+};
+
+/* Ten minutes, with the burst at their end. Returns how long was waited. */
+static int64_t run_part(struct load *load, const struct hour *hour,
+                        int64_t length_us)
+{
+    const int64_t target = target_at(load, hour->per_s);
+
+    /* The hour before, or a burst, is forgotten in so long. */
+    load_run_uneven(load, 10 * SECOND, hour->per_s, 100 * MS);
+    assert_int_equal(load->seen.dry_us, 0);
+    load_run_uneven(load, length_us - 10 * SECOND, hour->per_s, 100 * MS);
+    assert_int_equal(load->seen.dry_us, 0);
+    assert_true(load->seen.most_target <= 2 * target);
+    assert_true(load->seen.least_target >= target / 2);
+    expect_few_asks(load, length_us, hour->per_s);
+    load_run(load, 50 * MS, hour->per_s * hour->burst);
+    return load->seen.dry_us;
+}
+
+/* Nobody waits but in the bursts, and there for an answer or two. */
+static void a_day_passes_almost_without_waiting(void **state)
+{
+    const int64_t part_us = 10 * MINUTE / SEQB_TEST_SCALE;
+    struct load load = load_of(10000000, 1500);
+    int64_t dry_us = 0;
+
+    (void)state;
+    load.is_noisy = true;
+    load_run(&load, 10 * MS, 1000);
+    for (int i = 0; i < 24 * 6; i++) {
+        const int64_t part_dry_us = run_part(&load, &day[i / 6], part_us);
+
+        assert_true(part_dry_us <= 4 * load.delay_us);
+        dry_us += part_dry_us;
+    }
+    assert_true(dry_us <= 40 * MS);
+    assert_int_equal(load.plan.target, REFILL_MIN);
+    assert_true(load.stock <= REFILL_MIN);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_steady_load_never_runs_dry_once_it_is_known),
+        cmocka_unit_test(a_steady_load_is_held_exactly),
+        cmocka_unit_test(noise_does_not_swing_the_target),
+        cmocka_unit_test(a_step_of_ten_is_met_by_the_runway),
+        cmocka_unit_test(a_longer_step_is_met_within_few_delays),
+        cmocka_unit_test(the_full_rate_is_reached_from_rest_in_some_tens_of_ms),
+        cmocka_unit_test(a_short_burst_does_not_fetch_all_that_may_be_unused),
         cmocka_unit_test(a_slow_start_of_a_small_load_fetches_little),
-        cmocka_unit_test(a_step_in_the_load_is_met_within_few_delays),
-        cmocka_unit_test(a_lull_brings_the_stock_down_to_little),
         cmocka_unit_test(bursts_are_met_once_they_are_known),
+        cmocka_unit_test(a_lull_asks_for_nothing),
         cmocka_unit_test(a_load_past_the_backends_keeps_the_bounds),
         cmocka_unit_test(without_prefetch_the_ring_is_filled_by_waiting_alone),
+        cmocka_unit_test(a_day_passes_almost_without_waiting),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

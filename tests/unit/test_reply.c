@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reply writers and the buffer they write to. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -40,9 +42,91 @@ static void integers_are_written_whole(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         reply_integer(&out, cases[i].value);
         assert_written(&out, cases[i].text);
-        reply_digits(&out, cases[i].value);
+        reply_numbers(&out, &cases[i].value, 1, true);
         assert_written(&out, cases[i].digits);
     }
+}
+
+/* Where the number of digits changes, and where it does not. */
+static void every_length_of_number_is_written(void **state)
+{
+    struct buffer out = {0};
+    int64_t power = 1;
+
+    (void)state;
+    for (int digits = 1; digits < 19; digits++, power *= 10) {
+        const int64_t values[] = {10 * power - 1, power, 5 * power, -power};
+        char lines[128];
+        char texts[192];
+
+        snprintf(lines, sizeof lines,
+                 ":%" PRId64 "\r\n:%" PRId64 "\r\n:%" PRId64 "\r\n:%" PRId64
+                 "\r\n",
+                 values[0], values[1], values[2], values[3]);
+        reply_numbers(&out, values, 4, false);
+        assert_written(&out, lines);
+        snprintf(texts, sizeof texts,
+                 "$%d\r\n%" PRId64 "\r\n$%d\r\n%" PRId64 "\r\n$%d\r\n%" PRId64
+                 "\r\n$%d\r\n%" PRId64 "\r\n",
+                 digits, values[0], digits, values[1], digits, values[2],
+                 digits + 1, values[3]);
+        reply_numbers(&out, values, 4, true);
+        assert_written(&out, texts);
+    }
+}
+
+static void numbers_are_no_longer_than_their_room(void **state)
+{
+    const int64_t values[] = {INT64_MIN, INT64_MIN};
+    struct buffer out = {0};
+
+    (void)state;
+    reply_numbers(&out, values, 2, true);
+    assert_int_equal(out.length, 2 * REPLY_NUMBER_MAX);
+    buffer_fini(&out);
+}
+
+static void the_memory_of_a_sent_reply_serves_the_next(void **state)
+{
+    struct buffer spare = {0};
+    struct buffer first = {0};
+    struct buffer second = {0};
+    const char *memory = NULL;
+
+    (void)state;
+    reply_simple(&first, "PONG");
+    memory = buffer_content(&first);
+    buffer_give_spare(&first, &spare);
+    assert_int_equal(first.length, 0);
+    assert_null(first.data);
+    buffer_take_spare(&second, &spare);
+    assert_null(spare.data);
+    assert_int_equal(second.length, 0);
+    buffer_take_spare(&second, &spare); /* has one, and keeps it */
+    reply_simple(&second, "OK");
+    assert_ptr_equal(buffer_content(&second), memory);
+    assert_written(&second, "+OK\r\n");
+    buffer_fini(&second);
+}
+
+static void a_spare_that_is_not_needed_is_freed(void **state)
+{
+    struct buffer spare = {0};
+    struct buffer one = {0};
+    struct buffer other = {0};
+
+    (void)state;
+    reply_simple(&one, "PONG");
+    reply_simple(&other, "PONG");
+    other.is_broken = true;
+    buffer_give_spare(&one, &spare);
+    buffer_give_spare(&other, &spare);
+    assert_null(other.data);
+    assert_true(other.is_broken);
+    assert_non_null(buffer_room(&one, 1 << 20));
+    buffer_fini(&spare);
+    buffer_give_spare(&one, &spare);
+    assert_null(spare.data); /* too large to be kept */
 }
 
 static void maps_and_nulls_follow_the_protocol(void **state)
@@ -136,6 +220,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_are_written_whole),
+        cmocka_unit_test(every_length_of_number_is_written),
+        cmocka_unit_test(numbers_are_no_longer_than_their_room),
+        cmocka_unit_test(the_memory_of_a_sent_reply_serves_the_next),
+        cmocka_unit_test(a_spare_that_is_not_needed_is_freed),
         cmocka_unit_test(maps_and_nulls_follow_the_protocol),
         cmocka_unit_test(texts_are_written_with_their_length),
         cmocka_unit_test(an_error_stays_one_line),

@@ -219,6 +219,48 @@ static void an_inline_request_has_at_most_so_many_words(void **state)
     assert_int_equal(resp_parse(input, length, &request), RESP_BROKEN);
 }
 
+static void a_request_is_counted_as_often_as_it_follows_whole(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size; /* of the first request */
+        size_t repeats;
+    } cases[] = {
+        {"INCR a\r\n", 8, 0},
+        {"INCR a\r\nINCR a\r\n", 8, 1},
+        {"INCR a\r\nINCR a\r\nINCR a\r\n", 8, 2},
+        {"INCR a\r\nINCR a\r", 8, 0},
+        {"INCR a\r\nINCR b\r\nINCR a\r\n", 8, 0},
+        {"INCR a\r\nINCR a\r\nINCR b\r\n", 8, 1},
+        {"INCR a\r\nJNCR a\r\n", 8, 0},
+        {"INCR a\r\nINCR a\r\nINCR a", 8, 1},
+        {"INCR a\r\nINCR a \r\n", 8, 0},
+        {"\n\n\n\n", 1, 3},
+        {"*2\r\n$4\r\nINCR\r\n$1\r\na\r\n*2\r\n$4\r\nINCR\r\n$1\r\na\r\n*2", 21,
+         1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const size_t length = input_set(cases[i].text);
+
+        assert_int_equal(resp_repeats(input, length, cases[i].size),
+                         cases[i].repeats);
+    }
+}
+
+/* Beyond what was read stand the bytes of an earlier read. */
+static void nothing_is_counted_beyond_what_was_read(void **state)
+{
+    size_t length = 0;
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        length = input_add(length, "INCR a\r\n");
+    for (size_t cut = 8; cut <= length; cut++)
+        assert_int_equal(resp_repeats(input, cut, 8), cut / 8 - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +272,8 @@ int main(void)
         cmocka_unit_test(a_request_larger_than_its_limit_is_refused_early),
         cmocka_unit_test(an_inline_request_has_its_limits),
         cmocka_unit_test(an_inline_request_has_at_most_so_many_words),
+        cmocka_unit_test(a_request_is_counted_as_often_as_it_follows_whole),
+        cmocka_unit_test(nothing_is_counted_beyond_what_was_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

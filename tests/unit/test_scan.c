@@ -273,7 +273,7 @@ static void a_text_that_is_too_large_is_refused(void **state)
     text[SCAN_SIZE_MAX + 1] = '\0';
     assert_false(scan_text(&fixture->source, text, "t.conf"));
     assert_string_equal(only_mistake(fixture),
-                        "t.conf:1: the topology is larger than 1048576 bytes");
+                        "t.conf:1: the topology is larger than 16777216 bytes");
     free(text);
 }
 

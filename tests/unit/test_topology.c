@@ -132,6 +132,29 @@ static void names_must_be_unique(void **state)
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
+static void one_key_twice_among_very_many_is_found(void **state)
+{
+    const size_t count = 20000;
+    const size_t size = count * 16 + 1024;
+    char *text = malloc(size);
+    size_t used;
+
+    (void)state;
+    assert_non_null(text);
+    assert_true(text_format(text, size, BACKEND POOL "sequences=(\n"));
+    used = strlen(text);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(
+            text_format(text + used, size - used, "{key=\"%05zu\";},\n", i));
+        used += strlen(text + used);
+    }
+    assert_true(text_format(text + used, size - used,
+                            "{key=\"00007\";},{key=\"last\";});\n"));
+    topology_expect(text, "t.conf:20004: there is another sequence with the "
+                          "key '00007'");
+    free(text);
+}
+
 static void unknown_engine_lists_those_built_in(void **state)
 {
     char expected[512] = "t.conf:2: unknown engine 'oracle': this build has";
@@ -199,6 +222,11 @@ static void rules_between_settings_hold(void **state)
         {BACKEND POOL "auto_sequences={pattern=\"*\";memory_bits=20;};\n",
          "t.conf:3: 'max_unused' is 1000000, but one counter value yields "
          "2^20 = 1048576 numbers: raise it or lower memory_bits"},
+        {BACKEND POOL "sequences=({key=\"k\";prefetch=false;\nwarm=true;});\n",
+         "t.conf:4: 'warm' fetches numbers ahead, which 'prefetch' = false "
+         "forbids: remove one of them"},
+        {BACKEND POOL "auto_sequences={pattern=\"*\";warm=true;};\n",
+         "t.conf:3: unknown setting 'warm' in auto_sequences"},
     };
 
     (void)state;
@@ -334,6 +362,7 @@ int main(void)
         cmocka_unit_test(unknown_names_get_a_did_you_mean),
         cmocka_unit_test(what_is_required_is_missed),
         cmocka_unit_test(names_must_be_unique),
+        cmocka_unit_test(one_key_twice_among_very_many_is_found),
         cmocka_unit_test(unknown_engine_lists_those_built_in),
         cmocka_unit_test(partitions_are_a_power_of_two),
         cmocka_unit_test(rules_between_settings_hold),

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open addressing with at most half of the places taken; what stands in a
+ * place is an index, so that the table is small and growing is cheap. */
+#include "queue/catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue/sequence.h"
+
+#define COUNT_LEAST 16
+#define COUNT_MAX   (UINT32_MAX / 2)
+
+/* FNV-1a, 32 bits (draft-eastlake-fnv). */
+static uint32_t key_hash(const char *key)
+{
+    uint32_t hash = 2166136261u;
+
+    for (; *key != '\0'; key++)
+        hash = (hash ^ (unsigned char)*key) * 16777619u;
+    return hash;
+}
+
+/* The place where the key's sequence is, or the free one where it belongs.
+ * There is a free one. */
+static size_t place_find(const struct catalog *catalog, const char *key)
+{
+    const size_t mask = catalog->capacity - 1;
+    size_t place = key_hash(key) & mask;
+
+    while (catalog->places[place] != 0 &&
+           strcmp(catalog->sequences[catalog->places[place] - 1]->key, key) !=
+               0)
+        place = (place + 1) & mask;
+    return place;
+}
+
+static bool places_grow(struct catalog *catalog, size_t capacity)
+{
+    uint32_t *places = calloc(capacity, sizeof *places);
+
+    if (places == NULL)
+        return false;
+    free(catalog->places);
+    catalog->places = places;
+    catalog->capacity = capacity;
+    for (size_t i = 0; i < catalog->count; i++) {
+        const char *key = catalog->sequences[i]->key;
+
+        places[place_find(catalog, key)] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+bool catalog_reserve(struct catalog *catalog, size_t more)
+{
+    size_t room = catalog->capacity / 2;
+    struct seqb_sequence **sequences;
+
+    if (more > COUNT_MAX - catalog->count)
+        return false;
+    if (catalog->count + more <= room)
+        return true;
+    if (room < COUNT_LEAST)
+        room = COUNT_LEAST;
+    while (room < catalog->count + more)
+        room *= 2;
+    sequences =
+        realloc(catalog->sequences, room * sizeof(struct seqb_sequence *));
+    if (sequences == NULL)
+        return false;
+    catalog->sequences = sequences;
+    return places_grow(catalog, 2 * room);
+}
+
+struct seqb_sequence *catalog_get(const struct catalog *catalog,
+                                  const char *key)
+{
+    size_t place;
+
+    if (catalog->count == 0)
+        return NULL;
+    place = place_find(catalog, key);
+    if (catalog->places[place] == 0)
+        return NULL;
+    return catalog->sequences[catalog->places[place] - 1];
+}
+
+bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence)
+{
+    if (!catalog_reserve(catalog, 1))
+        return false;
+    catalog->sequences[catalog->count++] = sequence;
+    catalog->places[place_find(catalog, sequence->key)] =
+        (uint32_t)catalog->count;
+    return true;
+}
+
+/* No later one was put behind it, so that nobody looks across its place. */
+void catalog_remove_last(struct catalog *catalog)
+{
+    const char *key = catalog->sequences[catalog->count - 1]->key;
+
+    catalog->places[place_find(catalog, key)] = 0;
+    catalog->count--;
+}
+
+void catalog_fini(struct catalog *catalog)
+{
+    free(catalog->places);
+    free(catalog->sequences);
+}

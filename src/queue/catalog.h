@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sequences of a queue, by key and in the order in which they were added.
+ * Looking one up takes constant time, however many there are. Not thread-safe:
+ * the queue's lock guards it. Private to this folder.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct seqb_sequence;
+
+/* Zeroed is empty. */
+struct catalog {
+    struct seqb_sequence **sequences; /* count of them, in order */
+    size_t count;
+    uint32_t *places; /* by the key's hash: 1 + index of a sequence, 0: free */
+    size_t capacity;  /* of places: a power of two, at least twice the count */
+};
+
+/* Makes room for `more` sequences; false when out of memory. */
+bool catalog_reserve(struct catalog *catalog, size_t more);
+
+/* NULL if there is none. */
+struct seqb_sequence *catalog_get(const struct catalog *catalog,
+                                  const char *key);
+
+/* Adds a sequence whose key is not there; false when out of memory. */
+bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence);
+
+/* Takes out the one that was added last. */
+void catalog_remove_last(struct catalog *catalog);
+
+/* Frees what it is made of, not the sequences. */
+void catalog_fini(struct catalog *catalog);

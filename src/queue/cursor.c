@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cursors: a slice of the ring that is one thread's own. The caller sees the
+ * rest of one run of it, and takes from that without a call; here the next
+ * run, or the next slice, is put there.
+ */
+#include "platform/error.h"
+#include "platform/wiped.h"
+#include "queue/sequence.h"
+
+#define SLICE_USUAL 1024
+#define SLICE_MAX   (1 << 20)
+
+/* In memory that a forked child finds zero: an empty cursor of no sequence. */
+struct cursor {
+    struct seqb_cursor view; /* first */
+    struct seqb_sequence *sequence;
+    uint64_t slice;         /* numbers to take at once */
+    struct ring_slice rest; /* behind the run that the caller sees */
+};
+
+enum seqb_status queue_cursor_open(struct seqb_sequence *sequence, size_t slice,
+                                   struct seqb_cursor **out,
+                                   struct seqb_error *err)
+{
+    struct cursor *cursor;
+
+    if (slice > SLICE_MAX)
+        return error_set(err, SEQB_INVALID,
+                         "sequence %s: a slice of %zu numbers is not in 0 ... "
+                         "%d",
+                         sequence->key, slice, SLICE_MAX);
+    if (queue_is_forked(sequence->queue))
+        return sequence_forked(err);
+    cursor = wiped_take(queue_memory(sequence->queue), sizeof *cursor);
+    if (cursor == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
+                         sequence->key);
+    cursor->sequence = sequence;
+    cursor->slice = slice == 0 ? SLICE_USUAL : slice;
+    *out = &cursor->view;
+    return SEQB_OK;
+}
+
+/* The caller sees the next run of the rest. */
+static void show_run(struct cursor *cursor)
+{
+    const struct ring_shape shape = cursor->sequence->ring->shape;
+    struct ring_slice *rest = &cursor->rest;
+    const uint64_t left =
+        shape.run_mask + 1 - (rest->position & shape.run_mask);
+    const uint64_t n = rest->count < left ? rest->count : left;
+
+    cursor->view.next = ring_number(shape, rest->base, rest->position);
+    cursor->view.end = cursor->view.next + (int64_t)n;
+    rest->position += n;
+    rest->count -= n;
+}
+
+enum seqb_status queue_cursor_refill(struct seqb_cursor *view, int64_t *out,
+                                     struct seqb_error *err)
+{
+    struct cursor *cursor = (struct cursor *)view;
+    enum seqb_status status = SEQB_OK;
+
+    if (cursor->sequence == NULL)
+        return sequence_forked(err);
+    if (cursor->rest.count == 0)
+        status = sequence_take_slice(cursor->sequence, cursor->slice,
+                                     &cursor->rest, err);
+    if (status != SEQB_OK)
+        return status;
+    show_run(cursor);
+    *out = cursor->view.next++;
+    return SEQB_OK;
+}
+
+/* What the caller did not take of the run that it saw goes with the rest. */
+void queue_cursor_close(struct seqb_cursor *view)
+{
+    struct cursor *cursor = (struct cursor *)view;
+    uint64_t seen;
+
+    if (cursor == NULL || cursor->sequence == NULL)
+        return;
+    seen = (uint64_t)(cursor->view.end - cursor->view.next);
+    cursor->rest.position -= seen;
+    cursor->rest.count += seen;
+    if (cursor->rest.count > 0)
+        sequence_give_back(cursor->sequence, &cursor->rest);
+    wiped_give(queue_memory(cursor->sequence->queue), cursor, sizeof *cursor);
+}

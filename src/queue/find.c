@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sequences of a queue by key: those that are there, those that make
+ * themselves, and a visit to all of them. */
+#include <fnmatch.h>
+
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "queue/hint.h"
+#include "queue/queue_state.h"
+
+#define VISIT_PART 256 /* sequences visited with the catalog locked */
+
+enum seqb_status queue_add(struct queue *queue,
+                           const struct queue_sequence_options *options,
+                           const char *key, struct seqb_sequence **out,
+                           struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+    const enum seqb_status status =
+        sequence_new(queue, ha_pool_at(queue->ha, (size_t)options->pool),
+                     options, key, &sequence, err);
+
+    if (status != SEQB_OK)
+        return status;
+    /* Of those that are listed, the keeper takes them at the start. */
+    atomic_store(&sequence->may_be_kept, queue->keeper != NULL);
+    if (!catalog_add(&queue->catalog, sequence)) {
+        sequence_free(sequence);
+        return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
+                         key);
+    }
+    *out = sequence;
+    return SEQB_OK;
+}
+
+static enum seqb_status unknown_key(const struct queue *queue, const char *key,
+                                    struct seqb_error *err)
+{
+    const char *near = err == NULL ? NULL : hint_near(queue->options, key);
+
+    if (near != NULL)
+        return error_set(err, SEQB_UNKNOWN_KEY,
+                         "unknown sequence '%s': did you mean '%s'?", key,
+                         near);
+    return error_set(err, SEQB_UNKNOWN_KEY,
+                     "unknown sequence '%s': list it under sequences, or let "
+                     "auto_sequences match it",
+                     key);
+}
+
+static enum seqb_status too_many(const struct queue *queue, const char *key,
+                                 struct seqb_error *err)
+{
+    return error_set(err, SEQB_UNKNOWN_KEY,
+                     "unknown sequence '%s', and the limit of auto_sequences, "
+                     "%lld, is reached",
+                     key, (long long)queue->options->auto_limit);
+}
+
+/*
+ * A sequence of an earlier layout that was not migrated is refused before its
+ * first number, by the stores that know it: others would begin it anew. Waits
+ * for them with the catalog locked, which is rare: once for each sequence that
+ * makes itself, in a pool that was migrated.
+ */
+static enum seqb_status admit_new(struct queue *queue,
+                                  struct seqb_sequence *sequence,
+                                  struct seqb_error *err)
+{
+    const enum seqb_status status =
+        ha_admit(queue->ha, &sequence->counter, 1, err);
+
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    catalog_remove_last(&queue->catalog);
+    sequence_free(sequence);
+    return status;
+}
+
+/* With the catalog locked for writing. */
+static enum seqb_status add_automatic(struct queue *queue, const char *key,
+                                      struct seqb_sequence **out,
+                                      struct seqb_error *err)
+{
+    struct seqb_sequence *made = NULL;
+    enum seqb_status status;
+
+    if (queue->automatic >= queue->options->auto_limit)
+        return too_many(queue, key, err);
+    status = queue_add(queue, queue->options->automatic, key, &made, err);
+    if (made != NULL && ha_counter_has_past(made->counter))
+        status = admit_new(queue, made, err);
+    if (status != SEQB_OK)
+        return status;
+    queue->automatic++;
+    *out = made;
+    return SEQB_OK;
+}
+
+/* The key was not there: makes its sequence, unless another call just has. */
+static enum seqb_status find_automatic(struct queue *queue, const char *key,
+                                       struct seqb_sequence **out,
+                                       struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    pthread_rwlock_wrlock(&queue->catalog_lock);
+    *out = catalog_get(&queue->catalog, key);
+    if (*out == NULL)
+        status = add_automatic(queue, key, out, err);
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return status;
+}
+
+static bool may_make_itself(const struct queue *queue, const char *key)
+{
+    return queue->options->automatic != NULL &&
+           fnmatch(queue->options->auto_pattern, key, 0) == 0;
+}
+
+enum seqb_status queue_find(struct queue *queue, const char *key,
+                            struct seqb_sequence **out, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+    struct seqb_sequence *found;
+    bool is_full;
+
+    if (queue_is_forked(queue))
+        return error_set(err, SEQB_FORKED,
+                         "the broker was opened before fork(): open one in "
+                         "the child");
+    if (!text_is_key(key))
+        return error_set(err, SEQB_INVALID,
+                         "not a sequence key: 1 to %d of A-Z a-z 0-9 . _ : -",
+                         SEQB_KEY_MAX);
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    found = catalog_get(&queue->catalog, key);
+    is_full = queue->automatic >= queue->options->auto_limit;
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    if (found == NULL && !may_make_itself(queue, key))
+        return unknown_key(queue, key, err);
+    if (found == NULL && is_full)
+        return too_many(queue, key, err);
+    if (found == NULL)
+        status = find_automatic(queue, key, &found, err);
+    if (status == SEQB_OK)
+        *out = found;
+    return status;
+}
+
+struct seqb_sequence *queue_peek(struct queue *queue, const char *key)
+{
+    struct seqb_sequence *found;
+
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    found = catalog_get(&queue->catalog, key);
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return found;
+}
+
+/* In parts, so that nobody who adds a sequence waits for all of it, nor those
+ * who come after that one. */
+bool queue_visit(struct queue *queue, size_t *at,
+                 void (*visit)(void *context, struct seqb_sequence *sequence),
+                 void *context)
+{
+    const struct catalog *catalog = &queue->catalog;
+    bool has_more;
+
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    for (size_t i = 0; i < VISIT_PART && *at < catalog->count; i++, (*at)++)
+        visit(context, catalog->sequences[*at]);
+    has_more = *at < catalog->count;
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return has_more;
+}
+
+struct status_list {
+    int64_t now_ms;
+    struct seqb_sequence_status *out;
+    size_t capacity;
+    size_t count;
+};
+
+static void status_add(void *context, struct seqb_sequence *sequence)
+{
+    struct status_list *list = context;
+
+    if (list->count < list->capacity)
+        sequence_status(sequence, list->now_ms, &list->out[list->count]);
+    list->count++;
+}
+
+void queue_status(struct queue *queue, struct seqb_sequence_status *out,
+                  size_t capacity, size_t *count)
+{
+    struct status_list list = {clock_now_ms(), out, capacity, 0};
+    size_t at = 0;
+
+    while (queue_visit(queue, &at, status_add, &list))
+        continue;
+    *count = list.count;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who brings unused numbers to the spool and back: at the start, at the stop,
+ * and, on a thread of its own, those of sequences that nobody uses. Private to
+ * this folder.
+ */
+#pragma once
+
+#include "queue/queue.h"
+
+struct keeper;
+
+/*
+ * Takes what the spool has of the sequences that are there, waiting for other
+ * brokers and for a store until `until_ms`; what cannot be had now is tried
+ * for later. `*out` is for keeper_close. Not for use before the refilling, of
+ * which it may wake sequences.
+ */
+enum seqb_status keeper_open(struct queue *queue,
+                             const struct queue_options *options, struct ha *ha,
+                             int64_t until_ms, struct keeper **out,
+                             struct seqb_error *err);
+
+/* Starts the thread. */
+enum seqb_status keeper_start(struct keeper *keeper, struct seqb_error *err);
+
+/* Any thread: a sequence is used whose numbers the spool may have. Takes NULL.
+ */
+void keeper_wake(struct keeper *keeper);
+
+/* What the spool has of a sequence at or below `to` is never used. Waits until
+ * `until_ms`. Takes NULL. Errors as spool_exchange. */
+enum seqb_status keeper_drop(struct keeper *keeper,
+                             const struct seqb_sequence *sequence, int64_t to,
+                             int64_t until_ms, struct seqb_error *err);
+
+/* Ends the thread. Takes NULL. */
+void keeper_stop(struct keeper *keeper);
+
+/* Once the sequences are closed and nobody refills them: gives all that they
+ * hold to the spool. Takes NULL. */
+void keeper_keep_all(struct keeper *keeper, int64_t until_ms);
+
+void keeper_close(struct keeper *keeper); /* takes NULL */

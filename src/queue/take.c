@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking numbers from a sequence: of the thread's stripe, of the ring, and
+ * waiting for them.
+ */
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/thread.h"
+#include "queue/sequence.h"
+
+#define MANY_MAX 10000000 /* numbers in one call */
+
+enum seqb_status sequence_forked(struct seqb_error *err)
+{
+    return error_set(err, SEQB_FORKED,
+                     "the broker was opened before fork(): open one in the "
+                     "child");
+}
+
+/* With the lock held, nothing came by the deadline. */
+static enum seqb_status timed_out(struct seqb_sequence *sequence,
+                                  struct seqb_error *err)
+{
+    const enum seqb_status status = ha_counter_outlook(sequence->counter, err);
+
+    if (status != SEQB_OK)
+        return status;
+    return error_set(err, SEQB_TIMEOUT,
+                     "sequence %s: no number within %d ms, though backends "
+                     "are up: they are slow, or the deadline is short",
+                     sequence->key, (int)sequence->options->deadline_ms);
+}
+
+/* Whether waiting is in vain: every partition is closed for this counter. */
+static bool is_hopeless(enum seqb_status outlook)
+{
+    return outlook == SEQB_EXHAUSTED || outlook == SEQB_LAYOUT;
+}
+
+/* A call found the ring empty: from here to wait_end it counts as waiting, and
+ * the sequence is not freed. */
+static void wait_begin(struct seqb_sequence *sequence)
+{
+    atomic_fetch_add_explicit(&sequence->waits, 1, memory_order_relaxed);
+    atomic_fetch_add(&sequence->waiters, 1);
+}
+
+static void wait_end(struct seqb_sequence *sequence)
+{
+    pthread_mutex_lock(&sequence->lock);
+    atomic_fetch_sub(&sequence->waiters, 1);
+    if (sequence->is_closed)
+        pthread_cond_broadcast(&sequence->filled);
+    pthread_mutex_unlock(&sequence->lock);
+}
+
+/* Between wait_begin and wait_end: waits until the ring holds something. */
+static enum seqb_status sequence_wait(struct seqb_sequence *sequence,
+                                      int64_t until_ms, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    pthread_mutex_lock(&sequence->lock);
+    while (status == SEQB_OK && ring_stock(sequence->ring) == 0) {
+        queue_wake(sequence);
+        if (sequence->is_closed)
+            status = error_set(err, SEQB_CLOSED, "the broker is closing");
+        else if (is_hopeless(ha_counter_outlook(sequence->counter, NULL)) ||
+                 (!condition_wait(&sequence->filled, &sequence->lock,
+                                  until_ms) &&
+                  ring_stock(sequence->ring) == 0))
+            status = timed_out(sequence, err);
+    }
+    pthread_mutex_unlock(&sequence->lock);
+    return status;
+}
+
+/* Wakes the refill if the ring fell low; false if it was found empty. */
+static bool was_taken(struct seqb_sequence *sequence, enum ring_taken taken)
+{
+    if (taken == RING_TAKEN_LOW)
+        queue_wake(sequence);
+    return taken != RING_EMPTY;
+}
+
+/* The ring was found empty: whether its stripes held something, which is in it
+ * now. */
+static bool has_more(struct seqb_sequence *sequence)
+{
+    if (!sequence->ring->is_alive ||
+        atomic_load_explicit(&sequence->stripes, memory_order_relaxed) == NULL)
+        return false;
+    return sequence_gather(sequence) > 0;
+}
+
+/* Takes up to `count` numbers that are there. */
+static size_t take_some(struct seqb_sequence *sequence, size_t count,
+                        int64_t *out)
+{
+    size_t have = 0;
+    size_t taken;
+
+    do {
+        if (was_taken(sequence, ring_take_many(sequence->ring, count - have,
+                                               out + have, &taken)))
+            have += taken;
+        else if (!has_more(sequence))
+            break;
+    } while (have < count);
+    return have;
+}
+
+static int64_t sequence_until(const struct seqb_sequence *sequence)
+{
+    return clock_now_ms() + sequence->options->deadline_ms;
+}
+
+/* Takes `count` numbers, waiting for them. */
+static enum seqb_status take_waiting(struct seqb_sequence *sequence,
+                                     size_t count, int64_t *out,
+                                     struct seqb_error *err)
+{
+    const int64_t until_ms = sequence_until(sequence);
+    enum seqb_status status = SEQB_OK;
+    size_t have = 0;
+
+    if (!sequence->ring->is_alive)
+        return sequence_forked(err);
+    wait_begin(sequence);
+    while (have < count && status == SEQB_OK) {
+        status = sequence_wait(sequence, until_ms, err);
+        if (status == SEQB_OK)
+            have += take_some(sequence, count - have, out + have);
+    }
+    wait_end(sequence);
+    return status;
+}
+
+enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
+                                     uint64_t count, struct ring_slice *out,
+                                     struct seqb_error *err)
+{
+    struct ring *ring = sequence->ring;
+    const int64_t until_ms = sequence_until(sequence);
+    enum seqb_status status = SEQB_OK;
+    bool is_taken = false;
+
+    if (was_taken(sequence, ring_take_slice(ring, count, false, out)))
+        return SEQB_OK;
+    if (!ring->is_alive)
+        return sequence_forked(err);
+    wait_begin(sequence);
+    while (!is_taken && status == SEQB_OK) {
+        if (!has_more(sequence))
+            status = sequence_wait(sequence, until_ms, err);
+        if (status == SEQB_OK)
+            is_taken =
+                was_taken(sequence, ring_take_slice(ring, count, false, out));
+    }
+    wait_end(sequence);
+    return status;
+}
+
+/* One number of the thread's stripe, if there are stripes: no more than that,
+ * so that the common path needs no stack and calls nothing. */
+static inline bool take_striped(struct seqb_sequence *sequence, int64_t *out)
+{
+    struct stripes *stripes =
+        atomic_load_explicit(&sequence->stripes, memory_order_acquire);
+
+    return LIKELY(stripes != NULL) && stripes_take(stripes, out);
+}
+
+/* The stripe, if there is one, is used up. */
+static bool take_unstriped(struct seqb_sequence *sequence, int64_t *out)
+{
+    struct stripes *stripes =
+        atomic_load_explicit(&sequence->stripes, memory_order_acquire);
+
+    return was_taken(sequence,
+                     stripes != NULL
+                         ? stripes_refill(stripes, sequence->ring, out)
+                         : ring_take(sequence->ring, out)) ||
+           take_some(sequence, 1, out) == 1;
+}
+
+static __attribute__((noinline)) enum seqb_status
+next_unstriped(struct seqb_sequence *sequence, int64_t *out,
+               struct seqb_error *err)
+{
+    if (take_unstriped(sequence, out))
+        return SEQB_OK;
+    return take_waiting(sequence, 1, out, err);
+}
+
+enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
+                            struct seqb_error *err)
+{
+    if (LIKELY(take_striped(sequence, out)))
+        return SEQB_OK;
+    return next_unstriped(sequence, out, err);
+}
+
+static enum seqb_status check_count(const struct seqb_sequence *sequence,
+                                    size_t count, struct seqb_error *err)
+{
+    if (count >= 1 && count <= MANY_MAX)
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s: count %zu is not in 1 ... %d", sequence->key,
+                     count, MANY_MAX);
+}
+
+enum seqb_status queue_next_many(struct seqb_sequence *sequence, size_t count,
+                                 int64_t *out, struct seqb_error *err)
+{
+    size_t have;
+
+    if (check_count(sequence, count, err) != SEQB_OK)
+        return SEQB_INVALID;
+    have = take_some(sequence, count, out);
+    if (have == count)
+        return SEQB_OK;
+    return take_waiting(sequence, count - have, out + have, err);
+}
+
+/* The ring was found empty by a caller who does not wait: has it refilled, and
+ * owes a ready call. */
+static enum seqb_status again(struct seqb_sequence *sequence,
+                              struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (!sequence->ring->is_alive)
+        return sequence_forked(err);
+    atomic_fetch_add_explicit(&sequence->waits, 1, memory_order_relaxed);
+    atomic_store(&sequence->is_armed, true);
+    queue_wake(sequence);
+    status = ha_counter_outlook(sequence->counter, err);
+    if (status != SEQB_OK)
+        return status;
+    if (err != NULL) {
+        err->status = SEQB_AGAIN;
+        err->text[0] = '\0';
+    }
+    return SEQB_AGAIN;
+}
+
+enum seqb_status queue_try_many(struct seqb_sequence *sequence, size_t count,
+                                int64_t *out, size_t *taken,
+                                struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    *taken = 0;
+    if (check_count(sequence, count, err) != SEQB_OK)
+        return SEQB_INVALID;
+    *taken = take_some(sequence, count, out);
+    if (*taken == count)
+        return SEQB_OK;
+    /* Once armed, look again: the delivery may have been just before. */
+    status = again(sequence, err);
+    *taken += take_some(sequence, count - *taken, out + *taken);
+    return *taken == count ? SEQB_OK : status;
+}
+
+static bool take_run(struct seqb_sequence *sequence, size_t count,
+                     int64_t *first)
+{
+    struct ring *ring = sequence->ring;
+
+    if (count == 1)
+        return take_striped(sequence, first) || take_unstriped(sequence, first);
+    return was_taken(sequence, ring_take_run(ring, count, first)) ||
+           (has_more(sequence) &&
+            was_taken(sequence, ring_take_run(ring, count, first)));
+}
+
+enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
+                               int64_t *first, struct seqb_error *err)
+{
+    const uint64_t run = (uint64_t)1 << sequence->options->memory_bits;
+    enum seqb_status status;
+
+    if (count < 1 || count > run)
+        return error_set(err, SEQB_INVALID,
+                         "sequence %s: %zu contiguous numbers are not in 1 "
+                         "... %llu, its 2^memory_bits",
+                         sequence->key, count, (unsigned long long)run);
+    if (take_run(sequence, count, first))
+        return SEQB_OK;
+    status = again(sequence, err);
+    return take_run(sequence, count, first) ? SEQB_OK : status;
+}

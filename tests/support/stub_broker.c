@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public API over plain counters; see stub_broker.h. */
+#include "support/stub_broker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <seqbroker/admin.h>
+
+#define RUN_MAX 8
+
+struct seqb_broker {
+    int unused;
+};
+
+struct stub_broker stub;
+
+void stub_reset(int64_t stock, enum seqb_status empty, int64_t deadline_ms)
+{
+    stub = (struct stub_broker){.deadline_ms = deadline_ms};
+    for (int i = 0; i < STUB_KEYS; i++)
+        stub.sequences[i] = (struct seqb_sequence){
+            .next = STUB_FIRST, .stock = stock, .empty = empty};
+}
+
+void stub_refill(int64_t stock)
+{
+    for (int i = 0; i < STUB_KEYS; i++) {
+        struct seqb_sequence *sequence = &stub.sequences[i];
+
+        sequence->stock += stock;
+        if (sequence->is_armed && sequence->ready != NULL) {
+            sequence->is_armed = false;
+            sequence->ready(sequence->context);
+        }
+    }
+}
+
+static enum seqb_status fail(struct seqb_error *err, enum seqb_status status)
+{
+    if (err == NULL)
+        return status;
+    err->status = status;
+    snprintf(err->text, sizeof err->text, "%s", seqb_status_name(status));
+    return status;
+}
+
+enum seqb_status seqb_open(const char *topology, struct seqb_broker **out,
+                           struct seqb_error *err)
+{
+    static struct seqb_broker broker;
+
+    (void)topology;
+    (void)err;
+    *out = &broker;
+    return SEQB_OK;
+}
+
+void seqb_close(struct seqb_broker *broker)
+{
+    (void)broker;
+}
+
+enum seqb_status seqb_sequence(struct seqb_broker *broker, const char *key,
+                               struct seqb_sequence **out,
+                               struct seqb_error *err)
+{
+    (void)broker;
+    if (key[0] < 'a' || key[0] >= 'a' + STUB_KEYS || key[1] != '\0')
+        return fail(err, SEQB_UNKNOWN_KEY);
+    *out = &stub.sequences[key[0] - 'a'];
+    return SEQB_OK;
+}
+
+static bool stub_take(struct seqb_sequence *sequence, int64_t *out)
+{
+    if (sequence->stock == 0) {
+        sequence->is_armed = true;
+        return false;
+    }
+    sequence->stock--;
+    *out = sequence->next++;
+    return true;
+}
+
+enum seqb_status seqb_try_next(struct seqb_sequence *sequence, int64_t *out,
+                               struct seqb_error *err)
+{
+    stub.singles++;
+    return stub_take(sequence, out) ? SEQB_OK : fail(err, sequence->empty);
+}
+
+enum seqb_status seqb_try_next_many(struct seqb_sequence *sequence,
+                                    size_t count, int64_t *out, size_t *taken,
+                                    struct seqb_error *err)
+{
+    stub.manys++;
+    for (*taken = 0; *taken < count; (*taken)++)
+        if (!stub_take(sequence, out + *taken))
+            return fail(err, sequence->empty);
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_try_next_run(struct seqb_sequence *sequence, size_t count,
+                                   int64_t *first, struct seqb_error *err)
+{
+    int64_t value = 0;
+
+    if (count < 1 || count > RUN_MAX)
+        return fail(err, SEQB_INVALID);
+    if (!stub_take(sequence, first))
+        return fail(err, sequence->empty);
+    for (size_t i = 1; i < count && stub_take(sequence, &value); i++)
+        continue;
+    return SEQB_OK;
+}
+
+void seqb_on_ready(struct seqb_sequence *sequence, void (*ready)(void *context),
+                   void *context)
+{
+    sequence->ready = ready;
+    sequence->context = context;
+}
+
+int64_t seqb_deadline_ms(const struct seqb_sequence *sequence)
+{
+    (void)sequence;
+    return stub.deadline_ms;
+}
+
+enum seqb_status seqb_decode(const struct seqb_sequence *sequence,
+                             int64_t value, struct seqb_decoded *out,
+                             struct seqb_error *err)
+{
+    (void)sequence;
+    if (value < 1)
+        return fail(err, SEQB_INVALID);
+    *out = (struct seqb_decoded){.counter = value};
+    return SEQB_OK;
+}
+
+const char *seqb_status_name(enum seqb_status status)
+{
+    static const char *const names[] = {
+#define STATUS_NAME(name, blame, text) [SEQB_##name] = #name,
+        SEQB_STATUS_LIST(STATUS_NAME)
+#undef STATUS_NAME
+    };
+
+    return names[status];
+}
+
+/* --- what operators ask, in as few words as will do --- */
+
+const char *seqb_broker_name(const struct seqb_broker *broker)
+{
+    (void)broker;
+    return "stub";
+}
+
+const char *seqb_library(size_t i)
+{
+    (void)i;
+    return NULL;
+}
+
+const char *seqb_health_name(enum seqb_health health)
+{
+    return health == SEQB_HEALTH_SERVING ? "serving" : "not serving";
+}
+
+const char *seqb_partition_state_name(enum seqb_partition_state state)
+{
+    (void)state;
+    return "up";
+}
+
+enum seqb_status seqb_health(struct seqb_broker *broker, enum seqb_health *out,
+                             char *reason, size_t size, struct seqb_error *err)
+{
+    (void)broker;
+    (void)err;
+    *out = SEQB_HEALTH_SERVING;
+    if (size > 0)
+        reason[0] = '\0';
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_command(struct seqb_broker *broker, const char *pool,
+                              int32_t partition, enum seqb_order order,
+                              struct seqb_error *err)
+{
+    (void)broker;
+    (void)pool;
+    (void)partition;
+    (void)order;
+    return fail(err, SEQB_INVALID);
+}
+
+enum seqb_status seqb_advance(struct seqb_broker *broker, const char *key,
+                              int64_t to, struct seqb_error *err)
+{
+    (void)broker;
+    (void)key;
+    (void)to;
+    return fail(err, SEQB_INVALID);
+}
+
+enum seqb_status seqb_partitions(struct seqb_broker *broker,
+                                 struct seqb_partition_status *out,
+                                 size_t capacity, size_t *count,
+                                 struct seqb_error *err)
+{
+    (void)broker;
+    (void)out;
+    (void)capacity;
+    (void)err;
+    *count = 0;
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_sequences(struct seqb_broker *broker,
+                                struct seqb_sequence_status *out,
+                                size_t capacity, size_t *count,
+                                struct seqb_error *err)
+{
+    (void)broker;
+    (void)out;
+    (void)capacity;
+    (void)err;
+    *count = 0;
+    return SEQB_OK;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public API as the daemon sees it, without a broker: sequences whose
+ * stock a test sets. Numbers of a sequence are dense and in order, so that the
+ * order of numbers is the order of events.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <seqbroker/seqbroker.h>
+
+#define STUB_KEYS 4 /* "a", "b", "c", "d"; all others are unknown */
+
+/* Before two digits become three, so that a few numbers show it. */
+#define STUB_FIRST 95
+
+struct seqb_sequence {
+    int64_t next;
+    int64_t stock;
+    enum seqb_status empty; /* what is answered without stock */
+    bool is_armed;          /* the ready callback is owed */
+    void (*ready)(void *context);
+    void *context;
+};
+
+struct stub_broker {
+    struct seqb_sequence sequences[STUB_KEYS];
+    int64_t deadline_ms;
+    int64_t singles; /* calls of seqb_try_next */
+    int64_t manys;   /* calls of seqb_try_next_many */
+};
+
+extern struct stub_broker stub;
+
+/* All sequences have so many numbers, then answer `empty`. */
+void stub_reset(int64_t stock, enum seqb_status empty, int64_t deadline_ms);
+
+/* All get more, and those that are owed a ready call get it. */
+void stub_refill(int64_t stock);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Spools in a temporary folder, over the stores of a rig: brokers that give
+ * blocks and take them. What must not fail here fails the test.
+ */
+#pragma once
+
+#include "queue/spool.h"
+#include "support/rig.h"
+
+#define SPOOL_MEMORY_BITS 2  /* of the sequences here */
+#define SPOOL_TAKEN_MAX   64 /* blocks in one exchange */
+#define SPOOL_SOON_MS     500
+
+struct spool_case {
+    struct rig *rig;
+    char folder[32];
+    char path[64];
+    struct rig_broker *broker; /* NULL: not open */
+    struct spool *spool;
+    struct seqb_error err; /* of the last exchange */
+
+    /* What `choose` answers. */
+    enum spool_choice choice;
+    const char *wanted; /* NULL: all sequences */
+    int32_t memory_bits;
+
+    /* What the last exchange took. */
+    struct spool_block taken[SPOOL_TAKEN_MAX];
+    char keys[SPOOL_TAKEN_MAX][SEQB_KEY_MAX + 1];
+    size_t taken_count;
+    int64_t taken_numbers;
+};
+
+/* For cmocka: *state is a case over a rig of two direct partitions, with a
+ * broker and its spool. */
+int spool_case_setup(void **state);
+int spool_case_teardown(void **state);
+
+#define SPOOL(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, spool_case_setup, spool_case_teardown)
+
+/* Another broker in its place; as after a restart. */
+void spool_case_open(struct spool_case *c);
+void spool_case_close(struct spool_case *c);
+void spool_case_restart(struct spool_case *c);
+
+/* `runs` runs of a partition, from counter value `v` on. */
+struct spool_block spool_case_block(const char *key, int32_t partition,
+                                    int64_t v, int64_t runs);
+
+/* Exchanges; the outcome is in c->err as well, whose status is SEQB_OK then. */
+enum seqb_status spool_case_try(struct spool_case *c,
+                                const struct spool_block *give, size_t count,
+                                int64_t until_ms);
+
+/* The same, which must go well: gives and takes nothing; takes what c->choice
+ * says, gives nothing. */
+void spool_case_give(struct spool_case *c, struct spool_block block);
+void spool_case_take(struct spool_case *c);
+
+/* So many numbers are taken now. */
+void spool_case_expect(struct spool_case *c, int64_t numbers);
+
+/* Paths beside the file; each is good until the next call. */
+const char *spool_case_beside(const struct spool_case *c, const char *suffix);
+bool spool_case_has(const struct spool_case *c, const char *suffix);
+
+/* Copies the file's bytes, over what is there. */
+void spool_case_copy(const char *from, const char *to);
+
+/* Whether the file was refused since events_start, with those words; then
+ * nothing of it was taken, and it lies aside. */
+void spool_case_expect_refused(struct spool_case *c, const char *words);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cursors over scripted stores: what they take, what they give back, and what
+ * a forked child finds. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <seqbroker/seqbroker.h>
+
+#include "support/rig.h"
+
+#define RUN     4 /* 2^memory_bits of the rig */
+#define THREADS 4
+
+static struct seqb_cursor *cursor_open(struct rig_broker *broker, size_t slice)
+{
+    struct seqb_cursor *cursor;
+    struct seqb_error err;
+
+    if (queue_cursor_open(rig_sequence(broker, "order"), slice, &cursor,
+                          &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return cursor;
+}
+
+static int64_t cursor_take(struct seqb_cursor *cursor, struct numbers *out)
+{
+    struct seqb_error err;
+    int64_t number = 0;
+
+    if (seqb_cursor_next(cursor, &number, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    if (out != NULL)
+        numbers_add(out, &number, 1);
+    return number;
+}
+
+static void slices_out_of_range_are_refused(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_cursor *cursor = NULL;
+    struct seqb_error err;
+
+    assert_int_equal(queue_cursor_open(rig_sequence(broker, "order"),
+                                       (1 << 20) + 1, &cursor, &err),
+                     SEQB_INVALID);
+    rig_expect_words(err.text, "sequence order");
+    assert_null(cursor);
+    queue_cursor_close(NULL);
+}
+
+static void a_new_cursor_takes_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+
+    queue_cursor_close(cursor_open(broker, 0));
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
+}
+
+/* Over the bounds of slices, runs and grants, beside others who take. */
+static void every_number_comes_once_whatever_the_slice(void **state)
+{
+    static const size_t slices[] = {0, 1, 3, RUN, 10, 1000};
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++) {
+        struct seqb_cursor *cursor = cursor_open(broker, slices[i]);
+
+        for (int j = 0; j < 500; j++) {
+            (void)cursor_take(cursor, &numbers);
+            rig_take(broker, 1, &numbers);
+        }
+        queue_cursor_close(cursor);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* After each number of a slice: nothing is lost, nothing comes twice. */
+static void closing_gives_the_rest_back(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    broker = rig_open(rig);
+    for (int used = 0; used < 5 * RUN; used++) {
+        struct seqb_cursor *cursor = cursor_open(broker, (size_t)5 * RUN);
+
+        for (int i = 0; i < used; i++)
+            (void)cursor_take(cursor, &numbers);
+        queue_cursor_close(cursor);
+    }
+    rig_await_rest(broker);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    assert_int_equal(numbers_count(&numbers),
+                     rig_partition(broker, 0).granted * RUN);
+    numbers_fini(&numbers);
+}
+
+static void a_cursor_waits_and_fails_as_any_caller(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_cursor *cursor;
+    struct seqb_error err;
+    int64_t number = -1;
+
+    rig->sequences[0].deadline_ms = 200;
+    broker = rig_open(rig);
+    cursor = cursor_open(broker, 0);
+    rig_set_down(rig, true);
+    assert_int_equal(seqb_cursor_next(cursor, &number, &err), SEQB_UNAVAILABLE);
+    assert_int_equal(number, -1);
+    rig_expect_words(err.text, "partition 0 (b0): fake store-0: is down");
+    rig_set_down(rig, false);
+    while (seqb_cursor_next(cursor, &number, &err) != SEQB_OK)
+        continue; /* until a probe has brought one back */
+    assert_true(number > 0);
+    queue_cursor_close(cursor);
+}
+
+struct worker {
+    pthread_t thread;
+    struct seqb_cursor *cursor;
+    struct numbers *numbers;
+    bool has_failed;
+};
+
+static void *worker_run(void *argument)
+{
+    struct worker *worker = argument;
+    int64_t number;
+
+    for (size_t i = 0; i < rig_scaled(20000); i++) {
+        worker->has_failed |=
+            seqb_cursor_next(worker->cursor, &number, NULL) != SEQB_OK;
+        numbers_add(worker->numbers, &number, 1);
+    }
+    queue_cursor_close(worker->cursor);
+    return NULL;
+}
+
+static void threads_with_a_cursor_each_share_no_number(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct worker workers[THREADS];
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
+    rig->sequences[0].max_unused = 5000;
+    broker = rig_open(rig);
+    for (size_t i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){.cursor = cursor_open(broker, 1 + 50 * i),
+                                     .numbers = &numbers};
+        assert_int_equal(
+            pthread_create(&workers[i].thread, NULL, worker_run, &workers[i]),
+            0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        assert_false(workers[i].has_failed);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* What the cursor held is the parent's. */
+static void a_forked_child_finds_a_dead_cursor(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_cursor *cursor = cursor_open(broker, 100);
+    const int64_t first = cursor_take(cursor, NULL);
+    int64_t number;
+    int status;
+    pid_t child;
+
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const bool is_dead =
+            seqb_cursor_next(cursor, &number, NULL) == SEQB_FORKED;
+
+        queue_cursor_close(cursor);
+        _exit(is_dead ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(cursor_take(cursor, NULL), first + 1);
+    queue_cursor_close(cursor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(slices_out_of_range_are_refused),
+        DIRECT(a_new_cursor_takes_nothing),
+        DIRECT(every_number_comes_once_whatever_the_slice),
+        WINDOWED(every_number_comes_once_whatever_the_slice),
+        DIRECT(closing_gives_the_rest_back),
+        DIRECT(a_cursor_waits_and_fails_as_any_caller),
+        DIRECT(threads_with_a_cursor_each_share_no_number),
+        DIRECT(a_forked_child_finds_a_dead_cursor),
+    };
+
+    return cmocka_run_group_tests_name("cursor", tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files that are to last: loaded, saved, put in place, locked. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "platform/file.h"
+#include "platform/text.h"
+#include "support/folder.h"
+
+#define TEXT "one\ntwo\n"
+
+struct fixture {
+    char folder[32];
+    char path[64];
+    char other[64];
+    struct seqb_error err;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    if (f == NULL)
+        return 1;
+    *state = f;
+    (void)text_copy(f->folder, sizeof f->folder, "/tmp/seqb-file.XXXXXX");
+    if (mkdtemp(f->folder) == NULL)
+        return 1;
+    (void)text_format(f->path, sizeof f->path, "%s/file", f->folder);
+    (void)text_format(f->other, sizeof f->other, "%s/other", f->folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    folder_remove(f->folder);
+    free(f);
+    return 0;
+}
+
+static void save(struct fixture *f, const char *path, const char *text)
+{
+    if (file_save(path, text, strlen(text), &f->err) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+}
+
+static void expect_text(struct fixture *f, const char *path, const char *text)
+{
+    char *bytes;
+    size_t size;
+
+    if (file_load(path, strlen(text), &bytes, &size, &f->err) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+    assert_non_null(bytes);
+    assert_int_equal(size, strlen(text));
+    assert_memory_equal(bytes, text, size);
+    free(bytes);
+}
+
+static void what_was_saved_is_loaded(void **state)
+{
+    struct fixture *f = *state;
+    struct stat about;
+
+    save(f, f->path, TEXT TEXT);
+    expect_text(f, f->path, TEXT TEXT);
+    save(f, f->path, TEXT); /* of what was longer, nothing stays */
+    expect_text(f, f->path, TEXT);
+    save(f, f->path, "");
+    expect_text(f, f->path, "");
+    assert_int_equal(stat(f->path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0600);
+}
+
+static void file_that_is_absent_is_no_mistake(void **state)
+{
+    struct fixture *f = *state;
+    char *bytes = f->path;
+    size_t size = 1;
+
+    assert_int_equal(file_load(f->path, 10, &bytes, &size, &f->err), SEQB_OK);
+    assert_null(bytes);
+    assert_int_equal(size, 0);
+}
+
+static void expect_not_loaded(struct fixture *f, const char *path)
+{
+    char *bytes = f->path;
+    size_t size;
+
+    assert_int_equal(file_load(path, 7, &bytes, &size, &f->err),
+                     SEQB_STATE_DIR);
+    assert_null(bytes);
+    assert_non_null(strstr(f->err.text, path));
+}
+
+static void what_is_no_file_of_that_size_is_told(void **state)
+{
+    struct fixture *f = *state;
+
+    save(f, f->path, TEXT);
+    expect_not_loaded(f, f->path);
+    expect_not_loaded(f, f->folder);
+    assert_int_equal(mkfifo(f->other, 0600), 0);
+    expect_not_loaded(f, f->other); /* and nobody is waited for */
+}
+
+static void what_cannot_be_saved_is_told(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(symlink(f->other, f->path), 0);
+    assert_int_equal(file_save(f->path, "", 0, &f->err), SEQB_STATE_DIR);
+    (void)text_format(f->path, sizeof f->path, "%s/no/file", f->folder);
+    assert_int_equal(file_save(f->path, "", 0, &f->err), SEQB_STATE_DIR);
+    assert_non_null(strstr(f->err.text, f->path));
+}
+
+static void moved_file_takes_the_place_of_another(void **state)
+{
+    struct fixture *f = *state;
+
+    save(f, f->path, TEXT);
+    save(f, f->other, "old");
+    assert_int_equal(file_move(f->path, f->other, &f->err), SEQB_OK);
+    expect_text(f, f->other, TEXT);
+    assert_int_equal(access(f->path, F_OK), -1);
+    assert_int_equal(file_move(f->path, f->other, &f->err), SEQB_UNCERTAIN);
+    expect_text(f, f->other, TEXT);
+}
+
+static void lock_keeps_others_of_the_same_process_out(void **state)
+{
+    struct fixture *f = *state;
+    int lock;
+    int second;
+
+    assert_int_equal(file_lock(f->path, 0, &lock, &f->err), SEQB_OK);
+    assert_int_equal(file_lock(f->path, clock_now_ms() + 10, &second, &f->err),
+                     SEQB_UNAVAILABLE);
+    file_unlock(lock);
+    assert_int_equal(file_lock(f->path, 0, &second, &f->err), SEQB_OK);
+    file_unlock(second);
+    (void)text_format(f->path, sizeof f->path, "%s/no/lock", f->folder);
+    assert_int_equal(file_lock(f->path, 0, &lock, &f->err), SEQB_STATE_DIR);
+}
+
+#define ONE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ONE(what_was_saved_is_loaded),
+        ONE(file_that_is_absent_is_no_mistake),
+        ONE(what_is_no_file_of_that_size_is_told),
+        ONE(what_cannot_be_saved_is_told),
+        ONE(moved_file_takes_the_place_of_another),
+        ONE(lock_keeps_others_of_the_same_process_out),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of unused numbers when a broker stops, and when nobody uses a
+ * sequence, over scripted stores. The file itself is in test_spool*.c.
+ */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <seqbroker/seqbroker.h>
+
+#include "support/events.h"
+#include "support/folder.h"
+#include "support/rig.h"
+
+/* A folder with a spool, and every number that was taken. */
+struct scene {
+    struct rig *rig;
+    struct numbers numbers;
+    char folder[64];
+    char path[80];
+};
+
+static void scene_begin(struct scene *scene, void **state)
+{
+    *scene =
+        (struct scene){.rig = *state, .folder = "/tmp/seqbroker-keeper-XXXXXX"};
+    assert_non_null(mkdtemp(scene->folder));
+    snprintf(scene->path, sizeof scene->path, "%s/spool", scene->folder);
+    scene->rig->queue.spool_path = scene->path;
+    numbers_init(&scene->numbers);
+}
+
+/* No number came twice. */
+static void scene_end(struct scene *scene)
+{
+    for (size_t i = 0; i < RIG_BROKERS_MAX; i++)
+        rig_close(&scene->rig->brokers[i]);
+    assert_int_equal(numbers_repeats(&scene->numbers), 0);
+    numbers_fini(&scene->numbers);
+    folder_remove(scene->folder);
+}
+
+static int64_t granted(struct rig *rig, struct rig_broker *broker)
+{
+    int64_t sum = 0;
+
+    for (int32_t i = 0; i < 1 << rig->pool.bits; i++)
+        sum += rig_partition(broker, i).granted;
+    return sum;
+}
+
+/* Stops and starts: what every broker was granted is taken to the last. */
+static void a_clean_stop_loses_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    int64_t values = 0;
+
+    scene_begin(&scene, state);
+    for (int i = 0; i < 10; i++) {
+        struct rig_broker *broker = rig_open(rig);
+
+        rig_take(broker, 1 + 37 * (size_t)i, &scene.numbers);
+        rig_await_rest(broker);
+        values += granted(rig, broker);
+        if (i == 9)
+            rig_take(broker, (size_t)rig_status(broker, "order").stock,
+                     &scene.numbers);
+        rig_close(broker);
+    }
+    assert_int_equal(numbers_count(&scene.numbers), values * 4);
+    scene_end(&scene);
+}
+
+static void the_next_start_needs_no_store_for_its_first_number(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
+    int64_t calls;
+
+    scene_begin(&scene, state);
+    broker = rig_open(rig);
+    rig_take(broker, 1, &scene.numbers);
+    rig_close(broker);
+    broker = rig_open(rig);
+    calls = fake_calls(rig->stores[1], FAKE_RESERVE);
+    assert_true(rig_status(broker, "order").stock > 0);
+    rig_take(broker, 1, &scene.numbers);
+    assert_int_equal(rig_status(broker, "order").waits, 0);
+    assert_int_equal(fake_calls(rig->stores[1], FAKE_RESERVE), calls);
+    scene_end(&scene);
+}
+
+/* One that makes itself is made by what was kept of it. */
+static void a_sequence_that_makes_itself_goes_on_at_once(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
+    int64_t number;
+    int64_t last;
+
+    scene_begin(&scene, state);
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "b*";
+    rig->queue.auto_limit = 1;
+    broker = rig_open(rig);
+    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &last, NULL),
+                     SEQB_OK);
+    rig_close(broker);
+    broker = rig_open(rig);
+    assert_true(rig_status(broker, "bill").stock > 0);
+    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &number, NULL),
+                     SEQB_OK);
+    assert_int_equal(rig_status(broker, "bill").waits, 0);
+    assert_true(number != last);
+    rig_close(broker);
+    rig->queue.automatic = NULL; /* it is not allowed any more */
+    broker = rig_open(rig);
+    assert_int_equal(queue_find(broker->queue, "bill",
+                                &(struct seqb_sequence *){NULL}, NULL),
+                     SEQB_UNKNOWN_KEY);
+    scene_end(&scene);
+}
+
+static void what_a_cursor_gave_back_is_kept_too(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
+    struct seqb_cursor *cursor;
+    int64_t number;
+    int64_t stock;
+
+    scene_begin(&scene, state);
+    broker = rig_open(rig);
+    assert_int_equal(
+        queue_cursor_open(rig_sequence(broker, "order"), 50, &cursor, NULL),
+        SEQB_OK);
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(queue_cursor_refill(cursor, &number, NULL), SEQB_OK);
+        numbers_add(&scene.numbers, &number, 1);
+        while (cursor->next < cursor->end) {
+            numbers_add(&scene.numbers, &cursor->next, 1);
+            cursor->next++;
+        }
+    }
+    queue_cursor_close(cursor);
+    rig_await_rest(broker);
+    stock = rig_status(broker, "order").stock;
+    rig_close(broker);
+    broker = rig_open(rig);
+    assert_int_equal(rig_status(broker, "order").stock, stock);
+    rig_take(broker, (size_t)stock, &scene.numbers);
+    scene_end(&scene);
+}
+
+/* All that a kill would lose of it is in the file then. */
+static bool is_given(void *context)
+{
+    return rig_status(context, "order").stock == 0;
+}
+
+static bool is_taken_back(void *context)
+{
+    return rig_status(context, "order").stock > 1000;
+}
+
+static void an_idle_sequence_gives_its_stock_and_takes_it_back(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
+    int64_t stock;
+    int64_t values;
+
+    scene_begin(&scene, state);
+    rig->sequences[0].idle_after_ms = 1;
+    rig->sequences[0].max_unused = 4000;
+    broker = rig_open(rig);
+    rig_take(broker, 1900, &scene.numbers);
+    rig_await(is_given, broker);
+    values = granted(rig, broker);
+    stock = values * 4 - 1900;
+    rig->sequences[0].idle_after_ms = 0;
+    rig_take(broker, 1, &scene.numbers); /* a store answers at once */
+    rig_await_rest(broker);
+    if (stock > 1000)
+        rig_await(is_taken_back, broker);
+    rig_close(broker);
+    broker = rig_open(rig);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock, &scene.numbers);
+    assert_true(numbers_count(&scene.numbers) >= (size_t)values * 4);
+    scene_end(&scene);
+}
+
+/* Two brokers of one state directory: the blocks of one are the other's. */
+static void brokers_of_one_folder_share_what_is_kept(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *first;
+    struct rig_broker *second;
+    int64_t stock;
+
+    scene_begin(&scene, state);
+    first = rig_open(rig);
+    second = rig_open(rig);
+    rig_take(first, 10, &scene.numbers);
+    rig_take(second, 10, &scene.numbers);
+    rig_await_rest(first);
+    rig_await_rest(second);
+    stock =
+        rig_status(first, "order").stock + rig_status(second, "order").stock;
+    rig_close(first);
+    rig_close(second);
+    first = rig_open(rig);
+    assert_int_equal(rig_status(first, "order").stock, stock);
+    rig_take(first, (size_t)stock, &scene.numbers);
+    scene_end(&scene);
+}
+
+/* Nothing can be kept without the stores: a gap, and a line of the log. */
+static void stores_that_are_down_at_the_stop_cost_a_gap_only(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
+
+    scene_begin(&scene, state);
+    events_start();
+    broker = rig_open(rig);
+    rig_take(broker, 100, &scene.numbers);
+    rig_set_down(rig, true);
+    rig_close(broker);
+    assert_int_equal(events_count("event=spool_failed", ""), 1);
+    rig_set_down(rig, false);
+    broker = rig_open(rig);
+    rig_take(broker, 2000, &scene.numbers);
+    scene_end(&scene);
+}
+
+static void an_advanced_sequence_keeps_nothing_from_before(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
+    struct numbers later;
+
+    scene_begin(&scene, state);
+    numbers_init(&later);
+    broker = rig_open(rig);
+    rig_take(broker, 100, &scene.numbers);
+    assert_int_equal(queue_advance(broker->queue, "order", 1000000, NULL),
+                     SEQB_OK);
+    rig_close(broker);
+    broker = rig_open(rig);
+    rig_take(broker, 2000, &later);
+    assert_int_equal(numbers_repeats(&later), 0);
+    assert_true(later.values[0] > 1000000); /* sorted by then */
+    numbers_fini(&later);
+    scene_end(&scene);
+}
+
+/* Kept by a broker that has stopped, or for a sequence that is idle: after an
+ * advance, not even a start hands it out. */
+static void a_spool_forgets_what_lies_below_an_advance(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *first;
+    struct rig_broker *second;
+
+    scene_begin(&scene, state);
+    first = rig_open(rig);
+    second = rig_open(rig);
+    rig_take(first, 10, &scene.numbers);
+    rig_close(first);
+    numbers_fini(&scene.numbers);
+    numbers_init(&scene.numbers);
+    assert_int_equal(queue_advance(second->queue, "order", 1000000, NULL),
+                     SEQB_OK);
+    rig_close(second);
+    first = rig_open(rig);
+    rig_take(first, 2000, &scene.numbers);
+    assert_int_equal(numbers_repeats(&scene.numbers), 0);
+    assert_true(scene.numbers.values[0] > 1000000); /* sorted by then */
+    scene_end(&scene);
+}
+
+/* The same history says the store, and yet it is an older one. The ticket is
+ * of another store. */
+static void a_store_that_forgot_what_is_kept_is_raised(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
+
+    scene_begin(&scene, state);
+    broker = rig_open(rig);
+    while (rig_partition(broker, 1).granted < 100)
+        rig_take(broker, 1, &scene.numbers);
+    rig_close(broker);
+    fake_go_back(rig->stores[1], 1000);
+    broker = rig_open(rig);
+    assert_true(rig_status(broker, "order").stock > 0);
+    rig_take(broker, 2000, &scene.numbers);
+    scene_end(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(a_clean_stop_loses_nothing),
+        WINDOWED(a_clean_stop_loses_nothing),
+        DIRECT(the_next_start_needs_no_store_for_its_first_number),
+        DIRECT(a_sequence_that_makes_itself_goes_on_at_once),
+        DIRECT(what_a_cursor_gave_back_is_kept_too),
+        DIRECT(an_idle_sequence_gives_its_stock_and_takes_it_back),
+        DIRECT(brokers_of_one_folder_share_what_is_kept),
+        WINDOWED(brokers_of_one_folder_share_what_is_kept),
+        DIRECT(stores_that_are_down_at_the_stop_cost_a_gap_only),
+        DIRECT(a_spool_forgets_what_lies_below_an_advance),
+        DIRECT(a_store_that_forgot_what_is_kept_is_raised),
+        DIRECT(an_advanced_sequence_keeps_nothing_from_before),
+    };
+
+    return cmocka_run_group_tests_name("keeper", tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who has its turn when many ask, what becomes of a client that does not read,
+ * and how the daemon ends. The broker is a stub, so that the order of numbers
+ * is the order of events.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/reply.h"
+#include "daemon/server.h"
+#include "daemon/session.h"
+#include "support/dialogue.h"
+#include "support/stub_broker.h"
+
+#define PLENTY    1000000000
+#define MINUTE_MS 60000
+#define WHOLE     ((size_t)1 << 30) /* a piece that holds everything */
+#define TURN      4096              /* a session's share of a turn */
+#define HEAVY     10                /* clients that ask for much */
+#define COUNT     INT64_C(100000)   /* at once */
+
+#define INCR_A "*2\r\n$4\r\nINCR\r\n$1\r\na\r\n"
+
+static void assert_heard(const struct talker *talker,
+                         const struct script *script)
+{
+    assert_int_equal(talker->length, script->length);
+    assert_memory_equal(talker->heard, script->data, script->length);
+}
+
+/* What is unsent is bounded, and no number is lost over it. */
+static void a_pipeline_stops_for_a_client_that_does_not_read(void **state)
+{
+    const size_t requests = 200000;
+    struct server *server = NULL;
+    struct talker talker;
+    struct script script = {0};
+    struct script expected = {0};
+    int64_t before = -1;
+    size_t said = 0;
+    size_t more = 1;
+
+    (void)state;
+    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    server = dialogue_server();
+    talker_init(&talker, server);
+    script_add(&script, "INCR a\n", requests);
+    while (more > 0 || server->commands_processed > before) {
+        before = server->commands_processed;
+        more = talker_say(&talker, script.data + said, script.length - said);
+        said += more;
+        dialogue_turn(server);
+        assert_true(TAILQ_FIRST(&server->sessions)->out.length <=
+                    SESSION_UNSENT_MAX + REPLY_NUMBER_MAX);
+    }
+    assert_true(server->commands_processed < (int64_t)requests);
+    dialogue_settle(server, &talker);
+    dialogue_say(server, &talker, script.data + said, script.length - said,
+                 WHOLE);
+    script_add_numbers(&expected, STUB_FIRST, (int64_t)requests);
+    assert_heard(&talker, &expected);
+    server_close(server);
+    talker_fini(&talker);
+    script_fini(&script);
+    script_fini(&expected);
+}
+
+/* --- who asks for much, and who for little --- */
+
+static void a_long_pipeline_is_interrupted_after_a_turn(void **state)
+{
+    struct server *server = NULL;
+    struct talker greedy;
+    struct talker modest;
+    struct script script = {0};
+    struct script expected = {0};
+
+    (void)state;
+    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    server = dialogue_server();
+    talker_init(&greedy, server);
+    talker_init(&modest, server);
+    script_add(&script, "INCR a\n", 5000);
+    assert_int_equal(talker_say(&greedy, script.data, script.length),
+                     script.length);
+    talker_say(&modest, INCR_A, strlen(INCR_A));
+    dialogue_settle(server, &greedy);
+    dialogue_settle(server, &modest);
+    script_add_numbers(&expected, STUB_FIRST + TURN, 1);
+    assert_heard(&modest, &expected);
+    server_close(server);
+    talker_fini(&greedy);
+    talker_fini(&modest);
+    script_fini(&script);
+    script_fini(&expected);
+}
+
+/* The last line that was heard, a number. */
+static int64_t last_number(const struct talker *talker)
+{
+    char text[32] = "";
+    size_t at = talker->length - 2;
+
+    while (at > 0 && talker->heard[at - 1] != '\n')
+        at--;
+    assert_true(talker->heard[at] == ':' && talker->length - at < sizeof text);
+    memcpy(text, talker->heard + at + 1, talker->length - at - 1);
+    return strtoll(text, NULL, 10);
+}
+
+/* Asks for one number and turns the loop until it is there; meanwhile the
+ * others read. Returns the number; none but turns of one session at a time may
+ * lie between two of them. */
+static int64_t number_beside(struct server *server, struct talker *modest,
+                             struct talker *heavy)
+{
+    talker_say(modest, INCR_A, strlen(INCR_A));
+    do {
+        dialogue_turn(server);
+        for (int i = 0; i < HEAVY; i++)
+            talker_hear(&heavy[i]);
+    } while (!talker_hear(modest));
+    return last_number(modest);
+}
+
+static void who_asks_for_much_does_not_stall_who_asks_for_one(void **state)
+{
+    const char request[] = "SEQ.NEXT a COUNT 100000\r\n";
+    struct server *server = NULL;
+    struct talker heavy[HEAVY];
+    struct talker modest;
+    int64_t last = STUB_FIRST;
+    int numbers = 0;
+
+    (void)state;
+    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    server = dialogue_server();
+    talker_init(&modest, server);
+    for (int i = 0; i < HEAVY; i++) {
+        talker_init(&heavy[i], server);
+        talker_say(&heavy[i], request, strlen(request));
+    }
+    dialogue_turn(server); /* each of them has its first turn */
+    while (stub.sequences[0].next < STUB_FIRST + HEAVY * COUNT) {
+        const int64_t number = number_beside(server, &modest, heavy);
+
+        assert_true(number - last <=
+                    (int64_t)(numbers == 0 ? HEAVY + 1 : 2) * TURN);
+        last = number;
+        numbers++;
+    }
+    assert_true(numbers >= HEAVY * COUNT / TURN / 2);
+    for (int i = 0; i < HEAVY; i++) {
+        dialogue_settle(server, &heavy[i]);
+        assert_memory_equal(heavy[i].heard, "*100000\r\n", 9);
+        talker_fini(&heavy[i]);
+    }
+    server_close(server);
+    talker_fini(&modest);
+}
+
+/* --- an end --- */
+
+static void a_drain_answers_what_has_arrived_and_ends(void **state)
+{
+    struct server *server = NULL;
+    struct talker operator;
+    struct talker client;
+    struct script script = {0};
+    struct script expected = {0};
+
+    (void)state;
+    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    server = dialogue_server();
+    talker_init(&operator, server);
+    talker_init(&client, server);
+    script_add(&script, INCR_A, 70);
+    talker_say(&operator, "SEQ.DRAIN\r\nSEQ.HEALTH\r\n", 23);
+    talker_say(&client, script.data, script.length);
+    server_run(server);
+    assert_true(server->is_stopping);
+    assert_true(talker_hear(&client));
+    assert_true(talker_hear(&client) && client.fd < 0);
+    script_add_numbers(&expected, STUB_FIRST, 70);
+    assert_heard(&client, &expected);
+    assert_true(talker_hear(&operator));
+    assert_memory_equal(operator.heard, "+OK\r\n", 5);
+    assert_false(talker_hear(&operator)); /* it is open until the end */
+    server_close(server);
+    assert_true(talker_hear(&operator) && operator.fd<0);
+    talker_fini(&operator);
+    talker_fini(&client);
+    script_fini(&script);
+    script_fini(&expected);
+}
+
+static void health_of_one_that_is_stopping_is_not_serving(void **state)
+{
+    const char script[] = "INCR a\r\nSEQ.HEALTH\r\n";
+    struct server *server = NULL;
+    struct talker operator;
+    struct talker client;
+
+    (void)state;
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    server = dialogue_server();
+    talker_init(&operator, server);
+    talker_init(&client, server);
+    talker_say(&client, script, strlen(script));
+    talker_say(&operator, "SEQ.DRAIN\r\n", 11);
+    dialogue_settle(server, &operator);
+    assert_true(server->is_stopping);
+    stub_refill(1);
+    server_run(server);
+    assert_true(talker_hear(&client));
+    talker_hear(&client);
+    assert_non_null(memmem(client.heard, client.length, "not serving", 11));
+    server_close(server);
+    talker_fini(&operator);
+    talker_fini(&client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pipeline_stops_for_a_client_that_does_not_read),
+        cmocka_unit_test(a_long_pipeline_is_interrupted_after_a_turn),
+        cmocka_unit_test(who_asks_for_much_does_not_stall_who_asks_for_one),
+        cmocka_unit_test(a_drain_answers_what_has_arrived_and_ends),
+        cmocka_unit_test(health_of_one_that_is_stopping_is_not_serving),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which numbers a block has, and how two blocks lie to each other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "queue/spool_block.h"
+
+#define KEY64 "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ.:"
+
+/* Partition 2 of four, runs of 8: 5 * 32 + 2 * 8 and on. */
+#define FIRST (INT64_C(5) * 32 + 16)
+
+static struct spool_block block_of(int64_t first, int64_t length)
+{
+    return (struct spool_block){.key = "order",
+                                .bits = 2,
+                                .memory_bits = 3,
+                                .first = first,
+                                .length = length};
+}
+
+static void partition_is_that_of_the_number(void **state)
+{
+    (void)state;
+    for (int32_t i = 0; i < 4; i++) {
+        const struct spool_block block = block_of(160 + 8 * i + 7, 1);
+
+        assert_int_equal(spool_block_partition(&block), i);
+    }
+}
+
+static const struct {
+    const char *name;
+    struct spool_block block;
+    bool is_sane;
+} sanities[] = {
+    {"a run", {"order", 0, 2, 3, FIRST, 8}, true},
+    {"the rest of a run", {"order", 0, 2, 3, FIRST + 7, 1}, true},
+    {"the first number of all", {"order", 0, 2, 3, 32, 1}, true},
+    {"a counter of 0", {"order", 0, 2, 3, 31, 1}, false},
+    {"nothing", {"order", 0, 2, 3, FIRST, 0}, false},
+    {"less than nothing", {"order", 0, 2, 3, FIRST, -1}, false},
+    {"a negative number", {"order", 0, 2, 3, -FIRST, 1}, false},
+    {"the last number of all", {"order", 0, 2, 3, INT64_MAX, 1}, true},
+    {"beyond the last", {"order", 0, 2, 3, INT64_MAX, 2}, false},
+    {"all of a partition", {"order", 0, 0, 0, 1, INT64_MAX}, true},
+    {"more than all", {"order", 0, 0, 0, 2, INT64_MAX}, false},
+    {"a key that is none", {"or/der", 0, 2, 3, FIRST, 1}, false},
+    {"no key", {"", 0, 2, 3, FIRST, 1}, false},
+    {"the longest key", {KEY64, 0, 2, 3, FIRST, 1}, true},
+    {"a longer key", {KEY64 "x", 0, 2, 3, FIRST, 1}, false},
+    {"too many memory bits", {"order", 0, 2, 21, INT64_MAX / 2, 1}, false},
+    {"negative memory bits", {"order", 0, 2, -1, FIRST, 1}, false},
+    {"too many partitions", {"order", 0, 7, 3, INT64_MAX / 2, 1}, false},
+};
+
+static void block_is_sane_if_such_numbers_can_be(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof sanities / sizeof sanities[0]; i++) {
+        if (spool_block_is_sane(&sanities[i].block) != sanities[i].is_sane)
+            fail_msg("%s", sanities[i].name);
+    }
+}
+
+static const struct {
+    const char *name;
+    struct spool_block a;
+    struct spool_block b;
+    enum spool_meeting meeting;
+} meetings[] = {
+    {"the same",
+     {"a", 0, 2, 3, FIRST, 8},
+     {"a", 0, 2, 3, FIRST, 8},
+     SPOOL_CROSSED},
+    {"the next run",
+     {"a", 0, 2, 3, FIRST, 8},
+     {"a", 0, 2, 3, FIRST + 32, 8},
+     SPOOL_JOINED},
+    {"the run after that",
+     {"a", 0, 2, 3, FIRST, 8},
+     {"a", 0, 2, 3, FIRST + 64, 8},
+     SPOOL_APART},
+    {"in the same run",
+     {"a", 0, 2, 3, FIRST, 3},
+     {"a", 0, 2, 3, FIRST + 3, 5},
+     SPOOL_JOINED},
+    {"a number in common",
+     {"a", 0, 2, 3, FIRST, 4},
+     {"a", 0, 2, 3, FIRST + 3, 5},
+     SPOOL_CROSSED},
+    {"in common over runs",
+     {"a", 0, 2, 3, FIRST + 5, 12},
+     {"a", 0, 2, 3, FIRST + 64, 1},
+     SPOOL_CROSSED},
+    {"joined over runs",
+     {"a", 0, 2, 3, FIRST + 5, 11},
+     {"a", 0, 2, 3, FIRST + 64, 1},
+     SPOOL_JOINED},
+    {"out of order",
+     {"a", 0, 2, 3, FIRST + 32, 8},
+     {"a", 0, 2, 3, FIRST, 8},
+     SPOOL_CROSSED},
+    {"another partition",
+     {"a", 0, 2, 3, FIRST, 80},
+     {"a", 0, 2, 3, FIRST + 8, 8},
+     SPOOL_APART},
+    {"another sequence",
+     {"a", 0, 2, 3, FIRST, 8},
+     {"b", 0, 2, 3, FIRST, 8},
+     SPOOL_APART},
+    {"another pool",
+     {"a", 0, 2, 3, FIRST, 8},
+     {"a", 1, 2, 3, FIRST, 8},
+     SPOOL_APART},
+    {"pools out of order",
+     {"a", 1, 2, 3, FIRST, 8},
+     {"b", 0, 2, 3, FIRST, 8},
+     SPOOL_CROSSED},
+    {"other memory bits",
+     {"a", 0, 2, 3, FIRST, 8},
+     {"a", 0, 2, 4, 1024, 8},
+     SPOOL_CROSSED},
+    {"the ends of all",
+     {"a", 0, 0, 0, 1, INT64_MAX - 1},
+     {"a", 0, 0, 0, INT64_MAX, 1},
+     SPOOL_JOINED},
+};
+
+static void blocks_meet_where_their_numbers_do(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof meetings / sizeof meetings[0]; i++) {
+        if (spool_block_meet(&meetings[i].a, &meetings[i].b) !=
+            meetings[i].meeting)
+            fail_msg("%s", meetings[i].name);
+    }
+}
+
+static void sorted_blocks_are_in_order(void **state)
+{
+    struct spool_block blocks[] = {
+        {"b", 0, 2, 3, FIRST, 8},       {"a", 1, 2, 3, FIRST, 8},
+        {"a", 0, 2, 3, FIRST + 72, 8},  {"a", 0, 2, 3, FIRST + 8, 8},
+        {"a", 0, 2, 3, FIRST + 640, 8}, {"a", 0, 2, 3, FIRST, 8},
+    };
+    const size_t count = sizeof blocks / sizeof blocks[0];
+
+    (void)state;
+    qsort(blocks, count, sizeof blocks[0], spool_block_compare);
+    for (size_t i = 1; i < count; i++)
+        assert_int_equal(spool_block_meet(&blocks[i - 1], &blocks[i]),
+                         SPOOL_APART);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(partition_is_that_of_the_number),
+        cmocka_unit_test(block_is_sane_if_such_numbers_can_be),
+        cmocka_unit_test(blocks_meet_where_their_numbers_do),
+        cmocka_unit_test(sorted_blocks_are_in_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

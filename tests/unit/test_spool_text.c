@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The spool's text: what was written is read, and nothing else is. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/checksum.h"
+#include "platform/text.h"
+#include "queue/spool_text.h"
+
+#define ID        "0123456789abcdef0123456789abcdef"
+#define BODY_SIZE 8192
+
+/* A text as it stands in a file, in memory of just its size. */
+struct bytes {
+    char *data;
+    size_t size;
+};
+
+static struct spool_text sample(struct spool_pool pools[2],
+                                struct spool_block blocks[4])
+{
+    pools[0] = (struct spool_pool){.layout = "pool=main;bits=2",
+                                   .bits = 2,
+                                   .origins = {"o 0", NULL, "o2"}};
+    pools[1] = (struct spool_pool){
+        .layout = "pool=odd;bits=0", .bits = 0, .origins = {"else"}};
+    blocks[0] = (struct spool_block){"bill", 0, 2, 3, 32, 5};
+    blocks[1] = (struct spool_block){"order", 0, 2, 0, 4, 1};
+    blocks[2] = (struct spool_block){"order", 0, 2, 0, 6, INT64_MAX / 4};
+    blocks[3] = (struct spool_block){"order", 1, 0, 20, INT64_MAX, 1};
+    return (struct spool_text){.id = ID,
+                               .ticket = 7,
+                               .place = {1, 64},
+                               .origin = "the store",
+                               .pools = pools,
+                               .pool_count = 2,
+                               .blocks = blocks,
+                               .block_count = 4};
+}
+
+static struct bytes write_sample(void)
+{
+    struct spool_pool pools[2];
+    struct spool_block blocks[4];
+    const struct spool_text text = sample(pools, blocks);
+    struct bytes out;
+    struct seqb_error err;
+
+    if (spool_text_write(&text, &out.data, &out.size, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return out;
+}
+
+static enum seqb_status read_copy(const char *data, size_t size,
+                                  struct seqb_error *err)
+{
+    char *copy = malloc(size + 1);
+    struct spool_text text;
+    enum seqb_status status;
+
+    assert_non_null(copy);
+    memcpy(copy, data, size);
+    status = spool_text_read(copy, size, &text, err);
+    if (status == SEQB_OK)
+        spool_text_fini(&text);
+    free(copy);
+    return status;
+}
+
+static void expect_same_block(const struct spool_block *a,
+                              const struct spool_block *b)
+{
+    assert_string_equal(a->key, b->key);
+    assert_int_equal(a->pool, b->pool);
+    assert_int_equal(a->bits, b->bits);
+    assert_int_equal(a->memory_bits, b->memory_bits);
+    assert_true(a->first == b->first && a->length == b->length);
+}
+
+static void what_was_written_is_read(void **state)
+{
+    struct spool_pool pools[2];
+    struct spool_block blocks[4];
+    const struct spool_text is = sample(pools, blocks);
+    struct bytes bytes = write_sample();
+    struct spool_text out;
+    struct seqb_error err;
+
+    (void)state;
+    bytes.data = realloc(bytes.data, bytes.size + 1);
+    if (spool_text_read(bytes.data, bytes.size, &out, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_string_equal(out.id, is.id);
+    assert_int_equal(out.ticket, is.ticket);
+    assert_int_equal(out.place.pool, is.place.pool);
+    assert_int_equal(out.place.member, is.place.member);
+    assert_string_equal(out.origin, is.origin);
+    assert_int_equal(out.pool_count, 2);
+    assert_string_equal(out.pools[0].layout, is.pools[0].layout);
+    assert_int_equal(out.pools[0].bits, 2);
+    assert_string_equal(out.pools[0].origins[0], "o 0");
+    assert_null(out.pools[0].origins[1]);
+    assert_string_equal(out.pools[0].origins[2], "o2");
+    assert_string_equal(out.pools[1].origins[0], "else");
+    assert_int_equal(out.block_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        expect_same_block(&out.blocks[i], &is.blocks[i]);
+    spool_text_fini(&out);
+    free(bytes.data);
+}
+
+static void spool_without_blocks_is_one(void **state)
+{
+    struct spool_pool pools[2];
+    struct spool_block blocks[4];
+    struct spool_text text = sample(pools, blocks);
+    struct bytes bytes;
+    struct seqb_error err;
+
+    (void)state;
+    text.block_count = 0;
+    assert_int_equal(spool_text_write(&text, &bytes.data, &bytes.size, &err),
+                     SEQB_OK);
+    assert_int_equal(read_copy(bytes.data, bytes.size, &err), SEQB_OK);
+    free(bytes.data);
+}
+
+static void flip(char *bytes, size_t bit)
+{
+    bytes[bit / 8] = (char)((unsigned char)bytes[bit / 8] ^ 1u << bit % 8);
+}
+
+static void every_flipped_bit_is_noticed(void **state)
+{
+    struct bytes bytes = write_sample();
+    struct seqb_error err;
+
+    (void)state;
+    assert_int_equal(read_copy(bytes.data, bytes.size, &err), SEQB_OK);
+    for (size_t i = 0; i < bytes.size * 8; i++) {
+        flip(bytes.data, i);
+        if (read_copy(bytes.data, bytes.size, &err) != SEQB_CORRUPT)
+            fail_msg("bit %zu of byte %zu", i % 8, i / 8);
+        flip(bytes.data, i);
+    }
+    free(bytes.data);
+}
+
+static void every_cut_is_noticed(void **state)
+{
+    struct bytes bytes = write_sample();
+    struct seqb_error err;
+
+    (void)state;
+    for (size_t i = 0; i < bytes.size; i++) {
+        if (read_copy(bytes.data, i, &err) != SEQB_CORRUPT)
+            fail_msg("cut after %zu bytes", i);
+        if (i > 0 &&
+            read_copy(bytes.data + i, bytes.size - i, &err) != SEQB_CORRUPT)
+            fail_msg("%zu bytes are missing before it", i);
+    }
+    free(bytes.data);
+}
+
+static void every_block_of_zeros_is_noticed(void **state)
+{
+    struct bytes bytes = write_sample();
+    struct seqb_error err;
+    char *torn = malloc(bytes.size);
+
+    (void)state;
+    assert_non_null(torn);
+    for (size_t i = 0; i + 16 < bytes.size; i += 16) {
+        memcpy(torn, bytes.data, bytes.size);
+        memset(torn + i, 0, bytes.size - i); /* as after a power cut */
+        assert_int_equal(read_copy(torn, bytes.size, &err), SEQB_CORRUPT);
+        memcpy(torn, bytes.data, bytes.size);
+        memset(torn + i, 0, 16);
+        assert_int_equal(read_copy(torn, bytes.size, &err), SEQB_CORRUPT);
+    }
+    free(torn);
+    free(bytes.data);
+}
+
+static void more_after_the_end_is_noticed(void **state)
+{
+    struct bytes bytes = write_sample();
+    char *twice = malloc(bytes.size * 2);
+    struct seqb_error err;
+
+    (void)state;
+    assert_non_null(twice);
+    memcpy(twice, bytes.data, bytes.size);
+    memcpy(twice + bytes.size, bytes.data, bytes.size);
+    assert_int_equal(read_copy(twice, bytes.size * 2, &err), SEQB_CORRUPT);
+    assert_int_equal(read_copy(twice, bytes.size + 1, &err), SEQB_CORRUPT);
+    free(twice);
+    free(bytes.data);
+}
+
+/* Texts whose checksum is right, and which nobody wrote. */
+#define TOP    "id " ID "\nticket 7 0 0 store\n"
+#define POOLS  "pool 2 layout\npool 0 odd\n"
+#define STORES "origin 0 0 a\norigin 0 2 b\norigin 1 0 c\n"
+#define ALL    TOP POOLS STORES
+#define ORDER  "sequence 0 3 order\n"
+
+static const struct {
+    const char *name;
+    const char *body;
+    size_t count;
+} forgeries[] = {
+    {"no id", "ticket 7 0 0 store\n" POOLS STORES, 0},
+    {"a short id", "id 0123\nticket 7 0 0 store\n" POOLS STORES, 0},
+    {"an id in capitals",
+     "id 0123456789ABCDEF0123456789ABCDEF\nticket 7 0 0 s\n" POOLS STORES, 0},
+    {"no ticket", "id " ID "\n" POOLS STORES, 0},
+    {"a ticket of no pool", "id " ID "\nticket 7 2 0 s\n" POOLS STORES, 0},
+    {"the last ticket there is",
+     "id " ID "\nticket 9223372036854775807 0 0 s\n" POOLS STORES, 0},
+    {"a ticket of no member", "id " ID "\nticket 7 0 65 s\n" POOLS STORES, 0},
+    {"a ticket of no store", "id " ID "\nticket 7 0 0 \n" POOLS STORES, 0},
+    {"no pools", TOP, 0},
+    {"too many partitions", TOP "pool 7 layout\n", 0},
+    {"a layout that is cut", TOP "pool 2 \n", 0},
+    {"a control character", TOP "pool 2 lay\tout\n", 0},
+    {"origins out of order", TOP POOLS "origin 0 2 b\norigin 0 0 a\n", 0},
+    {"an origin twice", TOP POOLS "origin 0 0 a\norigin 0 0 a\n", 0},
+    {"an origin of no partition", TOP POOLS "origin 0 4 a\n", 0},
+    {"an origin of no pool", TOP POOLS "origin 2 0 a\n", 0},
+    {"a sequence of no pool", ALL "sequence 2 3 order\nblock 32 1\n", 1},
+    {"a sequence without a block", ALL ORDER, 0},
+    {"a block of no sequence", ALL "block 32 1\n", 1},
+    {"a key that is none", ALL "sequence 0 3 or/der\nblock 32 1\n", 1},
+    {"too many memory bits", ALL "sequence 0 21 order\nblock 99999999 1\n", 1},
+    {"a block of nothing", ALL ORDER "block 32 0\n", 1},
+    {"a block of counter 0", ALL ORDER "block 31 1\n", 1},
+    {"a block of no origin", ALL ORDER "block 40 1\n", 1},
+    {"a block beyond the end", ALL ORDER "block 9223372036854775799 999\n", 1},
+    {"blocks that cross", ALL ORDER "block 32 9\nblock 64 1\n", 2},
+    {"blocks out of order", ALL ORDER "block 128 1\nblock 64 1\n", 2},
+    {"blocks to be one", ALL ORDER "block 32 1\nblock 33 1\n", 2},
+    {"a sequence twice", ALL ORDER "block 32 1\n" ORDER "block 48 1\n", 2},
+    {"memory bits that differ",
+     ALL ORDER "block 32 1\nsequence 0 4 order\nblock 1024 1\n", 2},
+    {"keys out of order",
+     ALL ORDER "block 32 1\nsequence 0 3 bill\nblock 32 1\n", 2},
+    {"more blocks than are counted", ALL ORDER "block 32 1\nblock 64 1\n", 1},
+    {"fewer blocks than are counted", ALL ORDER "block 32 1\n", 2},
+    {"a zero before a number", ALL ORDER "block 032 1\n", 1},
+    {"a sign", ALL ORDER "block +32 1\n", 1},
+    {"a negative number", ALL ORDER "block -32 1\n", 1},
+    {"too large a number", ALL ORDER "block 9223372036854775808 1\n", 1},
+    {"a space too many", ALL ORDER "block 32  1\n", 1},
+    {"another kind of line", ALL ORDER "block 32 1\nthing\n", 1},
+    {"an empty line", ALL ORDER "block 32 1\n\n", 1},
+    {"two ends", ALL ORDER "block 32 1\nend 1 0123456789abcdef\n", 1},
+};
+
+static size_t forge(char *out, const char *head, const char *body,
+                    const char *count)
+{
+    (void)text_format(out, BODY_SIZE, "%s%send %s ", head, body, count);
+    (void)text_append(out, BODY_SIZE, "%016" PRIx64 "\n",
+                      checksum_of(out, strlen(out)));
+    return strlen(out);
+}
+
+static enum seqb_status read_forged(const char *head, const char *body,
+                                    const char *count, struct seqb_error *err)
+{
+    char text[BODY_SIZE];
+    const size_t size = forge(text, head, body, count);
+
+    return read_copy(text, size, err);
+}
+
+static void right_checksum_is_not_enough(void **state)
+{
+    struct seqb_error err;
+    char count[32];
+
+    (void)state;
+    assert_int_equal(read_forged("seqbroker-spool 1\n",
+                                 ALL ORDER "block 32 1\nblock 48 1\n", "2",
+                                 &err),
+                     SEQB_OK); /* so that it is forged well */
+    for (size_t i = 0; i < sizeof forgeries / sizeof forgeries[0]; i++) {
+        (void)text_format(count, sizeof count, "%zu", forgeries[i].count);
+        if (read_forged("seqbroker-spool 1\n", forgeries[i].body, count,
+                        &err) != SEQB_CORRUPT)
+            fail_msg("%s", forgeries[i].name);
+    }
+}
+
+static const struct {
+    const char *name;
+    const char *head;
+    const char *words;
+} heads[] = {
+    {"of a later version", "seqbroker-spool 2\n", "version"},
+    {"of an earlier version", "seqbroker-spool 0\n", "version"},
+    {"of version 10", "seqbroker-spool 10\n", "version"},
+    {"of something else", "seqbroker-state 1\n", "no spool"},
+    {"with other ends of lines", "seqbroker-spool 1\r\n", "version"},
+};
+
+static void other_versions_and_files_are_none(void **state)
+{
+    struct seqb_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        print_message("  %s\n", heads[i].name);
+        assert_int_equal(read_forged(heads[i].head, ALL, "0", &err),
+                         SEQB_CORRUPT);
+        assert_non_null(strstr(err.text, heads[i].words));
+    }
+    assert_int_equal(read_copy("", 0, &err), SEQB_CORRUPT);
+}
+
+static void count_that_is_no_number_is_refused(void **state)
+{
+    static const char *const counts[] = {"", "x", "-1", "00", "1000000000000"};
+    struct seqb_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        assert_int_equal(
+            read_forged("seqbroker-spool 1\n", ALL, counts[i], &err),
+            SEQB_CORRUPT);
+}
+
+/* An engine of a service may call its origin what it likes. */
+static void origin_that_is_no_line_is_not_written(void **state)
+{
+    struct spool_pool pools[2];
+    struct spool_block blocks[4];
+    struct spool_text text = sample(pools, blocks);
+    struct bytes bytes;
+    struct seqb_error err;
+
+    (void)state;
+    pools[0].origins[0] = "two\nlines";
+    assert_int_equal(spool_text_write(&text, &bytes.data, &bytes.size, &err),
+                     SEQB_INVALID);
+    pools[0].origins[0] = "one";
+    text.origin = "";
+    assert_int_equal(spool_text_write(&text, &bytes.data, &bytes.size, &err),
+                     SEQB_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(spool_without_blocks_is_one),
+        cmocka_unit_test(every_flipped_bit_is_noticed),
+        cmocka_unit_test(every_cut_is_noticed),
+        cmocka_unit_test(every_block_of_zeros_is_noticed),
+        cmocka_unit_test(more_after_the_end_is_noticed),
+        cmocka_unit_test(right_checksum_is_not_enough),
+        cmocka_unit_test(other_versions_and_files_are_none),
+        cmocka_unit_test(count_that_is_no_number_is_refused),
+        cmocka_unit_test(origin_that_is_no_line_is_not_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stripes with one thread: slices, what is taken away from them, fork().
+ * Threads are in test_ring_threads.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "queue/stripe.h"
+#include "support/ring_memory.h"
+
+#define SEGMENTS 8
+
+struct scene {
+    struct ring *ring;
+    struct stripes *stripes;
+};
+
+/* Slices of 4 numbers, over runs of 2^memory_bits in one of four partitions. */
+static struct scene scene_make(int32_t memory_bits)
+{
+    struct scene scene = {.ring = ring_make(SEGMENTS, memory_bits, 2)};
+    void *memory = fork_wiped_new(sizeof *scene.stripes);
+
+    assert_non_null(memory);
+    scene.stripes = stripes_init(memory, scene.ring);
+    stripes_set_slice(scene.stripes, 4);
+    return scene;
+}
+
+static void scene_unmake(struct scene *scene)
+{
+    fork_wiped_free(scene->stripes, sizeof *scene->stripes);
+    ring_unmake(scene->ring, SEGMENTS);
+}
+
+/* As seqb_next does; -1 if there is none. */
+static int64_t take(struct scene *scene)
+{
+    int64_t number = -1;
+
+    if (!stripes_take(scene->stripes, &number) &&
+        stripes_refill(scene->stripes, scene->ring, &number) == RING_EMPTY)
+        return -1;
+    return number;
+}
+
+static void a_new_stripe_holds_nothing(void **state)
+{
+    struct scene scene = scene_make(3);
+    struct ring_slice slices[STRIPES];
+    int64_t number;
+
+    (void)state;
+    assert_false(stripes_take(scene.stripes, &number));
+    assert_int_equal(take(&scene), -1);
+    assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 0);
+    scene_unmake(&scene);
+}
+
+/* Over the bounds of runs: those of a long run are added up another way. */
+static void numbers_come_slice_by_slice(void **state)
+{
+    static const int32_t memory_bits[] = {0, 1, 3, 8, 10};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof memory_bits / sizeof memory_bits[0]; i++) {
+        struct scene scene = scene_make(memory_bits[i]);
+        struct scene same = scene_make(memory_bits[i]);
+        const int64_t first = ((int64_t)5 << memory_bits[i]) + (i > 2);
+        int64_t expected;
+
+        assert_true(ring_push(scene.ring, first, 2000));
+        assert_true(ring_push(scene.ring, 7 * first, 10));
+        assert_true(ring_push(same.ring, first, 2000));
+        assert_true(ring_push(same.ring, 7 * first, 10));
+        while (ring_take(same.ring, &expected) != RING_EMPTY)
+            assert_int_equal(take(&scene), expected);
+        assert_int_equal(take(&scene), -1);
+        scene_unmake(&scene);
+        scene_unmake(&same);
+    }
+}
+
+/* Somebody was faster: that slice is taken from still. */
+static void a_stripe_that_was_just_filled_is_not_filled_again(void **state)
+{
+    struct scene scene = scene_make(3);
+    int64_t number;
+
+    (void)state;
+    assert_true(ring_push(scene.ring, 0, 8));
+    assert_int_equal(take(&scene), 0);
+    assert_int_equal(stripes_refill(scene.stripes, scene.ring, &number),
+                     RING_TAKEN);
+    assert_int_equal(number, 4);
+    for (int64_t i = 1; i < 4; i++)
+        assert_int_equal(take(&scene), i);
+    for (int64_t i = 5; i < 8; i++)
+        assert_int_equal(take(&scene), i);
+    assert_int_equal(take(&scene), -1);
+    scene_unmake(&scene);
+}
+
+/* By another thread, that is just filling it. */
+static void a_stripe_that_is_held_is_left_alone(void **state)
+{
+    struct scene scene = scene_make(3);
+    struct stripe *stripe;
+
+    (void)state;
+    assert_true(ring_push(scene.ring, 0, 16));
+    for (int64_t i = 0; i < 4; i++)
+        assert_int_equal(take(&scene), i);
+    stripe = &scene.stripes->stripes[stripe_mine];
+    assert_false(atomic_flag_test_and_set(&stripe->is_held));
+    assert_int_equal(take(&scene), 4);
+    assert_int_equal(ring_stock(scene.ring), 11);
+    atomic_flag_clear(&stripe->is_held);
+    for (int64_t i = 5; i < 8; i++)
+        assert_int_equal(take(&scene), i);
+    scene_unmake(&scene);
+}
+
+static void closed_stripes_take_from_the_ring(void **state)
+{
+    struct scene scene = scene_make(3);
+    struct ring_slice slices[STRIPES];
+
+    (void)state;
+    stripes_set_slice(scene.stripes, 0);
+    assert_true(ring_push(scene.ring, 0, 8));
+    for (int64_t i = 0; i < 8; i++) {
+        assert_int_equal(take(&scene), i);
+        assert_int_equal(ring_stock(scene.ring), 7 - i);
+        assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 0);
+    }
+    scene_unmake(&scene);
+}
+
+/* After `taken` numbers of slices of 4. */
+static void gather_after(int taken, int32_t memory_bits)
+{
+    struct scene scene = scene_make(memory_bits);
+    const size_t left = (size_t)(4 - (taken - 1) % 4 - 1);
+    struct ring_slice slices[STRIPES];
+    int64_t last = 0;
+    int64_t number;
+    size_t n;
+
+    assert_true(ring_push(scene.ring, (int64_t)4 << memory_bits, 1024));
+    for (int i = 0; i < taken; i++)
+        last = take(&scene);
+    n = taken % 2 == 0 ? stripes_gather(scene.stripes, scene.ring, slices)
+                       : stripes_gather_all(scene.stripes, scene.ring, slices);
+    assert_int_equal(n, left > 0);
+    assert_false(stripes_take(scene.stripes, &number));
+    for (size_t i = 0; i < left; i++) {
+        number = ring_number(scene.ring->shape, slices[0].base,
+                             slices[0].position + i);
+        assert_true(number > last);
+        last = number;
+    }
+    if (left > 0)
+        assert_int_equal(slices[0].count, left);
+    assert_true(take(&scene) > last);
+    scene_unmake(&scene);
+}
+
+static void what_a_stripe_holds_can_be_taken_away(void **state)
+{
+    (void)state;
+    for (int32_t memory_bits = 1; memory_bits <= 9; memory_bits += 4) {
+        for (int taken = 1; taken <= 8; taken++)
+            gather_after(taken, memory_bits);
+    }
+}
+
+/* What is low is told by who fills a stripe. */
+static void filling_a_stripe_falls_to_the_mark(void **state)
+{
+    struct scene scene = scene_make(3);
+    int64_t number;
+
+    (void)state;
+    assert_true(ring_push(scene.ring, 0, 16));
+    ring_set_low(scene.ring, 9);
+    assert_int_equal(stripes_refill(scene.stripes, scene.ring, &number),
+                     RING_TAKEN);
+    for (int i = 0; i < 3; i++)
+        assert_true(stripes_take(scene.stripes, &number));
+    assert_int_equal(stripes_refill(scene.stripes, scene.ring, &number),
+                     RING_TAKEN_LOW);
+    scene_unmake(&scene);
+}
+
+static void a_forked_child_finds_empty_stripes(void **state)
+{
+    struct scene scene = scene_make(3);
+    int status;
+    pid_t child;
+
+    (void)state;
+    assert_true(ring_push(scene.ring, 0, 16));
+    assert_int_equal(take(&scene), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(take(&scene) == -1 ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(take(&scene), 1);
+    scene_unmake(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_stripe_holds_nothing),
+        cmocka_unit_test(numbers_come_slice_by_slice),
+        cmocka_unit_test(a_stripe_that_was_just_filled_is_not_filled_again),
+        cmocka_unit_test(a_stripe_that_is_held_is_left_alone),
+        cmocka_unit_test(closed_stripes_take_from_the_ring),
+        cmocka_unit_test(what_a_stripe_holds_can_be_taken_away),
+        cmocka_unit_test(filling_a_stripe_falls_to_the_mark),
+        cmocka_unit_test(a_forked_child_finds_empty_stripes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

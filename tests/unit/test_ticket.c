@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tickets: no value comes twice from one history of a store, none is skipped
+ * by one taker, and a store that changed is told by its origin. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "support/rig.h"
+
+#define NAME "0123456789abcdef0123456789abcdef"
+
+static enum seqb_status take(struct rig_broker *broker, int32_t member,
+                             struct ha_ticket *out, struct seqb_error *err)
+{
+    const struct ha_place place = {0, member};
+
+    return ha_ticket(broker->ha, place, NAME, clock_now_ms() + RIG_PATIENCE_MS,
+                     out, err);
+}
+
+static struct ha_ticket must_take(struct rig_broker *broker, int32_t member)
+{
+    struct ha_ticket ticket;
+    struct seqb_error err;
+
+    if (take(broker, member, &ticket, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return ticket;
+}
+
+static void expect_refused(struct rig_broker *broker, int32_t member,
+                           enum seqb_status status, const char *words)
+{
+    struct ha_ticket ticket;
+    struct seqb_error err;
+
+    assert_int_equal(take(broker, member, &ticket, &err), status);
+    rig_expect_words(err.text, words);
+}
+
+static void tickets_follow_each_other_over_restarts(void **state)
+{
+    struct rig *rig = *state;
+    int64_t last = 0;
+
+    for (int i = 0; i < 3; i++) {
+        struct rig_broker *broker = rig_open(rig);
+
+        for (int j = 0; j < 5; j++) {
+            const struct ha_ticket ticket = must_take(broker, 0);
+
+            assert_int_equal(ticket.value, last + 1);
+            assert_string_equal(ticket.origin, "fake:store-0:0");
+            last = ticket.value;
+        }
+        rig_close(broker);
+    }
+    assert_int_equal(fake_value(rig->stores[0], "ticket/main/0/" NAME), last);
+}
+
+static void each_place_has_tickets_of_its_own(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+
+    for (int32_t member = 0; member < 2; member++)
+        assert_int_equal(must_take(broker, member).value, 1);
+    assert_int_equal(fake_value(rig->stores[1], "ticket/main/1/" NAME), 1);
+}
+
+/* A sequence may have the same name. */
+static void ticket_is_no_number_of_a_sequence(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->sequences[1].key = NAME;
+    rig->queue.sequence_count = 2;
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    assert_int_equal(must_take(broker, 0).value, 1);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/" NAME), -1);
+    assert_int_equal(fake_value(rig->stores[0], "window/main/0/" NAME), -1);
+    numbers_fini(&numbers);
+}
+
+static void store_that_changed_says_so_and_skips(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct ha_ticket before = must_take(broker, 0);
+    struct ha_ticket after;
+
+    fake_change_origin(rig->stores[0]);
+    fake_restart(rig->stores[0]);
+    rig_close(broker);
+    broker = rig_open(rig);
+    after = must_take(broker, 0);
+    assert_string_not_equal(after.origin, before.origin);
+    assert_true(after.value > before.value + 1);
+}
+
+static void store_that_cannot_answer_gives_none(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+
+    (void)must_take(broker, 0);
+    fake_set_down(rig->stores[0], true);
+    expect_refused(broker, 0, SEQB_UNAVAILABLE, "backend b0");
+    expect_refused(broker, 0, SEQB_UNAVAILABLE, "not usable");
+    fake_set_down(rig->stores[0], false);
+    rig_await_use(broker, 0);
+    (void)must_take(broker, 0);
+}
+
+/* It is spent: the next one is not that which was expected. */
+static void ticket_whose_answer_is_lost_is_skipped(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+
+    assert_int_equal(must_take(broker, 0).value, 1);
+    fake_lose_answers(rig->stores[0], FAKE_RESERVE, 1);
+    expect_refused(broker, 0, SEQB_UNAVAILABLE, "backend b0");
+    rig_await_use(broker, 0);
+    assert_int_equal(must_take(broker, 0).value, 3);
+}
+
+static void no_time_left_asks_for_none(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    const struct ha_place place = {0, 0};
+    struct ha_ticket ticket;
+    struct seqb_error err;
+
+    assert_int_equal(
+        ha_ticket(broker->ha, place, NAME, clock_now_ms(), &ticket, &err),
+        SEQB_UNAVAILABLE);
+    rig_expect_words(err.text, "no time");
+    assert_int_equal(must_take(broker, 0).value, 1);
+}
+
+static void place_without_a_direct_store_gives_none(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    static const int32_t members[] = {-1, 2, 65};
+
+    rig_shape(rig, RIG_DIRECT, 1);
+    broker = rig_open(rig);
+    for (size_t i = 0; i < 3; i++)
+        expect_refused(broker, members[i], SEQB_LAYOUT, "no direct store");
+}
+
+static void authority_comes_before_partitions(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct ha_place place;
+
+    /* The only direct store of a windowed pool is past its two partitions. */
+    assert_true(ha_place_at(broker->ha, 0, &place));
+    assert_int_equal(place.pool, 0);
+    assert_int_equal(place.member, 2);
+    assert_false(ha_place_at(broker->ha, 1, &place));
+    assert_int_equal(must_take(broker, 2).value, 1);
+    expect_refused(broker, 0, SEQB_LAYOUT, "no direct store");
+    assert_int_equal(fake_value(rig->authority, "ticket/main/2/" NAME), 1);
+}
+
+static void partitions_are_places_in_their_order(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct ha_place place;
+
+    rig_shape(rig, RIG_DIRECT, 2);
+    broker = rig_open(rig);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(ha_place_at(broker->ha, i, &place));
+        assert_int_equal(place.member, i);
+    }
+    assert_false(ha_place_at(broker->ha, 4, &place));
+}
+
+static void origin_is_known_as_it_was_last(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    char origin[SEQB_ORIGIN_SIZE];
+    struct ha_ticket ticket;
+    struct seqb_error err;
+
+    assert_int_equal(ha_pool_origin(pool, 1, origin), HA_ORIGIN_NOW);
+    assert_string_equal(origin, "fake:store-1:0");
+    fake_set_down(rig->stores[1], true);
+    assert_int_not_equal(take(broker, 1, &ticket, &err), SEQB_OK);
+    assert_int_equal(ha_pool_origin(pool, 1, origin), HA_ORIGIN_PAST);
+    assert_string_equal(origin, "fake:store-1:0");
+    rig_close(broker);
+    broker = rig_open(rig);
+    pool = ha_pool_at(broker->ha, 0);
+    assert_int_equal(ha_pool_origin(pool, 1, origin), HA_ORIGIN_NONE);
+    fake_change_origin(rig->stores[1]);
+    fake_set_down(rig->stores[1], false);
+    rig_await_use(broker, 1);
+    assert_int_equal(ha_pool_origin(pool, 1, origin), HA_ORIGIN_NOW);
+    assert_string_equal(origin, "fake:store-1:1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(tickets_follow_each_other_over_restarts),
+        DIRECT(each_place_has_tickets_of_its_own),
+        DIRECT(ticket_is_no_number_of_a_sequence),
+        DIRECT(store_that_changed_says_so_and_skips),
+        DIRECT(store_that_cannot_answer_gives_none),
+        DIRECT(ticket_whose_answer_is_lost_is_skipped),
+        DIRECT(no_time_left_asks_for_none),
+        DIRECT(place_without_a_direct_store_gives_none),
+        WINDOWED(authority_comes_before_partitions),
+        DIRECT(partitions_are_places_in_their_order),
+        DIRECT(origin_is_known_as_it_was_last),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first numbers after a start: fetched before it ends, or within one round
+ * trip of the one who asks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ha/layout.h"
+#include "platform/text.h"
+#include "support/events.h"
+#include "support/rig.h"
+
+#define SHORT_MS 50
+#define MANY     20
+
+static void be_warm(struct rig *rig)
+{
+    rig->sequences[0].prefetch = true;
+    rig->sequences[0].warm = true;
+    rig->queue.warm_timeout_ms = RIG_FOREVER_MS;
+}
+
+static void expect_full(const struct rig_broker *broker, const char *key)
+{
+    const struct seqb_sequence_status status = rig_status(broker, key);
+
+    assert_true(status.stock > 0);
+    assert_true(status.stock >= status.low_water);
+    assert_int_equal(status.waits, 0);
+    assert_int_equal(status.taken, 0);
+}
+
+static void a_warm_ring_is_full_when_the_start_is_over(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    int64_t numbers[128];
+    struct numbers all;
+    size_t taken;
+
+    numbers_init(&all);
+    be_warm(rig);
+    events_start();
+    broker = rig_open(rig);
+    expect_full(broker, "order");
+    assert_int_equal(queue_try_many(rig_sequence(broker, "order"), 128, numbers,
+                                    &taken, NULL),
+                     SEQB_OK);
+    numbers_add(&all, numbers, taken);
+    assert_int_equal(numbers_repeats(&all), 0);
+    assert_int_equal(rig_status(broker, "order").waits, 0);
+    assert_int_equal(events_count("event=cold", ""), 0);
+    numbers_fini(&all);
+}
+
+/* Grants may be small, and come from one partition only. */
+static void it_is_filled_by_small_grants_too(void **state)
+{
+    struct rig *rig = *state;
+
+    be_warm(rig);
+    rig->queue.interval_ms = 1;
+    fake_set_grant_max(rig->stores[0], 3);
+    fake_fail(rig->stores[1], FAKE_RESERVE, INT64_MAX, SEQB_UNREACHABLE);
+    expect_full(rig_open(rig), "order");
+}
+
+static void the_others_are_asked_for_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+
+    be_warm(rig);
+    rig->queue.sequence_count = 2;
+    broker = rig_open(rig);
+    expect_full(broker, "order");
+    assert_int_equal(rig_status(broker, "bill").stock, 0);
+    assert_int_equal(rig_status(broker, "bill").in_flight, 0);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill"), -1);
+    assert_int_equal(fake_value(rig->stores[1], "main/1/bill"), -1);
+}
+
+static void rows_of_warm_sequences_are_filled_side_by_side(void **state)
+{
+    struct rig *rig = *state;
+    struct queue_sequence_options sequences[MANY];
+    char keys[MANY][32];
+    struct rig_broker *broker;
+
+    be_warm(rig);
+    for (size_t i = 0; i < MANY; i++) {
+        (void)text_format(keys[i], sizeof keys[i], "row.%zu", i);
+        sequences[i] = rig->sequences[0];
+        sequences[i].key = keys[i];
+    }
+    rig->queue.sequences = sequences;
+    rig->queue.sequence_count = MANY;
+    /* While one call takes its time, the others are posted. */
+    for (size_t i = 0; i < 2; i++)
+        fake_set_delay(rig->stores[i], 5);
+    broker = rig_open(rig);
+    /* One after the other would be a round trip each. */
+    for (size_t i = 0; i < 2; i++)
+        assert_true(fake_calls(rig->stores[i], FAKE_RESERVE) < MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_true(rig_sequence(broker, keys[i]) != NULL);
+    rig_close(broker); /* before the options go */
+}
+
+static void a_start_goes_on_if_stores_give_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    int64_t number;
+
+    be_warm(rig);
+    rig->queue.warm_timeout_ms = SHORT_MS;
+    fake_fail(rig->stores[0], FAKE_RESERVE, INT64_MAX, SEQB_UNREACHABLE);
+    fake_fail(rig->stores[1], FAKE_RESERVE, INT64_MAX, SEQB_UNREACHABLE);
+    events_start();
+    broker = rig_open(rig);
+    assert_int_equal(
+        events_count("event=cold sequences=1 keys=order reason=", ""), 1);
+    assert_int_equal(rig_status(broker, "order").stock, 0);
+    fake_fail(rig->stores[0], FAKE_RESERVE, 0, SEQB_OK);
+    fake_fail(rig->stores[1], FAKE_RESERVE, 0, SEQB_OK);
+    assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
+}
+
+static void of_many_that_are_cold_some_are_named_in_one_line(void **state)
+{
+    struct rig *rig = *state;
+    struct queue_sequence_options sequences[MANY];
+    char keys[MANY][32];
+
+    be_warm(rig);
+    rig->queue.warm_timeout_ms = SHORT_MS;
+    for (size_t i = 0; i < MANY; i++) {
+        (void)text_format(keys[i], sizeof keys[i], "a-rather-long-key.%02zu",
+                          i);
+        sequences[i] = rig->sequences[0];
+        sequences[i].key = keys[i];
+    }
+    rig->queue.sequences = sequences;
+    rig->queue.sequence_count = MANY;
+    fake_fail(rig->stores[0], FAKE_RESERVE, INT64_MAX, SEQB_UNREACHABLE);
+    fake_fail(rig->stores[1], FAKE_RESERVE, INT64_MAX, SEQB_UNREACHABLE);
+    events_start();
+    rig_close(rig_open(rig));
+    assert_int_equal(events_count("event=cold", ""), 1);
+    assert_int_equal(events_count("sequences=20 keys=a-rather-long-key.00,"
+                                  "a-rather-long-key.01,",
+                                  "key.08,... reason="),
+                     1);
+}
+
+/* The start would wait for ever. */
+static void one_that_is_exhausted_is_not_waited_for(void **state)
+{
+    struct rig *rig = *state;
+
+    be_warm(rig);
+    rig_close(rig_open(rig));
+    fake_put(rig->stores[0], "main/0/order", layout_counter_max(1, 2));
+    fake_put(rig->stores[1], "main/1/order", layout_counter_max(1, 2));
+    events_start();
+    (void)rig_open(rig);
+    assert_int_equal(events_count("event=cold", "keys=order"), 1);
+}
+
+/* --- without it --- */
+
+static int64_t calls_but_reserve(struct rig *rig)
+{
+    static const enum fake_call calls[] = {FAKE_OPEN, FAKE_RAISE, FAKE_INSTALL,
+                                           FAKE_CLAIM};
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        sum += fake_calls(rig->stores[0], calls[i]);
+    return sum;
+}
+
+/* It was admitted by the start. */
+static void a_listed_sequence_gives_its_first_number_in_one_call(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    int64_t before;
+    int64_t number;
+
+    rig_shape(rig, RIG_DIRECT, 0);
+    broker = rig_open(rig);
+    before = calls_but_reserve(rig);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
+    assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 1);
+    assert_int_equal(calls_but_reserve(rig), before);
+}
+
+/* Its bits are claimed first. */
+static void an_automatic_one_needs_two(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    int64_t before;
+    int64_t number;
+
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "bill";
+    rig->queue.auto_limit = 1;
+    broker = rig_open(rig);
+    before = calls_but_reserve(rig);
+    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &number, NULL),
+                     SEQB_OK);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 1);
+    assert_int_equal(calls_but_reserve(rig), before + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(a_warm_ring_is_full_when_the_start_is_over),
+        WINDOWED(a_warm_ring_is_full_when_the_start_is_over),
+        DIRECT(it_is_filled_by_small_grants_too),
+        DIRECT(the_others_are_asked_for_nothing),
+        DIRECT(rows_of_warm_sequences_are_filled_side_by_side),
+        DIRECT(a_start_goes_on_if_stores_give_nothing),
+        DIRECT(of_many_that_are_cold_some_are_named_in_one_line),
+        DIRECT(one_that_is_exhausted_is_not_waited_for),
+        DIRECT(a_listed_sequence_gives_its_first_number_in_one_call),
+        DIRECT(an_automatic_one_needs_two),
+    };
+
+    return cmocka_run_group_tests_name("warm", tests, NULL, NULL);
+}
