@@ -5,10 +5,7 @@
  * partition, beside the same store asked directly for one number at a time over
  * one connection, in turn in one run; grants of one value each; and the round
  * trips of one call for 1, 10 and 100 hungry counters, counted by a relay.
- *
- *   bench_engines [SECONDS_A_RUN [RUNS]]
  */
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,44 +18,68 @@
 
 #include "backends/backends.h"
 #include "bench/direct.h"
+#include "bench/now.h"
 #include "bench/relay.h"
+#include "bench/report.h"
 #include "bench/stores.h"
-#include "platform/clock.h"
 #include "platform/text.h"
 #include "support/folder.h"
+#include "support/servers.h"
 
-#define RUNS_MAX       21
 #define AT_ONCE        1000 /* numbers in one call */
 #define LIMIT          ((int64_t)1 << 40)
 #define GRANTS_COUNTER "grants/0/order"
 #define WINDOW_BITS    20
 #define HUNGRY_MAX     100
 
-static double seconds = 1.0;
-static int runs = 5;
+enum { ENGINE, BITS, RATE, PEER, DIRECT, RATIO };
 
-static double now_s(void)
-{
-    return (double)clock_now_us() / 1e6;
-}
+static const struct report_column columns[] = {
+    [ENGINE] = {"engine", NULL, BAR_NONE, PLOT_NOT},
+    [BITS] = {"memory bits", NULL, BAR_NONE, PLOT_NOT},
+    [RATE] = {"seqbroker", "million/s", BAR_NONE, PLOT_LOG},
+    [PEER] = {"asked directly by", NULL, BAR_NONE, PLOT_NOT},
+    [DIRECT] = {"asked directly", "numbers/s", BAR_NONE, PLOT_LOG},
+    [RATIO] = {"ratio", "", BAR_NONE, PLOT_NOT},
+};
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
+static const struct report_table engines = {
+    "engines", "Each engine alone", NULL, SHAPE_BARS, columns, 6};
 
-    return (x > y) - (x < y);
-}
+enum {
+    G_ENGINE,
+    G_GRANTS,
+    G_TRIPS_1,
+    G_US_1,
+    G_TRIPS_10,
+    G_US_10,
+    G_TRIPS_100,
+    G_US_100
+};
 
-static double median(double *values)
-{
-    qsort(values, (size_t)runs, sizeof *values, compare);
-    return values[runs / 2];
-}
+static const struct report_column grant_columns[] = {
+    [G_ENGINE] = {"engine", NULL, BAR_NONE, PLOT_NOT},
+    [G_GRANTS] = {"grants of one value", "1/s", BAR_NONE, PLOT_LOG},
+    [G_TRIPS_1] = {"1 counter: round trips", "", BAR_NONE, PLOT_NOT},
+    [G_US_1] = {"1 counter", "us", BAR_NONE, PLOT_LOG},
+    [G_TRIPS_10] = {"10: round trips", "", BAR_NONE, PLOT_NOT},
+    [G_US_10] = {"10 counters", "us", BAR_NONE, PLOT_LOG},
+    [G_TRIPS_100] = {"100: round trips", "", BAR_NONE, PLOT_NOT},
+    [G_US_100] = {"100 counters", "us", BAR_NONE, PLOT_LOG},
+};
+
+static const struct report_table grants_table = {
+    "grants", "The engine by itself", NULL, SHAPE_BARS, grant_columns, 8};
+
+struct bench {
+    struct report *report;
+    double seconds;
+    int runs;
+};
 
 /* --- through the library --- */
 
-static double broker_rate(struct seqb_sequence *sequence)
+static double broker_rate(struct seqb_sequence *sequence, double seconds)
 {
     static int64_t numbers[AT_ONCE];
     const double start = now_s();
@@ -73,7 +94,8 @@ static double broker_rate(struct seqb_sequence *sequence)
     return (double)taken / (now_s() - start);
 }
 
-static double direct_rate(const struct direct_kind *kind, struct direct *direct)
+static double direct_rate(const struct direct_kind *kind, struct direct *direct,
+                          double seconds)
 {
     const double start = now_s();
     int64_t taken = 0;
@@ -114,30 +136,32 @@ static struct seqb_broker *open_broker(const struct store *store,
     return broker;
 }
 
-static void bench_numbers(struct store *store, int memory_bits)
+static void bench_numbers(const struct bench *bench, struct store *store,
+                          int memory_bits)
 {
     struct seqb_broker *broker = open_broker(store, memory_bits);
     struct direct *direct =
         store->direct->open(store->direct_path, store->port);
     struct seqb_sequence *sequence = NULL;
-    double ours[RUNS_MAX];
-    double theirs[RUNS_MAX];
-    double ratios[RUNS_MAX];
-    double ratio;
 
     assert_non_null(direct);
     assert_int_equal(seqb_sequence(broker, "order", &sequence, NULL), SEQB_OK);
-    (void)broker_rate(sequence); /* not counted: the ring grows */
-    for (int i = 0; i < runs; i++) {
-        ours[i] = broker_rate(sequence);
-        theirs[i] = direct_rate(store->direct, direct);
-        ratios[i] = ours[i] / theirs[i];
+    report_row(bench->report);
+    report_text(bench->report, ENGINE, "%s", store->ops->engine);
+    report_text(bench->report, BITS, "%d", memory_bits);
+    report_text(bench->report, PEER, "%s", store->direct->what);
+    /* Not counted: the ring grows with the demand. */
+    (void)broker_rate(sequence, bench->seconds);
+    for (int i = 0; i < bench->runs; i++) {
+        const double ours = broker_rate(sequence, bench->seconds);
+        const double theirs =
+            direct_rate(store->direct, direct, bench->seconds);
+
+        report_sample(bench->report, RATE, ours / 1e6);
+        report_sample(bench->report, DIRECT, theirs);
+        report_sample(bench->report, RATIO, ours / theirs);
     }
-    ratio = median(ratios); /* sorts them */
-    print_message("| %s | %d | %.0f | %s | %.0f | %.0f | %.0f ... %.0f |\n",
-                  store->ops->engine, memory_bits, median(ours),
-                  store->direct->what, median(theirs), ratio, ratios[0],
-                  ratios[runs - 1]);
+    report_row_end(bench->report);
     store->direct->close(direct);
     seqb_close(broker);
 }
@@ -189,98 +213,101 @@ static void grant_one(const struct store *store, struct seqb_backend *backend)
         fail_msg("%s", request.error.text);
 }
 
-static void bench_grants(const struct store *store)
+static void bench_grants(const struct bench *bench, const struct store *store)
 {
     struct seqb_backend *backend = open_backend(store, store->port);
-    double rates[RUNS_MAX];
 
     counter_prepare(store, backend, GRANTS_COUNTER);
-    for (int i = 0; i < runs; i++) {
+    for (int i = 0; i < bench->runs; i++) {
         const double start = now_s();
         int64_t grants = 0;
 
-        for (; now_s() - start < seconds; grants++)
+        for (; now_s() - start < bench->seconds; grants++)
             grant_one(store, backend);
-        rates[i] = (double)grants / (now_s() - start);
+        report_sample(bench->report, G_GRANTS,
+                      (double)grants / (now_s() - start));
     }
-    print_message("| %s | %.0f |", store->ops->engine, median(rates));
     store->ops->close(backend);
 }
 
-/* The round trips and time of one call for `n` counters that exist. */
-static void bench_hungry(const struct store *store, size_t n)
+/* How long one call for `n` counters takes, in us. */
+static double call_us(const struct store *store, struct seqb_backend *backend,
+                      char names[][SEQB_COUNTER_SIZE], size_t n)
+{
+    struct seqb_request requests[HUNGRY_MAX];
+    const int64_t start_ns = now_ns();
+
+    for (size_t i = 0; i < n; i++)
+        requests[i] = request_of(store, names[i]);
+    assert_int_equal(store->ops->reserve(backend, requests, n, NULL), SEQB_OK);
+    return (double)(now_ns() - start_ns) / 1000;
+}
+
+/* The round trips and time of one call for `n` counters that exist: into
+ * `column` and the next. */
+static void bench_hungry(const struct bench *bench, const struct store *store,
+                         size_t n, size_t column)
 {
     static char names[HUNGRY_MAX][SEQB_COUNTER_SIZE];
-    struct seqb_request requests[HUNGRY_MAX];
     struct relay *relay = store->port == 0 ? NULL : relay_new(store->port);
     struct seqb_backend *backend =
         open_backend(store, relay == NULL ? 0 : relay_port(relay));
-    double us[RUNS_MAX];
-    int64_t before = 0;
 
     for (size_t i = 0; i < n; i++) {
         (void)text_format(names[i], sizeof names[i], "h%zu/0/k%zu", n, i);
         counter_prepare(store, backend, names[i]);
     }
-    for (int run = -1; run < runs; run++) { /* the first one makes them */
-        const int64_t start_us = clock_now_us();
+    (void)call_us(store, backend, names, n); /* makes them */
+    for (int run = 0; run < bench->runs; run++) {
+        const int64_t before = relay == NULL ? 0 : relay_trips(relay);
 
-        before = relay == NULL ? 0 : relay_trips(relay);
-        for (size_t i = 0; i < n; i++)
-            requests[i] = request_of(store, names[i]);
-        assert_int_equal(store->ops->reserve(backend, requests, n, NULL),
-                         SEQB_OK);
-        if (run >= 0)
-            us[run] = (double)(clock_now_us() - start_us);
+        report_sample(bench->report, column + 1,
+                      call_us(store, backend, names, n));
+        if (relay != NULL)
+            report_sample(bench->report, column,
+                          (double)(relay_trips(relay) - before));
     }
     if (relay == NULL)
-        print_message(" - (%.0f us) |", median(us));
-    else
-        print_message(" %" PRId64 " (%.0f us) |", relay_trips(relay) - before,
-                      median(us));
+        report_text(bench->report, column, "none");
     store->ops->close(backend);
     relay_free(relay);
 }
 
 /* --- all of them --- */
 
-static void bench_engines(void **state)
+static void grants_row(const struct bench *bench, const struct store *store)
 {
-    static struct store stores[STORES_MAX];
-    char folder[] = "/tmp/seqb-XXXXXX";
-    size_t count;
-
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    count = stores_start(stores, folder);
-    print_message("| engine | memory bits | numbers/s | asked directly by | "
-                  "numbers/s | ratio | min ... max |\n"
-                  "|---|---|---|---|---|---|---|\n");
-    for (size_t i = 0; i < count; i++) {
-        bench_numbers(&stores[i], 3);
-        bench_numbers(&stores[i], 10);
-    }
-    print_message("\n| engine | grants/s of one value | round trips for 1 "
-                  "counter | 10 | 100 |\n|---|---|---|---|---|\n");
-    for (size_t i = 0; i < count; i++) {
-        bench_grants(&stores[i]);
-        bench_hungry(&stores[i], 1);
-        bench_hungry(&stores[i], 10);
-        bench_hungry(&stores[i], 100);
-        print_message("\n");
-    }
-    folder_remove(folder);
+    report_row(bench->report);
+    report_text(bench->report, G_ENGINE, "%s", store->ops->engine);
+    bench_grants(bench, store);
+    bench_hungry(bench, store, 1, G_TRIPS_1);
+    bench_hungry(bench, store, 10, G_TRIPS_10);
+    bench_hungry(bench, store, HUNGRY_MAX, G_TRIPS_100);
+    report_row_end(bench->report);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bench_engines)};
+    static struct store stores[STORES_MAX];
+    struct report_arguments arguments = {.span = 0.4, .runs = 5};
+    char folder[] = "/tmp/seqb-XXXXXX";
+    struct bench bench;
+    size_t count;
 
-    if (argc > 1)
-        seconds = strtod(argv[1], NULL);
-    if (argc > 2)
-        runs = atoi(argv[2]);
-    if (runs < 1 || runs > RUNS_MAX)
-        return 2;
-    return cmocka_run_group_tests_name("bench_engines", tests, NULL, NULL);
+    bench.report = report_open(argc, argv, &arguments);
+    bench.seconds = arguments.span;
+    bench.runs = arguments.runs;
+    block_sigpipe();
+    assert_non_null(mkdtemp(folder));
+    count = stores_start(stores, folder);
+    report_table(bench.report, &engines);
+    for (size_t i = 0; i < count; i++) {
+        bench_numbers(&bench, &stores[i], 3);
+        bench_numbers(&bench, &stores[i], 10);
+    }
+    report_table(bench.report, &grants_table);
+    for (size_t i = 0; i < count; i++)
+        grants_row(&bench, &stores[i]);
+    folder_remove(folder);
+    return report_close(bench.report);
 }

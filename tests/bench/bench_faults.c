@@ -2,18 +2,14 @@
 /*
  * What a caller of seqb_next feels while one, two, three and all of a pool's
  * four stores fail: two Redis servers, a MariaDB and a PostgreSQL, each behind
- * a fault proxy and, for root, a firewall. Bars stand beside the figures; what
- * is past its bar is marked with "(!)". To divert is the longest call of a
+ * a fault proxy and, for root, a firewall. To divert is the longest call of a
  * second caller, whose numbers are not fetched ahead: it asks the stores in
  * turn, the failing one too, and is served by another. A call may be long
  * because its thread had to wait for a processor: how many found no number
  * ahead is told besides. "Felt" counts what a slow call held up, too. Exits
  * with a failure only if a caller got an error that the pool could have spared
  * it.
- *
- *   bench_faults [SECONDS_OF_A_FAULT [SECONDS_AWAY [CALLS_A_SECOND]]]
  */
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,6 +22,7 @@
 #include <cmocka.h>
 #include <seqbroker/seqbroker.h>
 
+#include "bench/fault_tables.h"
 #include "bench/load.h"
 #include "bench/watch.h"
 #include "platform/clock.h"
@@ -51,12 +48,12 @@
 
 static int64_t fault_ms = 1500;
 static int64_t away_ms = 10000;
-static int64_t rate = 200000;
+static const int64_t rate = 200000; /* calls a second of who is paced */
 
 static struct quartet quartet;
 static char folder[] = "/tmp/seqbroker-bench-XXXXXX";
 static char topology[64];
-static int past_bars;
+static struct report *report;
 static int64_t errors;
 
 /* One broker over the four, and who uses it. */
@@ -155,21 +152,17 @@ static void stage_close(void)
     seqb_close(stage.broker);
 }
 
-/* --- the tables --- */
+/* --- the cells --- */
 
 /* A figure with its bar, which NO_BAR leaves out; -1: it did not come. */
-static void cell(double value, double bar)
+static void cell(size_t column, double value, double bar)
 {
-    const bool is_past = bar >= 0 && (value < 0 || value > bar);
-
-    past_bars += is_past;
     if (value < 0)
-        printf(" never");
+        report_text(report, column, "never");
     else
-        printf(" %.*f", value < 100 ? 1 : 0, value);
+        report_sample(report, column, value);
     if (bar >= 0)
-        printf(" / %.*f", bar < 100 ? 1 : 0, bar);
-    printf("%s |", is_past ? " (!)" : "");
+        report_bar(report, column, bar);
 }
 
 static double in_us(int64_t ns)
@@ -193,26 +186,16 @@ static void cells_load(double p999_bar, double p9999_bar)
 {
     const struct latency *latency = &stage.order.latency;
 
-    printf(" %.2f |",
-           (double)latency->count / ((double)stage.order.took_us + 1));
-    printf(" %.2f | %.2f |", in_us(latency_at(latency, 0.5)),
-           in_us(latency_at(latency, 0.99)));
-    cell(p999_us(latency), p999_bar);
-    cell(in_us(latency_at(latency, 0.9999)), p9999_bar);
-    cell(in_us(latency->max_ns), NO_BAR);
-    cell(in_us(latency_at(&stage.order.felt, 0.999)), NO_BAR);
-    cell((double)(waits_of("order") - stage.waits), NO_BAR);
-    cell((double)(stage.order.errors + stage.bare.errors), 0);
-}
-
-static void table_begin(const char *title)
-{
-    printf("\n%s\n\n| stores | gone | million calls/s | p50 us | p99 us | "
-           "p99.9 us / bar | p99.99 us / bar | max us | p99.9 felt us | calls "
-           "that waited | errors / bar | "
-           "divert ms / bar | quarantined ms / bar | back after ms |\n"
-           "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-           title);
+    cell(RATE, (double)latency->count / ((double)stage.order.took_us + 1),
+         NO_BAR);
+    cell(P50, in_us(latency_at(latency, 0.5)), NO_BAR);
+    cell(P99, in_us(latency_at(latency, 0.99)), NO_BAR);
+    cell(P999, p999_us(latency), p999_bar);
+    cell(P9999, in_us(latency_at(latency, 0.9999)), p9999_bar);
+    cell(MAX, in_us(latency->max_ns), NO_BAR);
+    cell(FELT, in_us(latency_at(&stage.order.felt, 0.999)), NO_BAR);
+    cell(WAITED, (double)(waits_of("order") - stage.waits), NO_BAR);
+    cell(ERRORS, (double)(stage.order.errors + stage.bare.errors), 0);
 }
 
 static double healthy_row(int64_t pace)
@@ -220,11 +203,12 @@ static double healthy_row(int64_t pace)
     stage_open(pace);
     pause_ms(fault_ms * 2);
     stage_stop_loads();
-    printf("| well | 0 |");
+    report_row(report);
+    report_text(report, STORES, "well");
+    report_text(report, GONE, "0");
     cells_load(NO_BAR, NO_BAR);
-    cell(in_us(stage.bare.latency.max_ns) / 1000, NO_BAR);
-    printf(" | |\n");
-    fflush(stdout);
+    cell(DIVERT, in_us(stage.bare.latency.max_ns) / 1000, NO_BAR);
+    report_row_end(report);
     stage_close();
     return p999_us(&stage.order.latency);
 }
@@ -285,20 +269,22 @@ static void fault_row(enum fault fault, int gone, int64_t pace, double well_us)
     pause_ms(fault == FAULT_FLAPPING ? fault_ms * 2 : fault_ms);
     stage_stop_loads();
     out_ms = in_ms(last_out_us(gone));
-    printf("| %s | %d |", fault_name(fault), gone);
+    report_row(report);
+    report_text(report, STORES, "%s", fault_name(fault));
+    report_text(report, GONE, "%d", gone);
     cells_load(gone == 1 ? well_us + 20 : NO_BAR, gone == 1 ? 1000 : NO_BAR);
-    cell(in_us(stage.bare.latency.max_ns) / 1000, is_hung(fault) ? 10 : 5);
+    cell(DIVERT, in_us(stage.bare.latency.max_ns) / 1000,
+         is_hung(fault) ? 10 : 5);
     if (stays)
-        printf(" stays |");
+        report_text(report, OUT, "stays");
     else
-        cell(out_ms, is_hung(fault) ? 3 * TIMEOUT_MS : NO_BAR);
+        cell(OUT, out_ms, is_hung(fault) ? 3 * TIMEOUT_MS : NO_BAR);
     load_start(&stage.order, stage.order.sequence, rate);
     watch_mark(stage.watch);
     quartet_heal(&quartet);
-    cell(in_ms(last_back_us(gone)), NO_BAR);
+    cell(BACK, in_ms(last_back_us(gone)), NO_BAR);
     load_stop(&stage.order);
-    printf("\n");
-    fflush(stdout);
+    report_row_end(report);
     stage_close();
 }
 
@@ -312,13 +298,13 @@ static void bench_some_gone(void **state)
     double well_us;
 
     (void)state;
-    table_begin("A caller at a steady pace");
+    report_table(report, &fault_table_paced);
     well_us = healthy_row(rate);
     for (enum fault fault = FAULT_REFUSED; fault < FAULTS; fault++) {
         for (int gone = 1; gone < QUARTET && can_be(fault); gone++)
             fault_row(fault, gone, rate, well_us);
     }
-    table_begin("A caller without a pause");
+    report_table(report, &fault_table_free);
     well_us = healthy_row(0);
     for (enum fault fault = FAULT_REFUSED; fault <= FAULT_LOST; fault++) {
         for (int gone = 1; gone < QUARTET && can_be(fault); gone++)
@@ -340,19 +326,19 @@ static void away_row(enum fault fault)
     (void)watch_await(stage.watch, 0, WATCH_FULL, PATIENCE_MS);
     seen = watch_look(stage.watch, 0);
     stage_stop_loads();
-    printf("| %s | %.1f |", fault_name(fault), (double)away_ms / 1000);
-    cell(in_ms(seen.granted_us), 4000);
-    cell(in_ms(seen.full_us), 15000);
-    printf("\n");
-    fflush(stdout);
+    report_row(report);
+    report_text(report, A_STORE, "%s", fault_name(fault));
+    cell(A_AWAY, (double)away_ms / 1000, NO_BAR);
+    cell(A_FIRST, in_ms(seen.granted_us), 4000);
+    cell(A_FULL, in_ms(seen.full_us), 15000);
+    report_row_end(report);
     stage_close();
 }
 
 static void bench_away(void **state)
 {
     (void)state;
-    printf("\nOne store away, and back\n\n| store | away s | first number ms "
-           "/ bar | full share ms / bar |\n|---|---|---|---|\n");
+    report_table(report, &fault_table_away);
     away_row(FAULT_REFUSED);
     away_row(can_be(FAULT_LOST) ? FAULT_LOST : FAULT_SWALLOWED);
 }
@@ -415,13 +401,13 @@ static void down_row(enum fault fault)
     while (seqb_next(sequence, &number, NULL) != SEQB_OK &&
            clock_now_us() - begin_us < PATIENCE_MS * 1000LL)
         continue;
-    printf("| %s |", fault_name(fault));
-    cell(lateness_ms(latency_at(&late.latency, 0.5)), 5);
-    cell(lateness_ms(late.latency.max_ns), 5);
-    cell(cpu, 2);
-    cell(in_ms(clock_now_us() - begin_us), 1000);
-    printf("\n");
-    fflush(stdout);
+    report_row(report);
+    report_text(report, D_STORES, "%s", fault_name(fault));
+    cell(D_MIDDLE, lateness_ms(latency_at(&late.latency, 0.5)), 5);
+    cell(D_WORST, lateness_ms(late.latency.max_ns), 5);
+    cell(D_CPU, cpu, 2);
+    cell(D_BACK, in_ms(clock_now_us() - begin_us), 1000);
+    report_row_end(report);
     quartet_heal(&quartet);
     stage_close();
 }
@@ -429,9 +415,7 @@ static void down_row(enum fault fault)
 static void bench_all_gone(void **state)
 {
     (void)state;
-    printf("\nAll four gone\n\n| stores | error after the deadline, median, ms "
-           "/ bar | worst, ms / bar | CPU %% of a core / bar | first number "
-           "after one is back, ms / bar |\n|---|---|---|---|---|\n");
+    report_table(report, &fault_table_down);
     for (enum fault fault = FAULT_REFUSED; fault <= FAULT_SWALLOWED; fault++) {
         if (can_be(fault))
             down_row(fault);
@@ -448,9 +432,6 @@ static void prepare(void **state)
                       server_is_installed("nft"),
                   1);
     topology_write();
-    printf("Four stores; a fault lasts %.1f s, the steady pace is %" PRId64
-           " calls/s, time-out %d ms. Figure / bar.\n",
-           (double)fault_ms / 1000, rate, TIMEOUT_MS);
 }
 
 static void end(void **state)
@@ -458,8 +439,6 @@ static void end(void **state)
     (void)state;
     quartet_end(&quartet);
     folder_remove(folder);
-    printf("\n%d figures past their bars, %" PRId64 " errors of callers\n",
-           past_bars, errors);
     assert_int_equal(errors, 0);
 }
 
@@ -470,15 +449,14 @@ int main(int argc, char **argv)
         cmocka_unit_test(bench_away), cmocka_unit_test(bench_all_gone),
         cmocka_unit_test(end),
     };
+    struct report_arguments arguments = {
+        .span = 1.5, .runs = 1, .unit = "SECONDS_OF_A_FAULT"};
+    int failed;
 
-    if (argc > 1)
-        fault_ms = (int64_t)(strtod(argv[1], NULL) * 1000);
-    if (argc > 2)
-        away_ms = (int64_t)(strtod(argv[2], NULL) * 1000);
-    if (argc > 3)
-        rate = strtoll(argv[3], NULL, 10);
-    if (fault_ms < 100 || away_ms < 100 || rate < 1000)
-        return 2;
+    report = report_open(argc, argv, &arguments);
+    fault_ms = (int64_t)(arguments.span * 1000);
+    away_ms = fault_ms * 20 / 3;
     block_sigpipe();
-    return cmocka_run_group_tests_name("bench_faults", tests, NULL, NULL);
+    failed = cmocka_run_group_tests_name("bench_faults", tests, NULL, NULL);
+    return report_close(report) != 0 || failed != 0;
 }

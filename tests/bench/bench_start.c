@@ -3,53 +3,39 @@
  * How long a broker takes from seqb_open to its first number, and how much
  * memory it then holds: on the embedded default, the first start (which makes
  * the four stores) apart from the later ones. Each start in a process of its
- * own; medians of five.
+ * own.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <seqbroker/seqbroker.h>
 
+#include "bench/now.h"
+#include "bench/report.h"
+#include "bench/resident.h"
 #include "support/folder.h"
 
-#define ROUNDS 5
+enum { KIND, MS, RESIDENT };
 
-struct start {
-    double ms;      /* until the first number */
-    int64_t rss_kb; /* VmRSS then */
+static const struct report_column columns[] = {
+    [KIND] = {"embedded default", NULL, BAR_NONE, PLOT_NOT},
+    [MS] = {"to the first number", "ms", BAR_AT_MOST, PLOT_LINEAR},
+    [RESIDENT] = {"resident then", "MB", BAR_NONE, PLOT_NOT},
 };
 
-static double now_ms(void)
-{
-    struct timespec now;
+static const struct report_table start_table = {"start",    "Start", NULL,
+                                                SHAPE_BARS, columns, 3};
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static int64_t read_rss_kb(void)
-{
-    FILE *file = fopen("/proc/self/status", "re");
-    char line[128];
-    long long kb = -1;
-
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "VmRSS:", 6) == 0)
-            kb = strtoll(line + 6, NULL, 10);
-    }
-    if (file != NULL)
-        (void)fclose(file);
-    return kb;
-}
+struct start {
+    double ms;
+    double mb;
+};
 
 static int start_here(struct start *out)
 {
-    const double begin = now_ms();
+    const double begin = now_s();
     struct seqb_broker *broker;
     struct seqb_sequence *sequence;
     struct seqb_error err;
@@ -61,16 +47,16 @@ static int start_here(struct start *out)
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
-    out->ms = now_ms() - begin;
-    out->rss_kb = read_rss_kb();
+    out->ms = (now_s() - begin) * 1e3;
+    out->mb = resident_mb(0);
     seqb_close(broker);
     return 0;
 }
 
 static int start_in_child(struct start *out)
 {
+    int status = -1;
     int ends[2];
-    int status;
     pid_t child;
 
     if (pipe(ends) != 0)
@@ -88,43 +74,44 @@ static int start_in_child(struct start *out)
         out->ms = -1;
     close(ends[0]);
     waitpid(child, &status, 0);
-    return out->ms < 0;
+    return out->ms < 0 || status != 0;
 }
 
-static int compare(const void *a, const void *b)
+static void bench_start(struct report *report, size_t row)
 {
-    const struct start *x = a;
-    const struct start *y = b;
+    struct start start;
 
-    return (x->ms > y->ms) - (x->ms < y->ms);
+    if (start_in_child(&start) != 0)
+        exit(EXIT_FAILURE);
+    report_select(report, row);
+    report_sample(report, MS, start.ms);
+    report_sample(report, RESIDENT, start.mb);
 }
 
-static void tell(const char *what, struct start *starts, size_t n)
+int main(int argc, char **argv)
 {
-    const struct start *middle = &starts[n / 2];
+    struct report_arguments arguments = {.span = 1, .runs = 11, .unit = "1"};
+    struct report *report = report_open(argc, argv, &arguments);
 
-    qsort(starts, n, sizeof *starts, compare);
-    printf("| %s | %.1f | %.1f ... %.1f | %.1f |\n", what, middle->ms,
-           starts[0].ms, starts[n - 1].ms, (double)middle->rss_kb / 1024);
-}
-
-int main(void)
-{
-    struct start first[ROUNDS];
-    struct start later[ROUNDS];
-
-    for (int i = 0; i < ROUNDS; i++) {
+    report_table(report, &start_table);
+    report_row(report);
+    report_text(report, KIND, "first start, four stores are made");
+    report_row(report);
+    report_text(report, KIND, "later start");
+    report_bar(report, MS, 50);
+    for (int i = 0; i < arguments.runs; i++) {
         char folder[] = "/tmp/seqbroker-start-XXXXXX";
 
         if (mkdtemp(folder) == NULL ||
-            setenv("SEQBROKER_STATE_DIR", folder, 1) != 0 ||
-            start_in_child(&first[i]) != 0 || start_in_child(&later[i]) != 0)
-            return 1;
+            setenv("SEQBROKER_STATE_DIR", folder, 1) != 0)
+            return EXIT_FAILURE;
+        bench_start(report, 0);
+        bench_start(report, 1);
         folder_remove(folder);
     }
-    printf("| embedded default | ms to the first number | min ... max | "
-           "resident MB |\n|---|---|---|---|\n");
-    tell("first start, stores made", first, ROUNDS);
-    tell("later start", later, ROUNDS);
-    return 0;
+    for (size_t row = 0; row < 2; row++) {
+        report_select(report, row);
+        report_row_end(report);
+    }
+    return report_close(report);
 }

@@ -173,11 +173,12 @@ static bool postgres_ask(struct direct *direct, const char *sql)
 static struct direct *postgres_start(const char *path, int32_t port)
 {
     struct direct *direct = direct_new();
-    char text[128];
+    char text[192];
 
     (void)path;
     (void)text_format(text, sizeof text,
                       "host=" LOOPBACK " port=%d dbname=bench user=bench "
+                      "options='-c client_min_messages=warning' "
                       "password=bench",
                       (int)port);
     direct->postgres = PQconnectdb(text);

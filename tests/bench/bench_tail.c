@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The longest takes: every call of seqb_next timed by itself, 10^8 of them,
+ * while the ring is refilled from four durable SQLite partitions, and from the
+ * four servers of config/mixed.conf. Beside it the same loop around nothing
+ * and around a bare fetch_add: what of a spike is the clock's and the
+ * machine's. Nothing is subtracted.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/mixed.h"
+#include "bench/now.h"
+#include "bench/report.h"
+#include "bench/topology.h"
+#include "support/latency.h"
+#include "support/servers.h"
+
+enum { CLOCK, FETCH_ADD, SQLITE, SERVERS, SUBJECTS };
+enum { WHAT, RATE, P50, P99, P999, P9999, MAX };
+
+static const struct report_column columns[] = {
+    [WHAT] = {"in the loop", NULL, BAR_NONE, PLOT_NOT},
+    [RATE] = {"turns", "million/s", BAR_NONE, PLOT_NOT},
+    [P50] = {"p50", "us", BAR_NONE, PLOT_LOG},
+    [P99] = {"p99", "us", BAR_NONE, PLOT_LOG},
+    [P999] = {"p99.9", "us", BAR_AT_MOST, PLOT_LOG},
+    [P9999] = {"p99.99", "us", BAR_NONE, PLOT_LOG},
+    [MAX] = {"max", "us", BAR_AT_MOST, PLOT_LOG},
+};
+
+static const struct report_table tail = {
+    "tail", "The longest takes", NULL, SHAPE_LINES, columns, 7};
+
+struct subject {
+    const char *name;
+    struct seqb_sequence *sequence; /* NULL: none is asked */
+    _Atomic int64_t *counter;       /* NULL: none is added to */
+};
+
+static void take(const struct subject *subject)
+{
+    struct seqb_error err;
+    int64_t value;
+
+    if (subject->counter != NULL)
+        (void)atomic_fetch_add(subject->counter, 1);
+    if (subject->sequence == NULL ||
+        seqb_next(subject->sequence, &value, &err) == SEQB_OK)
+        return;
+    fprintf(stderr, "bench_tail: %s\n", err.text);
+    exit(EXIT_FAILURE);
+}
+
+/* One reading of the clock a turn: no spike falls between two of them, and
+ * each turn counts the clock and the counting besides what is taken. How long
+ * all took, in ns. */
+static int64_t run_turns(const struct subject *subject, int64_t turns,
+                         struct latency *latency)
+{
+    const int64_t start_ns = now_ns();
+    int64_t before_ns = start_ns;
+
+    latency_init(latency);
+    for (int64_t i = 0; i < turns; i++) {
+        int64_t after_ns;
+
+        take(subject);
+        after_ns = now_ns();
+        latency_add(latency, after_ns - before_ns);
+        before_ns = after_ns;
+    }
+    return before_ns - start_ns;
+}
+
+static void subject_run(struct report *report, const struct subject *subject,
+                        int64_t turns)
+{
+    static const double shares[] = {0.5, 0.99, 0.999, 0.9999, 1};
+    static struct latency latency;
+    const int64_t ns = run_turns(subject, turns, &latency);
+
+    report_sample(report, RATE, (double)turns * 1e3 / (double)ns);
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+        report_sample(report, P50 + i,
+                      (double)latency_at(&latency, shares[i]) / 1000);
+}
+
+static void rows_begin(struct report *report, const struct subject *subjects)
+{
+    report_table(report, &tail);
+    for (int i = 0; i < SUBJECTS; i++) {
+        report_row(report);
+        report_text(report, WHAT, "%s", subjects[i].name);
+    }
+    report_select(report, SQLITE);
+    report_bar(report, P999, 1);
+    report_bar(report, MAX, 1000);
+}
+
+static void bench_tail(struct report *report,
+                       const struct report_arguments *arguments,
+                       const struct subject *subjects)
+{
+    rows_begin(report, subjects);
+    for (int run = 0; run < arguments->runs; run++) {
+        for (size_t i = 0; i < SUBJECTS; i++) {
+            report_select(report, i);
+            subject_run(report, &subjects[i], (int64_t)(arguments->span * 1e6));
+        }
+    }
+    for (size_t i = 0; i < SUBJECTS; i++) {
+        report_select(report, i);
+        report_row_end(report);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static _Alignas(64) _Atomic int64_t counter;
+    struct subject subjects[SUBJECTS] = {
+        [CLOCK] = {.name = "the clock alone"},
+        [FETCH_ADD] = {.name = "fetch_add", .counter = &counter},
+        [SQLITE] = {.name = "seqb_next, four SQLite files"},
+        [SERVERS] = {.name = "seqb_next, config/mixed.conf"},
+    };
+    struct report_arguments arguments = {
+        .span = 100, .runs = 5, .unit = "MILLION_TAKES"};
+    struct report *report = report_open(argc, argv, &arguments);
+    struct topology files;
+    struct topology servers;
+    struct seqb_broker *brokers[2];
+
+    block_sigpipe();
+    topology_sqlite(&files, 4,
+                    "sequences = ( { key = \"order\"; memory_bits = 10; "
+                    "deadline = \"10s\"; max_unused = 16000000; } );");
+    mixed_start(&servers);
+    brokers[0] = topology_open(&files);
+    brokers[1] = topology_open(&servers);
+    subjects[SQLITE].sequence = sequence_of(brokers[0], "order");
+    subjects[SERVERS].sequence = sequence_of(brokers[1], "order");
+    bench_tail(report, &arguments, subjects);
+    seqb_close(brokers[0]);
+    seqb_close(brokers[1]);
+    topology_remove(&files);
+    topology_remove(&servers);
+    return report_close(report);
+}
