@@ -38,6 +38,7 @@ extern "C" {
     X(NO_MEMORY, NOBODY, "out of memory")                                      \
     X(UNAVAILABLE, NOBODY, "no partition is usable")                           \
     X(EXHAUSTED, NOBODY, "no value is left")                                   \
+    X(CLOCK, NOBODY, "the machine's clock is not to be trusted")               \
     X(FENCED, NOBODY, "the counter is not bound to the store's origin")        \
     X(UNREACHABLE, BACKEND, "the backend cannot be reached")                   \
     X(UNCERTAIN, BACKEND, "no answer: the block may be spent")                 \

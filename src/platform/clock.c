@@ -1,18 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The monotonic clock. */
+/* The machine's clocks. */
 #include "platform/clock.h"
 
 #include <time.h>
 
-int64_t clock_now_us(void)
+static int64_t read_us(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t clock_now_us(void)
+{
+    return read_us(CLOCK_MONOTONIC);
 }
 
 int64_t clock_now_ms(void)
 {
     return clock_now_us() / 1000;
+}
+
+int64_t clock_wall_ms(void)
+{
+    return read_us(CLOCK_REALTIME) / 1000;
+}
+
+int64_t clock_boot_ms(void)
+{
+    return read_us(CLOCK_BOOTTIME) / 1000;
 }
