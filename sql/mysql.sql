@@ -7,8 +7,12 @@
 --
 --   CREATE DATABASE seq;
 --   CREATE USER 'seq'@'10.0.0.%' IDENTIFIED BY '...';
---   GRANT SELECT, INSERT, UPDATE ON seq.seqb_counters TO 'seq'@'10.0.0.%';
---   GRANT SELECT, INSERT ON seq.seqb_claims TO 'seq'@'10.0.0.%';
+--   GRANT SELECT, INSERT, UPDATE, DELETE ON seq.seqb_counters
+--       TO 'seq'@'10.0.0.%';
+--   GRANT SELECT, INSERT, UPDATE ON seq.seqb_claims TO 'seq'@'10.0.0.%';
+--
+-- DELETE on seqb_counters is for sequences with a period: without it the rows
+-- of old periods stay, which the log says, and numbers go on.
 --
 -- The engine mysql-autoinc has a table for each counter, which it makes with
 -- auto_create; else its error says what to run. It takes beside the above
@@ -19,15 +23,22 @@
 --
 -- DELETE is for keep_rows: without it no row is ever purged.
 --
--- Never delete rows of these tables: a counter without a row begins at the
--- base. A table that was emptied, altered, or put back from a dump or a copy
+-- Never delete rows of these tables yourself: a counter without a row begins
+-- at the base, or if its period is new at 1. The broker deletes those of old
+-- periods, once it has noted that they are never made again. A table that was emptied, altered, or put back from a dump or a copy
 -- is noticed, and its counters go on `failover_gap` higher.
 
 -- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
 -- windows that this store leases as an authority, "ticket/..." for what brokers
--- keep over a stop. The row named '' is the base: where counters start that are not here yet. `origin` names the
--- server, and the making of this table, in which `value` holds. Bytes, not
--- characters: so 'a', 'A' and 'a ' are three names.
+-- keep over a stop; with "@STAMP" after it for each period of a sequence that
+-- has them. `origin` names the server, and the making of this table, in which
+-- `value` holds. Bytes, not characters: so 'a', 'A' and 'a ' are three names.
+-- Three kinds of rows are no counters:
+--   ''           the base: where counters start that are not here yet
+--   '@'          counters of periods that begin after this (ms since 1970) are
+--                as new as they seem, and start at 1
+--   '@<counter>' its periods that begin before this (ms since 1970) are never
+--                made again; `origin` is the first one that is not deleted
 CREATE TABLE IF NOT EXISTS seqb_counters (
     name   VARBINARY(127) NOT NULL PRIMARY KEY,
     value  BIGINT         NOT NULL CHECK (value >= 0),

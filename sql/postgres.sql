@@ -6,26 +6,36 @@
 -- the tables are, it fails. PostgreSQL 12 or later.
 --
 -- Apart from them the broker's user needs no more than
---   GRANT SELECT, INSERT, UPDATE ON seqb_counters TO seq;
---   GRANT SELECT, INSERT ON seqb_claims TO seq;
+--   GRANT SELECT, INSERT, UPDATE, DELETE ON seqb_counters TO seq;
+--   GRANT SELECT, INSERT, UPDATE ON seqb_claims TO seq;
 -- (and EXECUTE on pg_control_system(), which everybody has unless it was
--- revoked). Nothing is ever deleted: a row that is gone is a counter that
--- begins again.
+-- revoked). DELETE is for sequences with a period: without it the rows of old
+-- periods stay, which the log says, and numbers go on. Never delete rows
+-- yourself: a counter without a row begins at the base, or if its period is new
+-- at 1. The broker deletes those of old periods, once it has noted that they
+-- are never made again.
 
 -- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
 -- windows that this store leases as an authority, "ticket/..." for what brokers
--- keep over a stop. `origin` names the history
--- of the table in which `value` holds: the system's identifier, its timeline,
--- and the table's file, so that a promotion, a copy in another server, a
--- restored dump and TRUNCATE are all seen (VACUUM FULL and CLUSTER too, which
--- costs a gap).
+-- keep over a stop; with "@STAMP" after it for each period of a sequence that
+-- has them. `origin` names the history of the table in which `value` holds: the
+-- system's identifier, its timeline, and the table's file, so that a promotion,
+-- a copy in another server, a restored dump and TRUNCATE are all seen (VACUUM
+-- FULL and CLUSTER too, which costs a gap). Names are in the order of their
+-- bytes, so that old periods are found by the key. Three kinds of rows are no
+-- counters:
+--   ''           the base: where counters start that are not here yet
+--   '@'          counters of periods that begin after this (ms since 1970) are
+--                as new as they seem, and start at 1
+--   '@<counter>' its periods that begin before this (ms since 1970) are never
+--                made again; `origin` is the first one that is not deleted
 CREATE TABLE seqb_counters (
-    name   text   PRIMARY KEY,
+    name   text   COLLATE "C" PRIMARY KEY,
     value  bigint NOT NULL CHECK (value >= 0),
     origin text   NOT NULL
 ) WITH (fillfactor = 50); -- room beside each row for its next versions
 
--- The base: where counters start that are not here yet.
+-- The base.
 INSERT INTO seqb_counters (name, value, origin)
 SELECT '', 0, (SELECT system_identifier::text FROM pg_control_system())
     || ':' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)

@@ -4,15 +4,21 @@
 
 -- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
 -- windows that this store leases as an authority, "ticket/..." for what brokers
--- keep over a stop. The row named '' is the base: where counters start that are not here yet. `origin` names the
--- history of the file in which `value` holds (device, inode, store id).
+-- keep over a stop; "...@20261121" is of one period, here a day. The row named
+-- '' is the base: where counters start that are not here yet. `origin` names
+-- the history of the file in which `value` holds (device, inode, store id).
+-- Rows whose names begin with '@' hold times, in ms since 1970, that only grow:
+-- '@' that of the base, counters of periods that begin after it start at 1;
+-- '@<counter>' the end of its purged periods, those that begin before it are
+-- never made again. Whoever deletes old periods by hand must raise that first.
 CREATE TABLE IF NOT EXISTS seqb_counters (
     name   TEXT    PRIMARY KEY,
     value  INTEGER NOT NULL CHECK (value >= 0),
     origin TEXT    NOT NULL
 ) WITHOUT ROWID;
 
--- What the first broker said of the layout; later ones compare.
+-- What the first broker said of the layout; later ones compare. And leases of
+-- worker ids, which are replaced if they are what their holder knows.
 CREATE TABLE IF NOT EXISTS seqb_claims (
     name TEXT PRIMARY KEY,
     text TEXT NOT NULL

@@ -8,10 +8,14 @@
  * always the same one. A call may block up to the options' `timeout_ms`.
  * A value is reported only after the store acknowledged its commit.
  *
- * Two classes. A *direct* counter is dense and durable and carries the origin
+ * Three classes. A *direct* counter is dense and durable and carries the origin
  * of its store; a *windowed* one lives in a store that may forget, and counts
  * offsets inside a window which the pool leased once, ever, from a direct
- * backend (docs/guarantees.md).
+ * backend; a *local* one has no store, and makes values of the time and of a
+ * worker id that is leased from a direct backend (docs/guarantees.md).
+ *
+ * A counter whose name ends in "@STAMP" is of one period, of which it is told
+ * when that begins: it starts afresh, and is purged when it is old.
  */
 #pragma once
 
@@ -25,7 +29,7 @@
 extern "C" {
 #endif
 
-enum seqb_guarantee { SEQB_DIRECT, SEQB_WINDOWED };
+enum seqb_guarantee { SEQB_DIRECT, SEQB_WINDOWED, SEQB_LOCAL };
 
 /* Of a connection that needs a certificate, or not. */
 enum seqb_tls {
@@ -65,6 +69,11 @@ struct seqb_backend_options {
     const char *tls_key;          /* ... and its key */
     const char *parameters;       /* as written, for engines of services */
     int64_t keep_rows;            /* mysql-autoinc: rows kept of each counter */
+    int64_t epoch_ms;             /* snowflake: time 0 of its values, ms since
+                                     1970 */
+    int32_t time_bits;            /* snowflake: of a value, the highest */
+    int32_t worker_bits;          /* snowflake */
+    int32_t counter_bits;         /* snowflake: of a value, the lowest */
     enum seqb_tls tls;
     int32_t port;               /* 0 only with a socket */
     int32_t timeout_ms;         /* bound of one call */
@@ -88,6 +97,12 @@ struct seqb_request {
     int64_t limit;       /* in; direct: the largest value that may be granted;
                             windowed: the size of a window, a cell made with
                             another size is SEQB_LAYOUT */
+    int64_t begins_ms;   /* in; of a counter of a period: when that begins, ms
+                            since 1970; else 0. If there is no such counter, it is
+                            made only if no purge was told a later `before_ms`,
+                            else it is SEQB_EXHAUSTED; and a direct one starts at
+                            1 if its period begins after the base's `base_ms`,
+                            else after the base as others do */
 
     enum seqb_status status; /* out, see reserve */
     struct seqb_block block; /* out; direct: values from 1 on;
@@ -102,7 +117,9 @@ struct seqb_request {
  * store's, by `gap` as well, and is bound to it. So is the base, the value
  * that a counter begins after which is not there, by `base_gap`; a base that
  * is not there itself was 0, and becomes `base_floor` at least. The gaps are
- * how far a store that changed may have gone back. */
+ * how far a store that changed may have gone back. When the base is raised, so
+ * is what is kept beside it: counters of periods that begin after `base_ms`
+ * cannot have been forgotten, and need not begin after it. */
 struct seqb_raise {
     const char *counter;
     int64_t floor;      /* >= 0 */
@@ -110,13 +127,39 @@ struct seqb_raise {
     int64_t limit;      /* no value above it is stored: SEQB_EXHAUSTED */
     int64_t base_gap;   /* >= 0 */
     int64_t base_floor; /* >= 0 */
+    int64_t base_ms;    /* ms since 1970; >= 0 */
 };
 
-/* A leased window to count in, from offset 0. */
+/* A leased window to count in, from offset 0; or, for a local engine, a lease
+ * of a worker id, of which the last three speak. */
 struct seqb_window {
     const char *counter;
-    int64_t window; /* >= 1 */
+    int64_t window; /* >= 1; local: the worker id */
     int64_t size;   /* offsets 0 ... size - 1 */
+    int64_t keep_s; /* windowed: the store may forget the cell after so many
+                       seconds, which only costs a window; 0: never */
+    int64_t above;  /* local: only values of a time after it, in ms since 1970:
+                       those up to it may be another holder's ... */
+    int64_t upto;   /* ... and none of a time after this: the next holder's */
+    int64_t until_ms; /* local: it ends then, by CLOCK_BOOTTIME */
+};
+
+/* What stands under the name of a claim is to be replaced. */
+struct seqb_swap {
+    const char *name;
+    const char *expected; /* what must stand there now; "": nothing */
+    const char *text;     /* not empty */
+};
+
+/* Periods of a counter that are over. */
+struct seqb_purge {
+    const char *counter; /* without "@STAMP" */
+    const char *keep;    /* "<counter>@STAMP": the first one that is kept. All
+                            stamps of a counter have as many digits, so that
+                            older ones are lower in the order of bytes */
+    int64_t before_ms;   /* ms since 1970: counters of periods that begin before
+                            it are never made again */
+    int32_t most;        /* delete no more than that, >= 0 */
 };
 
 struct seqb_backend;
@@ -148,8 +191,9 @@ struct seqb_backend_ops {
      *   SEQB_OK         `block` (and `window`) is this caller's alone
      *   SEQB_FENCED     the counter is not bound to the store's origin, or
      *                   windowed and absent; nothing was changed
-     *   SEQB_EXHAUSTED  nothing is left below `limit` or in the window;
-     *                   nothing was changed
+     *   SEQB_EXHAUSTED  nothing is left below `limit` or in the window, or
+     *                   the counter's period is over; nothing was changed
+     *   SEQB_CLOCK      local: the machine's clock is too far behind
      *   SEQB_LAYOUT     the cell was made with another window size
      *   SEQB_AGAIN      not reached in the time of this call; nothing was
      *                   changed, the pool asks once more
@@ -176,7 +220,8 @@ struct seqb_backend_ops {
                               struct seqb_error *err);
 
     /*
-     * Windowed only, direct engines answer SEQB_INVALID. Puts the counter at
+     * Direct engines answer SEQB_INVALID. Local: counts with this lease from
+     * now on, the engine's alone whatever the counter. Windowed: puts it at
      * the start of a window, bound to the store's origin now, unless a valid
      * cell with values left stands there ("somebody was faster" is SEQB_OK).
      * SEQB_FENCED: the cell found has a window at or above this one; nothing
@@ -196,6 +241,33 @@ struct seqb_backend_ops {
      */
     enum seqb_status (*claim)(struct seqb_backend *backend, const char *name,
                               const char *text, char *standing, size_t size,
+                              struct seqb_error *err);
+
+    /*
+     * Direct only, others answer SEQB_INVALID. In one atomic step, durably:
+     * replaces what stands under `name` by `text` if that is `expected`.
+     * `standing` is what stands there then, `text` if it was replaced (or was
+     * there before); "" for nothing. SEQB_PROTOCOL as for claim.
+     */
+    enum seqb_status (*swap)(struct seqb_backend *backend,
+                             const struct seqb_swap *swap, char *standing,
+                             size_t size, struct seqb_error *err);
+
+    /*
+     * First notes `before_ms` for the counter, durably and never lower than
+     * it was; then deletes counters of it that are older than `keep`, a few
+     * at a time: `*deleted` of them, fewer than `most` when there are no more.
+     * The caller lets a while pass between noting and deleting (`most` 0), so
+     * that what is under way ends. Stores that let old cells expire by
+     * themselves, and those without a store, do nothing: SEQB_OK, 0.
+     */
+    enum seqb_status (*purge)(struct seqb_backend *backend,
+                              const struct seqb_purge *purge, int32_t *deleted,
+                              struct seqb_error *err);
+
+    /* The wall clock of the store's machine, ms since 1970, as it was about
+     * when it answered; 0 if it has none but ours: a file, no store. */
+    enum seqb_status (*clock)(struct seqb_backend *backend, int64_t *out_ms,
                               struct seqb_error *err);
 
     /* Frees all. Takes NULL and half-built objects. Never blocks for longer

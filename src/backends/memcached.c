@@ -131,18 +131,22 @@ static enum seqb_status install_look(struct memcached *mc,
 static enum seqb_status install_send(struct memcached *mc,
                                      const struct memcached_key *key,
                                      const struct memcached_cell *fresh,
-                                     uint64_t cas, struct seqb_error *err)
+                                     int64_t keep_s, uint64_t cas,
+                                     struct seqb_error *err)
 {
     char text[MEMCACHED_CELL_TEXT_MAX + 1];
+    const struct memcached_item item = {
+        .text = text,
+        .flags = memcached_cell_flags(fresh->size),
+        .expiry = memcached_cell_expiry(keep_s,
+                                        memcached_session_now_s(&mc->session)),
+    };
     struct memcached_reply reply;
     enum seqb_status status;
 
     (void)text_format(text, sizeof text, "%" PRIu64, fresh->value);
-    status = memcached_ask(
-        mc,
-        memcached_add_store(mc, key, text, memcached_cell_flags(fresh->size),
-                            cas),
-        &reply, err);
+    status = memcached_ask(mc, memcached_add_store(mc, key, &item, cas), &reply,
+                           err);
     if (status != SEQB_OK)
         return status;
     switch (reply.code) {
@@ -169,11 +173,13 @@ static enum seqb_status memcached_install(struct seqb_backend *backend,
     enum seqb_status status;
 
     if (!memcached_key_make(mc->prefix, "", window->counter, &key) ||
-        !memcached_cell_begin(window->window, window->size, &fresh))
-        return error_set(
-            err, SEQB_INVALID,
-            "%s: %.64s: no window %" PRId64 " of %" PRId64 " offsets",
-            mc->link.where, window->counter, window->window, window->size);
+        !memcached_cell_begin(window->window, window->size, &fresh) ||
+        window->keep_s < 0)
+        return error_set(err, SEQB_INVALID,
+                         "%s: %.64s: no window %" PRId64 " of %" PRId64
+                         " offsets, kept %" PRId64 " s",
+                         mc->link.where, window->counter, window->window,
+                         window->size, window->keep_s);
     if (!memcached_cell_is_guarded(window->size, mc->session.connections))
         return memcached_unguarded(mc, window->counter, window->size, err);
     status = memcached_link_begin(&mc->link, mc->timeout_ms, err);
@@ -182,7 +188,7 @@ static enum seqb_status memcached_install(struct seqb_backend *backend,
     status = install_look(mc, &key, &fresh, &cas, standing, err);
     if (status != SEQB_AGAIN)
         return status;
-    status = install_send(mc, &key, &fresh, cas, err);
+    status = install_send(mc, &key, &fresh, window->keep_s, cas, err);
     if (status != SEQB_AGAIN)
         return status;
     /* The window was not stored and is not sent again: another stands there,
@@ -190,15 +196,16 @@ static enum seqb_status memcached_install(struct seqb_backend *backend,
     return install_look(mc, &key, &fresh, &cas, standing, err);
 }
 
-/* --- claim --- */
+/* --- claim, and what windows have no need of --- */
 
 static enum seqb_status claim_add(struct memcached *mc,
                                   const struct memcached_key *key,
                                   const char *text, struct seqb_error *err)
 {
+    const struct memcached_item item = {.text = text, .flags = CLAIM_FLAGS};
     struct memcached_reply reply;
-    const enum seqb_status status = memcached_ask(
-        mc, memcached_add_store(mc, key, text, CLAIM_FLAGS, 0), &reply, err);
+    const enum seqb_status status =
+        memcached_ask(mc, memcached_add_store(mc, key, &item, 0), &reply, err);
 
     if (status != SEQB_OK || reply.code == MEMCACHED_DONE ||
         reply.code == MEMCACHED_NOT_STORED)
@@ -263,6 +270,48 @@ static enum seqb_status memcached_claim(struct seqb_backend *backend,
                      "%s: key %s was dropped as soon as it was stored: give "
                      "the server more memory (-m)",
                      mc->link.where, key.name);
+}
+
+static enum seqb_status memcached_swap(struct seqb_backend *backend,
+                                       const struct seqb_swap *swap,
+                                       char *standing, size_t size,
+                                       struct seqb_error *err)
+{
+    (void)standing;
+    (void)size;
+    return error_set(err, SEQB_INVALID,
+                     "%s: %.64s cannot be swapped in a store that may forget",
+                     memcached_of(backend)->link.where, swap->name);
+}
+
+/* Old cells expire. */
+static enum seqb_status memcached_purge(struct seqb_backend *backend,
+                                        const struct seqb_purge *purge,
+                                        int32_t *deleted,
+                                        struct seqb_error *err)
+{
+    (void)backend;
+    (void)purge;
+    (void)err;
+    *deleted = 0;
+    return SEQB_OK;
+}
+
+/* --- clock --- */
+
+static enum seqb_status memcached_clock(struct seqb_backend *backend,
+                                        int64_t *out_ms, struct seqb_error *err)
+{
+    struct memcached *mc = memcached_of(backend);
+    int64_t now_s;
+    enum seqb_status status =
+        memcached_link_begin(&mc->link, mc->timeout_ms, err);
+
+    if (status == SEQB_OK)
+        status = memcached_session_clock(&mc->link, &now_s, err);
+    if (status == SEQB_OK)
+        *out_ms = now_s * 1000;
+    return status;
 }
 
 /* --- open and close --- */
@@ -352,5 +401,8 @@ const struct seqb_backend_ops backend_memcached = {
     .raise = memcached_raise,
     .install = memcached_install,
     .claim = memcached_claim,
+    .swap = memcached_swap,
+    .purge = memcached_purge,
+    .clock = memcached_clock,
     .close = memcached_close,
 };

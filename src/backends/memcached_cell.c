@@ -17,6 +17,9 @@
  * has 0 there or their own small marks. */
 #define CELL_MARK 0x73710000U
 
+#define EXPIRY_SPAN ((int64_t)30 * 24 * 3600) /* s; more is a date */
+#define EXPIRY_MAX  INT32_MAX
+
 bool memcached_number(const char *text, size_t length, uint64_t *out)
 {
     uint64_t value = 0;
@@ -87,6 +90,17 @@ bool memcached_cell_read(const char *text, size_t length, uint32_t flags,
 static int64_t min_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+int64_t memcached_cell_expiry(int64_t keep_s, int64_t now_s)
+{
+    const int64_t left = EXPIRY_MAX - now_s;
+
+    if (keep_s <= EXPIRY_SPAN)
+        return keep_s;
+    if (left <= EXPIRY_SPAN)
+        return EXPIRY_SPAN;
+    return now_s + min_of(keep_s, left);
 }
 
 int64_t memcached_cell_step(const struct memcached_cell *cell, int64_t want,

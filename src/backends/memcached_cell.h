@@ -39,6 +39,14 @@ bool memcached_cell_begin(int64_t window, int64_t size,
 bool memcached_cell_read(const char *text, size_t length, uint32_t flags,
                          struct memcached_cell *out);
 
+/*
+ * The item's exptime by which the server forgets it after `keep_s`, at a time
+ * of `now_s` by its own clock; 0: never. Up to 30 days that is a number of
+ * seconds, and else a date, which servers take up to the year 2038: what is to
+ * be kept past that is forgotten earlier, but not within 30 days.
+ */
+int64_t memcached_cell_expiry(int64_t keep_s, int64_t now_s);
+
 /* How far to count for a request of `want` values, on a server of at most so
  * many connections; the cell has values left. */
 int64_t memcached_cell_step(const struct memcached_cell *cell, int64_t want,

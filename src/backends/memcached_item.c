@@ -23,16 +23,20 @@ bool memcached_add_count(struct memcached *mc, const struct memcached_key *key,
 }
 
 bool memcached_add_store(struct memcached *mc, const struct memcached_key *key,
-                         const char *text, uint32_t flags, uint64_t cas)
+                         const struct memcached_item *item, uint64_t cas)
 {
     char guard[32] = "ME";
-    const size_t length = strlen(text);
+    char expiry[32] = "";
+    const size_t length = strlen(item->text);
 
     if (cas != 0)
         (void)text_format(guard, sizeof guard, "C%" PRIu64, cas);
-    return memcached_link_add(&mc->link, "ms %s %zu%s F%" PRIu32 " %s\r\n",
-                              key->text, length, key->flag, flags, guard) &&
-           memcached_link_add_bytes(&mc->link, text, length) &&
+    if (item->expiry != 0)
+        (void)text_format(expiry, sizeof expiry, " T%" PRId64, item->expiry);
+    return memcached_link_add(&mc->link, "ms %s %zu%s F%" PRIu32 "%s %s\r\n",
+                              key->text, length, key->flag, item->flags, expiry,
+                              guard) &&
+           memcached_link_add_bytes(&mc->link, item->text, length) &&
            memcached_link_add(&mc->link, "\r\n");
 }
 

@@ -39,14 +39,21 @@ enum seqb_status memcached_reserve(struct seqb_backend *backend,
                                    struct seqb_request *requests, size_t n,
                                    struct seqb_error *err);
 
+/* What is stored under a key. */
+struct memcached_item {
+    const char *text;
+    uint32_t flags; /* the client's */
+    int64_t expiry; /* exptime; 0: never */
+};
+
 /* Adds a command to what is sent; false on failure or at the deadline. `store`
- * puts `text` there only over the version `cas` of the item, or with 0 only if
+ * puts an item there only over the version `cas` of the item, or with 0 only if
  * there is none. */
 bool memcached_add_look(struct memcached *mc, const struct memcached_key *key);
 bool memcached_add_count(struct memcached *mc, const struct memcached_key *key,
                          int64_t step);
 bool memcached_add_store(struct memcached *mc, const struct memcached_key *key,
-                         const char *text, uint32_t flags, uint64_t cas);
+                         const struct memcached_item *item, uint64_t cas);
 bool memcached_add_drop(struct memcached *mc, const struct memcached_key *key);
 
 /* Sends what was added, if it was, and reads its one answer; else the

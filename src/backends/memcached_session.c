@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -59,18 +60,19 @@ static void stat_keep(const struct memcached_reply *line, struct stats *stats)
     }
 }
 
+/* `lost` is what it means that there is no answer. */
 static enum seqb_status stats_read(struct memcached_link *link,
-                                   const char *question, struct stats *stats,
-                                   struct seqb_error *err)
+                                   const char *question, enum seqb_status lost,
+                                   struct stats *stats, struct seqb_error *err)
 {
     struct memcached_reply line = {.code = MEMCACHED_LINE, .text = ""};
 
     if (!memcached_link_add(link, "%s\r\n", question) ||
         !memcached_link_flush(link))
-        return memcached_link_lose(link, SEQB_UNREACHABLE, err);
+        return memcached_link_lose(link, lost, err);
     for (int i = 0; i < STATS_MAX; i++) {
         if (!memcached_link_read(link, &line))
-            return memcached_link_lose(link, SEQB_UNREACHABLE, err);
+            return memcached_link_lose(link, lost, err);
         if (memcached_reply_begins(&line, "END"))
             return SEQB_OK;
         if (line.code == MEMCACHED_ERROR)
@@ -166,6 +168,12 @@ static bool stat_number(const char *text, int64_t *out)
     return text_to_int64(text, strlen(text), out);
 }
 
+/* Seconds since 1970 that fit as ms, too. */
+static bool stat_time(const char *text, int64_t *out)
+{
+    return stat_number(text, out) && *out >= 1 && *out <= INT64_MAX / 1000;
+}
+
 /* A server that keeps its memory in a file takes it over when it starts, and
  * would take over an old copy of it as well. */
 static enum seqb_status check_memory(const struct memcached_link *link,
@@ -196,10 +204,10 @@ static enum seqb_status check_stats(struct memcached_link *link,
                                     struct seqb_error *err)
 {
     int64_t pid;
-    int64_t time;
     int64_t uptime;
 
-    if (!stat_number(stats->pid, &pid) || !stat_number(stats->time, &time) ||
+    if (!stat_number(stats->pid, &pid) ||
+        !stat_time(stats->time, &session->time_s) ||
         !stat_number(stats->uptime, &uptime) ||
         !stat_number(stats->maxconns, &session->connections) ||
         session->connections < 1)
@@ -214,7 +222,8 @@ static enum seqb_status check_stats(struct memcached_link *link,
                          "without -C",
                          link->where);
     (void)text_format(session->origin, sizeof session->origin,
-                      "%" PRId64 ":%" PRId64, pid, time - uptime);
+                      "%" PRId64 ":%" PRId64, pid, session->time_s - uptime);
+    session->seen_ms = clock_now_ms();
     return check_memory(link, stats, options, session, err);
 }
 
@@ -233,10 +242,32 @@ enum seqb_status memcached_session_open(
     if (status == SEQB_OK)
         status = session_meta(link, session, err);
     if (status == SEQB_OK)
-        status = stats_read(link, "stats", &stats, err);
+        status = stats_read(link, "stats", SEQB_UNREACHABLE, &stats, err);
     if (status == SEQB_OK)
-        status = stats_read(link, "stats settings", &stats, err);
+        status =
+            stats_read(link, "stats settings", SEQB_UNREACHABLE, &stats, err);
     if (status != SEQB_OK)
         return status;
     return check_stats(link, &stats, options, session, err);
+}
+
+enum seqb_status memcached_session_clock(struct memcached_link *link,
+                                         int64_t *out_s, struct seqb_error *err)
+{
+    struct stats stats = {.time = ""};
+    const enum seqb_status status =
+        stats_read(link, "stats", SEQB_UNCERTAIN, &stats, err);
+
+    if (status != SEQB_OK || stat_time(stats.time, out_s))
+        return status;
+    memcached_link_close(link);
+    return error_set(err, SEQB_PROTOCOL,
+                     "%s: the server does not say what time it is: is it a "
+                     "proxy? Name the server itself",
+                     link->where);
+}
+
+int64_t memcached_session_now_s(const struct memcached_session *session)
+{
+    return session->time_s + (clock_now_ms() - session->seen_ms) / 1000;
 }

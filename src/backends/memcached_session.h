@@ -10,6 +10,8 @@ struct memcached_session {
     char origin[SEQB_ORIGIN_SIZE]; /* its process and when that began */
     char loss[SEQB_LOSS_SIZE];     /* as struct seqb_backend has it */
     int64_t connections;           /* it holds at most so many at once */
+    int64_t time_s;                /* its clock, s since 1970 ... */
+    int64_t seen_ms;               /* ... when ours was that (clock_now_ms) */
 };
 
 /*
@@ -21,3 +23,15 @@ struct memcached_session {
 enum seqb_status memcached_session_open(
     struct memcached_link *link, struct memcached_session *session,
     const struct seqb_backend_options *options, struct seqb_error *err);
+
+/*
+ * Asks the server, in a call that is under way, for its clock, s since 1970:
+ * the machine's when the server was started, and what has passed since.
+ * SEQB_UNCERTAIN, SEQB_PROTOCOL, SEQB_REFUSED.
+ */
+enum seqb_status memcached_session_clock(struct memcached_link *link,
+                                         int64_t *out_s,
+                                         struct seqb_error *err);
+
+/* The same as it must be by now, without asking. */
+int64_t memcached_session_now_s(const struct memcached_session *session);

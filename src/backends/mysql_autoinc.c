@@ -17,6 +17,7 @@
 #include "backends/mysql_link.h"
 #include "backends/mysql_raise.h"
 #include "backends/mysql_tables.h"
+#include "backends/period_marks.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -138,6 +139,24 @@ static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
     return SEQB_OK;
 }
 
+static enum seqb_status autoinc_swap(struct seqb_backend *backend,
+                                     const struct seqb_swap *swap,
+                                     char *standing, size_t size,
+                                     struct seqb_error *err)
+{
+    struct mysql_link *link = &((struct autoinc *)backend)->link;
+
+    return mysql_swap(link, swap, standing, size, err);
+}
+
+static enum seqb_status autoinc_clock(struct seqb_backend *backend,
+                                      int64_t *out_ms, struct seqb_error *err)
+{
+    struct mysql_link *link = &((struct autoinc *)backend)->link;
+
+    return mysql_server_clock(link, out_ms, err);
+}
+
 static enum seqb_status autoinc_claim(struct seqb_backend *backend,
                                       const char *name, const char *text,
                                       char *standing, size_t size,
@@ -168,6 +187,17 @@ static void request_put_off(const struct mysql_link *link,
                   link->where, request->counter);
 }
 
+/* A table for each counter of a period would be one a day, or a second. */
+static enum seqb_status period_refuse(const struct mysql_link *link,
+                                      const char *counter,
+                                      struct seqb_error *err)
+{
+    return error_set(err, SEQB_INVALID,
+                     "%s: counter %s: mysql-autoinc cannot count periods, nor "
+                     "lease their windows: a table each; use mysql-row",
+                     link->where, counter);
+}
+
 /* Looks at the tables that were not looked at yet, at one at least; requests
  * that remain are answered. */
 static enum seqb_status parts_prepare(struct autoinc *autoinc,
@@ -182,6 +212,11 @@ static enum seqb_status parts_prepare(struct autoinc *autoinc,
 
         request->status = SEQB_OK;
         request->window = SEQB_NO_WINDOW;
+        if (request->begins_ms != 0) {
+            request->status =
+                period_refuse(link, request->counter, &request->error);
+            continue;
+        }
         if (mysql_tables_find(&autoinc->tables, request->counter) != NULL)
             continue;
         if (is_first || !call_is_late(link))
@@ -349,6 +384,8 @@ static enum seqb_status autoinc_raise(struct seqb_backend *backend,
 
     if (status != SEQB_OK)
         return status;
+    if (period_is_stamped(raise->counter))
+        return period_refuse(&autoinc->link, raise->counter, err);
     mysql_tables_forget(&autoinc->tables, raise->counter);
     status = mysql_tables_prepare(&autoinc->tables, raise->counter, false, err);
     if (status != SEQB_OK)
@@ -370,6 +407,18 @@ static enum seqb_status autoinc_install(struct seqb_backend *backend,
                      autoinc->link.where, window->counter);
 }
 
+/* There are no counters of periods. */
+static enum seqb_status autoinc_purge(struct seqb_backend *backend,
+                                      const struct seqb_purge *purge,
+                                      int32_t *deleted, struct seqb_error *err)
+{
+    (void)backend;
+    (void)purge;
+    (void)err;
+    *deleted = 0;
+    return SEQB_OK;
+}
+
 const struct seqb_backend_ops backend_mysql_autoinc = {
     .engine = "mysql-autoinc",
     .guarantee = SEQB_DIRECT,
@@ -379,5 +428,8 @@ const struct seqb_backend_ops backend_mysql_autoinc = {
     .raise = autoinc_raise,
     .install = autoinc_install,
     .claim = autoinc_claim,
+    .swap = autoinc_swap,
+    .purge = autoinc_purge,
+    .clock = autoinc_clock,
     .close = autoinc_close,
 };

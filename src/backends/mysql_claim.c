@@ -101,9 +101,18 @@ static enum seqb_status claim_find(struct mysql_link *link, const char *name,
     return SEQB_OK;
 }
 
+static enum seqb_status role_lost(const struct mysql_link *link,
+                                  struct seqb_error *err)
+{
+    return error_set(err, SEQB_ROLE,
+                     "%s: the server is no primary any more (read_only)",
+                     link->where);
+}
+
 /* Another broker may be faster: then there is one already, which is well. */
 static enum seqb_status claim_add(struct mysql_link *link, const char *name,
-                                  const char *text, struct seqb_error *err)
+                                  const char *text, bool *is_added,
+                                  struct seqb_error *err)
 {
     struct seqb_error why;
     enum seqb_status status;
@@ -117,29 +126,113 @@ static enum seqb_status claim_add(struct mysql_link *link, const char *name,
     if (status != SEQB_OK)
         return status;
     status = mysql_link_next_commit(link, &why);
+    *is_added = status == SEQB_OK && link->changed == 1;
     if (status != SEQB_OK)
         return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
-    return link->changed == 1 ? SEQB_OK
-                              : error_set(err, SEQB_ROLE,
-                                          "%s: the server is no primary any "
-                                          "more (read_only)",
-                                          link->where);
+    return *is_added ? SEQB_OK : role_lost(link, err);
 }
 
-/* Claims are never changed, so that looking first is safe, and an ordinary
- * start writes nothing. */
+/* Claims never go away, so that looking first is safe, and an ordinary start
+ * writes nothing. */
 enum seqb_status mysql_claim(struct mysql_link *link, const char *name,
                              const char *text, char *standing, size_t size,
                              struct seqb_error *err)
 {
     bool is_found = false;
+    bool is_added;
     enum seqb_status status =
         claim_find(link, name, standing, size, &is_found, err);
 
     if (status != SEQB_OK || is_found || text == NULL)
         return status;
-    status = claim_add(link, name, text, err);
+    status = claim_add(link, name, text, &is_added, err);
     return status == SEQB_OK
                ? claim_find(link, name, standing, size, &is_found, err)
                : status;
+}
+
+/* --- swaps --- */
+
+/*
+ * A text that stands there already is written as well: another session may see
+ * it before its commit is on the disk. In two steps, since a server writes
+ * nothing where nothing changes; nobody sees the first one.
+ */
+static void swap_ask(struct mysql_link *link, const struct seqb_swap *swap)
+{
+    mysql_link_add(link, "BEGIN;SELECT " MYSQL_PRIMARY_SQL
+                         ";UPDATE seqb_claims SET text = '' WHERE name = ");
+    mysql_link_quote(link, swap->name);
+    mysql_link_add(link, " AND text IN (");
+    mysql_link_quote(link, swap->expected);
+    mysql_link_add(link, ", ");
+    mysql_link_quote(link, swap->text);
+    mysql_link_add(link, ") AND " MYSQL_PRIMARY_SQL
+                         ";UPDATE seqb_claims SET text = ");
+    mysql_link_quote(link, swap->text);
+    mysql_link_add(link, " WHERE text = '' AND name = ");
+    mysql_link_quote(link, swap->name);
+    mysql_link_add(link, ";COMMIT");
+}
+
+static enum seqb_status swap_hear(struct mysql_link *link, bool *is_done,
+                                  struct seqb_error *err)
+{
+    int64_t is_primary;
+    enum seqb_status status = mysql_link_skip(link, 2, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+        return mysql_link_distrust(link, "a swap", err);
+    status = mysql_link_next(link, err);
+    *is_done = status == SEQB_OK && link->changed == 1;
+    if (status == SEQB_OK)
+        status = mysql_link_next(link, err);
+    if (status == SEQB_OK)
+        status = mysql_link_next_commit(link, err);
+    if (status != SEQB_OK || *is_done || is_primary != 0)
+        return status;
+    return role_lost(link, err);
+}
+
+static enum seqb_status swap_write(struct mysql_link *link,
+                                   const struct seqb_swap *swap, bool *is_done,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    swap_ask(link, swap);
+    status = mysql_link_send(link, SEQB_UNCERTAIN, err);
+    if (status == SEQB_OK)
+        status = swap_hear(link, is_done, err);
+    if (status == SEQB_OK || link->handle == NULL)
+        return status;
+    /* What a statement left that failed. */
+    mysql_link_add(link, "ROLLBACK");
+    if (mysql_link_run(link, SEQB_UNREACHABLE, NULL) != SEQB_OK)
+        mysql_link_close(link);
+    return status;
+}
+
+enum seqb_status mysql_swap(struct mysql_link *link,
+                            const struct seqb_swap *swap, char *standing,
+                            size_t size, struct seqb_error *err)
+{
+    bool is_done = false;
+    enum seqb_status status = mysql_link_begin(link, err);
+
+    if (status == SEQB_OK && swap->expected[0] == '\0')
+        status = claim_add(link, swap->name, swap->text, &is_done, err);
+    if (status == SEQB_OK && !is_done)
+        status = swap_write(link, swap, &is_done, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!is_done)
+        return claim_find(link, swap->name, standing, size, &is_done, err);
+    if (text_copy(standing, size, swap->text))
+        return SEQB_OK;
+    return error_set(err, SEQB_PROTOCOL,
+                     "%s: claim '%s' is longer than %zu bytes", link->where,
+                     swap->name, size - 1);
 }

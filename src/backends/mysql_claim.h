@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tables of sql/mysql.sql, for both mysql engines: whether they are there,
- * and the claims in them. Within the call that is under way on the link.
+ * and the claims in them. Within the call that is under way on the link, but
+ * for a swap.
  */
 #pragma once
 
@@ -19,3 +20,8 @@ enum seqb_status mysql_claim_open(struct mysql_link *link, bool create,
 enum seqb_status mysql_claim(struct mysql_link *link, const char *name,
                              const char *text, char *standing, size_t size,
                              struct seqb_error *err);
+
+/* The swap of backend.h, a call of its own. */
+enum seqb_status mysql_swap(struct mysql_link *link,
+                            const struct seqb_swap *swap, char *standing,
+                            size_t size, struct seqb_error *err);

@@ -14,7 +14,8 @@
 struct standing {
     struct mysql_counter base; /* where counters begin that have no row */
     struct mysql_counter row;
-    int64_t last; /* the table's last id, 0 if there is none */
+    int64_t last;    /* the table's last id, 0 if there is none */
+    int64_t base_ms; /* to be kept beside the base; 0: nothing */
 };
 
 /* Locks the rows, and only then looks at the table. */
@@ -55,8 +56,10 @@ static bool standing_lift(struct standing *now, const struct seqb_raise *raise)
     int64_t last = now->last;
     bool fits = true;
 
-    if (now->base.state != MYSQL_COUNTER_BOUND)
+    if (now->base.state != MYSQL_COUNTER_BOUND) {
         fits = value_lift(&now->base.value, raise->base_gap);
+        now->base_ms = raise->base_ms;
+    }
     if (now->base.is_new && now->base.value < raise->base_floor)
         now->base.value = raise->base_floor;
     if (now->row.state == MYSQL_COUNTER_ABSENT)
@@ -95,7 +98,7 @@ static enum seqb_status standing_write(struct mysql_link *link,
                                        const struct standing *now,
                                        struct seqb_error *err)
 {
-    size_t changes = 2;
+    size_t changes = 1;
 
     /* Where the row is there already this still moves the next id above it,
      * which may lie below after an UPDATE of ids. */
@@ -104,7 +107,7 @@ static enum seqb_status standing_write(struct mysql_link *link,
                        table->name, now->row.value);
         changes++;
     }
-    mysql_rows_put(link, origin, &now->base);
+    changes += mysql_rows_put_base(link, origin, &now->base, now->base_ms);
     mysql_rows_put(link, origin, &now->row);
     return mysql_rows_commit(link, changes, err);
 }
@@ -114,7 +117,7 @@ enum seqb_status mysql_raise(struct mysql_link *link, const char *origin,
                              const struct seqb_raise *raise, int64_t *out,
                              struct seqb_error *err)
 {
-    struct standing now;
+    struct standing now = {.base_ms = 0};
     enum seqb_status status = standing_read(link, origin, table, &now, err);
 
     if (status == SEQB_OK)

@@ -16,6 +16,8 @@
 
 #include "backends/mysql_claim.h"
 #include "backends/mysql_link.h"
+#include "backends/mysql_purge.h"
+#include "backends/mysql_row_raise.h"
 #include "backends/mysql_rows.h"
 #include "backends/mysql_server.h"
 #include "platform/error.h"
@@ -150,6 +152,17 @@ static void request_explain(const struct mysql_row *mysql,
                     seqb_status_text(request->status));
 }
 
+/* The counter may have been there, and was purged. */
+static void request_tell_over(const struct mysql_row *mysql,
+                              struct seqb_request *request)
+{
+    request->status =
+        error_set(&request->error, SEQB_EXHAUSTED,
+                  "%s: counter %s: its period is over and was purged: is this "
+                  "machine's clock behind?",
+                  mysql->link.where, request->counter);
+}
+
 /* Whether values may be taken from the row. */
 static enum seqb_status row_verdict(const struct mysql_counter *row,
                                     int64_t limit)
@@ -161,24 +174,41 @@ static enum seqb_status row_verdict(const struct mysql_counter *row,
     return row->value < limit ? SEQB_OK : SEQB_EXHAUSTED;
 }
 
+/* Where a counter goes on: at its row, or where it begins if it has none. */
+static struct mysql_counter row_from(const struct mysql_counter *row,
+                                     const struct mysql_counter *base,
+                                     int64_t begins_ms)
+{
+    struct mysql_counter from =
+        row->state == MYSQL_COUNTER_ABSENT ? *base : *row;
+
+    if (row->state == MYSQL_COUNTER_ABSENT && begins_ms > base->mark_ms)
+        from.value = 0;
+    return from;
+}
+
 /* Serves one request from its locked row; writes what makes it so. */
 static void request_serve(struct mysql_row *mysql, struct seqb_request *request,
                           struct mysql_counter *row,
                           const struct mysql_counter *base)
 {
-    const struct mysql_counter *from =
-        row->state == MYSQL_COUNTER_ABSENT ? base : row;
+    const struct mysql_counter from = row_from(row, base, request->begins_ms);
     int64_t count = request->want;
 
-    request->status = row_verdict(from, request->limit);
+    if (row->state == MYSQL_COUNTER_ABSENT &&
+        row->mark_ms > request->begins_ms) {
+        request_tell_over(mysql, request);
+        return;
+    }
+    request->status = row_verdict(&from, request->limit);
     if (request->status != SEQB_OK) {
         request_explain(mysql, request);
         return;
     }
-    if (count > request->limit - from->value)
-        count = request->limit - from->value;
-    request->block = (struct seqb_block){from->value + 1, count};
-    row->value = from->value + count;
+    if (count > request->limit - from.value)
+        count = request->limit - from.value;
+    request->block = (struct seqb_block){from.value + 1, count};
+    row->value = from.value + count;
     mysql_rows_put(&mysql->link, mysql->base.origin, row);
 }
 
@@ -246,91 +276,6 @@ static enum seqb_status mysql_row_reserve(struct seqb_backend *backend,
 
 /* --- raise --- */
 
-/* Adds the gap; false if that is no number. */
-static bool value_lift(int64_t *value, int64_t gap)
-{
-    if (*value > INT64_MAX - gap)
-        return false;
-    *value += gap;
-    return true;
-}
-
-/* What a row becomes by a raise: as it is if it is bound, else `gap` higher
- * and bound. False if that is no number. */
-static bool row_rebind(struct mysql_counter *row, int64_t gap)
-{
-    if (row->state == MYSQL_COUNTER_BOUND)
-        return true;
-    row->state = MYSQL_COUNTER_BOUND;
-    return value_lift(&row->value, gap);
-}
-
-/* The base is rebound with the first counter, so that those which are not in
- * an older copy of the table begin above what they had reached. */
-static bool raise_lift(const struct seqb_raise *raise,
-                       struct mysql_counter *base, struct mysql_counter *row)
-{
-    if (!row_rebind(base, raise->base_gap))
-        return false;
-    if (base->is_new && base->value < raise->base_floor)
-        base->value = raise->base_floor;
-    if (row->state == MYSQL_COUNTER_ABSENT) {
-        row->state = MYSQL_COUNTER_BOUND;
-        row->value = base->value;
-    }
-    if (!row_rebind(row, raise->gap))
-        return false;
-    if (row->value < raise->floor)
-        row->value = raise->floor;
-    return row->value <= raise->limit;
-}
-
-static enum seqb_status raise_judge(const struct mysql_row *mysql,
-                                    const struct seqb_raise *raise,
-                                    struct mysql_counter *base,
-                                    struct mysql_counter *row,
-                                    struct seqb_error *err)
-{
-    if (base->state == MYSQL_COUNTER_DAMAGED ||
-        row->state == MYSQL_COUNTER_DAMAGED)
-        return error_set(err, SEQB_CORRUPT,
-                         "%s: counter %s or the base is damaged",
-                         mysql->link.where, raise->counter);
-    if (!raise_lift(raise, base, row))
-        return error_set(err, SEQB_EXHAUSTED,
-                         "%s: counter %s: no value is left below %" PRId64,
-                         mysql->link.where, raise->counter, raise->limit);
-    return SEQB_OK;
-}
-
-/* A failure but SEQB_EXHAUSTED and SEQB_CORRUPT leaves the transaction for
- * the connection's end to roll back. */
-static enum seqb_status raise_rows(struct mysql_row *mysql,
-                                   const struct seqb_raise *raise, int64_t *out,
-                                   struct seqb_error *err)
-{
-    struct mysql_link *link = &mysql->link;
-    const char *origin = mysql->base.origin;
-    struct mysql_counter base;
-    struct mysql_counter row = {.name = raise->counter};
-    struct seqb_error why;
-    enum seqb_status status =
-        mysql_rows_lock(link, origin, &base, &row, 1, err);
-
-    if (status != SEQB_OK)
-        return status;
-    if (raise_judge(mysql, raise, &base, &row, &why) != SEQB_OK) {
-        status = mysql_rows_abandon(link, err);
-        return status == SEQB_OK ? error_copy(err, &why) : status;
-    }
-    mysql_rows_put(link, origin, &base);
-    mysql_rows_put(link, origin, &row);
-    status = mysql_rows_commit(link, 2, err);
-    if (status == SEQB_OK)
-        *out = row.value;
-    return status;
-}
-
 static enum seqb_status mysql_row_raise(struct seqb_backend *backend,
                                         const struct seqb_raise *raise,
                                         int64_t *out, struct seqb_error *err)
@@ -340,7 +285,8 @@ static enum seqb_status mysql_row_raise(struct seqb_backend *backend,
 
     if (status != SEQB_OK)
         return status;
-    status = raise_rows(mysql, raise, out, err);
+    status = mysql_row_raise_locked(&mysql->link, mysql->base.origin, raise,
+                                    out, err);
     if (status != SEQB_OK && status != SEQB_EXHAUSTED && status != SEQB_CORRUPT)
         mysql_link_close(&mysql->link);
     return status;
@@ -371,6 +317,34 @@ static enum seqb_status mysql_row_claim(struct seqb_backend *backend,
     if (status != SEQB_OK)
         return status;
     return mysql_claim(&mysql->link, name, text, standing, size, err);
+}
+
+static enum seqb_status mysql_row_swap(struct seqb_backend *backend,
+                                       const struct seqb_swap *swap,
+                                       char *standing, size_t size,
+                                       struct seqb_error *err)
+{
+    struct mysql_row *mysql = (struct mysql_row *)backend;
+
+    return mysql_swap(&mysql->link, swap, standing, size, err);
+}
+
+static enum seqb_status mysql_row_purge(struct seqb_backend *backend,
+                                        const struct seqb_purge *purge,
+                                        int32_t *deleted,
+                                        struct seqb_error *err)
+{
+    struct mysql_row *mysql = (struct mysql_row *)backend;
+
+    return mysql_purge(&mysql->link, purge, deleted, err);
+}
+
+static enum seqb_status mysql_row_clock(struct seqb_backend *backend,
+                                        int64_t *out_ms, struct seqb_error *err)
+{
+    struct mysql_row *mysql = (struct mysql_row *)backend;
+
+    return mysql_server_clock(&mysql->link, out_ms, err);
 }
 
 static void mysql_row_close(struct seqb_backend *backend)
@@ -438,5 +412,8 @@ const struct seqb_backend_ops backend_mysql_row = {
     .raise = mysql_row_raise,
     .install = mysql_row_install,
     .claim = mysql_row_claim,
+    .swap = mysql_row_swap,
+    .purge = mysql_row_purge,
+    .clock = mysql_row_clock,
     .close = mysql_row_close,
 };

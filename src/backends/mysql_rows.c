@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backends/mysql_server.h"
+#include "backends/period_marks.h"
 #include "platform/error.h"
 
 /*
@@ -79,6 +80,59 @@ static enum seqb_status row_read(struct mysql_link *link, const char *origin,
     return SEQB_OK;
 }
 
+/*
+ * A counter whose row was found to be gone may have been purged, and is seen to
+ * be, since it is asked for later than its row: that was noted before it was
+ * deleted. Shared, so that nothing more is noted until this transaction ends.
+ */
+static void mark_ask(struct mysql_link *link, const char *counter)
+{
+    char mark[SEQB_COUNTER_SIZE] = "";
+
+    (void)period_mark_name(counter, mark);
+    mysql_link_add(link, ";SELECT value, origin > ");
+    mysql_link_quote(link, counter);
+    mysql_link_add(link, " FROM seqb_counters WHERE name = ");
+    mysql_link_quote(link, mark);
+    mysql_link_add(link, " LOCK IN SHARE MODE");
+}
+
+/* What makes no sense is taken for the latest mark, and nothing begins. */
+static enum seqb_status mark_read(struct mysql_link *link,
+                                  struct mysql_counter *counter,
+                                  struct seqb_error *err)
+{
+    const enum seqb_status status = mysql_link_next(link, err);
+    int64_t is_purged;
+
+    if (status != SEQB_OK || !mysql_link_row(link))
+        return status;
+    if (!mysql_link_int64(link, 0, &counter->mark_ms) || counter->mark_ms < 0)
+        counter->mark_ms = INT64_MAX;
+    counter->is_purged =
+        !mysql_link_int64(link, 1, &is_purged) || is_purged != 0;
+    return SEQB_OK;
+}
+
+static void counter_ask(struct mysql_link *link, const char *name)
+{
+    row_ask(link, name);
+    if (period_is_stamped(name))
+        mark_ask(link, name);
+}
+
+static enum seqb_status counter_read(struct mysql_link *link,
+                                     const char *origin,
+                                     struct mysql_counter *counter,
+                                     struct seqb_error *err)
+{
+    const enum seqb_status status = row_read(link, origin, counter, err);
+
+    if (status != SEQB_OK || !period_is_stamped(counter->name))
+        return status;
+    return mark_read(link, counter, err);
+}
+
 enum seqb_status mysql_rows_lock(struct mysql_link *link, const char *origin,
                                  struct mysql_counter *base,
                                  struct mysql_counter *counters, size_t n,
@@ -89,15 +143,18 @@ enum seqb_status mysql_rows_lock(struct mysql_link *link, const char *origin,
     base->name = MYSQL_BASE;
     begin_write(link);
     row_ask(link, base->name);
+    mark_ask(link, base->name);
     for (size_t i = 0; i < n; i++)
-        row_ask(link, counters[i].name);
+        counter_ask(link, counters[i].name);
     status = mysql_link_send(link, SEQB_UNREACHABLE, err);
     if (status == SEQB_OK)
         status = begin_read(link, origin, err);
     if (status == SEQB_OK)
         status = row_read(link, origin, base, err);
+    if (status == SEQB_OK)
+        status = mark_read(link, base, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        status = row_read(link, origin, &counters[i], err);
+        status = counter_read(link, origin, &counters[i], err);
     return status;
 }
 
@@ -111,6 +168,25 @@ void mysql_rows_put(struct mysql_link *link, const char *origin,
     mysql_link_add(link, counter->is_there ? " WHERE name = " : ", name = ");
     mysql_link_quote(link, counter->name);
     mysql_link_add(link, ";");
+}
+
+size_t mysql_rows_put_base(struct mysql_link *link, const char *origin,
+                           const struct mysql_counter *base, int64_t base_ms)
+{
+    mysql_rows_put(link, origin, base);
+    if (base_ms <= base->mark_ms)
+        return 1;
+    mysql_link_add(link,
+                   "INSERT INTO seqb_counters SET name = '" PERIOD_MARK_BASE
+                   "', value = %" PRId64 ", origin = ",
+                   base_ms);
+    mysql_link_quote(link, origin);
+    mysql_link_add(
+        link,
+        " ON DUPLICATE KEY UPDATE value = %" PRId64 ", origin = ", base_ms);
+    mysql_link_quote(link, origin);
+    mysql_link_add(link, ";");
+    return 2;
 }
 
 enum seqb_status mysql_rows_commit(struct mysql_link *link, size_t changes,

@@ -41,3 +41,7 @@ enum seqb_status mysql_server_check(struct mysql_link *link,
                                     const struct seqb_backend_options *options,
                                     struct seqb_backend *base,
                                     struct seqb_error *err);
+
+/* The clock of backend.h, a call of its own. */
+enum seqb_status mysql_server_clock(struct mysql_link *link, int64_t *out_ms,
+                                    struct seqb_error *err);

@@ -3,24 +3,36 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "backends/period_marks.h"
 #include "backends/postgres_transaction.h"
 #include "platform/error.h"
 
 #define NUMERIC_VALUE_OUT_OF_RANGE "22003"
 
 /* The base first, in every raise: it is the lock under which brokers mend a
- * store that changed one after the other. */
+ * store that changed one after the other. What is kept beside it changes only
+ * if it does. */
 static const char raise_base_sql[] =
-    "INSERT INTO seqb_counters (name, value, origin)"
+    "WITH base AS (INSERT INTO seqb_counters (name, value, origin)"
     " VALUES ('', greatest($1::bigint, $3::bigint), $2)"
     " ON CONFLICT (name) DO UPDATE"
     " SET value = seqb_counters.value + $1::bigint, origin = $2"
-    " WHERE seqb_counters.origin <> $2 AND seqb_counters.value >= 0";
+    " WHERE seqb_counters.origin <> $2 AND seqb_counters.value >= 0"
+    " RETURNING name)"
+    " INSERT INTO seqb_counters (name, value, origin)"
+    " SELECT '" PERIOD_MARK_BASE "', $4::bigint, $2 FROM base"
+    " WHERE $4::bigint > 0 ON CONFLICT (name) DO UPDATE SET"
+    " value = greatest(seqb_counters.value, excluded.value), origin = $2";
 
+/* But for one that was purged; its mark is locked as postgres_reserve.c has
+ * it. */
 static const char raise_found_sql[] =
-    "INSERT INTO seqb_counters (name, value, origin)"
+    "WITH mark AS (SELECT origin FROM seqb_counters"
+    " WHERE name = $3 FOR SHARE)"
+    " INSERT INTO seqb_counters (name, value, origin)"
     " SELECT $1, value, origin FROM seqb_counters"
     " WHERE name = '' AND origin = $2 AND value >= 0"
+    " AND NOT EXISTS (SELECT FROM mark WHERE origin COLLATE \"C\" > $1)"
     " ON CONFLICT (name) DO NOTHING";
 
 static const char raise_row_sql[] =
@@ -28,24 +40,35 @@ static const char raise_row_sql[] =
     " CASE origin WHEN $4 THEN value ELSE value + $3::bigint END)"
     " WHERE name = $1 AND value >= 0 RETURNING value";
 
+static const char raise_over_sql[] =
+    "SELECT FROM seqb_counters WHERE name = $2 AND origin COLLATE \"C\" > $1"
+    " AND NOT EXISTS (SELECT FROM seqb_counters WHERE name = $1)";
+
 static void raise_ask(struct postgres *postgres, const struct seqb_raise *raise)
 {
     char floor[POSTGRES_NUMBER_SIZE];
     char gap[POSTGRES_NUMBER_SIZE];
     char base_gap[POSTGRES_NUMBER_SIZE];
     char base_floor[POSTGRES_NUMBER_SIZE];
+    char base_ms[POSTGRES_NUMBER_SIZE];
+    char name[SEQB_COUNTER_SIZE];
+    const char *const mark = period_is_stamped(raise->counter) ? name : NULL;
     const char *const origin = postgres->base.origin;
-    const char *const base[] = {base_gap, origin, base_floor};
-    const char *const found[] = {raise->counter, origin};
+    const char *const base[] = {base_gap, origin, base_floor, base_ms};
+    const char *const found[] = {raise->counter, origin, mark};
     const char *const row[] = {raise->counter, floor, gap, origin};
+    const char *const over[] = {raise->counter, mark};
 
+    (void)period_mark_name(raise->counter, name);
     postgres_number_make(raise->floor, floor);
     postgres_number_make(raise->gap, gap);
     postgres_number_make(raise->base_gap, base_gap);
     postgres_number_make(raise->base_floor, base_floor);
-    postgres_link_add(&postgres->link, raise_base_sql, 3, base);
-    postgres_link_add(&postgres->link, raise_found_sql, 2, found);
+    postgres_number_make(raise->base_ms, base_ms);
+    postgres_link_add(&postgres->link, raise_base_sql, 4, base);
+    postgres_link_add(&postgres->link, raise_found_sql, 3, found);
     postgres_link_add(&postgres->link, raise_row_sql, 4, row);
+    postgres_link_add(&postgres->link, raise_over_sql, 2, over);
 }
 
 static enum seqb_status raise_exhausted(const struct postgres *postgres,
@@ -55,6 +78,28 @@ static enum seqb_status raise_exhausted(const struct postgres *postgres,
     return error_set(err, SEQB_EXHAUSTED,
                      "%s: counter %s: no value is left below %" PRId64,
                      postgres->link.where, raise->counter, raise->limit);
+}
+
+/* Overwrites what the row said, if that is why there is none. */
+static enum seqb_status raise_hear_over(struct postgres *postgres,
+                                        const struct seqb_raise *raise,
+                                        enum seqb_status status,
+                                        struct seqb_error *err)
+{
+    PGresult *result = NULL;
+    struct seqb_error why;
+    const enum seqb_status read =
+        postgres_link_read(&postgres->link, PGRES_TUPLES_OK, &result, &why);
+    const bool is_over = read == SEQB_OK && PQntuples(result) > 0;
+
+    PQclear(result);
+    if (read != SEQB_OK)
+        return error_copy(err, &why);
+    if (!is_over)
+        return status;
+    return error_set(err, SEQB_EXHAUSTED,
+                     "%s: counter %s: its period is over and was purged",
+                     postgres->link.where, raise->counter);
 }
 
 static enum seqb_status raise_judge(const struct postgres *postgres,
@@ -85,8 +130,10 @@ static enum seqb_status raise_hear(struct postgres *postgres,
     if (status == SEQB_OK)
         status =
             postgres_link_read(&postgres->link, PGRES_TUPLES_OK, &result, err);
-    if (status == SEQB_OK)
+    if (status == SEQB_OK) {
         status = raise_judge(postgres, raise, result, value, err);
+        status = raise_hear_over(postgres, raise, status, err);
+    }
     PQclear(result);
     if (strcmp(postgres->link.state, NUMERIC_VALUE_OUT_OF_RANGE) == 0)
         status = raise_exhausted(postgres, raise, err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/period_marks.h"
 #include "backends/postgres_transaction.h"
 #include "platform/error.h"
 
@@ -96,10 +97,20 @@ static const struct trip take_trip = {take_ask, take_hear};
 
 /* --- the second trip: new counters, ends of counters, and why not --- */
 
+/* The mark as it is once no purge can raise it until this commits: the row may
+ * be gone by then that this statement still sees, but not yet unnoted. What a
+ * store said of the base and beside it was said in one transaction. */
 static const char found_sql[] =
-    "INSERT INTO seqb_counters (name, value, origin)"
-    " SELECT $1, value, origin FROM seqb_counters WHERE name = ''"
-    " AND origin = $3 AND value >= 0 AND value < $2::bigint"
+    "WITH mark AS (SELECT value FROM seqb_counters"
+    " WHERE name = $5 FOR SHARE)"
+    " INSERT INTO seqb_counters (name, value, origin)"
+    " SELECT $1, begin.value, $3 FROM (SELECT CASE WHEN $4::bigint >"
+    " coalesce((SELECT value FROM seqb_counters"
+    " WHERE name = '" PERIOD_MARK_BASE "'), 0)"
+    " THEN 0 ELSE value END AS value FROM seqb_counters WHERE name = ''"
+    " AND origin = $3 AND value >= 0) AS begin"
+    " WHERE begin.value < $2::bigint"
+    " AND NOT EXISTS (SELECT FROM mark WHERE value > $4::bigint)"
     " AND current_setting('seqbroker.origin') = $3"
     " ON CONFLICT (name) DO NOTHING";
 
@@ -114,35 +125,58 @@ static const char take_rest_sql[] =
     " FROM held WHERE c.name = $1 RETURNING held.value, c.value";
 
 static const char look_sql[] =
-    "SELECT c.value, c.origin = $2, b.value, b.origin = $2"
-    " FROM (SELECT 1) AS one"
+    "SELECT c.value, c.origin = $2, b.value, b.origin = $2,"
+    " m.value > $4::bigint FROM (SELECT 1) AS one"
     " LEFT JOIN seqb_counters AS c ON c.name = $1"
-    " LEFT JOIN seqb_counters AS b ON b.name = ''";
+    " LEFT JOIN seqb_counters AS b ON b.name = ''"
+    " LEFT JOIN seqb_counters AS m ON m.name = $3";
+
+enum look_column {
+    LOOK_VALUE,
+    LOOK_BOUND,
+    LOOK_BASE_VALUE,
+    LOOK_BASE_BOUND,
+    LOOK_OVER, /* "t": what is not there may have been purged */
+    LOOK_COLUMNS
+};
 
 static void rest_ask(struct postgres *postgres,
                      const struct seqb_request *request)
 {
     char limit[POSTGRES_NUMBER_SIZE];
+    char begins[POSTGRES_NUMBER_SIZE];
+    char name[SEQB_COUNTER_SIZE];
+    const char *const mark = period_is_stamped(request->counter) ? name : NULL;
     const char *const origin = postgres->base.origin;
-    const char *const found[] = {request->counter, limit, origin};
-    const char *const look[] = {request->counter, origin};
+    const char *const found[] = {request->counter, limit, origin, begins, mark};
+    const char *const look[] = {request->counter, origin, mark, begins};
 
+    (void)period_mark_name(request->counter, name);
     postgres_number_make(request->limit, limit);
-    postgres_link_add(&postgres->link, found_sql, 3, found);
+    postgres_number_make(request->begins_ms, begins);
+    postgres_link_add(&postgres->link, found_sql, 5, found);
     request_add(postgres, take_rest_sql, request);
-    postgres_link_add(&postgres->link, look_sql, 2, look);
+    postgres_link_add(&postgres->link, look_sql, 4, look);
+}
+
+/* Whether the counter is not there since it was purged, perhaps. */
+static bool look_is_over(const PGresult *result)
+{
+    return PQntuples(result) == 1 && PQnfields(result) == LOOK_COLUMNS &&
+           PQgetisnull(result, 0, LOOK_VALUE) != 0 &&
+           strcmp(PQgetvalue(result, 0, LOOK_OVER), "t") == 0;
 }
 
 /* Why nothing could be taken, from the row or else the base. */
 static enum seqb_status look_judge(const PGresult *result, int64_t limit)
 {
-    int column = 0;
+    int column = LOOK_VALUE;
     int64_t value;
 
-    if (PQntuples(result) != 1 || PQnfields(result) != 4)
+    if (PQntuples(result) != 1 || PQnfields(result) != LOOK_COLUMNS)
         return SEQB_PROTOCOL;
     if (PQgetisnull(result, 0, column) != 0)
-        column = 2;
+        column = LOOK_BASE_VALUE;
     if (PQgetisnull(result, 0, column) != 0)
         return SEQB_FENCED;
     if (!postgres_number_read(result, column, &value))
@@ -165,7 +199,13 @@ static enum seqb_status look_hear(struct postgres *postgres,
 
     if (status != SEQB_OK)
         return status;
-    if (request->status != SEQB_OK) {
+    if (request->status != SEQB_OK && look_is_over(result)) {
+        request->status = error_set(
+            &request->error, SEQB_EXHAUSTED,
+            "%s: counter %s: its period is over and was purged: is this "
+            "machine's clock behind?",
+            postgres->link.where, request->counter);
+    } else if (request->status != SEQB_OK) {
         request->status = look_judge(result, request->limit);
         (void)error_set(&request->error, request->status, "%s: counter %s: %s",
                         postgres->link.where, request->counter,

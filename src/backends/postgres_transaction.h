@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The postgres engine's backend and how its transactions begin and end; what
- * stands in them is in postgres.c, postgres_reserve.c and postgres_raise.c.
+ * stands in them is in postgres.c, postgres_reserve.c, postgres_raise.c and
+ * postgres_purge.c.
  */
 #pragma once
 
@@ -22,6 +23,9 @@ enum seqb_status postgres_reserve(struct seqb_backend *backend,
 enum seqb_status postgres_raise(struct seqb_backend *backend,
                                 const struct seqb_raise *raise, int64_t *out,
                                 struct seqb_error *err);
+enum seqb_status postgres_purge(struct seqb_backend *backend,
+                                const struct seqb_purge *purge,
+                                int32_t *deleted, struct seqb_error *err);
 
 /* Adds what begins a transaction whose commit will be durable, and makes the
  * store's origin current_setting('seqbroker.origin') in it. */

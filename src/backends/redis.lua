@@ -59,7 +59,8 @@ local function alloc(cell)
     return {'OK', cell.window, cell.used, n}
 end
 
--- install WINDOW SIZE
+-- install WINDOW SIZE KEEP: the cell expires after KEEP seconds, 0 is never.
+-- It then reads as absent, which costs the rest of its window and no more.
 local function install(cell)
     local window, size, origin = ARGV[2], tonumber(ARGV[3]), origin_now()
 
@@ -75,6 +76,14 @@ local function install(cell)
     redis.call('DEL', key)
     redis.call('HSET', key, 'w', window, 'v', 0, 'hi', ARGV[3],
                'origin', origin)
+    if ARGV[4] ~= '0' then
+        -- An error must mean that no cell was made: the window is dropped.
+        local done = redis.pcall('EXPIRE', key, ARGV[4])
+        if done ~= 1 then
+            redis.call('DEL', key)
+            return done
+        end
+    end
     return {'OK', window}
 end
 

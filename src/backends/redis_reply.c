@@ -68,3 +68,19 @@ bool reply_block(const redisReply *reply, const struct seqb_request *request,
     out->count = count->integer;
     return true;
 }
+
+bool reply_time(const redisReply *reply, int64_t *out_ms)
+{
+    const redisReply *seconds = reply_at(reply, 0, REDIS_REPLY_STRING);
+    const redisReply *rest = reply_at(reply, 1, REDIS_REPLY_STRING);
+    int64_t s;
+    int64_t us;
+
+    if (seconds == NULL || rest == NULL ||
+        !text_to_int64(seconds->str, seconds->len, &s) ||
+        !text_to_int64(rest->str, rest->len, &us) || s < 1 ||
+        s > INT64_MAX / 1000 - 1 || us < 0 || us > 999999)
+        return false;
+    *out_ms = s * 1000 + us / 1000;
+    return true;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What redis.lua answers, taken apart and checked: {word, text, ...}, or an
- * error whose first word is a code. Pure. */
+ * error whose first word is a code; and the answer to TIME. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,3 +26,6 @@ bool reply_window(const redisReply *reply, int64_t *out);
 /* The block after the text, which must be what `request` may be granted. */
 bool reply_block(const redisReply *reply, const struct seqb_request *request,
                  struct seqb_block *out);
+
+/* The answer to TIME as ms since 1970. */
+bool reply_time(const redisReply *reply, int64_t *out_ms);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sqlite engine: direct counters, each a row that carries the origin of
- * the file in which its value holds. The handle and its transactions are in
- * sqlite_link.c.
+ * the file in which its value holds. The rows are in sqlite_rows.c, the handle
+ * and its transactions in sqlite_link.c.
  */
 #include "backends/backends.h"
 
@@ -16,24 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/sqlite_claims.h"
 #include "backends/sqlite_history.h"
 #include "backends/sqlite_link.h"
+#include "backends/sqlite_rows.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define BASE        "" /* the row where counters begin that have none */
 #define STORE_CLAIM "store"
-
-struct sqlite {
-    struct seqb_backend base;
-    struct sqlite_link link;
-};
-
-/* A counter as it stands in the file. */
-struct row {
-    enum { ROW_ABSENT, ROW_BOUND, ROW_FOREIGN, ROW_DAMAGED } state;
-    int64_t value; /* 0 if absent */
-};
 
 static char library[32]; /* written once */
 
@@ -51,96 +41,7 @@ static const char *sqlite_library(void)
     return library;
 }
 
-/* --- rows, inside a transaction --- */
-
-static void row_read(const struct sqlite *sqlite, sqlite3_stmt *query,
-                     struct row *out)
-{
-    const char *origin = (const char *)sqlite3_column_text(query, 1);
-
-    out->value = sqlite3_column_int64(query, 0);
-    if (sqlite3_column_type(query, 0) != SQLITE_INTEGER || out->value < 0 ||
-        origin == NULL)
-        out->state = ROW_DAMAGED;
-    else if (strcmp(origin, sqlite->base.origin) == 0)
-        out->state = ROW_BOUND;
-    else
-        out->state = ROW_FOREIGN;
-}
-
-static enum seqb_status row_find(struct sqlite *sqlite, const char *counter,
-                                 struct row *out, struct seqb_error *err)
-{
-    sqlite3_stmt *query =
-        sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTER_FIND, counter);
-    const int result = sqlite3_step(query);
-    enum seqb_status status = SEQB_OK;
-
-    *out = (struct row){ROW_ABSENT, 0};
-    if (result == SQLITE_ROW)
-        row_read(sqlite, query, out);
-    else if (result != SQLITE_DONE)
-        status = sqlite_link_fail(&sqlite->link, result, "read", err);
-    (void)sqlite3_reset(query);
-    return status;
-}
-
-static enum seqb_status row_put(struct sqlite *sqlite, const char *counter,
-                                int64_t value, struct seqb_error *err)
-{
-    sqlite3_stmt *query =
-        sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, counter);
-
-    (void)sqlite3_bind_int64(query, 2, value);
-    (void)sqlite3_bind_text(query, 3, sqlite->base.origin, -1, SQLITE_STATIC);
-    return sqlite_link_run(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, err);
-}
-
 /* --- claims --- */
-
-static enum seqb_status claim_find(struct sqlite *sqlite, const char *name,
-                                   char *standing, size_t size, bool *is_found,
-                                   struct seqb_error *err)
-{
-    sqlite3_stmt *query =
-        sqlite_link_query(&sqlite->link, SQLITE_QUERY_CLAIM_FIND, name);
-    const int result = sqlite3_step(query);
-    enum seqb_status status = SEQB_OK;
-    const char *text = NULL;
-
-    *is_found = result == SQLITE_ROW;
-    if (*is_found)
-        text = (const char *)sqlite3_column_text(query, 0);
-    if (result != SQLITE_ROW && result != SQLITE_DONE)
-        status = sqlite_link_fail(&sqlite->link, result, "read", err);
-    else if (!text_copy(standing, size, text != NULL ? text : ""))
-        status = error_set(err, SEQB_PROTOCOL,
-                           "sqlite %s: claim '%s' is longer than %zu bytes",
-                           sqlite->link.name, name, size - 1);
-    (void)sqlite3_reset(query);
-    return status;
-}
-
-/* Claims are never changed, so that looking first is safe, and an ordinary
- * start writes nothing. */
-static enum seqb_status claim_stand(struct sqlite *sqlite, const char *name,
-                                    const char *text, char *standing,
-                                    size_t size, struct seqb_error *err)
-{
-    bool is_found;
-    sqlite3_stmt *query;
-    enum seqb_status status =
-        claim_find(sqlite, name, standing, size, &is_found, err);
-
-    if (status != SEQB_OK || is_found || text == NULL)
-        return status;
-    query = sqlite_link_query(&sqlite->link, SQLITE_QUERY_CLAIM_ADD, name);
-    (void)sqlite3_bind_text(query, 2, text, -1, SQLITE_STATIC);
-    status = sqlite_link_run(&sqlite->link, SQLITE_QUERY_CLAIM_ADD, err);
-    if (status != SEQB_OK)
-        return status;
-    return claim_find(sqlite, name, standing, size, &is_found, err);
-}
 
 static enum seqb_status sqlite_claim(struct seqb_backend *backend,
                                      const char *name, const char *text,
@@ -152,7 +53,17 @@ static enum seqb_status sqlite_claim(struct seqb_backend *backend,
 
     if (status != SEQB_OK)
         return status;
-    return claim_stand(sqlite, name, text, standing, size, err);
+    return sqlite_claims_stand(&sqlite->link, name, text, standing, size, err);
+}
+
+static enum seqb_status sqlite_swap(struct seqb_backend *backend,
+                                    const struct seqb_swap *swap,
+                                    char *standing, size_t size,
+                                    struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+
+    return sqlite_claims_swap(&sqlite->link, swap, standing, size, err);
 }
 
 /* --- open and close --- */
@@ -167,8 +78,8 @@ static enum seqb_status origin_read(struct sqlite *sqlite,
     enum seqb_status status = sqlite_link_random(sqlite->link.name, fresh, err);
 
     if (status == SEQB_OK)
-        status = claim_stand(sqlite, STORE_CLAIM, fresh, standing,
-                             sizeof standing, err);
+        status = sqlite_claims_stand(&sqlite->link, STORE_CLAIM, fresh,
+                                     standing, sizeof standing, err);
     if (status != SEQB_OK)
         return status;
     (void)text_format(sqlite->base.origin, sizeof sqlite->base.origin, "%s:%s",
@@ -200,7 +111,7 @@ store_connect(struct sqlite *sqlite, const struct seqb_backend_options *options,
         status = origin_read(sqlite, err);
     if (status != SEQB_OK || !options->create)
         return status;
-    status = row_put(sqlite, BASE, 0, err);
+    status = sqlite_row_put(sqlite, SQLITE_BASE, 0, err);
     return sqlite_link_end(&sqlite->link, status, err);
 }
 
@@ -277,19 +188,23 @@ static enum seqb_status sqlite_open(const struct seqb_backend_options *options,
 /* --- reserve --- */
 
 static void request_explain(const struct sqlite *sqlite,
+                            const struct sqlite_row *row,
                             struct seqb_request *request)
 {
     (void)error_set(&request->error, request->status,
                     "sqlite %s: counter %s in %s: %s", sqlite->link.name,
                     request->counter, sqlite->link.path,
-                    seqb_status_text(request->status));
+                    row->state == ROW_OVER ? "its period is over"
+                                           : seqb_status_text(request->status));
 }
 
 /* Whether values may be taken from the row. */
-static enum seqb_status row_verdict(const struct row *row, int64_t limit)
+static enum seqb_status row_verdict(const struct sqlite_row *row, int64_t limit)
 {
     if (row->state == ROW_DAMAGED)
         return SEQB_CORRUPT;
+    if (row->state == ROW_OVER)
+        return SEQB_EXHAUSTED;
     if (row->state != ROW_BOUND)
         return SEQB_FENCED;
     return row->value < limit ? SEQB_OK : SEQB_EXHAUSTED;
@@ -300,24 +215,25 @@ static enum seqb_status request_serve(struct sqlite *sqlite,
                                       struct seqb_request *request,
                                       struct seqb_error *err)
 {
-    struct row row;
+    struct sqlite_row row;
     int64_t count = request->want;
-    enum seqb_status status = row_find(sqlite, request->counter, &row, err);
+    enum seqb_status status =
+        sqlite_row_find(sqlite, request->counter, &row, err);
 
     request->window = SEQB_NO_WINDOW;
     if (status == SEQB_OK && row.state == ROW_ABSENT)
-        status = row_find(sqlite, BASE, &row, err);
+        status = sqlite_row_begin(sqlite, request, &row, err);
     if (status != SEQB_OK)
         return status;
     request->status = row_verdict(&row, request->limit);
     if (request->status != SEQB_OK) {
-        request_explain(sqlite, request);
+        request_explain(sqlite, &row, request);
         return SEQB_OK;
     }
     if (count > request->limit - row.value)
         count = request->limit - row.value;
     request->block = (struct seqb_block){row.value + 1, count};
-    return row_put(sqlite, request->counter, row.value + count, err);
+    return sqlite_row_put(sqlite, request->counter, row.value + count, err);
 }
 
 static enum seqb_status sqlite_reserve(struct seqb_backend *backend,
@@ -344,7 +260,7 @@ static enum seqb_status sqlite_reserve(struct seqb_backend *backend,
 
 /* What a row becomes by a raise: as it is if it is bound, else `gap` higher
  * and bound. False if that is no number. */
-static bool row_rebind(struct row *row, int64_t gap)
+static bool row_rebind(struct sqlite_row *row, int64_t gap)
 {
     if (row->state == ROW_BOUND)
         return true;
@@ -361,14 +277,15 @@ static enum seqb_status raise_rows(struct sqlite *sqlite,
                                    const struct seqb_raise *raise, int64_t *out,
                                    struct seqb_error *err)
 {
-    struct row base;
-    struct row row;
+    struct sqlite_row base;
+    struct sqlite_row row;
     bool is_base_gone;
+    bool is_base_bound;
     bool fits;
-    enum seqb_status status = row_find(sqlite, BASE, &base, err);
+    enum seqb_status status = sqlite_row_find(sqlite, SQLITE_BASE, &base, err);
 
     if (status == SEQB_OK)
-        status = row_find(sqlite, raise->counter, &row, err);
+        status = sqlite_row_find(sqlite, raise->counter, &row, err);
     if (status != SEQB_OK)
         return status;
     if (base.state == ROW_DAMAGED || row.state == ROW_DAMAGED)
@@ -376,6 +293,7 @@ static enum seqb_status raise_rows(struct sqlite *sqlite,
                          "sqlite %s: counter %s or the base is damaged in %s",
                          sqlite->link.name, raise->counter, sqlite->link.path);
     is_base_gone = base.state == ROW_ABSENT;
+    is_base_bound = base.state == ROW_BOUND;
     fits = row_rebind(&base, raise->base_gap);
     if (is_base_gone && base.value < raise->base_floor)
         base.value = raise->base_floor;
@@ -389,9 +307,13 @@ static enum seqb_status raise_rows(struct sqlite *sqlite,
                          "sqlite %s: %s: no value is left below %" PRId64,
                          sqlite->link.name, raise->counter, raise->limit);
     *out = row.value;
-    status = row_put(sqlite, BASE, base.value, err);
-    return status == SEQB_OK ? row_put(sqlite, raise->counter, row.value, err)
-                             : status;
+    if (!is_base_bound)
+        status = sqlite_base_note(sqlite, raise->base_ms, err);
+    if (status == SEQB_OK)
+        status = sqlite_row_put(sqlite, SQLITE_BASE, base.value, err);
+    if (status == SEQB_OK)
+        status = sqlite_row_put(sqlite, raise->counter, row.value, err);
+    return status;
 }
 
 static enum seqb_status sqlite_raise(struct seqb_backend *backend,
@@ -423,6 +345,33 @@ static enum seqb_status sqlite_install(struct seqb_backend *backend,
                      sqlite->link.name, window->counter);
 }
 
+static enum seqb_status sqlite_purge(struct seqb_backend *backend,
+                                     const struct seqb_purge *purge,
+                                     int32_t *deleted, struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    int32_t count = 0;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = sqlite_rows_purge(sqlite, purge, &count, err);
+    status = sqlite_link_end(&sqlite->link, status, err);
+    if (status == SEQB_OK)
+        *deleted = count;
+    return status;
+}
+
+/* A file's clock is its machine's, which is ours. */
+static enum seqb_status sqlite_clock(struct seqb_backend *backend,
+                                     int64_t *out_ms, struct seqb_error *err)
+{
+    (void)backend;
+    (void)err;
+    *out_ms = 0;
+    return SEQB_OK;
+}
+
 const struct seqb_backend_ops backend_sqlite = {
     .engine = "sqlite",
     .guarantee = SEQB_DIRECT,
@@ -432,5 +381,8 @@ const struct seqb_backend_ops backend_sqlite = {
     .raise = sqlite_raise,
     .install = sqlite_install,
     .claim = sqlite_claim,
+    .swap = sqlite_swap,
+    .purge = sqlite_purge,
+    .clock = sqlite_clock,
     .close = sqlite_close,
 };

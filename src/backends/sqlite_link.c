@@ -30,11 +30,17 @@ static const char *const query_texts[SQLITE_QUERIES] = {
         "SELECT value, origin FROM seqb_counters WHERE name = ?1",
     [SQLITE_QUERY_COUNTER_PUT] =
         "REPLACE INTO seqb_counters VALUES (?1, ?2, ?3)",
+    [SQLITE_QUERY_COUNTERS_DELETE] =
+        ("DELETE FROM seqb_counters WHERE name IN (SELECT name "
+         "FROM seqb_counters WHERE name > ?1 AND name < ?2 "
+         "ORDER BY name LIMIT ?3)"),
     [SQLITE_QUERY_COMMITS_FIND] = "SELECT count FROM seqb_commits",
     [SQLITE_QUERY_COMMITS_PUT] = "REPLACE INTO seqb_commits VALUES (1, ?1)",
     [SQLITE_QUERY_CLAIM_FIND] = "SELECT text FROM seqb_claims WHERE name = ?1",
     [SQLITE_QUERY_CLAIM_ADD] =
         "INSERT OR IGNORE INTO seqb_claims VALUES (?1, ?2)",
+    [SQLITE_QUERY_CLAIM_REPLACE] =
+        "UPDATE seqb_claims SET text = ?2 WHERE name = ?1 AND text = ?3",
 };
 
 /* Only WAL with FULL lost nothing in a power cut; NORMAL and the rollback

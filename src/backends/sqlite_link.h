@@ -20,12 +20,14 @@ enum sqlite_query {
     SQLITE_QUERY_BEGIN,
     SQLITE_QUERY_COMMIT,
     SQLITE_QUERY_ROLLBACK,
-    SQLITE_QUERY_COUNTER_FIND, /* name: value, origin */
-    SQLITE_QUERY_COUNTER_PUT,  /* name, value, origin */
-    SQLITE_QUERY_COMMITS_FIND, /* how many commits of ours there were */
-    SQLITE_QUERY_COMMITS_PUT,  /* that many */
-    SQLITE_QUERY_CLAIM_FIND,   /* name: text */
-    SQLITE_QUERY_CLAIM_ADD,    /* name, text */
+    SQLITE_QUERY_COUNTER_FIND,    /* name: value, origin */
+    SQLITE_QUERY_COUNTER_PUT,     /* name, value, origin */
+    SQLITE_QUERY_COUNTERS_DELETE, /* after, before, at most */
+    SQLITE_QUERY_COMMITS_FIND,    /* how many commits of ours there were */
+    SQLITE_QUERY_COMMITS_PUT,     /* that many */
+    SQLITE_QUERY_CLAIM_FIND,      /* name: text */
+    SQLITE_QUERY_CLAIM_ADD,       /* name, text */
+    SQLITE_QUERY_CLAIM_REPLACE,   /* name, text, expected */
     SQLITE_QUERIES
 };
 

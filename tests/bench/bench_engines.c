@@ -184,7 +184,8 @@ static struct seqb_backend *open_backend(const struct store *store,
 static void counter_prepare(const struct store *store,
                             struct seqb_backend *backend, const char *counter)
 {
-    const struct seqb_window window = {counter, 1, (int64_t)1 << WINDOW_BITS};
+    const struct seqb_window window = {
+        .counter = counter, .window = 1, .size = (int64_t)1 << WINDOW_BITS};
     int64_t standing;
 
     if (store->ops->guarantee == SEQB_WINDOWED)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TESTS_MAX 64
+#define TESTS_MAX 96
 
 struct seqb_backend *contract_open(const struct contract *contract)
 {
@@ -40,7 +40,8 @@ enum seqb_status contract_install(struct seqb_backend *backend,
                                   const char *counter, int64_t window,
                                   int64_t *standing)
 {
-    const struct seqb_window lease = {counter, window, CONTRACT_WINDOW_SIZE};
+    const struct seqb_window lease = {
+        .counter = counter, .window = window, .size = CONTRACT_WINDOW_SIZE};
     struct seqb_error err;
 
     return backend->ops->install(backend, &lease, standing, &err);
@@ -65,6 +66,7 @@ struct seqb_request contract_request(const struct contract *contract,
     request.counter = counter;
     request.want = want;
     request.limit = contract_limit(contract);
+    request.begins_ms = 0;
     return request;
 }
 
@@ -101,8 +103,11 @@ int64_t contract_take(const struct contract *contract, const char *counter,
 int64_t contract_raise(struct seqb_backend *backend, const char *counter,
                        int64_t floor, int64_t gap)
 {
-    const struct seqb_raise raise = {counter,        floor, gap,
-                                     CONTRACT_LIMIT, gap,   0};
+    const struct seqb_raise raise = {.counter = counter,
+                                     .floor = floor,
+                                     .gap = gap,
+                                     .limit = CONTRACT_LIMIT,
+                                     .base_gap = gap};
     struct seqb_error err;
     int64_t value = -1;
 
@@ -151,7 +156,8 @@ static unsigned subject_offers(const struct contract_subject *subject)
            (subject->restart != NULL ? NEEDS_RESTART : 0U) |
            (subject->forget != NULL ? NEEDS_FORGET : 0U) |
            (subject->restore != NULL ? NEEDS_RESTORE : 0U) |
-           (subject->demote != NULL ? NEEDS_DEMOTE : 0U);
+           (subject->demote != NULL ? NEEDS_DEMOTE : 0U) |
+           (subject->lacks_periods ? 0U : NEEDS_PERIODS);
 }
 
 /* Adds those of the list that fit the subject. */
@@ -179,6 +185,9 @@ int contract_run(const struct contract_subject *subject)
     n = tests_add(tests, n, contract_common_tests, subject);
     n = tests_add(tests, n, contract_crowd_tests, subject);
     n = tests_add(tests, n, contract_direct_tests, subject);
+    n = tests_add(tests, n, contract_period_tests, subject);
+    n = tests_add(tests, n, contract_purge_tests, subject);
+    n = tests_add(tests, n, contract_swap_tests, subject);
     n = tests_add(tests, n, contract_windowed_tests, subject);
     return _cmocka_run_group_tests(subject->name, tests, n, NULL, NULL);
 }

@@ -46,6 +46,10 @@ struct contract_subject {
 
     /* The server is no primary any more. */
     void (*demote)(struct contract_store *store);
+
+    /* Its counters have no periods: requests have no `begins_ms`, and a purge
+     * has nothing to delete. What it answers to them is its own test's. */
+    bool lacks_periods;
 };
 
 /* Runs every test that fits the subject's class and hooks as one group; the

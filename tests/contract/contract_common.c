@@ -7,7 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "platform/clock.h"
 #include "platform/text.h"
+
+#define CLOCK_MS 600000 /* that a busy machine may take to answer */
 
 /* --- what a backend says of itself --- */
 
@@ -30,6 +33,20 @@ static void two_backends_of_one_store_have_one_origin(void **state)
     assert_true(strlen(other->origin) > 0);
     assert_string_equal(other->origin, contract->backend->origin);
     other->ops->close(other);
+}
+
+/* It is on this machine, or has none of its own. */
+static void stores_clock_is_about_ours(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_error err;
+    int64_t ms = -1;
+
+    if (contract->backend->ops->clock(contract->backend, &ms, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    if (ms != 0)
+        assert_in_range(ms, clock_wall_ms() - CLOCK_MS,
+                        clock_wall_ms() + CLOCK_MS);
 }
 
 /* --- grants --- */
@@ -301,6 +318,55 @@ static void acknowledged_values_stay_spent_over_a_restart(void **state)
     assert_true(request.block.first > last);
 }
 
+/* A backend each, since a call that failed is its last. */
+static void connection_that_broke_answers_no_call(void **state)
+{
+    struct contract *contract = *state;
+    const struct seqb_backend_ops *ops = contract->subject->ops;
+    const bool is_direct = ops->guarantee == SEQB_DIRECT;
+    struct seqb_backend *backends[3];
+    char standing[SEQB_CLAIM_SIZE];
+    int64_t ms;
+    int32_t deleted;
+
+    for (int i = 0; i < 3; i++)
+        backends[i] = contract_open(contract);
+    contract->subject->restart(contract->store);
+    assert_true(ops->clock(backends[0], &ms, NULL) != SEQB_OK);
+    assert_true(ops->swap(backends[1], &(struct seqb_swap){"w", "", "mine"},
+                          standing, sizeof standing, NULL) != SEQB_OK);
+    if (is_direct && !contract->subject->lacks_periods)
+        assert_true(
+            ops->purge(backends[2],
+                       &(struct seqb_purge){"main/0/order",
+                                            "main/0/order@20261121", 1, 1},
+                       &deleted, NULL) != SEQB_OK);
+    for (int i = 0; i < 3; i++)
+        ops->close(backends[i]);
+}
+
+static void replica_swaps_and_purges_nothing(void **state)
+{
+    struct contract *contract = *state;
+    const struct seqb_backend_ops *ops = contract->subject->ops;
+    struct seqb_backend *other = contract_open(contract);
+    char standing[SEQB_CLAIM_SIZE];
+    int32_t deleted;
+
+    contract->subject->demote(contract->store);
+    assert_status(ops->swap(other, &(struct seqb_swap){"w", "", "mine"},
+                            standing, sizeof standing, NULL),
+                  SEQB_ROLE);
+    other->ops->close(other);
+    if (contract->subject->lacks_periods)
+        return;
+    assert_status(ops->purge(contract->backend,
+                             &(struct seqb_purge){
+                                 "main/0/order", "main/0/order@20261121", 1, 1},
+                             &deleted, NULL),
+                  SEQB_ROLE);
+}
+
 static void replica_refuses_in_its_role(void **state)
 {
     const struct contract *contract = *state;
@@ -321,6 +387,7 @@ static void replica_refuses_in_its_role(void **state)
 const struct contract_test contract_common_tests[] = {
     CONTRACT_TEST(engine_library_and_server_have_names, 0),
     CONTRACT_TEST(two_backends_of_one_store_have_one_origin, 0),
+    CONTRACT_TEST(stores_clock_is_about_ours, 0),
     CONTRACT_TEST(blocks_of_a_counter_follow_each_other, 0),
     CONTRACT_TEST(counters_do_not_touch_each_other, 0),
     CONTRACT_TEST(one_call_serves_many_counters, 0),
@@ -333,6 +400,9 @@ const struct contract_test contract_common_tests[] = {
     CONTRACT_TEST(error_text_stays_after_close, 0),
     CONTRACT_TEST(child_that_closes_its_copy_leaves_the_parents_whole, 0),
     CONTRACT_TEST(acknowledged_values_stay_spent_over_a_restart, NEEDS_RESTART),
+    CONTRACT_TEST(connection_that_broke_answers_no_call, NEEDS_RESTART),
     CONTRACT_TEST(replica_refuses_in_its_role, NEEDS_DEMOTE),
+    CONTRACT_TEST(replica_swaps_and_purges_nothing,
+                  NEEDS_DIRECT | NEEDS_DEMOTE),
     {NULL, NULL, 0},
 };

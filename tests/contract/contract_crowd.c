@@ -77,6 +77,7 @@ static void taker_raise(const struct taker *taker, struct seqb_backend *backend)
                                      0,
                                      CONTRACT_LIMIT,
                                      0,
+                                     0,
                                      0};
 
     if (backend->ops->raise(backend, &raise, &value, &err) != SEQB_OK)

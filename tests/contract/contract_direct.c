@@ -58,7 +58,8 @@ static void last_int64_is_granted_and_none_after_it(void **state)
 {
     const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
-    const struct seqb_raise raise = {ORDER, INT64_MAX - 3, 0, INT64_MAX, 0, 0};
+    const struct seqb_raise raise = {ORDER, INT64_MAX - 3, 0, INT64_MAX, 0, 0,
+                                     0};
     struct seqb_request request = contract_request(contract, ORDER, 0);
     struct seqb_error err;
     int64_t value;
@@ -112,7 +113,7 @@ static void raise_above_the_limit_changes_nothing(void **state)
 {
     const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
-    const struct seqb_raise raise = {ORDER, 101, 0, 100, 0, 0};
+    const struct seqb_raise raise = {ORDER, 101, 0, 100, 0, 0, 0};
     struct seqb_error err;
     int64_t value = -7;
 
@@ -229,7 +230,8 @@ static void base_has_a_gap_of_its_own(void **state)
 {
     struct contract *contract = *state;
     /* It is there: no floor of its own. */
-    const struct seqb_raise raise = {ORDER, 0, 10, CONTRACT_LIMIT, 1000, 9999};
+    const struct seqb_raise raise = {ORDER, 0,    10, CONTRACT_LIMIT,
+                                     1000,  9999, 0};
     int64_t value;
 
     store_restore(contract);
@@ -257,9 +259,9 @@ static void gap_that_overflows_leaves_the_counter_fenced(void **state)
 {
     struct contract *contract = *state;
     const struct seqb_raise raises[] = {
-        {ORDER, 0, INT64_MAX, INT64_MAX, 0, 0}, /* 100 + gap is no number */
-        {ORDER, 0, 1000, 1099, 1000, 0},
-        {LATER, 0, 1000, 999, 1000, 0},
+        {ORDER, 0, INT64_MAX, INT64_MAX, 0, 0, 0}, /* 100 + gap is no number */
+        {ORDER, 0, 1000, 1099, 1000, 0, 0},
+        {LATER, 0, 1000, 999, 1000, 0, 0},
     };
     struct seqb_error err;
     int64_t value = -7;
@@ -310,7 +312,8 @@ static void forgotten_counters_are_fenced_until_raised(void **state)
 static void base_that_is_gone_begins_at_its_floor(void **state)
 {
     struct contract *contract = *state;
-    const struct seqb_raise raise = {ORDER, 20, 10, CONTRACT_LIMIT, 1000, 7000};
+    const struct seqb_raise raise = {ORDER, 20,   10, CONTRACT_LIMIT,
+                                     1000,  7000, 0};
     int64_t value;
 
     (void)contract_take(contract, ORDER, 100, 0);

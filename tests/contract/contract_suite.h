@@ -31,7 +31,8 @@ enum contract_need {
     NEEDS_RESTART = 4,
     NEEDS_FORGET = 8,
     NEEDS_RESTORE = 16,
-    NEEDS_DEMOTE = 32
+    NEEDS_DEMOTE = 32,
+    NEEDS_PERIODS = 64
 };
 
 struct contract_test {
@@ -48,6 +49,9 @@ struct contract_test {
 extern const struct contract_test contract_common_tests[];
 extern const struct contract_test contract_crowd_tests[];
 extern const struct contract_test contract_direct_tests[];
+extern const struct contract_test contract_period_tests[];
+extern const struct contract_test contract_purge_tests[];
+extern const struct contract_test contract_swap_tests[];
 extern const struct contract_test contract_windowed_tests[];
 
 /* Opens one more backend on the store; the test fails if it cannot. */

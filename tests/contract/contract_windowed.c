@@ -5,7 +5,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "platform/clock.h"
 #include "platform/thread.h"
 
 #define ORDER "main/0/order"
@@ -191,6 +193,106 @@ static void window_of_another_history_is_fenced(void **state)
     assert_int_equal(request.window, 6);
 }
 
+/* --- cells that need not be kept --- */
+
+static void install_for(const struct contract *contract, const char *counter,
+                        int64_t keep_s)
+{
+    const struct seqb_window lease = {.counter = counter,
+                                      .window = 5,
+                                      .size = CONTRACT_WINDOW_SIZE,
+                                      .keep_s = keep_s};
+    struct seqb_error err;
+    int64_t standing;
+
+    if (contract->backend->ops->install(contract->backend, &lease, &standing,
+                                        &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+}
+
+#define PATIENCE_MS 60000 /* what should vanish and does not fails the test */
+#define LOOK_US     50000
+
+static void cell_vanishes_when_it_need_not_be_kept(void **state)
+{
+    const struct contract *contract = *state;
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    struct seqb_request request;
+    enum seqb_status status;
+
+    install_for(contract, "main/0/for-ever", 0);
+    install_for(contract, "main/0/long", 3600);
+    install_for(contract, "main/0/months", INT64_C(100) * 86400);
+    install_for(contract, ORDER, 1);
+    do {
+        (void)usleep(LOOK_US);
+        status = reserve(contract, 1, &request);
+    } while (status == SEQB_OK && clock_now_ms() < until_ms);
+    assert_status(status, SEQB_FENCED);
+    assert_int_equal(request.window, SEQB_NO_WINDOW);
+    (void)contract_take(contract, "main/0/for-ever", 3, -1);
+    (void)contract_take(contract, "main/0/long", 3, -1);
+    (void)contract_take(contract, "main/0/months", 3, -1);
+    install_at(contract, 6);
+    assert_status(reserve(contract, 1, &request), SEQB_OK);
+    assert_int_equal(request.window, 6);
+}
+
+static void windowed_stores_purge_nothing(void **state)
+{
+    const struct contract *contract = *state;
+    const struct seqb_purge purge = {.counter = ORDER,
+                                     .keep = ORDER "@20261121",
+                                     .before_ms = INT64_MAX,
+                                     .most = 100};
+    int32_t deleted = -7;
+
+    contract_prepare(contract, ORDER "@20261101");
+    assert_status(contract->backend->ops->purge(contract->backend, &purge,
+                                                &deleted, NULL),
+                  SEQB_OK);
+    assert_int_equal(deleted, 0);
+    (void)contract_take(contract, ORDER "@20261101", 3, -1);
+}
+
+static void windowed_stores_swap_nothing(void **state)
+{
+    const struct contract *contract = *state;
+    const struct seqb_swap swap = {"worker/main/3", "", "mine"};
+    char standing[SEQB_CLAIM_SIZE];
+    struct seqb_error err;
+
+    assert_status(contract->backend->ops->swap(contract->backend, &swap,
+                                               standing, sizeof standing, &err),
+                  SEQB_INVALID);
+    assert_status(err.status, SEQB_INVALID);
+    assert_status(contract->backend->ops->claim(contract->backend, swap.name,
+                                                NULL, standing, sizeof standing,
+                                                NULL),
+                  SEQB_OK);
+    assert_string_equal(standing, "");
+}
+
+static void when_a_period_begins_is_nothing_to_a_window(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_request request = contract_request(contract, ORDER, 1);
+    struct seqb_error err;
+
+    request.begins_ms = 1;
+    assert_status(
+        contract->backend->ops->reserve(contract->backend, &request, 1, &err),
+        SEQB_OK);
+    assert_status(request.status, SEQB_FENCED);
+    assert_int_equal(request.window, SEQB_NO_WINDOW);
+    contract_prepare(contract, ORDER);
+    assert_status(
+        contract->backend->ops->reserve(contract->backend, &request, 1, &err),
+        SEQB_OK);
+    assert_status(request.status, SEQB_OK);
+    assert_int_equal(request.block.first, 0);
+}
+
 /* --- many at once --- */
 
 #define INSTALLERS 4
@@ -279,6 +381,10 @@ const struct contract_test contract_windowed_tests[] = {
                   NEEDS_WINDOWED | NEEDS_FORGET),
     CONTRACT_TEST(window_of_another_history_is_fenced,
                   NEEDS_WINDOWED | NEEDS_RESTORE),
+    CONTRACT_TEST(cell_vanishes_when_it_need_not_be_kept, NEEDS_WINDOWED),
+    CONTRACT_TEST(windowed_stores_purge_nothing, NEEDS_WINDOWED),
+    CONTRACT_TEST(windowed_stores_swap_nothing, NEEDS_WINDOWED),
+    CONTRACT_TEST(when_a_period_begins_is_nothing_to_a_window, NEEDS_WINDOWED),
     CONTRACT_TEST(one_of_many_installers_wins, NEEDS_WINDOWED),
     {NULL, NULL, 0},
 };

@@ -2,6 +2,7 @@
 /* A database of a MariaDB server with an open backend on it. */
 #include "contract/mysql_fixture.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -129,6 +130,7 @@ enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
     out->counter = counter;
     out->want = want;
     out->limit = LIMIT;
+    out->begins_ms = 0;
     status = f->ops->reserve(f->backend, out, 1, &f->err);
     return status == SEQB_OK ? out->status : status;
 }
@@ -170,7 +172,11 @@ void must_fail(struct fixture *f, enum seqb_status status, const char *words)
 
 int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap)
 {
-    const struct seqb_raise raise = {ORDER, floor, gap, LIMIT, gap, 0};
+    const struct seqb_raise raise = {.counter = ORDER,
+                                     .floor = floor,
+                                     .gap = gap,
+                                     .limit = LIMIT,
+                                     .base_gap = gap};
     int64_t value = -1;
 
     if (f->ops->raise(f->backend, &raise, &value, &f->err) != SEQB_OK)
@@ -185,19 +191,28 @@ static void *waiter_run(void *argument)
 
     waiter->status =
         f->ops->reserve(f->backend, waiter->requests, waiter->n, &f->err);
+    atomic_store(&waiter->has_ended, true);
     return NULL;
+}
+
+void waiter_start_of(struct waiter *waiter, struct fixture *f,
+                     const char *const *counters, size_t n, int64_t begins_ms)
+{
+    *waiter = (struct waiter){.fixture = f, .n = n};
+    for (size_t i = 0; i < n; i++)
+        waiter->requests[i] = (struct seqb_request){.counter = counters[i],
+                                                    .want = 1,
+                                                    .limit = LIMIT,
+                                                    .begins_ms = begins_ms};
+    assert_status(
+        thread_start(&waiter->thread, "waiter", waiter_run, waiter, NULL),
+        SEQB_OK);
 }
 
 void waiter_start(struct waiter *waiter, struct fixture *f,
                   const char *const *counters, size_t n)
 {
-    *waiter = (struct waiter){.fixture = f, .n = n};
-    for (size_t i = 0; i < n; i++)
-        waiter->requests[i] = (struct seqb_request){
-            .counter = counters[i], .want = 1, .limit = LIMIT};
-    assert_status(
-        thread_start(&waiter->thread, "waiter", waiter_run, waiter, NULL),
-        SEQB_OK);
+    waiter_start_of(waiter, f, counters, n, 0);
 }
 
 void waiter_join(struct waiter *waiter)
@@ -205,12 +220,27 @@ void waiter_join(struct waiter *waiter)
     pthread_join(waiter->thread, NULL);
 }
 
+static bool are_waiting(struct fixture *f, int64_t sessions)
+{
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+    /* INNODB_TRX is no help: it shows what it showed 100 ms ago. */
+    return number(f, "SELECT VARIABLE_VALUE "
+                     "FROM information_schema.GLOBAL_STATUS WHERE "
+                     "VARIABLE_NAME = 'Innodb_row_lock_current_waits'") >=
+           sessions;
+}
+
 void await_waiting(struct fixture *f, int64_t sessions)
 {
-    /* INNODB_TRX is no help: it shows what it showed 100 ms ago. */
-    while (number(f,
-                  "SELECT VARIABLE_VALUE "
-                  "FROM information_schema.GLOBAL_STATUS WHERE "
-                  "VARIABLE_NAME = 'Innodb_row_lock_current_waits'") < sessions)
-        nanosleep(&(struct timespec){0, 2000000}, NULL);
+    while (!are_waiting(f, sessions))
+        continue;
+}
+
+bool waiter_waits(struct waiter *waiter)
+{
+    while (!are_waiting(waiter->fixture, 1)) {
+        if (atomic_load(&waiter->has_ended))
+            return false;
+    }
+    return true;
 }

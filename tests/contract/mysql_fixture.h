@@ -96,12 +96,20 @@ struct waiter {
     struct seqb_request requests[2];
     size_t n;
     enum seqb_status status; /* of the call */
+    _Atomic bool has_ended;
 };
 
 void waiter_start(struct waiter *waiter, struct fixture *f,
                   const char *const *counters, size_t n);
+
+/* Of counters of a period that begins then. */
+void waiter_start_of(struct waiter *waiter, struct fixture *f,
+                     const char *const *counters, size_t n, int64_t begins_ms);
 void waiter_join(struct waiter *waiter);
 
 /* Returns when so many of the server's sessions wait for a row that another one
  * holds. */
 void await_waiting(struct fixture *f, int64_t sessions);
+
+/* The same for one; false if the reserve ends without. */
+bool waiter_waits(struct waiter *waiter);

@@ -105,6 +105,7 @@ enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
     out->counter = counter;
     out->want = want;
     out->limit = LIMIT;
+    out->begins_ms = 0;
     status = backend_postgres.reserve(f->backend, out, 1, &f->err);
     return status == SEQB_OK ? out->status : status;
 }
@@ -121,7 +122,11 @@ void must_take(struct fixture *f, int64_t count, int64_t before)
 
 int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap)
 {
-    const struct seqb_raise raise = {ORDER, floor, gap, LIMIT, gap, 0};
+    const struct seqb_raise raise = {.counter = ORDER,
+                                     .floor = floor,
+                                     .gap = gap,
+                                     .limit = LIMIT,
+                                     .base_gap = gap};
     int64_t value = -1;
 
     if (backend_postgres.raise(f->backend, &raise, &value, &f->err) != SEQB_OK)
@@ -188,11 +193,17 @@ void await_waiting(struct fixture *f, const char *event)
         continue;
 }
 
-bool waiter_waits(struct waiter *waiter, const char *event)
+bool is_waited_for(struct fixture *f, const char *event,
+                   const _Atomic bool *has_ended)
 {
-    while (!is_waiting(waiter->fixture, event)) {
-        if (atomic_load(&waiter->has_ended))
+    while (!is_waiting(f, event)) {
+        if (atomic_load(has_ended))
             return false;
     }
     return true;
+}
+
+bool waiter_waits(struct waiter *waiter, const char *event)
+{
+    return is_waited_for(waiter->fixture, event, &waiter->has_ended);
 }

@@ -89,5 +89,8 @@ void waiter_join(struct waiter *waiter);
  * event of pg_stat_activity: "transactionid" is a row. */
 void await_waiting(struct fixture *f, const char *event);
 
-/* The same; false if the reserve ends without. */
+/* The same; false if the reserve, or whatever sets `has_ended`, ends without.
+ */
 bool waiter_waits(struct waiter *waiter, const char *event);
+bool is_waited_for(struct fixture *f, const char *event,
+                   const _Atomic bool *has_ended);

@@ -12,7 +12,7 @@
 #include "platform/text.h"
 #include "support/folder.h"
 
-#define SLOT_SIZE 4608
+#define SLOT_SIZE 8704
 #define FILE_MAX  (8 << 20)
 
 struct subject_store {

@@ -19,6 +19,7 @@ static struct contract_store *start(void)
     if (store == NULL)
         return NULL;
     store->fake = fake_store_new("contract");
+    fake_set_clock(store->fake, 0);
     store->base.options = (struct seqb_backend_options){
         .name = "contract",
         .path = "contract",

@@ -59,6 +59,7 @@ int main(void)
 {
     return contract_run_on_mysql((struct contract_subject){
         .name = "mysql-autoinc",
+        .lacks_periods = true,
         .ops = &backend_mysql_autoinc,
         .start = store_start,
         .forget = store_forget,

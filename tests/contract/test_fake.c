@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "platform/clock.h"
 #include "platform/thread.h"
 #include "support/fake.h"
 
@@ -93,6 +94,46 @@ static void lost_answer_spends_its_block(void **state)
     assert_int_equal(fake_value(*state, ORDER), 5);
     assert_status(take(5, &block), SEQB_OK);
     assert_int_equal(block.first, 6);
+}
+
+static void lost_answer_of_a_swap_leaves_it_done(void **state)
+{
+    const struct seqb_swap swap = {"worker", "", "mine"};
+    struct seqb_backend *backend = NULL;
+    char standing[8] = "";
+
+    fake_lose_answers(*state, FAKE_SWAP, 1);
+    assert_status(open_within(LONG, &backend), SEQB_OK);
+    assert_status(
+        backend_fake.swap(backend, &swap, standing, sizeof standing, NULL),
+        SEQB_UNCERTAIN);
+    backend_fake.close(backend);
+    assert_status(open_within(LONG, &backend), SEQB_OK);
+    assert_status(backend_fake.claim(backend, "worker", NULL, standing,
+                                     sizeof standing, NULL),
+                  SEQB_OK);
+    assert_string_equal(standing, "mine");
+    backend_fake.close(backend);
+}
+
+static void clock_is_as_far_ahead_as_told(void **state)
+{
+    const int64_t hour_ms = 3600000;
+    struct seqb_backend *backend = NULL;
+    int64_t ms = -1;
+
+    assert_status(open_within(LONG, &backend), SEQB_OK);
+    assert_status(backend_fake.clock(backend, &ms, NULL), SEQB_OK);
+    assert_int_equal(ms, 0);
+    for (int64_t ahead_ms = -24 * hour_ms; ahead_ms <= 24 * hour_ms;
+         ahead_ms += 24 * hour_ms) {
+        fake_set_clock(*state, ahead_ms);
+        assert_status(backend_fake.clock(backend, &ms, NULL), SEQB_OK);
+        assert_in_range(ms - ahead_ms, clock_wall_ms() - hour_ms,
+                        clock_wall_ms() + hour_ms);
+    }
+    assert_int_equal(fake_calls(*state, FAKE_CLOCK), 4);
+    backend_fake.close(backend);
 }
 
 static void down_is_down_until_it_is_up(void **state)
@@ -216,6 +257,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(told_failures_come_and_end),
         TEST(lost_answer_spends_its_block),
+        TEST(lost_answer_of_a_swap_leaves_it_done),
+        TEST(clock_is_as_far_ahead_as_told),
         TEST(down_is_down_until_it_is_up),
         TEST(hang_past_the_time_out_spends_its_block),
         TEST(delay_past_the_time_out_spends_its_block),

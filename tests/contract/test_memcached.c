@@ -137,7 +137,8 @@ static void largest_call_with_the_longest_names_goes_through(void **state)
     f->options.prefix = prefix;
     assert_int_equal(fixture_open(f), SEQB_OK);
     for (int i = 0; i < CROWD; i++) {
-        const struct seqb_window window = {names[i], 1, SIZE};
+        const struct seqb_window window = {
+            .counter = names[i], .window = 1, .size = SIZE};
         int64_t standing;
 
         (void)text_format(names[i], sizeof names[i], "%0127d", i);

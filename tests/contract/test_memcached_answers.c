@@ -126,8 +126,10 @@ commands_are_just_these_and_none_makes_a_counter_but_install(void **state)
                 "mg seqbroker:a v f c\r\nmd seqbroker:a\r\n"
                 "ms seqbroker:claim:a 4 F1936785664 ME\r\ntext\r\n"
                 "mg seqbroker:claim:a v f c\r\n";
-    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX, 0, 0};
-    const struct seqb_window window = {"a", 4, SIZE};
+    const struct seqb_raise raise = {
+        .counter = "a", .floor = 4, .limit = INT64_MAX};
+    const struct seqb_window window = {
+        .counter = "a", .window = 4, .size = SIZE};
     struct impostor impostor = {0};
     struct seqb_request requests[2];
     char sent[TEXT_SIZE];
@@ -294,7 +296,8 @@ static void install_that_lost_the_race_looks_who_won(void **state)
         {"EN\r\nERROR\r\n", SEQB_PROTOCOL, 0},
         {"HD\r\n", SEQB_PROTOCOL, 0},
     };
-    const struct seqb_window window = {"a", 4, SIZE};
+    const struct seqb_window window = {
+        .counter = "a", .window = 4, .size = SIZE};
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -333,7 +336,8 @@ static void other_calls_check_their_answers_too(void **state)
         {"NS\r\nVA 1 f1 c1\r\nx\r\n", SEQB_PROTOCOL, SEQB_REFUSED},
         {"SERVER_ERROR out of memory\r\n", SEQB_REFUSED, SEQB_REFUSED},
     };
-    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX, 0, 0};
+    const struct seqb_raise raise = {
+        .counter = "a", .floor = 4, .limit = INT64_MAX};
 
     (void)state;
     for (size_t i = 0; i < 2 * COUNT(rows); i++) {
@@ -357,6 +361,74 @@ static void other_calls_check_their_answers_too(void **state)
     }
 }
 
+static void time_is_the_one_that_the_server_says(void **state)
+{
+    static const struct {
+        const char *answers;
+        enum seqb_status status;
+        int64_t now_ms;
+    } rows[] = {
+        {STATS, SEQB_OK, 1010000},
+        {"STAT time 1795270245\r\nSTAT time_in_x 7\r\nEND\r\n", SEQB_OK,
+         INT64_C(1795270245000)},
+        {"STAT uptime 10\r\nEND\r\n", SEQB_PROTOCOL, -7},
+        {"STAT time 0\r\nEND\r\n", SEQB_PROTOCOL, -7},
+        {"STAT time -5\r\nEND\r\n", SEQB_PROTOCOL, -7},
+        {"STAT time now\r\nEND\r\n", SEQB_PROTOCOL, -7},
+        {"STAT time 9223372036854775807\r\nEND\r\n", SEQB_PROTOCOL, -7},
+        {"END\r\n", SEQB_PROTOCOL, -7},
+        {"HD\r\n", SEQB_PROTOCOL, -7},
+        {"ERROR\r\n", SEQB_PROTOCOL, -7},
+        {"STAT time 1795270245\r\n", SEQB_UNCERTAIN, -7},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct impostor impostor = {0};
+        int64_t now_ms = -7;
+
+        session_start(&impostor, rows[i].answers, CLOSES);
+        assert_int_equal(
+            backend_memcached.clock(impostor.backend, &now_ms, &impostor.err),
+            rows[i].status);
+        assert_true(now_ms == rows[i].now_ms);
+        impostor_stop(&impostor);
+    }
+}
+
+/* The clock of the sound session is at 1010 s. */
+static void term_above_thirty_days_is_sent_as_a_date(void **state)
+{
+    static const struct {
+        int64_t keep_s;
+        const char *sent;
+    } rows[] = {
+        {0, " F1936785418 ME\r\n"},
+        {1, " F1936785418 T1 ME\r\n"},
+        {2592000, " F1936785418 T2592000 ME\r\n"},
+        {INT64_MAX, " F1936785418 T2147483647 ME\r\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct seqb_window window = {.counter = "a",
+                                           .window = 4,
+                                           .size = SIZE,
+                                           .keep_s = rows[i].keep_s};
+        struct impostor impostor = {0};
+        char sent[TEXT_SIZE];
+        int64_t standing;
+
+        session_start(&impostor, "EN\r\nHD\r\n", WAITS);
+        assert_int_equal(backend_memcached.install(impostor.backend, &window,
+                                                   &standing, &impostor.err),
+                         SEQB_OK);
+        impostor_recall(&impostor, sent, sizeof sent);
+        assert_non_null(strstr(sent, rows[i].sent));
+        impostor_stop(&impostor);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +445,8 @@ int main(void)
         cmocka_unit_test(closed_in_mid_reply_is_uncertain_from_there_on),
         cmocka_unit_test(install_that_lost_the_race_looks_who_won),
         cmocka_unit_test(other_calls_check_their_answers_too),
+        cmocka_unit_test(time_is_the_one_that_the_server_says),
+        cmocka_unit_test(term_above_thirty_days_is_sent_as_a_date),
     };
 
     return cmocka_run_group_tests_name("memcached answers", tests, NULL, NULL);

@@ -56,8 +56,10 @@ static void numbers_mark(struct crowd *crowd, const struct seqb_request *got)
 /* A fresh window; false if the connection must be closed. */
 static bool window_take(struct crowd *crowd, struct seqb_backend *backend)
 {
-    const struct seqb_window window = {
-        COUNTER, atomic_fetch_add(&crowd->next, 1), crowd->size};
+    const struct seqb_window window = {.counter = COUNTER,
+                                       .window =
+                                           atomic_fetch_add(&crowd->next, 1),
+                                       .size = crowd->size};
     int64_t standing;
     enum seqb_status status;
 

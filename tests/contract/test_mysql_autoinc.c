@@ -184,7 +184,7 @@ static void missing_table_is_refused_without_auto_create(void **state)
 static void dropped_table_is_refused_without_auto_create(void **state)
 {
     struct fixture *f = start(state);
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0, 0};
     int64_t value;
 
     f->options.auto_create = false;

@@ -210,7 +210,7 @@ static void counter_whose_origin_was_emptied_is_raised_above_it(void **state)
 static void damaged_value_is_left_alone(void **state)
 {
     struct fixture *f = start(state);
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0, 0};
     struct seqb_request request;
     int64_t value;
 
@@ -382,7 +382,7 @@ static void block_mark(struct seqb_block block)
 static void taker_step(struct taker *taker)
 {
     const struct seqb_backend_ops *ops = taker->fixture->ops;
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0, 0};
     struct seqb_request request = {
         .counter = ORDER, .want = 20, .limit = LIMIT};
     int64_t value;

@@ -35,6 +35,7 @@ static void value_of_an_update_that_did_nothing_is_never_used(void **state)
         requests[i].counter = counters[i];
         requests[i].want = 9;
         requests[i].limit = LIMIT;
+        requests[i].begins_ms = 0;
     }
     for (int64_t before = 0; before < 27; before += 9) {
         assert_status(

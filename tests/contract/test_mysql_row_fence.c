@@ -92,7 +92,7 @@ static void server_that_became_another_ends_the_backend(void **state)
 {
     struct fixture *f = start(state);
     struct seqb_backend *other;
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0, 0};
     int64_t value;
 
     must_take(f, 5, 0);
@@ -111,7 +111,7 @@ static void server_that_became_another_ends_the_backend(void **state)
 static void raise_on_a_server_that_became_another_changes_nothing(void **state)
 {
     struct fixture *f = start(state);
-    const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT, 1000, 0};
+    const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT, 1000, 0, 0};
     int64_t value = -7;
 
     must_take(f, 5, 0);
@@ -226,7 +226,7 @@ struct raiser {
 static void *raiser_run(void *argument)
 {
     struct raiser *raiser = argument;
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0, 0};
 
     (void)pthread_barrier_wait(raiser->begin);
     raiser->status = raiser->backend->ops->raise(raiser->backend, &raise,

@@ -283,7 +283,7 @@ static void locked_row_fails_alone(void **state)
 static void damaged_row_is_not_raised(void **state)
 {
     struct fixture *f = fixture_start(state);
-    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0};
+    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0};
     int64_t value = -9;
 
     must_take(f, 1, 0);

@@ -155,7 +155,7 @@ static void rights_that_the_sql_names_are_enough(void **state)
                   SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, "sql/postgres.sql"));
     must_take(f, 3, 0); /* the connection is well */
-    TELL(f, "GRANT SELECT, INSERT ON seqb_claims TO poor");
+    TELL(f, "GRANT SELECT, INSERT, UPDATE ON seqb_claims TO poor");
     assert_int_equal(must_raise(f, 10, 0), 10);
     assert_status(backend_postgres.claim(f->backend, "a", "b", standing,
                                          sizeof standing, &f->err),
@@ -169,7 +169,7 @@ static void rights_that_the_sql_names_are_enough(void **state)
 static void missing_rights_are_told_by_each_call(void **state)
 {
     struct fixture *f = fixture_start(state);
-    const struct seqb_raise raise = {ORDER, 1, 0, LIMIT, 0, 0};
+    const struct seqb_raise raise = {ORDER, 1, 0, LIMIT, 0, 0, 0};
     struct seqb_request request;
     int64_t value;
 

@@ -46,7 +46,7 @@ static void failed_transaction_leaves_the_pool_clean(void **state)
 {
     struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
-    const struct seqb_raise raise = {ORDER, LIMIT + 1, 0, LIMIT, 0, 0};
+    const struct seqb_raise raise = {ORDER, LIMIT + 1, 0, LIMIT, 0, 0, 0};
     struct seqb_request request;
     struct fixture other;
     int64_t value;
@@ -109,7 +109,7 @@ static void pooler_that_leads_elsewhere_is_noticed(void **state)
     struct fixture *f = fixture_start(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
     struct server *copy;
-    const struct seqb_raise raise = {ORDER, 5000, 0, LIMIT, 0, 0};
+    const struct seqb_raise raise = {ORDER, 5000, 0, LIMIT, 0, 0, 0};
     struct seqb_request request;
     char value[POSTGRES_ASK_SIZE];
     int64_t raised = -9;

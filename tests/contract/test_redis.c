@@ -231,7 +231,7 @@ static void password_is_needed_and_never_shown(void **state)
     server_tell(f->server,
                 "ACL SETUSER seq on >sesame-seq ~seqbroker:* +select +info "
                 "+script|load +evalsha +type +get +set +del +hmget +hset "
-                "+hincrby");
+                "+hincrby +expire +time");
     server_tell(f->server, "CONFIG SET requirepass sesame-right");
     for (size_t i = 0; i < COUNT(rows); i++) {
         f->options.user = rows[i].user;
@@ -286,7 +286,8 @@ static void thousand_requests_are_one_round_trip(void **state)
 
     assert_non_null(requests);
     for (int i = 0; i < N; i++) {
-        const struct seqb_window w = {names[i], i + 1, SIZE};
+        const struct seqb_window w = {
+            .counter = names[i], .window = i + 1, .size = SIZE};
         int64_t standing;
 
         (void)text_format(names[i], sizeof names[i], "c/%d", i);

@@ -247,8 +247,10 @@ static void other_calls_check_their_answers_too(void **state)
         "+OK\r\n",
         "$-1\r\n",
     };
-    const struct seqb_raise raise = {"a", 4, 0, INT64_MAX, 0, 0};
-    const struct seqb_window window = {"a", 4, SIZE};
+    const struct seqb_raise raise = {
+        .counter = "a", .floor = 4, .limit = INT64_MAX};
+    const struct seqb_window window = {
+        .counter = "a", .window = 4, .size = SIZE};
 
     (void)state;
     for (size_t i = 0; i < 3 * COUNT(answers); i++) {
@@ -272,9 +274,54 @@ static void other_calls_check_their_answers_too(void **state)
     }
 }
 
+static void time_that_is_none_makes_no_sense(void **state)
+{
+    static const char *const answers[] = {
+        "*0\r\n",
+        "*1\r\n$2\r\n10\r\n",
+        "*2\r\n:10\r\n:10\r\n",
+        "*2\r\n$1\r\n0\r\n$1\r\n0\r\n",
+        "*2\r\n$3\r\n-10\r\n$1\r\n0\r\n",
+        "*2\r\n$2\r\n10\r\n$2\r\n-1\r\n",
+        "*2\r\n$2\r\n10\r\n$7\r\n1000000\r\n",
+        "*2\r\n$2\r\n1x\r\n$1\r\n0\r\n",
+        "*2\r\n$19\r\n9223372036854775807\r\n$1\r\n0\r\n",
+        "+OK\r\n",
+        "$-1\r\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        struct impostor impostor = {0};
+        int64_t now_ms = -7;
+
+        session_start(&impostor, answers[i], WAITS);
+        assert_int_equal(
+            backend_redis.clock(impostor.backend, &now_ms, &impostor.err),
+            SEQB_PROTOCOL);
+        assert_int_equal(now_ms, -7);
+        impostor_stop(&impostor);
+    }
+}
+
+static void time_is_seconds_and_a_part_of_one(void **state)
+{
+    struct impostor impostor = {0};
+    int64_t now_ms;
+
+    (void)state;
+    session_start(&impostor, "*2\r\n$10\r\n1795270245\r\n$6\r\n123999\r\n",
+                  WAITS);
+    assert_int_equal(
+        backend_redis.clock(impostor.backend, &now_ms, &impostor.err), SEQB_OK);
+    assert_true(now_ms == INT64_C(1795270245123));
+    impostor_stop(&impostor);
+}
+
 static void raise_below_its_floor_makes_no_sense(void **state)
 {
-    const struct seqb_raise raise = {"a", 6, 0, INT64_MAX, 0, 0};
+    const struct seqb_raise raise = {
+        .counter = "a", .floor = 6, .limit = INT64_MAX};
     struct impostor impostor = {0};
     int64_t out;
 
@@ -319,6 +366,8 @@ int main(void)
         cmocka_unit_test(errors_tell_what_becomes_of_the_connection),
         cmocka_unit_test(closed_in_mid_reply_is_uncertain_from_there_on),
         cmocka_unit_test(other_calls_check_their_answers_too),
+        cmocka_unit_test(time_that_is_none_makes_no_sense),
+        cmocka_unit_test(time_is_seconds_and_a_part_of_one),
         cmocka_unit_test(raise_below_its_floor_makes_no_sense),
         cmocka_unit_test(claim_that_does_not_fit_is_none_of_ours),
     };

@@ -11,6 +11,7 @@
 
 #include "contract/impostor.h"
 #include "contract/redis_fixture.h"
+#include "contract/windowed_expiry.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/server_sentinel.h"
@@ -325,12 +326,20 @@ static void await_failover(struct scene *scene, const struct server *to)
     }
 }
 
+/* Of this machine, which is the servers' as well. */
+static int64_t machine_ms(struct fixture *f)
+{
+    (void)f;
+    return clock_wall_ms();
+}
+
 /* The replica holds the cell, or an old state of it: nothing is granted of it
- * any more. */
+ * any more, though it would be kept for an hour. */
 static void must_be_fenced(struct scene *scene)
 {
     int64_t standing = 0;
 
+    must_tell_time(&scene->f, machine_ms);
     must_answer(&scene->f, SEQB_FENCED, 1);
     assert_int_equal(install(&scene->f, 1, SIZE, &standing), SEQB_FENCED);
     assert_int_equal(standing, 1);
@@ -340,8 +349,10 @@ static void must_be_fenced(struct scene *scene)
 
 static void count_and_replicate(struct scene *scene)
 {
+    int64_t standing;
+
     must_lead_to(scene, scene->f.server);
-    must_install(&scene->f, 1);
+    assert_int_equal(install_for(&scene->f, 1, 3600, &standing), SEQB_OK);
     must_grant(&scene->f, 1, 0, 10);
     server_tell(scene->f.server, "SET marker 1");
     server_tell(scene->f.server, "WAIT 1 0");

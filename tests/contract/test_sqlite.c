@@ -78,14 +78,21 @@ static void starting_again_waits_for_no_lock(void **state)
 /* What a forked child may do with its parent's handle: nothing. */
 static bool child_is_refused(struct seqb_backend *backend)
 {
-    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0};
+    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0, 0};
+    const struct seqb_swap swap = {"worker", "", "mine"};
+    const struct seqb_purge purge = {ORDER, ORDER "@20261121", 1, 1};
     struct seqb_request request;
     char standing[64];
     int64_t value;
+    int32_t deleted;
 
     return sqlite_case_reserve(backend, ORDER, 1, &request) == SEQB_FORKED &&
            request.status == SEQB_FORKED &&
            backend->ops->raise(backend, &raise, &value, NULL) == SEQB_FORKED &&
+           backend->ops->swap(backend, &swap, standing, sizeof standing,
+                              NULL) == SEQB_FORKED &&
+           backend->ops->purge(backend, &purge, &deleted, NULL) ==
+               SEQB_FORKED &&
            backend->ops->claim(backend, "layout", NULL, standing,
                                sizeof standing, NULL) == SEQB_FORKED;
 }
@@ -225,7 +232,7 @@ static void damaged_counter_fails_alone(void **state)
     static const char *const values[] = {"'many'", "-1", "1.5", "x'00'"};
     const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
-    const struct seqb_raise raise = {"main/0/bad", 0, 0, LIMIT, 0, 0};
+    const struct seqb_raise raise = {"main/0/bad", 0, 0, LIMIT, 0, 0, 0};
     int64_t value;
 
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {

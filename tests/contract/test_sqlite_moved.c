@@ -21,7 +21,7 @@
 
 static void assert_moved(struct seqb_backend *backend)
 {
-    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0};
+    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0, 0};
     struct seqb_request request;
     struct seqb_error err;
     char standing[64];

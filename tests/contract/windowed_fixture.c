@@ -51,7 +51,8 @@ int fixture_stop(void **state)
 enum seqb_status install(struct fixture *f, int64_t window, int64_t size,
                          int64_t *standing)
 {
-    const struct seqb_window w = {COUNTER, window, size};
+    const struct seqb_window w = {
+        .counter = COUNTER, .window = window, .size = size};
 
     return f->ops->install(f->backend, &w, standing, &f->err);
 }
@@ -65,7 +66,8 @@ void must_install(struct fixture *f, int64_t window)
 
 enum seqb_status raise_to(struct fixture *f, int64_t floor, int64_t *out)
 {
-    const struct seqb_raise r = {COUNTER, floor, 0, INT64_MAX, 0, 0};
+    const struct seqb_raise r = {
+        .counter = COUNTER, .floor = floor, .limit = INT64_MAX};
 
     return f->ops->raise(f->backend, &r, out, &f->err);
 }

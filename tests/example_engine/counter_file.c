@@ -7,172 +7,34 @@
  * step, fdatasync() makes it durable before it is answered. What changes of a
  * slot lies in one sector, which disks write whole or not at all.
  *
- * Slot 0 is the base, where new counters begin. The origin is the file (device
- * and inode) with a random id inside it: a copy has another one, and all of its
- * counters are fenced until they are raised.
+ * Slot 0 is the base, where new counters begin; slots whose names begin with
+ * "@" hold times, of the base and of purged periods. The origin is the file
+ * (device and inode) with a random id inside it: a copy has another one, and
+ * all of its counters are fenced until they are raised.
  */
 #include "counter_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NAME_SIZE                                                              \
-    136 /* of a counter, or of a claim with its mark before it                 \
-         */
-#define SECTOR  512
-#define LOCK_MS 1 /* between two tries for the lock */
+#include "claims.h"
+#include "slots.h"
 
-struct slot {
-    char name[NAME_SIZE];
-    char origin[SEQB_ORIGIN_SIZE]; /* where `value` holds */
-    int64_t value;
-    char unused[SECTOR - NAME_SIZE - SEQB_ORIGIN_SIZE - sizeof(int64_t)];
-    char text[SEQB_CLAIM_SIZE]; /* of a claim; of the base: the file's id */
-};
-
-struct file {
-    struct seqb_backend base;
-    int fd;
-    int32_t timeout_ms;
-    char *name;
-    char *path;
-};
-
-/* A slot and where it is; at the end of the file if it is not there. */
-struct place {
-    struct slot slot;
-    off_t at;
-    bool is_there;
-};
-
-static enum seqb_status __attribute__((format(printf, 3, 4)))
-fail(struct seqb_error *err, enum seqb_status status, const char *format, ...)
-{
-    va_list args;
-
-    if (err == NULL)
-        return status;
-    err->status = status;
-    va_start(args, format);
-    (void)vsnprintf(err->text, sizeof err->text, format, args);
-    va_end(args);
-    return status;
-}
+#define BASE    ""
+#define BASE_MS "@" /* a time: what is kept beside the base */
+#define MARK    '@' /* in the names of counters: before the stamp */
 
 static const char *file_library(void)
 {
     return "counter-file 1";
-}
-
-/* --- slots, under the lock --- */
-
-static enum seqb_status slot_read(const struct file *file, off_t at,
-                                  struct slot *out, struct seqb_error *err)
-{
-    if (pread(file->fd, out, sizeof *out, at) == (ssize_t)sizeof *out)
-        return SEQB_OK;
-    return fail(err, SEQB_CORRUPT, "file %s: cannot read %s", file->name,
-                file->path);
-}
-
-static enum seqb_status slot_find(const struct file *file, const char *name,
-                                  struct place *out, struct seqb_error *err)
-{
-    struct stat about;
-    off_t end;
-
-    out->is_there = false;
-    if (fstat(file->fd, &about) != 0)
-        return fail(err, SEQB_UNREACHABLE, "file %s: %s", file->name,
-                    strerror(errno));
-    end = about.st_size - about.st_size % (off_t)sizeof out->slot;
-    for (out->at = 0; out->at < end; out->at += (off_t)sizeof out->slot) {
-        if (slot_read(file, out->at, &out->slot, err) != SEQB_OK)
-            return SEQB_CORRUPT;
-        out->is_there = strncmp(out->slot.name, name, NAME_SIZE) == 0;
-        if (out->is_there)
-            return SEQB_OK;
-    }
-    memset(&out->slot, 0, sizeof out->slot);
-    (void)snprintf(out->slot.name, NAME_SIZE, "%s", name);
-    return SEQB_OK;
-}
-
-/* A slot that is there changes in its first sector only. */
-static enum seqb_status slot_write(const struct file *file,
-                                   const struct place *place,
-                                   struct seqb_error *err)
-{
-    const size_t size = place->is_there ? SECTOR : sizeof place->slot;
-
-    if (pwrite(file->fd, &place->slot, size, place->at) == (ssize_t)size)
-        return SEQB_OK;
-    return fail(err, SEQB_UNCERTAIN, "file %s: cannot write %s: %s", file->name,
-                file->path, strerror(errno));
-}
-
-static enum seqb_status counter_write(const struct file *file,
-                                      struct place *place, int64_t value,
-                                      struct seqb_error *err)
-{
-    place->slot.value = value;
-    memcpy(place->slot.origin, file->base.origin, sizeof place->slot.origin);
-    return slot_write(file, place, err);
-}
-
-/* --- the lock --- */
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static enum seqb_status file_lock(const struct file *file,
-                                  struct seqb_error *err)
-{
-    const int64_t until_ms = now_ms() + file->timeout_ms;
-    struct stat mine;
-    struct stat there;
-
-    while (flock(file->fd, LOCK_EX | LOCK_NB) != 0) {
-        if (now_ms() >= until_ms)
-            return fail(err, SEQB_UNREACHABLE, "file %s: %s stays locked",
-                        file->name, file->path);
-        (void)poll(NULL, 0, LOCK_MS);
-    }
-    if (fstat(file->fd, &mine) == 0 && stat(file->path, &there) == 0 &&
-        mine.st_dev == there.st_dev && mine.st_ino == there.st_ino)
-        return SEQB_OK;
-    (void)flock(file->fd, LOCK_UN);
-    return fail(err, SEQB_UNREACHABLE, "file %s: %s is another file now",
-                file->name, file->path);
-}
-
-/* Ends what file_lock began; what was written is durable if it is SEQB_OK. */
-static enum seqb_status file_unlock(const struct file *file,
-                                    enum seqb_status status,
-                                    struct seqb_error *err)
-{
-    if (status == SEQB_OK && fdatasync(file->fd) != 0)
-        status = fail(err, SEQB_UNCERTAIN, "file %s: cannot sync %s: %s",
-                      file->name, file->path, strerror(errno));
-    (void)flock(file->fd, LOCK_UN);
-    return status;
 }
 
 /* --- open and close --- */
@@ -216,9 +78,9 @@ static enum seqb_status base_make(struct file *file, struct place *base,
 
     if (getrandom(id, sizeof id, 0) != (ssize_t)sizeof id ||
         !folder_sync(file->path))
-        return fail(err, SEQB_UNREACHABLE, "file %s: cannot make %s",
-                    file->name, file->path);
-    (void)snprintf(base->slot.text, sizeof base->slot.text,
+        return slots_fail(err, SEQB_UNREACHABLE, "file %s: cannot make %s",
+                          file->name, file->path);
+    (void)snprintf(base->slot.text[0], sizeof base->slot.text[0],
                    "%016" PRIx64 "%016" PRIx64, id[0], id[1]);
     return SEQB_OK;
 }
@@ -229,21 +91,21 @@ static enum seqb_status origin_read(struct file *file, bool create,
 {
     struct stat about;
     struct place base;
-    enum seqb_status status = slot_find(file, "", &base, err);
+    enum seqb_status status = slot_find(file, BASE, &base, err);
 
     if (status != SEQB_OK || fstat(file->fd, &about) != 0)
         return status;
     if (!base.is_there && !create)
-        return fail(err, SEQB_UNREACHABLE, "file %s: %s is empty", file->name,
-                    file->path);
-    if (base.at != 0 || (base.is_there && strlen(base.slot.text) != 32))
-        return fail(err, SEQB_CORRUPT, "file %s: %s is none of ours",
-                    file->name, file->path);
+        return slots_fail(err, SEQB_UNREACHABLE, "file %s: %s is empty",
+                          file->name, file->path);
+    if (base.at != 0 || (base.is_there && strlen(base.slot.text[0]) != 32))
+        return slots_fail(err, SEQB_CORRUPT, "file %s: %s is none of ours",
+                          file->name, file->path);
     if (!base.is_there)
         status = base_make(file, &base, err);
     (void)snprintf(file->base.origin, sizeof file->base.origin, "%ju:%ju:%.32s",
                    (uintmax_t)about.st_dev, (uintmax_t)about.st_ino,
-                   base.slot.text);
+                   base.slot.text[0]);
     (void)snprintf(file->base.domain, sizeof file->base.domain, "disk %u:%u",
                    major(about.st_dev), minor(about.st_dev));
     if (status == SEQB_OK && !base.is_there)
@@ -259,12 +121,13 @@ static enum seqb_status file_connect(struct file *file, bool create,
     file->fd =
         open(file->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600);
     if (file->fd < 0)
-        return fail(err, errno == ENOENT ? SEQB_UNREACHABLE : SEQB_REFUSED,
-                    "file %s: %s: %s", file->name, file->path, strerror(errno));
-    status = file_lock(file, err);
+        return slots_fail(
+            err, errno == ENOENT ? SEQB_UNREACHABLE : SEQB_REFUSED,
+            "file %s: %s: %s", file->name, file->path, strerror(errno));
+    status = slots_lock(file, err);
     if (status != SEQB_OK)
         return status;
-    return file_unlock(file, origin_read(file, create, err), err);
+    return slots_unlock(file, origin_read(file, create, err), err);
 }
 
 static enum seqb_status file_open(const struct seqb_backend_options *options,
@@ -275,11 +138,12 @@ static enum seqb_status file_open(const struct seqb_backend_options *options,
     enum seqb_status status = SEQB_NO_MEMORY;
 
     if (options->path == NULL || options->path[0] != '/')
-        return fail(err, SEQB_INVALID, "file %s: needs a 'path'",
-                    options->name);
+        return slots_fail(err, SEQB_INVALID, "file %s: needs a 'path'",
+                          options->name);
     file = calloc(1, sizeof *file);
     if (file == NULL)
-        return fail(err, SEQB_NO_MEMORY, "file %s: no memory", options->name);
+        return slots_fail(err, SEQB_NO_MEMORY, "file %s: no memory",
+                          options->name);
     file->base.ops = &counter_file;
     file->base.fd = -1;
     file->fd = -1;
@@ -291,7 +155,7 @@ static enum seqb_status file_open(const struct seqb_backend_options *options,
     if (file->name != NULL && file->path != NULL)
         status = file_connect(file, options->create, err);
     else
-        (void)fail(err, status, "file %s: no memory", options->name);
+        (void)slots_fail(err, status, "file %s: no memory", options->name);
     if (status != SEQB_OK) {
         file_close(&file->base);
         return status;
@@ -307,30 +171,78 @@ static bool is_bound(const struct file *file, const struct place *place)
     return strcmp(place->slot.origin, file->base.origin) == 0;
 }
 
+/* Of a time in ms since 1970, which holds in any origin; none is 0. */
+static enum seqb_status time_raise(const struct file *file, const char *name,
+                                   int64_t ms, struct seqb_error *err)
+{
+    struct place place;
+    const enum seqb_status status = slot_find(file, name, &place, err);
+
+    if (status != SEQB_OK || place.slot.value >= ms)
+        return status;
+    return counter_write(file, &place, ms, err);
+}
+
+/* The name of the time before which the counter's periods are over. */
+static void end_name(char out[NAME_SIZE], const char *counter)
+{
+    const char *mark = strrchr(counter, MARK);
+
+    (void)snprintf(out, NAME_SIZE, "%c%.*s", MARK,
+                   mark != NULL ? (int)(mark - counter) : NAME_SIZE, counter);
+}
+
+/* Where a counter begins that has no slot: at the base, or afresh if it is of a
+ * period that cannot have been forgotten. */
+static enum seqb_status counter_begin(const struct file *file,
+                                      const struct seqb_request *request,
+                                      struct place *out, bool *is_over,
+                                      struct seqb_error *err)
+{
+    struct place base;
+    struct place base_ms;
+    struct place end;
+    char name[NAME_SIZE];
+    enum seqb_status status = slot_find(file, BASE, &base, err);
+
+    out->slot.value = base.slot.value;
+    memcpy(out->slot.origin, base.slot.origin, sizeof out->slot.origin);
+    if (status != SEQB_OK || request->begins_ms == 0)
+        return status;
+    end_name(name, request->counter);
+    status = slot_find(file, name, &end, err);
+    if (status == SEQB_OK)
+        status = slot_find(file, BASE_MS, &base_ms, err);
+    if (status != SEQB_OK)
+        return status;
+    *is_over = request->begins_ms < end.slot.value;
+    if (request->begins_ms > base_ms.slot.value)
+        out->slot.value = 0;
+    return SEQB_OK;
+}
+
 static enum seqb_status request_serve(const struct file *file,
                                       struct seqb_request *request,
                                       struct seqb_error *err)
 {
-    struct place base;
     struct place place;
+    bool is_over = false;
     int64_t count = request->want;
     enum seqb_status status = slot_find(file, request->counter, &place, err);
 
     request->window = SEQB_NO_WINDOW;
-    if (status == SEQB_OK && !place.is_there) {
-        status = slot_find(file, "", &base, err);
-        place.slot.value = base.slot.value;
-        memcpy(place.slot.origin, base.slot.origin, sizeof place.slot.origin);
-    }
+    if (status == SEQB_OK && !place.is_there)
+        status = counter_begin(file, request, &place, &is_over, err);
     if (status != SEQB_OK)
         return status;
-    request->status = !is_bound(file, &place)              ? SEQB_FENCED
+    request->status = is_over                              ? SEQB_EXHAUSTED
+                      : !is_bound(file, &place)            ? SEQB_FENCED
                       : place.slot.value >= request->limit ? SEQB_EXHAUSTED
                                                            : SEQB_OK;
     if (request->status != SEQB_OK) {
-        (void)fail(&request->error, request->status, "file %s: %s: %s",
-                   file->name, request->counter,
-                   seqb_status_text(request->status));
+        (void)slots_fail(&request->error, request->status, "file %s: %s: %s",
+                         file->name, request->counter,
+                         seqb_status_text(request->status));
         return SEQB_OK;
     }
     if (count > request->limit - place.slot.value)
@@ -345,12 +257,12 @@ static enum seqb_status file_reserve(struct seqb_backend *backend,
 {
     const struct file *file = (const struct file *)backend;
     struct seqb_error why;
-    enum seqb_status status = file_lock(file, &why);
+    enum seqb_status status = slots_lock(file, &why);
 
     if (status == SEQB_OK) {
         for (size_t i = 0; i < n && status == SEQB_OK; i++)
             status = request_serve(file, &requests[i], &why);
-        status = file_unlock(file, status, &why);
+        status = slots_unlock(file, status, &why);
     }
     if (status == SEQB_OK)
         return SEQB_OK;
@@ -359,7 +271,7 @@ static enum seqb_status file_reserve(struct seqb_backend *backend,
         requests[i].status = status;
         requests[i].error = why;
     }
-    return fail(err, status, "%s", why.text);
+    return slots_fail(err, status, "%s", why.text);
 }
 
 /* Foreign values are `gap` higher; false if that is no number. */
@@ -381,7 +293,7 @@ static enum seqb_status raise_slots(const struct file *file,
     struct place base;
     struct place place;
     bool fits;
-    enum seqb_status status = slot_find(file, "", &base, err);
+    enum seqb_status status = slot_find(file, BASE, &base, err);
 
     if (status == SEQB_OK)
         status = slot_find(file, raise->counter, &place, err);
@@ -398,15 +310,18 @@ static enum seqb_status raise_slots(const struct file *file,
     if (place.slot.value < raise->floor)
         place.slot.value = raise->floor;
     if (!fits || place.slot.value > raise->limit)
-        return fail(err, SEQB_EXHAUSTED, "file %s: %s: no value is left",
-                    file->name, raise->counter);
+        return slots_fail(err, SEQB_EXHAUSTED, "file %s: %s: no value is left",
+                          file->name, raise->counter);
     *out = place.slot.value;
-    /* The counter first: if the base alone were bound, a counter that is not
-     * there would begin below the gap. */
+    /* The base last: if it alone were bound, a counter that is not there would
+     * begin below the gap. */
     status = counter_write(file, &place, place.slot.value, err);
-    if (status != SEQB_OK)
-        return status;
-    return counter_write(file, &base, base.slot.value, err);
+    if (status == SEQB_OK && !is_bound(file, &base))
+        status = time_raise(file, BASE_MS, raise->base_ms, err);
+    if (status == SEQB_OK)
+        status = slots_sync(file, err);
+    return status == SEQB_OK ? counter_write(file, &base, base.slot.value, err)
+                             : status;
 }
 
 static enum seqb_status file_raise(struct seqb_backend *backend,
@@ -415,11 +330,11 @@ static enum seqb_status file_raise(struct seqb_backend *backend,
 {
     const struct file *file = (const struct file *)backend;
     int64_t value = 0;
-    enum seqb_status status = file_lock(file, err);
+    enum seqb_status status = slots_lock(file, err);
 
     if (status != SEQB_OK)
         return status;
-    status = file_unlock(file, raise_slots(file, raise, &value, err), err);
+    status = slots_unlock(file, raise_slots(file, raise, &value, err), err);
     if (status == SEQB_OK)
         *out = value;
     return status;
@@ -432,45 +347,73 @@ static enum seqb_status file_install(struct seqb_backend *backend,
     const struct file *file = (const struct file *)backend;
 
     (void)standing;
-    return fail(err, SEQB_INVALID, "file %s: %s: has no windows", file->name,
-                window->counter);
+    return slots_fail(err, SEQB_INVALID, "file %s: %s: has no windows",
+                      file->name, window->counter);
 }
 
-/* --- claims --- */
+/* --- purge --- */
 
-static enum seqb_status claim_stand(const struct file *file, const char *name,
-                                    const char *text, struct place *out,
-                                    struct seqb_error *err)
+static bool is_purged(const struct slot *slot, const struct seqb_purge *purge)
 {
-    char marked[NAME_SIZE];
+    const size_t length = strlen(purge->counter);
+
+    return strncmp(slot->name, purge->counter, length) == 0 &&
+           slot->name[length] == MARK && strcmp(slot->name, purge->keep) < 0;
+}
+
+static enum seqb_status slots_purge(const struct file *file,
+                                    const struct seqb_purge *purge,
+                                    int32_t *deleted, struct seqb_error *err)
+{
+    struct place place = {.is_there = true};
+    char name[NAME_SIZE];
+    off_t end = 0;
     enum seqb_status status;
 
-    (void)snprintf(marked, sizeof marked, "claim:%s", name);
-    status = slot_find(file, marked, out, err);
-    if (status != SEQB_OK || out->is_there || text == NULL)
-        return status;
-    (void)snprintf(out->slot.text, sizeof out->slot.text, "%s", text);
-    return slot_write(file, out, err);
+    end_name(name, purge->counter);
+    status = time_raise(file, name, purge->before_ms, err);
+    if (status == SEQB_OK)
+        status = slots_sync(file, err);
+    if (status == SEQB_OK)
+        status = slots_end(file, &end, err);
+    for (place.at = SLOT;
+         place.at < end && *deleted < purge->most && status == SEQB_OK;
+         place.at += SLOT) {
+        status = slot_read(file, place.at, SECTOR, &place.slot, err);
+        if (status != SEQB_OK || !is_purged(&place.slot, purge))
+            continue;
+        place.slot.name[0] = '\0';
+        status = slot_write(file, &place, err);
+        ++*deleted;
+    }
+    return status;
 }
 
-static enum seqb_status file_claim(struct seqb_backend *backend,
-                                   const char *name, const char *text,
-                                   char *standing, size_t size,
-                                   struct seqb_error *err)
+static enum seqb_status file_purge(struct seqb_backend *backend,
+                                   const struct seqb_purge *purge,
+                                   int32_t *deleted, struct seqb_error *err)
 {
     const struct file *file = (const struct file *)backend;
-    struct place place;
-    enum seqb_status status = file_lock(file, err);
+    int32_t count = 0;
+    enum seqb_status status = slots_lock(file, err);
 
     if (status != SEQB_OK)
         return status;
-    status = file_unlock(file, claim_stand(file, name, text, &place, err), err);
-    if (status != SEQB_OK)
-        return status;
-    if (strlen(place.slot.text) >= size)
-        return fail(err, SEQB_PROTOCOL, "file %s: claim %s is too long",
-                    file->name, name);
-    (void)snprintf(standing, size, "%s", place.slot.text);
+    status = slots_unlock(file, slots_purge(file, purge, &count, err), err);
+    if (status == SEQB_OK)
+        *deleted = count;
+    return status;
+}
+
+/* --- clock --- */
+
+/* The file's machine is ours. */
+static enum seqb_status file_clock(struct seqb_backend *backend,
+                                   int64_t *out_ms, struct seqb_error *err)
+{
+    (void)backend;
+    (void)err;
+    *out_ms = 0;
     return SEQB_OK;
 }
 
@@ -482,6 +425,9 @@ const struct seqb_backend_ops counter_file = {
     .reserve = file_reserve,
     .raise = file_raise,
     .install = file_install,
-    .claim = file_claim,
+    .claim = claims_claim,
+    .swap = claims_swap,
+    .purge = file_purge,
+    .clock = file_clock,
     .close = file_close,
 };

@@ -60,6 +60,24 @@ static enum seqb_status spend(enum seqb_status status)
         return spend(                                                          \
             backend_##inner.claim(backend, name, text, standing, size, err));  \
     }                                                                          \
+    static enum seqb_status inner##_swap(                                      \
+        struct seqb_backend *backend, const struct seqb_swap *about,           \
+        char *standing, size_t size, struct seqb_error *err)                   \
+    {                                                                          \
+        return spend(                                                          \
+            backend_##inner.swap(backend, about, standing, size, err));        \
+    }                                                                          \
+    static enum seqb_status inner##_purge(                                     \
+        struct seqb_backend *backend, const struct seqb_purge *about,          \
+        int32_t *deleted, struct seqb_error *err)                              \
+    {                                                                          \
+        return spend(backend_##inner.purge(backend, about, deleted, err));     \
+    }                                                                          \
+    static enum seqb_status inner##_clock(                                     \
+        struct seqb_backend *backend, int64_t *out_ms, struct seqb_error *err) \
+    {                                                                          \
+        return backend_##inner.clock(backend, out_ms, err);                    \
+    }                                                                          \
     static const char *inner##_library(void)                                   \
     {                                                                          \
         return backend_##inner.library();                                      \
@@ -77,6 +95,9 @@ static enum seqb_status spend(enum seqb_status status)
         .raise = inner##_raise,                                                \
         .install = inner##_install,                                            \
         .claim = inner##_claim,                                                \
+        .swap = inner##_swap,                                                  \
+        .purge = inner##_purge,                                                \
+        .clock = inner##_clock,                                                \
         .close = inner##_close,                                                \
     }
 

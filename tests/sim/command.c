@@ -6,6 +6,7 @@
 
 #include "platform/error.h"
 #include "platform/text.h"
+#include "world.h"
 
 /* What a copy needs, in one piece of memory. */
 struct copy {
@@ -13,7 +14,10 @@ struct copy {
     int64_t out;
     struct seqb_raise raise;
     struct seqb_window window;
-    char *strings[2];
+    struct seqb_swap swap;
+    struct seqb_purge purge;
+    int32_t deleted;
+    char *strings[3];
     struct seqb_request requests[];
 };
 
@@ -26,6 +30,36 @@ static char *string_copy(const char *text)
     return copy;
 }
 
+static void requests_copy(struct copy *copy, const struct command *command)
+{
+    for (size_t i = 0; i < command->n; i++) {
+        copy->requests[i].counter = string_copy(command->requests[i].counter);
+        copy->requests[i].want = command->requests[i].want;
+        copy->requests[i].limit = command->requests[i].limit;
+        copy->requests[i].begins_ms = command->requests[i].begins_ms;
+        copy->command.requests = copy->requests;
+    }
+}
+
+static void swap_copy(struct copy *copy, const struct seqb_swap *swap)
+{
+    copy->strings[0] = string_copy(swap->name);
+    copy->strings[1] = string_copy(swap->expected);
+    copy->strings[2] = string_copy(swap->text);
+    copy->swap = (struct seqb_swap){copy->strings[0], copy->strings[1],
+                                    copy->strings[2]};
+    copy->command.swap = &copy->swap;
+}
+
+static void purge_copy(struct copy *copy, const struct seqb_purge *purge)
+{
+    copy->purge = *purge;
+    copy->purge.counter = copy->strings[0] = string_copy(purge->counter);
+    copy->purge.keep = copy->strings[1] = string_copy(purge->keep);
+    copy->command.purge = &copy->purge;
+    copy->command.deleted = &copy->deleted;
+}
+
 struct command *command_copy(const struct command *command)
 {
     struct copy *copy =
@@ -34,12 +68,7 @@ struct command *command_copy(const struct command *command)
     if (copy == NULL)
         abort();
     copy->command = (struct command){.n = command->n, .out = &copy->out};
-    for (size_t i = 0; i < command->n; i++) {
-        copy->requests[i].counter = string_copy(command->requests[i].counter);
-        copy->requests[i].want = command->requests[i].want;
-        copy->requests[i].limit = command->requests[i].limit;
-        copy->command.requests = copy->requests;
-    }
+    requests_copy(copy, command);
     if (command->raise != NULL) {
         copy->raise = *command->raise;
         copy->raise.counter = copy->strings[0] =
@@ -52,6 +81,10 @@ struct command *command_copy(const struct command *command)
             string_copy(command->window->counter);
         copy->command.window = &copy->window;
     }
+    if (command->swap != NULL)
+        swap_copy(copy, command->swap);
+    if (command->purge != NULL)
+        purge_copy(copy, command->purge);
     if (command->name != NULL) {
         copy->command.name = copy->strings[0] = string_copy(command->name);
         copy->command.text = copy->strings[1] = string_copy(command->text);
@@ -67,29 +100,55 @@ void command_free(struct command *command)
         free((char *)command->requests[i].counter);
     free(copy->strings[0]);
     free(copy->strings[1]);
+    free(copy->strings[2]);
     free(copy);
+}
+
+static enum seqb_status text_answer(const struct command *command,
+                                    const char *standing)
+{
+    if (command->standing == NULL ||
+        text_copy(command->standing, command->size, standing))
+        return SEQB_OK;
+    return SEQB_PROTOCOL;
+}
+
+static enum seqb_status text_run(struct command *command, struct store *store,
+                                 int32_t side)
+{
+    const char *standing;
+    enum seqb_status status = SEQB_OK;
+
+    if (command->swap != NULL)
+        status = store_swap(store, side, command->swap, &standing);
+    else
+        standing = store_claim(store, side, command->name, command->text);
+    return status == SEQB_OK ? text_answer(command, standing) : status;
 }
 
 enum seqb_status command_run(struct command *command, struct store *store,
                              int32_t side, struct seqb_error *err)
 {
+    const int64_t now_us = world_now_us();
     enum seqb_status status = SEQB_OK;
 
     if (!store_serves(store, side))
         return error_set(err, SEQB_ROLE, "model: a replica");
+    store_expire(store, side, now_us);
     for (size_t i = 0; i < command->n; i++)
         store_reserve(store, side, &command->requests[i]);
     if (command->raise != NULL)
         status = store_raise(store, side, command->raise, command->out);
     if (command->window != NULL)
-        status = store_install(store, side, command->window, command->out);
-    if (command->name != NULL) {
-        const char *standing = store_claim(store, command->name, command->text);
-
-        if (command->standing != NULL &&
-            !text_copy(command->standing, command->size, standing))
-            status = SEQB_PROTOCOL;
-    }
+        status =
+            store_install(store, side, command->window, now_us, command->out);
+    if (command->purge != NULL)
+        *command->deleted = store_purge(store, side, command->purge);
+    if (command->clock_ms != NULL)
+        *command->clock_ms =
+            store->has_clock ? world_wall_ms() + store->ahead_ms : 0;
+    if (command->name != NULL || command->swap != NULL)
+        status = text_run(command, store, side);
     if (status == SEQB_OK)
         return SEQB_OK;
     return error_set(err, status, "model: %s", seqb_status_text(status));

@@ -6,16 +6,20 @@
 
 #include "store.h"
 
-/* One of requests, raise, window and name is set. */
+/* One of requests, raise, window, swap, purge, clock_ms and name is set. */
 struct command {
     struct seqb_request *requests;
     size_t n;
     const struct seqb_raise *raise;
     const struct seqb_window *window;
+    const struct seqb_swap *swap;
+    const struct seqb_purge *purge;
+    int64_t *clock_ms;
     int64_t *out; /* of a raise and an install */
+    int32_t *deleted;
     const char *name;
     const char *text;
-    char *standing; /* NULL: nobody wants to know */
+    char *standing; /* of a claim and a swap; NULL: nobody wants to know */
     size_t size;
 };
 

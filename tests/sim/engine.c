@@ -268,6 +268,33 @@ static enum seqb_status engine_claim(struct seqb_backend *backend,
     return link_call((struct link *)backend, &command, err);
 }
 
+static enum seqb_status engine_swap(struct seqb_backend *backend,
+                                    const struct seqb_swap *swap,
+                                    char *standing, size_t size,
+                                    struct seqb_error *err)
+{
+    struct command command = {.swap = swap, .standing = standing, .size = size};
+
+    return link_call((struct link *)backend, &command, err);
+}
+
+static enum seqb_status engine_purge(struct seqb_backend *backend,
+                                     const struct seqb_purge *purge,
+                                     int32_t *deleted, struct seqb_error *err)
+{
+    struct command command = {.purge = purge, .deleted = deleted};
+
+    return link_call((struct link *)backend, &command, err);
+}
+
+static enum seqb_status engine_clock(struct seqb_backend *backend,
+                                     int64_t *out_ms, struct seqb_error *err)
+{
+    struct command command = {.clock_ms = out_ms};
+
+    return link_call((struct link *)backend, &command, err);
+}
+
 static void engine_close(struct seqb_backend *backend)
 {
     free(backend);
@@ -282,6 +309,9 @@ const struct seqb_backend_ops engine_direct = {
     .raise = engine_raise,
     .install = engine_install,
     .claim = engine_claim,
+    .swap = engine_swap,
+    .purge = engine_purge,
+    .clock = engine_clock,
     .close = engine_close,
 };
 
@@ -294,5 +324,8 @@ const struct seqb_backend_ops engine_windowed = {
     .raise = engine_raise,
     .install = engine_install,
     .claim = engine_claim,
+    .swap = engine_swap,
+    .purge = engine_purge,
+    .clock = engine_clock,
     .close = engine_close,
 };

@@ -34,6 +34,17 @@ int64_t clock_now_ms(void)
     return world_now_us() / MS;
 }
 
+int64_t clock_wall_ms(void)
+{
+    return world_clock_ms();
+}
+
+/* No machine sleeps. */
+int64_t clock_boot_ms(void)
+{
+    return world_now_us() / MS;
+}
+
 enum seqb_status thread_start(pthread_t *out, const char *name,
                               void *(*run)(void *argument), void *argument,
                               struct seqb_error *err)

@@ -42,8 +42,10 @@ struct store_cell *store_put(struct store *store, int32_t side,
 
     if (cell == NULL && content->count == STORE_CELLS)
         abort(); /* a scenario with too many counters */
-    if (cell == NULL)
+    if (cell == NULL) {
         cell = &content->cells[content->count++];
+        *cell = (struct store_cell){0};
+    }
     (void)text_copy(cell->counter, sizeof cell->counter, counter);
     cell->value = value;
     cell->origin = store_origin(store, side);
@@ -55,6 +57,18 @@ void store_drop(struct store *store, int32_t side, struct store_cell *cell)
     struct store_content *content = &store->sides[side].content;
 
     *cell = content->cells[--content->count];
+}
+
+void store_expire(struct store *store, int32_t side, int64_t now_us)
+{
+    struct store_content *content = &store->sides[side].content;
+
+    for (int32_t i = content->count - 1; i >= 0; i--) {
+        const int64_t until_us = content->cells[i].until_us;
+
+        if (until_us != 0 && until_us <= now_us)
+            store_drop(store, side, &content->cells[i]);
+    }
 }
 
 static int64_t name_new(struct store *store)
@@ -86,10 +100,41 @@ void store_fini(struct store *store)
     claims_forget(store);
 }
 
-const char *store_claim(struct store *store, const char *name, const char *text)
+struct store_row *store_row_find(struct store *store, int32_t side,
+                                 const char *name)
 {
+    struct store_content *content = &store->sides[side].content;
+
+    for (int32_t i = 0; i < content->row_count; i++) {
+        if (strcmp(content->rows[i].name, name) == 0)
+            return &content->rows[i];
+    }
+    return NULL;
+}
+
+void store_row_put(struct store *store, int32_t side, const char *name,
+                   const char *text)
+{
+    struct store_content *content = &store->sides[side].content;
+    struct store_row *row = store_row_find(store, side, name);
+
+    if (row == NULL && content->row_count == STORE_ROWS)
+        abort(); /* a scenario with too many of them */
+    if (row == NULL)
+        row = &content->rows[content->row_count++];
+    if (!text_copy(row->name, sizeof row->name, name) ||
+        !text_copy(row->text, sizeof row->text, text))
+        abort();
+}
+
+const char *store_claim(struct store *store, int32_t side, const char *name,
+                        const char *text)
+{
+    const struct store_row *row = store_row_find(store, side, name);
     struct store_claim *claim = store->claims;
 
+    if (row != NULL)
+        return row->text;
     for (int32_t i = 0; i < store->claim_count; i++, claim++) {
         if (strcmp(claim->name, name) == 0)
             return claim->text;
@@ -159,6 +204,7 @@ void store_replicate(struct store *store)
 void store_empty(struct store *store)
 {
     store->sides[0].content.count = 0;
+    store->sides[0].content.row_count = 0;
     if (store->is_windowed)
         claims_forget(store);
 }
@@ -179,9 +225,10 @@ void store_go_back(struct store *store, int64_t values)
     struct store_content *content = &store->sides[0].content;
 
     for (int32_t i = 0; i < content->count; i++) {
-        int64_t *value = &content->cells[i].value;
+        struct store_cell *cell = &content->cells[i];
 
-        *value = *value > values ? *value - values : 0;
+        if (!store_is_time(cell))
+            cell->value = cell->value > values ? cell->value - values : 0;
     }
 }
 
@@ -192,7 +239,8 @@ void store_advance(struct store *store, bool is_lease, int64_t value)
     for (int32_t i = 0; i < content->count; i++) {
         struct store_cell *cell = &content->cells[i];
 
-        if (cell->counter[0] != '\0' && cell->value < value &&
+        if (cell->counter[0] != '\0' && !store_is_time(cell) &&
+            cell->value < value &&
             is_lease == (strncmp(cell->counter, "window/", 7) == 0))
             cell->value = value;
     }
@@ -204,7 +252,8 @@ int64_t store_highest(const struct store *store)
     int64_t highest = 0;
 
     for (int32_t i = 0; i < content->count; i++) {
-        if (content->cells[i].value > highest)
+        if (!store_is_time(&content->cells[i]) &&
+            content->cells[i].value > highest)
             highest = content->cells[i].value;
     }
     return highest;
@@ -240,7 +289,7 @@ int64_t store_loss(const struct store *store)
         const struct store_cell *cell = &content->cells[i];
         const int64_t loss = cell->value - copied_value(store, cell->counter);
 
-        if (loss > most)
+        if (!store_is_time(cell) && loss > most)
             most = loss;
     }
     return most;
@@ -257,7 +306,7 @@ bool store_is_known(const struct store *store, const struct store_mark *marks,
 
         while (k < count && strcmp(marks[k].counter, cell->counter) != 0)
             k++;
-        if (cell->counter[0] != '\0' &&
+        if (cell->counter[0] != '\0' && !store_is_time(cell) &&
             (k == count || cell->value - marks[k].value >= gap))
             return false;
     }

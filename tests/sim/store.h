@@ -14,8 +14,11 @@
 
 #include <seqbroker/backend.h>
 
-#define STORE_CELLS  24
-#define STORE_CLAIMS 8
+#define STORE_CELLS     1024
+#define STORE_CLAIMS    8
+#define STORE_ROWS      8
+#define STORE_NAME_SIZE 64  /* of a row */
+#define STORE_TEXT_SIZE 256 /* of a row */
 
 /* What a model may lack, to show that the simulator notices. */
 enum store_guard {
@@ -34,16 +37,26 @@ extern const struct store_guard_name {
 } store_guards[STORE_GUARDS];
 
 struct store_cell {
-    char counter[SEQB_COUNTER_SIZE]; /* "": a direct store's base */
-    int64_t value;                   /* last granted; windowed: offsets used */
+    char counter[SEQB_COUNTER_SIZE]; /* "": a direct store's base; "@...": no
+                                        counter, but a time that is kept */
+    int64_t value; /* last granted; windowed: offsets used; ms since 1970 */
     int64_t origin;
-    int64_t window; /* windowed only, like `size` */
+    int64_t window; /* windowed only, like the rest */
     int64_t size;
+    int64_t until_us; /* it vanishes then; 0: never */
+};
+
+/* A claim that was swapped, which goes back with the counters. */
+struct store_row {
+    char name[STORE_NAME_SIZE];
+    char text[STORE_TEXT_SIZE];
 };
 
 struct store_content {
     struct store_cell cells[STORE_CELLS];
     int32_t count;
+    struct store_row rows[STORE_ROWS];
+    int32_t row_count;
 };
 
 struct store_side {
@@ -73,6 +86,8 @@ struct store {
     struct store_content copy; /* a backup, or what a replica has */
     struct store_claim claims[STORE_CLAIMS];
     int32_t claim_count;
+    bool has_clock;   /* of its own ... */
+    int64_t ahead_ms; /* ... which is so far ahead of the world's */
 };
 
 void store_init(struct store *store, bool is_windowed, int without);
@@ -80,15 +95,24 @@ void store_fini(struct store *store);
 
 /* --- commands, on one side --- */
 
+/* To be called before each: what vanishes by then is gone. */
+void store_expire(struct store *store, int32_t side, int64_t now_us);
+
 void store_reserve(struct store *store, int32_t side,
                    struct seqb_request *request);
 enum seqb_status store_raise(struct store *store, int32_t side,
                              const struct seqb_raise *raise, int64_t *out);
 enum seqb_status store_install(struct store *store, int32_t side,
-                               const struct seqb_window *window,
+                               const struct seqb_window *window, int64_t now_us,
                                int64_t *standing);
-const char *store_claim(struct store *store, const char *name,
+const char *store_claim(struct store *store, int32_t side, const char *name,
                         const char *text);
+enum seqb_status store_swap(struct store *store, int32_t side,
+                            const struct seqb_swap *swap,
+                            const char **standing);
+/* How many were deleted. */
+int32_t store_purge(struct store *store, int32_t side,
+                    const struct seqb_purge *purge);
 
 /* --- what becomes of it --- */
 

@@ -4,7 +4,13 @@
 
 #include "store.h"
 
-#define STORE_BASE_CELL "" /* where direct counters start that have no cell */
+#define STORE_BASE_CELL ""  /* where direct counters start that have no cell */
+#define STORE_TIME      '@' /* what names of cells begin with that hold times */
+
+static inline bool store_is_time(const struct store_cell *cell)
+{
+    return cell->counter[0] == STORE_TIME;
+}
 
 int64_t store_origin(const struct store *store, int32_t side);
 
@@ -17,3 +23,9 @@ struct store_cell *store_put(struct store *store, int32_t side,
                              const char *counter, int64_t value);
 
 void store_drop(struct store *store, int32_t side, struct store_cell *cell);
+
+/* A claim that was swapped, or NULL; and putting it. */
+struct store_row *store_row_find(struct store *store, int32_t side,
+                                 const char *name);
+void store_row_put(struct store *store, int32_t side, const char *name,
+                   const char *text);

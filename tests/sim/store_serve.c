@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of a model store, each one atomic. */
 #include <stddef.h>
+#include <string.h>
 
 #include "platform/error.h"
+#include "platform/text.h"
 #include "store_cell.h"
+
+#define US_PER_S   1000000
+#define STAMP_MARK '@' /* in no key */
+#define BASE_MS    "@" /* beside the base: see STORE_TIME */
 
 /* False also for NULL. */
 static bool is_bound(const struct store *store, int32_t side,
@@ -38,23 +44,79 @@ static void request_grant(const struct store *store, struct store_cell *cell,
     cell->value += count;
 }
 
+/* --- what is kept of times --- */
+
+static int64_t time_find(struct store *store, int32_t side, const char *name)
+{
+    const struct store_cell *cell = store_find(store, side, name);
+
+    return cell != NULL ? cell->value : 0;
+}
+
+static void time_raise(struct store *store, int32_t side, const char *name,
+                       int64_t ms)
+{
+    if (time_find(store, side, name) < ms)
+        (void)store_put(store, side, name, ms);
+}
+
+/* Where the end of the counter's purged periods is kept. */
+static void end_name(char out[SEQB_COUNTER_SIZE], const char *counter)
+{
+    const char *mark = strrchr(counter, STAMP_MARK);
+    const size_t length =
+        mark != NULL ? (size_t)(mark - counter) : strlen(counter);
+
+    (void)text_format(out, SEQB_COUNTER_SIZE, "%c%.*s", STORE_TIME, (int)length,
+                      counter);
+}
+
+static bool is_over(struct store *store, int32_t side,
+                    const struct seqb_request *request)
+{
+    char name[SEQB_COUNTER_SIZE];
+
+    if (request->begins_ms == 0)
+        return false;
+    end_name(name, request->counter);
+    return request->begins_ms < time_find(store, side, name);
+}
+
+/* --- reserve --- */
+
+/* The counter's cell, made if it can be; else NULL, and it is answered. */
+static struct store_cell *cell_begin(struct store *store, int32_t side,
+                                     struct seqb_request *request)
+{
+    const struct store_cell *base = store_find(store, side, STORE_BASE_CELL);
+    int64_t before = base != NULL ? base->value : 0;
+    enum seqb_status status = SEQB_EXHAUSTED;
+
+    if (request->begins_ms > time_find(store, side, BASE_MS))
+        before = 0;
+    if (!is_over(store, side, request)) {
+        if (!is_bound(store, side, base))
+            status = SEQB_FENCED;
+        else if (before < request->limit)
+            return store_put(store, side, request->counter, before);
+    }
+    request_answer(request, status);
+    return NULL;
+}
+
 static void serve_direct(struct store *store, int32_t side,
                          struct seqb_request *request)
 {
-    const struct store_cell *base = store_find(store, side, STORE_BASE_CELL);
     struct store_cell *cell = store_find(store, side, request->counter);
 
-    if (!is_bound(store, side, cell != NULL ? cell : base)) {
-        request_answer(request, SEQB_FENCED);
-        return;
-    }
-    if (cell == NULL && base->value >= request->limit) {
-        request_answer(request, SEQB_EXHAUSTED);
-        return;
-    }
     if (cell == NULL)
-        cell = store_put(store, side, request->counter, base->value);
-    request_grant(store, cell, request->limit, request);
+        cell = cell_begin(store, side, request);
+    if (cell == NULL)
+        return;
+    if (is_bound(store, side, cell))
+        request_grant(store, cell, request->limit, request);
+    else
+        request_answer(request, SEQB_FENCED);
 }
 
 static void serve_windowed(struct store *store, int32_t side,
@@ -112,6 +174,8 @@ static enum seqb_status raise_direct(struct store *store, int32_t side,
         value = raise->floor;
     if (value > raise->limit)
         return SEQB_EXHAUSTED;
+    if (!is_bound(store, side, found))
+        time_raise(store, side, BASE_MS, raise->base_ms);
     (void)store_put(store, side, STORE_BASE_CELL, base);
     (void)store_put(store, side, raise->counter, value);
     *out = value;
@@ -137,7 +201,7 @@ enum seqb_status store_raise(struct store *store, int32_t side,
 }
 
 enum seqb_status store_install(struct store *store, int32_t side,
-                               const struct seqb_window *window,
+                               const struct seqb_window *window, int64_t now_us,
                                int64_t *standing)
 {
     struct store_cell *cell = store_find(store, side, window->counter);
@@ -156,6 +220,46 @@ enum seqb_status store_install(struct store *store, int32_t side,
     cell = store_put(store, side, window->counter, 0);
     cell->window = window->window;
     cell->size = window->size;
+    cell->until_us =
+        window->keep_s > 0 ? now_us + window->keep_s * US_PER_S : 0;
     *standing = window->window;
+    return SEQB_OK;
+}
+
+int32_t store_purge(struct store *store, int32_t side,
+                    const struct seqb_purge *purge)
+{
+    struct store_content *content = &store->sides[side].content;
+    const size_t length = strlen(purge->counter);
+    char name[SEQB_COUNTER_SIZE];
+    int32_t deleted = 0;
+
+    if (store->is_windowed)
+        return 0;
+    end_name(name, purge->counter);
+    time_raise(store, side, name, purge->before_ms);
+    for (int32_t i = content->count - 1; i >= 0 && deleted < purge->most; i--) {
+        struct store_cell *cell = &content->cells[i];
+
+        if (strncmp(cell->counter, purge->counter, length) != 0 ||
+            cell->counter[length] != STAMP_MARK ||
+            strcmp(cell->counter, purge->keep) >= 0)
+            continue;
+        store_drop(store, side, cell);
+        deleted++;
+    }
+    return deleted;
+}
+
+enum seqb_status store_swap(struct store *store, int32_t side,
+                            const struct seqb_swap *swap, const char **standing)
+{
+    if (store->is_windowed)
+        return SEQB_INVALID;
+    *standing = store_claim(store, side, swap->name, NULL);
+    if (strcmp(*standing, swap->expected) == 0) {
+        store_row_put(store, side, swap->name, swap->text);
+        *standing = store_claim(store, side, swap->name, NULL);
+    }
     return SEQB_OK;
 }

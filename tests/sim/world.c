@@ -11,6 +11,9 @@
 #define STACK_SIZE ((size_t)256 * 1024)
 #define GUARD_SIZE 4096
 #define BEGIN_US   (1000 * SECOND) /* 0 is no time, to some */
+#define WALL_MS                                                                \
+    INT64_C(1795219200000) /* at world time 0: 2026-11-21T00:00Z               \
+                            */
 
 struct task {
     ucontext_t context;
@@ -22,7 +25,8 @@ struct task {
     bool is_late;          /* woken by time, not by somebody */
     bool is_done;
     bool is_joined;
-    struct task *next; /* of those that are free */
+    const struct world_clock *clock; /* NULL: the right one */
+    struct task *next;               /* of those that are free */
 };
 
 /* What comes at a time: a task wakes, or else a function is called. */
@@ -180,7 +184,9 @@ struct task *world_spawn(void *(*run)(void *argument), void *argument,
     *task = (struct task){.stack = task->stack,
                           .run = run,
                           .argument = argument,
-                          .is_joined = is_joined};
+                          .is_joined = is_joined,
+                          .clock = world.current != NULL ? world.current->clock
+                                                         : NULL};
     context_init(&task->context, task->stack);
     make_ready(task);
     return task;
@@ -277,6 +283,24 @@ uint64_t world_random(void)
 int64_t world_now_us(void)
 {
     return world.now_us;
+}
+
+int64_t world_wall_ms(void)
+{
+    return WALL_MS + world.now_us / MS;
+}
+
+int64_t world_clock_ms(void)
+{
+    const struct world_clock *clock =
+        world.current != NULL ? world.current->clock : NULL;
+
+    return world_wall_ms() + (clock != NULL ? clock->ahead_ms : 0);
+}
+
+void world_use_clock(const struct world_clock *clock)
+{
+    world.current->clock = clock;
 }
 
 static void run_one(void)

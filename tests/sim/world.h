@@ -21,6 +21,11 @@
 
 struct task;
 
+/* The wall clock of a machine; whoever steps it changes the field. */
+struct world_clock {
+    int64_t ahead_ms; /* of the world's */
+};
+
 /* `preempt`: a task that takes a lock lets another one run first, one time in
  * so many; 0: never. */
 void world_begin(uint64_t seed, int32_t preempt);
@@ -29,6 +34,10 @@ void world_begin(uint64_t seed, int32_t preempt);
 void world_end(void);
 
 int64_t world_now_us(void);
+
+/* ms since 1970: the right time, and what the current task's machine says. */
+int64_t world_wall_ms(void);
+int64_t world_clock_ms(void);
 
 /* Runs what there is to do before `until_us`, then that is the time; false if
  * tasks wait that nothing will ever wake. */
@@ -45,6 +54,10 @@ struct task *world_spawn(void *(*run)(void *argument), void *argument,
                          bool is_joined);
 
 /* The rest is for tasks. */
+
+/* The current task, and those that it begins from now on, run on the machine
+ * with this clock, which outlives them. */
+void world_use_clock(const struct world_clock *clock);
 
 void world_join(struct task *task);
 void world_sleep(int64_t us);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two fake engines over a fake store: what open, reserve and the others
- * do when the script lets them. Stores and script are in fake_store.c.
+ * The two fake engines over a fake store: when open, reserve and the others do
+ * something, as the script lets them. What they do is in fake_serve.c, stores
+ * and script are in fake_store.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,9 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "support/fake_store.h"
+#include "support/fake_serve.h"
 
 /* A read that nothing ends, since what should is broken, ends here. */
 #define BLOCK_PATIENCE_S 30
@@ -25,11 +27,6 @@ struct fake {
     bool is_busy; /* guarded by the store's lock, like `is_dead` */
     bool is_dead;
 };
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Reads the socket, without the lock, until it is shut down. */
 static void call_block(struct fake *fake)
@@ -205,83 +202,6 @@ static void fake_close(struct seqb_backend *backend)
     free(fake);
 }
 
-static void request_answer(struct seqb_request *request,
-                           enum seqb_status status, const char *store)
-{
-    request->status =
-        error_set(&request->error, status, "fake %s: %s: %s", store,
-                  request->counter, seqb_status_text(status));
-}
-
-/* Takes what there is between the cell's value and `end`, or nothing. */
-static void request_grant(struct fake_store *store, struct fake_cell *cell,
-                          int64_t end, struct seqb_request *request)
-{
-    int64_t count = min64(request->want, store->script.grant_max);
-
-    if (cell->value >= end) {
-        request_answer(request, SEQB_EXHAUSTED, store->name);
-        return;
-    }
-    count = min64(count, end - cell->value);
-    request->block.first = cell->value + (store->is_windowed ? 0 : 1);
-    request->block.count = count;
-    request->status = SEQB_OK;
-    cell->value += count;
-}
-
-static void request_serve_direct(struct fake_store *store,
-                                 struct seqb_request *request)
-{
-    const struct fake_cell *base = fake_cell_find(store, FAKE_BASE);
-    struct fake_cell *cell = fake_cell_find(store, request->counter);
-
-    if (!fake_cell_is_bound(store, cell != NULL ? cell : base)) {
-        request_answer(request, SEQB_FENCED, store->name);
-        return;
-    }
-    if (cell == NULL && base->value >= request->limit) {
-        request_answer(request, SEQB_EXHAUSTED, store->name);
-        return;
-    }
-    if (cell == NULL)
-        fake_cell_put(store, request->counter, base->value);
-    request_grant(store, fake_cell_find(store, request->counter),
-                  request->limit, request);
-}
-
-static void request_serve_windowed(struct fake_store *store,
-                                   struct seqb_request *request)
-{
-    struct fake_cell *cell = fake_cell_find(store, request->counter);
-
-    request->window = cell != NULL ? cell->window : SEQB_NO_WINDOW;
-    if (cell == NULL || !fake_cell_is_bound(store, cell))
-        request_answer(request, SEQB_FENCED, store->name);
-    else if (cell->size != request->limit)
-        request_answer(request, SEQB_LAYOUT, store->name);
-    else
-        request_grant(store, cell, cell->size, request);
-}
-
-static bool request_is_fair(const struct seqb_request *request)
-{
-    return request->want >= 1 && request->want <= SEQB_GRANT_MAX &&
-           request->limit >= 0 && strlen(request->counter) < SEQB_COUNTER_SIZE;
-}
-
-static void request_serve(struct fake_store *store,
-                          struct seqb_request *request)
-{
-    if (!request_is_fair(request))
-        store->misuses++;
-    request->window = SEQB_NO_WINDOW;
-    if (store->is_windowed)
-        request_serve_windowed(store, request);
-    else
-        request_serve_direct(store, request);
-}
-
 static enum seqb_status fake_reserve(struct seqb_backend *backend,
                                      struct seqb_request *requests, size_t n,
                                      struct seqb_error *err)
@@ -296,64 +216,13 @@ static enum seqb_status fake_reserve(struct seqb_backend *backend,
         fake->store->misuses++;
     status = call_enter(fake, FAKE_RESERVE, &is_lost, &error);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        request_serve(fake->store, &requests[i]);
+        fake_serve_request(fake->store, &requests[i]);
     pthread_mutex_unlock(&fake->store->lock);
     if (status == SEQB_OK && is_lost)
         status = call_lose(fake, &error);
     for (size_t i = 0; i < n && status != SEQB_OK; i++)
         requests[i].status = error_copy(&requests[i].error, &error);
     return status == SEQB_OK ? SEQB_OK : error_copy(err, &error);
-}
-
-/* `*value` += `by`; false if that is above `limit`. */
-static bool value_add(int64_t *value, int64_t by, int64_t limit)
-{
-    if (*value > limit || by > limit - *value)
-        return false;
-    *value += by;
-    return true;
-}
-
-static enum seqb_status raise_direct(struct fake_store *store,
-                                     const struct seqb_raise *raise,
-                                     int64_t *out, struct seqb_error *err)
-{
-    const struct fake_cell *base = fake_cell_find(store, FAKE_BASE);
-    const struct fake_cell *cell = fake_cell_find(store, raise->counter);
-    int64_t start = base != NULL ? base->value : 0;
-    int64_t value = cell != NULL ? cell->value : 0;
-    bool fits = true;
-
-    if (!fake_cell_is_bound(store, base))
-        fits = value_add(&start, raise->base_gap, INT64_MAX);
-    if (base == NULL && start < raise->base_floor)
-        start = raise->base_floor;
-    if (cell == NULL)
-        value = start;
-    else if (!fake_cell_is_bound(store, cell))
-        fits = value_add(&value, raise->gap, INT64_MAX) && fits;
-    value = value > raise->floor ? value : raise->floor;
-    if (!fits || value > raise->limit)
-        return error_set(err, SEQB_EXHAUSTED, "fake %s: %s: nothing is left",
-                         store->name, raise->counter);
-    fake_cell_put(store, FAKE_BASE, start);
-    fake_cell_put(store, raise->counter, value);
-    *out = value;
-    return SEQB_OK;
-}
-
-static enum seqb_status raise_windowed(struct fake_store *store,
-                                       const struct seqb_raise *raise,
-                                       int64_t *out)
-{
-    struct fake_cell *cell = fake_cell_find(store, raise->counter);
-
-    if (cell != NULL && cell->window <= raise->floor) {
-        cell->is_used = false;
-        cell = NULL;
-    }
-    *out = cell != NULL ? cell->window : raise->floor;
-    return SEQB_OK;
 }
 
 static enum seqb_status fake_raise(struct seqb_backend *backend,
@@ -368,38 +237,13 @@ static enum seqb_status fake_raise(struct seqb_backend *backend,
     pthread_mutex_lock(&fake->store->lock);
     status = call_enter(fake, FAKE_RAISE, &is_lost, err);
     if (status == SEQB_OK)
-        status = fake->store->is_windowed
-                     ? raise_windowed(fake->store, raise, &value)
-                     : raise_direct(fake->store, raise, &value, err);
+        status = fake_serve_raise(fake->store, raise, &value, err);
     pthread_mutex_unlock(&fake->store->lock);
     if (status == SEQB_OK && is_lost)
         return call_lose(fake, err);
     if (status == SEQB_OK)
         *out = value;
     return status;
-}
-
-static enum seqb_status install_window(struct fake_store *store,
-                                       const struct seqb_window *window,
-                                       int64_t *standing,
-                                       struct seqb_error *err)
-{
-    struct fake_cell *cell = fake_cell_find(store, window->counter);
-
-    *standing = cell != NULL ? cell->window : window->window;
-    if (cell != NULL && fake_cell_is_bound(store, cell) &&
-        cell->value < cell->size)
-        return SEQB_OK;
-    if (cell != NULL && cell->window >= window->window)
-        return error_set(err, SEQB_FENCED,
-                         "fake %s: %s: window %" PRId64 " stands there",
-                         store->name, window->counter, cell->window);
-    fake_cell_put(store, window->counter, 0);
-    cell = fake_cell_find(store, window->counter);
-    cell->window = window->window;
-    cell->size = window->size;
-    *standing = window->window;
-    return SEQB_OK;
 }
 
 static enum seqb_status fake_install(struct seqb_backend *backend,
@@ -416,9 +260,20 @@ static enum seqb_status fake_install(struct seqb_backend *backend,
     pthread_mutex_lock(&fake->store->lock);
     status = call_enter(fake, FAKE_INSTALL, &is_lost, err);
     if (status == SEQB_OK)
-        status = install_window(fake->store, window, standing, err);
+        status = fake_serve_install(fake->store, window, standing, err);
     pthread_mutex_unlock(&fake->store->lock);
     return status == SEQB_OK && is_lost ? call_lose(fake, err) : status;
+}
+
+/* Copies what stands while the lock is held. */
+static enum seqb_status text_answer(const struct fake *fake, const char *name,
+                                    const char *text, char *standing,
+                                    size_t size, struct seqb_error *err)
+{
+    if (text_copy(standing, size, text))
+        return SEQB_OK;
+    return error_set(err, SEQB_PROTOCOL, "fake %s: claim %s is too long",
+                     fake->store->name, name);
 }
 
 static enum seqb_status fake_claim(struct seqb_backend *backend,
@@ -428,20 +283,86 @@ static enum seqb_status fake_claim(struct seqb_backend *backend,
 {
     struct fake *fake = (struct fake *)backend;
     enum seqb_status status;
-    bool fits = true;
     bool is_lost;
 
     pthread_mutex_lock(&fake->store->lock);
     status = call_enter(fake, FAKE_CLAIM, &is_lost, err);
     if (status == SEQB_OK)
-        fits = text_copy(standing, size,
-                         fake_claim_stand(fake->store, name, text));
+        status =
+            text_answer(fake, name, fake_claim_stand(fake->store, name, text),
+                        standing, size, err);
+    pthread_mutex_unlock(&fake->store->lock);
+    return status == SEQB_OK && is_lost ? call_lose(fake, err) : status;
+}
+
+static enum seqb_status swap_serve(const struct fake *fake,
+                                   const struct seqb_swap *swap, char *standing,
+                                   size_t size, struct seqb_error *err)
+{
+    const char *stands = fake_claim_stand(fake->store, swap->name, NULL);
+
+    if (strcmp(stands, swap->expected) == 0)
+        stands = fake_claim_replace(fake->store, swap->name, swap->text);
+    return text_answer(fake, swap->name, stands, standing, size, err);
+}
+
+static enum seqb_status fake_swap(struct seqb_backend *backend,
+                                  const struct seqb_swap *swap, char *standing,
+                                  size_t size, struct seqb_error *err)
+{
+    struct fake *fake = (struct fake *)backend;
+    enum seqb_status status;
+    bool is_lost;
+
+    if (backend->ops->guarantee != SEQB_DIRECT)
+        return error_set(err, SEQB_INVALID, "fake %s: swaps nothing",
+                         fake->store->name);
+    pthread_mutex_lock(&fake->store->lock);
+    status = call_enter(fake, FAKE_SWAP, &is_lost, err);
+    if (status == SEQB_OK)
+        status = swap_serve(fake, swap, standing, size, err);
+    pthread_mutex_unlock(&fake->store->lock);
+    return status == SEQB_OK && is_lost ? call_lose(fake, err) : status;
+}
+
+static enum seqb_status fake_purge(struct seqb_backend *backend,
+                                   const struct seqb_purge *purge,
+                                   int32_t *deleted, struct seqb_error *err)
+{
+    struct fake *fake = (struct fake *)backend;
+    enum seqb_status status;
+    int32_t count = 0;
+    bool is_lost;
+
+    pthread_mutex_lock(&fake->store->lock);
+    status = call_enter(fake, FAKE_PURGE, &is_lost, err);
+    if (status == SEQB_OK)
+        count = fake_serve_purge(fake->store, purge);
     pthread_mutex_unlock(&fake->store->lock);
     if (status == SEQB_OK && is_lost)
         return call_lose(fake, err);
-    if (status == SEQB_OK && !fits)
-        return error_set(err, SEQB_PROTOCOL, "fake %s: claim %s is too long",
-                         fake->store->name, name);
+    if (status == SEQB_OK)
+        *deleted = count;
+    return status;
+}
+
+static enum seqb_status fake_clock(struct seqb_backend *backend,
+                                   int64_t *out_ms, struct seqb_error *err)
+{
+    struct fake *fake = (struct fake *)backend;
+    enum seqb_status status;
+    int64_t ms = 0;
+    bool is_lost;
+
+    pthread_mutex_lock(&fake->store->lock);
+    status = call_enter(fake, FAKE_CLOCK, &is_lost, err);
+    if (fake->store->script.has_clock)
+        ms = clock_wall_ms() + fake->store->script.ahead_ms;
+    pthread_mutex_unlock(&fake->store->lock);
+    if (status == SEQB_OK && is_lost)
+        return call_lose(fake, err);
+    if (status == SEQB_OK)
+        *out_ms = ms;
     return status;
 }
 
@@ -454,6 +375,9 @@ const struct seqb_backend_ops backend_fake = {
     .raise = fake_raise,
     .install = fake_install,
     .claim = fake_claim,
+    .swap = fake_swap,
+    .purge = fake_purge,
+    .clock = fake_clock,
     .close = fake_close,
 };
 
@@ -466,5 +390,8 @@ const struct seqb_backend_ops backend_fake_windowed = {
     .raise = fake_raise,
     .install = fake_install,
     .claim = fake_claim,
+    .swap = fake_swap,
+    .purge = fake_purge,
+    .clock = fake_clock,
     .close = fake_close,
 };

@@ -22,6 +22,9 @@ enum fake_call {
     FAKE_RAISE,
     FAKE_INSTALL,
     FAKE_CLAIM,
+    FAKE_SWAP,
+    FAKE_PURGE,
+    FAKE_CLOCK,
     FAKE_CALLS /* how many kinds there are */
 };
 
@@ -57,6 +60,10 @@ void fake_set_delay(struct fake_store *store, int32_t ms);
 
 /* No grant is larger than `most`. */
 void fake_set_grant_max(struct fake_store *store, int64_t most);
+
+/* Its machine's wall clock is so far ahead of ours from now on; without this it
+ * has none of its own. */
+void fake_set_clock(struct fake_store *store, int64_t ahead_ms);
 
 /*
  * Calls hang from now on, until fake_release or their own `timeout_ms` (open:

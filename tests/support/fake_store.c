@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fake stores: where they live, the script that tests write into them, and
- * what happens to them. What a call then does is in fake.c.
+ * what happens to them. What a call then does is in fake_serve.c.
  */
 #include "support/fake_store.h"
 
@@ -42,10 +42,16 @@ struct fake_store *fake_store_find(const char *name)
     return found;
 }
 
+static bool cell_is_there(const struct fake_cell *cell)
+{
+    return cell->is_used &&
+           (cell->until_ms == 0 || clock_now_ms() < cell->until_ms);
+}
+
 struct fake_cell *fake_cell_find(struct fake_store *store, const char *counter)
 {
     for (size_t i = 0; i < FAKE_CELLS_MAX; i++) {
-        if (store->cells[i].is_used &&
+        if (cell_is_there(&store->cells[i]) &&
             strcmp(store->cells[i].counter, counter) == 0)
             return &store->cells[i];
     }
@@ -58,13 +64,14 @@ struct fake_cell *fake_cell_put(struct fake_store *store, const char *counter,
     struct fake_cell *cell = fake_cell_find(store, counter);
 
     for (size_t i = 0; i < FAKE_CELLS_MAX && cell == NULL; i++) {
-        if (!store->cells[i].is_used)
-            cell = &store->cells[i];
+        if (cell_is_there(&store->cells[i]))
+            continue;
+        cell = &store->cells[i];
+        *cell = (struct fake_cell){.is_used = true};
     }
     if (cell == NULL)
         abort();
     (void)text_copy(cell->counter, sizeof cell->counter, counter);
-    cell->is_used = true;
     cell->value = value;
     cell->origin = store->origin;
     return cell;
@@ -76,23 +83,38 @@ bool fake_cell_is_bound(const struct fake_store *store,
     return cell != NULL && cell->origin == store->origin;
 }
 
-const char *fake_claim_stand(struct fake_store *store, const char *name,
-                             const char *text)
+/* The claim of that name, or one that is free. */
+static struct fake_claim *claim_find(struct fake_store *store, const char *name)
 {
     for (size_t i = 0; i < FAKE_CLAIMS_MAX; i++) {
         struct fake_claim *claim = &store->claims[i];
 
-        if (claim->name != NULL && strcmp(claim->name, name) == 0)
-            return claim->text;
-        if (claim->name != NULL)
-            continue;
-        if (text == NULL)
-            return "";
-        claim->name = text_copy_of(name);
-        claim->text = text_copy_of(text);
-        return text;
+        if (claim->name == NULL || strcmp(claim->name, name) == 0)
+            return claim;
     }
     abort(); /* a test with too many claims */
+}
+
+const char *fake_claim_stand(struct fake_store *store, const char *name,
+                             const char *text)
+{
+    const struct fake_claim *claim = claim_find(store, name);
+
+    if (claim->name != NULL)
+        return claim->text;
+    return text != NULL ? fake_claim_replace(store, name, text) : "";
+}
+
+const char *fake_claim_replace(struct fake_store *store, const char *name,
+                               const char *text)
+{
+    struct fake_claim *claim = claim_find(store, name);
+
+    if (claim->name == NULL)
+        claim->name = text_copy_of(name);
+    free(claim->text);
+    claim->text = text_copy_of(text);
+    return text;
 }
 
 void fake_call_count(struct fake_store *store, enum fake_call call)
@@ -239,6 +261,13 @@ void fake_set_grant_max(struct fake_store *store, int64_t most)
     store_leave(store);
 }
 
+void fake_set_clock(struct fake_store *store, int64_t ahead_ms)
+{
+    store_enter(store)->script.has_clock = true;
+    store->script.ahead_ms = ahead_ms;
+    store_leave(store);
+}
+
 void fake_hang(struct fake_store *store)
 {
     store_enter(store)->script.is_hanging = true;
@@ -294,8 +323,10 @@ void fake_go_back(struct fake_store *store, int64_t values)
 {
     struct fake_cell *cells = store_enter(store)->cells;
 
-    for (size_t i = 0; i < FAKE_CELLS_MAX; i++)
-        cells[i].value -= min64(values, cells[i].value);
+    for (size_t i = 0; i < FAKE_CELLS_MAX; i++) {
+        if (cells[i].counter[0] != FAKE_TIME)
+            cells[i].value -= min64(values, cells[i].value);
+    }
     store_leave(store);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a fake store, for fake.c and fake_store.c alone: its cells,
- * its script, and how a call meets the script.
+ * The inside of a fake store, for fake.c, fake_serve.c and fake_store.c alone:
+ * its cells, its script, and how a call meets the script.
  */
 #pragma once
 
@@ -11,7 +11,8 @@
 
 #define FAKE_CELLS_MAX  512
 #define FAKE_CLAIMS_MAX 256
-#define FAKE_BASE       "" /* where direct counters start that have no cell */
+#define FAKE_BASE       ""  /* where direct counters start that have no cell */
+#define FAKE_TIME       '@' /* what names of cells begin with that hold times */
 
 struct fake_cell {
     char counter[SEQB_COUNTER_SIZE]; /* meaningful if `is_used` */
@@ -20,6 +21,7 @@ struct fake_cell {
     int64_t origin;
     int64_t window; /* windowed only, like `size` */
     int64_t size;
+    int64_t until_ms; /* windowed only: it vanishes then; 0: never */
 };
 
 struct fake_claim {
@@ -33,11 +35,13 @@ struct fake_script {
     int64_t losses[FAKE_CALLS];           /* answers still to lose */
     bool blocks[FAKE_CALLS];              /* whether the next one blocks */
     int64_t grant_max;
+    int64_t ahead_ms; /* read only if `has_clock` */
     int32_t delay_ms;
     bool is_down;
     bool is_replica;
     bool is_hanging;
     bool has_sockets;
+    bool has_clock;
 };
 
 struct fake_store {
@@ -78,6 +82,11 @@ bool fake_cell_is_bound(const struct fake_store *store,
 /* What stands under `name` after storing `text`, if nothing did. */
 const char *fake_claim_stand(struct fake_store *store, const char *name,
                              const char *text);
+
+/* Puts `text` in the place of what stands under `name`, or stores it; `text`.
+ */
+const char *fake_claim_replace(struct fake_store *store, const char *name,
+                               const char *text);
 
 void fake_call_count(struct fake_store *store, enum fake_call call);
 

@@ -123,6 +123,34 @@ static void step_is_bounded_by_want_rest_and_connections(void **state)
     assert_int_equal(memcached_cell_step(&old, 1 << 30, 16), 3);
 }
 
+static void
+term_is_a_date_above_thirty_days_and_never_past_the_last(void **state)
+{
+    enum { MONTH = 30 * 24 * 3600 };
+    static const struct {
+        int64_t keep_s;
+        int64_t now_s;
+        int64_t expiry;
+    } rows[] = {
+        {0, 1000000000, 0},
+        {1, 1000000000, 1},
+        {MONTH, 1000000000, MONTH},
+        {MONTH + 1, 1000000000, 1000000000 + MONTH + 1},
+        {MONTH + 1, INT32_MAX - MONTH - 1, INT32_MAX},
+        {MONTH + 2, INT32_MAX - MONTH - 1, INT32_MAX},
+        {MONTH + 1, INT32_MAX - MONTH, MONTH},
+        {INT64_MAX, 1000000000, INT32_MAX},
+        {INT64_MAX, INT32_MAX, MONTH},
+        {INT64_MAX, INT64_C(1) << 40, MONTH},
+        {60, INT64_C(1) << 40, 60},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_int_equal(memcached_cell_expiry(rows[i].keep_s, rows[i].now_s),
+                         rows[i].expiry);
+}
+
 static void guard_band_holds_every_connection_at_once(void **state)
 {
     static const int64_t connections[] = {1, 2, 3, 7, 100, 1000, 1023, 1024};
@@ -250,6 +278,8 @@ int main(void)
         cmocka_unit_test(only_powers_of_two_are_sizes),
         cmocka_unit_test(what_others_stored_is_no_cell),
         cmocka_unit_test(step_is_bounded_by_want_rest_and_connections),
+        cmocka_unit_test(
+            term_is_a_date_above_thirty_days_and_never_past_the_last),
         cmocka_unit_test(guard_band_holds_every_connection_at_once),
         cmocka_unit_test(grant_is_cut_at_the_end_and_refused_past_it),
         cmocka_unit_test(value_below_the_step_is_no_grant),

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contract's tests for replacing what is claimed in a direct store. */
+#include "contract/contract_suite.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "platform/text.h"
+#include "platform/thread.h"
+
+#define WORKER "worker/main/3"
+
+static enum seqb_status swap(struct seqb_backend *backend, const char *expected,
+                             const char *text, char *standing, size_t size)
+{
+    const struct seqb_swap swap = {WORKER, expected, text};
+    struct seqb_error err;
+    const enum seqb_status status =
+        backend->ops->swap(backend, &swap, standing, size, &err);
+
+    if (status != SEQB_OK) {
+        assert_status(err.status, status);
+        assert_true(strlen(err.text) > 0);
+    }
+    return status;
+}
+
+static void swap_expect(struct seqb_backend *backend, const char *expected,
+                        const char *text, const char *stands)
+{
+    char standing[SEQB_CLAIM_SIZE];
+
+    memset(standing, 0x5a, sizeof standing);
+    assert_status(swap(backend, expected, text, standing, sizeof standing),
+                  SEQB_OK);
+    assert_string_equal(standing, stands);
+}
+
+static void assert_stands(struct seqb_backend *backend, const char *text)
+{
+    char standing[SEQB_CLAIM_SIZE];
+
+    assert_status(backend->ops->claim(backend, WORKER, NULL, standing,
+                                      sizeof standing, NULL),
+                  SEQB_OK);
+    assert_string_equal(standing, text);
+}
+
+static void swap_puts_where_nothing_stands(void **state)
+{
+    struct contract *contract = *state;
+
+    swap_expect(contract->backend, "not there", "mine", "");
+    assert_stands(contract->backend, "");
+    swap_expect(contract->backend, "", "mine", "mine");
+    assert_stands(contract->backend, "mine");
+    contract_reopen(contract);
+    assert_stands(contract->backend, "mine");
+}
+
+static void swap_replaces_what_it_expects(void **state)
+{
+    struct contract *contract = *state;
+    struct seqb_backend *other = contract_open(contract);
+
+    swap_expect(contract->backend, "", "a=1\n'\"; %s\\", "a=1\n'\"; %s\\");
+    swap_expect(other, "a=1\n'\"; %s\\", "b", "b");
+    swap_expect(contract->backend, "b", "c", "c");
+    swap_expect(contract->backend, "c", "c", "c");
+    assert_stands(other, "c");
+    other->ops->close(other);
+    contract_reopen(contract);
+    assert_stands(contract->backend, "c");
+    swap_expect(contract->backend, "c", "d", "d");
+}
+
+/* Compared to the byte. */
+static void swap_that_expects_another_changes_nothing(void **state)
+{
+    struct contract *contract = *state;
+    const char *const others[] = {
+        "", "A", "a ", " a", "aa", "a\n", "%", "_", "b", "\xc3\xa0",
+    };
+
+    swap_expect(contract->backend, "", "a", "a");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        swap_expect(contract->backend, others[i], "new", "a");
+        assert_stands(contract->backend, "a");
+    }
+    contract_reopen(contract);
+    assert_stands(contract->backend, "a");
+    swap_expect(contract->backend, "a", "new", "new");
+    swap_expect(contract->backend, "a", "newer", "new");
+}
+
+/* As one does whose answer was lost. */
+static void swap_that_is_repeated_finds_its_text(void **state)
+{
+    const struct contract *contract = *state;
+
+    for (int i = 0; i < 3; i++)
+        swap_expect(contract->backend, "", "mine", "mine");
+    for (int i = 0; i < 3; i++)
+        swap_expect(contract->backend, "mine", "next", "next");
+    assert_stands(contract->backend, "next");
+}
+
+static void claim_and_swap_see_each_other(void **state)
+{
+    const struct contract *contract = *state;
+    struct seqb_backend *backend = contract->backend;
+    char standing[SEQB_CLAIM_SIZE];
+
+    assert_status(backend->ops->claim(backend, WORKER, "claimed", standing,
+                                      sizeof standing, NULL),
+                  SEQB_OK);
+    swap_expect(backend, "", "mine", "claimed");
+    swap_expect(backend, "claimed", "mine", "mine");
+    assert_status(backend->ops->claim(backend, WORKER, "claimed", standing,
+                                      sizeof standing, NULL),
+                  SEQB_OK);
+    assert_string_equal(standing, "mine");
+    assert_status(backend->ops->claim(backend, "worker/main/33", NULL, standing,
+                                      sizeof standing, NULL),
+                  SEQB_OK);
+    assert_string_equal(standing, "");
+}
+
+static void longest_texts_are_swapped(void **state)
+{
+    const struct contract *contract = *state;
+    char a[SEQB_CLAIM_SIZE];
+    char b[SEQB_CLAIM_SIZE];
+
+    memset(a, 'a', sizeof a);
+    a[sizeof a - 1] = '\0';
+    memcpy(b, a, sizeof b);
+    b[sizeof b - 2] = 'b';
+    swap_expect(contract->backend, "", a, a);
+    swap_expect(contract->backend, b, "c", a);
+    swap_expect(contract->backend, a, b, b);
+    assert_stands(contract->backend, b);
+}
+
+static void standing_text_that_does_not_fit_is_an_error(void **state)
+{
+    const struct contract *contract = *state;
+    char standing[8];
+
+    swap_expect(contract->backend, "", "12345678", "12345678");
+    assert_status(swap(contract->backend, "x", "y", standing, sizeof standing),
+                  SEQB_PROTOCOL);
+    assert_stands(contract->backend, "12345678");
+}
+
+static void swap_is_not_bound_to_an_origin(void **state)
+{
+    struct contract *contract = *state;
+    char standing[SEQB_CLAIM_SIZE];
+    struct seqb_error err;
+
+    swap_expect(contract->backend, "", "before", "before");
+    contract->subject->save(contract->store);
+    contract->subject->restore(contract->store);
+    contract_reopen(contract);
+    /* Claims need not be in a subject's copy. */
+    assert_status(contract->backend->ops->claim(contract->backend, WORKER, NULL,
+                                                standing, sizeof standing,
+                                                &err),
+                  SEQB_OK);
+    swap_expect(contract->backend, "other", "after", standing);
+    swap_expect(contract->backend, standing, "after", "after");
+    contract_reopen(contract);
+    assert_stands(contract->backend, "after");
+}
+
+/* --- many at once --- */
+
+#define SWAPPERS 4
+#define ROUNDS   25
+
+struct swapper {
+    const struct contract *contract;
+    pthread_barrier_t *barrier;
+    pthread_t thread;
+    int number;
+    enum seqb_status status;
+    char standing[ROUNDS][32];
+    bool has_won[ROUNDS];
+};
+
+/* All expect what the last round came to, each puts a text of its own. */
+static void swapper_play(struct swapper *me, struct seqb_backend *backend)
+{
+    const char *expected = "";
+
+    for (int round = 0; round < ROUNDS; round++) {
+        char *standing = me->standing[round];
+        char text[sizeof me->standing[0]];
+
+        (void)text_format(text, sizeof text, "round %d by %d", round,
+                          me->number);
+        (void)pthread_barrier_wait(me->barrier);
+        if (me->status != SEQB_OK)
+            continue;
+        me->status = backend->ops->swap(
+            backend, &(struct seqb_swap){WORKER, expected, text}, standing,
+            sizeof me->standing[0], NULL);
+        me->has_won[round] = strcmp(standing, text) == 0;
+        expected = standing;
+    }
+}
+
+static void *swapper_run(void *argument)
+{
+    struct swapper *me = argument;
+    const struct seqb_backend_ops *ops = me->contract->subject->ops;
+    struct seqb_backend *backend = NULL;
+
+    me->status = ops->open(&me->contract->store->options, &backend, NULL);
+    swapper_play(me, backend);
+    ops->close(backend);
+    return NULL;
+}
+
+static void one_of_many_swappers_wins(void **state)
+{
+    static struct swapper swappers[SWAPPERS];
+    pthread_barrier_t barrier;
+
+    pthread_barrier_init(&barrier, NULL, SWAPPERS);
+    for (int i = 0; i < SWAPPERS; i++) {
+        swappers[i].contract = *state;
+        swappers[i].barrier = &barrier;
+        swappers[i].number = i;
+        assert_status(thread_start(&swappers[i].thread, "swapper", swapper_run,
+                                   &swappers[i], NULL),
+                      SEQB_OK);
+    }
+    for (int i = 0; i < SWAPPERS; i++)
+        pthread_join(swappers[i].thread, NULL);
+    for (int i = 0; i < SWAPPERS; i++)
+        assert_status(swappers[i].status, SEQB_OK);
+    for (int round = 0; round < ROUNDS; round++) {
+        int winners = 0;
+
+        for (int i = 0; i < SWAPPERS; i++) {
+            winners += swappers[i].has_won[round];
+            assert_string_equal(swappers[i].standing[round],
+                                swappers[0].standing[round]);
+        }
+        assert_int_equal(winners, 1);
+    }
+    pthread_barrier_destroy(&barrier);
+}
+
+const struct contract_test contract_swap_tests[] = {
+    CONTRACT_TEST(swap_puts_where_nothing_stands, NEEDS_DIRECT),
+    CONTRACT_TEST(swap_replaces_what_it_expects, NEEDS_DIRECT),
+    CONTRACT_TEST(swap_that_expects_another_changes_nothing, NEEDS_DIRECT),
+    CONTRACT_TEST(swap_that_is_repeated_finds_its_text, NEEDS_DIRECT),
+    CONTRACT_TEST(claim_and_swap_see_each_other, NEEDS_DIRECT),
+    CONTRACT_TEST(longest_texts_are_swapped, NEEDS_DIRECT),
+    CONTRACT_TEST(standing_text_that_does_not_fit_is_an_error, NEEDS_DIRECT),
+    CONTRACT_TEST(swap_is_not_bound_to_an_origin, NEEDS_DIRECT | NEEDS_RESTORE),
+    CONTRACT_TEST(one_of_many_swappers_wins, NEEDS_DIRECT),
+    {NULL, NULL, 0},
+};

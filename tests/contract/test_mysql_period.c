@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is peculiar to counters of periods on a MySQL or MariaDB server: the
+ * locks and rights that purges need, and what mysql-autoinc makes of them. */
+#include "contract/mysql_fixture.h"
+
+#include <string.h>
+
+#include "contract/period_race.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+
+#define DAY_MS   INT64_C(86400000)
+#define DAY(day) (INT64_C(1793491200000) + ((day)-1) * DAY_MS)
+
+static struct fixture *start(void **state)
+{
+    return fixture_start(state, &backend_mysql_row);
+}
+
+static struct seqb_request day_request(const char *counter, int day)
+{
+    return (struct seqb_request){.counter = counter,
+                                 .want = 1,
+                                 .limit = LIMIT,
+                                 .begins_ms = day > 0 ? DAY(day) : 0};
+}
+
+/* A value of "main/0/order@2026110<day>". */
+static enum seqb_status day_take(struct fixture *f, int day,
+                                 struct seqb_request *out)
+{
+    char name[SEQB_COUNTER_SIZE];
+    enum seqb_status status;
+
+    (void)text_format(name, sizeof name, ORDER "@2026110%d", day);
+    *out = day_request(name, day);
+    status = f->ops->reserve(f->backend, out, 1, &f->err);
+    out->counter = ORDER;
+    return status == SEQB_OK ? out->status : status;
+}
+
+static void must_take_day(struct fixture *f, int day, int64_t value)
+{
+    struct seqb_request request;
+
+    if (day_take(f, day, &request) != SEQB_OK)
+        fail_msg("%s", request.error.text);
+    assert_int_equal(request.block.first, value);
+}
+
+static enum seqb_status purge(struct fixture *f, int day, int32_t most,
+                              int32_t *deleted)
+{
+    char keep[SEQB_COUNTER_SIZE];
+    const struct seqb_purge purge = {
+        .counter = ORDER, .keep = keep, .before_ms = DAY(day), .most = most};
+
+    (void)text_format(keep, sizeof keep, ORDER "@2026110%d", day);
+    return f->ops->purge(f->backend, &purge, deleted, &f->err);
+}
+
+static void must_purge(struct fixture *f, int day, int32_t most, int32_t count)
+{
+    int32_t deleted = -1;
+
+    if (purge(f, day, most, &deleted) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+    assert_int_equal(deleted, count);
+}
+
+/* --- many at once --- */
+
+static void periods_made_and_purged_at_once_never_repeat(void **state)
+{
+    struct fixture *f = start(state);
+
+    period_race(f->ops, &f->options);
+}
+
+/* Were the mark only read, what is not committed yet would not be seen. */
+static void counter_is_not_made_while_a_purge_notes(void **state)
+{
+    const char *const counters[] = {ORDER "@20261103"};
+    struct fixture *f = start(state);
+    struct waiter waiter;
+    bool has_waited;
+
+    must_purge(f, 2, 0, 0);
+    TELL(f, "BEGIN; UPDATE seqb_counters SET value = 9000000000000 "
+            "WHERE name = '@" ORDER "'");
+    waiter_start_of(&waiter, f, counters, 1, DAY(3));
+    has_waited = waiter_waits(&waiter);
+    TELL(f, "COMMIT");
+    waiter_join(&waiter);
+    assert_true(has_waited);
+    assert_status(waiter.status, SEQB_OK);
+    assert_status(waiter.requests[0].status, SEQB_EXHAUSTED);
+    assert_int_equal(
+        number(f, "SELECT COUNT(*) FROM seqb_counters WHERE name LIKE '%@2%'"),
+        0);
+}
+
+/* The raise is not told when the period begins. */
+static void purged_period_is_not_raised_into_being(void **state)
+{
+    struct seqb_raise raise = {.counter = ORDER "@20261101",
+                               .floor = 3,
+                               .gap = 1000,
+                               .limit = LIMIT,
+                               .base_gap = 1000,
+                               .base_ms = DAY(9)};
+    struct fixture *f = start(state);
+    int64_t value = 0;
+
+    must_take_day(f, 1, 1);
+    must_take_day(f, 4, 1);
+    must_purge(f, 1, 0, 0);
+    must_purge(f, 3, 10, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_status(f->ops->raise(f->backend, &raise, &value, &f->err),
+                      SEQB_EXHAUSTED);
+        assert_non_null(strstr(f->err.text, "purged"));
+        TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+        must_open(f);
+    }
+    raise.counter = ORDER "@20261104";
+    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err), SEQB_OK);
+    assert_int_equal(value, 1001);
+    raise.counter = ORDER "@20261103";
+    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err), SEQB_OK);
+    assert_int_equal(value, 1000);
+}
+
+/* Whatever lies between the two names would be deleted. */
+static void purge_up_to_another_counter_is_refused(void **state)
+{
+    const char *const keeps[] = {"main/0/other@20261103", ORDER, "z",
+                                 "main/0/order2@20261103", ""};
+    struct fixture *f = start(state);
+    int32_t deleted;
+
+    must_take_day(f, 1, 1);
+    for (size_t i = 0; i < COUNT(keeps); i++) {
+        const struct seqb_purge purge = {ORDER, keeps[i], DAY(3), 10};
+
+        assert_status(f->ops->purge(f->backend, &purge, &deleted, &f->err),
+                      SEQB_INVALID);
+    }
+    must_take_day(f, 1, 2);
+    must_take_day(f, 2, 1);
+}
+
+/* As one that only fell behind the others is: nothing was forgotten. */
+static void raise_of_a_base_that_holds_keeps_nothing_beside_it(void **state)
+{
+    struct fixture *f = start(state);
+    const struct seqb_raise raise = {.counter = ORDER,
+                                     .floor = 50,
+                                     .limit = LIMIT,
+                                     .base_gap = 1000,
+                                     .base_floor = 1000,
+                                     .base_ms = DAY(9)};
+    int64_t value;
+
+    TELL(f, "UPDATE seqb_counters SET value = 70");
+    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err), SEQB_OK);
+    assert_int_equal(value, 70);
+    must_take_day(f, 1, 1);
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"), 3);
+}
+
+/* --- rights and roles --- */
+
+static void purge_without_the_right_says_what_to_run(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+    int32_t deleted;
+
+    must_take_day(f, 1, 1);
+    mariadb_tell(f->server, "REVOKE DELETE ON %s.* FROM seq", f->database);
+    must_open(f);
+    must_purge(f, 3, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_status(purge(f, 3, 10, &deleted), SEQB_REFUSED);
+        assert_non_null(strstr(f->err.text, "run GRANT DELETE ON"));
+        assert_non_null(strstr(f->err.text, ORDER));
+    }
+    assert_status(day_take(f, 2, &request), SEQB_EXHAUSTED);
+    must_take_day(f, 1, 2);
+    must_take_day(f, 3, 1);
+    mariadb_tell(f->server, "GRANT DELETE ON %s.seqb_counters TO seq",
+                 f->database);
+    must_open(f);
+    must_purge(f, 3, 10, 1);
+}
+
+static enum seqb_status swap(struct fixture *f, const char *expected,
+                             const char *text, char standing[static 16])
+{
+    const struct seqb_swap swap = {"worker/0", expected, text};
+
+    return f->ops->swap(f->backend, &swap, standing, 16, &f->err);
+}
+
+static void swap_without_the_right_changes_nothing(void **state)
+{
+    struct fixture *f = start(state);
+    char standing[16];
+
+    assert_status(swap(f, "", "a", standing), SEQB_OK);
+    mariadb_tell(f->server,
+                 "REVOKE UPDATE ON %s.* FROM seq;"
+                 "GRANT UPDATE ON %s.seqb_counters TO seq",
+                 f->database, f->database);
+    must_open(f);
+    assert_status(swap(f, "a", "b", standing), SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, "sql/mysql.sql"));
+    must_take(f, 5, 0);
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_claims "
+                               "WHERE name = 'worker/0' AND text = 'a' "
+                               "FOR UPDATE NOWAIT"),
+                     1);
+}
+
+static void read_only_stops_even_who_may_write_then(void **state)
+{
+    struct fixture *f = start(state);
+    char standing[16];
+    int32_t deleted;
+
+    must_take_day(f, 1, 1);
+    assert_status(swap(f, "", "a", standing), SEQB_OK);
+    TELL(f, "GRANT READ_ONLY ADMIN ON *.* TO seq");
+    must_open(f);
+    TELL(f, "SET GLOBAL read_only = 1");
+    assert_status(swap(f, "a", "b", standing), SEQB_ROLE);
+    assert_status(purge(f, 3, 10, &deleted), SEQB_ROLE);
+    TELL(f, "SET GLOBAL read_only = 0");
+    assert_int_equal(
+        number(f, "SELECT COUNT(*) FROM seqb_claims WHERE text = 'a'"), 1);
+    assert_int_equal(
+        number(f, "SELECT COUNT(*) FROM seqb_counters WHERE name LIKE '@%'"),
+        0);
+    must_open(f);
+    must_take_day(f, 1, 2);
+}
+
+/* --- swaps --- */
+
+/* Its second statement fails: what the first one did is undone. */
+static void swap_that_fails_leaves_no_trace_and_no_lock(void **state)
+{
+    struct fixture *f = start(state);
+    char standing[16] = "";
+
+    assert_status(swap(f, "", "a", standing), SEQB_OK);
+    TELL(f, "CREATE TRIGGER no BEFORE UPDATE ON seqb_claims FOR EACH ROW "
+            "IF NEW.text = 'b' THEN SIGNAL SQLSTATE '45000'; END IF");
+    assert_status(swap(f, "a", "b", standing), SEQB_REFUSED);
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_claims "
+                               "WHERE name = 'worker/0' AND text = 'a' "
+                               "FOR UPDATE NOWAIT"),
+                     1);
+    TELL(f, "DROP TRIGGER no");
+    assert_status(swap(f, "a", "b", standing), SEQB_OK);
+    assert_string_equal(standing, "b");
+}
+
+/* An earlier one may be seen before it is on the disk, and this one answers for
+ * it. */
+static void text_that_stands_already_is_written_again(void **state)
+{
+    struct fixture *f = start(state);
+    char standing[16];
+
+    assert_status(swap(f, "", "a", standing), SEQB_OK);
+    TELL(f, "CREATE TABLE writes (text VARBINARY(16));"
+            "CREATE TRIGGER tell AFTER UPDATE ON seqb_claims FOR EACH ROW "
+            "IF NOT NEW.text <=> OLD.text THEN "
+            "INSERT INTO writes VALUES (NEW.text); END IF");
+    for (int64_t i = 1; i <= 2; i++) {
+        assert_status(swap(f, i == 1 ? "" : "x", "a", standing), SEQB_OK);
+        assert_string_equal(standing, "a");
+        assert_int_equal(
+            number(f, "SELECT COUNT(*) FROM writes WHERE text = 'a'"), i);
+    }
+}
+
+/* --- mysql-autoinc --- */
+
+static void autoinc_refuses_periods_and_counts_on(void **state)
+{
+    struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
+    const struct seqb_raise raise = {
+        .counter = ORDER "@20261101", .floor = 3, .limit = LIMIT};
+    struct seqb_request requests[] = {
+        day_request("window/main/1/order@20261101", 1), day_request(ORDER, 0)};
+    int64_t value;
+
+    assert_status(f->ops->reserve(f->backend, requests, 2, &f->err), SEQB_OK);
+    assert_status(requests[0].status, SEQB_INVALID);
+    assert_non_null(strstr(requests[0].error.text, "use mysql-row"));
+    assert_status(requests[1].status, SEQB_OK);
+    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err),
+                  SEQB_INVALID);
+    must_purge(f, 1, 10, 0);
+    must_take(f, 1, 1);
+}
+
+/* Another broker's mysql-row may count periods in the same tables. */
+static void autoinc_keeps_what_is_beside_the_base(void **state)
+{
+    struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
+    struct seqb_raise raise = {
+        .counter = ORDER, .limit = LIMIT, .base_gap = 1000, .base_ms = DAY(5)};
+    int64_t value;
+
+    for (int i = 0; i < 2; i++) {
+        TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+        must_open(f);
+        assert_status(f->ops->raise(f->backend, &raise, &value, &f->err),
+                      SEQB_OK);
+        raise.base_ms = DAY(4);
+    }
+    f->ops->close(f->backend);
+    f->backend = NULL;
+    f->ops = &backend_mysql_row;
+    must_open(f);
+    must_take_day(f, 5, 2001);
+    must_take_day(f, 6, 1);
+}
+
+/* --- clock --- */
+
+static void clock_is_the_same_in_every_time_zone(void **state)
+{
+    const char *const zones[] = {"+05:30", "-11:00"};
+    struct fixture *f = start(state);
+
+    for (size_t i = 0; i < COUNT(zones); i++) {
+        const int64_t before_ms = clock_wall_ms();
+        int64_t now_ms = 0;
+
+        mariadb_tell(f->server, "SET GLOBAL time_zone = '%s'", zones[i]);
+        must_open(f);
+        assert_status(f->ops->clock(f->backend, &now_ms, &f->err), SEQB_OK);
+        assert_in_range(now_ms, before_ms - 1, clock_wall_ms() + 1);
+    }
+    TELL(f, "SET GLOBAL time_zone = 'SYSTEM'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(periods_made_and_purged_at_once_never_repeat),
+        FIXTURE_TEST(counter_is_not_made_while_a_purge_notes),
+        FIXTURE_TEST(purged_period_is_not_raised_into_being),
+        FIXTURE_TEST(purge_up_to_another_counter_is_refused),
+        FIXTURE_TEST(raise_of_a_base_that_holds_keeps_nothing_beside_it),
+        FIXTURE_TEST(purge_without_the_right_says_what_to_run),
+        FIXTURE_TEST(swap_without_the_right_changes_nothing),
+        FIXTURE_TEST(read_only_stops_even_who_may_write_then),
+        FIXTURE_TEST(swap_that_fails_leaves_no_trace_and_no_lock),
+        FIXTURE_TEST(text_that_stands_already_is_written_again),
+        FIXTURE_TEST(autoinc_refuses_periods_and_counts_on),
+        FIXTURE_TEST(autoinc_keeps_what_is_beside_the_base),
+        FIXTURE_TEST(clock_is_the_same_in_every_time_zone),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("mysql-period", tests, NULL, NULL);
+}

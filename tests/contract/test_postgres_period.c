@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is peculiar to counters of periods in PostgreSQL: the locks and rights
+ * that purges need, and the order of names. */
+#include "contract/postgres_fixture.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "backends/postgres_session.h"
+#include "contract/period_race.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "platform/thread.h"
+
+#define DAY_MS   INT64_C(86400000)
+#define DAY(day) (INT64_C(1793491200000) + ((day)-1) * DAY_MS)
+
+/* A value of "<counter>@2026110<day>". */
+static enum seqb_status day_take_of(struct fixture *f, const char *counter,
+                                    int day, struct seqb_request *out)
+{
+    char name[SEQB_COUNTER_SIZE];
+    enum seqb_status status;
+
+    (void)text_format(name, sizeof name, "%s@2026110%d", counter, day);
+    *out = (struct seqb_request){
+        .counter = name, .want = 1, .limit = LIMIT, .begins_ms = DAY(day)};
+    status = backend_postgres.reserve(f->backend, out, 1, &f->err);
+    out->counter = counter;
+    return status == SEQB_OK ? out->status : status;
+}
+
+static void must_take_day(struct fixture *f, const char *counter, int day,
+                          int64_t value)
+{
+    struct seqb_request request;
+
+    if (day_take_of(f, counter, day, &request) != SEQB_OK)
+        fail_msg("%s", request.error.text);
+    assert_int_equal(request.block.first, value);
+}
+
+static enum seqb_status purge(struct fixture *f, const char *counter, int day,
+                              int32_t most, int32_t *deleted)
+{
+    char keep[SEQB_COUNTER_SIZE];
+    const struct seqb_purge purge = {
+        .counter = counter, .keep = keep, .before_ms = DAY(day), .most = most};
+
+    (void)text_format(keep, sizeof keep, "%s@2026110%d", counter, day);
+    return backend_postgres.purge(f->backend, &purge, deleted, &f->err);
+}
+
+static void must_purge(struct fixture *f, const char *counter, int day,
+                       int32_t count)
+{
+    int32_t deleted = -1;
+
+    if (purge(f, counter, day, 10, &deleted) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+    assert_int_equal(deleted, count);
+}
+
+static int64_t number(struct fixture *f, const char *sql)
+{
+    char text[POSTGRES_ASK_SIZE];
+    int64_t value;
+
+    postgres_ask(f->server, f->database, text, "%s", sql);
+    assert_true(text_to_int64(text, strlen(text), &value));
+    return value;
+}
+
+/* --- many at once --- */
+
+static void periods_made_and_purged_at_once_never_repeat(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    period_race(&backend_postgres, &f->options);
+}
+
+struct maker {
+    struct fixture *fixture;
+    pthread_t thread;
+    struct seqb_request request;
+    enum seqb_status status;
+    _Atomic bool has_ended;
+};
+
+static void *maker_run(void *argument)
+{
+    struct maker *maker = argument;
+
+    maker->status = day_take_of(maker->fixture, ORDER, 3, &maker->request);
+    atomic_store(&maker->has_ended, true);
+    return NULL;
+}
+
+/* Were the mark only read, what is not committed yet would not be seen. */
+static void counter_is_not_made_while_a_purge_notes(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct maker maker = {.fixture = f};
+    PGconn *noter;
+    bool has_waited;
+
+    must_purge(f, ORDER, 2, 0);
+    noter = hold(f, "UPDATE seqb_counters SET value = 9000000000000"
+                    " WHERE name = '@" ORDER "'");
+    assert_status(thread_start(&maker.thread, "maker", maker_run, &maker, NULL),
+                  SEQB_OK);
+    has_waited = is_waited_for(f, "transactionid", &maker.has_ended);
+    PQclear(PQexec(noter, "COMMIT"));
+    PQfinish(noter);
+    pthread_join(maker.thread, NULL);
+    assert_true(has_waited);
+    assert_status(maker.status, SEQB_EXHAUSTED);
+    assert_int_equal(
+        number(f, "SELECT count(*) FROM seqb_counters WHERE name LIKE '%@2%'"),
+        0);
+}
+
+/* Whoever holds an old row delays nobody; it goes another time. */
+static void purge_waits_for_no_row(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    PGconn *holder;
+
+    for (int day = 1; day <= 4; day++)
+        must_take_day(f, ORDER, day, 1);
+    holder = hold(f, "SELECT FROM seqb_counters WHERE name = '" ORDER
+                     "@20261102' FOR UPDATE");
+    must_purge(f, ORDER, 4, 2);
+    PQclear(PQexec(holder, "ROLLBACK"));
+    PQfinish(holder);
+    must_purge(f, ORDER, 4, 1);
+    must_take_day(f, ORDER, 4, 2);
+}
+
+/* The raise is not told when the period begins. */
+static void purged_period_is_not_raised_into_being(void **state)
+{
+    const char *const steps[] = {"SELECT 1", "VACUUM FULL seqb_counters"};
+    struct seqb_raise raise = {.counter = ORDER "@20261101",
+                               .floor = 3,
+                               .gap = 1000,
+                               .limit = LIMIT,
+                               .base_gap = 1000,
+                               .base_ms = DAY(9)};
+    struct fixture *f = fixture_start(state);
+    int64_t value = 0;
+
+    must_take_day(f, ORDER, 1, 1);
+    must_take_day(f, ORDER, 4, 1);
+    must_purge(f, ORDER, 1, 0);
+    must_purge(f, ORDER, 3, 1);
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        TELL(f, "%s", steps[i]);
+        must_open(f);
+        assert_status(
+            backend_postgres.raise(f->backend, &raise, &value, &f->err),
+            SEQB_EXHAUSTED);
+        assert_non_null(strstr(f->err.text, "purged"));
+    }
+    raise.counter = ORDER "@20261104";
+    assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
+                  SEQB_OK);
+    assert_int_equal(value, 1001);
+    raise.counter = ORDER "@20261103";
+    assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
+                  SEQB_OK);
+    assert_int_equal(value, 1000);
+}
+
+/* Whatever lies between the two names would be deleted. */
+static void purge_up_to_another_counter_is_refused(void **state)
+{
+    const char *const keeps[] = {"main/0/other@20261103", ORDER, "z",
+                                 "main/0/order2@20261103", ""};
+    struct fixture *f = fixture_start(state);
+    int32_t deleted;
+
+    must_take_day(f, ORDER, 1, 1);
+    for (size_t i = 0; i < COUNT(keeps); i++) {
+        const struct seqb_purge purge = {ORDER, keeps[i], DAY(3), 10};
+
+        assert_status(
+            backend_postgres.purge(f->backend, &purge, &deleted, &f->err),
+            SEQB_INVALID);
+    }
+    must_take_day(f, ORDER, 1, 2);
+    must_take_day(f, ORDER, 2, 1);
+}
+
+/* Each of the two counts for itself. */
+static void note_that_is_older_in_part_lowers_nothing(void **state)
+{
+    const struct {
+        struct seqb_purge note;
+        int64_t before_ms;
+        int64_t keep;
+    } steps[] = {
+        {{ORDER, ORDER "@20261102", DAY(6), 0}, DAY(6), 20261102},
+        {{ORDER, ORDER "@20261104", DAY(5), 0}, DAY(6), 20261104},
+        {{ORDER, ORDER "@20261103", DAY(7), 0}, DAY(7), 20261104},
+        {{ORDER, ORDER "@20261101", DAY(1), 0}, DAY(7), 20261104},
+    };
+    struct fixture *f = fixture_start(state);
+    int32_t deleted;
+
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        assert_status(backend_postgres.purge(f->backend, &steps[i].note,
+                                             &deleted, &f->err),
+                      SEQB_OK);
+        assert_int_equal(number(f, "SELECT value FROM seqb_counters"
+                                   " WHERE name = '@" ORDER "'"),
+                         steps[i].before_ms);
+        assert_int_equal(number(f, "SELECT right(origin, 8) FROM seqb_counters"
+                                   " WHERE name = '@" ORDER "'"),
+                         steps[i].keep);
+    }
+}
+
+/* As one that only fell behind the others is: nothing was forgotten. */
+static void raise_of_a_base_that_holds_keeps_nothing_beside_it(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    const struct seqb_raise raise = {.counter = ORDER,
+                                     .floor = 50,
+                                     .limit = LIMIT,
+                                     .base_gap = 1000,
+                                     .base_floor = 1000,
+                                     .base_ms = DAY(9)};
+    int64_t value;
+
+    TELL(f, "UPDATE seqb_counters SET value = 70");
+    assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
+                  SEQB_OK);
+    assert_int_equal(value, 70);
+    must_take_day(f, ORDER, 1, 1);
+    assert_int_equal(number(f, "SELECT count(*) FROM seqb_counters"), 3);
+}
+
+/* --- the order of names --- */
+
+/* As in tables that were made before names had an order of their own: in this
+ * one '@' and '-' hardly count. */
+static void names_are_purged_in_the_order_of_bytes(void **state)
+{
+    const char *const others[] = {"main/0/ORDER", "main/0/or-der",
+                                  "main/0/order-a", "main/0/order2",
+                                  "main/0/order.2026"};
+    struct fixture *f = fixture_start(state);
+
+    TELL(f, "ALTER TABLE seqb_counters"
+            " ALTER name TYPE text COLLATE \"und-x-icu\";"
+            "UPDATE seqb_counters SET origin = " POSTGRES_ORIGIN);
+    must_open(f);
+    for (int day = 1; day <= 2; day++) {
+        must_take_day(f, ORDER, day, 1);
+        for (size_t i = 0; i < COUNT(others); i++)
+            must_take_day(f, others[i], day, 1);
+    }
+    must_purge(f, ORDER, 2, 1);
+    for (size_t i = 0; i < COUNT(others); i++) {
+        must_take_day(f, others[i], 1, 2);
+        must_purge(f, others[i], 2, 1);
+    }
+    must_take_day(f, ORDER, 2, 2);
+}
+
+/* --- rights and roles --- */
+
+static void purge_without_the_right_says_what_to_run(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request request;
+    int32_t deleted;
+
+    must_take_day(f, ORDER, 1, 1);
+    TELL(f, "ALTER TABLE seqb_counters OWNER TO postgres;"
+            "GRANT SELECT, INSERT, UPDATE ON seqb_counters TO seq");
+    must_open(f);
+    for (int i = 0; i < 2; i++) {
+        assert_status(purge(f, ORDER, 3, 10, &deleted), SEQB_REFUSED);
+        assert_non_null(strstr(f->err.text, "run GRANT DELETE ON"));
+        assert_non_null(strstr(f->err.text, ORDER));
+        assert_status(purge(f, ORDER, 3, 0, &deleted), SEQB_OK);
+    }
+    assert_status(day_take_of(f, ORDER, 2, &request), SEQB_EXHAUSTED);
+    must_take_day(f, ORDER, 1, 2);
+    must_take_day(f, ORDER, 3, 1);
+    TELL(f, "GRANT DELETE ON seqb_counters TO seq");
+    must_purge(f, ORDER, 3, 1);
+}
+
+static enum seqb_status swap(struct fixture *f, const char *expected,
+                             const char *text, char standing[static 16])
+{
+    const struct seqb_swap swap = {"worker/0", expected, text};
+
+    return backend_postgres.swap(f->backend, &swap, standing, 16, &f->err);
+}
+
+static void swap_without_the_right_changes_nothing(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    char standing[16];
+
+    assert_status(swap(f, "", "a", standing), SEQB_OK);
+    TELL(f, "ALTER TABLE seqb_claims OWNER TO postgres;"
+            "GRANT SELECT, INSERT ON seqb_claims TO seq");
+    must_open(f);
+    assert_status(swap(f, "a", "b", standing), SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, "sql/postgres.sql"));
+    must_take(f, 5, 0);
+    assert_int_equal(
+        number(f, "SELECT count(*) FROM seqb_claims WHERE text = 'a'"), 1);
+}
+
+static void server_that_became_read_only_changes_nothing(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    char standing[16];
+    int32_t deleted;
+
+    must_take_day(f, ORDER, 1, 1);
+    assert_status(swap(f, "", "a", standing), SEQB_OK);
+    postgres_alter(f->server, "default_transaction_read_only = on");
+    assert_status(swap(f, "a", "b", standing), SEQB_ROLE);
+    assert_status(purge(f, ORDER, 3, 10, &deleted), SEQB_ROLE);
+    postgres_alter(f->server, "default_transaction_read_only = off");
+    must_open(f);
+    assert_status(swap(f, "a", "b", standing), SEQB_OK);
+    must_take_day(f, ORDER, 2, 1);
+    must_take_day(f, ORDER, 1, 2);
+}
+
+/* --- swaps --- */
+
+/* An earlier one may be seen before a standby has it, and this one answers for
+ * it. */
+static void text_that_stands_already_is_written_again(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    const char *const expected[] = {"x", "", "a"};
+    char standing[16];
+
+    assert_status(swap(f, "", "a", standing), SEQB_OK);
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const int64_t before = number(f, "SELECT xmin FROM seqb_claims");
+
+        assert_status(swap(f, expected[i], "a", standing), SEQB_OK);
+        assert_string_equal(standing, "a");
+        assert_int_not_equal(number(f, "SELECT xmin FROM seqb_claims"), before);
+    }
+}
+
+/* --- clock --- */
+
+static void clock_is_the_same_in_every_time_zone(void **state)
+{
+    const char *const zones[] = {"Asia/Kolkata", "Pacific/Niue"};
+    struct fixture *f = fixture_start(state);
+
+    for (size_t i = 0; i < COUNT(zones); i++) {
+        const int64_t before_ms = clock_wall_ms();
+        int64_t now_ms = 0;
+
+        TELL(f, "ALTER ROLE seq SET timezone = '%s'", zones[i]);
+        must_open(f);
+        assert_status(backend_postgres.clock(f->backend, &now_ms, &f->err),
+                      SEQB_OK);
+        assert_in_range(now_ms, before_ms - 1, clock_wall_ms() + 1);
+    }
+    TELL(f, "ALTER ROLE seq RESET timezone");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(periods_made_and_purged_at_once_never_repeat),
+        FIXTURE_TEST(counter_is_not_made_while_a_purge_notes),
+        FIXTURE_TEST(purge_waits_for_no_row),
+        FIXTURE_TEST(purged_period_is_not_raised_into_being),
+        FIXTURE_TEST(note_that_is_older_in_part_lowers_nothing),
+        FIXTURE_TEST(purge_up_to_another_counter_is_refused),
+        FIXTURE_TEST(raise_of_a_base_that_holds_keeps_nothing_beside_it),
+        FIXTURE_TEST(names_are_purged_in_the_order_of_bytes),
+        FIXTURE_TEST(purge_without_the_right_says_what_to_run),
+        FIXTURE_TEST(swap_without_the_right_changes_nothing),
+        FIXTURE_TEST(server_that_became_read_only_changes_nothing),
+        FIXTURE_TEST(text_that_stands_already_is_written_again),
+        FIXTURE_TEST(clock_is_the_same_in_every_time_zone),
+    };
+
+    return cmocka_run_group_tests_name("postgres_period", tests, NULL, NULL);
+}

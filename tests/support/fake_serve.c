@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the calls of the fakes do to a store's cells, each one atomic. */
+#include "support/fake_serve.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define STAMP_MARK '@' /* in no key */
+#define BASE_MS    "@" /* beside the base: see FAKE_TIME */
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void request_answer(struct seqb_request *request,
+                           enum seqb_status status, const char *store)
+{
+    request->status =
+        error_set(&request->error, status, "fake %s: %s: %s", store,
+                  request->counter, seqb_status_text(status));
+}
+
+/* Takes what there is between the cell's value and `end`, or nothing. */
+static void request_grant(struct fake_store *store, struct fake_cell *cell,
+                          int64_t end, struct seqb_request *request)
+{
+    int64_t count = min64(request->want, store->script.grant_max);
+
+    if (cell->value >= end) {
+        request_answer(request, SEQB_EXHAUSTED, store->name);
+        return;
+    }
+    count = min64(count, end - cell->value);
+    request->block.first = cell->value + (store->is_windowed ? 0 : 1);
+    request->block.count = count;
+    request->status = SEQB_OK;
+    cell->value += count;
+}
+
+/* --- what is kept of times --- */
+
+static int64_t time_find(struct fake_store *store, const char *name)
+{
+    const struct fake_cell *cell = fake_cell_find(store, name);
+
+    return cell != NULL ? cell->value : 0;
+}
+
+static void time_raise(struct fake_store *store, const char *name, int64_t ms)
+{
+    if (time_find(store, name) < ms)
+        (void)fake_cell_put(store, name, ms);
+}
+
+/* Where the end of the counter's purged periods is kept. */
+static void end_name(char out[SEQB_COUNTER_SIZE], const char *counter)
+{
+    const char *mark = strrchr(counter, STAMP_MARK);
+    const size_t length =
+        mark != NULL ? (size_t)(mark - counter) : strlen(counter);
+
+    (void)text_format(out, SEQB_COUNTER_SIZE, "%c%.*s", FAKE_TIME, (int)length,
+                      counter);
+}
+
+static bool request_is_over(struct fake_store *store,
+                            const struct seqb_request *request)
+{
+    char name[SEQB_COUNTER_SIZE];
+
+    if (request->begins_ms == 0)
+        return false;
+    end_name(name, request->counter);
+    return request->begins_ms < time_find(store, name);
+}
+
+/* --- reserve --- */
+
+/* The counter's cell, made if it can be; else NULL, and it is answered. */
+static struct fake_cell *request_begin(struct fake_store *store,
+                                       struct seqb_request *request)
+{
+    const struct fake_cell *base = fake_cell_find(store, FAKE_BASE);
+    int64_t before = base != NULL ? base->value : 0;
+    enum seqb_status status = SEQB_EXHAUSTED;
+
+    if (request->begins_ms != 0 &&
+        request->begins_ms > time_find(store, BASE_MS))
+        before = 0;
+    if (!request_is_over(store, request)) {
+        if (!fake_cell_is_bound(store, base))
+            status = SEQB_FENCED;
+        else if (before < request->limit)
+            return fake_cell_put(store, request->counter, before);
+    }
+    request_answer(request, status, store->name);
+    return NULL;
+}
+
+static void request_serve_direct(struct fake_store *store,
+                                 struct seqb_request *request)
+{
+    struct fake_cell *cell = fake_cell_find(store, request->counter);
+
+    if (cell == NULL)
+        cell = request_begin(store, request);
+    if (cell == NULL)
+        return;
+    if (fake_cell_is_bound(store, cell))
+        request_grant(store, cell, request->limit, request);
+    else
+        request_answer(request, SEQB_FENCED, store->name);
+}
+
+static void request_serve_windowed(struct fake_store *store,
+                                   struct seqb_request *request)
+{
+    struct fake_cell *cell = fake_cell_find(store, request->counter);
+
+    request->window = cell != NULL ? cell->window : SEQB_NO_WINDOW;
+    if (cell == NULL || !fake_cell_is_bound(store, cell))
+        request_answer(request, SEQB_FENCED, store->name);
+    else if (cell->size != request->limit)
+        request_answer(request, SEQB_LAYOUT, store->name);
+    else
+        request_grant(store, cell, cell->size, request);
+}
+
+static bool request_is_fair(const struct seqb_request *request)
+{
+    return request->want >= 1 && request->want <= SEQB_GRANT_MAX &&
+           request->limit >= 0 && request->begins_ms >= 0 &&
+           strlen(request->counter) < SEQB_COUNTER_SIZE;
+}
+
+void fake_serve_request(struct fake_store *store, struct seqb_request *request)
+{
+    if (!request_is_fair(request))
+        store->misuses++;
+    request->window = SEQB_NO_WINDOW;
+    if (store->is_windowed)
+        request_serve_windowed(store, request);
+    else
+        request_serve_direct(store, request);
+}
+
+/* --- raise --- */
+
+/* `*value` += `by`; false if that is above `limit`. */
+static bool value_add(int64_t *value, int64_t by, int64_t limit)
+{
+    if (*value > limit || by > limit - *value)
+        return false;
+    *value += by;
+    return true;
+}
+
+static enum seqb_status raise_direct(struct fake_store *store,
+                                     const struct seqb_raise *raise,
+                                     int64_t *out, struct seqb_error *err)
+{
+    const struct fake_cell *base = fake_cell_find(store, FAKE_BASE);
+    const struct fake_cell *cell = fake_cell_find(store, raise->counter);
+    int64_t start = base != NULL ? base->value : 0;
+    int64_t value = cell != NULL ? cell->value : 0;
+    bool fits = true;
+
+    if (!fake_cell_is_bound(store, base))
+        fits = value_add(&start, raise->base_gap, INT64_MAX);
+    if (base == NULL && start < raise->base_floor)
+        start = raise->base_floor;
+    if (cell == NULL)
+        value = start;
+    else if (!fake_cell_is_bound(store, cell))
+        fits = value_add(&value, raise->gap, INT64_MAX) && fits;
+    value = value > raise->floor ? value : raise->floor;
+    if (!fits || value > raise->limit)
+        return error_set(err, SEQB_EXHAUSTED, "fake %s: %s: nothing is left",
+                         store->name, raise->counter);
+    if (!fake_cell_is_bound(store, base))
+        time_raise(store, BASE_MS, raise->base_ms);
+    fake_cell_put(store, FAKE_BASE, start);
+    fake_cell_put(store, raise->counter, value);
+    *out = value;
+    return SEQB_OK;
+}
+
+static enum seqb_status raise_windowed(struct fake_store *store,
+                                       const struct seqb_raise *raise,
+                                       int64_t *out)
+{
+    struct fake_cell *cell = fake_cell_find(store, raise->counter);
+
+    if (cell != NULL && cell->window <= raise->floor) {
+        cell->is_used = false;
+        cell = NULL;
+    }
+    *out = cell != NULL ? cell->window : raise->floor;
+    return SEQB_OK;
+}
+
+enum seqb_status fake_serve_raise(struct fake_store *store,
+                                  const struct seqb_raise *raise, int64_t *out,
+                                  struct seqb_error *err)
+{
+    return store->is_windowed ? raise_windowed(store, raise, out)
+                              : raise_direct(store, raise, out, err);
+}
+
+/* --- install --- */
+
+enum seqb_status fake_serve_install(struct fake_store *store,
+                                    const struct seqb_window *window,
+                                    int64_t *standing, struct seqb_error *err)
+{
+    struct fake_cell *cell = fake_cell_find(store, window->counter);
+
+    *standing = cell != NULL ? cell->window : window->window;
+    if (cell != NULL && fake_cell_is_bound(store, cell) &&
+        cell->value < cell->size)
+        return SEQB_OK;
+    if (cell != NULL && cell->window >= window->window)
+        return error_set(err, SEQB_FENCED,
+                         "fake %s: %s: window %" PRId64 " stands there",
+                         store->name, window->counter, cell->window);
+    fake_cell_put(store, window->counter, 0);
+    cell = fake_cell_find(store, window->counter);
+    cell->window = window->window;
+    cell->size = window->size;
+    cell->until_ms =
+        window->keep_s > 0 ? clock_now_ms() + window->keep_s * 1000 : 0;
+    *standing = window->window;
+    return SEQB_OK;
+}
+
+/* --- purge --- */
+
+int32_t fake_serve_purge(struct fake_store *store,
+                         const struct seqb_purge *purge)
+{
+    const size_t length = strlen(purge->counter);
+    char name[SEQB_COUNTER_SIZE];
+    int32_t deleted = 0;
+
+    if (store->is_windowed)
+        return 0;
+    end_name(name, purge->counter);
+    time_raise(store, name, purge->before_ms);
+    for (size_t i = 0; i < FAKE_CELLS_MAX && deleted < purge->most; i++) {
+        struct fake_cell *cell = &store->cells[i];
+
+        if (!cell->is_used ||
+            strncmp(cell->counter, purge->counter, length) != 0 ||
+            cell->counter[length] != STAMP_MARK ||
+            strcmp(cell->counter, purge->keep) >= 0)
+            continue;
+        cell->is_used = false;
+        deleted++;
+    }
+    return deleted;
+}
