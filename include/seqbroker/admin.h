@@ -39,7 +39,8 @@ struct seqb_partition_status {
                                       last seen, "" if it was never open */
     char domain[SEQB_DOMAIN_SIZE]; /* the server or disk that it fails with */
     char loss[SEQB_LOSS_SIZE]; /* what its settings lose, by accept_loss; "" */
-    bool is_windowed;          /* guarantee class: else direct */
+    bool is_windowed;          /* guarantee class: else direct ... */
+    bool is_local;             /* ... or this: a snowflake */
     bool is_authority;         /* leases the pool's windows */
     enum seqb_partition_state state;
     char reason[256]; /* why it is not up, the backend's own words; or "" */
@@ -50,6 +51,9 @@ struct seqb_partition_status {
     int64_t errors;        /* failed calls since then */
     int64_t slow;          /* calls past the pool's time-out since then */
     int64_t ejections;     /* times it was taken out, since then */
+    /* The wall clock of the store's machine less ours, ms, as seen last;
+     * INT64_MIN: it has none of its own, or was not seen. */
+    int64_t clock_ms;
 };
 
 #define SEQB_WHY_SIZE 80
@@ -72,7 +76,50 @@ struct seqb_sequence_status {
     /* ms from now until its bits are used up at the usual rate, that of other
      * brokers included; INT64_MAX: not within 1000 years, or not known yet. */
     int64_t runs_out_ms;
+    char period[12];         /* "day", ...; "none" */
+    struct seqb_stamp stamp; /* that is current, or was last; 0: none yet */
+    int64_t dropped;         /* numbers of stamps that were over, unused */
 };
+
+/* The broker's guarded wall clock, for sequences with a period. */
+struct seqb_clock_status {
+    bool is_used;       /* else nothing has a period, and the rest is 0 */
+    int64_t wall_ms;    /* the machine's, ms since 1970 */
+    int64_t guarded_ms; /* what stamps are made of: never goes back */
+    int64_t behind_ms;  /* that the machine's is behind the last stamp's begin;
+                           0: it is not */
+    int64_t ahead_ms;   /* that it is ahead of what is believed; 0 */
+    int64_t issued_ms;  /* no stamp that begins after it was issued, as kept
+                           for the next start */
+    int64_t steps_back; /* times it was seen to go back, since the open */
+    char reason[256];   /* why no numbers are given, or "" */
+};
+
+/* Errors: SEQB_FORKED. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_clock(struct seqb_broker *broker, struct seqb_clock_status *out,
+           struct seqb_error *err);
+
+/* A worker id of a pool with a snowflake, as the authority has it. */
+struct seqb_worker {
+    char pool[SEQB_NAME_MAX + 1];
+    int32_t worker;
+    bool is_ours;         /* this broker's own, now */
+    bool is_free;         /* was given back */
+    char holder[128];     /* who has or had it: "broker@host:pid" */
+    int64_t renewed_ms;   /* by the holder's wall clock, ms since 1970 */
+    int64_t used_upto_ms; /* no id of it has a time after that */
+};
+
+/*
+ * The worker ids of all pools that were ever taken, read from the authorities,
+ * in order: at most `capacity` of them; `*count` is how many there are. Waits
+ * for the stores up to a time-out each. Errors: SEQB_UNAVAILABLE (an authority
+ * does not answer), SEQB_FORKED, SEQB_NO_MEMORY.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_workers(struct seqb_broker *broker, struct seqb_worker *out,
+             size_t capacity, size_t *count, struct seqb_error *err);
 
 /* "up", "quarantined", ... Never NULL. */
 SEQB_API const char *seqb_partition_state_name(enum seqb_partition_state state);
@@ -197,7 +244,8 @@ seqb_state_dir(const char *topology, char *out, size_t size,
 /*
  * Parses and checks a topology file (NULL: the embedded default) without
  * touching any backend. For every mistake calls `report` with one line,
- * "file:line: what". SEQB_OK if there is none, else SEQB_CONFIG.
+ * "file:line: what"; SEQB_OK if there is none, else SEQB_CONFIG. If there is
+ * none, then with a line "warning: ..." for what should be looked at.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_check_topology(const char *topology,
@@ -210,7 +258,8 @@ struct seqb_probe {
     char engine[SEQB_ENGINE_SIZE];
     char pool[SEQB_NAME_MAX + 1]; /* where the topology puts it */
     int32_t partition;            /* -1: it is an authority only */
-    bool is_windowed;             /* guarantee class: else direct */
+    bool is_windowed;             /* guarantee class: else direct ... */
+    bool is_local;                /* ... or this: a snowflake */
     bool is_authority;            /* of any pool */
     /* SEQB_OK: it may serve. SEQB_ROLE, SEQB_UNSAFE: reached, and refused for
      * that; SEQB_LAYOUT: it claims another place or layout than the topology

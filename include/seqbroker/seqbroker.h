@@ -32,6 +32,27 @@ struct seqb_decoded {
     int32_t partition;
     int32_t memory_bits;
     int64_t memory; /* 0 ... 2^memory_bits - 1 */
+    /* Of a sequence with `ids`, and of one whose partition is a snowflake: when
+     * the id's time begins, ms since 1970, and the shard or the worker id in
+     * it. Else -1. */
+    int64_t time_ms;
+    int64_t shard;
+    int64_t worker;
+    int64_t number; /* what counts within that time: of `ids` the sequence's
+                       number, of a snowflake the lowest bits; else the value */
+};
+
+/*
+ * One span of a sequence's period. Its numbers are unique together with it: a
+ * sequence with period = "day" begins afresh each day. Number and stamp are
+ * always of one take, whatever the clock does in between.
+ */
+struct seqb_stamp {
+    int64_t digits;    /* the date in the sequence's zone: 20261121 of a day,
+                          20261121235959 of a second, 202647 of ISO week 47,
+                          20264 of a quarter; 0: the sequence has no period */
+    int64_t begins_ms; /* ms since 1970 */
+    int64_t ends_ms;   /* when the next one begins */
 };
 
 /*
@@ -44,8 +65,9 @@ struct seqb_decoded {
  * Errors: SEQB_CONFIG (every mistake in the file, a line each),
  * SEQB_STATE_DIR, SEQB_LAYOUT (says what differs; nothing was changed),
  * SEQB_UNAVAILABLE (a first start without all direct backends, or no backend
- * at all answers), SEQB_CORRUPT, SEQB_NO_MEMORY. `*out` is touched only on
- * success; free it with seqb_close.
+ * at all answers), SEQB_CLOCK (sequences with a period, and the machine's clock
+ * is far from the stores' or is not set), SEQB_CORRUPT, SEQB_NO_MEMORY. `*out`
+ * is touched only on success; free it with seqb_close.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
                                                     struct seqb_broker **out,
@@ -73,6 +95,39 @@ seqb_sequence(struct seqb_broker *broker, const char *key,
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_next(struct seqb_sequence *sequence, int64_t *out, struct seqb_error *err);
+
+/*
+ * Takes `count` numbers of a sequence with a period, all of one stamp, which
+ * it tells. Numbers, count, deadline and errors as seqb_next_many; and
+ * SEQB_CLOCK: the clock went back further than `max_rollback`, or too far
+ * ahead, by what the text says. Of a sequence without a period the stamp is 0.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_next_stamped(struct seqb_sequence *sequence, size_t count, int64_t *out,
+                  struct seqb_stamp *stamp, struct seqb_error *err);
+
+/* The same without waiting: SEQB_AGAIN as seqb_try_next, and then none was
+ * taken. SEQB_INVALID for more than half of the sequence's `max_unused`. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_try_next_stamped(struct seqb_sequence *sequence, size_t count,
+                      int64_t *out, struct seqb_stamp *stamp,
+                      struct seqb_error *err);
+
+/*
+ * Takes one id of a sequence with `ids`, with the caller's shard in its bits.
+ * The other calls give ids as well, of shard 0. SEQB_INVALID if the shard
+ * does not fit its bits, or the sequence has no `ids`. SEQB_EXHAUSTED: no more
+ * ids fit into this stamp (`when_full = "refuse"`), or the last time that fits
+ * is over. Else as seqb_next_stamped.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_next_shard(struct seqb_sequence *sequence, int64_t shard, int64_t *out,
+                struct seqb_error *err);
+
+/* Up to `count` of them without waiting, as seqb_try_next_many. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_try_next_shard(struct seqb_sequence *sequence, int64_t shard, size_t count,
+                    int64_t *out, size_t *taken, struct seqb_error *err);
 
 /*
  * The same without waiting: SEQB_AGAIN if the ring is empty (err->text is then
@@ -134,7 +189,8 @@ struct seqb_cursor {
  * numbers at or below `to` comes of it afterwards. What a cursor holds when
  * the process is killed is lost (a gap).
  *
- * Errors: SEQB_INVALID, SEQB_NO_MEMORY, SEQB_FORKED. `*out` is for
+ * Errors: SEQB_INVALID (also of a sequence with a period, whose numbers must
+ * not outlive it), SEQB_NO_MEMORY, SEQB_FORKED. `*out` is for
  * seqb_cursor_close, before seqb_close.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status

@@ -16,6 +16,25 @@ static enum seqb_status check_fork(const struct seqb_broker *broker,
                      "child");
 }
 
+enum seqb_status seqb_clock(struct seqb_broker *broker,
+                            struct seqb_clock_status *out,
+                            struct seqb_error *err)
+{
+    if (check_fork(broker, err) != SEQB_OK)
+        return SEQB_FORKED;
+    queue_clock(broker->queue, out);
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_workers(struct seqb_broker *broker,
+                              struct seqb_worker *out, size_t capacity,
+                              size_t *count, struct seqb_error *err)
+{
+    if (check_fork(broker, err) != SEQB_OK)
+        return SEQB_FORKED;
+    return ha_workers(broker->ha, out, capacity, count, err);
+}
+
 enum seqb_status seqb_partitions(struct seqb_broker *broker,
                                  struct seqb_partition_status *out,
                                  size_t capacity, size_t *count,
@@ -107,6 +126,21 @@ enum seqb_status seqb_state_dir(const char *topology, char *out, size_t size,
     return status;
 }
 
+/* Who is told of a topology, of its warnings as well. */
+struct listener {
+    void (*report)(void *context, const char *line);
+    void *context;
+};
+
+static void report_warning(void *context, const char *line)
+{
+    const struct listener *listener = context;
+    char text[1024];
+
+    (void)text_format(text, sizeof text, "warning: %s", line);
+    listener->report(listener->context, text);
+}
+
 enum seqb_status seqb_check_topology(const char *topology,
                                      void (*report)(void *context,
                                                     const char *line),
@@ -114,9 +148,12 @@ enum seqb_status seqb_check_topology(const char *topology,
 {
     const struct config_request request = {
         .path = topology, .report = report, .context = context};
+    struct listener listener = {report, context};
     struct config *config = NULL;
     const enum seqb_status status = config_open(&request, &config, err);
 
+    if (status == SEQB_OK && report != NULL)
+        config_warn(config, report_warning, &listener);
     config_close(config);
     return status;
 }
@@ -136,6 +173,8 @@ enum seqb_status seqb_probe(const char *topology,
     if (status != SEQB_OK)
         return status;
     status = ha_inspect(&config_topology(config)->ha, listener, err);
+    if (listener->warning != NULL)
+        config_warn(config, listener->warning, listener->context);
     config_close(config);
     return status;
 }

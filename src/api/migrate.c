@@ -270,6 +270,64 @@ static enum seqb_status check_sequences(const struct request *request,
     return SEQB_OK;
 }
 
+/* --- what cannot be moved --- */
+
+static enum seqb_status refuse_period(const struct ha_pool_options *pool,
+                                      const char *who, const char *has,
+                                      struct seqb_error *err)
+{
+    return error_set(err, SEQB_CONFIG,
+                     "pool %s: %s %s a period, whose numbers are unique only "
+                     "together with their stamps: a pool with such a sequence "
+                     "cannot be migrated; give it a new pool between two "
+                     "periods instead, see docs/time.md",
+                     pool->name, who, has);
+}
+
+/* Counters of periods come and go, so that no number is above all of them;
+ * those of a local partition are made of the time, and cannot be raised. */
+static enum seqb_status check_movable(const struct config_topology *topology,
+                                      int32_t i, struct seqb_error *err)
+{
+    const struct queue_options *queue = &topology->queue;
+    const struct ha_pool_options *pool = pool_at(topology, i);
+
+    if (queue->automatic != NULL && queue->automatic->pool == i &&
+        queue->automatic->period != NULL)
+        return refuse_period(pool, "auto_sequences", "have", err);
+    for (size_t j = 0; j < queue->sequence_count; j++) {
+        const struct queue_sequence_options *sequence = &queue->sequences[j];
+
+        if (sequence->pool == i && sequence->period != NULL)
+            return refuse_period(pool, sequence->key, "has", err);
+    }
+    for (int32_t j = 0; j < 1 << pool->bits; j++) {
+        const struct ha_backend_options *backend =
+            &topology->ha.backends[pool->partitions[j]];
+
+        if (backend->ops->guarantee == SEQB_LOCAL)
+            return error_set(err, SEQB_CONFIG,
+                             "pool %s: backend %s makes its numbers of the "
+                             "time and cannot be raised above others: a pool "
+                             "with it cannot be migrated",
+                             pool->name, backend->options.name);
+    }
+    return SEQB_OK;
+}
+
+static enum seqb_status pools_check(const struct request *request,
+                                    struct seqb_error *err)
+{
+    for (size_t i = 0; i < request->pool_count; i++) {
+        const struct ha_migrate_pool *pool = &request->pools[i];
+
+        if (check_movable(request->was, (int32_t)pool->was, err) != SEQB_OK ||
+            check_movable(request->is, (int32_t)pool->is, err) != SEQB_OK)
+            return SEQB_CONFIG;
+    }
+    return SEQB_OK;
+}
+
 /* --- what is to be moved --- */
 
 static bool belongs(const struct entry *entry,
@@ -334,6 +392,8 @@ static enum seqb_status request_run(struct request *request,
 
     if (status == SEQB_OK)
         status = pools_find(request, err);
+    if (status == SEQB_OK)
+        status = pools_check(request, err);
     if (status == SEQB_OK)
         status = check_sequences(request, err);
     if (status == SEQB_OK)

@@ -112,6 +112,48 @@ enum seqb_status seqb_try_next_run(struct seqb_sequence *sequence, size_t count,
     return queue_try_run(sequence, count, first, err);
 }
 
+enum seqb_status seqb_next_stamped(struct seqb_sequence *sequence, size_t count,
+                                   int64_t *out, struct seqb_stamp *stamp,
+                                   struct seqb_error *err)
+{
+    const struct queue_take take = {.out = out, .count = count, .stamp = stamp};
+
+    return queue_take(sequence, &take, err);
+}
+
+enum seqb_status seqb_try_next_stamped(struct seqb_sequence *sequence,
+                                       size_t count, int64_t *out,
+                                       struct seqb_stamp *stamp,
+                                       struct seqb_error *err)
+{
+    const struct queue_take take = {.out = out, .count = count, .stamp = stamp};
+
+    return queue_try_take(sequence, &take, err);
+}
+
+enum seqb_status seqb_next_shard(struct seqb_sequence *sequence, int64_t shard,
+                                 int64_t *out, struct seqb_error *err)
+{
+    const struct queue_take take = {
+        .out = out, .count = 1, .shard = shard, .is_sharded = true};
+
+    return queue_take(sequence, &take, err);
+}
+
+enum seqb_status seqb_try_next_shard(struct seqb_sequence *sequence,
+                                     int64_t shard, size_t count, int64_t *out,
+                                     size_t *taken, struct seqb_error *err)
+{
+    const struct queue_take take = {.out = out,
+                                    .count = count,
+                                    .taken = taken,
+                                    .shard = shard,
+                                    .is_sharded = true};
+
+    *taken = 0;
+    return queue_try_take(sequence, &take, err);
+}
+
 enum seqb_status seqb_cursor_open(struct seqb_sequence *sequence, size_t slice,
                                   struct seqb_cursor **out,
                                   struct seqb_error *err)

@@ -15,13 +15,12 @@ static const struct seqb_backend_ops *const engines[] = {
     &backend_memcached,
 #endif
 #ifdef SEQB_WITH_MYSQL
-    &backend_mysql_row,
-    &backend_mysql_autoinc,
+    &backend_mysql_row, &backend_mysql_autoinc,
 #endif
 #ifdef SEQB_WITH_POSTGRES
     &backend_postgres,
 #endif
-    NULL,
+    &backend_snowflake, NULL,
 };
 
 const struct seqb_backend_ops *backend_at(size_t i)

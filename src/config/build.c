@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "config/build_time.h"
 #include "config/check.h"
 #include "config/place.h"
 #include "config/secret.h"
@@ -118,6 +119,13 @@ static enum seqb_tls build_tls(const char *choice)
     return strcmp(choice, "require") == 0 ? SEQB_TLS_REQUIRE : SEQB_TLS_OFF;
 }
 
+/* An engine of the service may be one, whatever it is given. */
+static bool is_server(const struct draft_backend *backend)
+{
+    return backend->is_custom || (backend->path.text == NULL &&
+                                  backend->ops->guarantee != SEQB_LOCAL);
+}
+
 static void build_backend(const struct build *build,
                           const struct draft_backend *backend,
                           struct ha_backend_options *out)
@@ -128,7 +136,8 @@ static void build_backend(const struct build *build,
     if (backend->path.text != NULL)
         out->options.path = place_join(build->arena, build->topology->state_dir,
                                        backend->path.text);
-    if (backend->path.text == NULL || backend->is_custom)
+    build_snowflake(backend, out);
+    if (is_server(backend))
         build_server(build, backend, &out->options);
     if (backend->sentinels.count > 0)
         out->options.sentinels = build_sentinels(build, &backend->sentinels);
@@ -175,6 +184,7 @@ static void build_sequence(const struct build *build,
     out->prefetch = sequence->prefetch.number != 0;
     out->idle_after_ms = sequence->idle_after.number;
     out->warm = sequence->warm.number != 0;
+    build_period(build->arena, sequence, out);
 }
 
 static void build_ha(const struct build *build,
@@ -192,6 +202,7 @@ static void build_ha(const struct build *build,
             timeout_ms(pools, draft->pool_count, (int32_t)i);
         check_paths(build, backends, i);
     }
+    out->broker = draft->broker->name.text;
     out->backends = backends;
     out->backend_count = draft->backend_count;
     out->pools = pools;
@@ -248,5 +259,6 @@ enum seqb_status build_topology(const struct build *build,
     build->topology->state_dir = state_dir;
     build_ha(build, backends, pools);
     build_queue(build, sequences);
+    build->topology->queue.clock = build_clock(build);
     return SEQB_OK;
 }

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/check_time.h"
 #include "config/engine.h"
 #include "config/nearest.h"
+#include "config/split.h"
 #include "ha/ha.h"
 
 #define VALUE_BITS         63
@@ -47,6 +49,20 @@ int32_t check_find_backend(const struct draft *draft, const char *name)
             return (int32_t)i;
     }
     return -1;
+}
+
+bool check_pool_has(const struct draft *draft, const struct draft_pool *pool,
+                    enum seqb_guarantee guarantee)
+{
+    for (size_t j = 0; j < pool->partitions.count; j++) {
+        const int32_t i = check_find_backend(draft, pool->partitions.names[j]);
+        const struct seqb_backend_ops *ops =
+            i < 0 ? NULL : draft->backends[i].ops;
+
+        if (ops != NULL && ops->guarantee == guarantee)
+            return true;
+    }
+    return false;
 }
 
 int32_t check_find_pool(const struct draft *draft,
@@ -141,21 +157,10 @@ static void check_partition_count(struct checker *checker,
                      count, next / 2, next);
 }
 
-/* Whether a partition of the pool has that guarantee. */
-static bool pool_has(const struct checker *checker,
-                     const struct draft_pool *pool,
-                     enum seqb_guarantee guarantee)
+/* Why an engine that is not direct keeps nothing for others. */
+static const char *fault_of(const struct seqb_backend_ops *ops)
 {
-    for (size_t j = 0; j < pool->partitions.count; j++) {
-        const int32_t i =
-            check_find_backend(checker->draft, pool->partitions.names[j]);
-        const struct seqb_backend_ops *ops =
-            i < 0 ? NULL : checker->draft->backends[i].ops;
-
-        if (ops != NULL && ops->guarantee == guarantee)
-            return true;
-    }
-    return false;
+    return ops->guarantee == SEQB_LOCAL ? "has no store" : "may forget";
 }
 
 static void check_authority(struct checker *checker,
@@ -165,10 +170,15 @@ static void check_authority(struct checker *checker,
     int32_t i;
 
     if (pool->authority.line == 0) {
-        if (pool_has(checker, pool, SEQB_WINDOWED))
+        if (check_pool_has(checker->draft, pool, SEQB_WINDOWED))
             mistakes_add(checker->mistakes, pool->line,
                          "the pool has no 'authority': its windowed "
                          "partitions need one, such as an sqlite backend");
+        else if (check_pool_has(checker->draft, pool, SEQB_LOCAL))
+            mistakes_add(checker->mistakes, pool->line,
+                         "the pool has no 'authority': its local partitions "
+                         "lease their worker ids from one, such as an sqlite "
+                         "backend");
         return;
     }
     i = find_named(checker, pool->authority.text, pool->authority.line);
@@ -178,9 +188,9 @@ static void check_authority(struct checker *checker,
     ops = checker->draft->backends[i].ops;
     if (ops != NULL && ops->guarantee != SEQB_DIRECT)
         mistakes_add(checker->mistakes, pool->authority.line,
-                     "backend '%s' cannot be an authority: engine %s may "
-                     "forget; name one that is direct, such as sqlite",
-                     pool->authority.text, ops->engine);
+                     "backend '%s' cannot be an authority: engine %s %s; name "
+                     "one that is direct, such as sqlite",
+                     pool->authority.text, ops->engine, fault_of(ops));
 }
 
 static void check_pool(struct checker *checker, size_t i)
@@ -259,19 +269,62 @@ static void check_value_bits(struct checker *checker,
 
     if (bits < 0)
         return;
-    if (windowed < WINDOW_BITS_LEAST && pool_has(checker, pool, SEQB_WINDOWED))
+    if (windowed < WINDOW_BITS_LEAST &&
+        check_pool_has(checker->draft, pool, SEQB_WINDOWED))
         mistakes_add(checker->mistakes, line,
                      "%d partition bits + %d memory bits + %d window bits "
                      "leave %d of %d bits for the window's number, at least "
                      "%d are needed: lower memory_bits or window_bits",
                      bits, memory_bits, window_bits, windowed, VALUE_BITS,
                      WINDOW_BITS_LEAST);
-    if (direct < COUNTER_BITS_LEAST && pool_has(checker, pool, SEQB_DIRECT))
+    if (direct < COUNTER_BITS_LEAST &&
+        check_pool_has(checker->draft, pool, SEQB_DIRECT))
         mistakes_add(checker->mistakes, line,
                      "%d partition bits + %d memory bits leave %d of %d bits "
                      "for the counter, at least %d are needed: lower "
                      "memory_bits",
                      bits, memory_bits, direct, VALUE_BITS, COUNTER_BITS_LEAST);
+}
+
+/* That a snowflake's bits leave room for those of partition and memory. */
+static void check_snowflakes(struct checker *checker,
+                             const struct draft_pool *pool,
+                             const struct draft_sequence *sequence)
+{
+    const int bits = check_bits(pool->partitions.count);
+    const int memory_bits = (int)sequence->memory_bits.number;
+
+    for (size_t j = 0; bits >= 0 && j < pool->partitions.count; j++) {
+        const int32_t i =
+            check_find_backend(checker->draft, pool->partitions.names[j]);
+        const struct draft_backend *backend =
+            i < 0 ? NULL : &checker->draft->backends[i];
+        int own;
+
+        if (backend == NULL || !engine_is_snowflake(backend))
+            continue;
+        own = engine_snowflake_bits(backend);
+        if (own <= VALUE_BITS && own + bits + memory_bits > VALUE_BITS)
+            mistakes_add(checker->mistakes,
+                         sequence->memory_bits.line > 0
+                             ? sequence->memory_bits.line
+                             : sequence->line,
+                         "%d bits of the snowflake '%s' + %d partition bits "
+                         "+ %d memory bits are %d, more than %d: set "
+                         "memory_bits = 0, have fewer partitions, or lower "
+                         "its time_bits, worker_bits or counter_bits",
+                         own, backend->name.text, bits, memory_bits,
+                         own + bits + memory_bits, VALUE_BITS);
+    }
+}
+
+static void check_pool_bits(struct checker *checker,
+                            const struct draft_pool *pool,
+                            const struct draft_sequence *sequence)
+{
+    if (sequence->ids.line == 0) /* else their counter has less room still */
+        check_value_bits(checker, pool, sequence);
+    check_snowflakes(checker, pool, sequence);
 }
 
 static void check_sequence(struct checker *checker,
@@ -284,7 +337,10 @@ static void check_sequence(struct checker *checker,
     if (pool < 0)
         add_no_pool(checker, sequence);
     else
-        check_value_bits(checker, &checker->draft->pools[pool], sequence);
+        check_pool_bits(checker, &checker->draft->pools[pool], sequence);
+    check_time(checker->draft, sequence,
+               pool < 0 ? NULL : &checker->draft->pools[pool],
+               checker->mistakes);
     if (most < run)
         mistakes_add(checker->mistakes,
                      sequence->max_unused.line > 0 ? sequence->max_unused.line
@@ -297,6 +353,24 @@ static void check_sequence(struct checker *checker,
         mistakes_add(checker->mistakes, sequence->warm.line,
                      "'warm' fetches numbers ahead, which 'prefetch' = false "
                      "forbids: remove one of them");
+}
+
+/* Of the broker's clock. */
+static void check_clock_store(struct checker *checker)
+{
+    const struct draft_text *name = &checker->draft->broker->clock_store;
+    const struct seqb_backend_ops *ops;
+    int32_t i;
+
+    if (name->text == NULL)
+        return;
+    i = find_named(checker, name->text, name->line);
+    ops = i < 0 ? NULL : checker->draft->backends[i].ops;
+    if (ops != NULL && ops->guarantee != SEQB_DIRECT)
+        mistakes_add(checker->mistakes, name->line,
+                     "backend '%s' cannot keep the clock: engine %s %s; name "
+                     "one that is direct, such as sqlite",
+                     name->text, ops->engine, fault_of(ops));
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -347,6 +421,7 @@ void check_draft(const struct draft *draft, struct mistakes *mistakes)
         check_backend(&checker, i);
     for (size_t i = 0; i < draft->pool_count; i++)
         check_pool(&checker, i);
+    check_clock_store(&checker);
     if (!checker.is_name_lost && draft->pool_count > 0)
         check_unused(&checker);
     check_keys(&checker);

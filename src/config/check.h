@@ -3,6 +3,7 @@
  * value, and what needs no file to be known. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,10 @@ int32_t check_find_backend(const struct draft *draft, const char *name);
 /* The index of a sequence's pool: the only one if none is named. */
 int32_t check_find_pool(const struct draft *draft,
                         const struct draft_sequence *sequence);
+
+/* Whether a partition of the pool has that guarantee. */
+bool check_pool_has(const struct draft *draft, const struct draft_pool *pool,
+                    enum seqb_guarantee guarantee);
 
 /* n of 2^n; -1 if `count` is no power of two from 1 to HA_PARTITIONS_MAX. */
 int32_t check_bits(size_t count);

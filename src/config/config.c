@@ -12,7 +12,9 @@
 #include "config/engines.h"
 #include "config/read.h"
 #include "config/scan.h"
+#include "config/zones.h"
 #include "embedded_conf.h"
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/file.h"
 #include "platform/text.h"
@@ -24,6 +26,8 @@
 struct config {
     struct config_topology topology;
     struct arena arena; /* holds all that the topology points to */
+    struct zones zones;
+    const char **warnings; /* ended by NULL; NULL: none */
 };
 
 /* One topology on its way. */
@@ -112,6 +116,25 @@ static bool is_out_of_memory(const struct parse *parse)
            parse->scratch.is_out_of_memory;
 }
 
+/* The mistakes' list goes, and with it the texts. */
+static void keep_warnings(struct parse *parse)
+{
+    struct arena *arena = &parse->config->arena;
+    const char **out = NULL;
+
+    if (parse->mistakes.warnings != NULL)
+        out = arena_take(arena, parse->mistakes.warning_count + 1, sizeof *out);
+    parse->config->warnings = out;
+    for (const struct mistake *at = parse->mistakes.warnings;
+         out != NULL && at != NULL; at = at->next) {
+        const struct source_line from =
+            source_line_at(&parse->source, at->line);
+
+        *out++ =
+            arena_format(arena, "%s:%d: %s", from.file, from.line, at->text);
+    }
+}
+
 /* Everything up to the options. What is wrong is a mistake, but for a missing
  * state directory and memory. */
 static enum seqb_status parse_all(struct parse *parse, const char *text,
@@ -135,12 +158,14 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
                    &parse->draft) &&
         !is_out_of_memory(parse)) {
         engines_resolve(&parse->draft);
+        zones_open(&parse->config->zones, &parse->draft, &parse->mistakes);
         check_draft(&parse->draft, &parse->mistakes);
     }
     if (is_out_of_memory(parse))
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
     if (parse->mistakes.count > 0)
         return SEQB_OK;
+    keep_warnings(parse);
     return build_topology(&build, err);
 }
 
@@ -178,6 +203,8 @@ static enum seqb_status open_text(const struct config_request *request,
     if (config == NULL)
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
     parse.mistakes.arena = &parse.scratch;
+    parse.draft.now_ms = clock_wall_ms();
+    config->zones.arena = &config->arena;
     parse.source.arena = &config->arena;
     parse.source.mistakes = &parse.mistakes;
     parse.source.read = may_include ? read_text : NULL;
@@ -241,8 +268,18 @@ void config_close(struct config *config)
 {
     if (config == NULL)
         return;
+    zones_close(&config->zones);
     arena_free(&config->arena);
     free(config);
+}
+
+void config_warn(const struct config *config,
+                 void (*warning)(void *context, const char *line),
+                 void *context)
+{
+    for (const char *const *at = config->warnings; at != NULL && *at != NULL;
+         at++)
+        warning(context, *at);
 }
 
 const struct seqb_setting *config_settings(size_t *count)

@@ -48,6 +48,12 @@ enum seqb_status config_open_text(const struct config_request *request,
 
 const struct config_topology *config_topology(const struct config *config);
 
+/* Tells what is sound but should be looked at, a line each: "file:line: what".
+ */
+void config_warn(const struct config *config,
+                 void (*warning)(void *context, const char *line),
+                 void *context);
+
 /* Takes NULL. */
 void config_close(struct config *config);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/engines.h"
+#include "config/split.h"
 #include "config/value.h"
 #include "platform/text.h"
 
@@ -260,6 +261,27 @@ static void check_mysql(struct mistakes *mistakes,
     check_certificates(mistakes, backend);
 }
 
+bool engine_is_snowflake(const struct draft_backend *backend)
+{
+    return backend->ops != NULL && !backend->is_custom &&
+           strcmp(backend->ops->engine, "snowflake") == 0;
+}
+
+int engine_snowflake_bits(const struct draft_backend *backend)
+{
+    return (int)(backend->time_bits.number + backend->worker_bits.number +
+                 backend->counter_bits.number);
+}
+
+static void check_snowflake(const struct draft *draft,
+                            const struct draft_backend *backend,
+                            struct mistakes *mistakes)
+{
+    const struct split split = split_of_snowflake(backend);
+
+    split_check(&split, draft->now_ms, mistakes);
+}
+
 static const struct {
     const char *engine;
     void (*check)(struct mistakes *mistakes,
@@ -286,4 +308,6 @@ void engine_check(const struct draft *draft,
         if (strcmp(rules[i].engine, backend->engine.text) == 0)
             rules[i].check(mistakes, backend);
     }
+    if (engine_is_snowflake(backend))
+        check_snowflake(draft, backend, mistakes);
 }

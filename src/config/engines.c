@@ -18,7 +18,8 @@ static const char *missing_function(const struct seqb_backend_ops *ops)
         {"library", ops->library != NULL}, {"open", ops->open != NULL},
         {"reserve", ops->reserve != NULL}, {"raise", ops->raise != NULL},
         {"install", ops->install != NULL}, {"claim", ops->claim != NULL},
-        {"close", ops->close != NULL},
+        {"swap", ops->swap != NULL},       {"purge", ops->purge != NULL},
+        {"clock", ops->clock != NULL},     {"close", ops->close != NULL},
     };
 
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
@@ -54,10 +55,11 @@ static enum seqb_status check_one(const struct seqb_backend_ops *const *engines,
                          "engine %s of the service: there is another one of "
                          "that name: give it one of its own",
                          ops->engine);
-    if (ops->guarantee != SEQB_DIRECT && ops->guarantee != SEQB_WINDOWED)
+    if (ops->guarantee != SEQB_DIRECT && ops->guarantee != SEQB_WINDOWED &&
+        ops->guarantee != SEQB_LOCAL)
         return error_set(err, SEQB_INVALID,
-                         "engine %s of the service: its guarantee is neither "
-                         "SEQB_DIRECT nor SEQB_WINDOWED",
+                         "engine %s of the service: its guarantee is none of "
+                         "SEQB_DIRECT, SEQB_WINDOWED and SEQB_LOCAL",
                          ops->engine);
     if (missing != NULL)
         return error_set(err, SEQB_INVALID,

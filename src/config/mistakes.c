@@ -16,20 +16,32 @@ static void make_one_line(char *text)
     }
 }
 
-static void insert(struct mistakes *mistakes, struct mistake *mistake)
+static void insert(struct mistake **at, struct mistake *mistake)
 {
-    struct mistake **at = &mistakes->first;
-
     while (*at != NULL && (*at)->line <= mistake->line)
         at = &(*at)->next;
     mistake->next = *at;
     *at = mistake;
 }
 
+static void keep(struct arena *arena, struct mistake **first, int line,
+                 char *text)
+{
+    struct mistake *mistake;
+
+    make_one_line(text);
+    mistake = arena_take(arena, 1, sizeof *mistake);
+    if (mistake == NULL)
+        return;
+    mistake->line = line;
+    mistake->text = arena_format(arena, "%s", text);
+    if (mistake->text != NULL)
+        insert(first, mistake);
+}
+
 void mistakes_add(struct mistakes *mistakes, int line, const char *format, ...)
 {
     char text[TEXT_SIZE];
-    struct mistake *mistake;
     va_list args;
 
     if (mistakes->count++ >= KEPT_MAX)
@@ -37,12 +49,18 @@ void mistakes_add(struct mistakes *mistakes, int line, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    make_one_line(text);
-    mistake = arena_take(mistakes->arena, 1, sizeof *mistake);
-    if (mistake == NULL)
+    keep(mistakes->arena, &mistakes->first, line, text);
+}
+
+void mistakes_warn(struct mistakes *mistakes, int line, const char *format, ...)
+{
+    char text[TEXT_SIZE];
+    va_list args;
+
+    if (mistakes->warning_count++ >= KEPT_MAX)
         return;
-    mistake->line = line;
-    mistake->text = arena_format(mistakes->arena, "%s", text);
-    if (mistake->text != NULL)
-        insert(mistakes, mistake);
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    keep(mistakes->arena, &mistakes->warnings, line, text);
 }

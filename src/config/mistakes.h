@@ -18,10 +18,16 @@ struct mistake {
 struct mistakes {
     struct arena *arena; /* holds them, and what is needed to find them */
     struct mistake *first;
-    size_t count; /* may be more than are kept */
+    size_t count;             /* may be more than are kept */
+    struct mistake *warnings; /* what is sound, but to be looked at */
+    size_t warning_count;     /* likewise */
 };
 
 /* Adds one; control characters become '?' and a long text is cut, so that it
  * is one line whatever the topology holds. */
 void mistakes_add(struct mistakes *mistakes, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for a warning. */
+void mistakes_warn(struct mistakes *mistakes, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -109,7 +109,19 @@ static void add_missing(struct value_reader *reader,
                  schema_group(row->section)->item, row->name);
 }
 
-/* Reads one group, or its defaults if it is NULL. */
+/* The member for a row that is a group; NULL and a mistake if it is none. */
+static const config_setting_t *only_group(struct value_reader *reader,
+                                          const struct schema_row *row,
+                                          const config_setting_t *member)
+{
+    if (member == NULL || config_setting_is_group(member))
+        return member;
+    mistakes_add(reader->mistakes, value_line(member),
+                 "'%s' must be a group: %s = { ... };", row->name, row->name);
+    return NULL;
+}
+
+/* Reads one group, or its defaults if it is NULL; those that it holds, too. */
 static void read_group(struct value_reader *reader, enum schema_section section,
                        const config_setting_t *group, void *item)
 {
@@ -117,17 +129,22 @@ static void read_group(struct value_reader *reader, enum schema_section section,
     const struct schema_row *rows = schema_rows(&count);
 
     for (size_t i = 0; i < count; i++) {
+        const struct schema_row *row = &rows[i];
         const config_setting_t *member = NULL;
 
-        if (rows[i].section != section)
+        if (row->section != section)
             continue;
-        set_default(&rows[i], item);
+        set_default(row, item);
         if (group != NULL)
-            member = config_setting_get_member(group, rows[i].name);
-        if (member != NULL)
-            value_read(reader, &rows[i], member, item);
+            member = config_setting_get_member(group, row->name);
+        if (row->type == SCHEMA_GROUP)
+            read_group(reader, schema_nested(row),
+                       only_group(reader, row, member),
+                       (char *)item + row->offset);
+        else if (member != NULL)
+            value_read(reader, row, member, item);
         else if (group != NULL)
-            add_missing(reader, &rows[i], group);
+            add_missing(reader, row, group);
     }
     if (group == NULL)
         return;
@@ -198,15 +215,21 @@ static struct nearest nearest_section(const char *name)
 {
     struct nearest nearest = {.word = name};
 
-    for (int i = 0; i < SCHEMA_SECTIONS; i++)
-        nearest_weigh(&nearest, schema_group((enum schema_section)i)->name);
+    for (int i = 0; i < SCHEMA_SECTIONS; i++) {
+        const struct schema_group *about = schema_group((enum schema_section)i);
+
+        if (!about->is_nested)
+            nearest_weigh(&nearest, about->name);
+    }
     return nearest;
 }
 
 static bool is_section(const char *name)
 {
     for (int i = 0; i < SCHEMA_SECTIONS; i++) {
-        if (strcmp(schema_group((enum schema_section)i)->name, name) == 0)
+        const struct schema_group *about = schema_group((enum schema_section)i);
+
+        if (!about->is_nested && strcmp(about->name, name) == 0)
             return true;
     }
     return false;

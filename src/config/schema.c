@@ -11,6 +11,8 @@
 #define LETTERS_NAME    "1 to 32 of A-Z a-z 0-9 _ -"
 #define LETTERS_ADDRESS "host:port"
 #define LETTERS_KEY     "1 to 64 of A-Z a-z 0-9 . _ : -"
+#define WRITTEN_DATE    "a date YYYY-MM-DD, from 1970 on"
+#define WRITTEN_DAY     "MM-DD, the day 01 to 28"
 #define NO_RANGE        "", ""
 #define ONE_OF(list)    list, ""
 #define ALL_ENGINES     ""
@@ -38,7 +40,27 @@
         "Whether numbers are fetched ahead, or only when somebody waits.")     \
     ROW(section, idle_after, DURATION, "1s", "7d", "10m", ALL_ENGINES,         \
         "A sequence that nobody takes of for so long keeps nothing in "        \
-        "memory: what it holds goes to the spool.")
+        "memory: what it holds goes to the spool.")                            \
+    ROW(section, period, CHOICE,                                               \
+        ONE_OF("none, second, minute, hour, day, week, month, quarter, year"), \
+        "none", ALL_ENGINES,                                                   \
+        "Its numbers begin afresh with each of these; unique is the number "   \
+        "together with its stamp. Part of the layout, see time.md.")           \
+    ROW(section, time_zone, TEXT, NO_RANGE, "UTC", ALL_ENGINES,                \
+        "The time zone in which a period begins, by its IANA name, as "        \
+        "\"Asia/Shanghai\".")                                                  \
+    ROW(section, year_starts, DAY, ONE_OF(WRITTEN_DAY), "01-01", ALL_ENGINES,  \
+        "When a period of a year or a quarter begins, as \"04-01\". Part of "  \
+        "the layout.")                                                         \
+    ROW(section, keep_periods, INTEGER, "2", "1000000", "10", ALL_ENGINES,     \
+        "The counters of so many periods that are over are kept in the "       \
+        "stores, at least, and none younger than an hour is removed.")         \
+    ROW(section, ids, GROUP, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                \
+        "Its numbers become ids of time, shard and counter: see ids below.")   \
+    ROW(section, when_full, CHOICE, ONE_OF("wait, refuse"), "wait",            \
+        ALL_ENGINES,                                                           \
+        "When the ids of one unit of time are used up: whether callers wait "  \
+        "for the next, within their deadline, or are refused.")
 
 /* ROW(section, name, type, low, high, default, engine, help) */
 #define SCHEMA(ROW)                                                            \
@@ -56,11 +78,26 @@
     ROW(BROKER, spool, BOOLEAN, NO_RANGE, "true", ALL_ENGINES,                 \
         "Whether unused numbers are kept in the state directory over a clean " \
         "stop. Else they become a gap.")                                       \
+    ROW(BROKER, on_rollback, CHOICE, ONE_OF("hold, wait, refuse"), "hold",     \
+        ALL_ENGINES,                                                           \
+        "When the machine's clock goes back: sequences with a period stay on " \
+        "the last stamp, or callers wait until it has come again, or they "    \
+        "are refused.")                                                        \
+    ROW(BROKER, max_rollback, DURATION, "1s", "1d", "10m", ALL_ENGINES,        \
+        "A clock that went back farther is refused, whatever on_rollback.")    \
+    ROW(BROKER, max_ahead, DURATION, "1s", "5m", "5m", ALL_ENGINES,            \
+        "A clock that is farther ahead of the stores' clocks is not "          \
+        "believed.")                                                           \
+    ROW(BROKER, clock_store, NAME, ONE_OF(LETTERS_NAME), NO_DEFAULT,           \
+        ALL_ENGINES,                                                           \
+        "A direct backend that keeps up to when stamps were issued, beside "   \
+        "the state directory, so that a new machine knows it, too.")           \
     ROW(BACKENDS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED,           \
         ALL_ENGINES, "Its name in pools, messages and status. Unique.")        \
     ROW(BACKENDS, engine, CHOICE, NO_RANGE, SCHEMA_REQUIRED, ALL_ENGINES,      \
         "What kind of store it is: sqlite, redis, memcached, mysql-row, "      \
-        "mysql-autoinc or postgres; or an engine of the service's own.")       \
+        "mysql-autoinc, postgres or snowflake, which needs none; or an "       \
+        "engine of the service's own.")                                        \
     ROW(BACKENDS, path, PATH, NO_RANGE, NO_DEFAULT, "sqlite",                  \
         "The database file, required. A relative one is in the state "         \
         "directory.")                                                          \
@@ -119,6 +156,19 @@
     ROW(BACKENDS, parameters, TEXT, NO_RANGE, NO_DEFAULT,                      \
         "an engine of the service's own",                                      \
         "Handed to the engine as it is written.")                              \
+    ROW(BACKENDS, epoch, DATE, ONE_OF(WRITTEN_DATE), "2020-01-01",             \
+        "snowflake",                                                           \
+        "The day, UTC, since when its numbers count the ms. It and the "       \
+        "next three must be alike for all brokers of the pool.")               \
+    ROW(BACKENDS, time_bits, INTEGER, "1", "62", "41", "snowflake",            \
+        "Bits of a number for the time.")                                      \
+    ROW(BACKENDS, worker_bits, INTEGER, "1", "30", "10", "snowflake",          \
+        "Bits for the worker id, which each broker leases from the pool's "    \
+        "authority.")                                                          \
+    ROW(BACKENDS, counter_bits, INTEGER, "1", "61", "12", "snowflake",         \
+        "Bits for what counts within a ms.")                                   \
+    ROW(BACKENDS, lease, DURATION, "1s", "1h", "10s", "snowflake",             \
+        "How long a worker id is leased for; it is renewed long before.")      \
     ROW(BACKENDS, accept_loss, BOOLEAN, NO_RANGE, "false", ALL_ENGINES,        \
         "Whether a store is used whose settings lose commits in a crash. "     \
         "Numbers may then repeat; status shows it.")                           \
@@ -173,7 +223,17 @@
         "any text, ? any character, [a-z] one of several.")                    \
     ROW(AUTOMATIC, limit, INTEGER, "1", "1000000", "10000", ALL_ENGINES,       \
         "So many sequences may make themselves.")                              \
-    SEQUENCE_ROWS(ROW, AUTOMATIC)
+    SEQUENCE_ROWS(ROW, AUTOMATIC)                                              \
+    ROW(IDS, epoch, DATE, ONE_OF(WRITTEN_DATE), "2020-01-01", ALL_ENGINES,     \
+        "The day, UTC, since when their time is counted.")                     \
+    ROW(IDS, time, INTEGER, "1", "62", "32", ALL_ENGINES,                      \
+        "Bits for the time, the highest of an id.")                            \
+    ROW(IDS, unit, CHOICE, ONE_OF("s, minute, hour, day"), "s", ALL_ENGINES,   \
+        "What the time is counted in; it is the sequence's period, too.")      \
+    ROW(IDS, shard, INTEGER, "0", "61", "12", ALL_ENGINES,                     \
+        "Bits for the shard that the caller passes.")                          \
+    ROW(IDS, counter, INTEGER, "1", "62", "19", ALL_ENGINES,                   \
+        "Bits for what counts within one unit of time, the lowest of an id.")
 
 /* The sections' names and structs. */
 #define GROUP_BROKER     "broker"
@@ -181,11 +241,13 @@
 #define GROUP_POOLS      "pools"
 #define GROUP_SEQUENCES  "sequences"
 #define GROUP_AUTOMATIC  "auto_sequences"
+#define GROUP_IDS        "ids"
 #define STRUCT_BROKER    struct draft_broker
 #define STRUCT_BACKENDS  struct draft_backend
 #define STRUCT_POOLS     struct draft_pool
 #define STRUCT_SEQUENCES struct draft_sequence
 #define STRUCT_AUTOMATIC struct draft_sequence
+#define STRUCT_IDS       struct draft_ids
 
 #define WORDS_TEXT      "text"
 #define WORDS_LABEL     "text or integer"
@@ -194,6 +256,9 @@
 #define WORDS_KEY       "key"
 #define WORDS_PATH      "path"
 #define WORDS_CHOICE    "choice"
+#define WORDS_DATE      "date"
+#define WORDS_DAY       "day of a year"
+#define WORDS_GROUP     "group"
 #define WORDS_NAMES     "list of names"
 #define WORDS_INTEGER   "integer"
 #define WORDS_BOOLEAN   "boolean"
@@ -216,14 +281,16 @@ static const struct seqb_setting settings[] = {
     SCHEMA(SETTING)};
 
 static const struct schema_group groups[SCHEMA_SECTIONS] = {
-    [SCHEMA_BROKER] = {GROUP_BROKER, "broker", false, sizeof(STRUCT_BROKER)},
-    [SCHEMA_BACKENDS] = {GROUP_BACKENDS, "backend", true,
+    [SCHEMA_BROKER] = {GROUP_BROKER, "broker", false, false,
+                       sizeof(STRUCT_BROKER)},
+    [SCHEMA_BACKENDS] = {GROUP_BACKENDS, "backend", true, false,
                          sizeof(STRUCT_BACKENDS)},
-    [SCHEMA_POOLS] = {GROUP_POOLS, "pool", true, sizeof(STRUCT_POOLS)},
-    [SCHEMA_SEQUENCES] = {GROUP_SEQUENCES, "sequence", true,
+    [SCHEMA_POOLS] = {GROUP_POOLS, "pool", true, false, sizeof(STRUCT_POOLS)},
+    [SCHEMA_SEQUENCES] = {GROUP_SEQUENCES, "sequence", true, false,
                           sizeof(STRUCT_SEQUENCES)},
-    [SCHEMA_AUTOMATIC] = {GROUP_AUTOMATIC, GROUP_AUTOMATIC, false,
+    [SCHEMA_AUTOMATIC] = {GROUP_AUTOMATIC, GROUP_AUTOMATIC, false, false,
                           sizeof(STRUCT_AUTOMATIC)},
+    [SCHEMA_IDS] = {GROUP_IDS, GROUP_IDS, false, true, sizeof(STRUCT_IDS)},
 };
 
 const struct schema_row *schema_rows(size_t *count)
@@ -235,6 +302,16 @@ const struct schema_row *schema_rows(size_t *count)
 const struct schema_group *schema_group(enum schema_section section)
 {
     return &groups[section];
+}
+
+enum schema_section schema_nested(const struct schema_row *row)
+{
+    int section = 0;
+
+    while (!groups[section].is_nested ||
+           strcmp(groups[section].name, row->name) != 0)
+        section++;
+    return (enum schema_section)section;
 }
 
 static int64_t bound(const struct schema_row *row, const char *text)

@@ -13,6 +13,8 @@
 #include <seqbroker/admin.h>
 #include <seqbroker/backend.h>
 
+struct period_zone;
+
 /* A setting's value. `line` is the source's, 0 if it was not given. */
 struct draft_text {
     const char *text; /* NULL: none, or a wrong one that was reported */
@@ -38,6 +40,10 @@ struct draft_broker {
     struct draft_number open_timeout;
     struct draft_number interval;
     struct draft_number spool;
+    struct draft_text on_rollback;
+    struct draft_number max_rollback;
+    struct draft_number max_ahead;
+    struct draft_text clock_store;
 };
 
 struct draft_backend {
@@ -64,6 +70,11 @@ struct draft_backend {
     struct draft_text tls_cert;
     struct draft_text tls_key;
     struct draft_text parameters;
+    struct draft_text epoch;
+    struct draft_number time_bits;
+    struct draft_number worker_bits;
+    struct draft_number counter_bits;
+    struct draft_number lease;
     struct draft_number accept_loss;
     struct draft_number auto_create;
     struct draft_number connect_timeout;
@@ -87,6 +98,16 @@ struct draft_pool {
     struct draft_number failover_gap;
 };
 
+/* How the numbers of a sequence become ids. */
+struct draft_ids {
+    int line; /* 0: they do not */
+    struct draft_text epoch;
+    struct draft_number time;
+    struct draft_text unit;
+    struct draft_number shard;
+    struct draft_number counter;
+};
+
 /* Of `sequences` (with a key) or of auto_sequences (pattern and limit). */
 struct draft_sequence {
     int line;
@@ -100,7 +121,15 @@ struct draft_sequence {
     struct draft_number max_unused;
     struct draft_number prefetch;
     struct draft_number idle_after;
+    struct draft_text period;
+    struct draft_text time_zone;
+    struct draft_text year_starts;
+    struct draft_number keep_periods;
+    struct draft_ids ids;
+    struct draft_text when_full;
     struct draft_number warm; /* not of automatic ones */
+    /* No setting: found by zones_open. */
+    const struct period_zone *zone; /* NULL is UTC */
 };
 
 struct draft {
@@ -114,6 +143,7 @@ struct draft {
     struct draft_sequence *automatic; /* NULL: none */
     /* The service's own, ended by NULL; NULL: none. Not read from the text. */
     const struct seqb_backend_ops *const *engines;
+    int64_t now_ms; /* of the check, ms since 1970. Not read from the text */
 };
 
 enum schema_section {
@@ -122,6 +152,7 @@ enum schema_section {
     SCHEMA_POOLS,
     SCHEMA_SEQUENCES,
     SCHEMA_AUTOMATIC,
+    SCHEMA_IDS,
     SCHEMA_SECTIONS /* their number */
 };
 
@@ -132,6 +163,9 @@ enum schema_type {
     SCHEMA_KEY,       /* text_is_key */
     SCHEMA_PATH,      /* a file or folder */
     SCHEMA_CHOICE,    /* one of the words in `low`; any if there are none */
+    SCHEMA_DATE,      /* "YYYY-MM-DD", see config/day.h */
+    SCHEMA_DAY,       /* "MM-DD" */
+    SCHEMA_GROUP,     /* a group, which is the section of that name */
     SCHEMA_NAMES,     /* a list of names */
     SCHEMA_ADDRESSES, /* a list of "host:port" */
     SCHEMA_INTEGER,
@@ -155,7 +189,8 @@ struct schema_group {
     const char *name;
     const char *item; /* what one of it is called */
     bool is_list;
-    size_t size; /* of its struct */
+    bool is_nested; /* it stands in groups of other sections */
+    size_t size;    /* of its struct */
 };
 
 #define SCHEMA_REQUIRED "required"
@@ -164,6 +199,9 @@ struct schema_group {
 const struct schema_row *schema_rows(size_t *count);
 
 const struct schema_group *schema_group(enum schema_section section);
+
+/* The section that a row of type SCHEMA_GROUP is. */
+enum schema_section schema_nested(const struct schema_row *row);
 
 /* The range of a row of whole numbers or durations (ms). */
 void schema_range(const struct schema_row *row, int64_t *low, int64_t *high);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "config/day.h"
 #include "config/duration.h"
 #include "platform/text.h"
 
@@ -99,6 +100,10 @@ static bool is_address(const char *text)
 
 static bool text_fits(const struct schema_row *row, const char *text)
 {
+    int64_t ms;
+    int32_t month;
+    int32_t day;
+
     switch (row->type) {
     case SCHEMA_NAME:
     case SCHEMA_NAMES:
@@ -107,6 +112,10 @@ static bool text_fits(const struct schema_row *row, const char *text)
         return text_is_key(text);
     case SCHEMA_CHOICE:
         return *row->low == '\0' || value_is_listed(row->low, text);
+    case SCHEMA_DATE:
+        return day_parse(text, &ms);
+    case SCHEMA_DAY:
+        return day_parse_yearly(text, &month, &day);
     case SCHEMA_ADDRESSES:
         return is_plain(text) && is_address(text);
     default:

@@ -3,7 +3,6 @@
  * to all command lines in main.c. */
 #include "ctl/commands.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,71 +10,15 @@
 
 #include "ctl/client.h"
 #include "ctl/migrate.h"
+#include "ctl/numbers.h"
 #include "ctl/operate.h"
 #include "ctl/output.h"
 #include "ctl/probe.h"
 #include "ctl/settings_doc.h"
 #include "ctl/watch.h"
+#include "ctl/workers.h"
 
-#define NUMBERS_AT_ONCE  1000 /* asked of the daemon in one request */
 #define NAME_MAX_GUESSED 16
-
-static bool number_print(const redisReply *number)
-{
-    if (number->type == REDIS_REPLY_INTEGER)
-        return printf("%lld\n", number->integer) > 0;
-    return false;
-}
-
-/* True if the answer was `count` numbers and stdout took them. */
-static bool numbers_print(const redisReply *reply, int64_t count)
-{
-    if (reply->type != REDIS_REPLY_ARRAY || (int64_t)reply->elements != count) {
-        ctl_complain("the answer to SEQ.NEXT makes no sense: is this a "
-                     "seqbrokerd, and of this version?");
-        return false;
-    }
-    for (size_t i = 0; i < reply->elements; i++) {
-        if (!number_print(reply->element[i]))
-            return false;
-    }
-    return fflush(stdout) == 0;
-}
-
-static enum ctl_exit numbers_take(struct client *client, const char *key,
-                                  int64_t count)
-{
-    char text[24];
-    const char *const words[] = {"SEQ.NEXT", key, "COUNT", text};
-    redisReply *reply;
-    enum ctl_exit result;
-
-    snprintf(text, sizeof text, "%" PRId64, count);
-    result = client_call(client, 4, words, &reply);
-    if (result != CTL_OK)
-        return result;
-    if (!numbers_print(reply, count))
-        result = CTL_FAILED;
-    freeReplyObject(reply);
-    return result;
-}
-
-static enum ctl_exit command_next(const struct ctl_options *options,
-                                  char **argument)
-{
-    int64_t left = options->count > 0 ? options->count : 1;
-    struct client client;
-    enum ctl_exit result = client_open(options, &client);
-
-    while (result == CTL_OK && left > 0) {
-        int64_t count = left < NUMBERS_AT_ONCE ? left : NUMBERS_AT_ONCE;
-
-        result = numbers_take(&client, argument[0], count);
-        left -= count;
-    }
-    client_close(&client);
-    return result;
-}
 
 static enum ctl_exit status_show(const struct ctl_options *options)
 {
@@ -105,37 +48,6 @@ static enum ctl_exit command_status(const struct ctl_options *options,
         return CTL_USAGE;
     }
     return status_show(options);
-}
-
-static void decoded_print(const redisReply *map)
-{
-    static const char *const names[] = {"counter", "partition", "memory_bits",
-                                        "memory"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        printf("%-12s %" PRId64 "\n", names[i], reply_integer(map, names[i]));
-}
-
-static enum ctl_exit command_decode(const struct ctl_options *options,
-                                    char **argument)
-{
-    const char *const words[] = {"SEQ.DECODE", argument[0], argument[1]};
-    struct client client;
-    redisReply *reply = NULL;
-    enum ctl_exit result = client_open(options, &client);
-
-    if (result == CTL_OK)
-        result = client_call(&client, 3, words, &reply);
-    if (result == CTL_OK && reply_field(reply, "counter") == NULL) {
-        ctl_complain("the answer to SEQ.DECODE has no counter: is this a "
-                     "seqbrokerd, and of this version?");
-        result = CTL_FAILED;
-    }
-    if (result == CTL_OK)
-        decoded_print(reply);
-    freeReplyObject(reply);
-    client_close(&client);
-    return result;
 }
 
 static void mistake_print(void *context, const char *line)
@@ -203,15 +115,23 @@ static enum ctl_exit command_config(const struct ctl_options *options,
 }
 
 static const struct command commands[] = {
-    {"next", "KEY", 1, CTL_COUNT | CTL_SOCKET | CTL_TIMEOUT,
+    {"next", "KEY", 1,
+     CTL_COUNT | CTL_SHARD | CTL_STAMP | CTL_SOCKET | CTL_TIMEOUT,
      "take numbers of a sequence",
      "  seqctl next order\n"
      "  seqctl next order --count 1000 > numbers\n"
+     "  seqctl next receipt --stamp\n"
+     "  seqctl next waybill --shard 17\n"
      "\n"
      "Prints the numbers one a line. They are increasing within a block, but\n"
      "not contiguous. Numbers that were taken and could not be printed are\n"
-     "lost (a gap), and the exit code is then not 0.\n",
-     command_next},
+     "lost (a gap), and the exit code is then not 0.\n"
+     "\n"
+     "Where the sequence has a period, numbers begin afresh with each of its\n"
+     "stamps: --stamp prints it before each number, as 20261121 5; up to 1000\n"
+     "that are taken together are of one stamp. --shard is for ids only: the\n"
+     "shard that stands in them; without it, 0.\n",
+     numbers_next},
     {"status", "", 0,
      CTL_JSON | CTL_SOCKET | CTL_TIMEOUT | CTL_WATCH | CTL_INTERVAL,
      "how partitions and sequences are",
@@ -227,6 +147,14 @@ static const struct command commands[] = {
      "and\n"
      "`taken` are strings there, since they may pass 2^53, above which many\n"
      "readers of JSON round; `runway_ms` and `runs_out_ms` are -1 for never.\n"
+     "What does not apply, or is not known, is null.\n"
+     "\n"
+     "CLOCK is the clock of a store's machine less ours. Where sequences have "
+     "a\n"
+     "period, STAMP is the current one, DROPPED how many numbers were unused\n"
+     "when theirs was over, and a last line tells the clock that stamps are\n"
+     "made of, which never goes back, and why it gives none.\n"
+     "\n"
      "--watch redraws a terminal and appends elsewhere, until Ctrl-C.\n",
      command_status},
     {"health", "", 0, CTL_JSON | CTL_SOCKET | CTL_TIMEOUT,
@@ -236,8 +164,22 @@ static const struct command commands[] = {
      "\n"
      "Prints one line. Exit codes: 0 serving, every partition may be asked; 1\n"
      "degraded, some may not, and every pool can serve; 2 not serving, a pool\n"
-     "has no partition that may be asked; 3 unknown, no daemon answers.\n",
+     "has no partition that may be asked; 3 unknown, no daemon answers.\n"
+     "What is wrong with the clock is a warning in that line: only sequences\n"
+     "with a period are without numbers then.\n",
      operate_health},
+    {"workers", "", 0, CTL_JSON | CTL_SOCKET | CTL_TIMEOUT,
+     "who has the worker ids of snowflakes",
+     "  seqctl workers\n"
+     "  seqctl workers --json\n"
+     "\n"
+     "Each worker id that was ever taken, as the pools' authorities have it:\n"
+     "ours (this broker has it), held (somebody has or had it, and it was not\n"
+     "given back), or free; who holds it, when that was renewed, by the\n"
+     "holder's clock, and the time after which no id of it can be. An id "
+     "whose\n"
+     "holder died is taken again when its lease has passed.\n",
+     workers_show},
     {"quarantine", "PARTITION", 1, CTL_SOCKET | CTL_TIMEOUT,
      "take a partition out as if it had failed",
      "  seqctl quarantine main/2\n"
@@ -293,8 +235,10 @@ static const struct command commands[] = {
      "  seqctl decode order 37\n"
      "\n"
      "Says which counter value of which partition a number was made from,\n"
-     "not whether it was ever issued.\n",
-     command_decode},
+     "not whether it was ever issued.\n"
+     "Of an id, or of a snowflake's number, its time (UTC), shard or worker,\n"
+     "and the number within that time, too.\n",
+     numbers_decode},
     {"check", "FILE", 1, CTL_PROBE | CTL_JSON, "check a topology file",
      "  seqctl check topology.conf\n"
      "  seqctl check --probe topology.conf\n"

@@ -31,6 +31,8 @@ enum ctl_option {
     CTL_DRY_RUN = 1 << 11,
     CTL_KEYS = 1 << 12,
     CTL_BROKER = 1 << 13, /* the whole one, in place of the argument */
+    CTL_SHARD = 1 << 14,
+    CTL_STAMP = 1 << 15,
 };
 
 struct ctl_options {
@@ -39,6 +41,7 @@ struct ctl_options {
     int64_t timeout_s;  /* how long the daemon may take to answer */
     int64_t count;      /* of numbers; 0 if not given */
     int64_t to;         /* the number to advance beyond */
+    int64_t shard;      /* of ids; only if given */
     const char *keys;   /* a file of keys; NULL: none was given */
     int64_t interval_s; /* between two rounds of --watch */
 };

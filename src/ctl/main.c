@@ -26,6 +26,8 @@ struct option_row {
 
 static const struct option_row option_rows[] = {
     {CTL_COUNT, "-n, --count N", "how many numbers (1 ... 10000000)"},
+    {CTL_SHARD, "--shard S", "the shard that the ids are to have"},
+    {CTL_STAMP, "--stamp", "each number with its stamp"},
     {CTL_JSON, "-j, --json", "one JSON object instead of tables"},
     {CTL_MARKDOWN, "--markdown", "as docs/configuration.md"},
     {CTL_PROBE, "--probe", "try every backend, too"},
@@ -52,6 +54,8 @@ static const struct option long_options[] = {
     {"keys", required_argument, NULL, 'k'},
     {"markdown", no_argument, NULL, 'm'},
     {"probe", no_argument, NULL, 'p'},
+    {"shard", required_argument, NULL, 'S'},
+    {"stamp", no_argument, NULL, 'P'},
     {"to", required_argument, NULL, 'T'},
     {"watch", no_argument, NULL, 'w'},
     {"interval", required_argument, NULL, 'I'},
@@ -131,18 +135,18 @@ static void version_print(void)
         puts(seqb_library(i));
 }
 
-static bool amount_read(const char *name, const char *text, int64_t max,
-                        int64_t *out)
+static bool amount_read(const char *name, const char *text, int64_t min,
+                        int64_t max, int64_t *out)
 {
     char *end;
     long long amount;
 
     errno = 0;
     amount = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || amount < 1 ||
+    if (errno != 0 || end == text || *end != '\0' || amount < min ||
         amount > max) {
-        ctl_complain("--%s is 1 ... %lld, not \"%s\"", name, (long long)max,
-                     text);
+        ctl_complain("--%s is %lld ... %lld, not \"%s\"", name, (long long)min,
+                     (long long)max, text);
         return false;
     }
     *out = amount;
@@ -154,7 +158,7 @@ static bool option_read(int letter, struct ctl_options *out)
     switch (letter) {
     case 'n':
         out->given |= CTL_COUNT;
-        return amount_read("count", optarg, COUNT_MAX, &out->count);
+        return amount_read("count", optarg, 1, COUNT_MAX, &out->count);
     case 'j':
         out->given |= CTL_JSON;
         return true;
@@ -176,20 +180,27 @@ static bool option_read(int letter, struct ctl_options *out)
         return true;
     case 'T':
         out->given |= CTL_TO;
-        return amount_read("to", optarg, INT64_MAX, &out->to);
+        return amount_read("to", optarg, 1, INT64_MAX, &out->to);
+    case 'S':
+        out->given |= CTL_SHARD;
+        return amount_read("shard", optarg, 0, INT64_MAX, &out->shard);
+    case 'P':
+        out->given |= CTL_STAMP;
+        return true;
     case 'w':
         out->given |= CTL_WATCH;
         return true;
     case 'I':
         out->given |= CTL_INTERVAL;
-        return amount_read("interval", optarg, TIMEOUT_MAX, &out->interval_s);
+        return amount_read("interval", optarg, 1, TIMEOUT_MAX,
+                           &out->interval_s);
     case 's':
         out->given |= CTL_SOCKET;
         out->socket = optarg;
         return true;
     case 't':
         out->given |= CTL_TIMEOUT;
-        return amount_read("timeout", optarg, TIMEOUT_MAX, &out->timeout_s);
+        return amount_read("timeout", optarg, 1, TIMEOUT_MAX, &out->timeout_s);
     case 'h':
         out->given |= CTL_HELP;
         return true;

@@ -112,16 +112,20 @@ static enum ctl_exit health_exit(const char *health)
     return strcmp(health, "not serving") == 0 ? CTL_USAGE : CTL_UNREACHABLE;
 }
 
-static void health_print(const char *health, const char *reason, bool is_json)
+static void health_print(const char *health, const char *reason,
+                         const char *warning, bool is_json)
 {
     if (!is_json) {
-        printf("%s%s%s\n", health, reason[0] != '\0' ? ": " : "", reason);
+        printf("%s%s%s%s%s\n", health, reason[0] != '\0' ? ": " : "", reason,
+               warning[0] != '\0' ? "; warning: " : "", warning);
         return;
     }
     fputs("{\"health\": ", stdout);
     json_string(stdout, health);
     fputs(", \"reason\": ", stdout);
     json_string(stdout, reason);
+    fputs(", \"warning\": ", stdout);
+    json_string(stdout, warning);
     puts("}");
 }
 
@@ -130,6 +134,7 @@ enum ctl_exit operate_health(const struct ctl_options *options, char **argument)
     static const char *const words[] = {"SEQ.HEALTH"};
     const char *health = "unknown";
     const char *reason = "no daemon answers";
+    const char *warning = "";
     struct client client;
     redisReply *reply = NULL;
     enum ctl_exit result = client_open(options, &client);
@@ -140,8 +145,9 @@ enum ctl_exit operate_health(const struct ctl_options *options, char **argument)
     if (result == CTL_OK && reply_text(reply, "health")[0] != '\0') {
         health = reply_text(reply, "health");
         reason = reply_text(reply, "reason");
+        warning = reply_text(reply, "warning");
     }
-    health_print(health, reason, options->given & CTL_JSON);
+    health_print(health, reason, warning, options->given & CTL_JSON);
     result = health_exit(health);
     freeReplyObject(reply);
     client_close(&client);

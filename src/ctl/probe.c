@@ -47,6 +47,8 @@ static const char *claim_of(const struct seqb_probe *probe)
 
 static const char *class_of(const struct seqb_probe *probe)
 {
+    if (probe->is_local)
+        return "local";
     return probe->is_windowed ? "windowed" : "direct";
 }
 

@@ -26,6 +26,8 @@ static const struct section_doc sections[] = {
     {"auto_sequences",
      "One group, may be left out: keys that are in no `sequences` but match "
      "its pattern make their sequence by themselves."},
+    {"ids", "A group inside one of `sequences`, or in `auto_sequences`: "
+            "`ids = { ... };` All of it is part of the layout. See time.md."},
 };
 
 static const char intro[] =
@@ -99,10 +101,12 @@ static const char intro[] =
     "\n"
     "A pool's name, the number and order of its partitions, its authority, "
     "its\n"
-    "`window_bits`, and the `memory_bits` of a sequence are the *layout*. The\n"
-    "first broker writes it into every backend; one that comes with another\n"
-    "layout refuses to start and says what differs, since it would hand out\n"
-    "old numbers again. A value has 63 bits:\n"
+    "`window_bits`, and of a sequence its `memory_bits`, `period`,\n"
+    "`year_starts`, `ids`, and `time_zone`\n"
+    "are the *layout*. The first broker writes it into every backend; one "
+    "that\n"
+    "comes with another layout refuses to start and says what differs, since\n"
+    "it would hand out old numbers again. A value has 63 bits:\n"
     "\n"
     "```\n"
     "direct:    counter | n partition bits | memory bits\n"
@@ -110,7 +114,12 @@ static const char intro[] =
     "```\n"
     "\n"
     "At least 8 bits must be left for the window's number, 20 for a direct\n"
-    "counter.\n";
+    "counter.\n"
+    "\n"
+    "The counter of a sequence with `ids` has the bits that they give it:\n"
+    "partition, memory and window bits come out of these, and at least 8 must\n"
+    "be left. A snowflake's time, worker and counter bits and those of\n"
+    "partition and memory are 63 together.\n";
 
 static const struct section_doc *find_section(const char *name)
 {

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <seqbroker/seqbroker.h>
 
@@ -12,14 +13,16 @@
 #include "daemon/reply.h"
 #include "daemon/session.h"
 #include "daemon/wait.h"
+#include "daemon/wish.h"
 
 #define BATCH_STEP 1024 /* numbers taken, or written, by one call */
 
 struct batch {
     int64_t *values;
     size_t capacity;
-    size_t have; /* of values */
-    size_t sent; /* of values: written as replies */
+    size_t have;   /* of values */
+    size_t sent;   /* of values: written as replies */
+    int64_t stamp; /* of a wish that is stamped: all values are of it */
 };
 
 void batch_free(struct batch *batch)
@@ -51,14 +54,54 @@ static size_t step_towards(size_t from, size_t to)
     return to - from < BATCH_STEP ? to - from : BATCH_STEP;
 }
 
-static enum command_outcome batch_fill(struct session *session,
-                                       struct lane *lane, size_t count)
+/*
+ * Some numbers of one stamp: as many as are there, since a ring that holds few
+ * would never have all of them at once, or is refused to be asked for them.
+ * Those of a stamp that is over since are lost.
+ */
+static enum seqb_status stamped_take(struct batch *batch,
+                                     const struct lane *lane, size_t most,
+                                     size_t *taken, struct seqb_error *err)
+{
+    int64_t *values = batch->values + batch->have;
+    struct seqb_stamp stamp;
+    size_t count = most;
+    enum seqb_status status =
+        seqb_try_next_stamped(lane->sequence, count, values, &stamp, err);
+
+    while ((status == SEQB_AGAIN || status == SEQB_INVALID) && count > 1) {
+        count /= 2;
+        status =
+            seqb_try_next_stamped(lane->sequence, count, values, &stamp, err);
+    }
+    if (status != SEQB_OK)
+        return status;
+    if (stamp.digits != batch->stamp) {
+        memmove(batch->values, values, count * sizeof *values);
+        batch->stamp = stamp.digits;
+        batch->have = 0;
+    }
+    *taken = count;
+    return SEQB_OK;
+}
+
+static enum seqb_status batch_take(struct batch *batch, const struct lane *lane,
+                                   const struct wish *wish, size_t most,
+                                   size_t *taken, struct seqb_error *err)
+{
+    if (wish->is_stamped)
+        return stamped_take(batch, lane, most, taken, err);
+    return wish_take(wish, lane, most, batch->values + batch->have, taken, err);
+}
+
+static enum command_outcome
+batch_fill(struct session *session, struct lane *lane, const struct wish *wish)
 {
     struct batch *batch = session->batch;
     struct seqb_error err;
 
-    while (batch->have < count) {
-        const size_t step = step_towards(batch->have, count);
+    while (batch->have < wish->count) {
+        const size_t step = step_towards(batch->have, wish->count);
         size_t taken = 0;
         enum seqb_status status = SEQB_OK;
 
@@ -68,8 +111,7 @@ static enum command_outcome batch_fill(struct session *session,
             session->out.is_broken = true;
             return COMMAND_DONE;
         }
-        status = seqb_try_next_many(lane->sequence, step,
-                                    batch->values + batch->have, &taken, &err);
+        status = batch_take(batch, lane, wish, step, &taken, &err);
         batch->have += taken;
         session->budget -= (int)taken;
         if (status != SEQB_OK)
@@ -78,19 +120,31 @@ static enum command_outcome batch_fill(struct session *session,
     return COMMAND_DONE;
 }
 
-static enum command_outcome batch_send(struct session *session, bool is_text)
+static void batch_begin(struct session *session, const struct wish *wish)
+{
+    const struct batch *batch = session->batch;
+
+    if (wish->is_stamped) {
+        reply_array(&session->out, 2);
+        reply_numbers(&session->out, &batch->stamp, 1, wish->is_text);
+    }
+    reply_array(&session->out, batch->have);
+}
+
+static enum command_outcome batch_send(struct session *session,
+                                       const struct wish *wish)
 {
     struct batch *batch = session->batch;
 
     if (batch->sent == 0)
-        reply_array(&session->out, batch->have);
+        batch_begin(session, wish);
     while (batch->sent < batch->have) {
         const size_t step = step_towards(batch->sent, batch->have);
 
         if (session->budget <= 0 || session->out.length > SESSION_UNSENT_MAX)
             return COMMAND_YIELDS;
         reply_numbers(&session->out, batch->values + batch->sent, step,
-                      is_text);
+                      wish->is_text);
         batch->sent += step;
         session->budget -= (int)step;
     }
@@ -98,7 +152,7 @@ static enum command_outcome batch_send(struct session *session, bool is_text)
 }
 
 enum command_outcome batch_run(struct session *session, struct lane *lane,
-                               size_t count, bool is_text)
+                               const struct wish *wish)
 {
     enum command_outcome outcome = COMMAND_DONE;
 
@@ -108,16 +162,16 @@ enum command_outcome batch_run(struct session *session, struct lane *lane,
         session->out.is_broken = true;
         return COMMAND_DONE;
     }
-    if (session->batch->have < count && wait_is_due(session, lane)) {
+    if (session->batch->have < wish->count && wait_is_due(session, lane)) {
         session_wait(session, lane);
         return COMMAND_WAITS;
     }
-    outcome = batch_fill(session, lane, count);
+    outcome = batch_fill(session, lane, wish);
     if (outcome != COMMAND_DONE)
         return outcome;
     /* Less than all: the error is answered. */
-    if (session->batch->have == count)
-        outcome = batch_send(session, is_text);
+    if (session->batch->have == wish->count)
+        outcome = batch_send(session, wish);
     if (outcome == COMMAND_DONE) {
         batch_free(session->batch);
         session->batch = NULL;

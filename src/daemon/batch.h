@@ -5,19 +5,18 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "daemon/commands.h"
 
 struct batch;
 struct lane;
 struct session;
+struct wish;
 
-/* Takes `count` numbers and answers them as an array, a turn's share at a
- * time; to be called again, from where it stood, until it is done. */
+/* Takes the numbers of a wish for many and answers them as an array, after
+ * their stamp if that is wished for, a turn's share at a time; to be called
+ * again, from where it stood, until it is done. */
 enum command_outcome batch_run(struct session *session, struct lane *lane,
-                               size_t count, bool is_text);
+                               const struct wish *wish);
 
 /* Takes NULL. */
 void batch_free(struct batch *batch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of commands, and who looks a name up in it. The commands
- * themselves stand in numbers.c, status.c, operate.c, greeting.c and
- * manual.c. */
+ * themselves stand in numbers.c, decode.c, status.c, workers.c, operate.c,
+ * greeting.c and manual.c. */
 #include "daemon/commands.h"
 
 #include <errno.h>
@@ -19,13 +19,15 @@
 static const struct command commands[] = {
     {"INCR", 2, true, "numbers", command_incr, "Takes one number"},
     {"SEQ.NEXT", -2, true, "numbers", command_next,
-     "Takes numbers: key [COUNT n] [STR]"},
+     "Takes numbers: key [COUNT n] [SHARD s] [STAMP] [STR]"},
     {"INCRBY", 3, true, "numbers", command_incrby,
      "Takes n contiguous numbers, answers the last"},
     {"SEQ.DECODE", 3, true, "numbers", command_decode,
      "Takes a number apart: key number"},
     {"SEQ.STATUS", 1, false, "status", command_status,
      "The broker, its partitions and its sequences"},
+    {"SEQ.WORKERS", 1, false, "status", command_workers,
+     "The worker ids of snowflakes, and who has them"},
     {"SEQ.HEALTH", 1, false, "status", command_health,
      "Whether every pool can serve, and what is wrong"},
     {"SEQ.PARTITION", 3, false, "operator", command_partition,

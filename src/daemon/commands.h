@@ -52,6 +52,8 @@ enum command_outcome command_incrby(struct session *session,
                                     const struct resp_request *request);
 enum command_outcome command_next(struct session *session,
                                   const struct resp_request *request);
+
+/* decode.c */
 enum command_outcome command_decode(struct session *session,
                                     const struct resp_request *request);
 
@@ -65,6 +67,10 @@ struct seqb_partition_status;
 /* Every partition, to be freed; NULL if memory is short. */
 struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
                                               size_t *count);
+
+/* workers.c */
+enum command_outcome command_workers(struct session *session,
+                                     const struct resp_request *request);
 
 /* operate.c */
 enum command_outcome command_partition(struct session *session,

@@ -7,21 +7,62 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <seqbroker/admin.h>
-
 #include "daemon/reply.h"
 #include "daemon/server.h"
 #include "daemon/session.h"
 
+#define WORKERS_ROOM 1024 /* as many as a snowflake has by default */
+
+static enum seqb_status workers_read(struct errand *errand, size_t room)
+{
+    struct seqb_worker *workers =
+        realloc(errand->workers, room * sizeof *workers);
+
+    if (workers == NULL) {
+        errand->err.status = SEQB_NO_MEMORY;
+        snprintf(errand->err.text, sizeof errand->err.text, "out of memory");
+        return SEQB_NO_MEMORY;
+    }
+    errand->workers = workers;
+    return seqb_workers(errand->broker, workers, room, &errand->worker_count,
+                        &errand->err);
+}
+
+/* Those that are taken first between two calls are left out. */
+static enum seqb_status workers_list(struct errand *errand)
+{
+    size_t room = WORKERS_ROOM;
+    enum seqb_status status = workers_read(errand, room);
+
+    if (status == SEQB_OK && errand->worker_count > room) {
+        room = errand->worker_count;
+        status = workers_read(errand, room);
+    }
+    if (errand->worker_count > room)
+        errand->worker_count = room;
+    return status;
+}
+
+static enum seqb_status errand_call(struct errand *errand)
+{
+    switch (errand->order.kind) {
+    case ERRAND_ADVANCE:
+        return seqb_advance(errand->broker, errand->order.key, errand->order.to,
+                            &errand->err);
+    case ERRAND_WORKERS:
+        return workers_list(errand);
+    }
+    return SEQB_OK;
+}
+
 /* The release pairs with the acquire in errand_serve: who sees the mark sees
- * the error. */
+ * what was answered. */
 static void *errand_run(void *argument)
 {
     struct errand *errand = argument;
     const uint64_t one = 1;
 
-    if (seqb_advance(errand->broker, errand->key, errand->to, &errand->err) ==
-        SEQB_OK)
+    if (errand_call(errand) == SEQB_OK)
         errand->err.status = SEQB_OK;
     atomic_store_explicit(&errand->is_done, true, memory_order_release);
     /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
@@ -45,21 +86,20 @@ static bool errand_launch(struct errand *errand)
     return is_launched;
 }
 
-bool errand_start(struct session *session, const char *key, int64_t to)
+bool errand_start(struct session *session, const struct errand_order *order)
 {
     struct server *server = session->server;
     struct errand *errand;
 
     if (server->errand != NULL) {
         reply_error(&session->out, "ERR",
-                    "another sequence is being advanced, try again");
+                    "another command is waiting for the stores, try again");
         return false;
     }
     errand = calloc(1, sizeof *errand);
     if (errand != NULL) {
+        errand->order = *order;
         errand->broker = server->broker;
-        snprintf(errand->key, sizeof errand->key, "%s", key);
-        errand->to = to;
         errand->wake_fd = server->wake_fd;
         errand->session = session;
         atomic_init(&errand->is_done, false);
@@ -94,6 +134,7 @@ void errand_end(struct server *server)
     pthread_join(server->errand->thread, NULL);
     if (server->errand->session != NULL)
         server->errand->session->errand = NULL;
+    free(server->errand->workers);
     free(server->errand);
     server->errand = NULL;
 }

@@ -10,25 +10,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <seqbroker/seqbroker.h>
+#include <seqbroker/admin.h>
 
 struct server;
 struct session;
 
-struct errand {
-    struct seqb_broker *broker;
-    char key[SEQB_KEY_MAX + 1];
+enum errand_kind {
+    ERRAND_ADVANCE, /* seqb_advance */
+    ERRAND_WORKERS  /* seqb_workers */
+};
+
+/* What is to be done. */
+struct errand_order {
+    enum errand_kind kind;
+    char key[SEQB_KEY_MAX + 1]; /* these two are for seqb_advance */
     int64_t to;
+};
+
+struct errand {
+    struct errand_order order;
+    struct seqb_broker *broker;
     int wake_fd;
     pthread_t thread;
     struct session *session; /* the loop's: who waits; NULL: it went away */
-    struct seqb_error err;   /* the thread's until it is done */
+    /* The thread's until it is done. */
+    struct seqb_error err; /* SEQB_OK: it succeeded */
+    struct seqb_worker *workers;
+    size_t worker_count;
     atomic_bool is_done;
 };
 
-/* Has seqb_advance called for the session, which is resumed when it is over.
+/* Has the library called for the session, which is resumed when that is over.
  * False, after answering why, if it cannot be. */
-bool errand_start(struct session *session, const char *key, int64_t to);
+bool errand_start(struct session *session, const struct errand_order *order);
 
 /* For the loop's wake-up: resumes the session of an errand that is done. */
 void errand_serve(struct server *server);

@@ -12,16 +12,9 @@
 #include "daemon/reply.h"
 #include "daemon/session.h"
 #include "daemon/wait.h"
+#include "daemon/wish.h"
 
-#define COUNT_MAX   100000 /* numbers of one SEQ.NEXT */
-#define REPEATS_MAX 1024   /* requests answered together with one before */
-
-/* What SEQ.NEXT asks for. */
-struct wish {
-    size_t count;
-    bool is_array;
-    bool is_text;
-};
+#define REPEATS_MAX 1024 /* requests answered together with one before */
 
 /* How many more requests fit into this turn: it ends where it would end if
  * they were executed one by one. */
@@ -41,7 +34,7 @@ static size_t repeats_allowed(const struct session *session)
  * by one step of the ring. The rest of them, if it has not enough, are
  * executed like any others. */
 static void number_repeat(struct session *session, struct lane *lane,
-                          size_t size, bool is_text)
+                          size_t size, const struct wish *wish)
 {
     const struct resp_slice ahead = session->ahead;
     const size_t most = repeats_allowed(session) * size;
@@ -54,17 +47,27 @@ static void number_repeat(struct session *session, struct lane *lane,
         buffer_room(&session->out, count * REPLY_NUMBER_MAX) == NULL)
         return;
     /* `taken` says it all. */
-    if (seqb_try_next_many(lane->sequence, count, values, &taken, NULL) ==
-        SEQB_OK)
+    if (wish_take(wish, lane, count, values, &taken, NULL) == SEQB_OK)
         taken = count;
-    reply_numbers(&session->out, values, taken, is_text);
+    reply_numbers(&session->out, values, taken, wish->is_text);
     session_answered(session, taken, size);
+}
+
+static enum seqb_status number_take(const struct wish *wish,
+                                    const struct lane *lane, int64_t *out,
+                                    struct seqb_error *err)
+{
+    size_t taken = 0;
+
+    if (wish->has_shard)
+        return wish_take(wish, lane, 1, out, &taken, err);
+    return seqb_try_next(lane->sequence, out, err);
 }
 
 static enum command_outcome number_next(struct session *session,
                                         struct lane *lane,
                                         const struct resp_request *request,
-                                        bool is_text)
+                                        const struct wish *wish)
 {
     struct seqb_error err;
     int64_t value = 0;
@@ -73,22 +76,45 @@ static enum command_outcome number_next(struct session *session,
         session_wait(session, lane);
         return COMMAND_WAITS;
     }
-    if (seqb_try_next(lane->sequence, &value, &err) != SEQB_OK)
+    if (number_take(wish, lane, &value, &err) != SEQB_OK)
         return wait_or_fail(session, lane, &err);
-    reply_numbers(&session->out, &value, 1, is_text);
+    reply_numbers(&session->out, &value, 1, wish->is_text);
     if (session->ahead.length >= request->size)
-        number_repeat(session, lane, request->size, is_text);
+        number_repeat(session, lane, request->size, wish);
+    return COMMAND_DONE;
+}
+
+/* The stamp and the number. */
+static enum command_outcome number_stamped(struct session *session,
+                                           struct lane *lane,
+                                           const struct wish *wish)
+{
+    int64_t value = 0;
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+
+    if (wait_is_due(session, lane)) {
+        session_wait(session, lane);
+        return COMMAND_WAITS;
+    }
+    if (seqb_try_next_stamped(lane->sequence, 1, &value, &stamp, &err) !=
+        SEQB_OK)
+        return wait_or_fail(session, lane, &err);
+    reply_array(&session->out, 2);
+    reply_numbers(&session->out, &stamp.digits, 1, wish->is_text);
+    reply_numbers(&session->out, &value, 1, wish->is_text);
     return COMMAND_DONE;
 }
 
 enum command_outcome command_incr(struct session *session,
                                   const struct resp_request *request)
 {
+    static const struct wish plain = {.count = 1};
     struct lane *lane = session_lane(session, request->argv[1]);
 
     if (lane == NULL)
         return COMMAND_DONE;
-    return number_next(session, lane, request, false);
+    return number_next(session, lane, request, &plain);
 }
 
 enum command_outcome command_incrby(struct session *session,
@@ -119,35 +145,6 @@ enum command_outcome command_incrby(struct session *session,
     return COMMAND_DONE;
 }
 
-/* False after answering the error. */
-static bool wish_parse(struct session *session,
-                       const struct resp_request *request, struct wish *out)
-{
-    *out = (struct wish){.count = 1};
-    for (size_t i = 2; i < request->argc; i++) {
-        long long count = 0;
-
-        if (word_is(request->argv[i], "STR")) {
-            out->is_text = true;
-            continue;
-        }
-        if (!word_is(request->argv[i], "COUNT") || i + 1 == request->argc) {
-            reply_error(&session->out, "ERR",
-                        "syntax error, use SEQ.NEXT key [COUNT n] [STR]");
-            return false;
-        }
-        i++;
-        if (!word_to_integer(request->argv[i], &count) || count < 1 ||
-            count > COUNT_MAX) {
-            reply_error(&session->out, "ERR", "COUNT is 1 to %d", COUNT_MAX);
-            return false;
-        }
-        out->count = (size_t)count;
-        out->is_array = true;
-    }
-    return true;
-}
-
 enum command_outcome command_next(struct session *session,
                                   const struct resp_request *request)
 {
@@ -159,33 +156,9 @@ enum command_outcome command_next(struct session *session,
     lane = session_lane(session, request->argv[1]);
     if (lane == NULL)
         return COMMAND_DONE;
-    return wish.is_array ? batch_run(session, lane, wish.count, wish.is_text)
-                         : number_next(session, lane, request, wish.is_text);
-}
-
-enum command_outcome command_decode(struct session *session,
-                                    const struct resp_request *request)
-{
-    struct lane *lane = session_lane(session, request->argv[1]);
-    struct seqb_decoded decoded;
-    struct seqb_error err;
-    long long value = 0;
-
-    if (lane == NULL)
-        return COMMAND_DONE;
-    if (!word_to_integer(request->argv[2], &value)) {
-        reply_error(&session->out, "ERR",
-                    "value is not an integer or out of range");
-        return COMMAND_DONE;
-    }
-    if (seqb_decode(lane->sequence, value, &decoded, &err) != SEQB_OK) {
-        reply_failure(&session->out, &err);
-        return COMMAND_DONE;
-    }
-    reply_map(&session->out, 4, session->is_resp3);
-    reply_field_integer(&session->out, "counter", decoded.counter);
-    reply_field_integer(&session->out, "partition", decoded.partition);
-    reply_field_integer(&session->out, "memory_bits", decoded.memory_bits);
-    reply_field_integer(&session->out, "memory", decoded.memory);
-    return COMMAND_DONE;
+    if (wish.is_array)
+        return batch_run(session, lane, &wish);
+    if (wish.is_stamped)
+        return number_stamped(session, lane, &wish);
+    return number_next(session, lane, request, &wish);
 }

@@ -169,11 +169,24 @@ enum command_outcome command_partition(struct session *session,
     return COMMAND_DONE;
 }
 
+/* What the verdict does not say, which is that of the pools: they are well even
+ * if the clock is not. */
+static void warning_read(struct seqb_broker *broker, char *out, size_t size)
+{
+    struct seqb_clock_status clock;
+
+    out[0] = '\0';
+    if (seqb_clock(broker, &clock, NULL) == SEQB_OK && clock.reason[0] != '\0')
+        snprintf(out, size, "sequences with a period have no numbers: %s",
+                 clock.reason);
+}
+
 enum command_outcome command_health(struct session *session,
                                     const struct resp_request *request)
 {
     enum seqb_health health;
     char reason[SEQB_ERROR_TEXT_SIZE];
+    char warning[SEQB_ERROR_TEXT_SIZE];
     struct seqb_error err;
 
     (void)request;
@@ -185,9 +198,11 @@ enum command_outcome command_health(struct session *session,
         reply_failure(&session->out, &err);
         return COMMAND_DONE;
     }
-    reply_map(&session->out, 2, session->is_resp3);
+    warning_read(session->server->broker, warning, sizeof warning);
+    reply_map(&session->out, 3, session->is_resp3);
     reply_field_string(&session->out, "health", seqb_health_name(health));
     reply_field_string(&session->out, "reason", reason);
+    reply_field_string(&session->out, "warning", warning);
     return COMMAND_DONE;
 }
 
@@ -204,6 +219,7 @@ static enum command_outcome advance_begin(struct session *session,
                                           const struct resp_request *request)
 {
     const struct lane *lane = session_lane(session, request->argv[1]);
+    struct errand_order order = {.kind = ERRAND_ADVANCE};
     long long to;
 
     if (lane == NULL)
@@ -213,7 +229,9 @@ static enum command_outcome advance_begin(struct session *session,
                     "value is not an integer or out of range");
         return COMMAND_DONE;
     }
-    return errand_start(session, lane->key, to) ? COMMAND_WAITS : COMMAND_DONE;
+    order.to = to;
+    memcpy(order.key, lane->key, lane->key_length + 1);
+    return errand_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
 }
 
 /* Called again when the errand is done. */

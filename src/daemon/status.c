@@ -55,11 +55,20 @@ struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
     return all;
 }
 
+static const char *class_of(const struct seqb_partition_status *partition)
+{
+    if (partition->is_local)
+        return "local";
+    return partition->is_windowed ? "windowed" : "direct";
+}
+
 static void reply_partition(struct buffer *out,
                             const struct seqb_partition_status *partition,
                             bool is_resp3)
 {
-    reply_map(out, 18, is_resp3);
+    const bool is_clock_known = partition->clock_ms != INT64_MIN;
+
+    reply_map(out, 18 + (size_t)is_clock_known, is_resp3);
     reply_field_string(out, "pool", partition->pool);
     reply_field_integer(out, "partition", partition->partition);
     reply_field_string(out, "backend", partition->backend);
@@ -67,8 +76,7 @@ static void reply_partition(struct buffer *out,
     reply_field_string(out, "server", partition->server);
     reply_field_string(out, "domain", partition->domain);
     reply_field_string(out, "loss", partition->loss);
-    reply_field_string(out, "class",
-                       partition->is_windowed ? "windowed" : "direct");
+    reply_field_string(out, "class", class_of(partition));
     reply_field_integer(out, "authority", partition->is_authority);
     reply_field_string(out, "state",
                        seqb_partition_state_name(partition->state));
@@ -80,6 +88,8 @@ static void reply_partition(struct buffer *out,
     reply_field_integer(out, "errors", partition->errors);
     reply_field_integer(out, "slow", partition->slow);
     reply_field_integer(out, "ejections", partition->ejections);
+    if (is_clock_known)
+        reply_field_integer(out, "clock_ms", partition->clock_ms);
 }
 
 /* As next_probe_ms: -1 for never, which every client can hold. */
@@ -92,7 +102,10 @@ static void reply_sequence(struct buffer *out,
                            const struct seqb_sequence_status *sequence,
                            bool is_resp3)
 {
-    reply_map(out, 14, is_resp3);
+    const bool has_period = strcmp(sequence->period, "none") != 0;
+    const bool has_stamp = has_period && sequence->stamp.digits != 0;
+
+    reply_map(out, 14 + 2 * (size_t)has_period + (size_t)has_stamp, is_resp3);
     reply_field_string(out, "key", sequence->key);
     reply_field_string(out, "pool", sequence->pool);
     reply_field_integer(out, "memory_bits", sequence->memory_bits);
@@ -107,6 +120,12 @@ static void reply_sequence(struct buffer *out,
     reply_field_integer(out, "asked", sequence->asked);
     reply_field_string(out, "why", sequence->why);
     reply_field_integer(out, "runs_out_ms", span_ms(sequence->runs_out_ms));
+    if (has_stamp)
+        reply_field_integer(out, "stamp", sequence->stamp.digits);
+    if (!has_period)
+        return;
+    reply_field_string(out, "period", sequence->period);
+    reply_field_integer(out, "dropped", sequence->dropped);
 }
 
 static void reply_partitions(struct session *session)
@@ -147,14 +166,31 @@ static void reply_libraries(struct buffer *out)
         reply_string(out, seqb_library(i));
 }
 
+static void reply_clock(struct buffer *out,
+                        const struct seqb_clock_status *clock, bool is_resp3)
+{
+    reply_string(out, "clock");
+    reply_map(out, 7, is_resp3);
+    reply_field_integer(out, "wall_ms", clock->wall_ms);
+    reply_field_integer(out, "guarded_ms", clock->guarded_ms);
+    reply_field_integer(out, "behind_ms", clock->behind_ms);
+    reply_field_integer(out, "ahead_ms", clock->ahead_ms);
+    reply_field_integer(out, "issued_ms", clock->issued_ms);
+    reply_field_integer(out, "steps_back", clock->steps_back);
+    reply_field_string(out, "reason", clock->reason);
+}
+
 enum command_outcome command_status(struct session *session,
                                     const struct resp_request *request)
 {
     const struct server *server = session->server;
     struct buffer *out = &session->out;
+    struct seqb_clock_status clock = {.is_used = false};
 
     (void)request;
-    reply_map(out, 8, session->is_resp3);
+    if (seqb_clock(server->broker, &clock, NULL) != SEQB_OK)
+        clock.is_used = false;
+    reply_map(out, 8 + (size_t)clock.is_used, session->is_resp3);
     reply_field_string(out, "broker", seqb_broker_name(server->broker));
     reply_field_string(out, "version", SEQB_VERSION);
     reply_field_integer(out, "uptime_ms", server_now_ms() - server->started_ms);
@@ -163,6 +199,8 @@ enum command_outcome command_status(struct session *session,
     reply_libraries(out);
     reply_partitions(session);
     reply_sequences(session);
+    if (clock.is_used)
+        reply_clock(out, &clock, session->is_resp3);
     return COMMAND_DONE;
 }
 

@@ -47,6 +47,22 @@ static int64_t counter_bound(const struct ha_counter *counter)
            1;
 }
 
+/* What is made of the time cannot be moved. */
+static enum seqb_status check_classes(const struct ha_counter *counter,
+                                      struct seqb_error *err)
+{
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        if (slot_class(&counter->slots[i]) == SEQB_LOCAL)
+            return error_set(
+                err, SEQB_INVALID,
+                "sequence %s: partition %d (%s) makes its numbers of the time: "
+                "it cannot be advanced",
+                counter->key, (int)i,
+                counter->pool->workers[i]->options->options.name);
+    }
+    return SEQB_OK;
+}
+
 /* With the pool's lock held. */
 static enum seqb_status advance_check(const struct ha_counter *counter,
                                       int64_t to, struct seqb_error *err)
@@ -54,6 +70,8 @@ static enum seqb_status advance_check(const struct ha_counter *counter,
     const int64_t highest = counter_highest(counter);
     const int64_t bound = counter_bound(counter);
 
+    if (check_classes(counter, err) != SEQB_OK)
+        return SEQB_INVALID;
     if (to < 1)
         return error_set(err, SEQB_INVALID,
                          "sequence %s: %lld is no number: they are 1 or more",

@@ -74,6 +74,33 @@ enum seqb_status call_claim(struct worker *worker, const char *name,
         err);
 }
 
+enum seqb_status call_purge(struct worker *worker,
+                            const struct seqb_purge *purge, int32_t *deleted,
+                            struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(worker);
+
+    return call_end(worker, backend->ops->purge(backend, purge, deleted, err),
+                    err);
+}
+
+enum seqb_status call_clock(struct worker *worker, int64_t *out_ms,
+                            struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(worker);
+
+    return call_end(worker, backend->ops->clock(backend, out_ms, err), err);
+}
+
+enum seqb_status call_swap(struct worker *worker, const struct seqb_swap *swap,
+                           char *standing, size_t size, struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(worker);
+
+    return call_end(
+        worker, backend->ops->swap(backend, swap, standing, size, err), err);
+}
+
 void call_close(struct worker *worker)
 {
     struct seqb_backend *backend = call_begin(worker);

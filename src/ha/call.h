@@ -21,4 +21,11 @@ enum seqb_status call_install(struct worker *worker,
 enum seqb_status call_claim(struct worker *worker, const char *name,
                             const char *text, char *standing, size_t size,
                             struct seqb_error *err);
+enum seqb_status call_purge(struct worker *worker,
+                            const struct seqb_purge *purge, int32_t *deleted,
+                            struct seqb_error *err);
+enum seqb_status call_clock(struct worker *worker, int64_t *out_ms,
+                            struct seqb_error *err);
+enum seqb_status call_swap(struct worker *worker, const struct seqb_swap *swap,
+                           char *standing, size_t size, struct seqb_error *err);
 void call_close(struct worker *worker);

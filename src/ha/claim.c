@@ -13,15 +13,17 @@
 #define STORE_CLAIM "store"
 #define PLACE_CLAIM "place"
 
+#define TERMS_SIZE 192 /* of what a sequence claims */
+
 static const char *store_name(const struct worker *worker)
 {
     return worker->options->options.name;
 }
 
-/* Whether the store may forget what it was told. */
-static bool store_is_windowed(const struct worker *worker)
+/* Whether the store keeps what it was told: it may forget, or be none. */
+static bool store_remembers(const struct worker *worker)
 {
-    return worker->options->ops->guarantee == SEQB_WINDOWED;
+    return worker->options->ops->guarantee == SEQB_DIRECT;
 }
 
 /* "<kind>/<the pool's internal name>" */
@@ -79,8 +81,8 @@ enum seqb_status claim_identify(struct worker *worker, struct layout_store *out,
 {
     char id[LAYOUT_STORE_SIZE];
 
-    if (store_is_windowed(worker))
-        (void)text_copy(id, sizeof id, store_name(worker));
+    if (!store_remembers(worker))
+        layout_store_name(worker->options, id, sizeof id);
     else if (id_make(id, sizeof id, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
     return call_claim(worker, STORE_CLAIM, id, out->id, sizeof out->id, err);
@@ -92,11 +94,14 @@ static enum seqb_status verify_id(struct worker *worker, const char *expected,
                                   struct seqb_error *err)
 {
     const char *name = store_name(worker);
+    char own[LAYOUT_STORE_SIZE];
     char id[LAYOUT_STORE_SIZE];
-    const enum seqb_status status =
-        call_claim(worker, STORE_CLAIM, store_is_windowed(worker) ? name : NULL,
-                   id, sizeof id, err);
+    enum seqb_status status;
 
+    layout_store_name(worker->options, own, sizeof own);
+    status =
+        call_claim(worker, STORE_CLAIM, store_remembers(worker) ? NULL : own,
+                   id, sizeof id, err);
     if (status != SEQB_OK)
         return status;
     /* "": an authority that leases nothing, so that any store will do. */
@@ -246,21 +251,22 @@ enum seqb_status claim_migrated(struct worker *worker,
                                 struct seqb_error *err)
 {
     char claim[SEQB_COUNTER_SIZE];
-    char text[64];
+    char text[TERMS_SIZE];
     char standing[SEQB_CLAIM_SIZE];
     enum seqb_status status;
 
     sequence_claim_name(counter, counter->pool->options->generation, claim,
                         sizeof claim);
-    (void)text_format(text, sizeof text, "memory_bits=%d",
-                      (int)counter->memory_bits);
+    (void)text_format(text, sizeof text, "memory_bits=%d%s",
+                      (int)counter->memory_bits,
+                      counter->terms == NULL ? "" : counter->terms->claim);
     status = call_claim(worker, claim, text, standing, sizeof standing, err);
     if (status != SEQB_OK || strcmp(standing, text) == 0)
         return status;
     return error_set(err, SEQB_LAYOUT,
                      "sequence %s in backend %s was used with %s and is "
                      "configured with %s; nothing was changed; put the "
-                     "setting back, other bits would issue old numbers again",
+                     "settings back, others would issue old numbers again",
                      counter->key, store_name(worker), standing, text);
 }
 
@@ -299,7 +305,7 @@ enum seqb_status claim_sequence(struct worker *worker,
     enum seqb_status status = SEQB_OK;
 
     /* One that may forget is no witness. */
-    if (counter->pool->options->generation > 1 && !store_is_windowed(worker))
+    if (counter->pool->options->generation > 1 && store_remembers(worker))
         status = check_history(worker, counter, err);
     return status == SEQB_OK ? claim_migrated(worker, counter, err) : status;
 }

@@ -17,6 +17,18 @@
  * this, not at every tick. */
 #define SLOT_REST_MS 100
 
+/* One that has given all of this ms: in the next one. */
+#define SLOT_AGAIN_MS 1
+
+/* When the slot that was answered may be asked again. */
+static int64_t slot_rest_until(const struct slot *slot)
+{
+    if (slot->why == NULL)
+        return 0;
+    return clock_now_ms() +
+           (slot->why->status == SEQB_AGAIN ? SLOT_AGAIN_MS : SLOT_REST_MS);
+}
+
 static bool slot_is_open(const struct slot *slot, int64_t now_ms)
 {
     return !slot->is_busy && slot->closed == SEQB_OK && slot->at_ms <= now_ms;
@@ -30,7 +42,7 @@ static int64_t max_of(int64_t a, int64_t b)
 /* A direct store that grants what its counter gave before has forgotten. */
 static int64_t slot_own_floor(const struct slot *slot)
 {
-    return slot->is_windowed ? 0 : slot->last;
+    return slot_class(slot) == SEQB_DIRECT ? slot->last : 0;
 }
 
 static int64_t slot_level_floor(const struct slot *slot, int64_t want)
@@ -40,9 +52,10 @@ static int64_t slot_level_floor(const struct slot *slot, int64_t want)
     const enum seqb_guarantee class = slot_class(slot);
     const int64_t highest =
         class == SEQB_WINDOWED
-            ? layout_window_max(options->bits, counter->memory_bits,
-                                options->window_bits)
-            : layout_counter_max(options->bits, counter->memory_bits);
+            ? layout_window_max(counter_spent_bits(counter),
+                                counter->memory_bits, options->window_bits)
+            : layout_counter_max(counter_spent_bits(counter),
+                                 counter->memory_bits);
 
     return fence_level_floor(class, counter->level[class], highest, want);
 }
@@ -82,6 +95,8 @@ static void slot_note(struct slot *slot)
         counter->level[class] = max_of(counter->level[class], level);
         return;
     }
+    if (why->status == SEQB_AGAIN)
+        return; /* nothing is wrong */
     slot->reason = text_copy_of(why->text);
     if (why->status == SEQB_EXHAUSTED || why->status == SEQB_LAYOUT)
         slot->closed = why->status;
@@ -130,7 +145,7 @@ static void slot_done(struct slot *slot)
     /* Only now: runs between a slot and a ring would be asked for again. */
     pthread_mutex_lock(&counter->pool->lock);
     slot->is_busy = false;
-    slot->at_ms = slot->why == NULL ? 0 : clock_now_ms() + SLOT_REST_MS;
+    slot->at_ms = slot_rest_until(slot);
     if (counter->advancing > 0)
         pthread_cond_broadcast(&counter->pool->answered);
     pthread_mutex_unlock(&counter->pool->lock);
@@ -144,6 +159,7 @@ static void slot_init(struct ha_counter *counter, int32_t i)
         .counter = counter,
         .partition = (int16_t)i,
         .is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED,
+        .is_local = worker->options->ops->guarantee == SEQB_LOCAL,
         .done = slot_done,
         .mark = FENCE_NOTHING,
     };
@@ -182,6 +198,7 @@ void ha_counter_free(struct ha_counter *counter)
         free(counter->slots[i].reason);
     }
     free(counter->sample);
+    free(counter->purge);
     free(counter);
 }
 
@@ -349,8 +366,8 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
 
     if (slot->closed != SEQB_OK || pool_state_is_usable(member->state)) {
         /* One that has closed may still be busy with telling so. */
-        if (slot->closed == SEQB_OK &&
-            (slot_is_open(slot, now_ms) || slot->is_busy))
+        if (slot->closed == SEQB_OK && (slot_is_open(slot, now_ms) ||
+                                        slot->is_busy || slot->reason == NULL))
             return NULL;
         return slot->reason != NULL ? slot->reason
                                     : seqb_status_text(slot->closed);
@@ -399,11 +416,35 @@ enum seqb_status ha_counter_outlook(struct ha_counter *counter,
     return status;
 }
 
+struct bits_layout slot_local_bits(const struct slot *slot)
+{
+    const struct seqb_backend_options *options =
+        &slot->counter->pool->workers[slot->partition]->options->options;
+
+    return (struct bits_layout){.epoch_ms = options->epoch_ms,
+                                .unit_ms = 1,
+                                .time = options->time_bits,
+                                .shard = options->worker_bits,
+                                .counter = options->counter_bits};
+}
+
 void ha_counter_decode(const struct ha_counter *counter, int64_t value,
                        struct seqb_decoded *out)
 {
+    const struct slot *slot;
+    struct bits_layout bits;
+    struct bits_parts parts;
+
     layout_decode(value, counter->pool->options->bits, counter->memory_bits,
                   out);
+    slot = &counter->slots[out->partition];
+    if (!slot->is_local)
+        return;
+    bits = slot_local_bits(slot);
+    bits_take_apart(&bits, out->counter, &parts);
+    out->time_ms = parts.time_ms;
+    out->worker = parts.shard;
+    out->number = parts.counter;
 }
 
 void ha_counter_hold(struct ha_counter *counter, int64_t number)
@@ -423,6 +464,20 @@ void ha_counter_hold(struct ha_counter *counter, int64_t number)
     slot->last = max_of(slot->last, decoded.counter);
     counter->level[class] = max_of(counter->level[class], level);
     pthread_mutex_unlock(&counter->pool->lock);
+}
+
+bool ha_counter_is_local(const struct ha_counter *counter)
+{
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        if (counter->slots[i].is_local)
+            return true;
+    }
+    return false;
+}
+
+struct ha_pool *ha_counter_pool(const struct ha_counter *counter)
+{
+    return counter->pool;
 }
 
 uint32_t ha_counter_partitions(const struct ha_counter *counter)

@@ -19,6 +19,8 @@ enum fence_verdict fence_judge(enum seqb_guarantee guarantee,
 {
     const bool is_windowed = guarantee == SEQB_WINDOWED;
 
+    if (reply->status == SEQB_FENCED && guarantee == SEQB_LOCAL)
+        return FENCE_FAIL; /* the lease of its worker id has ended */
     if (reply->status == SEQB_FENCED)
         return is_windowed ? FENCE_WINDOW : FENCE_RAISE;
     if (reply->status == SEQB_EXHAUSTED)
@@ -66,7 +68,8 @@ int64_t fence_level_floor(enum seqb_guarantee guarantee, int64_t level,
                             ? FENCE_LAG_WINDOWS
                             : FENCE_LAG_VALUES + 4 * want;
 
-    if (level > highest / 2)
+    /* Where values are made of the time, their clocks keep them near. */
+    if (guarantee == SEQB_LOCAL || level > highest / 2)
         return 0;
     return level > lag ? level - lag : 0;
 }

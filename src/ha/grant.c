@@ -4,6 +4,7 @@
 
 #include "ha/call.h"
 #include "ha/claim.h"
+#include "ha/tenant.h"
 #include "ha/window.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
@@ -33,8 +34,8 @@ static int64_t slot_window_max(const struct slot *slot)
 {
     const struct ha_pool_options *pool = slot->counter->pool->options;
 
-    return layout_window_max(pool->bits, slot->counter->memory_bits,
-                             pool->window_bits);
+    return layout_window_max(counter_spent_bits(slot->counter),
+                             slot->counter->memory_bits, pool->window_bits);
 }
 
 static int64_t slot_limit(const struct slot *slot)
@@ -46,18 +47,21 @@ static int64_t slot_limit(const struct slot *slot)
         return slot_window_max(slot);
     if (slot->is_windowed)
         return (int64_t)1 << pool->window_bits;
-    return layout_counter_max(pool->bits, memory_bits);
+    return layout_counter_max(counter_spent_bits(slot->counter), memory_bits);
 }
 
 static void slot_name(const struct slot *slot, char *out, size_t size)
 {
     const struct ha_pool_options *pool = slot->counter->pool->options;
+    const int64_t digits = slot->counter->stamp.digits;
     const char *lease = slot->is_ticket ? "ticket/" : "window/";
     char name[LAYOUT_POOL_SIZE];
 
     layout_internal_name(pool->name, pool->generation, name, sizeof name);
     (void)text_format(out, size, "%s%s/%d/%s", slot->is_lease ? lease : "",
                       name, (int)slot->partition, slot->counter->key);
+    if (digits != 0)
+        (void)text_append(out, size, "@%lld", (long long)digits);
 }
 
 /* Answers the slots of pools that do not ask this backend now; returns how
@@ -121,10 +125,12 @@ static bool grant_reserve(struct worker *worker, size_t n)
         struct slot *slot = worker->batch[i];
 
         slot_name(slot, worker->names[i], sizeof worker->names[i]);
-        worker->requests[i] = (struct seqb_request){.counter = worker->names[i],
-                                                    .want = slot->want,
-                                                    .limit = slot_limit(slot),
-                                                    .window = SEQB_NO_WINDOW};
+        worker->requests[i] =
+            (struct seqb_request){.counter = worker->names[i],
+                                  .want = slot->want,
+                                  .limit = slot_limit(slot),
+                                  .begins_ms = slot->counter->stamp.begins_ms,
+                                  .window = SEQB_NO_WINDOW};
     }
     if (call_reserve(worker, n, &err) == SEQB_OK) {
         worker_note(worker, NULL, clock_now_us() - start_us);
@@ -197,6 +203,17 @@ static void tell_raised(const struct worker *worker, const struct slot *slot,
     events_tell(worker->events, &event);
 }
 
+/* Whether others may be about to purge the slot's stamp, or have done so: to
+ * raise it would make it anew. See purge.c for how far clocks differ. */
+static bool is_over(const struct worker *worker, const struct slot *slot)
+{
+    const struct ha_counter *counter = slot->counter;
+
+    return counter->stamp.digits != 0 &&
+           worker_latest_ms(worker) - counter->stamp.ends_ms >
+               counter->terms->keep_ms / 2;
+}
+
 /* Raises and binds a direct counter whose store changed, or whose block lay
  * at or below the slot's floor. */
 static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
@@ -213,13 +230,31 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
         .limit = reply->limit,
         .base_gap = failover_gap,
         .base_floor = base_floor(worker, slot, failover_gap),
+        .base_ms = worker_base_ms(worker),
     };
     int64_t value;
-    const enum seqb_status status = call_raise(worker, &raise, &value, err);
+    enum seqb_status status;
 
+    if (is_over(worker, slot))
+        return error_set(err, SEQB_EXHAUSTED, "counter %s: the period is over",
+                         reply->counter);
+    status = call_raise(worker, &raise, &value, err);
     if (status == SEQB_OK)
         tell_raised(worker, slot, reply, value);
     return status;
+}
+
+/* How long a windowed cell is of use: until its stamp is over, and then as long
+ * as some broker's clock may say that it is not. */
+static int64_t slot_keep_s(const struct slot *slot)
+{
+    const struct ha_counter *counter = slot->counter;
+    int64_t left_ms;
+
+    if (counter->stamp.digits == 0)
+        return 0;
+    left_ms = counter->stamp.ends_ms - clock_wall_ms();
+    return (max_of(left_ms, 0) + counter->terms->keep_ms) / 1000 + 1;
 }
 
 /* Drops a cell whose window fell behind. */
@@ -241,7 +276,8 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
                                     struct seqb_error *err)
 {
     struct seqb_window window = {.counter = reply->counter,
-                                 .size = reply->limit};
+                                 .size = reply->limit,
+                                 .keep_s = slot_keep_s(slot)};
     int64_t standing;
     enum seqb_status status =
         window_take(slot, fence_window_floor(&slot->mark, slot->floor, reply),
@@ -277,6 +313,8 @@ static void grant_accept(struct worker *worker, struct slot *slot,
         worker->highest = slot->mark.value;
     if (slot->is_windowed)
         slot->block.first |= reply->window << window_bits;
+    if (worker->tenant != NULL)
+        tenant_used(worker->tenant, slot->mark.value);
     grant_answer(slot, NULL);
 }
 
@@ -323,6 +361,12 @@ static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
         worker_fail(worker, err, 0);
         return SEQB_PROTOCOL;
     }
+    /* Its time has to go on: that is for another call. */
+    if (reply->status == SEQB_AGAIN && guarantee == SEQB_LOCAL) {
+        *err = reply->error;
+        grant_answer(slot, err);
+        return SEQB_OK;
+    }
     switch (verdict) {
     case FENCE_ACCEPT:
         grant_accept(worker, slot, reply);
@@ -357,6 +401,16 @@ static size_t grant_settle(struct worker *worker, size_t n)
     return left;
 }
 
+/* Now and then, where the store is known to answer: its wall clock. */
+static void grant_look(struct worker *worker)
+{
+    struct seqb_error err;
+
+    if (worker->backend != NULL && worker_clock_is_due(worker) &&
+        worker_see_clock(worker, &err) != SEQB_OK)
+        worker_fail(worker, &err, 0);
+}
+
 void grant_run(struct worker *worker, size_t n)
 {
     const int64_t start_us = clock_now_us();
@@ -376,10 +430,15 @@ void grant_run(struct worker *worker, size_t n)
     /* All were refused, by claims that were read: the backend is well. */
     if (n == 0 && worker->backend != NULL)
         worker_note(worker, NULL, clock_now_us() - start_us);
+    if (n > 0 && !tenant_is_ready(worker, &err)) {
+        answer_all(worker, n, &err);
+        return;
+    }
     for (int round = 0; n > 0 && round < GRANT_ROUNDS; round++) {
         if (!grant_reserve(worker, n))
             return;
         n = grant_settle(worker, n);
+        grant_look(worker);
         if (n > 0 && worker->backend == NULL)
             break;
     }

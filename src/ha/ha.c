@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ha/startup.h"
+#include "ha/tenant.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -50,7 +51,7 @@ static void pool_assemble(struct ha *ha, struct ha_pool *pool,
 static int64_t ha_judge(void *context, int64_t now_ms)
 {
     struct ha *ha = context;
-    int64_t soonest_ms = INT64_MAX;
+    int64_t soonest_ms = tenants_judge(ha, now_ms);
 
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         const int64_t next_ms = worker_judge(&ha->workers[i], now_ms);
@@ -85,6 +86,7 @@ static enum seqb_status backend_assemble(struct ha *ha, size_t i,
 static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
 {
     const struct ha_options *options = ha->options;
+    enum seqb_status status;
 
     if (watchdog_open(ha_judge, ha, &ha->watchdog, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
@@ -94,6 +96,9 @@ static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
     }
     for (size_t i = 0; i < options->pool_count; i++)
         pool_assemble(ha, &ha->pools[i], &options->pools[i]);
+    status = tenants_make(ha, err);
+    if (status != SEQB_OK)
+        return status;
     for (size_t i = 0; i < options->backend_count; i++) {
         if (ha->workers[i].duty_count == 0)
             return error_set(err, SEQB_CONFIG, "backend %s is used by no pool",
@@ -136,6 +141,8 @@ void ha_close(struct ha *ha)
 {
     if (ha == NULL)
         return;
+    if (ha->workers != NULL)
+        tenants_end(ha);
     for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
          i++)
         worker_stop(&ha->workers[i]);
@@ -143,6 +150,8 @@ void ha_close(struct ha *ha)
          i++)
         worker_join(&ha->workers[i]);
     watchdog_close(ha->watchdog);
+    if (ha->workers != NULL)
+        tenants_free(ha);
     for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
          i++)
         worker_fini(&ha->workers[i]);
@@ -187,6 +196,7 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
     *out = (struct seqb_partition_status){
         .partition = i < pool->pool.partitions ? i : -1,
         .is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED,
+        .is_local = worker->options->ops->guarantee == SEQB_LOCAL,
         .is_authority = worker == pool->authority,
         .state = member->state,
         .since_ms = now_ms - member->since_ms,
@@ -196,6 +206,7 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
         .errors = member->errors,
         .slow = member->slow,
         .ejections = member->ejections,
+        .clock_ms = worker_clock_ahead_ms(worker),
     };
     (void)text_copy(out->pool, sizeof out->pool, pool->options->name);
     (void)text_copy(out->backend, sizeof out->backend,

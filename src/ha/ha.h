@@ -26,6 +26,7 @@ struct ha_counter;
 struct ha_backend_options {
     const struct seqb_backend_ops *ops;
     struct seqb_backend_options options; /* `create` is set by ha */
+    int32_t lease_ms;                    /* of a worker id, if it is local */
 };
 
 enum ha_rescue {
@@ -55,6 +56,7 @@ struct ha_options {
     const struct ha_pool_options *pools;
     size_t pool_count;
     int32_t open_timeout_ms; /* how long ha_open waits for the backends */
+    const char *broker;      /* its name, for who asks who holds a worker id */
 };
 
 /* The answer to one ask, as numbers: run j begins at first + j * step and holds
@@ -146,6 +148,38 @@ void ha_counter_free(struct ha_counter *counter);
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err);
 
+/* What a counter has besides a key, if that is more than usual. */
+struct ha_terms {
+    const char *claim;  /* claimed after the memory bits, " period=day"; "" */
+    int32_t value_bits; /* its numbers are below 2^value_bits; 63 is usual */
+    int64_t keep_ms;    /* its stamps are kept so long after they are over */
+};
+
+/* Before it is admitted or asked first. `claim` must outlive it. */
+void ha_counter_agree(struct ha_counter *counter, const struct ha_terms *terms);
+
+/* A period, of which a counter is in the stores: "KEY@DIGITS". */
+struct ha_stamp {
+    int64_t digits; /* 0: none */
+    int64_t begins_ms;
+    int64_t ends_ms;
+};
+
+/*
+ * Makes it the counter of another stamp, as new as it was when it was made.
+ * False, and nothing is changed, while anything is under way for it. Nobody
+ * else may use it in this call.
+ */
+bool ha_counter_restamp(struct ha_counter *counter,
+                        const struct ha_stamp *stamp);
+
+/*
+ * The stamps before `keep` are over: has every direct store forget some of the
+ * counters of its key, in the background; to be called now and then. What is
+ * forgotten in one call was noted in an earlier one.
+ */
+void ha_counter_purge(struct ha_counter *counter, const struct ha_stamp *keep);
+
 /* Whether its pool had another layout before, with sequences of then. */
 bool ha_counter_has_past(const struct ha_counter *counter);
 
@@ -190,6 +224,9 @@ void ha_counter_hold(struct ha_counter *counter, int64_t number);
 void ha_counter_decode(const struct ha_counter *counter, int64_t value,
                        struct seqb_decoded *out);
 
+/* Whether some partition of its pool makes its numbers of the time. */
+bool ha_counter_is_local(const struct ha_counter *counter);
+struct ha_pool *ha_counter_pool(const struct ha_counter *counter);
 uint32_t ha_counter_partitions(const struct ha_counter *counter);
 const char *ha_counter_key(const struct ha_counter *counter);
 const char *ha_counter_pool_name(const struct ha_counter *counter);
@@ -212,6 +249,36 @@ enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
 
 /* See seqb_sequence_status. */
 int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms);
+
+/* A value that a store keeps. */
+struct ha_entry {
+    int32_t backend; /* index of a direct one */
+    const char *name;
+    int64_t value; /* >= 0; 0 only looks */
+};
+
+/*
+ * Keeps the highest value ever kept under the name: what stands there becomes
+ * at least `value`, durably, and is told. No counter is touched. Waits until
+ * `until_ms`. SEQB_UNAVAILABLE, with the reason; SEQB_CLOSED, SEQB_NO_MEMORY.
+ */
+enum seqb_status ha_note(struct ha *ha, const struct ha_entry *entry,
+                         int64_t until_ms, int64_t *standing,
+                         struct seqb_error *err);
+
+/*
+ * The wall clocks of the stores, of those that have one and were seen: the
+ * middle one of them, so that no single one that is wrong leads or stops a
+ * broker; and how many there are. Each is read when its store is connected, and
+ * now and then when it is used; as ms to be added to our boot clock, by which
+ * it goes on in between, so that no step of our wall clock is one of theirs.
+ */
+int32_t ha_clocks(struct ha *ha, int64_t *wall_ms);
+
+/* See seqb_workers. */
+enum seqb_status ha_workers(struct ha *ha, struct seqb_worker *out,
+                            size_t capacity, size_t *count,
+                            struct seqb_error *err);
 
 /* See seqb_command and seqb_health. */
 enum seqb_status ha_command(struct ha *ha, const char *pool, int32_t partition,

@@ -95,8 +95,9 @@ static enum seqb_status inspection_look_for(struct inspection *inspection,
             SEQB_OK)
             return err->status;
         store->is_reached = true;
-        if (store->is_windowed) /* as in a layout */
-            (void)text_copy(store->id, sizeof store->id, store->backend);
+        if (layout_is_named(store)) /* as in a layout */
+            layout_store_name(&inspection->options, store->id,
+                              sizeof store->id);
         inspection_place(inspection, pool->options, store);
         if (claim_check_retired(&inspection->worker, pool->options, err) !=
             SEQB_OK)
@@ -149,7 +150,8 @@ static void pool_add(struct inspector *inspector, struct inspect_pool *pool,
     pool->backends[member] = backend;
     pool->stores.stores[member] = (struct layout_store){
         .backend = options->options.name,
-        .is_windowed = options->ops->guarantee == SEQB_WINDOWED};
+        .is_windowed = options->ops->guarantee == SEQB_WINDOWED,
+        .is_local = options->ops->guarantee == SEQB_LOCAL};
     if (partition < 0 && found->pool[0] != '\0')
         return;
     found->partition = partition;
@@ -198,6 +200,7 @@ static enum seqb_status backend_assemble(struct inspector *inspector, size_t i,
     inspection->found = found;
     found->partition = -1;
     found->is_windowed = inspection->options.ops->guarantee == SEQB_WINDOWED;
+    found->is_local = inspection->options.ops->guarantee == SEQB_LOCAL;
     (void)text_copy(found->backend, sizeof found->backend,
                     inspection->options.options.name);
     (void)text_copy(found->engine, sizeof found->engine,

@@ -64,7 +64,8 @@ static void check_strangers(const struct inspect_pool *pool,
         const struct layout_store *store = &pool->stores.stores[i];
         struct seqb_error err;
 
-        if (!store->is_reached || store->is_windowed || store->id[0] != '\0')
+        if (!store->is_reached || layout_is_named(store) ||
+            store->id[0] != '\0')
             continue;
         (void)error_set(&err, SEQB_LAYOUT,
                         "backend %s is new and empty, but backend %s says "
@@ -162,6 +163,38 @@ static bool has_windows(const struct inspect_pool *pool)
     return false;
 }
 
+static bool has_worker_ids(const struct inspect_pool *pool)
+{
+    for (int32_t i = 0; i < pool->stores.partitions; i++) {
+        if (pool->stores.stores[i].is_local)
+            return true;
+    }
+    return false;
+}
+
+/* What the pool lacks without its authority. */
+static void warn_of_leases(const struct inspect_pool *pool,
+                           const struct seqb_probe_listener *listener)
+{
+    const char *name = pool->options->name;
+    const char *authority = found_of(pool, pool->stores.authority)->backend;
+    char line[LINE_SIZE];
+
+    (void)text_format(line, sizeof line,
+                      "pool %s: all windows come from one authority, %s: "
+                      "without it the windowed partitions last as long as "
+                      "their spare windows",
+                      name, authority);
+    if (has_windows(pool))
+        warn(listener, line);
+    (void)text_format(line, sizeof line,
+                      "pool %s: all worker ids come from one authority, %s: "
+                      "without it the snowflakes last as long as a lease",
+                      name, authority);
+    if (has_worker_ids(pool))
+        warn(listener, line);
+}
+
 /* The partition that fails together with the authority, -1 if none does. */
 static int32_t partition_beside(const struct inspect_pool *pool,
                                 int32_t authority)
@@ -181,14 +214,9 @@ static void warn_of_authority(const struct inspect_pool *pool,
     char line[LINE_SIZE];
     int32_t beside;
 
-    if (authority < 0 || !has_windows(pool))
+    if (authority < 0 || (!has_windows(pool) && !has_worker_ids(pool)))
         return;
-    (void)text_format(line, sizeof line,
-                      "pool %s: all windows come from one authority, %s: "
-                      "without it the windowed partitions last as long as "
-                      "their spare windows",
-                      name, found_of(pool, authority)->backend);
-    warn(listener, line);
+    warn_of_leases(pool, listener);
     beside = partition_beside(pool, authority);
     if (beside < 0)
         return;

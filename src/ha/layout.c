@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "period/period.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* What a layout without windows says: its authority leases nothing. */
+/* What a layout without leases says. */
 #define NO_AUTHORITY "none"
 
 int64_t layout_counter_max(int32_t bits, int32_t memory_bits)
@@ -23,7 +24,9 @@ int64_t layout_counter_max(int32_t bits, int32_t memory_bits)
 int64_t layout_window_max(int32_t bits, int32_t memory_bits,
                           int32_t window_bits)
 {
-    return INT64_MAX >> (bits + memory_bits + window_bits);
+    const int32_t spent = bits + memory_bits + window_bits;
+
+    return spent < BITS_ALL ? INT64_MAX >> spent : 0;
 }
 
 int64_t layout_number(int64_t v, int32_t partition, int32_t bits,
@@ -54,10 +57,32 @@ void layout_internal_name(const char *pool, int32_t generation, char *out,
         (void)text_copy(out, size, pool);
 }
 
+void layout_store_name(const struct ha_backend_options *backend, char *out,
+                       size_t size)
+{
+    const struct seqb_backend_options *options = &backend->options;
+
+    (void)text_copy(out, size, options->name);
+    if (backend->ops->guarantee == SEQB_LOCAL)
+        (void)text_append(out, size, ":%d|%d|%d@%lld", (int)options->time_bits,
+                          (int)options->worker_bits, (int)options->counter_bits,
+                          (long long)options->epoch_ms);
+}
+
 static bool has_windowed(const struct layout_stores *stores)
 {
     for (int32_t i = 0; i < stores->partitions; i++) {
         if (stores->stores[i].is_windowed)
+            return true;
+    }
+    return false;
+}
+
+/* Of windows, or of worker ids. */
+static bool has_leases(const struct layout_stores *stores)
+{
+    for (int32_t i = 0; i < stores->partitions; i++) {
+        if (layout_is_named(&stores->stores[i]))
             return true;
     }
     return false;
@@ -69,7 +94,7 @@ enum seqb_status layout_compose(const struct ha_pool_options *pool,
 {
     char name[LAYOUT_POOL_SIZE];
     const bool is_windowed = has_windowed(stores);
-    const char *authority = is_windowed && stores->authority >= 0
+    const char *authority = has_leases(stores) && stores->authority >= 0
                                 ? stores->stores[stores->authority].id
                                 : NO_AUTHORITY;
     bool fits;
@@ -113,7 +138,7 @@ enum seqb_status layout_not_migrated(const struct ha_pool_options *pool,
 
 static bool is_known(const struct layout_store *store)
 {
-    return store->is_reached && !store->is_windowed && store->id[0] != '\0';
+    return store->is_reached && !layout_is_named(store) && store->id[0] != '\0';
 }
 
 bool layout_find_twins(const struct layout_stores *stores,

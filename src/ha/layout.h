@@ -19,7 +19,7 @@
 /* The largest counter value whose numbers fit in 63 bits. */
 int64_t layout_counter_max(int32_t bits, int32_t memory_bits);
 
-/* The largest window whose numbers fit. */
+/* The largest window whose numbers fit; 0: none does. */
 int64_t layout_window_max(int32_t bits, int32_t memory_bits,
                           int32_t window_bits);
 
@@ -43,6 +43,7 @@ void layout_internal_name(const char *pool, int32_t generation, char *out,
 struct layout_store {
     const char *backend; /* its name in the topology */
     bool is_windowed;
+    bool is_local;
     bool is_reached;
     char id[LAYOUT_STORE_SIZE];    /* what it says it is, "" if unclaimed */
     char place[LAYOUT_STORE_SIZE]; /* "<pool>/<partition>" it stands in, or
@@ -59,9 +60,18 @@ struct layout_stores {
     int32_t authority; /* index of the authority's; -1: none */
 };
 
+/* A store that keeps no id goes by a name that its backend's settings give: a
+ * windowed one by the backend's, a local one by its bits and epoch as well. */
+static inline bool layout_is_named(const struct layout_store *store)
+{
+    return store->is_windowed || store->is_local;
+}
+void layout_store_name(const struct ha_backend_options *backend, char *out,
+                       size_t size);
+
 /*
- * The layout as text, as every store of the pool keeps it. A windowed store
- * goes by its backend's name, since it may forget; a direct one by its id.
+ * The layout as text, as every store of the pool keeps it. A direct store goes
+ * by its id, the others by their names.
  */
 enum seqb_status layout_compose(const struct ha_pool_options *pool,
                                 const struct layout_stores *stores, char *out,

@@ -26,6 +26,11 @@ static enum seqb_status member_add(struct migrate_side *side,
 {
     const int32_t member = side->pool.members++;
 
+    if (backend->ops->guarantee == SEQB_LOCAL)
+        return error_set(err, SEQB_INVALID,
+                         "pool %s: backend %s makes its numbers of the time: a "
+                         "pool with it cannot be migrated",
+                         side->name, backend->options.name);
     side->pool.workers[member] = &side->workers[member];
     side->stores.stores[member] = (struct layout_store){
         .backend = backend->options.name,
@@ -285,7 +290,9 @@ enum seqb_status counter_take(const struct migrate_counter *counter,
     const struct seqb_raise raise = {.counter = counter->name,
                                      .gap = counter->gap,
                                      .limit = limit,
-                                     .base_gap = counter->base_gap};
+                                     .base_gap = counter->base_gap,
+                                     .base_ms =
+                                         worker_base_ms(counter->worker)};
     enum seqb_status status = take_once(counter, limit, out, err);
 
     for (int round = 1; round < TAKE_ROUNDS; round++) {
@@ -309,7 +316,9 @@ enum seqb_status counter_raise(const struct migrate_counter *counter,
                                      .floor = floor,
                                      .gap = counter->gap,
                                      .limit = limit,
-                                     .base_gap = counter->base_gap};
+                                     .base_gap = counter->base_gap,
+                                     .base_ms =
+                                         worker_base_ms(counter->worker)};
 
     return raise_by(counter, &raise, err);
 }

@@ -123,6 +123,10 @@ void pool_hold(struct pool *pool, int32_t i, int64_t until_ms);
 
 void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms);
 
+/* What a member in quarantine lacked is there: it is probed now. False if it
+ * is in none. */
+bool pool_hasten(struct pool *pool, int32_t i, int64_t now_ms);
+
 /*
  * Somebody waits and no partition outside `skip` is usable: of those that
  * rest, an authority among them, the least recently probed is probed now,

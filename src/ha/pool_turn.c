@@ -95,6 +95,17 @@ void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms)
     pool->member[i].last_probe_ms = now_ms;
 }
 
+bool pool_hasten(struct pool *pool, int32_t i, int64_t now_ms)
+{
+    struct pool_member *member = &pool->member[i];
+
+    if (member->state != SEQB_PARTITION_QUARANTINED)
+        return false;
+    member->next_probe_ms = now_ms;
+    member->is_urged = true;
+    return true;
+}
+
 static bool may_be_urged(const struct pool_member *member, int64_t now_ms)
 {
     return member->state == SEQB_PARTITION_QUARANTINED &&

@@ -5,15 +5,16 @@
 
 #include <stdlib.h>
 
+#include "platform/clock.h"
 #include "platform/text.h"
 
 /* With the pool's lock held. Partitions are kept near one level, so that the
  * highest value of a class is as good as every one's: one that rests will be
  * raised to it. */
-static void counter_tops(const struct ha_counter *counter, int64_t top[2])
+static void counter_tops(const struct ha_counter *counter, int64_t top[CLASSES])
 {
-    top[SEQB_DIRECT] = 0;
-    top[SEQB_WINDOWED] = 0;
+    for (size_t i = 0; i < CLASSES; i++)
+        top[i] = 0;
     for (int32_t i = 0; i < counter->partitions; i++) {
         const struct slot *slot = &counter->slots[i];
 
@@ -24,7 +25,7 @@ static void counter_tops(const struct ha_counter *counter, int64_t top[2])
 
 /* By class to by partition. */
 static void values_spread(const struct ha_counter *counter,
-                          const int64_t by_class[2], int64_t *out)
+                          const int64_t by_class[CLASSES], int64_t *out)
 {
     for (int32_t i = 0; i < counter->partitions; i++)
         out[i] = by_class[slot_class(&counter->slots[i])];
@@ -55,8 +56,8 @@ static void counter_sample(struct ha_counter *counter, int64_t now_ms)
 static int64_t counter_end_ms(const struct ha_counter *counter)
 {
     const int64_t limit =
-        layout_counter_max(counter->pool->options->bits, counter->memory_bits);
-    int64_t top[2];
+        layout_counter_max(counter_spent_bits(counter), counter->memory_bits);
+    int64_t top[CLASSES];
     int64_t now[HA_PARTITIONS_MAX];
 
     counter_tops(counter, top);
@@ -73,7 +74,7 @@ void sample_jump(struct slot *slot)
 {
     struct ha_counter *counter = slot->counter;
     const enum seqb_guarantee class = slot_class(slot);
-    int64_t top[2];
+    int64_t top[CLASSES];
 
     if (!slot->was_raised || counter->sample == NULL ||
         counter->sample->tops[class] == 0)
@@ -125,8 +126,30 @@ void sample_tell(const struct ha_counter *counter, int64_t end_ms)
     events_tell(counter->pool->workers[0]->events, &event);
 }
 
+/* Values that are made of time end with it, however few are taken. */
+static int64_t time_end_ms(const struct ha_counter *counter)
+{
+    int64_t soonest_ms = FORECAST_NEVER;
+
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        const struct slot *slot = &counter->slots[i];
+        struct bits_layout bits;
+        int64_t end_ms;
+
+        if (!slot->is_local)
+            continue;
+        bits = slot_local_bits(slot);
+        end_ms = bits_end_ms(&bits);
+        if (end_ms < soonest_ms)
+            soonest_ms = end_ms;
+    }
+    return soonest_ms == FORECAST_NEVER ? soonest_ms
+                                        : soonest_ms - clock_wall_ms();
+}
+
 int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms)
 {
+    const int64_t time_ms = time_end_ms(counter);
     int64_t end_ms = FORECAST_NEVER;
 
     pthread_mutex_lock(&counter->pool->lock);
@@ -136,5 +159,5 @@ int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms)
         end_ms = counter_end_ms(counter);
     }
     pthread_mutex_unlock(&counter->pool->lock);
-    return end_ms;
+    return time_ms < end_ms ? time_ms : end_ms;
 }

@@ -11,7 +11,7 @@
 /* Made when the counter is asked first: most of very many never are. */
 struct sample {
     struct forecast forecast;
-    int64_t tops[2]; /* the highest values, by class, when it was taken */
+    int64_t tops[CLASSES]; /* the highest values, by class, when it was taken */
 };
 
 /* A slot was answered, and `last` is still what it was before: if its counter

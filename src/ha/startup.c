@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ha/claim.h"
+#include "ha/tenant.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -140,6 +141,7 @@ static void stores_read(const struct ha_pool *pool,
         memset(store, 0, sizeof *store);
         store->backend = worker->options->options.name;
         store->is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED;
+        store->is_local = worker->options->ops->guarantee == SEQB_LOCAL;
         if (!worker->startup.is_abandoned) {
             store->is_reached = worker->startup.store.is_reached;
             (void)text_copy(store->id, sizeof store->id,
@@ -149,8 +151,8 @@ static void stores_read(const struct ha_pool *pool,
             (void)text_copy(store->place, sizeof store->place,
                             worker->startup.store.place);
         }
-        if (store->is_windowed)
-            (void)text_copy(store->id, sizeof store->id, store->backend);
+        if (layout_is_named(store))
+            layout_store_name(worker->options, store->id, sizeof store->id);
     }
 }
 
@@ -257,7 +259,8 @@ static enum seqb_status check_strangers(const struct ha_pool *pool,
     for (int32_t i = 0; i < stores->count; i++) {
         const struct layout_store *store = &stores->stores[i];
 
-        if (store->is_reached && !store->is_windowed && store->id[0] == '\0')
+        if (store->is_reached && !layout_is_named(store) &&
+            store->id[0] == '\0')
             return error_set(
                 err, SEQB_LAYOUT,
                 "pool %s: backend %s is new and empty, but backend %s says "
@@ -375,12 +378,15 @@ static enum seqb_status verify_all(struct ha *ha, struct seqb_error *err)
 
 enum seqb_status startup_run(struct ha *ha, struct seqb_error *err)
 {
-    for (size_t i = 0; i < ha->options->pool_count; i++) {
-        const enum seqb_status status =
-            pool_settle(&ha->pools[i], ha->options->open_timeout_ms, err);
+    enum seqb_status status;
 
+    for (size_t i = 0; i < ha->options->pool_count; i++) {
+        status = pool_settle(&ha->pools[i], ha->options->open_timeout_ms, err);
         if (status != SEQB_OK)
             return status;
     }
-    return verify_all(ha, err);
+    status = verify_all(ha, err);
+    if (status == SEQB_OK)
+        tenants_start(ha, clock_now_ms() + ha->options->open_timeout_ms);
+    return status;
 }

@@ -22,6 +22,11 @@
 #include "ha/pool.h"
 #include "ha/server.h"
 #include "ha/watchdog.h"
+#include "period/period.h"
+
+#define CLASSES 3 /* of enum seqb_guarantee */
+
+#define NO_CLOCK INT64_MIN /* of a store, or it was not seen */
 
 #define WORKER_BATCH 64 /* requests in one call of an engine */
 
@@ -32,13 +37,22 @@ struct worker_job {
     struct worker_job *next;
     /* NULL: a slot, to be batched with others. Runs on the worker's thread. */
     void (*call)(struct worker *worker, struct worker_job *job);
+    /* Instead of the call, on the same thread, once that has ended; NULL:
+     * nobody minds. */
+    void (*abandon)(struct worker_job *job);
 };
+
+/* Who leases the worker id of a local engine: see tenant.h. */
+struct tenant;
 
 /* Where the windows of one slot come from: see window.h. */
 struct window_source;
 
 /* What a counter's forecast is made of: see sample.h. */
 struct sample;
+
+/* The forgetting of its old stamps: see purge.c. */
+struct purge;
 
 /* One for each partition of every sequence: small things stand together. */
 struct slot {
@@ -67,6 +81,7 @@ struct slot {
 
     int16_t partition; /* constant, as the next three */
     bool is_windowed;
+    bool is_local;
     bool is_lease;   /* the counter is that of a window source */
     bool is_ticket;  /* a lease of no sequence: it has no claim to compare */
     bool is_busy;    /* guarded by the pool's lock */
@@ -75,6 +90,8 @@ struct slot {
 
 static inline enum seqb_guarantee slot_class(const struct slot *slot)
 {
+    if (slot->is_local)
+        return SEQB_LOCAL;
     return slot->is_windowed ? SEQB_WINDOWED : SEQB_DIRECT;
 }
 
@@ -85,15 +102,19 @@ void slot_ask(struct slot *slot, int64_t want, int64_t now_ms);
 struct ha_counter {
     struct ha_pool *pool;
     struct ha_sink *sink;
-    const char *key; /* behind the slots */
+    const char *key;              /* behind the slots */
+    const struct ha_terms *terms; /* NULL: the usual ones */
+    struct ha_stamp stamp; /* digits 0: none. Changes only while nothing is
+                              under way for it */
+    struct purge *purge;   /* NULL: nothing was purged yet */
     int32_t memory_bits;
     int32_t partitions; /* number of slots; freeing outlives the pool */
     /* The highest value, or window, that any partition of the class granted;
      * guarded by the pool's lock. */
-    int64_t level[2];
+    int64_t level[CLASSES];
     /* By class, and guarded by it too: nothing at or below that value, or
      * window, is used any more, by an operator's order. */
-    int64_t floor[2];
+    int64_t floor[CLASSES];
     int32_t advancing;     /* calls that wait for the pool's `answered` */
     struct sample *sample; /* of sample.c; NULL: it was never asked */
     struct slot slots[];   /* one a partition */
@@ -113,6 +134,19 @@ struct ha_pool {
     char layout[SEQB_CLAIM_SIZE];
     char store_ids[POOL_MEMBERS_MAX][LAYOUT_STORE_SIZE];
 };
+
+/* Bits of a number that are no counter's: those of the partition, and those
+ * that the sequence has no use for. */
+static inline int32_t counter_spent_bits(const struct ha_counter *counter)
+{
+    const int32_t value_bits =
+        counter->terms == NULL ? BITS_ALL : counter->terms->value_bits;
+
+    return counter->pool->options->bits + BITS_ALL - value_bits;
+}
+
+/* How a local engine's values are made up. */
+struct bits_layout slot_local_bits(const struct slot *slot);
 
 /* Counters whose memory bits are claimed in one go. */
 struct admission {
@@ -148,8 +182,9 @@ struct worker {
     struct events *events;         /* NULL: only the log */
     struct server *server;         /* NULL: nothing is known of it */
     struct worker *next_on_server; /* constant after start */
-    int32_t timeout_ms;            /* the shortest of its pools' */
-    struct worker_duty *duties;    /* constant after start */
+    struct tenant *tenant;      /* of a local engine: see tenant.h; else NULL */
+    int32_t timeout_ms;         /* the shortest of its pools' */
+    struct worker_duty *duties; /* constant after start */
     size_t duty_count;
     pthread_t thread;
     bool is_started;
@@ -175,10 +210,15 @@ struct worker {
     _Atomic int64_t well_ms;
     atomic_bool is_doubted;
 
+    /* The store's wall clock less our boot clock, ms; NO_CLOCK. Relaxed,
+     * likewise. */
+    _Atomic int64_t clock_ms;
+
     /* The thread's own. */
     struct seqb_backend *backend; /* NULL: not connected */
     struct watch watch;           /* over the backend's socket */
     bool is_probing;
+    int64_t clock_seen_ms; /* when its clock was looked at last */
     uint64_t connection;   /* counts the connections made */
     uint64_t verified_on;  /* the connection on which claims were compared */
     int64_t highest;       /* value of any direct counter granted, or window */

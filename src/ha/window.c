@@ -9,6 +9,9 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
+/* Of a stamp for which a second window is leased ahead. */
+#define SPARE_LEAST_MS INT64_C(3600000)
+
 struct window_source {
     struct slot lease;        /* the counter of windows at the authority */
     struct worker *authority; /* serves the lease */
@@ -77,6 +80,32 @@ void window_source_free(struct window_source *source)
     free(source);
 }
 
+bool window_is_asked(const struct slot *slot)
+{
+    struct window_source *source = slot->windows;
+    bool is_asked;
+
+    if (source == NULL)
+        return false;
+    pthread_mutex_lock(&source->lock);
+    is_asked = source->is_asked;
+    pthread_mutex_unlock(&source->lock);
+    return is_asked;
+}
+
+void window_renew(struct slot *slot)
+{
+    struct window_source *source = slot->windows;
+
+    if (source == NULL)
+        return;
+    pthread_mutex_lock(&source->lock);
+    source->spare = SEQB_NO_WINDOW;
+    source->lease.mark = FENCE_NOTHING;
+    source_note(source, NULL);
+    pthread_mutex_unlock(&source->lock);
+}
+
 /* With the lock held: asks the authority unless it has been. */
 static void lease_ask(struct window_source *source, int64_t floor)
 {
@@ -117,6 +146,15 @@ static enum seqb_status authority_fails(const struct window_source *source,
                      source->is_asked ? "no answer in time" : why);
 }
 
+/* A short stamp is over before it needs a second window. */
+static bool has_spare(const struct window_source *source)
+{
+    const struct ha_stamp *stamp = &source->lease.counter->stamp;
+
+    return stamp->digits == 0 ||
+           stamp->ends_ms - stamp->begins_ms >= SPARE_LEAST_MS;
+}
+
 static enum seqb_status source_take(struct window_source *source, int64_t floor,
                                     int64_t deadline_ms, int64_t *out,
                                     struct seqb_error *err)
@@ -136,7 +174,8 @@ static enum seqb_status source_take(struct window_source *source, int64_t floor,
     if (status == SEQB_OK) {
         *out = source->spare;
         source->spare = SEQB_NO_WINDOW;
-        lease_ask(source, *out); /* the next spare, in the background */
+        if (has_spare(source))
+            lease_ask(source, *out); /* the next one, in the background */
     }
     pthread_mutex_unlock(&source->lock);
     return status;

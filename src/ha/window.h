@@ -25,3 +25,10 @@ enum seqb_status window_take(struct slot *slot, int64_t floor,
 
 /* When the workers have stopped. Takes NULL. */
 void window_source_free(struct window_source *source);
+
+/* With the pool's lock held: whether a window is being leased for the slot. */
+bool window_is_asked(const struct slot *slot);
+
+/* Forgets what was leased for the slot: it is of another stamp from now on.
+ * While nothing is asked. */
+void window_renew(struct slot *slot);

@@ -10,6 +10,7 @@
 #include "ha/call.h"
 #include "ha/claim.h"
 #include "ha/grant.h"
+#include "ha/tenant.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/log.h"
@@ -37,6 +38,7 @@ enum seqb_status worker_init(struct worker *worker,
         return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
                          options->options.name);
     atomic_init(&worker->call_ms, -1);
+    atomic_init(&worker->clock_ms, NO_CLOCK);
     pthread_mutex_init(&worker->lock, NULL);
     condition_init(&worker->changed);
     return SEQB_OK;
@@ -220,7 +222,7 @@ enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err)
             return status;
     }
     worker->verified_on = worker->connection;
-    return SEQB_OK;
+    return worker_see_clock(worker, err);
 }
 
 enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err)
@@ -299,7 +301,7 @@ static void probe_claims(struct worker *worker)
         return;
     if (was_open && worker_verify(worker, &err) != SEQB_OK)
         worker_fail(worker, &err, clock_now_us() - start_us);
-    else
+    else if (tenant_is_ready(worker, &err))
         worker_note(worker, NULL, clock_now_us() - start_us);
 }
 
@@ -407,7 +409,7 @@ static void worker_do(struct worker *worker, struct worker_job *jobs)
     }
 }
 
-/* Answers what was posted too late. Calls are ha_open's, which is gone. */
+/* Answers what was posted too late. */
 static void worker_abandon(struct worker *worker)
 {
     struct seqb_error why;
@@ -418,6 +420,8 @@ static void worker_abandon(struct worker *worker)
 
         if (job->call == NULL)
             grant_answer((struct slot *)job, &why);
+        else if (job->abandon != NULL)
+            job->abandon(job);
         job = next;
     }
 }

@@ -54,6 +54,20 @@ enum seqb_status worker_open_backend(struct worker *worker, bool create,
 /* Verifies the claims of every pool that the worker serves. */
 enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err);
 
+/* Of clocks.c: asks for the store's wall clock, and whether it is time to do so
+ * again. */
+enum seqb_status worker_see_clock(struct worker *worker,
+                                  struct seqb_error *err);
+bool worker_clock_is_due(const struct worker *worker);
+
+/* Of clocks.c, any thread: the store's wall clock less ours, ms, or NO_CLOCK;
+ * and the later one of both. */
+int64_t worker_clock_ahead_ms(const struct worker *worker);
+int64_t worker_latest_ms(const struct worker *worker);
+
+/* Of clocks.c: no stamp that a broker has begun so far begins after it. */
+int64_t worker_base_ms(const struct worker *worker);
+
 void worker_disconnect(struct worker *worker);
 
 /* Connects again if a call has cost the connection and no quarantine. */

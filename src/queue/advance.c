@@ -54,6 +54,11 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
     enum seqb_status kept;
     int64_t until_ms;
 
+    if (status == SEQB_OK && sequence->periodic != NULL)
+        return error_set(err, SEQB_INVALID,
+                         "sequence %s has a period: its numbers begin afresh "
+                         "by themselves, and are not advanced",
+                         key);
     if (status == SEQB_OK)
         status = sequence_drop(sequence, to, &dropped, err);
     if (status != SEQB_OK)

@@ -30,6 +30,11 @@ enum seqb_status queue_cursor_open(struct seqb_sequence *sequence, size_t slice,
                          "sequence %s: a slice of %zu numbers is not in 0 ... "
                          "%d",
                          sequence->key, slice, SLICE_MAX);
+    if (sequence->periodic != NULL)
+        return error_set(err, SEQB_INVALID,
+                         "sequence %s has a period: a cursor would hold its "
+                         "numbers beyond their stamp",
+                         sequence->key);
     if (queue_is_forked(sequence->queue))
         return sequence_forked(err);
     cursor = wiped_take(queue_memory(sequence->queue), sizeof *cursor);

@@ -2,14 +2,19 @@
 /* The sequences of a queue by key: those that are there, those that make
  * themselves, and a visit to all of them. */
 #include <fnmatch.h>
+#include <string.h>
 
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "queue/hint.h"
+#include "queue/periodic.h"
 #include "queue/queue_state.h"
 
 #define VISIT_PART 256 /* sequences visited with the catalog locked */
+
+/* Of a sequence with a period: the counter's name holds the stamp, too. */
+#define KEY_MAX_WITH_PERIOD 48
 
 enum seqb_status queue_add(struct queue *queue,
                            const struct queue_sequence_options *options,
@@ -23,6 +28,11 @@ enum seqb_status queue_add(struct queue *queue,
 
     if (status != SEQB_OK)
         return status;
+    if (options->period != NULL &&
+        periodic_open(sequence, queue->wall, err) != SEQB_OK) {
+        sequence_free(sequence);
+        return SEQB_NO_MEMORY;
+    }
     /* Of those that are listed, the keeper takes them at the start. */
     atomic_store(&sequence->may_be_kept, queue->keeper != NULL);
     if (!catalog_add(&queue->catalog, sequence)) {
@@ -86,6 +96,12 @@ static enum seqb_status add_automatic(struct queue *queue, const char *key,
     struct seqb_sequence *made = NULL;
     enum seqb_status status;
 
+    if (queue->options->automatic->period != NULL &&
+        strlen(key) > KEY_MAX_WITH_PERIOD)
+        return error_set(err, SEQB_INVALID,
+                         "not a key of a sequence with a period: these have "
+                         "at most %d characters",
+                         KEY_MAX_WITH_PERIOD);
     if (queue->automatic >= queue->options->auto_limit)
         return too_many(queue, key, err);
     status = queue_add(queue, queue->options->automatic, key, &made, err);

@@ -146,11 +146,26 @@ static void round_empty(struct round *round, struct seqb_sequence *sequence)
     }
 }
 
+/* Numbers that are made of the time cost nothing, and would be old ones when
+ * they come back. */
+static void drop_local(const struct round *round,
+                       struct seqb_sequence *sequence)
+{
+    if (!round->is_last && !sequence_is_idle(sequence, round->now_ms))
+        return;
+    (void)sequence_gather(sequence);
+    (void)sequence_drop_rest(sequence);
+}
+
 /* With the catalog locked. */
 static void round_look(void *context, struct seqb_sequence *sequence)
 {
     struct round *round = context;
 
+    if (ha_counter_is_local(sequence->counter)) {
+        drop_local(round, sequence);
+        return;
+    }
     if (round->is_last) {
         round_empty(round, sequence);
         return;

@@ -10,6 +10,7 @@
 #include "platform/thread.h"
 #include "platform/wiped.h"
 #include "queue/keeper.h"
+#include "queue/periodic.h"
 #include "queue/sequence.h"
 #include "queue/warm.h"
 
@@ -64,8 +65,46 @@ void queue_miss(struct queue *queue)
     keeper_wake(queue->keeper);
 }
 
-/* Waits for a wake-up, or until then while sequences are active. Returns the
- * list of those to look at; false when it is to stop. */
+/* With the catalog locked. Between two stamps it is in no list. */
+static void wake_at_turn(void *context, struct seqb_sequence *sequence)
+{
+    const int64_t now_ms = *(const int64_t *)context;
+
+    if (sequence->periodic == NULL || sequence->turn_ms == INT64_MAX)
+        return;
+    if (sequence->turn_ms <= now_ms)
+        queue_wake(sequence);
+    else
+        queue_turn_at(sequence->queue, sequence->turn_ms);
+}
+
+/* A stamp of some sequence is about to end. */
+static void wake_turns(struct queue *queue)
+{
+    int64_t now_ms = clock_now_ms();
+    size_t at = 0;
+    bool is_due;
+
+    pthread_mutex_lock(&queue->lock);
+    is_due = queue->turn_ms <= now_ms;
+    if (is_due)
+        queue->turn_ms = INT64_MAX;
+    pthread_mutex_unlock(&queue->lock);
+    while (is_due && queue_visit(queue, &at, wake_at_turn, &now_ms))
+        continue;
+}
+
+void queue_turn_at(struct queue *queue, int64_t turn_ms)
+{
+    pthread_mutex_lock(&queue->lock);
+    if (turn_ms < queue->turn_ms)
+        queue->turn_ms = turn_ms;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+/* Waits for a wake-up, or until then while sequences are active, or until one
+ * has its turn. Returns the list of those to look at; false when it is to
+ * stop. */
 static bool queue_wait(struct queue *queue, int64_t until_ms,
                        struct seqb_sequence **list)
 {
@@ -74,7 +113,9 @@ static bool queue_wait(struct queue *queue, int64_t until_ms,
 
     pthread_mutex_lock(&queue->lock);
     while (!queue->is_woken && !queue->is_stopping && in_time) {
-        if (queue->active == NULL)
+        if (queue->active == NULL || queue->turn_ms < until_ms)
+            until_ms = queue->turn_ms;
+        if (until_ms == INT64_MAX)
             pthread_cond_wait(&queue->changed, &queue->lock);
         else
             in_time = condition_wait(&queue->changed, &queue->lock, until_ms);
@@ -94,6 +135,7 @@ static void *refill_run(void *argument)
     int64_t until_ms = 0;
 
     while (queue_wait(queue, until_ms, &list)) {
+        wake_turns(queue);
         until_ms = clock_now_ms() + queue->options->interval_ms;
         while (list != NULL)
             list = look_at(queue, list, &until_ms);
@@ -165,6 +207,7 @@ static struct queue *queue_new(const struct queue_options *options,
     *queue->is_alive = true;
     queue->options = options;
     queue->ha = ha;
+    queue->turn_ms = INT64_MAX;
     catalog_lock_init(&queue->catalog_lock);
     pthread_mutex_init(&queue->lock, NULL);
     condition_init(&queue->changed);
@@ -193,7 +236,12 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
     if (queue == NULL)
         return error_set(err, SEQB_NO_MEMORY, "queue: out of memory");
     *out = queue; /* to be freed after the ha in any case */
-    status = add_listed(queue, err);
+    until_ms = clock_now_ms() + options->warm_timeout_ms;
+    status = options->clock == NULL
+                 ? SEQB_OK
+                 : wall_open(options->clock, ha, until_ms, &queue->wall, err);
+    if (status == SEQB_OK)
+        status = add_listed(queue, err);
     until_ms = clock_now_ms() + options->warm_timeout_ms;
     if (status == SEQB_OK && options->spool_path != NULL)
         status = keeper_open(queue, options, ha, until_ms, &queue->keeper, err);
@@ -202,6 +250,13 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
     if (status == SEQB_OK)
         warm_wait(&queue->catalog, until_ms);
     return status;
+}
+
+static void close_one(struct seqb_sequence *sequence)
+{
+    if (sequence->periodic != NULL)
+        periodic_close(sequence->periodic);
+    sequence_close(sequence);
 }
 
 static void each_sequence(struct queue *queue,
@@ -228,8 +283,9 @@ void queue_stop(struct queue *queue)
 {
     if (queue == NULL)
         return;
+    wall_stop(queue->wall); /* whoever waits for it goes on */
     pthread_rwlock_rdlock(&queue->catalog_lock);
-    each_sequence(queue, sequence_close);
+    each_sequence(queue, close_one);
     pthread_rwlock_unlock(&queue->catalog_lock);
     pthread_mutex_lock(&queue->lock);
     queue->is_stopping = true;
@@ -248,6 +304,7 @@ void queue_free(struct queue *queue)
         return;
     keeper_close(queue->keeper);
     each_sequence(queue, sequence_free);
+    wall_close(queue->wall);
     catalog_fini(&queue->catalog);
     wiped_close(queue->memory);
     pthread_cond_destroy(&queue->changed);
@@ -259,6 +316,13 @@ void queue_free(struct queue *queue)
 struct keeper *queue_keeper(struct queue *queue)
 {
     return queue->keeper;
+}
+
+void queue_clock(struct queue *queue, struct seqb_clock_status *out)
+{
+    *out = (struct seqb_clock_status){.is_used = queue->wall != NULL};
+    if (queue->wall != NULL)
+        wall_status(queue->wall, out);
 }
 
 int32_t queue_interval_ms(const struct queue *queue)

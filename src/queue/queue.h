@@ -11,6 +11,8 @@
 
 #include <seqbroker/admin.h>
 
+#include "period/period.h"
+
 struct ha;
 struct queue;
 
@@ -26,6 +28,23 @@ struct queue_sequence_options {
     bool prefetch;         /* false: fetch only when somebody waits */
     bool warm;             /* queue_open waits until its ring is filled */
     int64_t idle_after_ms; /* then its stock goes to the spool; 0: never */
+    /* Its counters begin afresh with each period; NULL: never. What follows is
+     * of those that do. */
+    const struct period_rules *period;
+    const struct bits_layout *ids; /* its numbers become such ids; NULL: no */
+    bool full_waits;      /* for the next stamp, when this one's ids are used
+                             up; else callers are refused */
+    int64_t keep_periods; /* so many old counters are kept, at least */
+    const char *terms;    /* what is claimed of it besides the memory bits,
+                             " period=day"; "" or NULL: nothing */
+};
+
+/* Of the guarded clock. */
+struct queue_clock_options {
+    struct guard_rules rules;
+    const char *broker; /* whose clock it is */
+    const char *path;   /* absolute, of the file that keeps what was issued */
+    int32_t store;      /* index of a direct backend that keeps it too; -1 */
 };
 
 struct queue_options {
@@ -37,6 +56,7 @@ struct queue_options {
     int64_t auto_limit;      /* at most so many sequences made by themselves */
     const char *spool_path;  /* keeps unused numbers over a stop; NULL: none */
     int32_t warm_timeout_ms; /* how long queue_open waits for warm ones */
+    const struct queue_clock_options *clock; /* NULL: nothing has a period */
 };
 
 /* Makes the listed sequences, claims their memory bits, starts refilling.
@@ -66,6 +86,22 @@ enum seqb_status queue_try_many(struct seqb_sequence *sequence, size_t count,
                                 struct seqb_error *err);
 enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
                                int64_t *first, struct seqb_error *err);
+/* As seqb_next_stamped and its kin. */
+struct queue_take {
+    int64_t *out;
+    size_t count;
+    size_t *taken;            /* some will do; NULL: all of them or none */
+    int64_t shard;            /* of ids */
+    bool is_sharded;          /* else it is 0, and there need not be ids */
+    struct seqb_stamp *stamp; /* all of one; NULL: they need not be */
+};
+
+enum seqb_status queue_take(struct seqb_sequence *sequence,
+                            const struct queue_take *take,
+                            struct seqb_error *err);
+enum seqb_status queue_try_take(struct seqb_sequence *sequence,
+                                const struct queue_take *take,
+                                struct seqb_error *err);
 enum seqb_status queue_cursor_open(struct seqb_sequence *sequence, size_t slice,
                                    struct seqb_cursor **out,
                                    struct seqb_error *err);
@@ -77,6 +113,9 @@ void queue_on_ready(struct seqb_sequence *sequence,
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,
                   struct seqb_decoded *out);
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence);
+
+/* See seqb_clock. */
+void queue_clock(struct queue *queue, struct seqb_clock_status *out);
 
 /* See seqb_advance. */
 enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,

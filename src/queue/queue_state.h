@@ -20,12 +20,14 @@ struct queue {
     int64_t automatic; /* sequences that made themselves */
 
     struct keeper *keeper; /* of the spool; NULL: none. Constant after open. */
+    struct wall *wall;     /* NULL: nothing has a period. Likewise */
 
     pthread_t thread;
     bool is_started;
     pthread_mutex_t lock; /* guards what follows, and the sequences' flags */
     pthread_cond_t changed;
     struct seqb_sequence *active; /* to be looked at in the next interval */
+    int64_t turn_ms; /* when one with a period is to be looked at; INT64_MAX */
     bool is_woken;
     bool is_stopping;
 };

@@ -23,6 +23,14 @@ void refill_init(struct refill *refill, int64_t now_ms)
     *refill = (struct refill){.last_ms = now_ms};
 }
 
+void refill_carry(struct refill *refill, const struct refill *from,
+                  int64_t now_ms)
+{
+    refill->rate = from->rate;
+    refill->burst = from->burst;
+    refill->last_ms = now_ms;
+}
+
 static int64_t at_least(int64_t value, int64_t low)
 {
     return value > low ? value : low;
@@ -124,7 +132,8 @@ static void plan_target(const struct refill *refill,
                         const struct refill_rules *rules, double span_ms,
                         struct refill_plan *plan)
 {
-    const int64_t least = at_least(REFILL_MIN, rules->run);
+    const int64_t least =
+        at_least(at_least(REFILL_MIN, rules->run), 2 * rules->wish);
     double wanted;
 
     plan_rate(refill, plan);

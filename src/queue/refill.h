@@ -18,6 +18,7 @@ struct refill_rules {
     int32_t runway_ms;
     int64_t max_unused; /* numbers */
     int64_t run;        /* 2^memory_bits numbers */
+    int64_t wish;       /* numbers that a caller wants at once; 0 */
     bool prefetch;
     int32_t interval_ms; /* between two looks at the ring */
 };
@@ -65,6 +66,10 @@ struct refill_plan {
 };
 
 void refill_init(struct refill *refill, int64_t now_ms);
+
+/* The averages of another sequence, whose callers are to be this one's. */
+void refill_carry(struct refill *refill, const struct refill *from,
+                  int64_t now_ms);
 
 struct refill_plan refill_decide(struct refill *refill,
                                  const struct refill_rules *rules,

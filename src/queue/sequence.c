@@ -13,23 +13,10 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "platform/wiped.h"
-
-/* Looked at again so soon while somebody waits, or just after an ask. */
-#define SOON_MS 2
-
-/* Fetches overlap and hedges answer twice: up to as much again. */
-#define ROOM_SLACK 2
+#include "queue/periodic.h"
 
 /* Of a ring besides two for each partition: what is given back. */
 #define SEGMENTS_SPARE 8
-
-/* Numbers a ms from which a sequence is busy, and below which it is so no
- * more; and how much of the stock each stripe may hold then. */
-#define BUSY_RATE   4000
-#define CALM_RATE   1000
-#define STRIPE_PART 64
-#define STRIPE_MIN  64
-#define STRIPE_MAX  1024
 
 /* The refill looks at a sequence at least whenever so many were taken, low or
  * not, so that it soon knows of one that has become busy. */
@@ -46,8 +33,7 @@ static int64_t runs_too_low(const struct ha_grant *grant, int64_t floor)
     return low < grant->count ? low : grant->count;
 }
 
-/* With the lock held: whom the refill is called by next. */
-static void set_mark(struct seqb_sequence *sequence)
+void sequence_set_mark(struct seqb_sequence *sequence)
 {
     const int64_t look = (int64_t)ring_stock(sequence->ring) - LOOK_NUMBERS;
     int64_t mark = sequence->low;
@@ -62,7 +48,7 @@ static bool push(struct seqb_sequence *sequence, int64_t first, uint64_t count)
 {
     if (!ring_push(sequence->ring, first, count))
         return false;
-    set_mark(sequence);
+    sequence_set_mark(sequence);
     return true;
 }
 
@@ -73,7 +59,7 @@ static void wake_waiters(struct seqb_sequence *sequence)
         pthread_cond_broadcast(&sequence->filled);
 }
 
-static void tell_ready(struct seqb_sequence *sequence)
+void sequence_tell_ready(struct seqb_sequence *sequence)
 {
     if (!atomic_exchange(&sequence->is_armed, false))
         return;
@@ -108,7 +94,7 @@ static void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
                  "event=dropped key=%s numbers=%llu reason=\"the ring is "
                  "full\"",
                  sequence->key, (unsigned long long)count);
-    tell_ready(sequence);
+    sequence_tell_ready(sequence);
     if (is_low)
         queue_wake(sequence);
 }
@@ -131,7 +117,7 @@ void sequence_give_back(struct seqb_sequence *sequence,
     pthread_mutex_lock(&sequence->lock);
     put_back(sequence, slice);
     pthread_mutex_unlock(&sequence->lock);
-    tell_ready(sequence);
+    sequence_tell_ready(sequence);
 }
 
 size_t sequence_gather(struct seqb_sequence *sequence)
@@ -169,7 +155,7 @@ void sequence_put(struct seqb_sequence *sequence, int64_t first, uint64_t count)
         sequence->granted += count;
     wake_waiters(sequence);
     pthread_mutex_unlock(&sequence->lock);
-    tell_ready(sequence);
+    sequence_tell_ready(sequence);
 }
 
 static void sequence_init(struct seqb_sequence *sequence, struct queue *queue,
@@ -230,6 +216,7 @@ void sequence_free(struct seqb_sequence *sequence)
     if (sequence == NULL)
         return;
     memory = queue_memory(sequence->queue);
+    periodic_free(sequence->periodic);
     ha_counter_free(sequence->counter);
     wiped_give(memory, sequence->spare, sizeof *sequence->spare);
     if (sequence->ring != NULL)
@@ -251,6 +238,42 @@ void sequence_close(struct seqb_sequence *sequence)
     pthread_mutex_unlock(&sequence->lock);
 }
 
+/* With the lock held. */
+static int64_t drop_rest(struct seqb_sequence *sequence)
+{
+    const uint64_t dropped = ring_drop(sequence->ring);
+
+    sequence->granted -= dropped;
+    return (int64_t)dropped;
+}
+
+int64_t sequence_drop_rest(struct seqb_sequence *sequence)
+{
+    int64_t dropped;
+
+    pthread_mutex_lock(&sequence->lock);
+    dropped = drop_rest(sequence);
+    pthread_mutex_unlock(&sequence->lock);
+    return dropped;
+}
+
+void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
+                    int64_t *dropped)
+{
+    pthread_mutex_lock(&sequence->lock);
+    *dropped += drop_rest(sequence);
+    *taken += (int64_t)sequence->granted;
+    sequence->granted = 0;
+    sequence->consumed = 0;
+    atomic_store(&sequence->wish, 0);
+    sequence->asked = (struct refill_plan){0};
+    sequence->low = 0;
+    sequence->target = 0;
+    refill_init(&sequence->refill, clock_now_ms());
+    sequence_set_mark(sequence);
+    pthread_mutex_unlock(&sequence->lock);
+}
+
 void queue_on_ready(struct seqb_sequence *sequence,
                     void (*ready)(void *context), void *context)
 {
@@ -258,61 +281,30 @@ void queue_on_ready(struct seqb_sequence *sequence,
     sequence->ready = ready;
     sequence->ready_context = context;
     pthread_mutex_unlock(&sequence->ready_lock);
+    if (sequence->periodic != NULL)
+        periodic_on_ready(sequence->periodic, ready, context);
 }
 
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,
                   struct seqb_decoded *out)
 {
+    const struct bits_layout *ids = sequence->options->ids;
+    struct bits_parts parts;
+
+    *out = (struct seqb_decoded){
+        .time_ms = -1, .shard = -1, .worker = -1, .number = value};
+    if (ids != NULL) {
+        bits_take_apart(ids, value, &parts);
+        out->time_ms = parts.time_ms;
+        out->shard = parts.shard;
+        out->number = value = parts.counter;
+    }
     ha_counter_decode(sequence->counter, value, out);
 }
 
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence)
 {
     return sequence->options->deadline_ms;
-}
-
-/* How many numbers may be asked for besides those that are. Each partition
- * that is asked may answer with a segment of its own. */
-static int64_t sequence_room(const struct seqb_sequence *sequence,
-                             int64_t stock, int64_t all)
-{
-    const int64_t run = (int64_t)1 << sequence->options->memory_bits;
-
-    if (ring_room(sequence->ring) < ha_counter_partitions(sequence->counter))
-        return 0;
-    return ROOM_SLACK * (sequence->options->max_unused + run) - stock - all;
-}
-
-/* `*all` numbers are asked for; the next of them is late at `*late_ms`. */
-static struct refill_view sequence_view(struct seqb_sequence *sequence,
-                                        int64_t now_ms, int64_t *all,
-                                        int64_t *late_ms)
-{
-    const int64_t run = (int64_t)1 << sequence->options->memory_bits;
-    struct refill_view view = {.now_ms = now_ms};
-    uint64_t consumed;
-    struct ha_view ha;
-
-    /* Before the ring: what is delivered in between is counted twice, and too
-     * little is asked for, not too much. */
-    ha_counter_view(sequence->counter, now_ms, &ha);
-    *all = ha.all * run;
-    *late_ms = ha.late_ms;
-    pthread_mutex_lock(&sequence->lock);
-    view.stock = (int64_t)ring_stock(sequence->ring);
-    view.room = sequence_room(sequence, view.stock, *all);
-    consumed = sequence->granted - (uint64_t)view.stock;
-    /* What is given back was counted once. */
-    if (consumed > sequence->consumed)
-        sequence->consumed = consumed;
-    view.consumed = sequence->consumed;
-    pthread_mutex_unlock(&sequence->lock);
-    view.fresh = ha.fresh * run;
-    view.delay_ms = ha.delay_ms;
-    view.is_starved = atomic_load(&sequence->waiters) > 0 ||
-                      atomic_load(&sequence->is_armed) ||
-                      (sequence->options->prefetch && view.stock == 0);
-    return view;
 }
 
 bool sequence_has_place(struct seqb_sequence *sequence, uint32_t blocks,
@@ -324,7 +316,7 @@ bool sequence_has_place(struct seqb_sequence *sequence, uint32_t blocks,
     pthread_mutex_lock(&sequence->lock);
     has_place = ring_room(sequence->ring) >= partitions + blocks &&
                 (int64_t)ring_stock(sequence->ring) + numbers <=
-                    ROOM_SLACK * sequence->options->max_unused;
+                    SEQUENCE_ROOM * sequence->options->max_unused;
     pthread_mutex_unlock(&sequence->lock);
     return has_place;
 }
@@ -360,123 +352,8 @@ void sequence_settle(struct seqb_sequence *sequence, int64_t until_ms)
     while (view.all > 0 && clock_now_ms() < until_ms) {
         pthread_mutex_lock(&sequence->lock);
         (void)condition_wait(&sequence->filled, &sequence->lock,
-                             clock_now_ms() + SOON_MS);
+                             clock_now_ms() + SEQUENCE_SOON_MS);
         pthread_mutex_unlock(&sequence->lock);
         ha_counter_view(sequence->counter, clock_now_ms(), &view);
     }
-}
-
-static uint64_t stripe_numbers(int64_t stock)
-{
-    const int64_t numbers = stock / STRIPE_PART;
-
-    if (numbers < STRIPE_MIN)
-        return 0;
-    return (uint64_t)(numbers < STRIPE_MAX ? numbers : STRIPE_MAX);
-}
-
-/* With the lock held. Without the memory for it, all take from the ring. */
-static void stripes_start(struct seqb_sequence *sequence)
-{
-    if (sequence->spare == NULL) {
-        void *memory =
-            wiped_take(queue_memory(sequence->queue), sizeof *sequence->spare);
-
-        if (memory == NULL)
-            return;
-        sequence->spare = stripes_init(memory, sequence->ring);
-    }
-    atomic_store_explicit(&sequence->stripes, sequence->spare,
-                          memory_order_release);
-}
-
-/* On the refill thread: callers of a busy sequence take from stripes, those of
- * a calm one from the ring. True while it has stripes. */
-static bool sequence_stripe(struct seqb_sequence *sequence, int64_t stock)
-{
-    const struct refill *refill = &sequence->refill; /* the thread's own */
-    const double rate =
-        refill->burst > refill->rate ? refill->burst : refill->rate;
-    const bool is_striped =
-        atomic_load_explicit(&sequence->stripes, memory_order_relaxed) != NULL;
-
-    if (rate < (is_striped ? CALM_RATE : BUSY_RATE)) {
-        if (sequence->spare == NULL)
-            return false;
-        atomic_store_explicit(&sequence->stripes, NULL, memory_order_relaxed);
-        stripes_set_slice(sequence->spare, 0);
-        return sequence_gather(sequence) > 0;
-    }
-    pthread_mutex_lock(&sequence->lock);
-    if (!is_striped)
-        stripes_start(sequence);
-    pthread_mutex_unlock(&sequence->lock);
-    if (sequence->spare != NULL)
-        stripes_set_slice(sequence->spare, stripe_numbers(stock));
-    return true;
-}
-
-bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
-                     int64_t *next_ms)
-{
-    const struct refill_rules rules = {
-        .runway_ms = sequence->options->runway_ms,
-        .max_unused = sequence->options->max_unused,
-        .run = (int64_t)1 << sequence->options->memory_bits,
-        .prefetch = sequence->options->prefetch,
-        .interval_ms = queue_interval_ms(sequence->queue),
-    };
-    int64_t all;
-    const struct refill_view view =
-        sequence_view(sequence, now_ms, &all, next_ms);
-    struct refill_plan plan;
-    bool is_striped;
-
-    if (atomic_load(&sequence->may_be_kept) &&
-        !atomic_exchange(&sequence->is_missed, true))
-        queue_miss(sequence->queue);
-    pthread_mutex_lock(&sequence->lock);
-    plan = refill_decide(&sequence->refill, &rules, &view);
-    sequence->low = rules.prefetch ? plan.low : 0;
-    sequence->target = plan.target;
-    if (plan.runs > 0)
-        sequence->asked = plan;
-    set_mark(sequence);
-    pthread_mutex_unlock(&sequence->lock);
-    if (plan.runs > 0)
-        ha_counter_ask(sequence->counter, plan.runs, plan.spread, now_ms);
-    if (plan.runs > 0 || (view.is_starved && now_ms + SOON_MS < *next_ms))
-        *next_ms = now_ms + SOON_MS;
-    is_striped = sequence_stripe(sequence, view.stock);
-    return view.is_starved || all > 0 || plan.runs > 0 || is_striped;
-}
-
-void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
-                     struct seqb_sequence_status *out)
-{
-    int64_t in_flight;
-    int64_t late_ms;
-    const struct refill_view view =
-        sequence_view(sequence, now_ms, &in_flight, &late_ms);
-
-    *out = (struct seqb_sequence_status){
-        .memory_bits = sequence->options->memory_bits,
-        .stock = view.stock,
-        .in_flight = in_flight,
-        .taken = (int64_t)view.consumed,
-        .waits = atomic_load_explicit(&sequence->waits, memory_order_relaxed),
-        .runs_out_ms = ha_counter_runs_out_ms(sequence->counter, now_ms),
-    };
-    (void)text_copy(out->key, sizeof out->key, sequence->key);
-    (void)text_copy(out->pool, sizeof out->pool,
-                    ha_counter_pool_name(sequence->counter));
-    pthread_mutex_lock(&sequence->lock);
-    out->rate = refill_rate(&sequence->refill, now_ms, view.consumed);
-    out->low_water = sequence->low;
-    out->target = sequence->target;
-    out->asked = sequence->asked.runs << sequence->options->memory_bits;
-    if (out->asked > 0)
-        (void)refill_explain(&sequence->asked, out->why, sizeof out->why);
-    pthread_mutex_unlock(&sequence->lock);
-    out->runway_ms = refill_runway_ms(out->rate, out->stock);
 }

@@ -14,7 +14,14 @@
 #include "queue/ring.h"
 #include "queue/stripe.h"
 
+/* Looked at again so soon while somebody waits, or just after an ask. */
+#define SEQUENCE_SOON_MS 2
+
+/* Fetches overlap and hedges answer twice: up to so many times as much. */
+#define SEQUENCE_ROOM 2
+
 struct keeper;
+struct periodic;
 struct wiped;
 
 struct seqb_sequence {
@@ -26,7 +33,9 @@ struct seqb_sequence {
     struct queue *queue;
     struct ha_counter *counter;
     const struct queue_sequence_options *options;
-    const char *key; /* the counter's */
+    const char *key;           /* the counter's */
+    struct periodic *periodic; /* of one with a period, whose own ring stays
+                                  empty; NULL: it has none */
 
     /* From here on it is written: on lines apart from the ring's address. */
 
@@ -37,6 +46,12 @@ struct seqb_sequence {
     _Alignas(RING_LINE) atomic_int waiters;
     atomic_bool is_armed;
     _Atomic int64_t waits; /* calls that found the ring empty; a statistic */
+
+    /* It is of a stamp that is over: nothing is asked for, or waited for. */
+    atomic_bool is_over;
+
+    /* A caller wants so many numbers at once, or none; 0: no one does. */
+    _Atomic int64_t wish;
 
     pthread_mutex_t lock; /* guards pushing, closing, and what follows */
     pthread_cond_t filled;
@@ -63,6 +78,9 @@ struct seqb_sequence {
     void (*ready)(void *context);
     void *ready_context;
 
+    int64_t turn_ms; /* of one with a period: when the refill thread, whose own
+                        this is, is to look again; INT64_MAX: when woken */
+
     /* Guarded by the queue's lock. */
     bool is_woken;
     bool is_active; /* looked at in every interval */
@@ -78,6 +96,9 @@ void sequence_free(struct seqb_sequence *sequence);
 /* Answers everybody who waits, now and later, with SEQB_CLOSED; returns when
  * nobody waits any more, so that the sequence may be freed. */
 void sequence_close(struct seqb_sequence *sequence);
+
+/* With the lock held: whom the refill is called by next. */
+void sequence_set_mark(struct seqb_sequence *sequence);
 
 /* On the refill thread: plans, and asks. True while it wants to be looked at
  * again in the next interval, or at `*next_ms` if that is sooner. */
@@ -108,6 +129,40 @@ bool sequence_is_idle(struct seqb_sequence *sequence, int64_t now_ms);
  * `until_ms` at most. */
 void sequence_settle(struct seqb_sequence *sequence, int64_t until_ms);
 
+/* Has a ready call made that is owed. */
+void sequence_tell_ready(struct seqb_sequence *sequence);
+
+/* Takes all away that its ring holds, as of a term that is over; returns how
+ * many numbers. */
+int64_t sequence_drop_rest(struct seqb_sequence *sequence);
+
+/* Of a term, once nothing is asked for any more: begins anew with an empty
+ * ring. Adds what was taken and what was left to the sums. */
+void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
+                    int64_t *dropped);
+
+/* Of take.c: a call found the ring empty: from begin to end it counts as
+ * waiting, and the sequence is not freed. */
+void sequence_wait_begin(struct seqb_sequence *sequence);
+void sequence_wait_end(struct seqb_sequence *sequence);
+
+/* Of take.c, between these two: waits until the ring holds something; for
+ * nothing if it is over (SEQB_AGAIN). */
+enum seqb_status sequence_wait(struct seqb_sequence *sequence, int64_t until_ms,
+                               struct seqb_error *err);
+
+/* Of take.c: takes up to `count` numbers that are there. */
+size_t sequence_take_some(struct seqb_sequence *sequence, size_t count,
+                          int64_t *out);
+
+/* Of take.c: the ring was found empty by a caller who does not wait: has it
+ * refilled, and owes a ready call. */
+enum seqb_status sequence_again(struct seqb_sequence *sequence,
+                                struct seqb_error *err);
+
+/* Of take.c: when a call that begins now is to end. */
+int64_t sequence_until(const struct seqb_sequence *sequence);
+
 /* Of take.c: fills in SEQB_FORKED. */
 enum seqb_status sequence_forked(struct seqb_error *err);
 
@@ -122,6 +177,9 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
 
 /* Of queue.c: has the refill thread look at the sequence now. Any thread. */
 void queue_wake(struct seqb_sequence *sequence);
+
+/* Likewise: has the thread look at it again then, if nobody wakes it before. */
+void queue_turn_at(struct queue *queue, int64_t turn_ms);
 
 /* Likewise: tells the keeper that a sequence is used whose numbers the spool
  * may have. */

@@ -6,6 +6,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/thread.h"
+#include "queue/periodic.h"
 #include "queue/sequence.h"
 
 #define MANY_MAX 10000000 /* numbers in one call */
@@ -37,15 +38,13 @@ static bool is_hopeless(enum seqb_status outlook)
     return outlook == SEQB_EXHAUSTED || outlook == SEQB_LAYOUT;
 }
 
-/* A call found the ring empty: from here to wait_end it counts as waiting, and
- * the sequence is not freed. */
-static void wait_begin(struct seqb_sequence *sequence)
+void sequence_wait_begin(struct seqb_sequence *sequence)
 {
     atomic_fetch_add_explicit(&sequence->waits, 1, memory_order_relaxed);
     atomic_fetch_add(&sequence->waiters, 1);
 }
 
-static void wait_end(struct seqb_sequence *sequence)
+void sequence_wait_end(struct seqb_sequence *sequence)
 {
     pthread_mutex_lock(&sequence->lock);
     atomic_fetch_sub(&sequence->waiters, 1);
@@ -54,9 +53,8 @@ static void wait_end(struct seqb_sequence *sequence)
     pthread_mutex_unlock(&sequence->lock);
 }
 
-/* Between wait_begin and wait_end: waits until the ring holds something. */
-static enum seqb_status sequence_wait(struct seqb_sequence *sequence,
-                                      int64_t until_ms, struct seqb_error *err)
+enum seqb_status sequence_wait(struct seqb_sequence *sequence, int64_t until_ms,
+                               struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
@@ -65,6 +63,8 @@ static enum seqb_status sequence_wait(struct seqb_sequence *sequence,
         queue_wake(sequence);
         if (sequence->is_closed)
             status = error_set(err, SEQB_CLOSED, "the broker is closing");
+        else if (atomic_load(&sequence->is_over))
+            status = SEQB_AGAIN;
         else if (is_hopeless(ha_counter_outlook(sequence->counter, NULL)) ||
                  (!condition_wait(&sequence->filled, &sequence->lock,
                                   until_ms) &&
@@ -93,9 +93,8 @@ static bool has_more(struct seqb_sequence *sequence)
     return sequence_gather(sequence) > 0;
 }
 
-/* Takes up to `count` numbers that are there. */
-static size_t take_some(struct seqb_sequence *sequence, size_t count,
-                        int64_t *out)
+size_t sequence_take_some(struct seqb_sequence *sequence, size_t count,
+                          int64_t *out)
 {
     size_t have = 0;
     size_t taken;
@@ -110,7 +109,7 @@ static size_t take_some(struct seqb_sequence *sequence, size_t count,
     return have;
 }
 
-static int64_t sequence_until(const struct seqb_sequence *sequence)
+int64_t sequence_until(const struct seqb_sequence *sequence)
 {
     return clock_now_ms() + sequence->options->deadline_ms;
 }
@@ -126,13 +125,13 @@ static enum seqb_status take_waiting(struct seqb_sequence *sequence,
 
     if (!sequence->ring->is_alive)
         return sequence_forked(err);
-    wait_begin(sequence);
+    sequence_wait_begin(sequence);
     while (have < count && status == SEQB_OK) {
         status = sequence_wait(sequence, until_ms, err);
         if (status == SEQB_OK)
-            have += take_some(sequence, count - have, out + have);
+            have += sequence_take_some(sequence, count - have, out + have);
     }
-    wait_end(sequence);
+    sequence_wait_end(sequence);
     return status;
 }
 
@@ -149,7 +148,7 @@ enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
         return SEQB_OK;
     if (!ring->is_alive)
         return sequence_forked(err);
-    wait_begin(sequence);
+    sequence_wait_begin(sequence);
     while (!is_taken && status == SEQB_OK) {
         if (!has_more(sequence))
             status = sequence_wait(sequence, until_ms, err);
@@ -157,7 +156,7 @@ enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
             is_taken =
                 was_taken(sequence, ring_take_slice(ring, count, false, out));
     }
-    wait_end(sequence);
+    sequence_wait_end(sequence);
     return status;
 }
 
@@ -181,7 +180,7 @@ static bool take_unstriped(struct seqb_sequence *sequence, int64_t *out)
                      stripes != NULL
                          ? stripes_refill(stripes, sequence->ring, out)
                          : ring_take(sequence->ring, out)) ||
-           take_some(sequence, 1, out) == 1;
+           sequence_take_some(sequence, 1, out) == 1;
 }
 
 static __attribute__((noinline)) enum seqb_status
@@ -190,6 +189,9 @@ next_unstriped(struct seqb_sequence *sequence, int64_t *out,
 {
     if (take_unstriped(sequence, out))
         return SEQB_OK;
+    if (sequence->periodic != NULL)
+        return periodic_take(sequence,
+                             &(struct queue_take){.out = out, .count = 1}, err);
     return take_waiting(sequence, 1, out, err);
 }
 
@@ -218,16 +220,17 @@ enum seqb_status queue_next_many(struct seqb_sequence *sequence, size_t count,
 
     if (check_count(sequence, count, err) != SEQB_OK)
         return SEQB_INVALID;
-    have = take_some(sequence, count, out);
+    have = sequence_take_some(sequence, count, out);
     if (have == count)
         return SEQB_OK;
+    if (sequence->periodic != NULL)
+        return periodic_take(
+            sequence, &(struct queue_take){.out = out, .count = count}, err);
     return take_waiting(sequence, count - have, out + have, err);
 }
 
-/* The ring was found empty by a caller who does not wait: has it refilled, and
- * owes a ready call. */
-static enum seqb_status again(struct seqb_sequence *sequence,
-                              struct seqb_error *err)
+enum seqb_status sequence_again(struct seqb_sequence *sequence,
+                                struct seqb_error *err)
 {
     enum seqb_status status;
 
@@ -255,12 +258,17 @@ enum seqb_status queue_try_many(struct seqb_sequence *sequence, size_t count,
     *taken = 0;
     if (check_count(sequence, count, err) != SEQB_OK)
         return SEQB_INVALID;
-    *taken = take_some(sequence, count, out);
+    *taken = sequence_take_some(sequence, count, out);
     if (*taken == count)
         return SEQB_OK;
+    if (sequence->periodic != NULL)
+        return periodic_try_take(
+            sequence,
+            &(struct queue_take){.out = out, .count = count, .taken = taken},
+            err);
     /* Once armed, look again: the delivery may have been just before. */
-    status = again(sequence, err);
-    *taken += take_some(sequence, count - *taken, out + *taken);
+    status = sequence_again(sequence, err);
+    *taken += sequence_take_some(sequence, count - *taken, out + *taken);
     return *taken == count ? SEQB_OK : status;
 }
 
@@ -276,6 +284,20 @@ static bool take_run(struct seqb_sequence *sequence, size_t count,
             was_taken(sequence, ring_take_run(ring, count, first)));
 }
 
+/* Numbers of several stamps would not be contiguous, nor ids. */
+static enum seqb_status try_periodic_run(struct seqb_sequence *sequence,
+                                         size_t count, int64_t *first,
+                                         struct seqb_error *err)
+{
+    if (count == 1)
+        return periodic_try_take(
+            sequence, &(struct queue_take){.out = first, .count = 1}, err);
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s has a period: its numbers are taken one by "
+                     "one, or with their stamp, not %zu contiguous ones",
+                     sequence->key, count);
+}
+
 enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
                                int64_t *first, struct seqb_error *err)
 {
@@ -289,6 +311,80 @@ enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
                          sequence->key, count, (unsigned long long)run);
     if (take_run(sequence, count, first))
         return SEQB_OK;
-    status = again(sequence, err);
+    if (sequence->periodic != NULL)
+        return try_periodic_run(sequence, count, first, err);
+    status = sequence_again(sequence, err);
     return take_run(sequence, count, first) ? SEQB_OK : status;
+}
+
+static enum seqb_status check_take(const struct seqb_sequence *sequence,
+                                   const struct queue_take *take,
+                                   struct seqb_error *err)
+{
+    const enum seqb_status status = check_count(sequence, take->count, err);
+
+    if (status != SEQB_OK || !take->is_sharded)
+        return status;
+    return periodic_check_shard(sequence, take->shard, err);
+}
+
+/* A sequence without a period has one stamp, always. */
+static void tell_no_stamp(const struct queue_take *take)
+{
+    if (take->stamp != NULL)
+        *take->stamp = (struct seqb_stamp){.ends_ms = INT64_MAX};
+}
+
+enum seqb_status queue_take(struct seqb_sequence *sequence,
+                            const struct queue_take *take,
+                            struct seqb_error *err)
+{
+    const enum seqb_status status = check_take(sequence, take, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (sequence->periodic != NULL)
+        return periodic_take(sequence, take, err);
+    tell_no_stamp(take);
+    return queue_next_many(sequence, take->count, take->out, err);
+}
+
+/* More than is ever held would never be there at once. */
+static enum seqb_status check_all(const struct seqb_sequence *sequence,
+                                  const struct queue_take *take,
+                                  struct seqb_error *err)
+{
+    const int64_t most = sequence->options->max_unused / 2;
+
+    if (take->taken != NULL || take->count == 1 || (int64_t)take->count <= most)
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s: %zu numbers at once are more than half of "
+                     "its max_unused, %lld: wait for them, or raise it",
+                     sequence->key, take->count, (long long)most);
+}
+
+enum seqb_status queue_try_take(struct seqb_sequence *sequence,
+                                const struct queue_take *take,
+                                struct seqb_error *err)
+{
+    enum seqb_status status = check_take(sequence, take, err);
+    size_t taken;
+
+    if (status == SEQB_OK)
+        status = check_all(sequence, take, err);
+    if (status != SEQB_OK)
+        return status;
+    if (sequence->periodic != NULL)
+        return periodic_try_take(sequence, take, err);
+    tell_no_stamp(take);
+    if (take->taken == NULL && ring_stock(sequence->ring) < take->count) {
+        atomic_store(&sequence->wish, (int64_t)take->count);
+        status = sequence_again(sequence, err);
+        /* Once armed, look again: the delivery may have been just before. */
+        if (ring_stock(sequence->ring) < take->count)
+            return status;
+    }
+    return queue_try_many(sequence, take->count, take->out,
+                          take->taken == NULL ? &taken : take->taken, err);
 }

@@ -7,6 +7,7 @@
 #include "platform/log.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "queue/periodic.h"
 #include "queue/sequence.h"
 
 #define NAMES_SIZE 200 /* of those that are told by name */
@@ -31,12 +32,29 @@ static bool is_hopeless(struct seqb_sequence *sequence)
     return outlook == SEQB_EXHAUSTED || outlook == SEQB_LAYOUT;
 }
 
-/* False if the time passed before. */
-static bool sequence_await(struct seqb_sequence *sequence, int64_t until_ms)
+/* Where its numbers are now; NULL if that is not known in time. */
+static struct seqb_sequence *sequence_filled(struct seqb_sequence *sequence,
+                                             int64_t until_ms)
 {
+    struct turn turn;
+
+    if (sequence->periodic == NULL)
+        return sequence;
+    if (periodic_turn(sequence->periodic, until_ms, &turn, NULL) != SEQB_OK)
+        return NULL;
+    queue_wake(turn.term->sequence);
+    return turn.term->sequence;
+}
+
+/* False if the time passed before. */
+static bool sequence_await(struct seqb_sequence *front, int64_t until_ms)
+{
+    struct seqb_sequence *sequence = sequence_filled(front, until_ms);
     bool goes_on = true;
     bool is_filled;
 
+    if (sequence == NULL)
+        return false;
     atomic_fetch_add(&sequence->waiters, 1);
     pthread_mutex_lock(&sequence->lock);
     while (!is_warm(sequence) && !is_hopeless(sequence) && goes_on)

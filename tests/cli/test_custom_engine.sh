@@ -23,7 +23,7 @@ install_and_build() {
     # shellcheck disable=SC2046
     PKG_CONFIG_PATH=$lib/pkgconfig "$(cached CMAKE_C_COMPILER)" -std=c11 \
         -D_GNU_SOURCE -Wall -Wextra -Werror ${sanitize:+-fsanitize=$sanitize} \
-        -o "$work/take" "$work/take.c" "$work/counter_file.c" \
+        -o "$work/take" "$work"/*.c \
         $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs seqbroker) \
         -Wl,-rpath,"$lib"
 }

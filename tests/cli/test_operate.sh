@@ -64,7 +64,7 @@ daemon_start pools -c "$work/pools.conf" || exit 1
 
 does "health of a well daemon is one line and code 0" "0 serving" health
 does "health --json tells the same" \
-    '0 {"health": "serving", "reason": ""}' health --json
+    '0 {"health": "serving", "reason": "", "warning": ""}' health --json
 does "a sequence takes numbers of its pool" "0 [1-9]*" next order -n 2000
 is "the other pool granted nothing" "$(field two/0 granted)" 0
 
@@ -263,9 +263,9 @@ END
     track "$advancing"
     is_under_way() {
         [[ $(cli SEQ.ADVANCE order x) == "ERR value is not"* &&
-            $(cli SEQ.ADVANCE order 0) == "ERR another sequence is being"* ]]
+            $(cli SEQ.ADVANCE order 0) == "ERR another command is waiting"* ]]
     }
-    ok "one sequence is advanced at a time" wait_for is_under_way
+    ok "one command waits for the stores at a time" wait_for is_under_way
     is "meanwhile the daemon serves" "$(cli PING)" PONG
     is "and the call has not returned" "$(<"$work/advanced")" ""
     kill -CONT "$redis"

@@ -64,12 +64,12 @@ seqctl --help
 is "--help is no error" "$code/$err" 0/
 like "--help begins with examples" "$out" "  seqctl next order *"
 like "--help tells the exit codes" "$out" "*Exit codes: 0 *1 *2 *3 *"
-for command in next status health quarantine rescue drain resume advance decode \
-    check migrate config; do
+for command in next status health workers quarantine rescue drain resume \
+    advance decode check migrate config; do
     like "--help lists $command" "$out" "*"$'\n'"  $command*"
 done
-for command in next status health quarantine rescue drain resume advance decode \
-    check migrate config; do
+for command in next status health workers quarantine rescue drain resume \
+    advance decode check migrate config; do
     seqctl "$command" --help
     like "$command --help begins with an example" "$code $out" \
         "0   seqctl $command*Usage: seqctl $command *"
@@ -105,6 +105,15 @@ like "every mistake is a line with its place" "$out" \
 seqctl check "$work/absent.conf"
 like "a topology that is not there is code 2" "$code $out$err" \
     "2 *absent.conf*"
+cat >"$work/soon.conf" <<END
+backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; } );
+pools = ( { name = "p"; partitions = [ "a" ]; } );
+sequences = ( { key = "k";
+    ids = { time = 30; epoch = "$(date -u -d "30 years ago" +%F)"; }; } );
+END
+seqctl check "$work/soon.conf"
+like "ids that end within ten years are a warning, and sound" "$code $out" \
+    "0 warning: *soon.conf:4: 'time' = 30 bits *soon.conf: ok*"
 
 # --- backends, without a daemon ---
 
@@ -175,6 +184,7 @@ like "status has its columns" "$out" \
 is "status has a row for each partition" \
     "$(awk '$3 == "sqlite" && $4 == "direct" && $5 == "up" { print $1 }' \
         "$work/out" | tr '\n' ' ')" "0 1 2 3 "
+like "without a period there is no column for it" "$out" "*SEQUENCE *POOL *BITS *"
 like "status has the sequences" "$out" "*SEQUENCE *TAKEN*"$'\n'"order *main *2501*"
 like "status tells how long a stock lasts, and why the last refill had its size" \
     "$out" "*RATE/S *RUNWAY *WAITS *LAST REFILL*"$'\n'"order *[1-9]*, ?*"
@@ -184,6 +194,8 @@ seqctl -s "$socket" status --json
 ok "status --json is JSON" is_json "$work/out"
 like "status --json tells each store's server" "$out" \
     '*"server": "sqlite [0-9]*", "domain": "?*", "loss": "",*'
+like "what does not apply is null in JSON" "$out" \
+    '*"clock": null,*"clock_ms": null}*"period": null, "stamp": null, "dropped": null}*'
 like "status --json tells of a sequence's stock" "$out" \
     '*"stock": [0-9]*, *"rate": [0-9]*, "runway_ms": *, "waits": [0-9]*, *"target": [0-9]*, "asked": [1-9]*, "why": "?*", *'
 like "what may pass 2^53 is a string in JSON" "$out" \

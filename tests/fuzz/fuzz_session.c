@@ -30,7 +30,8 @@ static void require(int holds)
 /* What answers the time, or acts between two turns of the loop. */
 static int is_told_by_time(const char *data, size_t length)
 {
-    static const char *const words[] = {"INFO", "STATUS", "DRAIN", "ADVANCE"};
+    static const char *const words[] = {"INFO", "STATUS", "DRAIN", "ADVANCE",
+                                        "WORKERS"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         for (size_t at = 0; at + strlen(words[i]) <= length; at++)

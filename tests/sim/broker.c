@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "callers.h"
+#include "clocks.h"
 #include "judge.h"
 #include "world.h"
 
@@ -75,6 +76,7 @@ static struct broker *broker_new(struct machine *machine)
         .sequences = scene->sequences,
         .sequence_count = (size_t)scene->keys,
     };
+    clocks_set(machine, broker);
     return broker;
 }
 
@@ -147,6 +149,7 @@ static void *machine_run(void *argument)
 {
     struct machine *machine = argument;
 
+    world_use_clock(&machine->clock);
     do {
         world_sleep(machine->rest_us);
         machine_serve(machine);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "clocks.h"
 #include "judge.h"
 #include "world.h"
 
@@ -15,6 +16,7 @@ struct caller {
     struct random random;
     int32_t key;
     int64_t till_us; /* the present mood ends */
+    int64_t last_ms; /* begin of the last stamp that it was given */
     int32_t mood;    /* in a hundred: of the usual pauses */
 };
 
@@ -46,6 +48,22 @@ static void caller_pause(struct caller *caller)
                                              caller->mood / 100));
 }
 
+/* Of one stamp, if the sequence has any. */
+static enum seqb_status take_stamped(struct caller *caller, size_t n,
+                                     int64_t *numbers, struct seqb_error *err)
+{
+    struct broker *broker = caller->broker;
+    struct seqb_stamp stamp;
+    const struct queue_take take = {
+        .out = numbers, .count = n, .stamp = &stamp};
+    const enum seqb_status status =
+        queue_take(broker->sequences[caller->key], &take, err);
+
+    if (status == SEQB_OK && broker->is_open)
+        clocks_hear(broker, caller->key, &caller->last_ms, &stamp, numbers, n);
+    return status;
+}
+
 static void caller_call(struct caller *caller)
 {
     struct broker *broker = caller->broker;
@@ -57,8 +75,11 @@ static void caller_call(struct caller *caller)
     int64_t numbers[MOST];
     struct seqb_error err;
 
-    call.status = n == 1 ? queue_next(sequence, numbers, &err)
-                         : queue_next_many(sequence, n, numbers, &err);
+    if (scene->is_timed)
+        call.status = take_stamped(caller, n, numbers, &err);
+    else
+        call.status = n == 1 ? queue_next(sequence, numbers, &err)
+                             : queue_next_many(sequence, n, numbers, &err);
     if (broker->is_open)
         judge_answer(&call, numbers, n, &err);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "bounds.h"
+#include "clocks.h"
 #include "ha/pool.h"
 #include "platform/text.h"
 #include "world.h"
@@ -158,7 +159,8 @@ static bool broker_settled(const struct broker *broker, int64_t since_us)
             return false;
     }
     return broker->granted_us > since_us || broker->run->scene.runs_out ||
-           broker->run->score.poisoned > 0;
+           broker->run->score.poisoned > 0 ||
+           (broker->run->scene.has_ids && broker->run->score.exhausted > 0);
 }
 
 bool judge_settled(struct run *run, int64_t since_us, bool is_late)
@@ -193,7 +195,7 @@ static void numbers_hear(const struct judge_call *call, const int64_t *numbers,
     run->score.numbers += (int64_t)n;
     for (size_t i = 0; i < n; i++) {
         digest_add(run, numbers[i]);
-        if (numbers[i] > *highest)
+        if (numbers[i] > *highest || run->scene.is_timed)
             *highest = numbers[i];
         else if (*highest - numbers[i] > run->score.disorder)
             run->score.disorder = *highest - numbers[i];
@@ -234,10 +236,15 @@ static void refusal_judge(const struct judge_call *call,
     const int32_t able = find_able(call->broker, deadline_us);
 
     run->score.errors++;
-    if (call->status == SEQB_EXHAUSTED && run->scene.runs_out) {
+    /* A store that failed over begins above the few values that ids have. */
+    if (call->status == SEQB_EXHAUSTED &&
+        (run->scene.runs_out || run->scene.has_ids)) {
         run->score.exhausted++;
         return;
     }
+    if ((call->status == SEQB_CLOCK || call->status == SEQB_EXHAUSTED) &&
+        clocks_excuse(&run->machines[call->broker->index]))
+        return;
     if (call->status != SEQB_UNAVAILABLE && call->status != SEQB_TIMEOUT)
         judge_fail(run, "broker %d: a caller is told %s: %s",
                    (int)call->broker->index, seqb_status_name(call->status),
@@ -321,6 +328,9 @@ void judge_event(void *context, const struct seqb_event *event)
 void judge_unopened(struct broker *broker, const struct seqb_error *err)
 {
     digest_add(broker->run, world_now_us());
+    if (err->status == SEQB_CLOCK &&
+        clocks_excuse(&broker->run->machines[broker->index]))
+        return;
     if (err->status != SEQB_UNAVAILABLE && !broker->is_gone)
         judge_fail(broker->run, "broker %d does not open: %s",
                    (int)broker->index, err->text);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "broker.h"
+#include "clocks.h"
 #include "judge.h"
 #include "schedule.h"
 #include "world.h"
@@ -43,6 +44,7 @@ void run_begin(struct run *run, int without)
     run->begun_us = world_now_us();
     scene_init(&run->scene, without);
     judge_init(run);
+    clocks_begin(run);
     if (run->is_verbose)
         seqb_set_logger(run_log, run);
     for (int32_t i = 0; i < run->scene.brokers; i++) {
@@ -83,6 +85,7 @@ void run_end(struct run *run)
     world_end();
     seqb_set_logger(NULL, NULL);
     judge_fini(run);
+    clocks_end(run);
     scene_fini(&run->scene);
 }
 
@@ -95,6 +98,7 @@ void run_seed(uint64_t seed, int without, bool is_verbose, struct score *out)
     scene_draw(&run->scene, seed);
     run->is_verbose = is_verbose;
     run_begin(run, without);
+    clocks_schedule(run);
     schedule_draw(run);
     run_until(run, run->begun_us + run->scene.faulty_us + HEALING_US);
     run_settle(run);

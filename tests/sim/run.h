@@ -7,6 +7,9 @@
 
 #include "chaos/oracle.h"
 #include "scene.h"
+#include "world.h"
+
+#define RUN_STAMPS 4096
 
 struct run;
 
@@ -17,6 +20,8 @@ struct broker {
     struct ha_backend_options backends[SCENE_BACKENDS];
     struct ha_options ha_options;
     struct queue_options queue_options;
+    struct queue_clock_options clock;
+    int64_t floor_ms; /* no stamp of it may begin before */
     struct site sites[SCENE_BACKENDS];
     struct ha *ha;
     struct queue *queue;
@@ -33,8 +38,12 @@ struct broker {
 struct machine {
     struct run *run;
     int32_t index;
-    struct broker *broker; /* NULL: none runs */
-    int64_t rest_us;       /* from a kill to the next start */
+    struct broker *broker;    /* NULL: none runs */
+    int64_t rest_us;          /* from a kill to the next start */
+    struct world_clock clock; /* of its brokers */
+    int64_t odd_until_us;     /* they may not trust it until then */
+    int64_t highest_ms;       /* begin of a stamp that they handed out */
+    char path[96];            /* of their clock's file */
 };
 
 /* What a run comes to. */
@@ -63,7 +72,11 @@ struct run {
     struct oracle oracle[SCENE_KEYS];
     int64_t begun_us;
     struct score score;
-    struct random faults; /* when, where and which */
+    struct random faults;       /* when, where and which */
+    struct random steps;        /* of clocks */
+    char folder[64];            /* of the clocks' files */
+    int64_t stamps[RUN_STAMPS]; /* seen, as digits */
+    int32_t stamp_count;
     bool has_to_remember; /* brokers are not killed any more */
     bool is_over;
     bool is_verbose;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "clocks.h"
 #include "world.h"
 
 #define WARM_US  (10 * SECOND)
@@ -79,5 +80,33 @@ void scenario_outage(int64_t for_us, struct score *out)
     run_until(run, world_now_us() + for_us);
     for (int32_t i = 0; i < run->scene.backend_count; i++)
         refuse(run, i, false);
+    run_finish(run, out);
+}
+
+static int32_t most_counters(const struct scene *scene)
+{
+    int32_t most = 0;
+
+    for (int32_t i = 0; i < scene->backend_count; i++) {
+        const struct store *store = &scene->backends[i].store;
+
+        if (store->sides[0].content.count > most)
+            most = store->sides[0].content.count;
+    }
+    return most;
+}
+
+void scenario_minutes(bool is_windowed, int64_t for_us, struct score *out,
+                      int32_t *counters)
+{
+    struct run *run = run_new(is_windowed);
+
+    clocks_use(&run->scene, PERIOD_MINUTE);
+    run->scene.guard = (struct guard_rules){.on_rollback = GUARD_HOLD,
+                                            .max_rollback_ms = 1000,
+                                            .max_ahead_ms = 1000};
+    run_begin(run, 0);
+    run_until(run, run->begun_us + for_us);
+    *counters = most_counters(&run->scene);
     run_finish(run, out);
 }

@@ -11,5 +11,10 @@ void scenario_away(bool is_windowed, int64_t away_us, struct score *out);
 /* One of four refuses and serves in turn, half a second each, for so long. */
 void scenario_flap(int64_t for_us, struct score *out);
 
+/* Nothing happens for so long, but that each minute has counters of its own. Of
+ * the stores, the one that has most of them at the end has `*counters`. */
+void scenario_minutes(bool is_windowed, int64_t for_us, struct score *out,
+                      int32_t *counters);
+
 /* All four refuse for so long while callers wait. */
 void scenario_outage(int64_t for_us, struct score *out);

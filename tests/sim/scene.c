@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "clocks.h"
 #include "platform/text.h"
 #include "world.h"
 
@@ -125,6 +126,7 @@ void scene_draw(struct scene *scene, uint64_t seed)
     /* Surgery is only noticed by who had been granted what comes again. */
     if (scene->has_surgery)
         scene->brokers = 1;
+    clocks_draw(scene, seed);
 }
 
 void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed)

@@ -41,6 +41,13 @@ struct scene {
     int64_t fault_us;  /* between two of them, usually */
     bool has_surgery;  /* a store is made to go back */
     bool runs_out;     /* a sequence comes to its end */
+
+    /* Of sequences with a period, and clocks: see clocks.h. */
+    bool is_timed;
+    bool has_ids;
+    struct period_rules rules;
+    struct bits_layout ids;
+    struct guard_rules guard;
     int32_t preempt;
 };
 

@@ -70,7 +70,7 @@ static bool seeds_read(const char *text, struct options *out)
     return end != text && *end == '\0' && out->from <= out->to;
 }
 
-static bool guard_read(const char *name, struct options *out)
+static bool without_read(const char *name, struct options *out)
 {
     for (size_t i = 0; i < STORE_GUARDS; i++) {
         if (strcmp(store_guards[i].name, name) == 0) {
@@ -103,7 +103,7 @@ static bool options_read(int argc, char **argv, struct options *out)
         else if (option == 'v')
             out->is_verbose = true;
         else
-            is_legal = option == 'w' && guard_read(optarg, out);
+            is_legal = option == 'w' && without_read(optarg, out);
     }
     return is_legal && optind == argc;
 }

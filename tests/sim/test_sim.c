@@ -15,6 +15,7 @@
 #define SEEDS     20
 #define MANY      400 /* seeds in which a missing guard must show */
 #define DAY_US    (86400 * SECOND)
+#define HOUR_US   (3600 * SECOND)
 #define FLAP_US   (600 * SECOND)
 #define BITS      2  /* of the scenarios' pool */
 #define WINDOW    12 /* and its window_bits */
@@ -140,6 +141,32 @@ static void all_come_back_soon_after_a_short_outage(void **state)
     assert_true(score.rescue_us < 15 * SECOND);
 }
 
+/* Three hours of minutes, of which an hour's and two are kept, and those that
+ * were not yet deleted; a windowed store lets them vanish by itself. */
+static void old_minutes_are_forgotten(bool is_windowed)
+{
+    struct score score;
+    int32_t counters;
+
+    scenario_minutes(is_windowed, 3 * HOUR_US, &score, &counters);
+    score_is_clean(&score);
+    print_message("# %s: %d counters after three hours of minutes\n",
+                  is_windowed ? "windowed" : "direct", (int)counters);
+    assert_in_range(counters, 55, is_windowed ? 4 * 70 : 70);
+}
+
+static void old_stamps_are_forgotten_in_direct_stores(void **state)
+{
+    (void)state;
+    old_minutes_are_forgotten(false);
+}
+
+static void old_stamps_are_forgotten_in_windowed_stores(void **state)
+{
+    (void)state;
+    old_minutes_are_forgotten(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +177,8 @@ int main(void)
         cmocka_unit_test(windowed_partition_comes_back_near_the_others),
         cmocka_unit_test(flapping_partition_is_seldom_ejected),
         cmocka_unit_test(all_come_back_soon_after_a_short_outage),
+        cmocka_unit_test(old_stamps_are_forgotten_in_direct_stores),
+        cmocka_unit_test(old_stamps_are_forgotten_in_windowed_stores),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

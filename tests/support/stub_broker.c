@@ -101,6 +101,38 @@ enum seqb_status seqb_try_next_many(struct seqb_sequence *sequence,
     return SEQB_OK;
 }
 
+enum seqb_status seqb_try_next_shard(struct seqb_sequence *sequence,
+                                     int64_t shard, size_t count, int64_t *out,
+                                     size_t *taken, struct seqb_error *err)
+{
+    *taken = 0;
+    if (shard < 0 || shard > STUB_SHARD_MAX)
+        return fail(err, SEQB_INVALID);
+    stub.manys++;
+    for (; *taken < count; (*taken)++) {
+        if (!stub_take(sequence, out + *taken))
+            return fail(err, sequence->empty);
+        out[*taken] += shard * STUB_SHARD;
+    }
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_try_next_stamped(struct seqb_sequence *sequence,
+                                       size_t count, int64_t *out,
+                                       struct seqb_stamp *stamp,
+                                       struct seqb_error *err)
+{
+    if (sequence->stock < (int64_t)count) {
+        sequence->is_armed = true;
+        return fail(err, sequence->empty);
+    }
+    *stamp = (struct seqb_stamp){.digits = sequence->next -
+                                           sequence->next % STUB_STAMP};
+    for (size_t i = 0; i < count; i++)
+        (void)stub_take(sequence, out + i);
+    return SEQB_OK;
+}
+
 enum seqb_status seqb_try_next_run(struct seqb_sequence *sequence, size_t count,
                                    int64_t *first, struct seqb_error *err)
 {
@@ -135,7 +167,16 @@ enum seqb_status seqb_decode(const struct seqb_sequence *sequence,
     (void)sequence;
     if (value < 1)
         return fail(err, SEQB_INVALID);
-    *out = (struct seqb_decoded){.counter = value};
+    *out = (struct seqb_decoded){.counter = value,
+                                 .time_ms = -1,
+                                 .shard = -1,
+                                 .worker = -1,
+                                 .number = value};
+    if (value < STUB_SHARD)
+        return SEQB_OK;
+    out->time_ms = value;
+    out->shard = value / STUB_SHARD;
+    out->number = value % STUB_SHARD;
     return SEQB_OK;
 }
 
@@ -229,5 +270,27 @@ enum seqb_status seqb_sequences(struct seqb_broker *broker,
     (void)capacity;
     (void)err;
     *count = 0;
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_clock(struct seqb_broker *broker,
+                            struct seqb_clock_status *out,
+                            struct seqb_error *err)
+{
+    (void)broker;
+    (void)err;
+    *out = stub.clock;
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_workers(struct seqb_broker *broker,
+                              struct seqb_worker *out, size_t capacity,
+                              size_t *count, struct seqb_error *err)
+{
+    (void)broker;
+    (void)err;
+    if (capacity > 0)
+        out[0] = stub.worker;
+    *count = 1;
     return SEQB_OK;
 }

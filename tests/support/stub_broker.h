@@ -9,12 +9,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <seqbroker/seqbroker.h>
+#include <seqbroker/admin.h>
 
 #define STUB_KEYS 4 /* "a", "b", "c", "d"; all others are unknown */
 
 /* Before two digits become three, so that a few numbers show it. */
 #define STUB_FIRST 95
+
+#define STUB_SHARD_MAX 7
+
+/* An id is its shard times this, and the number. */
+#define STUB_SHARD INT64_C(1000000)
+
+/* A stamp lasts for so many numbers; its digits are that of the first one. */
+#define STUB_STAMP 100
 
 struct seqb_sequence {
     int64_t next;
@@ -29,7 +37,9 @@ struct stub_broker {
     struct seqb_sequence sequences[STUB_KEYS];
     int64_t deadline_ms;
     int64_t singles; /* calls of seqb_try_next */
-    int64_t manys;   /* calls of seqb_try_next_many */
+    int64_t manys;   /* calls of seqb_try_next_many and seqb_try_next_shard */
+    struct seqb_clock_status clock;
+    struct seqb_worker worker; /* the only one */
 };
 
 extern struct stub_broker stub;

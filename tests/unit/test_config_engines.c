@@ -38,9 +38,10 @@ static void expect_refused(const struct seqb_backend_ops *const *engines,
 
 static void engine_without_a_function_is_refused(void **state)
 {
-    struct seqb_backend_ops ops[7];
+    struct seqb_backend_ops ops[10];
     static const char *const names[] = {"library", "open",  "reserve", "raise",
-                                        "install", "claim", "close"};
+                                        "install", "claim", "swap",    "purge",
+                                        "clock",   "close"};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(ops); i++)
@@ -51,7 +52,10 @@ static void engine_without_a_function_is_refused(void **state)
     ops[3].raise = NULL;
     ops[4].install = NULL;
     ops[5].claim = NULL;
-    ops[6].close = NULL;
+    ops[6].swap = NULL;
+    ops[7].purge = NULL;
+    ops[8].clock = NULL;
+    ops[9].close = NULL;
     for (size_t i = 0; i < COUNT_OF(ops); i++) {
         const struct seqb_backend_ops *const engines[] = {&ops[i], NULL};
         char text[128];
@@ -86,8 +90,9 @@ static void engine_has_a_legal_name_of_its_own(void **state)
                             "one of that name: give it one of its own");
     ops[1] = complete("other");
     ops[1].guarantee = (enum seqb_guarantee)7;
-    expect_refused(engines, "engine other of the service: its guarantee is "
-                            "neither SEQB_DIRECT nor SEQB_WINDOWED");
+    expect_refused(engines,
+                   "engine other of the service: its guarantee is "
+                   "none of SEQB_DIRECT, SEQB_WINDOWED and SEQB_LOCAL");
 }
 
 static const char every_setting[] =
@@ -95,7 +100,9 @@ static const char every_setting[] =
     "socket=\"s\";user=\"u\";password=\"x\";database=\"d\";conninfo=\"c\";"
     "prefix=\"p\";sentinels=[\"h:1\",\"i:2\"];master_name=\"m\";"
     "table_format=\"t\";keep_rows=5;tls=\"verify\";tls_ca=\"ca\";"
-    "tls_cert=\"cert\";tls_key=\"/key\";parameters=\"a=1\";accept_loss=true;"
+    "tls_cert=\"cert\";tls_key=\"/"
+    "key\";parameters=\"a=1\";epoch=\"1970-01-02\";"
+    "time_bits=40;worker_bits=9;counter_bits=8;lease=\"7s\";accept_loss=true;"
     "auto_create=false;connect_timeout=\"3s\";});\n"
     "pools=({name=\"p\";partitions=[\"o\"];timeout=\"4s\";});\n" KEY;
 
@@ -131,6 +138,11 @@ static void engine_of_the_service_gets_every_setting(void **state)
     assert_string_equal(out->tls_cert, "f/cert");
     assert_string_equal(out->tls_key, "/key");
     assert_string_equal(out->parameters, "a=1");
+    assert_int_equal(out->epoch_ms, 86400000);
+    assert_int_equal(out->time_bits, 40);
+    assert_int_equal(out->worker_bits, 9);
+    assert_int_equal(out->counter_bits, 8);
+    assert_int_equal(config_topology(config)->ha.backends[0].lease_ms, 7000);
     assert_true(out->accept_loss);
     assert_false(out->auto_create);
     assert_int_equal(out->connect_timeout_ms, 3000);

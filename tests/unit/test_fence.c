@@ -270,6 +270,7 @@ static void one_that_lags_is_kept_near_the_others(void **state)
         {SEQB_WINDOWED, FENCE_LAG_WINDOWS, 1, 0},
         {SEQB_WINDOWED, FENCE_LAG_WINDOWS + 1, 1, 1},
         {SEQB_WINDOWED, 100, SEQB_GRANT_MAX, 100 - FENCE_LAG_WINDOWS},
+        {SEQB_LOCAL, 1000000, 100, 0},
     };
 
     (void)state;
@@ -295,6 +296,25 @@ static void none_follows_one_past_the_half_of_all_there_are(void **state)
                          0);
         assert_int_equal(fence_level_floor(guarantee, most, most, 1), 0);
     }
+}
+
+/* There is no store to bind or to raise; but what went back is a repeat. */
+static void a_local_reply_is_used_or_fails(void **state)
+{
+    const struct fence_mark mark = {0, 100};
+    struct seqb_request reply = granted(SEQB_NO_WINDOW, 101, 10);
+
+    (void)state;
+    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply), FENCE_ACCEPT);
+    reply.block.first = 100;
+    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply), FENCE_POISON);
+    reply.status = SEQB_FENCED;
+    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply), FENCE_FAIL);
+    reply.status = SEQB_CLOCK;
+    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply), FENCE_FAIL);
+    reply.status = SEQB_EXHAUSTED;
+    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply),
+                     FENCE_EXHAUSTED);
 }
 
 static void a_raise_passes_what_others_may_have_been_granted(void **state)
@@ -434,6 +454,7 @@ int main(void)
             a_new_window_lies_above_the_cells_ones_own_and_the_floor),
         cmocka_unit_test(one_that_lags_is_kept_near_the_others),
         cmocka_unit_test(none_follows_one_past_the_half_of_all_there_are),
+        cmocka_unit_test(a_local_reply_is_used_or_fails),
         cmocka_unit_test(a_raise_passes_what_others_may_have_been_granted),
         cmocka_unit_test(a_direct_block_is_one_that_was_asked_for),
         cmocka_unit_test(a_windowed_block_is_one_that_was_asked_for),

@@ -71,7 +71,11 @@ static void expect_round_trip(int32_t bits, int32_t memory_bits)
             const int64_t number = layout_number(v, i, bits, memory_bits) + k;
 
             assert_true(number > 0);
-            expect_decoded(number, &(struct seqb_decoded){v, i, memory_bits, k},
+            expect_decoded(number,
+                           &(struct seqb_decoded){.counter = v,
+                                                  .partition = i,
+                                                  .memory_bits = memory_bits,
+                                                  .memory = k},
                            bits);
         }
     }

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cells as text, and the table that libsmartcols makes of them; see table.h. */
+#include "ctl/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl/client.h"
+#include "ctl/ctl.h"
+
+#define CELL_SIZE 320
+
+void age_format(char *to, size_t size, int64_t ms)
+{
+    int64_t s = ms / 1000;
+
+    if (ms < 0)
+        snprintf(to, size, "-");
+    else if (ms < 1000)
+        snprintf(to, size, "%" PRId64 "ms", ms);
+    else if (s < 60)
+        snprintf(to, size, "%" PRId64 "s", s);
+    else if (s < 3600)
+        snprintf(to, size, "%" PRId64 "m%02" PRId64 "s", s / 60, s % 60);
+    else if (s < 86400)
+        snprintf(to, size, "%" PRId64 "h%02" PRId64 "m", s / 3600, s / 60 % 60);
+    else
+        snprintf(to, size, "%" PRId64 "d%02" PRId64 "h", s / 86400,
+                 s / 3600 % 24);
+}
+
+void moment_format(char *to, size_t size, int64_t ms)
+{
+    const time_t at = (time_t)(ms / 1000);
+    struct tm parts;
+
+    if (ms <= 0 || gmtime_r(&at, &parts) == NULL ||
+        strftime(to, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        snprintf(to, size, "-");
+}
+
+/* By another machine's clock it may be yet to come. */
+static void since_format(char *to, size_t size, int64_t ms)
+{
+    struct timespec now;
+    int64_t age_ms = -1;
+
+    if (ms > 0 && clock_gettime(CLOCK_REALTIME, &now) == 0) {
+        age_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - ms;
+        age_ms = age_ms < 0 ? 0 : age_ms;
+    }
+    age_format(to, size, age_ms);
+}
+
+/* The hour matters only when it is near. */
+static void date_format(char *to, size_t size, int64_t ms)
+{
+    const bool is_near = ms < INT64_C(2) * 86400000;
+    const time_t at = time(NULL) + (time_t)(ms / 1000);
+    struct tm parts;
+
+    if (ms < 0 || localtime_r(&at, &parts) == NULL ||
+        strftime(to, size, is_near ? "%Y-%m-%d %H:%M" : "%Y-%m-%d", &parts) ==
+            0)
+        snprintf(to, size, "-");
+}
+
+static void latency_format(char *to, size_t size, int64_t us)
+{
+    if (us == 0)
+        snprintf(to, size, "-"); /* none was measured yet */
+    else if (us < 1000)
+        snprintf(to, size, "%" PRId64 "us", us);
+    else
+        snprintf(to, size, "%" PRId64 ".%" PRId64 "ms", us / 1000,
+                 us / 100 % 10);
+}
+
+/* Tenths of a second matter only while there are few. */
+static void offset_format(char *to, size_t size, int64_t ms)
+{
+    const int64_t apart_ms = ms < 0 ? -ms : ms;
+    char age[32];
+
+    if (apart_ms >= 1000 && apart_ms < 60000)
+        snprintf(age, sizeof age, "%" PRId64 ".%" PRId64 "s", apart_ms / 1000,
+                 apart_ms / 100 % 10);
+    else
+        age_format(age, sizeof age, apart_ms);
+    snprintf(to, size, "%c%s", ms < 0 ? '-' : '+', age);
+}
+
+static void maybe_format(char *to, size_t size, const redisReply *value)
+{
+    if (value == NULL)
+        snprintf(to, size, "-");
+    else if (value->type == REDIS_REPLY_INTEGER)
+        snprintf(to, size, "%lld", value->integer);
+    else
+        snprintf(to, size, "%s", value->str != NULL ? value->str : "-");
+}
+
+static void partition_format(char *to, size_t size, const redisReply *map,
+                             bool name_pool)
+{
+    int64_t partition = reply_integer(map, "partition");
+    const char *pool = name_pool ? reply_text(map, "pool") : "";
+    const char *slash = name_pool ? "/" : "";
+
+    if (partition < 0)
+        snprintf(to, size, "%s%sauthority", pool, slash);
+    else
+        snprintf(to, size, "%s%s%" PRId64, pool, slash, partition);
+}
+
+/* A partition that is well may still be one that loses commits. */
+static void why_format(char *to, size_t size, const redisReply *map)
+{
+    const char *loss = reply_text(map, "loss");
+
+    if (*reply_text(map, "reason") != '\0')
+        snprintf(to, size, "%s", reply_text(map, "reason"));
+    else
+        snprintf(to, size, "%s%s", *loss != '\0' ? "may lose: " : "", loss);
+}
+
+static void refill_format(char *to, size_t size, const redisReply *map)
+{
+    const int64_t asked = reply_integer(map, "asked");
+
+    if (asked == 0)
+        snprintf(to, size, "-");
+    else
+        snprintf(to, size, "%" PRId64 ", %s", asked, reply_text(map, "why"));
+}
+
+static void time_format(char *to, size_t size, const struct column *column,
+                        const redisReply *map)
+{
+    const int64_t value = reply_integer(map, column->field);
+
+    if (column->show == SHOW_AGE)
+        age_format(to, size, value);
+    else if (column->show == SHOW_SINCE)
+        since_format(to, size, value);
+    else if (column->show == SHOW_MOMENT)
+        moment_format(to, size, value);
+    else if (column->show == SHOW_DATE)
+        date_format(to, size, value);
+    else if (column->show == SHOW_LATENCY)
+        latency_format(to, size, value);
+    else if (reply_field(map, column->field) != NULL)
+        offset_format(to, size, value);
+    else
+        snprintf(to, size, "-");
+}
+
+static void cell_format(char *to, size_t size, const struct column *column,
+                        const redisReply *map, bool name_pool)
+{
+    switch (column->show) {
+    case SHOW_TEXT:
+        snprintf(to, size, "%s", reply_text(map, column->field));
+        return;
+    case SHOW_INTEGER:
+        snprintf(to, size, "%" PRId64, reply_integer(map, column->field));
+        return;
+    case SHOW_MAYBE:
+        maybe_format(to, size, reply_field(map, column->field));
+        return;
+    case SHOW_AGE:
+    case SHOW_SINCE:
+    case SHOW_MOMENT:
+    case SHOW_DATE:
+    case SHOW_LATENCY:
+    case SHOW_OFFSET:
+        time_format(to, size, column, map);
+        return;
+    case SHOW_REFILL:
+        refill_format(to, size, map);
+        return;
+    case SHOW_WHY:
+        why_format(to, size, map);
+        return;
+    case SHOW_PARTITION:
+        partition_format(to, size, map, name_pool);
+        return;
+    }
+}
+
+static bool table_add(struct libscols_table *table,
+                      const struct column *columns, const redisReply *map,
+                      bool name_pool)
+{
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    char cell[CELL_SIZE];
+
+    if (line == NULL)
+        return false;
+    for (size_t i = 0; columns[i].title != NULL; i++) {
+        cell_format(cell, sizeof cell, &columns[i], map, name_pool);
+        if (scols_line_set_data(line, i, cell) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool column_is_needed(const struct column *column,
+                             const redisReply *rows)
+{
+    if (column->show != SHOW_MAYBE && column->show != SHOW_OFFSET)
+        return true;
+    for (size_t i = 0; i < rows->elements; i++) {
+        if (reply_field(rows->element[i], column->field) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool table_fill(struct libscols_table *table,
+                       const struct column *columns, const redisReply *rows,
+                       bool name_pool)
+{
+    for (size_t i = 0; columns[i].title != NULL; i++) {
+        const int hidden =
+            column_is_needed(&columns[i], rows) ? 0 : SCOLS_FL_HIDDEN;
+
+        if (scols_table_new_column(table, columns[i].title, 0,
+                                   columns[i].flags | hidden) == NULL)
+            return false;
+    }
+    for (size_t i = 0; i < rows->elements; i++) {
+        if (!table_add(table, columns, rows->element[i], name_pool))
+            return false;
+    }
+    return true;
+}
+
+bool table_print(const struct column *columns, const redisReply *rows,
+                 bool name_pool)
+{
+    struct libscols_table *table = scols_new_table();
+    bool printed = table != NULL &&
+                   table_fill(table, columns, rows, name_pool) &&
+                   scols_print_table(table) == 0;
+
+    scols_unref_table(table);
+    if (!printed)
+        ctl_complain("out of memory");
+    return printed;
+}

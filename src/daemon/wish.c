@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words of SEQ.NEXT; see wish.h. */
+#include "daemon/wish.h"
+
+#include <seqbroker/seqbroker.h>
+
+#include "daemon/commands.h"
+#include "daemon/lane.h"
+#include "daemon/reply.h"
+#include "daemon/session.h"
+
+#define COUNT_MAX 100000 /* numbers of one SEQ.NEXT */
+
+static bool wish_refuse(struct session *session)
+{
+    reply_error(&session->out, "ERR",
+                "syntax error, use SEQ.NEXT key [COUNT n] [SHARD s] [STAMP] "
+                "[STR]");
+    return false;
+}
+
+static bool count_parse(struct session *session, struct resp_slice word,
+                        struct wish *out)
+{
+    long long count = 0;
+
+    if (!word_to_integer(word, &count) || count < 1 || count > COUNT_MAX) {
+        reply_error(&session->out, "ERR", "COUNT is 1 to %d", COUNT_MAX);
+        return false;
+    }
+    out->count = (size_t)count;
+    out->is_array = true;
+    return true;
+}
+
+/* Which shards there are is the library's to say. */
+static bool shard_parse(struct session *session, struct resp_slice word,
+                        struct wish *out)
+{
+    long long shard = 0;
+
+    if (!word_to_integer(word, &shard)) {
+        reply_error(&session->out, "ERR", "SHARD is an integer");
+        return false;
+    }
+    out->shard = shard;
+    out->has_shard = true;
+    return true;
+}
+
+/* What no word says alone. */
+static bool wish_check(struct session *session, const struct wish *wish)
+{
+    if (!wish->is_stamped)
+        return true;
+    if (wish->has_shard) {
+        reply_error(&session->out, "ERR",
+                    "SHARD or STAMP, not both: an id has its time in it, "
+                    "SEQ.DECODE tells it");
+        return false;
+    }
+    if (wish->count > WISH_STAMPED_MAX) {
+        reply_error(&session->out, "ERR", "COUNT is 1 to %d with STAMP",
+                    WISH_STAMPED_MAX);
+        return false;
+    }
+    return true;
+}
+
+bool wish_parse(struct session *session, const struct resp_request *request,
+                struct wish *out)
+{
+    *out = (struct wish){.count = 1};
+    for (size_t i = 2; i < request->argc; i++) {
+        const struct resp_slice word = request->argv[i];
+        bool (*parse)(struct session *, struct resp_slice, struct wish *) =
+            word_is(word, "COUNT")   ? count_parse
+            : word_is(word, "SHARD") ? shard_parse
+                                     : NULL;
+
+        if (parse == NULL && word_is(word, "STR"))
+            out->is_text = true;
+        else if (parse == NULL && word_is(word, "STAMP"))
+            out->is_stamped = true;
+        else if (parse == NULL || i + 1 == request->argc)
+            return wish_refuse(session);
+        else if (!parse(session, request->argv[++i], out))
+            return false;
+    }
+    return wish_check(session, out);
+}
+
+enum seqb_status wish_take(const struct wish *wish, const struct lane *lane,
+                           size_t count, int64_t *out, size_t *taken,
+                           struct seqb_error *err)
+{
+    if (wish->has_shard)
+        return seqb_try_next_shard(lane->sequence, wish->shard, count, out,
+                                   taken, err);
+    return seqb_try_next_many(lane->sequence, count, out, taken, err);
+}

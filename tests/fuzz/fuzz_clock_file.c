@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes as a clock's file. What must hold: it is refused with a reason, or
+ * it is what writing the same again gives, byte for byte, and its time is that
+ * of a stamp. The checksum is put right first, so that the lines are reached.
+ */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "period/period.h"
+#include "platform/checksum.h"
+#include "platform/text.h"
+#include "queue/wall_file.h"
+
+#define SUM_SIZE 26 /* "checksum=", digits, and the end of the line */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check(const char *bytes, size_t size)
+{
+    char *copy = malloc(size == 0 ? 1 : size);
+    char again[WALL_TEXT_SIZE];
+    struct wall_note note;
+    struct seqb_error err = {SEQB_OK, ""};
+
+    require(copy != NULL);
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    if (wall_note_read(copy, size, &note, &err) == SEQB_OK) {
+        require(text_is_name(note.broker));
+        require(note.issued_ms > 0 && note.issued_ms <= PERIOD_MAX_MS);
+        require(wall_note_write(&note, again, sizeof again));
+        require(strlen(again) == size && memcmp(again, bytes, size) == 0);
+    } else {
+        require(err.status == SEQB_CORRUPT && err.text[0] != '\0');
+    }
+    free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *bytes = malloc(size + SUM_SIZE + 1);
+
+    require(bytes != NULL);
+    if (size > 0)
+        memcpy(bytes, data, size);
+    check(bytes, size);
+    (void)text_format(bytes + size, SUM_SIZE + 1, "checksum=%016" PRIx64 "\n",
+                      checksum_of(bytes, size));
+    check(bytes, size + SUM_SIZE);
+    free(bytes);
+    return 0;
+}

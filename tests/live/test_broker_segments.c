@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config/segments.conf over a real server: a row a key, a range at a time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "platform/file.h"
+#include "platform/text.h"
+#include "scene.h"
+#include "support/server_mariadb.h"
+
+static struct server *database;
+
+static void prepare(void **state)
+{
+    (void)state;
+    mariadb_require();
+    database = server_mariadb(NULL);
+    mariadb_tell(database, "CREATE USER seqbroker@'%%'; "
+                           "GRANT ALL ON seqbroker.* TO seqbroker@'%%'");
+}
+
+/* The sample on an empty database, with its port; a loaded machine is not to be
+ * taken for a slow store. */
+static const char *write_sample(const struct scene *scene)
+{
+    char text[SCENE_TEXT_SIZE];
+    struct seqb_error err;
+    char *sample;
+
+    mariadb_tell(database, "CREATE OR REPLACE DATABASE seqbroker");
+    if (file_read("config/segments.conf", sizeof text - 1, &sample, &err) !=
+        SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_true(text_copy(text, sizeof text, sample));
+    free(sample);
+    scene_replace_port(text, "port = 3306", server_port(database));
+    scene_replace(text, "\"mysql-a\" ];",
+                  "\"mysql-a\" ]; timeout = \"5s\"; "
+                  "rescue_after = \"400ms\";");
+    scene_replace(text, "key = \"order\";",
+                  "key = \"order\"; deadline = \"1m\";");
+    return scene_write(scene, "segments.conf", text);
+}
+
+static int64_t ask_number(const char *question)
+{
+    char answer[MARIADB_ASK_SIZE];
+    int64_t number;
+
+    mariadb_ask(database, answer, "%s", question);
+    assert_true(text_to_int64(answer, strlen(answer), &number));
+    return number;
+}
+
+static int64_t updates(void)
+{
+    return ask_number("SELECT VARIABLE_VALUE "
+                      "FROM information_schema.GLOBAL_STATUS "
+                      "WHERE VARIABLE_NAME = 'COM_UPDATE'");
+}
+
+static int64_t row_of(const char *key)
+{
+    char question[256];
+
+    assert_true(text_format(question, sizeof question,
+                            "SELECT value FROM seqbroker.seqb_counters "
+                            "WHERE name = 'main/0/%s'",
+                            key));
+    return ask_number(question);
+}
+
+static void a_row_a_key_gives_dense_numbers_by_ranges(void **state)
+{
+    enum { TAKEN = 100000 };
+    struct scene *scene = *state;
+    const char *topology = write_sample(scene);
+    const int64_t before = updates();
+    int64_t bits;
+    int64_t number;
+    struct seqb_sequence *waybill;
+    struct seqb_error err;
+
+    scene_open(scene, topology);
+    for (int i = 0; i < 10; i++)
+        scene_take(scene, "order", TAKEN / 10);
+    /* What was taken is all that there is, from 1 on. */
+    scene_expect_no_repeats(scene);
+    assert_int_equal(numbers_highest(&scene->numbers), TAKEN);
+    assert_in_range(row_of("order"), TAKEN, 2 * TAKEN);
+    assert_in_range(updates() - before, 1, TAKEN / 100);
+
+    assert_int_equal(seqb_sequence(scene->broker, "waybill", &waybill, &err),
+                     SEQB_OK);
+    for (bits = 0; bits < 1024; bits++) {
+        assert_int_equal(seqb_next(waybill, &number, &err), SEQB_OK);
+        assert_int_equal(number, 1024 + bits); /* the row's 1, and ten bits */
+    }
+    assert_in_range(row_of("waybill"), 1, 1024);
+    scene_close(scene);
+}
+
+static void brokers_count_in_ranges_of_their_own(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = write_sample(scene);
+    struct taker first = taker_start(topology, "order");
+    struct taker second = taker_start(topology, "order");
+
+    for (int i = 0; i < 5; i++) {
+        taker_read(&first, scene, 2000);
+        taker_read(&second, scene, 2000);
+    }
+    taker_kill(&first, scene); /* what it held is a gap */
+    taker_read(&second, scene, 2000);
+    taker_kill(&second, scene);
+    scene_open(scene, topology);
+    scene_take(scene, "order", 1000);
+    scene_expect_no_repeats(scene);
+}
+
+/* Numbers at hand of a sequence. */
+static int64_t stock_of(struct scene *scene, const char *key)
+{
+    struct seqb_sequence_status all[4];
+    struct seqb_error err;
+    size_t count;
+
+    assert_int_equal(seqb_sequences(scene->broker, all, 4, &count, &err),
+                     SEQB_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(all[i].key, key) == 0)
+            return all[i].stock;
+    }
+    return 0;
+}
+
+static void numbers_at_hand_outlast_the_database(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = write_sample(scene);
+    int64_t at_hand;
+
+    scene_open(scene, topology);
+    scene_take(scene, "order", 20000);
+    at_hand = stock_of(scene, "order");
+    assert_true(at_hand > 0);
+    server_kill(database);
+    scene_take(scene, "order", (size_t)at_hand);
+    server_start(database);
+    scene_take(scene, "order", 20000);
+    scene_expect_no_repeats(scene);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prepare),
+        SCENE(a_row_a_key_gives_dense_numbers_by_ranges),
+        SCENE(brokers_count_in_ranges_of_their_own),
+        SCENE(numbers_at_hand_outlast_the_database),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("broker_segments", tests, NULL, NULL);
+}

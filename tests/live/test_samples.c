@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sample topologies that are about time, as they stand in config/: numbers
+ * of a day, of a second, ids of time, snowflakes. What they draw and promise
+ * in their comments is what comes out.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "platform/file.h"
+#include "platform/text.h"
+#include "scene.h"
+#include "support/rig.h"
+#include "support/server_redis.h"
+
+#define DAY_MS        INT64_C(86400000)
+#define SHANGHAI_MS   INT64_C(28800000) /* east of Greenwich, all year */
+#define EPOCH_2020_MS INT64_C(1577836800000)
+#define EPOCH_2026_MS INT64_C(1767225600000)
+#define MANY          100
+#define STAMPS        8 /* that a test may see */
+
+/* Numbers by their stamps: unique is the pair. */
+struct pairs {
+    struct {
+        struct seqb_stamp stamp;
+        struct numbers numbers;
+    } of[STAMPS];
+    size_t count;
+};
+
+static struct numbers *pairs_of(struct pairs *pairs,
+                                const struct seqb_stamp *stamp)
+{
+    size_t i = 0;
+
+    while (i < pairs->count && pairs->of[i].stamp.digits != stamp->digits)
+        i++;
+    if (i == pairs->count) {
+        assert_true(i < STAMPS);
+        /* No stamp comes after a later one. */
+        if (i > 0)
+            assert_true(stamp->begins_ms >= pairs->of[i - 1].stamp.ends_ms);
+        pairs->of[i].stamp = *stamp;
+        numbers_init(&pairs->of[i].numbers);
+        pairs->count++;
+    }
+    return &pairs->of[i].numbers;
+}
+
+static void pairs_fini(struct pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        assert_int_equal(numbers_repeats(&pairs->of[i].numbers), 0);
+        numbers_fini(&pairs->of[i].numbers);
+    }
+}
+
+static struct seqb_sequence *sequence_of(const struct scene *scene,
+                                         const char *key)
+{
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err;
+
+    if (seqb_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return sequence;
+}
+
+/* Takes numbers of one stamp. */
+static struct seqb_stamp take(struct seqb_sequence *sequence,
+                              struct pairs *pairs, int64_t *out)
+{
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+
+    if (seqb_next_stamped(sequence, MANY, out, &stamp, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    numbers_add(pairs_of(pairs, &stamp), out, MANY);
+    return stamp;
+}
+
+/* An instant as digits, in Shanghai: 20261121235959. */
+static int64_t second_at(int64_t ms)
+{
+    const time_t local = (time_t)((ms + SHANGHAI_MS) / 1000);
+    char text[32];
+    int64_t digits;
+    struct tm parts;
+
+    assert_non_null(gmtime_r(&local, &parts));
+    assert_true(strftime(text, sizeof text, "%Y%m%d%H%M%S", &parts) > 0);
+    assert_true(text_to_int64(text, strlen(text), &digits));
+    return digits;
+}
+
+static int64_t day_at(int64_t ms)
+{
+    return second_at(ms) / 1000000;
+}
+
+static void days_begin_at_midnight_in_shanghai(void **state)
+{
+    struct scene *scene = *state;
+    struct pairs pairs = {.count = 0};
+    int64_t numbers[MANY];
+
+    for (int run = 0; run < 2; run++) {
+        scene_open(scene, "config/daily.conf");
+        for (int i = 0; i < 200; i++) {
+            const struct seqb_stamp stamp =
+                take(sequence_of(scene, "order"), &pairs, numbers);
+
+            assert_int_equal(stamp.ends_ms - stamp.begins_ms, DAY_MS);
+            assert_int_equal((stamp.begins_ms + SHANGHAI_MS) % DAY_MS, 0);
+            assert_int_equal(stamp.digits, day_at(stamp.begins_ms));
+        }
+        scene_close(scene);
+    }
+    pairs_fini(&pairs);
+}
+
+/* A stop drops what is at hand; else none is skipped, nor out of order. */
+static void one_partition_counts_a_day_from_one(void **state)
+{
+    struct scene *scene = *state;
+    struct pairs pairs = {.count = 0};
+    int64_t numbers[MANY];
+    int64_t last = 0;
+    int64_t digits = 0;
+
+    scene_open(scene, "config/daily.conf");
+    for (int i = 0; i < 50; i++) {
+        const struct seqb_stamp stamp =
+            take(sequence_of(scene, "waybill"), &pairs, numbers);
+
+        if (stamp.digits != digits)
+            last = 0;
+        digits = stamp.digits;
+        for (int j = 0; j < MANY; j++)
+            assert_int_equal(numbers[j], ++last);
+    }
+    pairs_fini(&pairs);
+}
+
+static void fiscal_years_begin_in_april(void **state)
+{
+    struct scene *scene = *state;
+    struct pairs pairs = {.count = 0};
+    int64_t numbers[MANY];
+    struct seqb_stamp stamp;
+
+    scene_open(scene, "config/daily.conf");
+    stamp = take(sequence_of(scene, "invoice"), &pairs, numbers);
+    assert_int_equal(day_at(stamp.begins_ms), stamp.digits * 10000 + 401);
+    assert_int_equal(day_at(stamp.ends_ms), (stamp.digits + 1) * 10000 + 401);
+    assert_int_equal(numbers[0], 1);
+    pairs_fini(&pairs);
+}
+
+/* A sample into a text of SCENE_TEXT_SIZE. */
+static void read_sample(const char *path, char *out)
+{
+    struct seqb_error err;
+    char *sample;
+
+    if (file_read(path, SCENE_TEXT_SIZE - 1, &sample, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_true(text_copy(out, SCENE_TEXT_SIZE, sample));
+    free(sample);
+}
+
+/* --- seconds --- */
+
+static const char *write_seconds(const struct scene *scene)
+{
+    static struct server *servers[2];
+    char text[SCENE_TEXT_SIZE];
+
+    for (int i = 0; i < 2; i++) {
+        if (servers[i] == NULL)
+            servers[i] = server_redis(NULL);
+    }
+    read_sample("config/seconds.conf", text);
+    scene_replace_port(text, "port = 6379", server_port(servers[0]));
+    scene_replace_port(text, "port = 6380", server_port(servers[1]));
+    scene_replace(text, "window_bits = 14;",
+                  "window_bits = 14; timeout = \"5s\"; "
+                  "rescue_after = \"400ms\";");
+    scene_replace(text, "key = \"order\";",
+                  "key = \"order\"; deadline = \"1m\";");
+    return scene_write(scene, "seconds.conf", text);
+}
+
+static void seconds_follow_each_other(void **state)
+{
+    struct scene *scene = *state;
+    struct pairs pairs = {.count = 0};
+    int64_t numbers[MANY];
+
+    scene_open(scene, write_seconds(scene));
+    while (pairs.count < 4) {
+        const struct seqb_stamp stamp =
+            take(sequence_of(scene, "order"), &pairs, numbers);
+
+        assert_int_equal(stamp.ends_ms - stamp.begins_ms, 1000);
+        assert_int_equal(stamp.digits, second_at(stamp.begins_ms));
+    }
+    pairs_fini(&pairs);
+}
+
+/* --- ids --- */
+
+static int64_t next_shard(struct seqb_sequence *sequence, int64_t shard)
+{
+    struct seqb_error err;
+    int64_t id;
+
+    if (seqb_next_shard(sequence, shard, &id, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return id;
+}
+
+static struct seqb_decoded decode(const struct seqb_sequence *sequence,
+                                  int64_t id)
+{
+    struct seqb_decoded parts;
+    struct seqb_error err;
+
+    if (seqb_decode(sequence, id, &parts, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return parts;
+}
+
+static void time_ids_have_the_bits_that_the_sample_draws(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_sequence *order;
+    struct seqb_error err;
+    int64_t id;
+
+    scene_open(scene, "config/time-ids.conf");
+    order = sequence_of(scene, "order");
+    for (int64_t shard = 0; shard < 4096; shard++) {
+        struct seqb_decoded parts;
+
+        id = next_shard(order, shard);
+        parts = decode(order, id);
+        numbers_add(&scene->numbers, &id, 1);
+        assert_int_equal((id >> 19) & 4095, shard);
+        assert_int_equal(parts.shard, shard);
+        assert_int_equal(parts.time_ms, EPOCH_2020_MS + (id >> 31) * 1000);
+        assert_int_equal(parts.number, id & 0x7ffff);
+        assert_int_equal(parts.worker, -1);
+    }
+    scene_expect_no_repeats(scene);
+    assert_int_equal(seqb_next_shard(order, 4096, &id, &err), SEQB_INVALID);
+    assert_int_equal(seqb_next_shard(order, -1, &id, &err), SEQB_INVALID);
+}
+
+/* Without the shard they are unique, too. */
+static void ids_of_all_shards_share_one_counter(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_sequence *order;
+
+    scene_open(scene, "config/time-ids.conf");
+    order = sequence_of(scene, "order");
+    for (int64_t i = 0; i < 4096; i++) {
+        const int64_t id = next_shard(order, i);
+        const int64_t bare = id & ~(INT64_C(4095) << 19);
+
+        numbers_add(&scene->numbers, &bare, 1);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+static void ids_for_javascript_end_below_53_bits(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_sequence *web;
+
+    scene_open(scene, "config/time-ids.conf");
+    web = sequence_of(scene, "web");
+    for (int64_t shard = 0; shard < 64; shard++) {
+        const int64_t id = next_shard(web, shard);
+
+        assert_true(id > 0 && id < INT64_C(1) << 53);
+        assert_int_equal(decode(web, id).time_ms,
+                         EPOCH_2026_MS + (id >> 22) * 1000);
+    }
+}
+
+/* A new authority leases none for a lease and a quarter: here a short one. */
+static const char *write_snowflake(const struct scene *scene)
+{
+    char text[SCENE_TEXT_SIZE];
+
+    read_sample("config/snowflake.conf", text);
+    scene_replace(text, "lease = \"10s\";", "lease = \"1s\";");
+    scene_replace(text, "key = \"order\";",
+                  "key = \"order\"; deadline = \"1m\";");
+    return scene_write(scene, "snowflake.conf", text);
+}
+
+static void take_flakes(struct scene *scene, struct seqb_sequence *order)
+{
+    struct seqb_error err;
+    int64_t ids[MANY];
+
+    if (seqb_next_many(order, MANY, ids, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    numbers_add(&scene->numbers, ids, MANY);
+    for (int i = 0; i < MANY; i++) {
+        const struct seqb_decoded parts = decode(order, ids[i]);
+
+        assert_int_equal(parts.worker, 0);
+        assert_int_equal((ids[i] >> 12) & 1023, 0);
+        assert_int_equal(parts.time_ms, EPOCH_2020_MS + (ids[i] >> 22));
+        assert_int_equal(parts.number, ids[i] & 4095);
+    }
+}
+
+/* The worker id is given back at the end, and had again at the next start. */
+static void snowflakes_are_of_the_lowest_worker_id(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = write_snowflake(scene);
+
+    for (int run = 0; run < 2; run++) {
+        scene_open(scene, topology);
+        for (int i = 0; i < 200; i++)
+            take_flakes(scene, sequence_of(scene, "order"));
+        scene_close(scene);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(days_begin_at_midnight_in_shanghai),
+        SCENE(one_partition_counts_a_day_from_one),
+        SCENE(fiscal_years_begin_in_april),
+        SCENE(seconds_follow_each_other),
+        SCENE(time_ids_have_the_bits_that_the_sample_draws),
+        SCENE(ids_of_all_shards_share_one_counter),
+        SCENE(ids_for_javascript_end_below_53_bits),
+        SCENE(snowflakes_are_of_the_lowest_worker_id),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("samples", tests, NULL, NULL);
+}

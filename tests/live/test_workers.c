@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Brokers in processes of their own that lease worker ids of one file: they
+ * are stopped for longer than a lease while another one takes their id, go on,
+ * are killed, and the file is put back to an older copy. No number comes twice.
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "scene.h"
+
+#define EPOCH INT64_C(1577836800000)
+#define CROWD 3
+#define TURNS (SEQB_TEST_SCALE > 1 ? 3 : 6)
+#define SOME  2000
+
+/* --- topologies --- */
+
+static const char template[] =
+    "broker = { name = \"NAME\"; state_dir = \"FOLDER/NAME\"; spool = false; };"
+    "backends = ("
+    "  { name = \"flake\"; engine = \"snowflake\"; epoch = \"2020-01-01\";"
+    "    time_bits = 41; worker_bits = BITS; counter_bits = 12;"
+    "    lease = \"LEASE\"; },"
+    "  { name = \"authority\"; engine = \"sqlite\";"
+    "    path = \"FOLDER/workers.db\"; } );"
+    "pools = ( { name = \"main\"; partitions = [ \"flake\" ];"
+    "            authority = \"authority\"; } );"
+    "sequences = ( { key = \"order\"; memory_bits = 0; max_unused = 8000;"
+    "                deadline = \"1m\"; } );";
+
+static void replace_all(char *text, const char *from, const char *to)
+{
+    while (strstr(text, from) != NULL)
+        scene_replace(text, from, to);
+}
+
+static const char *topology(const struct scene *scene, const char *name,
+                            const char *bits, const char *lease)
+{
+    char text[SCENE_TEXT_SIZE];
+    char file[32];
+
+    (void)text_copy(text, sizeof text, template);
+    replace_all(text, "NAME", name);
+    replace_all(text, "FOLDER", scene->folder);
+    replace_all(text, "BITS", bits);
+    replace_all(text, "LEASE", lease);
+    (void)text_format(file, sizeof file, "%s.conf", name);
+    return scene_write(scene, file, text);
+}
+
+/* The first broker waits until no id can be held from before. */
+static void open_authority(struct scene *scene)
+{
+    scene_open(scene, topology(scene, "first", "1", "1s"));
+    scene_await(scene, 0, SEQB_PARTITION_UP);
+    scene_close(scene);
+}
+
+/* --- takers --- */
+
+static struct taker start(const struct scene *scene, const char *name,
+                          const char *bits)
+{
+    return taker_start(topology(scene, name, bits, "1s"), "order");
+}
+
+static int64_t time_of(const struct numbers *numbers, int bits)
+{
+    return (numbers->values[numbers->count - 1] >> (12 + bits)) + EPOCH;
+}
+
+/* Reads until a number comes that was made after that moment: what was made
+ * before lies in the ring and in the pipe. */
+static void read_past(struct taker *taker, struct scene *scene, int bits,
+                      int64_t wall_ms)
+{
+    do
+        taker_read(taker, scene, 1);
+    while (time_of(&scene->numbers, bits) <= wall_ms);
+    taker_read(taker, scene, SOME);
+}
+
+/* Reads what is there, if anything is. */
+static void read_ready(struct taker *taker, struct scene *scene)
+{
+    struct pollfd ready = {.fd = taker->fd, .events = POLLIN};
+
+    if (poll(&ready, 1, 0) > 0)
+        taker_read(taker, scene, 1);
+}
+
+static void kill_all(struct taker *takers, struct scene *scene)
+{
+    for (int i = 0; i < CROWD; i++) {
+        assert_int_equal(kill(takers[i].pid, SIGCONT), 0);
+        taker_kill(&takers[i], scene);
+    }
+}
+
+static void start_all(const struct scene *scene, struct taker *takers,
+                      const char *bits)
+{
+    static const char *const names[CROWD] = {"a", "b", "c"};
+
+    for (int i = 0; i < CROWD; i++)
+        takers[i] = start(scene, names[i], bits);
+}
+
+/* There are two ids for three brokers: the one that is stopped loses his to
+ * the one that has none, and is the next to wait. */
+static void stopped_holder_comes_back_without_his_id(void **state)
+{
+    struct scene *scene = *state;
+    struct taker takers[CROWD];
+    int64_t now_ms;
+
+    open_authority(scene);
+    takers[0] = start(scene, "a", "1");
+    taker_read(&takers[0], scene, SOME);
+    takers[1] = start(scene, "b", "1");
+    taker_read(&takers[1], scene, SOME);
+    takers[2] = start(scene, "c", "1");
+    for (int turn = 0; turn < TURNS; turn++) {
+        struct taker *stopped = &takers[turn % CROWD];
+        struct taker *holder = &takers[(turn + 1) % CROWD];
+        struct taker *taker = &takers[(turn + 2) % CROWD];
+
+        taker_read(stopped, scene, SOME);
+        assert_int_equal(kill(stopped->pid, SIGSTOP), 0);
+        now_ms = clock_wall_ms();
+        read_past(taker, scene, 1, now_ms);
+        assert_int_equal(kill(stopped->pid, SIGCONT), 0);
+        /* Side by side, while the one that comes back finds out. */
+        for (int i = 0; i < 40; i++) {
+            taker_read(taker, scene, SOME);
+            taker_read(holder, scene, SOME);
+            read_ready(stopped, scene);
+        }
+    }
+    kill_all(takers, scene);
+    scene_expect_no_repeats(scene);
+}
+
+static void killed_holder_leaves_his_id_to_another(void **state)
+{
+    struct scene *scene = *state;
+    struct taker takers[CROWD];
+    int64_t now_ms;
+
+    open_authority(scene);
+    start_all(scene, takers, "1");
+    for (int turn = 0; turn < TURNS / 2; turn++) {
+        char name[8];
+
+        /* Whoever of them has an id by now: two have. */
+        now_ms = clock_wall_ms();
+        taker_kill(&takers[turn], scene);
+        for (int i = 0; i < CROWD; i++) {
+            if (i != turn)
+                read_past(&takers[i], scene, 1, now_ms);
+        }
+        (void)text_format(name, sizeof name, "again%d", turn);
+        takers[turn] = start(scene, name, "1");
+    }
+    kill_all(takers, scene);
+    scene_expect_no_repeats(scene);
+}
+
+/* An hour's lease would be waited for, if it were not given back. */
+static void clean_stop_gives_the_id_back_at_once(void **state)
+{
+    struct scene *scene = *state;
+    struct taker taker;
+
+    open_authority(scene);
+    for (int i = 0; i < 3; i++) {
+        scene_open(scene, topology(scene, "long", "1", "1h"));
+        scene_take(scene, "order", SOME);
+        scene_close(scene);
+    }
+    taker = taker_start(topology(scene, "next", "1", "1h"), "order");
+    taker_read(&taker, scene, SOME);
+    taker_kill(&taker, scene);
+    scene_expect_no_repeats(scene);
+}
+
+static void lease_ends_without_the_authority(void **state)
+{
+    struct scene *scene = *state;
+    char path[64];
+    char aside[64];
+
+    open_authority(scene);
+    (void)text_copy(path, sizeof path, scene_path(scene, "workers.db"));
+    (void)text_copy(aside, sizeof aside, scene_path(scene, "aside.db"));
+    scene_open(scene, topology(scene, "a", "1", "1s"));
+    scene_take(scene, "order", SOME);
+    assert_int_equal(rename(path, aside), 0);
+    scene_await(scene, 0, SEQB_PARTITION_QUARANTINED);
+    scene_expect_words(scene_partition(scene, 0).reason, "authority");
+    assert_int_equal(rename(aside, path), 0);
+    scene_take(scene, "order", SOME * (size_t)10); /* it is back by itself */
+    scene_await(scene, 0, SEQB_PARTITION_UP);
+    scene_expect_no_repeats(scene);
+}
+
+static void copy_put_back_leases_no_id_twice(void **state)
+{
+    struct scene *scene = *state;
+    struct taker takers[CROWD];
+    char path[64];
+    char aside[64];
+    int64_t now_ms;
+
+    scene_open(scene, topology(scene, "first", "2", "1s"));
+    scene_await(scene, 0, SEQB_PARTITION_UP);
+    scene_close(scene);
+    (void)text_copy(path, sizeof path, scene_path(scene, "workers.db"));
+    (void)text_copy(aside, sizeof aside, scene_path(scene, "aside.db"));
+    scene_copy(path, aside); /* where no id is held */
+    takers[0] = start(scene, "a", "2");
+    taker_read(&takers[0], scene, SOME);
+    takers[1] = start(scene, "b", "2");
+    taker_read(&takers[1], scene, SOME);
+    scene_copy(aside, path);
+    takers[2] = start(scene, "c", "2");
+    now_ms = clock_wall_ms();
+    for (int i = 0; i < 40; i++) {
+        for (int j = 0; j < CROWD; j++)
+            taker_read(&takers[j], scene, SOME);
+    }
+    for (int j = 0; j < CROWD; j++)
+        read_past(&takers[j], scene, 2, now_ms);
+    kill_all(takers, scene);
+    scene_expect_no_repeats(scene);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(stopped_holder_comes_back_without_his_id),
+        SCENE(killed_holder_leaves_his_id_to_another),
+        SCENE(clean_stop_gives_the_id_back_at_once),
+        SCENE(lease_ends_without_the_authority),
+        SCENE(copy_put_back_leases_no_id_twice),
+    };
+
+    return cmocka_run_group_tests_name("workers", tests, NULL, NULL);
+}

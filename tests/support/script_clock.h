@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A wall clock that the test sets: for programs that are linked with
+ * --wrap=clock_wall_ms. The other clocks stay the machine's.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* From now on it says that, ms since 1970, and goes on with the machine's if
+ * it runs. Any thread. */
+void script_clock_set(int64_t wall_ms);
+void script_clock_run(int64_t wall_ms);
+
+/* Moves it, running or not. */
+void script_clock_step(int64_t by_ms);
+
+/* In place of clock_wall_ms. */
+int64_t __wrap_clock_wall_ms(void);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pool of a snowflake, and its authority's rows. */
+#include "flake_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/backends.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+
+/* --- setting up --- */
+
+void flake_put(struct rig *rig, size_t i, int32_t worker_bits)
+{
+    struct ha_backend_options *backend = &rig->backends[i];
+
+    backend->ops = &backend_snowflake;
+    backend->lease_ms = FLAKE_LEASE_MS;
+    backend->options.epoch_ms = FLAKE_EPOCH;
+    backend->options.time_bits = 41;
+    backend->options.worker_bits = worker_bits;
+    backend->options.counter_bits = 12;
+}
+
+/* A pool of one snowflake, and an authority; all is open for taking ids. */
+struct rig *flake_rig(void **state, int32_t worker_bits)
+{
+    struct rig *rig = *state;
+
+    rig_shape(rig, RIG_WINDOWED, 0);
+    rig->sequences[0].memory_bits = 0;
+    rig->ha.broker = "orders";
+    flake_put(rig, 0, worker_bits);
+    return rig;
+}
+
+void flake_set_lease(struct rig *rig, int32_t lease_ms)
+{
+    rig->backends[0].lease_ms = lease_ms;
+}
+
+/* The first broker ever waits until nobody can hold an id of before. */
+struct rig *flake_rig_open(void **state, int32_t worker_bits)
+{
+    struct rig *rig = flake_rig(state, worker_bits);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 1, &numbers);
+    numbers_fini(&numbers);
+    return rig;
+}
+
+/* --- the authority's rows --- */
+
+static struct seqb_backend *authority_open(const struct rig *rig)
+{
+    struct seqb_backend_options options = rig->backends[1].options;
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+
+    options.path = "authority";
+    if (backend_fake.open(&options, &backend, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return backend;
+}
+
+static void row_name(char *out, size_t size, int64_t id)
+{
+    (void)text_format(out, size, "worker/main/%lld", (long long)id);
+}
+
+void row_get(const struct rig *rig, int64_t id, char *out)
+{
+    struct seqb_backend *backend = authority_open(rig);
+    char name[SEQB_COUNTER_SIZE];
+    struct seqb_error err;
+
+    row_name(name, sizeof name, id);
+    assert_int_equal(
+        backend->ops->claim(backend, name, NULL, out, LEASE_TEXT_SIZE, &err),
+        SEQB_OK);
+    backend->ops->close(backend);
+}
+
+void row_put(const struct rig *rig, int64_t id, const char *text)
+{
+    struct seqb_backend *backend = authority_open(rig);
+    char name[SEQB_COUNTER_SIZE];
+    char standing[LEASE_TEXT_SIZE];
+    struct seqb_error err;
+
+    row_name(name, sizeof name, id);
+    do { /* its holder may renew it in between */
+        char before[LEASE_TEXT_SIZE];
+        const struct seqb_swap swap = {name, before, text};
+
+        row_get(rig, id, before);
+        assert_int_equal(
+            backend->ops->swap(backend, &swap, standing, sizeof standing, &err),
+            SEQB_OK);
+    } while (strcmp(standing, text) != 0);
+    backend->ops->close(backend);
+}
+
+/* Somebody else's, who has renewed it just now. */
+void row_put_other(const struct rig *rig, int64_t id, int64_t lease_ms)
+{
+    const struct lease_self other = {
+        .key = 4711, .lease_ms = lease_ms, .holder = "bills@far:9"};
+    struct lease_row row = lease_taken(NULL, &other, clock_wall_ms());
+    char text[LEASE_TEXT_SIZE];
+
+    (void)text_copy(row.origin, sizeof row.origin, "fake");
+    lease_write(&row, text, sizeof text);
+    row_put(rig, id, text);
+}
+
+struct lease_row row_read(const struct rig *rig, int64_t id)
+{
+    struct lease_row row;
+    char text[LEASE_TEXT_SIZE];
+
+    row_get(rig, id, text);
+    if (!lease_read(text, &row))
+        fail_msg("no row of id %lld: '%s'", (long long)id, text);
+    return row;
+}
+
+/* --- what brokers give --- */
+
+/* Its lowest bit: there are 0 and 1 here. */
+int64_t flake_worker(int64_t number)
+{
+    return number >> 12 & 1;
+}
+
+/* Takes one number, whose worker id it tells. */
+int64_t flake_take_worker(struct rig_broker *broker, struct numbers *numbers)
+{
+    rig_take(broker, 1, numbers);
+    return flake_worker(numbers->values[numbers->count - 1]);
+}
+
+struct coming {
+    struct rig_broker *broker;
+    struct numbers *numbers;
+    int64_t worker;
+};
+
+static bool worker_has_come(void *context)
+{
+    struct coming *coming = context;
+
+    return flake_take_worker(coming->broker, coming->numbers) == coming->worker;
+}
+
+void flake_await_worker(struct rig_broker *broker, struct numbers *numbers,
+                        int64_t worker)
+{
+    struct coming coming = {broker, numbers, worker};
+
+    rig_await(worker_has_come, &coming);
+}
+
+/* The number that it is told of no number, with these words. */
+static bool is_refused(void *context)
+{
+    struct coming *coming = context;
+    struct seqb_error err = {SEQB_OK, ""};
+    int64_t number;
+    size_t taken;
+    const enum seqb_status status = queue_try_many(
+        rig_sequence(coming->broker, "order"), 1, &number, &taken, &err);
+
+    if (status == SEQB_OK)
+        numbers_add(coming->numbers, &number, 1);
+    return status == SEQB_UNAVAILABLE;
+}
+
+void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers)
+{
+    struct coming coming = {.broker = broker, .numbers = numbers};
+
+    rig_await(is_refused, &coming);
+}
+
+void flake_expect_no_repeat(struct numbers *numbers)
+{
+    assert_int_equal(numbers_repeats(numbers), 0);
+    numbers_fini(numbers);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools that are never migrated, whatever changes: those of sequences whose
+ * numbers begin afresh, and those that have no store. No store is opened. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <seqbroker/admin.h>
+
+#include "platform/text.h"
+#include "unit/topology_expect.h"
+#include "unit/topology_files.h"
+
+#define PERIOD                                                                 \
+    " a period, whose numbers are unique only together with their stamps: a "  \
+    "pool with such a sequence cannot be migrated; give it a new pool "        \
+    "between two periods instead, see docs/time.md"
+#define LOCAL                                                                  \
+    "pool p: backend s makes its numbers of the time and cannot be raised "    \
+    "above others: a pool with it cannot be migrated"
+
+/* Topologies of one store and pool, in the generation g. */
+#define STORE(g)                                                               \
+    BACKEND "pools=({name=\"p\";partitions=[\"a\"];generation=" g ";});\n"
+#define FLAKE(g)                                                               \
+    "backends=({name=\"s\";engine=\"snowflake\";}," SQLITE(                    \
+        "a") ");\n"                                                            \
+             "pools=({name=\"p\";partitions=[\"s\"];authority=\"a\";"          \
+             "generation=" g ";});\n"
+#define KEYS(more) "sequences=({key=\"k\";memory_bits=0;" more "});\n"
+
+static const struct {
+    const char *was;
+    const char *is;
+    const char *why;
+} refused[] = {
+    {STORE("1") KEYS("period=\"day\";"), STORE("2") KEYS(""),
+     "pool p: k has" PERIOD},
+    {STORE("1") KEYS(""), STORE("2") KEYS("period=\"day\";"),
+     "pool p: k has" PERIOD},
+    {STORE("1") KEYS("ids={};"), STORE("2") KEYS("ids={};"),
+     "pool p: k has" PERIOD},
+    {STORE("1") "auto_sequences={pattern=\"*\";period=\"hour\";};\n",
+     STORE("2") KEYS(""), "pool p: auto_sequences have" PERIOD},
+    {STORE("1") KEYS(""),
+     STORE("2") "auto_sequences={pattern=\"*\";ids={};};\n",
+     "pool p: auto_sequences have" PERIOD},
+    {FLAKE("1") KEYS(""), FLAKE("2") KEYS(""), LOCAL},
+    {FLAKE("1") KEYS(""), STORE("2") KEYS(""), LOCAL},
+    {STORE("1") KEYS(""), FLAKE("2") KEYS(""), LOCAL},
+};
+
+static void expect_refused(struct topology_files *files, size_t i)
+{
+    const struct seqb_migrate_options options = {.dry_run = true};
+    struct seqb_error err = {.text = ""};
+    char was[sizeof files->path];
+
+    topology_write(files, "t.conf", refused[i].was);
+    (void)text_copy(was, sizeof was, files->path);
+    topology_write(files, "part.conf", refused[i].is);
+    assert_int_equal(seqb_migrate(was, files->path, &options, &err),
+                     SEQB_CONFIG);
+    assert_string_equal(err.text, refused[i].why);
+}
+
+static void pools_without_one_row_of_numbers_are_refused(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(refused); i++)
+        expect_refused(*state, i);
+}
+
+/* It is the pool that counts, and only if it migrates. */
+static void periods_of_other_pools_do_not_matter(void **state)
+{
+    static const char form[] = "backends=(" SQLITE("a") "," SQLITE(
+        "b") ");\n"
+             "pools=({name=\"p\";partitions=[\"a\"];generation=%d;},"
+             "{name=\"q\";partitions=[\"b\"];});\n"
+             "sequences=({key=\"k\";pool=\"p\";},"
+             "{key=\"l\";pool=\"q\";period=\"day\";});\n";
+    const struct seqb_migrate_options options = {.dry_run = true};
+    struct topology_files *files = *state;
+    struct seqb_error err = {.text = ""};
+    char text[512];
+    char was[sizeof files->path];
+
+    assert_true(text_format(text, sizeof text, form, 1));
+    topology_write(files, "t.conf", text);
+    (void)text_copy(was, sizeof was, files->path);
+    assert_true(text_format(text, sizeof text, form, 2));
+    topology_write(files, "part.conf", text);
+    /* The stores are not there; they are asked. */
+    assert_int_equal(seqb_migrate(was, files->path, &options, &err),
+                     SEQB_UNREACHABLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            pools_without_one_row_of_numbers_are_refused, topology_files_setup,
+            topology_files_teardown),
+        cmocka_unit_test_setup_teardown(periods_of_other_pools_do_not_matter,
+                                        topology_files_setup,
+                                        topology_files_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, topology_setup, NULL);
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sequences with a period, over scripted stores and a scripted clock: what
+ * callers get as stamps come and go. Turns under load are in
+ * test_periodic_threads.c, ids in test_periodic_ids.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "period_fixture.h"
+
+#define NOON_STAMP INT64_C(20261121120000)
+
+/* The numbers of a direct counter's first value, of two partitions and two
+ * memory bits; and those of a windowed one's first window, of 8 bits. */
+#define FIRST        8
+#define FIRST_WINDOW (1 << 8 << 3)
+#define FIRST_COUNT  8
+
+static void expect_first(int64_t number, int64_t first)
+{
+    assert_in_range(number, first, first + FIRST_COUNT - 1);
+}
+
+static void numbers_begin_afresh_with_each_stamp(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    int64_t digits;
+    int64_t first = period_number(broker, &digits);
+
+    expect_first(first, FIRST);
+    assert_int_equal(digits, NOON_STAMP);
+    assert_int_not_equal(period_number(broker, &digits), first);
+    script_clock_step(SECOND);
+    expect_first(period_number(broker, &digits), FIRST);
+    assert_int_equal(digits, NOON_STAMP + 1);
+    script_clock_step(DAY);
+    expect_first(period_number(broker, &digits), FIRST);
+    assert_int_equal(digits, NOON_STAMP + 1000000 + 1);
+}
+
+static void a_stamp_goes_on_over_brokers_and_restarts(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *one = rig_open(fixture->rig);
+    struct rig_broker *other;
+    struct numbers numbers;
+    int64_t digits;
+
+    fixture->rules.unit = PERIOD_DAY;
+    numbers_init(&numbers);
+    for (int i = 0; i < 50; i++) {
+        const int64_t number = period_number(one, &digits);
+
+        numbers_add(&numbers, &number, 1);
+    }
+    rig_close(one);
+    one = rig_open(fixture->rig);
+    other = rig_open(fixture->rig);
+    for (int i = 0; i < 50; i++) {
+        const int64_t pair[] = {period_number(one, &digits),
+                                period_number(other, &digits)};
+
+        numbers_add(&numbers, pair, 2);
+        assert_int_equal(digits, 20261121);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+struct filling {
+    struct rig *rig;
+    int64_t calls;
+};
+
+static int64_t reserves(const struct rig *rig)
+{
+    return fake_calls(rig->stores[0], FAKE_RESERVE) +
+           fake_calls(rig->stores[1], FAKE_RESERVE);
+}
+
+static bool was_asked(void *context)
+{
+    const struct filling *filling = context;
+
+    return reserves(filling->rig) > filling->calls;
+}
+
+/* The turn is near, and its ring is filled before. */
+static void the_next_stamp_is_there_before_it_begins(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig *rig = fixture->rig;
+    struct filling filling = {.rig = rig};
+    struct rig_broker *broker;
+    int64_t digits;
+
+    rig->sequences[0].prefetch = true;
+    script_clock_set(NOON + 100);
+    broker = rig_open(rig);
+    (void)period_number(broker, &digits);
+    rig_await_rest(broker);
+    filling.calls = reserves(rig);
+    script_clock_set(NOON + 900);
+    rig_await(was_asked, &filling);
+    rig_await_rest(broker);
+    rig_set_down(rig, true);
+    script_clock_set(NOON + SECOND);
+    (void)period_number(broker, &digits);
+    assert_int_equal(digits, NOON_STAMP + 1);
+}
+
+static void what_is_left_of_a_stamp_is_dropped_and_counted(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence_status status;
+    int64_t digits;
+    int64_t left;
+
+    (void)period_number(broker, &digits);
+    status = rig_status(broker, "order");
+    left = status.stock;
+    assert_true(left > 0);
+    assert_int_equal(status.taken, 1);
+    assert_int_equal(status.dropped, 0);
+    assert_int_equal(status.stamp.digits, NOON_STAMP);
+    assert_string_equal(status.period, "second");
+    for (int i = 0; i < 8; i++) {
+        script_clock_step(SECOND);
+        (void)period_number(broker, &digits);
+    }
+    status = rig_status(broker, "order");
+    assert_int_equal(status.taken, 9);
+    assert_true(status.dropped >= left);
+    assert_int_equal(status.stamp.digits, NOON_STAMP + 8);
+}
+
+static void a_clock_that_goes_back_stays_on_the_last_stamp(void **state)
+{
+    static const int64_t steps[] = {-1, -SECOND, -60 * SECOND, -HOUR + SECOND};
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct numbers numbers;
+    int64_t digits;
+
+    numbers_init(&numbers);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        script_clock_set(NOON + steps[i]);
+        for (int j = 0; j < 20; j++) {
+            const int64_t number =
+                i == 0 && j == 0
+                    ? (script_clock_set(NOON), period_number(broker, &digits))
+                    : period_number(broker, &digits);
+
+            numbers_add(&numbers, &number, 1);
+            assert_int_equal(digits, NOON_STAMP);
+            script_clock_set(NOON + steps[i]);
+        }
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void a_clock_that_goes_back_too_far_is_refused(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+    int64_t digits;
+    int64_t number;
+
+    (void)period_number(broker, &digits);
+    script_clock_set(NOON - 2 * HOUR);
+    assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_CLOCK);
+    rig_expect_words(err.text, "2 h");
+    script_clock_set(NOON + 1);
+    (void)period_number(broker, &digits);
+    assert_int_equal(digits, NOON_STAMP);
+}
+
+static void on_rollback_refuse_says_so_at_once(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+    int64_t digits;
+    int64_t number;
+
+    fixture->clock.rules.on_rollback = GUARD_REFUSE;
+    broker = rig_open(fixture->rig);
+    (void)period_number(broker, &digits);
+    script_clock_set(NOON - SECOND);
+    assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_CLOCK);
+    script_clock_set(NOON);
+    (void)period_number(broker, &digits);
+}
+
+static void on_rollback_wait_waits_for_the_clock(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+    int64_t digits;
+    int64_t number;
+
+    fixture->clock.rules.on_rollback = GUARD_WAIT;
+    broker = rig_open(fixture->rig);
+    (void)period_number(broker, &digits);
+    script_clock_run(NOON - 200);
+    assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_OK);
+    assert_int_equal(stamp.digits, NOON_STAMP);
+}
+
+static void a_wait_for_the_clock_ends_with_the_deadline(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+    int64_t digits;
+    int64_t number;
+
+    fixture->clock.rules.on_rollback = GUARD_WAIT;
+    broker = rig_open(fixture->rig);
+    (void)period_number(broker, &digits);
+    rig_close(broker);
+    fixture->rig->sequences[0].deadline_ms = 50;
+    broker = rig_open(fixture->rig);
+    script_clock_set(NOON - SECOND);
+    assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_CLOCK);
+}
+
+static void a_restart_holds_what_was_issued(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct numbers numbers;
+    int64_t digits;
+    int64_t number;
+
+    numbers_init(&numbers);
+    for (int i = 0; i < 6; i++) {
+        number = period_number(broker, &digits);
+        numbers_add(&numbers, &number, 1);
+        assert_int_equal(digits, NOON_STAMP);
+        rig_close(broker);
+        script_clock_step(-SECOND);
+        broker = rig_open(fixture->rig);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void a_number_and_its_stamp_are_of_one_take(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    int64_t numbers[100];
+    struct seqb_stamp stamp;
+    const struct queue_take take = {
+        .out = numbers, .count = 100, .stamp = &stamp};
+    struct seqb_error err;
+
+    assert_int_equal(queue_take(order, &take, &err), SEQB_OK);
+    assert_int_equal(stamp.digits, NOON_STAMP);
+    assert_int_equal(stamp.begins_ms, NOON);
+    assert_int_equal(stamp.ends_ms, NOON + SECOND);
+}
+
+struct trial {
+    struct rig_broker *broker;
+    const struct queue_take *take;
+};
+
+static bool was_given(void *context)
+{
+    const struct trial *trial = context;
+    struct seqb_error err;
+    const enum seqb_status status =
+        queue_try_take(rig_sequence(trial->broker, "order"), trial->take, &err);
+
+    if (status != SEQB_OK && status != SEQB_AGAIN)
+        fail_msg("no numbers: %s", err.text);
+    return status == SEQB_OK;
+}
+
+/* More than is held of a sequence that is seldom used, and all at once. */
+static void many_of_one_stamp_come_to_who_does_not_wait(void **state)
+{
+    struct period_fixture *fixture = *state;
+    int64_t numbers[513];
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+    const struct queue_take all = {
+        .out = numbers, .count = 512, .stamp = &stamp};
+    const struct queue_take more = {
+        .out = numbers, .count = 513, .stamp = &stamp};
+    struct trial trial = {rig_open(fixture->rig), &all};
+    struct numbers heard;
+
+    numbers_init(&heard);
+    for (int i = 0; i < 3; i++) {
+        rig_await(was_given, &trial);
+        numbers_add(&heard, numbers, all.count);
+        assert_int_equal(stamp.digits, NOON_STAMP);
+    }
+    assert_int_equal(numbers_repeats(&heard), 0);
+    assert_int_equal(
+        queue_try_take(rig_sequence(trial.broker, "order"), &more, &err),
+        SEQB_INVALID);
+    rig_expect_words(err.text, "max_unused");
+    numbers_fini(&heard);
+}
+
+static void what_makes_no_sense_with_a_period_is_refused(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    struct seqb_cursor *cursor;
+    struct seqb_error err;
+    int64_t number = 0;
+    const struct queue_take sharded = {
+        .out = &number, .count = 1, .is_sharded = true};
+
+    assert_int_equal(queue_cursor_open(order, 0, &cursor, &err), SEQB_INVALID);
+    rig_expect_words(err.text, "period");
+    assert_int_equal(queue_advance(broker->queue, "order", 1000, &err),
+                     SEQB_INVALID);
+    rig_expect_words(err.text, "period");
+    assert_int_equal(queue_try_run(order, 2, &number, &err), SEQB_INVALID);
+    rig_expect_words(err.text, "period");
+    assert_int_equal(queue_take(order, &sharded, &err), SEQB_INVALID);
+    rig_expect_words(err.text, "no ids");
+}
+
+static void a_sequence_without_a_period_has_no_stamp(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_stamp stamp = {.digits = 1};
+    struct seqb_error err;
+    int64_t numbers[3];
+    const struct queue_take take = {
+        .out = numbers, .count = 3, .stamp = &stamp};
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+
+    assert_int_equal(queue_take(order, &take, &err), SEQB_OK);
+    assert_int_equal(stamp.digits, 0);
+    assert_int_equal(queue_try_take(order, &take, &err), SEQB_OK);
+    assert_string_equal(rig_status(broker, "order").period, "none");
+}
+
+static void another_period_is_another_layout(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    int64_t digits;
+
+    (void)period_number(broker, &digits);
+    rig_close(broker);
+    fixture->rules.unit = PERIOD_DAY;
+    fixture->rig->sequences[0].terms = " period=day";
+    rig_expect_open_fails(fixture->rig, SEQB_LAYOUT, "period=second");
+}
+
+/* Stamps whose counters are in a store that may forget take windows. */
+static void windows_are_leased_for_each_stamp(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    int64_t digits;
+
+    for (int i = 0; i < 10; i++) {
+        expect_first(period_number(broker, &digits), FIRST_WINDOW);
+        assert_int_equal(digits, NOON_STAMP + i);
+        script_clock_step(SECOND);
+    }
+}
+
+static void warm_fills_the_stamp_that_is(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker;
+    int64_t digits;
+
+    rig->sequences[0].prefetch = true;
+    rig->sequences[0].warm = true;
+    broker = rig_open(rig);
+    rig_set_down(rig, true);
+    (void)period_number(broker, &digits);
+    assert_int_equal(digits, NOON_STAMP);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PERIOD(numbers_begin_afresh_with_each_stamp),
+        PERIOD(a_stamp_goes_on_over_brokers_and_restarts),
+        PERIOD(the_next_stamp_is_there_before_it_begins),
+        PERIOD(what_is_left_of_a_stamp_is_dropped_and_counted),
+        PERIOD(a_clock_that_goes_back_stays_on_the_last_stamp),
+        PERIOD(a_clock_that_goes_back_too_far_is_refused),
+        PERIOD(on_rollback_refuse_says_so_at_once),
+        PERIOD(on_rollback_wait_waits_for_the_clock),
+        PERIOD(a_wait_for_the_clock_ends_with_the_deadline),
+        PERIOD(a_restart_holds_what_was_issued),
+        PERIOD(a_number_and_its_stamp_are_of_one_take),
+        PERIOD(many_of_one_stamp_come_to_who_does_not_wait),
+        PERIOD(what_makes_no_sense_with_a_period_is_refused),
+        DIRECT(a_sequence_without_a_period_has_no_stamp),
+        PERIOD(another_period_is_another_layout),
+        PERIOD_WINDOWED(windows_are_leased_for_each_stamp),
+        PERIOD(warm_fills_the_stamp_that_is),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Time-ordered ids of a sequence over scripted stores: what is in them, and
+ * what becomes of callers when a stamp's are used up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "period_fixture.h"
+
+#define EPOCH     INT64_C(1577836800000)
+#define SHARD_MAX 4095
+
+/* Counter bits of which two go to memory and one to the partition. */
+#define FEW_BITS 6
+
+static enum seqb_status take_id(struct rig_broker *broker, int64_t shard,
+                                int64_t *out, struct seqb_error *err)
+{
+    const struct queue_take take = {
+        .out = out, .count = 1, .shard = shard, .is_sharded = true};
+
+    return queue_take(rig_sequence(broker, "order"), &take, err);
+}
+
+static int64_t id_of(struct rig_broker *broker, int64_t shard)
+{
+    struct seqb_error err;
+    int64_t id = 0;
+
+    if (take_id(broker, shard, &id, &err) != SEQB_OK)
+        fail_msg("no id: %s", err.text);
+    return id;
+}
+
+static void an_id_is_decoded_into_what_it_was_made_of(void **state)
+{
+    static const int64_t shards[] = {0, 1, 77, SHARD_MAX};
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_decoded decoded;
+
+    period_use_ids(fixture, 19);
+    broker = rig_open(fixture->rig);
+    for (size_t i = 0; i < sizeof shards / sizeof shards[0]; i++) {
+        const int64_t id = id_of(broker, shards[i]);
+
+        assert_int_equal(id >> 31, (NOON - EPOCH) / SECOND);
+        queue_decode(rig_sequence(broker, "order"), id, &decoded);
+        assert_int_equal(decoded.time_ms, NOON);
+        assert_int_equal(decoded.shard, shards[i]);
+        assert_int_equal(decoded.number, id & ((1 << 19) - 1));
+        assert_int_equal(decoded.worker, -1);
+    }
+}
+
+static void ids_grow_with_the_time(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    int64_t last = 0;
+
+    numbers_init(&numbers);
+    period_use_ids(fixture, 19);
+    broker = rig_open(fixture->rig);
+    for (int i = 0; i < 20; i++) {
+        const int64_t id = id_of(broker, SHARD_MAX - i);
+
+        assert_true(id > last);
+        last = id;
+        numbers_add(&numbers, &id, 1);
+        script_clock_step(SECOND);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void a_shard_out_of_range_is_refused_and_costs_nothing(void **state)
+{
+    static const int64_t wrong[] = {-1, SHARD_MAX + 1, INT64_MAX, INT64_MIN};
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t id = 0;
+
+    period_use_ids(fixture, 19);
+    broker = rig_open(fixture->rig);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(take_id(broker, wrong[i], &id, &err), SEQB_INVALID);
+        rig_expect_words(err.text, "0 ... 4095");
+    }
+    assert_int_equal(rig_status(broker, "order").taken, 0);
+}
+
+/* Takes until no more come; all must be unlike. Returns how many. */
+static size_t use_up(struct rig_broker *broker, struct seqb_error *err)
+{
+    struct numbers numbers;
+    enum seqb_status status;
+    size_t count;
+    int64_t id;
+
+    numbers_init(&numbers);
+    while ((status = take_id(broker, 5, &id, err)) == SEQB_OK)
+        numbers_add(&numbers, &id, 1);
+    assert_int_equal(status, SEQB_EXHAUSTED);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    count = numbers_count(&numbers);
+    numbers_fini(&numbers);
+    return count;
+}
+
+static void a_full_stamp_refuses_until_the_next_one(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+
+    period_use_ids(fixture, FEW_BITS);
+    broker = rig_open(fixture->rig);
+    /* 8 values of each of two partitions, less the first ones, 0. */
+    assert_int_equal(use_up(broker, &err), (2 * 8 - 2) * 4);
+    rig_expect_words(err.text, "used up");
+    rig_expect_words(err.text, "next one begins in 1000 ms");
+    script_clock_step(SECOND);
+    assert_int_equal(use_up(broker, &err), (2 * 8 - 2) * 4);
+}
+
+static void a_full_stamp_waits_for_the_next_one(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_decoded decoded;
+    int64_t id = 0;
+
+    numbers_init(&numbers);
+    period_use_ids(fixture, FEW_BITS);
+    fixture->rig->sequences[0].full_waits = true;
+    script_clock_run(NOON);
+    broker = rig_open(fixture->rig);
+    for (int i = 0; i < 3 * 56; i++) {
+        id = id_of(broker, 0);
+        numbers_add(&numbers, &id, 1);
+    }
+    queue_decode(rig_sequence(broker, "order"), id, &decoded);
+    assert_true(decoded.time_ms >= NOON + 2 * SECOND);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void waiting_for_the_next_stamp_ends_with_the_deadline(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+
+    period_use_ids(fixture, FEW_BITS);
+    fixture->rig->sequences[0].full_waits = true;
+    fixture->rig->sequences[0].deadline_ms = 300;
+    broker = rig_open(fixture->rig);
+    assert_int_equal(use_up(broker, &err), (2 * 8 - 2) * 4);
+    rig_expect_words(err.text, "used up");
+}
+
+static void the_last_time_is_in_the_forecast(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence_status status;
+
+    period_use_ids(fixture, 19);
+    broker = rig_open(fixture->rig);
+    (void)id_of(broker, 0);
+    status = rig_status(broker, "order");
+    assert_int_equal(status.runs_out_ms,
+                     EPOCH + ((int64_t)1 << 32) * SECOND - NOON);
+}
+
+static void after_the_last_time_there_are_no_ids(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t id = 0;
+
+    period_use_ids(fixture, 19);
+    fixture->ids.time = 27;
+    script_clock_set(EPOCH + ((int64_t)1 << 27) * SECOND - 1);
+    broker = rig_open(fixture->rig);
+    (void)id_of(broker, 0);
+    script_clock_step(1);
+    assert_int_equal(take_id(broker, 0, &id, &err), SEQB_EXHAUSTED);
+}
+
+static void the_other_calls_give_ids_of_shard_0(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct seqb_sequence *order;
+    struct seqb_decoded decoded;
+    struct seqb_error err;
+    int64_t ids[20];
+
+    period_use_ids(fixture, 19);
+    order = rig_sequence(rig_open(fixture->rig), "order");
+    assert_int_equal(queue_next_many(order, 19, ids, &err), SEQB_OK);
+    assert_int_equal(queue_next(order, &ids[19], &err), SEQB_OK);
+    for (int i = 0; i < 20; i++) {
+        queue_decode(order, ids[i], &decoded);
+        assert_int_equal(decoded.time_ms, NOON);
+        assert_int_equal(decoded.shard, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PERIOD(an_id_is_decoded_into_what_it_was_made_of),
+        PERIOD(ids_grow_with_the_time),
+        PERIOD(a_shard_out_of_range_is_refused_and_costs_nothing),
+        PERIOD(a_full_stamp_refuses_until_the_next_one),
+        PERIOD(a_full_stamp_waits_for_the_next_one),
+        PERIOD(waiting_for_the_next_stamp_ends_with_the_deadline),
+        PERIOD(the_last_time_is_in_the_forecast),
+        PERIOD(after_the_last_time_there_are_no_ids),
+        PERIOD(the_other_calls_give_ids_of_shard_0),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns under load: threads take while the clock runs through hundreds of
+ * stamps, forwards, and back by a little. Each number is unique together with
+ * its stamp, and no thread's stamps go back.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "period_fixture.h"
+
+#define TAKERS     4
+#define TURNS      400
+#define STAMP_BITS 20 /* a number is below; its stamp goes above */
+
+struct load {
+    struct rig_broker *broker;
+    struct numbers numbers; /* stamp and number in one */
+    atomic_bool is_over;
+    atomic_llong taken;
+    atomic_int went_back;
+    bool is_trying; /* else it waits */
+};
+
+/* Of the stamp and the number within: the seconds since NOON. */
+static int64_t tagged(const struct seqb_stamp *stamp, int64_t number)
+{
+    return ((stamp->begins_ms - NOON) / SECOND + 1) << STAMP_BITS | number;
+}
+
+static enum seqb_status take_some(struct load *load, size_t count, int64_t *out,
+                                  struct seqb_stamp *stamp,
+                                  struct seqb_error *err)
+{
+    const struct queue_take take = {.out = out, .count = count, .stamp = stamp};
+    struct seqb_sequence *order = rig_sequence(load->broker, "order");
+
+    return load->is_trying ? queue_try_take(order, &take, err)
+                           : queue_take(order, &take, err);
+}
+
+static void *taker_run(void *argument)
+{
+    struct load *load = argument;
+    int64_t last_ms = 0;
+    int64_t numbers[3];
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+
+    for (size_t i = 0; !atomic_load(&load->is_over); i++) {
+        const size_t count = 1 + i % 3;
+        const enum seqb_status status =
+            take_some(load, count, numbers, &stamp, &err);
+
+        if (status == SEQB_AGAIN)
+            continue;
+        if (status != SEQB_OK)
+            fail_msg("no number: %s", err.text);
+        if (stamp.begins_ms < last_ms)
+            atomic_fetch_add(&load->went_back, 1);
+        last_ms = stamp.begins_ms;
+        for (size_t j = 0; j < count; j++)
+            numbers[j] = tagged(&stamp, numbers[j]);
+        numbers_add(&load->numbers, numbers, count);
+        atomic_fetch_add(&load->taken, (long long)count);
+    }
+    return NULL;
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){0, 500000}, NULL);
+}
+
+/* Turns as fast as numbers come: a few of each stamp at least. */
+static void run_turns(struct load *load, size_t turns)
+{
+    for (size_t i = 0; i < turns; i++) {
+        const long long before = atomic_load(&load->taken);
+
+        while (atomic_load(&load->taken) < before + TAKERS)
+            nap();
+        script_clock_step(i % 5 == 4 ? -3 * SECOND : SECOND + 7);
+    }
+}
+
+static void run_load(struct period_fixture *fixture, bool is_trying)
+{
+    struct load load = {.is_trying = is_trying};
+    pthread_t takers[TAKERS];
+
+    fixture->rig->sequences[0].prefetch = true;
+    numbers_init(&load.numbers);
+    load.broker = rig_open(fixture->rig);
+    for (int i = 0; i < TAKERS; i++)
+        assert_int_equal(pthread_create(&takers[i], NULL, taker_run, &load), 0);
+    run_turns(&load, rig_scaled(TURNS));
+    atomic_store(&load.is_over, true);
+    for (int i = 0; i < TAKERS; i++)
+        pthread_join(takers[i], NULL);
+    assert_int_equal(atomic_load(&load.went_back), 0);
+    assert_int_equal(numbers_repeats(&load.numbers), 0);
+    assert_true(rig_status(load.broker, "order").dropped > 0);
+    numbers_fini(&load.numbers);
+}
+
+static void no_number_comes_twice_in_a_stamp(void **state)
+{
+    run_load(*state, false);
+}
+
+static void nor_for_those_who_do_not_wait(void **state)
+{
+    run_load(*state, true);
+}
+
+static void nor_with_windows(void **state)
+{
+    run_load(*state, false);
+}
+
+static void closing_answers_those_who_wait(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+    int64_t number;
+
+    fixture->rig->sequences[0].deadline_ms = 100;
+    broker = rig_open(fixture->rig);
+    rig_set_down(fixture->rig, true);
+    assert_int_not_equal(period_take(broker, &number, &stamp, &err), SEQB_OK);
+    rig_close(broker);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PERIOD(no_number_comes_twice_in_a_stamp),
+        PERIOD(nor_for_those_who_do_not_wait),
+        PERIOD_WINDOWED(nor_with_windows),
+        PERIOD(closing_answers_those_who_wait),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counters that become those of other stamps, the forgetting of old ones, and
+ * what is noted in a store; over scripted stores. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ha/state.h"
+#include "platform/clock.h"
+#include "support/rig.h"
+
+#define SECOND INT64_C(1000)
+#define HOUR   (3600 * SECOND)
+
+/* A counter of its own, whose grants are counted. */
+struct taker {
+    struct ha_sink sink; /* first */
+    atomic_llong granted;
+    atomic_llong first; /* of the last grant */
+    struct ha_counter *counter;
+};
+
+static const struct ha_terms terms = {
+    .claim = "", .value_bits = 63, .keep_ms = HOUR};
+
+static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
+{
+    struct taker *taker = (struct taker *)sink;
+
+    atomic_store(&taker->first, grant->first);
+    atomic_fetch_add(&taker->granted, grant->count);
+}
+
+static void taker_make(struct taker *taker, const struct rig_broker *broker)
+{
+    *taker = (struct taker){.sink = {.deliver = taker_deliver}};
+    assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2,
+                                    &taker->sink, &taker->counter, NULL),
+                     SEQB_OK);
+    ha_counter_agree(taker->counter, &terms);
+}
+
+static bool is_restamped(struct taker *taker, int64_t digits)
+{
+    const struct ha_stamp stamp = {digits, digits * SECOND,
+                                   (digits + 1) * SECOND};
+
+    return ha_counter_restamp(taker->counter, &stamp);
+}
+
+static bool was_granted(void *context)
+{
+    return atomic_load(&((struct taker *)context)->granted) > 0;
+}
+
+/* Until nothing is under way. */
+static void await_rest(struct taker *taker)
+{
+    struct ha_view view = {.all = 1};
+
+    while (view.all > 0)
+        ha_counter_view(taker->counter, clock_now_ms(), &view);
+}
+
+static void take(struct taker *taker)
+{
+    atomic_store(&taker->granted, 0);
+    assert_int_equal(
+        ha_counter_ask(taker->counter, 4, HA_ASK_ALL, clock_now_ms()), 4);
+    rig_await(was_granted, taker);
+    await_rest(taker);
+}
+
+/* Its sinks live as long as the workers. */
+static void taker_end(struct taker *taker, struct rig_broker *broker)
+{
+    queue_stop(broker->queue);
+    ha_close(broker->ha);
+    queue_free(broker->queue);
+    ha_counter_free(taker->counter);
+    *broker = (struct rig_broker){NULL, NULL};
+}
+
+static void each_stamp_has_a_counter_of_its_own(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    for (int64_t digits = 1; digits <= 5; digits++) {
+        assert_true(is_restamped(&taker, digits));
+        take(&taker);
+    }
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 2);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@5"), 2);
+    assert_int_equal(fake_value(rig->stores[1], "main/1/bill@3"), 2);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill"), -1);
+    taker_end(&taker, broker);
+}
+
+static void a_counter_that_is_asked_keeps_its_stamp(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+    bool was_restamped;
+
+    taker_make(&taker, broker);
+    assert_true(is_restamped(&taker, 1));
+    take(&taker);
+    fake_hang(rig->stores[0]);
+    assert_true(ha_counter_ask(taker.counter, 4, HA_ASK_ALL, clock_now_ms()) >
+                0);
+    was_restamped = is_restamped(&taker, 2);
+    fake_release(rig->stores[0]);
+    await_rest(&taker);
+    while (!is_restamped(&taker, 2))
+        continue;
+    take(&taker);
+    taker_end(&taker, broker);
+    /* Only now: a worker may deliver to the taker until then. */
+    assert_false(was_restamped);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), 2);
+}
+
+/* What it had learned is of the old stamp. */
+static void a_new_stamp_is_not_exhausted(void **state)
+{
+    static const struct ha_terms few = {
+        .claim = "", .value_bits = 5, .keep_ms = HOUR};
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    ha_counter_agree(taker.counter, &few);
+    for (int64_t digits = 1; digits <= 3; digits++) {
+        assert_true(is_restamped(&taker, digits));
+        while (ha_counter_outlook(taker.counter, NULL) == SEQB_OK) {
+            (void)ha_counter_ask(taker.counter, 8, HA_ASK_ALL, clock_now_ms());
+            await_rest(&taker);
+        }
+        assert_int_equal(ha_counter_outlook(taker.counter, NULL),
+                         SEQB_EXHAUSTED);
+        /* 5 bits less 1 of the partition and 2 of memory. */
+        assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 3);
+    }
+    taker_end(&taker, broker);
+}
+
+struct purging {
+    struct rig *rig;
+    struct taker *taker;
+    struct ha_stamp keep;
+    int64_t calls; /* of every store */
+};
+
+static bool is_purged(void *context)
+{
+    struct purging *purging = context;
+
+    ha_counter_purge(purging->taker->counter, &purging->keep);
+    return fake_value(purging->rig->stores[0], "main/0/bill@1") == -1 &&
+           fake_value(purging->rig->stores[1], "main/1/bill@2") == -1;
+}
+
+static bool was_called(void *context)
+{
+    const struct purging *purging = context;
+
+    return fake_calls(purging->rig->stores[0], FAKE_PURGE) >= purging->calls &&
+           fake_calls(purging->rig->stores[1], FAKE_PURGE) >= purging->calls;
+}
+
+static void old_stamps_are_noted_first_and_deleted_later(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+    struct purging purging = {
+        .rig = rig, .taker = &taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
+
+    taker_make(&taker, broker);
+    for (int64_t digits = 1; digits <= 4; digits++) {
+        assert_true(is_restamped(&taker, digits));
+        take(&taker);
+    }
+    ha_counter_purge(taker.counter, &purging.keep);
+    purging.calls = 1;
+    rig_await(was_called, &purging);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 2);
+    rig_await(is_purged, &purging);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@3"), 2);
+    assert_int_equal(fake_value(rig->stores[1], "main/1/bill@4"), 2);
+    /* It begins no more. */
+    assert_true(is_restamped(&taker, 2));
+    (void)ha_counter_ask(taker.counter, 4, HA_ASK_ALL, clock_now_ms());
+    while (ha_counter_outlook(taker.counter, NULL) == SEQB_OK)
+        continue;
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), -1);
+    taker_end(&taker, broker);
+}
+
+/* What it noted would hold for all brokers. */
+static void a_clock_far_ahead_of_the_stores_purges_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct ha_stamp keep = {3, 3 * SECOND, 4 * SECOND};
+    struct rig_broker *broker;
+    struct taker taker;
+
+    fake_set_clock(rig->stores[0], -HOUR);
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    assert_true(is_restamped(&taker, 1));
+    take(&taker);
+    for (int i = 0; i < 3; i++) {
+        const int64_t calls = fake_calls(rig->stores[1], FAKE_PURGE);
+
+        keep.digits++;
+        ha_counter_purge(taker.counter, &keep);
+        assert_true(fake_wait_for_calls(rig->stores[1], FAKE_PURGE, calls + 1,
+                                        RIG_PATIENCE_MS));
+        take(&taker);
+    }
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_PURGE), 0);
+    taker_end(&taker, broker);
+}
+
+static void a_note_is_never_lowered_and_outlives_the_broker(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_error err;
+    int64_t standing = -1;
+
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 0},
+                             until_ms, &standing, &err),
+                     SEQB_OK);
+    assert_int_equal(standing, 0);
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 500},
+                             until_ms, &standing, &err),
+                     SEQB_OK);
+    assert_int_equal(standing, 500);
+    rig_close(broker);
+    broker = rig_open(rig);
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 300},
+                             until_ms, &standing, &err),
+                     SEQB_OK);
+    assert_int_equal(standing, 500);
+}
+
+/* A store that changed is bound, with all that goes with it, by who counts. */
+static void a_note_leaves_the_base_as_it_is(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_error err;
+    int64_t standing;
+
+    numbers_init(&numbers);
+    for (int i = 0; i < RIG_PARTITIONS; i++)
+        fake_save(rig->stores[i]);
+    rig_use(rig, 20, &numbers);
+    for (int i = 0; i < RIG_PARTITIONS; i++)
+        fake_restore(rig->stores[i]);
+    broker = rig_open(rig);
+    for (int32_t i = 0; i < 2; i++)
+        assert_int_equal(ha_note(broker->ha,
+                                 &(struct ha_entry){i, "clock/x", 1}, until_ms,
+                                 &standing, &err),
+                         SEQB_OK);
+    rig_take(broker, 20, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void a_note_that_is_not_answered_says_so(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_error err;
+    int64_t standing = 0;
+
+    fake_hang(rig->stores[0]);
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 1},
+                             clock_now_ms() + 50, &standing, &err),
+                     SEQB_UNAVAILABLE);
+    rig_expect_words(err.text, "b0");
+    fake_release(rig->stores[0]);
+}
+
+static void the_middle_one_of_the_stores_clocks_counts(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    int64_t store_ms = 0;
+
+    rig_shape(rig, RIG_DIRECT, 2);
+    fake_set_clock(rig->stores[0], -100 * HOUR);
+    fake_set_clock(rig->stores[1], 50 * HOUR);
+    fake_set_clock(rig->stores[2], HOUR);
+    broker = rig_open(rig);
+    assert_int_equal(ha_clocks(broker->ha, &store_ms), 3);
+    store_ms += clock_boot_ms() - clock_wall_ms();
+    assert_in_range(store_ms, HOUR - SECOND, HOUR + SECOND);
+    assert_in_range(-rig_partition(broker, 0).clock_ms, 100 * HOUR - SECOND,
+                    100 * HOUR + SECOND);
+    assert_true(rig_partition(broker, 3).clock_ms == INT64_MIN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(each_stamp_has_a_counter_of_its_own),
+        DIRECT(a_counter_that_is_asked_keeps_its_stamp),
+        DIRECT(a_new_stamp_is_not_exhausted),
+        DIRECT(old_stamps_are_noted_first_and_deleted_later),
+        DIRECT(a_clock_far_ahead_of_the_stores_purges_nothing),
+        DIRECT(a_note_is_never_lowered_and_outlives_the_broker),
+        DIRECT(a_note_leaves_the_base_as_it_is),
+        DIRECT(a_note_that_is_not_answered_says_so),
+        DIRECT(the_middle_one_of_the_stores_clocks_counts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

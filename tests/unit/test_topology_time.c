@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a topology says of time, as options: periods, ids, the guarded clock,
+ * snowflakes; and the samples that are about it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "backends/backends.h"
+#include "config/config.h"
+#include "platform/text.h"
+#include "unit/topology_expect.h"
+
+#define EPOCH_2020_MS INT64_C(1577836800000)
+#define EPOCH_2026_MS INT64_C(1767225600000)
+
+static struct config *open_text(const char *text)
+{
+    const struct config_request request = {.path = "t.conf"};
+    struct config *config = NULL;
+    struct seqb_error error = {.text = ""};
+
+    if (config_open_text(&request, text, &config, &error) != SEQB_OK)
+        fail_msg("%s", error.text);
+    return config;
+}
+
+static const struct queue_options *queue_of(const struct config *config)
+{
+    return &config_topology(config)->queue;
+}
+
+/* --- periods and ids --- */
+
+static void no_period_needs_no_clock(void **state)
+{
+    struct config *config = open_text("broker={max_ahead=\"1m\";clock_store="
+                                      "\"a\";};" BACKEND POOL KEY);
+    const struct queue_sequence_options *sequence = queue_of(config)->sequences;
+
+    (void)state;
+    assert_null(queue_of(config)->clock);
+    assert_null(sequence->period);
+    assert_null(sequence->ids);
+    assert_null(sequence->terms);
+    config_close(config);
+}
+
+/* The instant's stamp in the zone that was configured. */
+static int64_t stamp_at(const struct period_rules *rules, int64_t ms)
+{
+    struct period_span span;
+
+    period_span_at(rules, ms, &span);
+    return span.stamp;
+}
+
+static void every_setting_of_a_period_arrives(void **state)
+{
+    struct config *config = open_text(
+        BACKEND POOL "sequences=({key=\"k\";period=\"day\";keep_periods=31;"
+                     "time_zone=\"Asia/Shanghai\";},"
+                     "{key=\"l\";period=\"quarter\";year_starts=\"04-06\";},"
+                     "{key=\"m\";period=\"none\";});\n");
+    const struct queue_sequence_options *day = &queue_of(config)->sequences[0];
+    const struct queue_sequence_options *quarter =
+        &queue_of(config)->sequences[1];
+
+    (void)state;
+    assert_int_equal(day->period->unit, PERIOD_DAY);
+    assert_non_null(day->period->zone);
+    /* 16:00 in Greenwich is midnight there. */
+    assert_int_equal(stamp_at(day->period, EPOCH_2020_MS + 57600000 - 1),
+                     20200101);
+    assert_int_equal(stamp_at(day->period, EPOCH_2020_MS + 57600000), 20200102);
+    assert_null(day->ids);
+    assert_int_equal(day->keep_periods, 31);
+    assert_int_equal(quarter->period->unit, PERIOD_QUARTER);
+    assert_null(quarter->period->zone);
+    assert_int_equal(quarter->period->year_month, 4);
+    assert_int_equal(quarter->period->year_day, 6);
+    assert_int_equal(quarter->keep_periods, 10);
+    assert_null(queue_of(config)->sequences[2].period);
+    assert_non_null(queue_of(config)->clock);
+    config_close(config);
+}
+
+static void every_setting_of_ids_arrives(void **state)
+{
+    struct config *config =
+        open_text(BACKEND POOL "auto_sequences={pattern=\"*\";keep_periods=3;"
+                               "when_full=\"refuse\";ids={epoch=\"2026-01-01\""
+                               ";time=30;unit=\"minute\";shard=0;"
+                               "counter=33;};};\n");
+    const struct queue_sequence_options *automatic =
+        queue_of(config)->automatic;
+
+    (void)state;
+    assert_int_equal(automatic->period->unit, PERIOD_MINUTE);
+    assert_null(automatic->period->zone);
+    assert_true(automatic->ids->epoch_ms == EPOCH_2026_MS);
+    assert_int_equal(automatic->ids->unit_ms, 60000);
+    assert_int_equal(automatic->ids->time, 30);
+    assert_int_equal(automatic->ids->shard, 0);
+    assert_int_equal(automatic->ids->counter, 33);
+    assert_false(automatic->full_waits);
+    assert_int_equal(automatic->keep_periods, 3);
+    assert_non_null(queue_of(config)->clock);
+    config_close(config);
+}
+
+static void ids_have_defaults_of_their_own(void **state)
+{
+    struct config *config =
+        open_text(BACKEND POOL "sequences=({key=\"k\";ids={};});\n");
+    const struct queue_sequence_options *sequence = queue_of(config)->sequences;
+
+    (void)state;
+    assert_int_equal(sequence->period->unit, PERIOD_SECOND);
+    assert_int_equal(sequence->period->year_month, 1);
+    assert_int_equal(sequence->period->year_day, 1);
+    assert_true(sequence->ids->epoch_ms == EPOCH_2020_MS);
+    assert_int_equal(sequence->ids->unit_ms, 1000);
+    assert_int_equal(sequence->ids->time, 32);
+    assert_int_equal(sequence->ids->shard, 12);
+    assert_int_equal(sequence->ids->counter, 19);
+    assert_true(sequence->full_waits);
+    config_close(config);
+}
+
+/* What is claimed of a sequence: another text is another layout. */
+static void terms_name_what_must_be_alike(void **state)
+{
+    static const struct {
+        const char *settings;
+        const char *terms;
+    } cases[] = {
+        {"period=\"day\";", " period=day"},
+        {"period=\"day\";time_zone=\"Asia/Shanghai\";",
+         " period=day time_zone=Asia/Shanghai"},
+        {"period=\"week\";keep_periods=99;", " period=week"},
+        {"period=\"year\";year_starts=\"01-01\";", " period=year"},
+        {"period=\"year\";year_starts=\"04-01\";",
+         " period=year year_starts=04-01"},
+        {"period=\"quarter\";year_starts=\"01-06\";",
+         " period=quarter year_starts=01-06"},
+        {"period=\"hour\";time_zone=\"UTC\";", " period=hour"},
+        {"period=\"hour\";time_zone=\"Asia/Shanghai\";",
+         " period=hour time_zone=Asia/Shanghai"},
+        {"ids={};", " period=second ids=2020-01-01/s/32/12/19"},
+        {"ids={unit=\"day\";time=20;};when_full=\"refuse\";",
+         " period=day ids=2020-01-01/day/20/12/19"},
+    };
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct config *config;
+
+        assert_true(text_format(text, sizeof text,
+                                BACKEND POOL "sequences=({key=\"k\";%s});\n",
+                                cases[i].settings));
+        config = open_text(text);
+        assert_string_equal(queue_of(config)->sequences[0].terms,
+                            cases[i].terms);
+        config_close(config);
+    }
+}
+
+static void one_zone_is_read_once(void **state)
+{
+    struct config *config = open_text(
+        BACKEND POOL
+        "sequences=({key=\"k\";period=\"day\";time_zone=\"Europe/Berlin\";},"
+        "{key=\"l\";period=\"day\";time_zone=\"Asia/Shanghai\";},"
+        "{key=\"m\";period=\"hour\";time_zone=\"Europe/Berlin\";});\n");
+    const struct queue_sequence_options *sequences =
+        queue_of(config)->sequences;
+
+    (void)state;
+    assert_ptr_equal(sequences[0].period->zone, sequences[2].period->zone);
+    assert_ptr_not_equal(sequences[0].period->zone, sequences[1].period->zone);
+    config_close(config);
+}
+
+/* --- the clock --- */
+
+static void every_setting_of_the_clock_arrives(void **state)
+{
+    static const struct {
+        const char *word;
+        enum guard_rollback rollback;
+    } cases[] = {
+        {"hold", GUARD_HOLD}, {"wait", GUARD_WAIT}, {"refuse", GUARD_REFUSE}};
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct queue_clock_options *clock;
+        struct config *config;
+
+        assert_true(
+            text_format(text, sizeof text,
+                        "broker={name=\"b-1\";on_rollback=\"%s\";"
+                        "max_rollback=\"1d\";max_ahead=\"1s\";"
+                        "clock_store=\"b\";};\n"
+                        "backends=(" SQLITE("a") "," SQLITE(
+                            "b") ");pools=({name=\"p\";partitions=[\"a\"];"
+                                 "authority=\"b\";});"
+                                 "sequences=({key=\"k\";period=\"day\";});\n",
+                        cases[i].word));
+        config = open_text(text);
+        clock = queue_of(config)->clock;
+        assert_int_equal(clock->rules.on_rollback, cases[i].rollback);
+        assert_int_equal(clock->rules.max_rollback_ms, 86400000);
+        assert_int_equal(clock->rules.max_ahead_ms, 1000);
+        assert_string_equal(clock->broker, "b-1");
+        assert_string_equal(clock->path, "/state/clock-b-1");
+        assert_int_equal(clock->store, 1);
+        config_close(config);
+    }
+}
+
+static void clock_has_defaults(void **state)
+{
+    struct config *config =
+        open_text(BACKEND POOL "sequences=({key=\"k\";period=\"day\";});\n");
+    const struct queue_clock_options *clock = queue_of(config)->clock;
+
+    (void)state;
+    assert_int_equal(clock->rules.on_rollback, GUARD_HOLD);
+    assert_int_equal(clock->rules.max_rollback_ms, 600000);
+    assert_int_equal(clock->rules.max_ahead_ms, 300000);
+    assert_string_equal(clock->path, "/state/clock-seqbroker");
+    assert_int_equal(clock->store, -1);
+    config_close(config);
+}
+
+/* --- samples --- */
+
+static void daily_sample_has_a_pool_of_four_and_a_dense_one(void **state)
+{
+    struct config *config = topology_open_sound("config/daily.conf");
+    const struct config_topology *topology = config_topology(config);
+    const struct queue_sequence_options *sequences = topology->queue.sequences;
+
+    (void)state;
+    assert_int_equal(topology->ha.pool_count, 2);
+    assert_int_equal(topology->ha.pools[0].bits, 2);
+    assert_int_equal(topology->ha.pools[1].bits, 0);
+    for (size_t i = 0; i < topology->ha.backend_count; i++)
+        assert_string_equal(topology->ha.backends[i].ops->engine, "sqlite");
+    assert_int_equal(topology->queue.sequence_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(sequences[i].pool, i == 0 ? 0 : 1);
+        assert_int_equal(sequences[i].memory_bits, i == 0 ? 3 : 0);
+        assert_int_equal(sequences[i].period->unit,
+                         i == 2 ? PERIOD_YEAR : PERIOD_DAY);
+        assert_non_null(sequences[i].period->zone);
+    }
+    assert_string_equal(
+        sequences[2].terms,
+        " period=year time_zone=Asia/Shanghai year_starts=04-01");
+    config_close(config);
+}
+
+static void seconds_sample_counts_in_redis(void **state)
+{
+    struct config *config;
+    const struct config_topology *topology;
+
+    (void)state;
+    if (backend_find("redis") == NULL)
+        skip();
+    config = topology_open_sound("config/seconds.conf");
+    topology = config_topology(config);
+    assert_string_equal(topology->ha.backends[0].ops->engine, "redis");
+    assert_int_equal(topology->ha.pools[0].authority, 2);
+    assert_int_equal(topology->ha.pools[0].window_bits, 14);
+    assert_int_equal(topology->queue.sequences[0].period->unit, PERIOD_SECOND);
+    assert_int_equal(topology->queue.sequences[0].keep_periods, 600);
+    config_close(config);
+}
+
+static void time_ids_sample_has_the_bits_that_it_draws(void **state)
+{
+    struct config *config = topology_open_sound("config/time-ids.conf");
+    const struct queue_sequence_options *sequences =
+        queue_of(config)->sequences;
+    const struct bits_layout *order = sequences[0].ids;
+    const struct bits_layout *web = sequences[1].ids;
+
+    (void)state;
+    assert_int_equal(order->time + order->shard + order->counter, 63);
+    /* 2156-02-07 06:28:16 */
+    assert_true(bits_end_ms(order) == INT64_C(5872804096000));
+    assert_true(sequences[0].full_waits);
+    assert_int_equal(web->time + web->shard + web->counter, 53);
+    assert_false(sequences[1].full_waits);
+    config_close(config);
+}
+
+static void snowflake_sample_fills_63_bits(void **state)
+{
+    struct config *config = topology_open_sound("config/snowflake.conf");
+    const struct config_topology *topology = config_topology(config);
+    const struct ha_backend_options *flake = &topology->ha.backends[0];
+    const struct bits_layout layout = {
+        flake->options.epoch_ms, 1, flake->options.time_bits,
+        flake->options.worker_bits, flake->options.counter_bits};
+
+    (void)state;
+    assert_int_equal(flake->ops->guarantee, SEQB_LOCAL);
+    assert_int_equal(flake->lease_ms, 10000);
+    assert_null(flake->options.host);
+    assert_int_equal(flake->options.port, 0);
+    assert_true(layout.epoch_ms == EPOCH_2020_MS);
+    assert_int_equal(layout.time, 41);
+    assert_int_equal(layout.shard, 10);
+    assert_int_equal(layout.counter, 12);
+    /* 2089-09-06 15:47:35.552 */
+    assert_true(bits_end_ms(&layout) == INT64_C(3776860055552));
+    assert_int_equal(topology->ha.pools[0].authority, 1);
+    assert_null(topology->queue.clock);
+    config_close(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_period_needs_no_clock),
+        cmocka_unit_test(every_setting_of_a_period_arrives),
+        cmocka_unit_test(every_setting_of_ids_arrives),
+        cmocka_unit_test(ids_have_defaults_of_their_own),
+        cmocka_unit_test(terms_name_what_must_be_alike),
+        cmocka_unit_test(one_zone_is_read_once),
+        cmocka_unit_test(every_setting_of_the_clock_arrives),
+        cmocka_unit_test(clock_has_defaults),
+        cmocka_unit_test(daily_sample_has_a_pool_of_four_and_a_dense_one),
+        cmocka_unit_test(seconds_sample_counts_in_redis),
+        cmocka_unit_test(time_ids_sample_has_the_bits_that_it_draws),
+        cmocka_unit_test(snowflake_sample_fills_63_bits),
+    };
+
+    return cmocka_run_group_tests(tests, topology_setup, NULL);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guarded clock at work: what is issued was kept before. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "platform/thread.h"
+#include "support/events.h"
+#include "support/rig.h"
+#include "wall_fixture.h"
+
+#define THREADS 4
+#define STAMPS  20
+
+/* --- one caller --- */
+
+static void stamp_is_kept_before_it_is_issued(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    wall_case_start(c);
+    wall_case_expect_now(c, NOON);
+    atomic_store(&world->is_held_up, true);
+    assert_int_equal(wall_issue(c->wall, NOON, 0, &c->err), SEQB_AGAIN);
+    wall_await_calls(&world->moves, 1);
+    assert_int_equal(wall_issue(c->wall, NOON, clock_now_ms() + 5, &c->err),
+                     SEQB_AGAIN);
+    assert_int_equal(wall_file_says(), 0);
+    atomic_store(&world->is_held_up, false);
+    wall_case_issue(c, NOON);
+    assert_int_equal(wall_file_says(), NOON);
+    assert_int_equal(wall_issue(c->wall, NOON, 0, &c->err), SEQB_OK);
+    assert_int_equal(wall_case_status(c).issued_ms, NOON);
+}
+
+static bool is_kept_by_now(void *context)
+{
+    struct wall_case *c = context;
+
+    return wall_expect(c->wall, NOON + SECOND);
+}
+
+static void expected_stamp_is_issued_at_once(void **state)
+{
+    struct wall_case *c = *state;
+
+    wall_case_start(c);
+    assert_false(wall_expect(c->wall, NOON + SECOND));
+    rig_await(is_kept_by_now, c);
+    assert_int_equal(wall_file_says(), NOON + SECOND);
+    wall_go_on(SECOND);
+    assert_int_equal(wall_issue(c->wall, NOON + SECOND, 0, &c->err), SEQB_OK);
+    assert_int_equal(atomic_load(&wall_world()->moves), 1);
+}
+
+/* Else a kill before it would leave a broker that cannot start. */
+static void stamp_is_expected_no_farther_ahead_than_a_start_allows(void **state)
+{
+    struct wall_case *c = *state;
+
+    wall_case_start(c);
+    assert_false(wall_expect(c->wall, NOON + 10 * MINUTE + 1));
+    wall_case_issue(c, NOON);
+    assert_int_equal(wall_file_says(), NOON);
+    assert_false(wall_expect(c->wall, NOON + 10 * MINUTE));
+    wall_case_issue(c, NOON + 1);
+    wall_case_stop(c);
+    wall_case_start(c);
+    assert_int_equal(wall_file_says(), NOON + 10 * MINUTE);
+}
+
+static void what_is_wanted_meanwhile_is_kept_in_one(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    wall_case_start(c);
+    atomic_store(&world->is_held_up, true);
+    (void)wall_expect(c->wall, NOON);
+    wall_await_calls(&world->moves, 1);
+    for (int64_t i = 1; i <= 60; i++)
+        (void)wall_expect(c->wall, NOON + i * SECOND);
+    (void)wall_expect(c->wall, NOON + 1);
+    atomic_store(&world->is_held_up, false);
+    wall_case_issue(c, NOON + MINUTE);
+    assert_int_equal(atomic_load(&world->moves), 2);
+    assert_int_equal(wall_file_says(), NOON + MINUTE);
+}
+
+/* --- what fails --- */
+
+static void store_keeps_it_after_the_file(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    c->options.store = 3;
+    wall_case_start(c);
+    wall_case_issue(c, NOON);
+    assert_string_equal(world->name, "clock/orders");
+    assert_int_equal(atomic_load(&world->noted_ms), NOON);
+    assert_int_equal(atomic_load(&world->file_ms), NOON);
+}
+
+static void stamp_is_not_issued_that_the_store_does_not_keep(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    c->options.store = 0;
+    wall_case_start(c);
+    atomic_store(&world->is_down, true);
+    assert_int_equal(wall_issue(c->wall, NOON, 0, &c->err), SEQB_AGAIN);
+    wall_await_more(&world->notes, 2); /* the first one's failure is known */
+    assert_int_equal(wall_issue(c->wall, NOON, 0, &c->err), SEQB_CLOCK);
+    rig_expect_words(c->err.text, "backend 0 is down");
+    atomic_store(&world->is_down, false);
+    wall_case_issue(c, NOON);
+}
+
+static void stamp_is_not_issued_that_the_store_keeps_less_of(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    c->options.store = 0;
+    wall_case_start(c);
+    atomic_store(&world->is_lagging, true);
+    (void)wall_expect(c->wall, NOON);
+    wall_await_more(&world->notes, 2);
+    assert_int_equal(wall_issue(c->wall, NOON, 0, &c->err), SEQB_CLOCK);
+    rig_expect_words(c->err.text, "clock/orders");
+    atomic_store(&world->is_lagging, false);
+    wall_case_issue(c, NOON);
+}
+
+static void failure_is_told_once_and_ends_by_itself(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    wall_case_start(c);
+    events_start();
+    atomic_store(&world->is_failing, true);
+    (void)wall_expect(c->wall, NOON);
+    wall_await_calls(&world->moves, 3);
+    assert_int_equal(wall_issue(c->wall, NOON, clock_now_ms() + 5, &c->err),
+                     SEQB_CLOCK);
+    rig_expect_words(c->err.text, "the disk is full");
+    rig_expect_words(wall_case_status(c).reason, "the disk is full");
+    atomic_store(&world->is_failing, false);
+    wall_case_issue(c, NOON);
+    assert_int_equal(wall_file_says(), NOON);
+    assert_string_equal(wall_case_status(c).reason, "");
+    wall_case_stop(c); /* it may be told after it is so */
+    assert_int_equal(events_count("event=clock_not_kept", "disk is full"), 1);
+    assert_int_equal(events_count("event=clock_not_kept", ""), 1);
+    assert_int_equal(events_count("event=clock_kept", ""), 1);
+}
+
+/* --- callers at once --- */
+
+struct caller {
+    pthread_t thread;
+    struct wall *wall;
+    enum seqb_status status;
+};
+
+static void *wait_for_it(void *argument)
+{
+    struct caller *caller = argument;
+
+    caller->status = wall_issue(caller->wall, NOON, wall_soon(), NULL);
+    return NULL;
+}
+
+static void caller_start(struct caller *caller, struct wall_case *c,
+                         void *(*run)(void *argument))
+{
+    *caller = (struct caller){.wall = c->wall, .status = SEQB_OK};
+    assert_int_equal(
+        thread_start(&caller->thread, "caller", run, caller, &c->err), SEQB_OK);
+}
+
+static void callers_are_answered_when_the_broker_stops(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+    struct caller caller;
+
+    c->options.store = 0;
+    wall_case_start(c);
+    atomic_store(&world->is_down, true);
+    caller_start(&caller, c, wait_for_it);
+    wall_await_more(&world->notes, 1); /* for what it wants */
+    wall_stop(c->wall);
+    pthread_join(caller.thread, NULL);
+    assert_int_equal(caller.status, SEQB_CLOSED);
+    assert_false(wall_expect(c->wall, NOON));
+    assert_int_equal(wall_issue(c->wall, NOON, wall_soon(), NULL), SEQB_CLOSED);
+    wall_stop(c->wall);
+}
+
+static void *issue_many(void *argument)
+{
+    struct caller *caller = argument;
+    int64_t time_ms;
+
+    for (int64_t i = 0; i < STAMPS && caller->status == SEQB_OK; i++) {
+        caller->status = wall_now(caller->wall, &time_ms, NULL);
+        if (caller->status != SEQB_OK)
+            break;
+        caller->status = wall_issue(caller->wall, time_ms, wall_soon(), NULL);
+        if (wall_file_says() < time_ms)
+            caller->status = SEQB_POISONED;
+        wall_go_on(1);
+    }
+    return NULL;
+}
+
+static void each_thread_has_its_stamps_kept(void **state)
+{
+    struct wall_case *c = *state;
+    struct caller callers[THREADS];
+
+    wall_case_start(c);
+    for (int i = 0; i < THREADS; i++)
+        caller_start(&callers[i], c, issue_many);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(callers[i].thread, NULL);
+        assert_int_equal(callers[i].status, SEQB_OK);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WALL(stamp_is_kept_before_it_is_issued),
+        WALL(expected_stamp_is_issued_at_once),
+        WALL(stamp_is_expected_no_farther_ahead_than_a_start_allows),
+        WALL(what_is_wanted_meanwhile_is_kept_in_one),
+        WALL(store_keeps_it_after_the_file),
+        WALL(stamp_is_not_issued_that_the_store_does_not_keep),
+        WALL(stamp_is_not_issued_that_the_store_keeps_less_of),
+        WALL(failure_is_told_once_and_ends_by_itself),
+        WALL(callers_are_answered_when_the_broker_stops),
+        WALL(each_thread_has_its_stamps_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guarded clock at work, on machines whose clock is behind, ahead, or was
+ * never set: at the start and later. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "platform/file.h"
+#include "queue/wall_text.h"
+#include "support/events.h"
+#include "support/rig.h"
+#include "wall_fixture.h"
+
+/* --- behind, at the start --- */
+
+static void restart_holds_the_stamp_that_was_kept(void **state)
+{
+    struct wall_case *c = *state;
+
+    wall_case_start(c);
+    wall_case_issue(c, NOON);
+    wall_case_stop(c);
+    wall_go_on(SECOND);
+    wall_set(NOON - MINUTE);
+    wall_case_start(c);
+    wall_case_expect_now(c, NOON);
+    assert_int_equal(wall_case_status(c).behind_ms, MINUTE);
+    assert_int_equal(wall_issue(c->wall, NOON, 0, &c->err), SEQB_OK);
+    wall_go_on(MINUTE + 1);
+    wall_case_expect_now(c, NOON + 1);
+}
+
+static void restart_too_far_behind_the_file_is_refused(void **state)
+{
+    struct wall_case *c = *state;
+
+    wall_case_start(c);
+    wall_case_issue(c, NOON);
+    wall_case_stop(c);
+    wall_set(NOON - 10 * MINUTE);
+    wall_case_start(c);
+    wall_case_stop(c);
+    wall_set(NOON - 3 * HOUR - 20 * MINUTE);
+    wall_case_expect_start_fails(c, SEQB_CLOCK, "3 h 20 min behind");
+    rig_expect_words(c->err.text, "2026-11-21T12:00:00Z");
+    rig_expect_words(c->err.text, c->path);
+    rig_expect_words(c->err.text, "max_rollback (10 min)");
+    rig_expect_words(c->err.text, "remove the file");
+    assert_int_equal(unlink(c->path), 0); /* as it says */
+    wall_case_start(c);
+    wall_case_expect_now(c, NOON - 3 * HOUR - 20 * MINUTE);
+}
+
+static void restart_elsewhere_is_refused_by_the_store(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    c->options.store = 0;
+    atomic_store(&world->noted_ms, NOON + DAY);
+    wall_case_expect_start_fails(c, SEQB_CLOCK, "1 d behind");
+    rig_expect_words(c->err.text, "clock_store");
+    atomic_store(&world->noted_ms, NOON + MINUTE);
+    wall_case_start(c);
+    wall_case_expect_now(c, NOON + MINUTE);
+}
+
+/* --- other starts that are refused --- */
+
+static void start_needs_the_store_that_keeps_it(void **state)
+{
+    struct wall_case *c = *state;
+
+    c->options.store = 0;
+    atomic_store(&wall_world()->is_down, true);
+    wall_case_expect_start_fails(c, SEQB_UNAVAILABLE, "backend 0 is down");
+}
+
+static void start_refuses_a_damaged_file(void **state)
+{
+    struct wall_case *c = *state;
+
+    assert_int_equal(file_save(c->path, "what", 4, &c->err), SEQB_OK);
+    wall_case_expect_start_fails(c, SEQB_CORRUPT, "damaged");
+}
+
+static void start_refuses_another_brokers_file(void **state)
+{
+    struct wall_case *c = *state;
+
+    wall_case_start(c);
+    wall_case_issue(c, NOON);
+    wall_case_stop(c);
+    c->options.broker = "bills";
+    wall_case_expect_start_fails(c, SEQB_CORRUPT, "of the broker orders");
+    rig_expect_words(c->err.text, "bills");
+}
+
+static void clock_of_1970_is_refused(void **state)
+{
+    struct wall_case *c = *state;
+
+    wall_set(12 * SECOND);
+    wall_case_expect_start_fails(c, SEQB_CLOCK, "1970-01-01T00:00:12Z");
+    wall_set(NOON);
+    wall_case_start(c);
+    events_start();
+    wall_set(12 * SECOND);
+    wall_case_expect_no_time(c, SEQB_CLOCK, "is not set");
+    wall_await_event("event=clock_unset wall_ms=12000");
+}
+
+static void start_far_ahead_of_the_stores_is_refused(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    atomic_store(&world->clocks, 1);
+    wall_set(NOON + 5 * MINUTE);
+    wall_case_start(c);
+    wall_case_stop(c);
+    wall_set(NOON + 365 * DAY);
+    wall_case_expect_start_fails(c, SEQB_CLOCK,
+                                 "365 d ahead of the stores' clocks");
+    rig_expect_words(c->err.text, "max_ahead (5 min)");
+}
+
+/* --- behind, later --- */
+
+static void clock_that_goes_back_is_told_once(void **state)
+{
+    struct wall_case *c = *state;
+
+    wall_case_start(c);
+    wall_case_issue(c, NOON);
+    events_start();
+    wall_set(NOON - SECOND);
+    for (int i = 0; i < 10; i++)
+        wall_case_expect_now(c, NOON);
+    wall_await_event("event=clock_back behind_ms=1000 answer=holds");
+    wall_set(NOON);
+    for (int i = 0; i < 10; i++)
+        wall_case_expect_now(c, NOON);
+    wall_await_event("event=clock_ok");
+    assert_int_equal(events_count("event=clock_", ""), 2);
+    assert_int_equal(wall_case_status(c).steps_back, 1);
+}
+
+static void clock_too_far_back_says_by_how_much(void **state)
+{
+    struct wall_case *c = *state;
+
+    wall_case_start(c);
+    wall_case_issue(c, NOON);
+    wall_set(NOON - 3 * HOUR - 20 * MINUTE);
+    wall_case_expect_no_time(c, SEQB_CLOCK,
+                             "the clock is 3 h 20 min behind the last stamp");
+    rig_expect_words(c->err.text, "set the clock, or wait");
+    rig_expect_words(wall_case_status(c).reason, "3 h 20 min behind");
+    assert_int_equal(wall_case_status(c).guarded_ms, NOON);
+}
+
+static void clock_that_goes_back_is_waited_for(void **state)
+{
+    struct wall_case *c = *state;
+
+    c->options.rules.on_rollback = GUARD_WAIT;
+    wall_case_start(c);
+    wall_case_issue(c, NOON);
+    wall_set(NOON - MINUTE);
+    wall_case_expect_no_time(c, SEQB_AGAIN, "1 min behind");
+    wall_go_on(MINUTE);
+    wall_case_expect_now(c, NOON);
+}
+
+/* --- ahead, later --- */
+
+static bool day_is_believed(void *context)
+{
+    struct wall_case *c = context;
+    int64_t time_ms;
+
+    return wall_now(c->wall, &time_ms, NULL) == SEQB_OK &&
+           time_ms == NOON + DAY;
+}
+
+static void leap_ahead_is_not_believed_until_the_stores_say_so(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    atomic_store(&world->clocks, 1);
+    wall_case_start(c);
+    events_start();
+    wall_go_on(SECOND);
+    wall_set(NOON + DAY);
+    wall_case_expect_now(c, NOON + SECOND);
+    wall_await_more(&world->looks, 2); /* the first one is done with */
+    wall_case_expect_now(c, NOON + SECOND);
+    assert_int_equal(wall_case_status(c).ahead_ms, DAY - SECOND);
+    assert_int_equal(events_count("event=clock_ahead", ""), 1);
+    assert_int_equal(events_count("event=clock_ok", ""), 0);
+    atomic_fetch_add(&world->store_ms, DAY); /* they are there as well */
+    rig_await(day_is_believed, c);
+    wall_await_event("event=clock_ok");
+}
+
+static bool is_refused(void *context)
+{
+    struct wall_case *c = context;
+    int64_t time_ms;
+
+    return wall_now(c->wall, &time_ms, &c->err) == SEQB_CLOCK;
+}
+
+static void store_that_comes_late_is_heard(void **state)
+{
+    struct wall_case *c = *state;
+
+    wall_set(NOON + DAY);
+    wall_case_start(c);
+    wall_case_expect_now(c, NOON + DAY);
+    wall_case_issue(c, NOON + DAY);
+    atomic_store(&wall_world()->clocks, 1);
+    rig_await(is_refused, c);
+    rig_expect_words(c->err.text, "1 d ahead of the stores' clocks and not "
+                                  "believed; the clock is 1 d behind");
+}
+
+/* --- words --- */
+
+static const struct {
+    int64_t ms;
+    const char *text;
+} spans[] = {
+    {0, "0 ms"},
+    {999, "999 ms"},
+    {SECOND, "1 s"},
+    {SECOND + 1, "1 s 1 ms"},
+    {MINUTE - 1, "59 s 999 ms"},
+    {10 * MINUTE, "10 min"},
+    {3 * HOUR + 20 * MINUTE + 5 * SECOND, "3 h 20 min"},
+    {3 * HOUR + 59 * SECOND, "3 h"},
+    {365 * DAY + 23 * HOUR, "365 d 23 h"},
+};
+
+static void spans_are_told_in_two_units(void **state)
+{
+    char text[WALL_WORD_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+        wall_span_text(spans[i].ms, text, sizeof text);
+        assert_string_equal(text, spans[i].text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WALL(restart_holds_the_stamp_that_was_kept),
+        WALL(restart_too_far_behind_the_file_is_refused),
+        WALL(restart_elsewhere_is_refused_by_the_store),
+        WALL(start_needs_the_store_that_keeps_it),
+        WALL(start_refuses_a_damaged_file),
+        WALL(start_refuses_another_brokers_file),
+        WALL(clock_of_1970_is_refused),
+        WALL(start_far_ahead_of_the_stores_is_refused),
+        WALL(clock_that_goes_back_is_told_once),
+        WALL(clock_too_far_back_says_by_how_much),
+        WALL(clock_that_goes_back_is_waited_for),
+        WALL(leap_ahead_is_not_believed_until_the_stores_say_so),
+        WALL(store_that_comes_late_is_heard),
+        cmocka_unit_test(spans_are_told_in_two_units),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scripted machine of a guarded clock. */
+#include "wall_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/file.h"
+#include "platform/text.h"
+#include "queue/wall_file.h"
+#include "support/events.h"
+#include "support/folder.h"
+#include "support/rig.h"
+
+static struct wall_world world;
+static char path[64]; /* constant while a wall is open */
+
+struct wall_world *wall_world(void)
+{
+    return &world;
+}
+
+/* --- in place of the real ones --- */
+
+int64_t __wrap_clock_wall_ms(void);
+int64_t __wrap_clock_wall_ms(void)
+{
+    return atomic_load(&world.wall_ms);
+}
+
+int64_t __wrap_clock_boot_ms(void);
+int64_t __wrap_clock_boot_ms(void)
+{
+    return atomic_load(&world.boot_ms);
+}
+
+int32_t __wrap_ha_clocks(struct ha *ha, int64_t *wall_ms);
+int32_t __wrap_ha_clocks(struct ha *ha, int64_t *wall_ms)
+{
+    (void)ha;
+    atomic_fetch_add(&world.looks, 1);
+    *wall_ms = atomic_load(&world.store_ms);
+    return atomic_load(&world.clocks);
+}
+
+enum seqb_status __wrap_ha_note(struct ha *ha, const struct ha_entry *entry,
+                                int64_t until_ms, int64_t *standing,
+                                struct seqb_error *err);
+enum seqb_status __wrap_ha_note(struct ha *ha, const struct ha_entry *entry,
+                                int64_t until_ms, int64_t *standing,
+                                struct seqb_error *err)
+{
+    (void)ha;
+    (void)until_ms;
+    atomic_store(&world.file_ms, wall_file_says());
+    atomic_fetch_add(&world.notes, 1);
+    if (atomic_load(&world.is_down))
+        return error_set(err, SEQB_UNAVAILABLE, "backend %d is down",
+                         (int)entry->backend);
+    (void)text_copy(world.name, sizeof world.name, entry->name);
+    if (entry->value > atomic_load(&world.noted_ms))
+        atomic_store(&world.noted_ms, entry->value);
+    *standing = atomic_load(&world.noted_ms) - atomic_load(&world.is_lagging);
+    return SEQB_OK;
+}
+
+static bool is_not_held_up(void *context)
+{
+    (void)context;
+    return !atomic_load(&world.is_held_up);
+}
+
+enum seqb_status __real_file_move(const char *from, const char *to,
+                                  struct seqb_error *err);
+enum seqb_status __wrap_file_move(const char *from, const char *to,
+                                  struct seqb_error *err);
+enum seqb_status __wrap_file_move(const char *from, const char *to,
+                                  struct seqb_error *err)
+{
+    atomic_fetch_add(&world.moves, 1);
+    rig_await(is_not_held_up, NULL);
+    if (atomic_load(&world.is_failing))
+        return error_set(err, SEQB_UNCERTAIN, "the disk is full");
+    return __real_file_move(from, to, err);
+}
+
+/* --- setting up --- */
+
+int wall_case_setup(void **state)
+{
+    struct wall_case *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        return -1;
+    *state = c;
+    if (!folder_make(c->folder, sizeof c->folder))
+        return -1;
+    memset(&world, 0, sizeof world);
+    atomic_store(&world.wall_ms, NOON);
+    atomic_store(&world.boot_ms, HOUR);
+    atomic_store(&world.store_ms, NOON - HOUR);
+    (void)text_format(path, sizeof path, "%s/clock", c->folder);
+    (void)text_copy(c->path, sizeof c->path, path);
+    c->options = (struct queue_clock_options){
+        .rules = {GUARD_HOLD, 10 * MINUTE, 5 * MINUTE},
+        .broker = "orders",
+        .path = c->path,
+        .store = -1,
+    };
+    return 0;
+}
+
+int wall_case_teardown(void **state)
+{
+    struct wall_case *c = *state;
+
+    atomic_store(&world.is_held_up, false);
+    wall_close(c->wall);
+    events_stop();
+    folder_remove(c->folder);
+    free(c);
+    return 0;
+}
+
+void wall_go_on(int64_t ms)
+{
+    atomic_fetch_add(&world.wall_ms, ms);
+    atomic_fetch_add(&world.boot_ms, ms);
+}
+
+void wall_set(int64_t wall_ms)
+{
+    atomic_store(&world.wall_ms, wall_ms);
+}
+
+int64_t wall_soon(void)
+{
+    return clock_now_ms() + RIG_PATIENCE_MS;
+}
+
+void wall_case_start(struct wall_case *c)
+{
+    if (wall_open(&c->options, NULL, wall_soon(), &c->wall, &c->err) != SEQB_OK)
+        fail_msg("%s", c->err.text);
+}
+
+void wall_case_stop(struct wall_case *c)
+{
+    wall_close(c->wall);
+    c->wall = NULL;
+}
+
+void wall_case_expect_start_fails(struct wall_case *c,
+                                  enum seqb_status expected, const char *words)
+{
+    assert_int_equal(
+        wall_open(&c->options, NULL, wall_soon(), &c->wall, &c->err), expected);
+    assert_int_equal(c->err.status, expected);
+    rig_expect_words(c->err.text, words);
+    assert_null(c->wall);
+}
+
+/* --- using it --- */
+
+void wall_case_issue(struct wall_case *c, int64_t begin_ms)
+{
+    if (wall_issue(c->wall, begin_ms, wall_soon(), &c->err) != SEQB_OK)
+        fail_msg("%s", c->err.text);
+}
+
+void wall_case_expect_now(struct wall_case *c, int64_t expected_ms)
+{
+    int64_t time_ms;
+
+    if (wall_now(c->wall, &time_ms, &c->err) != SEQB_OK)
+        fail_msg("%s", c->err.text);
+    assert_int_equal(time_ms, expected_ms);
+}
+
+void wall_case_expect_no_time(struct wall_case *c, enum seqb_status expected,
+                              const char *words)
+{
+    int64_t time_ms;
+
+    assert_int_equal(wall_now(c->wall, &time_ms, &c->err), expected);
+    rig_expect_words(c->err.text, words);
+}
+
+struct seqb_clock_status wall_case_status(struct wall_case *c)
+{
+    struct seqb_clock_status status;
+
+    wall_status(c->wall, &status);
+    return status;
+}
+
+int64_t wall_file_says(void)
+{
+    struct wall_note note = {"", 0};
+    struct seqb_error err;
+    char *bytes;
+    size_t size;
+
+    if (file_load(path, WALL_TEXT_SIZE, &bytes, &size, &err) != SEQB_OK)
+        return -1;
+    if (bytes != NULL && wall_note_read(bytes, size, &note, &err) != SEQB_OK)
+        note.issued_ms = -1;
+    free(bytes);
+    return note.issued_ms;
+}
+
+/* --- waiting --- */
+
+struct awaited {
+    _Atomic int64_t *calls;
+    int64_t count;
+};
+
+static bool calls_have_come(void *context)
+{
+    const struct awaited *awaited = context;
+
+    return atomic_load(awaited->calls) >= awaited->count;
+}
+
+void wall_await_calls(_Atomic int64_t *calls, int64_t count)
+{
+    struct awaited awaited = {calls, count};
+
+    rig_await(calls_have_come, &awaited);
+}
+
+void wall_await_more(_Atomic int64_t *calls, int64_t more)
+{
+    wall_await_calls(calls, atomic_load(calls) + more);
+}
+
+static bool event_has_come(void *context)
+{
+    return events_count(context, "") > 0;
+}
+
+void wall_await_event(const char *word)
+{
+    char text[64];
+
+    (void)text_copy(text, sizeof text, word);
+    rig_await(event_has_come, text);
+}

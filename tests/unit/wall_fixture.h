@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A guarded clock whose machine is scripted: its clocks, a disk that may be
+ * held up or fail, the stores' clocks, and a store that keeps what is issued.
+ * They take the place of the real ones by the linker's --wrap. What must not
+ * fail here fails the test.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "queue/wall.h"
+
+#define SECOND INT64_C(1000)
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+#define NOON   INT64_C(1795262400000) /* 2026-11-21T12:00:00Z */
+
+struct wall_world {
+    _Atomic int64_t wall_ms;
+    _Atomic int64_t boot_ms;
+
+    _Atomic int32_t clocks;   /* stores that have one */
+    _Atomic int64_t store_ms; /* their clock, when the boot clock was 0 */
+    _Atomic int64_t looks;
+
+    atomic_bool is_held_up; /* the file's move waits */
+    atomic_bool is_failing; /* the file's move fails */
+    _Atomic int64_t moves;
+
+    _Atomic int64_t noted_ms; /* by the store */
+    _Atomic int64_t file_ms;  /* what the file said when the store was asked */
+    atomic_bool is_down;
+    atomic_bool is_lagging; /* it answers less than it is asked to keep */
+    _Atomic int64_t notes;
+    char name[64]; /* that the store was asked with */
+};
+
+struct wall_case {
+    char folder[32];
+    char path[64]; /* of the file */
+    struct queue_clock_options options;
+    struct wall *wall; /* NULL: not open */
+    struct seqb_error err;
+};
+
+/* For cmocka: *state is a case at NOON, of no store. */
+int wall_case_setup(void **state);
+int wall_case_teardown(void **state);
+
+#define WALL(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, wall_case_setup, wall_case_teardown)
+
+struct wall_world *wall_world(void);
+
+/* Time goes on, for both clocks; the wall clock is set. */
+void wall_go_on(int64_t ms);
+void wall_set(int64_t wall_ms);
+
+void wall_case_start(struct wall_case *c);
+void wall_case_stop(struct wall_case *c);
+void wall_case_expect_start_fails(struct wall_case *c,
+                                  enum seqb_status expected, const char *words);
+
+/* Long enough from now. */
+int64_t wall_soon(void);
+
+void wall_case_issue(struct wall_case *c, int64_t begin_ms);
+void wall_case_expect_now(struct wall_case *c, int64_t expected_ms);
+void wall_case_expect_no_time(struct wall_case *c, enum seqb_status expected,
+                              const char *words);
+struct seqb_clock_status wall_case_status(struct wall_case *c);
+
+/* What the file says, read past everything; 0: there is none; any thread. */
+int64_t wall_file_says(void);
+
+/* Wait until that many calls were counted; that many more; and until a line
+ * that has the word was logged. */
+void wall_await_calls(_Atomic int64_t *calls, int64_t count);
+void wall_await_more(_Atomic int64_t *calls, int64_t more);
+void wall_await_event(const char *word);
