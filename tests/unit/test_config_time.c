@@ -14,6 +14,7 @@
 #include "backends/backends.h"
 #include "config/config.h"
 #include "platform/text.h"
+#include "support/script_clock.h"
 #include "unit/topology_expect.h"
 
 /* A sequence of one line, the third. */
@@ -25,6 +26,12 @@
 #define FLAKE(more)                                                            \
     "backends=({name=\"s\";engine=\"snowflake\";" more "}," SQLITE("a") ");\n"
 #define FLAKE_POOL "pools=({name=\"p\";partitions=[\"s\"];authority=\"a\";});\n"
+
+/* The machine's own, which the library does not see here. */
+static int64_t today_ms(void)
+{
+    return (int64_t)time(NULL) * 1000;
+}
 
 static void sound_periods_have_no_mistake(void **state)
 {
@@ -369,6 +376,15 @@ static void epochs_of_ids_have_begun(void **state)
                     "'counter'");
 }
 
+/* It is for the guarded clock to tell, at the start. */
+static void clock_that_is_not_set_is_no_measure_of_an_epoch(void **state)
+{
+    (void)state;
+    script_clock_set(12000);
+    topology_expect(ONE("ids={};"), "");
+    script_clock_run(today_ms());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,7 +400,9 @@ int main(void)
         cmocka_unit_test(zones_that_are_none_are_told_at_their_lines),
         cmocka_unit_test(time_that_ends_soon_is_a_mistake_or_a_warning),
         cmocka_unit_test(epochs_of_ids_have_begun),
+        cmocka_unit_test(clock_that_is_not_set_is_no_measure_of_an_epoch),
     };
 
+    script_clock_run(today_ms());
     return cmocka_run_group_tests(tests, topology_setup, NULL);
 }

@@ -234,6 +234,23 @@ static void leap_ahead_is_not_believed_against_a_store(void **state)
 }
 
 /* As of a machine that stood still without its boot clock's knowing. */
+/* Between two looks it was set back, and then far ahead. */
+static void reading_of_a_clock_that_was_behind_leads_nobody_back(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f, &usual);
+    witness(&f);
+    issue(&f, NOON - MINUTE);
+    f.machine.off_ms = -2 * MINUTE;
+    assert_int_equal(look(&f), GUARD_HELD);
+    f.machine.true_ms += SECOND;
+    f.machine.off_ms = YEAR;
+    assert_int_equal(look(&f), GUARD_GO);
+    assert_int_equal(f.time_ms, NOON + SECOND);
+}
+
 static void leap_ahead_is_believed_when_the_store_agrees(void **state)
 {
     struct fixture f;
@@ -372,6 +389,7 @@ int main(void)
         cmocka_unit_test(clock_that_was_never_set_is_refused),
         cmocka_unit_test(clock_that_is_lost_for_a_while_is_no_anchor),
         cmocka_unit_test(leap_ahead_is_not_believed_against_a_store),
+        cmocka_unit_test(reading_of_a_clock_that_was_behind_leads_nobody_back),
         cmocka_unit_test(leap_ahead_is_believed_when_the_store_agrees),
         cmocka_unit_test(many_small_leaps_lead_no_farther_than_one),
         cmocka_unit_test(leap_ahead_is_believed_without_a_store),
