@@ -198,6 +198,26 @@ static int64_t crowd_stop(struct crowd *crowd, int64_t *taken)
 
 /* --- tests --- */
 
+/* Each call looks at all its cells before it counts in any of them. */
+static void of_two_who_saw_the_last_value_one_gets_nothing(void **state)
+{
+    struct fixture *f = fixture_start(state, NULL);
+    struct seqb_request both[] = {
+        {.counter = COUNTER, .want = 1, .limit = SIZE},
+        {.counter = COUNTER, .want = 1, .limit = SIZE},
+    };
+
+    must_install(f, 5);
+    must_grant(f, 5, 0, SIZE - 1);
+    assert_int_equal(f->ops->reserve(f->backend, both, COUNT(both), &f->err),
+                     SEQB_OK);
+    assert_int_equal(both[0].status, SEQB_OK);
+    assert_int_equal(both[0].block.first, SIZE - 1);
+    assert_int_equal(both[1].status, SEQB_EXHAUSTED);
+    /* Nor did that count begin the next window, which may be another's. */
+    must_answer(f, SEQB_EXHAUSTED, 5);
+}
+
 /* As many takers as connections, nearly, and windows as small as allowed:
  * every window ends with late counts. */
 static void crowd_at_the_end_of_tiny_windows_takes_nothing_twice(void **state)
@@ -263,6 +283,7 @@ static void server_that_forgets_in_every_way_repeats_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(of_two_who_saw_the_last_value_one_gets_nothing),
         FIXTURE_TEST(crowd_at_the_end_of_tiny_windows_takes_nothing_twice),
         FIXTURE_TEST(server_that_forgets_in_every_way_repeats_nothing),
     };
