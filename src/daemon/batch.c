@@ -136,13 +136,13 @@ static enum command_outcome batch_send(struct session *session,
 {
     struct batch *batch = session->batch;
 
-    if (batch->sent == 0)
-        batch_begin(session, wish);
     while (batch->sent < batch->have) {
         const size_t step = step_towards(batch->sent, batch->have);
 
         if (session->budget <= 0 || session->out.length > SESSION_UNSENT_MAX)
             return COMMAND_YIELDS;
+        if (batch->sent == 0) /* and not before a turn that comes twice */
+            batch_begin(session, wish);
         reply_numbers(&session->out, batch->values + batch->sent, step,
                       wish->is_text);
         batch->sent += step;

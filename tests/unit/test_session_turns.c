@@ -227,6 +227,27 @@ static void health_of_one_that_is_stopping_is_not_serving(void **state)
     talker_fini(&client);
 }
 
+static void a_turn_that_ends_with_the_last_number_repeats_no_head(void **state)
+{
+    static const char line[] = "SEQ.NEXT a COUNT 4096\r\n";
+    struct server *server = NULL;
+    struct talker talker;
+    struct script expected = {0};
+
+    (void)state;
+    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    server = dialogue_server();
+    talker_init(&talker, server);
+    talker_say(&talker, line, strlen(line));
+    dialogue_settle(server, &talker);
+    script_add(&expected, "*4096\r\n", 1);
+    script_add_numbers(&expected, STUB_FIRST, TURN);
+    assert_heard(&talker, &expected);
+    server_close(server);
+    talker_fini(&talker);
+    script_fini(&expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +256,7 @@ int main(void)
         cmocka_unit_test(who_asks_for_much_does_not_stall_who_asks_for_one),
         cmocka_unit_test(a_drain_answers_what_has_arrived_and_ends),
         cmocka_unit_test(health_of_one_that_is_stopping_is_not_serving),
+        cmocka_unit_test(a_turn_that_ends_with_the_last_number_repeats_no_head),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
