@@ -99,7 +99,8 @@ static void copy_put_in_the_place_of_its_original_is_raised(void **state)
     events_start();
     scene_copy(paths.aside, paths.of[0]);
     use(scene, 50000);
-    assert_int_equal(events_count("event=raised", "counter=main/0/order"), 1);
+    /* Again, if the answer to the first raise was lost. */
+    assert_true(events_count("event=raised", "counter=main/0/order") >= 1);
     scene_expect_no_repeats(scene);
 }
 
