@@ -56,3 +56,10 @@ bool date_is_leap(int64_t year)
 {
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
+
+int date_month_days(int64_t year, int64_t month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+    return days[month - 1] + (month == 2 && date_is_leap(year));
+}

@@ -37,3 +37,6 @@ struct date date_of_days(int64_t days);
 int date_weekday(int64_t days);
 
 bool date_is_leap(int64_t year);
+
+/* Months 1 ... 12. */
+int date_month_days(int64_t year, int64_t month);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which span of a period an instant is in. A span is worked out in local time
- * by the calendar, then brought back to instants by the zone: it begins when
- * its first local second is reached, and ends when the next one's is.
+ * Which span of a period an instant is in, and which one a stamp names. A span
+ * is worked out in local time by the calendar, then brought back to instants by
+ * the zone: it begins when its first local second is reached, and ends when the
+ * next one's is.
  */
 #include "period/period.h"
 
@@ -24,13 +25,18 @@ struct local_span {
 
 static const struct {
     const char *name;
-    int digits; /* of a stamp */
+    int digits;   /* of a stamp */
+    int64_t most; /* that so many digits make */
 } units[] = {
-    [PERIOD_NONE] = {"none", 0},      [PERIOD_SECOND] = {"second", 14},
-    [PERIOD_MINUTE] = {"minute", 12}, [PERIOD_HOUR] = {"hour", 10},
-    [PERIOD_DAY] = {"day", 8},        [PERIOD_WEEK] = {"week", 6},
-    [PERIOD_MONTH] = {"month", 6},    [PERIOD_QUARTER] = {"quarter", 5},
-    [PERIOD_YEAR] = {"year", 4},
+    [PERIOD_NONE] = {"none", 0, 0},
+    [PERIOD_SECOND] = {"second", 14, INT64_C(99999999999999)},
+    [PERIOD_MINUTE] = {"minute", 12, INT64_C(999999999999)},
+    [PERIOD_HOUR] = {"hour", 10, INT64_C(9999999999)},
+    [PERIOD_DAY] = {"day", 8, 99999999},
+    [PERIOD_WEEK] = {"week", 6, 999999},
+    [PERIOD_MONTH] = {"month", 6, 999999},
+    [PERIOD_QUARTER] = {"quarter", 5, 99999},
+    [PERIOD_YEAR] = {"year", 4, 9999},
 };
 
 #define UNIT_COUNT (sizeof units / sizeof units[0])
@@ -64,14 +70,15 @@ static int64_t date_stamp(int64_t days)
 }
 
 /* A part of a day, or a day: as many seconds on every day. */
+static const int64_t clock_lengths[] = {[PERIOD_SECOND] = 1,
+                                        [PERIOD_MINUTE] = 60,
+                                        [PERIOD_HOUR] = 3600,
+                                        [PERIOD_DAY] = DATE_DAY_S};
+
 static struct local_span clock_span(enum period_unit unit, int64_t local)
 {
-    static const int64_t lengths[] = {[PERIOD_SECOND] = 1,
-                                      [PERIOD_MINUTE] = 60,
-                                      [PERIOD_HOUR] = 3600,
-                                      [PERIOD_DAY] = DATE_DAY_S};
     const int64_t day = floor_div(local, DATE_DAY_S);
-    const int64_t from = local - floor_mod(local, lengths[unit]);
+    const int64_t from = local - floor_mod(local, clock_lengths[unit]);
     const int64_t second = from - day * DATE_DAY_S;
     int64_t stamp = date_stamp(day);
 
@@ -81,7 +88,7 @@ static struct local_span clock_span(enum period_unit unit, int64_t local)
         stamp = stamp * 100 + second / 60 % 60;
     if (unit == PERIOD_SECOND)
         stamp = stamp * 100 + second % 60;
-    return (struct local_span){stamp, from, from + lengths[unit]};
+    return (struct local_span){stamp, from, from + clock_lengths[unit]};
 }
 
 static struct local_span days_span(int64_t stamp, int64_t from, int64_t to)
@@ -144,11 +151,22 @@ static struct local_span local_span_at(const struct period_rules *rules,
     }
 }
 
+/* A span of local time as instants. */
+static void span_bring(const struct period_zone *zone, struct local_span local,
+                       struct period_span *out)
+{
+    if (zone != NULL) {
+        local.from = zone_reach(zone, local.from);
+        local.to = zone_reach(zone, local.to);
+    }
+    *out = (struct period_span){local.stamp, local.from * SECOND_MS,
+                                local.to * SECOND_MS};
+}
+
 void period_span_at(const struct period_rules *rules, int64_t ms,
                     struct period_span *out)
 {
     const struct period_zone *zone = rules->zone;
-    struct local_span local;
     int64_t at;
 
     if (rules->unit == PERIOD_NONE) {
@@ -163,11 +181,96 @@ void period_span_at(const struct period_rules *rules, int64_t ms,
     if (ms > PERIOD_MAX_MS)
         ms = PERIOD_MAX_MS;
     at = ms / SECOND_MS;
-    local = local_span_at(rules, zone == NULL ? at : zone_local(zone, at));
-    if (zone != NULL) {
-        local.from = zone_reach(zone, local.from);
-        local.to = zone_reach(zone, local.to);
+    if (zone != NULL)
+        at = zone_local(zone, at);
+    span_bring(zone, local_span_at(rules, at), out);
+}
+
+/* Takes the last two digits off. */
+static int64_t pair_take(int64_t *digits)
+{
+    const int64_t pair = *digits % 100;
+
+    *digits /= 100;
+    return pair;
+}
+
+static bool clock_span_of(enum period_unit unit, int64_t stamp,
+                          struct local_span *out)
+{
+    int64_t year = stamp;
+    const int64_t second = unit == PERIOD_SECOND ? pair_take(&year) : 0;
+    const int64_t minute = unit <= PERIOD_MINUTE ? pair_take(&year) : 0;
+    const int64_t hour = unit <= PERIOD_HOUR ? pair_take(&year) : 0;
+    const int64_t day = pair_take(&year);
+    const int64_t month = pair_take(&year);
+    int64_t from;
+
+    if (second > 59 || minute > 59 || hour > 23 || month < 1 || month > 12 ||
+        day < 1 || day > date_month_days(year, month))
+        return false;
+    from = date_to_days(year, month, day) * DATE_DAY_S +
+           (hour * 60 + minute) * 60 + second;
+    *out = (struct local_span){stamp, from, from + clock_lengths[unit]};
+    return true;
+}
+
+/* January 4 is of the first week in every year. */
+static int64_t week_begin(int64_t year, int64_t week)
+{
+    const int64_t day = date_to_days(year, 1, 4);
+
+    return day - date_weekday(day) + (week - 1) * 7;
+}
+
+/* Digits that are no week, month or quarter lead to another one. */
+static bool local_span_of(const struct period_rules *rules, int64_t stamp,
+                          struct local_span *out)
+{
+    const int64_t month = rules->year_month;
+    const int64_t day = rules->year_day;
+
+    switch (rules->unit) {
+    case PERIOD_WEEK:
+        *out = week_span(week_begin(stamp / 100, stamp % 100));
+        break;
+    case PERIOD_MONTH:
+        *out = month_span(date_to_days(stamp / 100, stamp % 100, 1));
+        break;
+    case PERIOD_QUARTER:
+        *out = year_span(
+            rules,
+            date_to_days(stamp / 10,
+                         month + (stamp % 10 - 1) * MONTHS_A_QUARTER, day),
+            MONTHS_A_QUARTER);
+        break;
+    case PERIOD_YEAR:
+        *out = year_span(rules, date_to_days(stamp, month, day), 12);
+        break;
+    default:
+        return clock_span_of(rules->unit, stamp, out);
     }
-    *out = (struct period_span){local.stamp, local.from * SECOND_MS,
-                                local.to * SECOND_MS};
+    return out->stamp == stamp;
+}
+
+bool period_span_of(const struct period_rules *rules, int64_t stamp,
+                    struct period_span *out)
+{
+    struct local_span local;
+    struct period_span span;
+
+    if (rules->unit == PERIOD_NONE && stamp == 0) {
+        period_span_at(rules, PERIOD_MIN_MS, out);
+        return true;
+    }
+    if (rules->unit == PERIOD_NONE || stamp < 0 ||
+        stamp > units[rules->unit].most || !local_span_of(rules, stamp, &local))
+        return false;
+    span_bring(rules->zone, local, &span);
+    /* A local time that is skipped is reached when what follows it is. */
+    if (span.begin_ms >= span.end_ms || span.end_ms <= PERIOD_MIN_MS ||
+        span.begin_ms > PERIOD_MAX_MS)
+        return false;
+    *out = span;
+    return true;
 }

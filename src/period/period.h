@@ -67,6 +67,11 @@ struct period_span {
 void period_span_at(const struct period_rules *rules, int64_t ms,
                     struct period_span *out);
 
+/* The span of a stamp, of whatever digits; false if there is none, as of a day
+ * that does not exist or a local hour that is skipped. */
+bool period_span_of(const struct period_rules *rules, int64_t stamp,
+                    struct period_span *out);
+
 /* "day"; and the unit of such a word, false if it is none. */
 const char *period_unit_name(enum period_unit unit);
 bool period_unit_parse(const char *text, enum period_unit *out);
