@@ -88,6 +88,8 @@ function library_is_at_home(header)
         return FILENAME ~ /^(src\/backends\/postgres[a-z_]*\.[ch]|tests\/)/
     if (header == "sqlite3.h")
         return FILENAME ~ /^(src\/backends\/sqlite[a-z_]*\.[ch]|tests\/)/
+    if (header ~ /^sodium/)
+        return FILENAME == "src/number/shuffle.c"
     if (header ~ /^(event2\/|ev[a-z]*\.h)/)
         return FILENAME ~ /^src\/daemon\//
     if (header ~ /^libsmartcols/)

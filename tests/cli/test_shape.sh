@@ -82,6 +82,7 @@ libconfig.h src/api/a.c src/config/a.c
 hiredis/hiredis.h src/ha/a.c src/backends/redis_link.h
 hiredis/hiredis.h src/backends/sqlite.c src/ctl/client.c
 sqlite3.h src/backends/redis.c src/backends/sqlite.c
+sodium.h src/number/template.c src/number/shuffle.c
 event2/event.h src/ctl/a.c src/daemon/a.c
 libsmartcols/libsmartcols.h src/daemon/a.c src/ctl/a.c
 END

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Digits of the six bases. Divisions are by constants, which compilers turn
+ * into multiplications, and of base 10 by ten thousand: four digits a step.
+ */
+#include "number/digits.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define PLAIN     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define CROCKFORD "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+#define BITCOIN   "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+#define NO 255 /* no base has so many digits */
+
+/* What characters are worth, from '0' to 'z'. */
+enum { WORTHS = 'z' - '0' + 1 };
+
+/* clang-format off */
+static const uint8_t plain[WORTHS] = {
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, NO, NO, NO, NO, NO, NO, NO,
+    10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+    23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35,
+    NO, NO, NO, NO, NO, NO,
+    36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48,
+    49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61,
+};
+
+static const uint8_t crockford[WORTHS] = {
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, NO, NO, NO, NO, NO, NO, NO,
+    10, 11, 12, 13, 14, 15, 16, 17, NO, 18, 19, NO, 20,
+    21, NO, 22, 23, 24, 25, 26, NO, 27, 28, 29, 30, 31,
+    NO, NO, NO, NO, NO, NO,
+    NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+    NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+};
+
+static const uint8_t bitcoin[WORTHS] = {
+    NO, 0, 1, 2, 3, 4, 5, 6, 7, 8, NO, NO, NO, NO, NO, NO, NO,
+    9, 10, 11, 12, 13, 14, 15, 16, NO, 17, 18, 19, 20,
+    21, NO, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+    NO, NO, NO, NO, NO, NO,
+    33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, NO, 44,
+    45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57,
+};
+
+static const char pairs[] =
+    "00010203040506070809" "10111213141516171819" "20212223242526272829"
+    "30313233343536373839" "40414243444546474849" "50515253545556575859"
+    "60616263646566676869" "70717273747576777879" "80818283848586878889"
+    "90919293949596979899";
+/* clang-format on */
+
+struct numerals {
+    const char *letters;
+    const uint8_t *worths; /* of more letters than the base has */
+    int64_t base;
+    int64_t most; /* that may be multiplied by the base */
+};
+
+static const struct numerals base_10 = {"0123456789", plain, 10,
+                                        INT64_MAX / 10};
+static const struct numerals base_16 = {"0123456789ABCDEF", plain, 16,
+                                        INT64_MAX / 16};
+static const struct numerals base_32 = {CROCKFORD, crockford, 32,
+                                        INT64_MAX / 32};
+static const struct numerals base_36 = {"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                                        plain, 36, INT64_MAX / 36};
+static const struct numerals base_58 = {BITCOIN, bitcoin, 58, INT64_MAX / 58};
+static const struct numerals base_62 = {PLAIN, plain, 62, INT64_MAX / 62};
+
+static const struct numerals *numerals_of(int32_t base)
+{
+    switch (base) {
+    case 16:
+        return &base_16;
+    case 32:
+        return &base_32;
+    case 36:
+        return &base_36;
+    case 58:
+        return &base_58;
+    case 62:
+        return &base_62;
+    default:
+        assert(base == 10);
+        return &base_10;
+    }
+}
+
+bool digits_is_base(int64_t base)
+{
+    return base == 10 || base == 16 || base == 32 || base == 36 || base == 58 ||
+           base == 62;
+}
+
+const char *digits_letters(int32_t base)
+{
+    return numerals_of(base)->letters;
+}
+
+size_t digits_count(int32_t base, int64_t value)
+{
+    const struct numerals *numerals = numerals_of(base);
+    int64_t power = 1;
+    size_t count = 1;
+
+    while (power <= numerals->most && value >= power * numerals->base) {
+        power *= numerals->base;
+        count++;
+    }
+    return count;
+}
+
+int64_t digits_power(int32_t base, size_t width)
+{
+    const struct numerals *numerals = numerals_of(base);
+    int64_t power = 1;
+
+    for (size_t i = 0; i < width; i++) {
+        if (power > numerals->most)
+            return INT64_MAX;
+        power *= numerals->base;
+    }
+    return power;
+}
+
+static void write_pair(uint32_t value, char *out)
+{
+    memcpy(out, pairs + (size_t)value * 2, 2);
+}
+
+/* Four digits a step: what each step waits for is one division. */
+static void write_decimal(uint64_t value, size_t width, char *out)
+{
+    for (; width >= 4; width -= 4) {
+        const uint32_t four = (uint32_t)(value % 10000);
+
+        value /= 10000;
+        write_pair(four / 100, out + width - 4);
+        write_pair(four % 100, out + width - 2);
+    }
+    for (; width >= 2; width -= 2) {
+        write_pair((uint32_t)(value % 100), out + width - 2);
+        value /= 100;
+    }
+    if (width > 0)
+        out[0] = pairs[value % 10 * 2 + 1];
+}
+
+/* Inlined where it is called, so that the base is a constant. */
+static inline void write_letters(const char *letters, uint64_t base,
+                                 uint64_t value, size_t width, char *out)
+{
+    for (size_t i = width; i > 0; i--) {
+        out[i - 1] = letters[value % base];
+        value /= base;
+    }
+}
+
+void digits_write(int32_t base, int64_t value, size_t width, char *out)
+{
+    const uint64_t rest = (uint64_t)value;
+
+    switch (base) {
+    case 16:
+        write_letters(PLAIN, 16, rest, width, out);
+        return;
+    case 32:
+        write_letters(CROCKFORD, 32, rest, width, out);
+        return;
+    case 36:
+        write_letters(PLAIN, 36, rest, width, out);
+        return;
+    case 58:
+        write_letters(BITCOIN, 58, rest, width, out);
+        return;
+    case 62:
+        write_letters(PLAIN, 62, rest, width, out);
+        return;
+    default:
+        assert(base == 10);
+        write_decimal(rest, width, out);
+    }
+}
+
+bool digits_read(int32_t base, const char *text, size_t length, int64_t *out)
+{
+    const struct numerals *numerals = numerals_of(base);
+    int64_t value = 0;
+
+    if (length == 0)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned place = (unsigned char)text[i] - (unsigned)'0';
+        const int64_t worth = place < WORTHS ? numerals->worths[place] : NO;
+
+        if (worth >= numerals->base || value > numerals->most)
+            return false;
+        value *= numerals->base;
+        if (value > INT64_MAX - worth)
+            return false;
+        value += worth;
+    }
+    *out = value;
+    return true;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers as digits of a base, with leading zeros or without. Pure. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DIGITS_MAX 19 /* of INT64_MAX in the smallest base, 10 */
+
+/*
+ * 10; 16: 0-9A-F; 32: Crockford's, 0-9A-Z without I L O U; 36: 0-9A-Z; 58:
+ * Bitcoin's, 1-9A-Za-z without I O l, whose zero is 1; 62: 0-9A-Za-z. Capital
+ * letters only, but for 58 and 62.
+ */
+bool digits_is_base(int64_t base);
+
+/* The digits of a base in their order, the zero first. Static. */
+const char *digits_letters(int32_t base);
+
+/* Digits of a number that is not negative, without leading zeros; 1 for 0. */
+size_t digits_count(int32_t base, int64_t value);
+
+/* base^width; INT64_MAX if that does not fit into 63 bits. */
+int64_t digits_power(int32_t base, size_t width);
+
+/* Writes exactly `width` digits, at least digits_count of them, no final 0. */
+void digits_write(int32_t base, int64_t value, size_t width, char *out);
+
+/* Reads exactly `length` digits, leading zeros allowed; false if one is none
+ * of the base's, or the number does not fit. */
+bool digits_read(int32_t base, const char *text, size_t length, int64_t *out);
