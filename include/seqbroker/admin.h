@@ -79,6 +79,12 @@ struct seqb_sequence_status {
     char period[12];         /* "day", ...; "none" */
     struct seqb_stamp stamp; /* that is current, or was last; 0: none yet */
     int64_t dropped;         /* numbers of stamps that were over, unused */
+    /* Numbers that fit its template's width, within each stamp if it has a
+     * period, and how many of these its pool can give: partitions and windows
+     * that begin later leave some out. INT64_MAX: its width ends at no number
+     * that it can reach. */
+    int64_t width_numbers;
+    int64_t pool_numbers;
 };
 
 /* The broker's guarded wall clock, for sequences with a period. */
@@ -245,7 +251,9 @@ seqb_state_dir(const char *topology, char *out, size_t size,
  * Parses and checks a topology file (NULL: the embedded default) without
  * touching any backend. For every mistake calls `report` with one line,
  * "file:line: what"; SEQB_OK if there is none, else SEQB_CONFIG. If there is
- * none, then with a line "warning: ..." for what should be looked at.
+ * none, then with a line "note: ..." for every sequence whose template's width
+ * ends, how many numbers fit it and how many of these its pool can give; and
+ * with a line "warning: ..." for what should be looked at.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_check_topology(const char *topology,

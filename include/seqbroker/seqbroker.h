@@ -75,10 +75,13 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
 
 /*
  * The sequence of a key: the same handle each time, owned by the broker, valid
- * until seqb_close. Takes no number and asks no backend.
+ * until seqb_close. Takes no number and asks no backend; but one that makes
+ * itself (auto_sequences) in a pool that was migrated, or with a template that
+ * shuffles, waits once for what the stores say of it.
  *
  * Errors: SEQB_INVALID (not a legal key), SEQB_UNKNOWN_KEY (neither in the
- * topology nor allowed by auto_sequences), SEQB_NO_MEMORY, SEQB_FORKED.
+ * topology nor allowed by auto_sequences), SEQB_LAYOUT (such a one was used
+ * with another layout or key), SEQB_NO_MEMORY, SEQB_FORKED.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_sequence(struct seqb_broker *broker, const char *key,
@@ -224,6 +227,161 @@ SEQB_API void seqb_cursor_close(struct seqb_cursor *cursor);
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_decode(const struct seqb_sequence *sequence, int64_t value,
             struct seqb_decoded *out, struct seqb_error *err);
+
+/*
+ * Numbers for people: texts that the sequence's template makes of its numbers.
+ * docs/numbers.md tells how templates are written.
+ */
+
+#define SEQB_TEXT_MAX        255 /* the longest text that a template may make */
+#define SEQB_PARAM_MAX       8   /* parameters in a template ... */
+#define SEQB_PARAM_NAME_MAX  32  /* ... the longest name of one ... */
+#define SEQB_PARAM_VALUE_MAX 64  /* ... and the longest value */
+
+/* What the caller says of a text: the value of the template's parameter of
+ * that name. The parameter "shard" is the shard of ids, in decimal. */
+struct seqb_param {
+    const char *name;
+    const char *value;
+};
+
+/*
+ * Bytes that hold the longest text of the sequence's template, its final 0
+ * among them; 0 if it has no template.
+ */
+SEQB_API size_t seqb_number_size(const struct seqb_sequence *sequence);
+
+/*
+ * Takes one number and writes its text into `out`, with a final 0. Number, date
+ * and shard are of one take. Every parameter that the template has without a
+ * default must stand among the `n` of `params`, and none besides that it has.
+ *
+ * Errors: SEQB_INVALID (the sequence has no template; a parameter is missing,
+ * unknown, or does not fit; `size` is less than seqb_number_size: then none was
+ * used up). SEQB_EXHAUSTED also if the number does not fit the template's width
+ * any more (`overflow = refuse`): the text says which; such a number is a gap,
+ * as is that of a registered field that failed. Else as seqb_next and
+ * seqb_next_stamped. After a failure `out` is not to be used.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_number(struct seqb_sequence *sequence, const struct seqb_param *params,
+            size_t n, char *out, size_t size, struct seqb_error *err);
+
+/* The same without waiting: SEQB_AGAIN and SEQB_UNAVAILABLE as seqb_try_next,
+ * with the parameters looked at before. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_try_number(struct seqb_sequence *sequence, const struct seqb_param *params,
+                size_t n, char *out, size_t size, struct seqb_error *err);
+
+/*
+ * Takes `count` numbers, all with the same parameters, and writes their texts
+ * one after another, each into `size` bytes of `out`: the i-th begins at
+ * out + i * size. All or none, as seqb_next_many; texts may be of more than
+ * one stamp.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_numbers(struct seqb_sequence *sequence, const struct seqb_param *params,
+             size_t n, size_t count, char *out, size_t size,
+             struct seqb_error *err);
+
+/* Up to `count` of them without waiting, as seqb_try_next_many; `*taken` texts
+ * are the caller's. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_try_numbers(struct seqb_sequence *sequence,
+                 const struct seqb_param *params, size_t n, size_t count,
+                 char *out, size_t size, size_t *taken, struct seqb_error *err);
+
+/* A parameter as it was read from a text. */
+struct seqb_parsed_param {
+    char name[SEQB_PARAM_NAME_MAX + 1];
+    char value[SEQB_PARAM_VALUE_MAX + 1];
+};
+
+/* What a text says. */
+struct seqb_parsed {
+    /* What seqb_next gives for it: of ids the id, with time and shard in it;
+     * seqb_decode takes it apart. */
+    int64_t value;
+    int64_t number;          /* what counts within the stamp; else the value */
+    struct seqb_stamp stamp; /* 0, and INT64_MAX its end: it has no period */
+    int64_t shard;           /* of ids, or -1 */
+    size_t param_count;
+    struct seqb_parsed_param
+        params[SEQB_PARAM_MAX]; /* in the template's order */
+};
+
+/*
+ * Takes a text apart: the reverse of seqb_number. SEQB_FOREIGN, and in the text
+ * why, if it is none that the sequence's template makes: its form, a letter, a
+ * check digit, a date that does not exist, a number out of its range. Says not
+ * whether it was ever issued. SEQB_INVALID: the sequence has no template.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_parse(const struct seqb_sequence *sequence, const char *text,
+           struct seqb_parsed *out, struct seqb_error *err);
+
+/* A field of a template whose text is known: "seq", "date", a parameter's name,
+ * a registered field's name. Not ended by 0. */
+struct seqb_field_text {
+    const char *name;
+    const char *text;
+    size_t length;
+};
+
+/* What a registered field may look at. All of it is valid in the call only. */
+struct seqb_field_view {
+    const char *key;                 /* the sequence's */
+    int64_t number;                  /* what counts, as in struct seqb_parsed */
+    struct seqb_stamp stamp;         /* likewise */
+    int64_t shard;                   /* likewise */
+    const struct seqb_param *params; /* the caller's, with the defaults that
+                                        were used; of parse those read */
+    size_t param_count;
+    const struct seqb_field_text *fields; /* of earlier phases, as they stand
+                                             in the template; of parse all */
+    size_t field_count;
+};
+
+/* When fields are evaluated: 0 ... SEQB_PHASE_MAX. seq, date, param, key, shard
+ * and shuffle are of phase 0, check is of phase 5. */
+#define SEQB_PHASE_CHECK 5
+#define SEQB_PHASE_MAX   9
+
+/* A field of the service's own: @{name} in templates. */
+struct seqb_field {
+    const char *name;  /* [a-z][a-z0-9_-]{0,31}, none of the built-in ones */
+    int32_t phase;     /* it sees the fields of lower ones */
+    size_t min_length; /* of its text, in bytes; both alike: a fixed width */
+    size_t max_length; /* 1 ... 64 */
+    /* The characters that its text may have, printable ASCII; NULL: letters
+     * and digits. Texts can be read back if a field that varies in length is
+     * ended by what is not among them. */
+    const char *alphabet;
+    void *context; /* for the functions; must live as long as the process */
+    /* Writes the text into `out`, `size` is max_length + 1, with a final 0. If
+     * it fails the call fails with that status, and what `err`, which is never
+     * NULL, says. On any thread, many at once. Must not wait, nor call
+     * seqbroker. */
+    enum seqb_status (*evaluate)(void *context,
+                                 const struct seqb_field_view *view, char *out,
+                                 size_t size, struct seqb_error *err);
+    /* Whether a text that was read is right; NULL: any is. SEQB_OK, or
+     * SEQB_FOREIGN with why not. Likewise on any thread. */
+    enum seqb_status (*parse)(void *context, const struct seqb_field_view *view,
+                              const char *text, size_t length,
+                              struct seqb_error *err);
+};
+
+#define SEQB_FIELDS_MAX 64 /* that may be registered in a process */
+
+/*
+ * Makes a field known to all topologies that the process opens afterwards; it
+ * stays so. The struct and its texts are copied. May be called while brokers
+ * are at work. Errors: SEQB_INVALID (name, phase or lengths are not as said,
+ * the name is taken, or there are SEQB_FIELDS_MAX already), SEQB_NO_MEMORY.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_register_field(const struct seqb_field *field, struct seqb_error *err);
 
 /*
  * For event loops: after a seqb_try_... call answered SEQB_AGAIN or

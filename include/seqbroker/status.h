@@ -31,6 +31,7 @@ extern "C" {
     X(TIMEOUT, NOBODY, "the deadline passed")                                  \
     X(INVALID, CALLER, "invalid argument")                                     \
     X(UNKNOWN_KEY, CALLER, "unknown sequence key")                             \
+    X(FOREIGN, CALLER, "the text is none of the sequence's numbers")           \
     X(CONFIG, CALLER, "invalid topology")                                      \
     X(STATE_DIR, CALLER, "the state directory cannot be used")                 \
     X(FORKED, CALLER, "the broker was opened before fork()")                   \

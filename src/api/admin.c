@@ -3,6 +3,7 @@
 #include "api/broker.h"
 
 #include "backends/backends.h"
+#include "number/number.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -132,13 +133,23 @@ struct listener {
     void *context;
 };
 
-static void report_warning(void *context, const char *line)
+static void report_line(const struct listener *listener, const char *kind,
+                        const char *line)
 {
-    const struct listener *listener = context;
     char text[1024];
 
-    (void)text_format(text, sizeof text, "warning: %s", line);
+    (void)text_format(text, sizeof text, "%s: %s", kind, line);
     listener->report(listener->context, text);
+}
+
+static void report_note(void *context, const char *line)
+{
+    report_line(context, "note", line);
+}
+
+static void report_warning(void *context, const char *line)
+{
+    report_line(context, "warning", line);
 }
 
 enum seqb_status seqb_check_topology(const char *topology,
@@ -152,8 +163,10 @@ enum seqb_status seqb_check_topology(const char *topology,
     struct config *config = NULL;
     const enum seqb_status status = config_open(&request, &config, err);
 
-    if (status == SEQB_OK && report != NULL)
+    if (status == SEQB_OK && report != NULL) {
+        config_note(config, report_note, &listener);
         config_warn(config, report_warning, &listener);
+    }
     config_close(config);
     return status;
 }
@@ -198,5 +211,7 @@ const char *seqb_library(size_t i)
         return ops->library();
     while (backend_at(engines) != NULL)
         engines++;
-    return i == engines ? config_library() : NULL;
+    if (i == engines)
+        return config_library();
+    return i == engines + 1 ? shuffle_library() : NULL;
 }

@@ -22,6 +22,7 @@
 struct place {
     int32_t pool; /* NO_POOL: nothing */
     int32_t memory_bits;
+    const char *terms; /* claimed besides; NULL: nothing */
 };
 
 /* A key of either topology, or of the caller. */
@@ -64,8 +65,8 @@ static struct place place_of(const struct config_topology *topology,
         fnmatch(queue->auto_pattern, key, 0) == 0)
         found = queue->automatic;
     if (found == NULL)
-        return (struct place){NO_POOL, -1};
-    return (struct place){found->pool, found->memory_bits};
+        return (struct place){NO_POOL, -1, NULL};
+    return (struct place){found->pool, found->memory_bits, found->terms};
 }
 
 static int entry_compare(const void *a, const void *b)
@@ -234,6 +235,31 @@ static enum seqb_status pools_find(struct request *request,
                      "write one more for each pool that is to be migrated");
 }
 
+static const char *text_of(const char *terms)
+{
+    return terms == NULL ? "" : terms;
+}
+
+/* What a sequence shuffles with stays: else it would make old codes again. */
+static enum seqb_status check_terms(const struct request *request,
+                                    struct seqb_error *err)
+{
+    for (size_t i = 0; i < request->entry_count; i++) {
+        const struct entry *entry = &request->entries[i];
+        const char *was = text_of(entry->was.terms);
+        const char *is = text_of(entry->is.terms);
+
+        if (entry->was.pool != NO_POOL && entry->is.pool != NO_POOL &&
+            strcmp(was, is) != 0)
+            return error_set(err, SEQB_CONFIG,
+                             "sequence %s has '%s' in the old topology and "
+                             "'%s' in the new one: a migration changes no "
+                             "template's shuffle, nor its key",
+                             entry->key, was, is);
+    }
+    return SEQB_OK;
+}
+
 /* Another pool would issue the sequence's old numbers again, and cannot be
  * raised above them: it has a layout that others use. */
 static enum seqb_status check_sequences(const struct request *request,
@@ -356,7 +382,9 @@ static enum seqb_status keys_share(struct request *request,
 
             if (belongs(entry, pool))
                 *at++ = (struct ha_migrate_key){
-                    entry->key, entry->was.memory_bits, entry->is.memory_bits};
+                    entry->key, entry->was.memory_bits, entry->is.memory_bits,
+                    entry->was.pool != NO_POOL ? entry->was.terms
+                                               : entry->is.terms};
         }
         pool->key_count = (size_t)(at - pool->keys);
     }
@@ -396,6 +424,8 @@ static enum seqb_status request_run(struct request *request,
         status = pools_check(request, err);
     if (status == SEQB_OK)
         status = check_sequences(request, err);
+    if (status == SEQB_OK)
+        status = check_terms(request, err);
     if (status == SEQB_OK)
         status = check_automatic(request, err);
     if (status == SEQB_OK)

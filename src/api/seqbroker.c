@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "number/number.h"
 #include "platform/error.h"
 #include "platform/file.h"
 #include "platform/log.h"
@@ -182,6 +183,76 @@ enum seqb_status seqb_decode(const struct seqb_sequence *sequence,
                          (long long)value);
     queue_decode(sequence, value, out);
     return SEQB_OK;
+}
+
+size_t seqb_number_size(const struct seqb_sequence *sequence)
+{
+    const struct template *template = queue_template(sequence);
+
+    return template == NULL ? 0 : template_length(template) + 1;
+}
+
+enum seqb_status seqb_number(struct seqb_sequence *sequence,
+                             const struct seqb_param *params, size_t n,
+                             char *out, size_t size, struct seqb_error *err)
+{
+    return seqb_numbers(sequence, params, n, 1, out, size, err);
+}
+
+enum seqb_status seqb_try_number(struct seqb_sequence *sequence,
+                                 const struct seqb_param *params, size_t n,
+                                 char *out, size_t size, struct seqb_error *err)
+{
+    size_t taken;
+
+    return seqb_try_numbers(sequence, params, n, 1, out, size, &taken, err);
+}
+
+/* What seqb_number takes, for many. */
+/* NOLINTNEXTLINE(readability-function-size) */
+enum seqb_status seqb_numbers(struct seqb_sequence *sequence,
+                              const struct seqb_param *params, size_t n,
+                              size_t count, char *out, size_t size,
+                              struct seqb_error *err)
+{
+    const struct number_order order = {.params = params,
+                                       .param_count = n,
+                                       .count = count,
+                                       .out = out,
+                                       .size = size,
+                                       .waits = true};
+
+    return number_take(sequence, &order, err);
+}
+
+/* What seqb_number takes, for many. */
+/* NOLINTNEXTLINE(readability-function-size) */
+enum seqb_status seqb_try_numbers(struct seqb_sequence *sequence,
+                                  const struct seqb_param *params, size_t n,
+                                  size_t count, char *out, size_t size,
+                                  size_t *taken, struct seqb_error *err)
+{
+    const struct number_order order = {.params = params,
+                                       .param_count = n,
+                                       .count = count,
+                                       .out = out,
+                                       .size = size,
+                                       .taken = taken};
+
+    return number_take(sequence, &order, err);
+}
+
+enum seqb_status seqb_parse(const struct seqb_sequence *sequence,
+                            const char *text, struct seqb_parsed *out,
+                            struct seqb_error *err)
+{
+    return number_parse(sequence, text, out, err);
+}
+
+enum seqb_status seqb_register_field(const struct seqb_field *field,
+                                     struct seqb_error *err)
+{
+    return number_register(field, err);
 }
 
 void seqb_on_ready(struct seqb_sequence *sequence, void (*ready)(void *context),

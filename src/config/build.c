@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backends, pools, sequences: each from its draft, names made indexes. */
+/* Backends, pools, sequences: each from its draft, names made indexes, texts
+ * made templates. */
 #include "config/build.h"
 
 #include <string.h>
 
 #include "config/build_time.h"
 #include "config/check.h"
+#include "config/check_number.h"
 #include "config/place.h"
 #include "config/secret.h"
+#include "config/templates.h"
+#include "config/widths.h"
 #include "platform/error.h"
 
 #define SPOOL_FILE "spool" /* in the state directory */
@@ -78,12 +82,17 @@ static const char *beside(const struct build *build,
                : place_join(build->arena, build->folder, file->text);
 }
 
+static struct secret_reader secrets_of(const struct build *build)
+{
+    return (struct secret_reader){build->folder, build->source,
+                                  build->mistakes};
+}
+
 static void build_server(const struct build *build,
                          const struct draft_backend *backend,
                          struct seqb_backend_options *out)
 {
-    const struct secret_reader reader = {build->folder, build->source,
-                                         build->mistakes};
+    const struct secret_reader reader = secrets_of(build);
     const bool has_host = backend->socket.text == NULL &&
                           backend->conninfo.text == NULL &&
                           backend->sentinels.count == 0;
@@ -175,6 +184,8 @@ static void build_sequence(const struct build *build,
                            const struct draft_sequence *sequence,
                            struct queue_sequence_options *out)
 {
+    const struct secret_reader reader = secrets_of(build);
+
     out->key = sequence->key.text;
     out->pool = check_find_pool(build->draft, sequence);
     out->memory_bits = (int32_t)sequence->memory_bits.number;
@@ -184,7 +195,11 @@ static void build_sequence(const struct build *build,
     out->prefetch = sequence->prefetch.number != 0;
     out->idle_after_ms = sequence->idle_after.number;
     out->warm = sequence->warm.number != 0;
+    if (sequence->js_safe.number != 0 && sequence->ids.line == 0)
+        out->value_bits = check_value_bits(sequence);
     build_period(build->arena, sequence, out);
+    templates_add(build->templates, &reader, sequence, out);
+    widths_weigh(build->topology, sequence, build->mistakes, out);
 }
 
 static void build_ha(const struct build *build,

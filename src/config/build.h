@@ -10,6 +10,7 @@
 #include "config/mistakes.h"
 #include "config/scan.h"
 #include "config/schema.h"
+#include "config/templates.h"
 
 struct build {
     const struct draft *draft;
@@ -17,6 +18,7 @@ struct build {
     const struct source *source;
     struct arena *arena;
     struct mistakes *mistakes;
+    struct templates *templates; /* those that are made */
     struct config_topology *topology;
 };
 

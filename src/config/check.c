@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/check_number.h"
 #include "config/check_time.h"
 #include "config/engine.h"
 #include "config/nearest.h"
-#include "config/split.h"
 #include "ha/ha.h"
-
-#define VALUE_BITS         63
-#define WINDOW_BITS_LEAST  8 /* for the window's number */
-#define COUNTER_BITS_LEAST 20
 
 /* Where a backend stands, by its index. */
 struct place {
@@ -254,93 +250,19 @@ static void add_no_pool(struct checker *checker,
                  nearest_hint(&nearest, ": add it to pools", hint));
 }
 
-/* That partition, memory and window bits leave room for what counts. */
-static void check_value_bits(struct checker *checker,
-                             const struct draft_pool *pool,
-                             const struct draft_sequence *sequence)
-{
-    const int bits = check_bits(pool->partitions.count);
-    const int memory_bits = (int)sequence->memory_bits.number;
-    const int window_bits = (int)pool->window_bits.number;
-    const int line = sequence->memory_bits.line > 0 ? sequence->memory_bits.line
-                                                    : sequence->line;
-    const int direct = VALUE_BITS - bits - memory_bits;
-    const int windowed = direct - window_bits;
-
-    if (bits < 0)
-        return;
-    if (windowed < WINDOW_BITS_LEAST &&
-        check_pool_has(checker->draft, pool, SEQB_WINDOWED))
-        mistakes_add(checker->mistakes, line,
-                     "%d partition bits + %d memory bits + %d window bits "
-                     "leave %d of %d bits for the window's number, at least "
-                     "%d are needed: lower memory_bits or window_bits",
-                     bits, memory_bits, window_bits, windowed, VALUE_BITS,
-                     WINDOW_BITS_LEAST);
-    if (direct < COUNTER_BITS_LEAST &&
-        check_pool_has(checker->draft, pool, SEQB_DIRECT))
-        mistakes_add(checker->mistakes, line,
-                     "%d partition bits + %d memory bits leave %d of %d bits "
-                     "for the counter, at least %d are needed: lower "
-                     "memory_bits",
-                     bits, memory_bits, direct, VALUE_BITS, COUNTER_BITS_LEAST);
-}
-
-/* That a snowflake's bits leave room for those of partition and memory. */
-static void check_snowflakes(struct checker *checker,
-                             const struct draft_pool *pool,
-                             const struct draft_sequence *sequence)
-{
-    const int bits = check_bits(pool->partitions.count);
-    const int memory_bits = (int)sequence->memory_bits.number;
-
-    for (size_t j = 0; bits >= 0 && j < pool->partitions.count; j++) {
-        const int32_t i =
-            check_find_backend(checker->draft, pool->partitions.names[j]);
-        const struct draft_backend *backend =
-            i < 0 ? NULL : &checker->draft->backends[i];
-        int own;
-
-        if (backend == NULL || !engine_is_snowflake(backend))
-            continue;
-        own = engine_snowflake_bits(backend);
-        if (own <= VALUE_BITS && own + bits + memory_bits > VALUE_BITS)
-            mistakes_add(checker->mistakes,
-                         sequence->memory_bits.line > 0
-                             ? sequence->memory_bits.line
-                             : sequence->line,
-                         "%d bits of the snowflake '%s' + %d partition bits "
-                         "+ %d memory bits are %d, more than %d: set "
-                         "memory_bits = 0, have fewer partitions, or lower "
-                         "its time_bits, worker_bits or counter_bits",
-                         own, backend->name.text, bits, memory_bits,
-                         own + bits + memory_bits, VALUE_BITS);
-    }
-}
-
-static void check_pool_bits(struct checker *checker,
-                            const struct draft_pool *pool,
-                            const struct draft_sequence *sequence)
-{
-    if (sequence->ids.line == 0) /* else their counter has less room still */
-        check_value_bits(checker, pool, sequence);
-    check_snowflakes(checker, pool, sequence);
-}
-
 static void check_sequence(struct checker *checker,
                            const struct draft_sequence *sequence)
 {
     const int32_t pool = check_find_pool(checker->draft, sequence);
     const int64_t run = (int64_t)1 << sequence->memory_bits.number;
     const int64_t most = sequence->max_unused.number;
+    const struct draft_pool *in =
+        pool < 0 ? NULL : &checker->draft->pools[pool];
 
-    if (pool < 0)
+    if (in == NULL)
         add_no_pool(checker, sequence);
-    else
-        check_pool_bits(checker, &checker->draft->pools[pool], sequence);
-    check_time(checker->draft, sequence,
-               pool < 0 ? NULL : &checker->draft->pools[pool],
-               checker->mistakes);
+    check_number(checker->draft, sequence, in, checker->mistakes);
+    check_time(checker->draft, sequence, in, checker->mistakes);
     if (most < run)
         mistakes_add(checker->mistakes,
                      sequence->max_unused.line > 0 ? sequence->max_unused.line

@@ -30,7 +30,9 @@ static void check_idle(const struct draft_sequence *sequence,
         const char *name;
         int line;
     } settings[] = {
-        {"time_zone", sequence->time_zone.line},
+        /* A template may have dates, of when the number was taken. */
+        {"time_zone",
+         sequence->template.line > 0 ? 0 : sequence->time_zone.line},
         {"year_starts", sequence->year_starts.line},
         {"keep_periods", sequence->keep_periods.line},
     };

@@ -12,6 +12,7 @@
 #include "config/engines.h"
 #include "config/read.h"
 #include "config/scan.h"
+#include "config/templates.h"
 #include "config/zones.h"
 #include "embedded_conf.h"
 #include "platform/clock.h"
@@ -27,7 +28,9 @@ struct config {
     struct config_topology topology;
     struct arena arena; /* holds all that the topology points to */
     struct zones zones;
+    struct templates templates;
     const char **warnings; /* ended by NULL; NULL: none */
+    const char **notes;    /* likewise */
 };
 
 /* One topology on its way. */
@@ -116,23 +119,24 @@ static bool is_out_of_memory(const struct parse *parse)
            parse->scratch.is_out_of_memory;
 }
 
-/* The mistakes' list goes, and with it the texts. */
-static void keep_warnings(struct parse *parse)
+/* The mistakes' list goes, and with it the texts. NULL if there are none. */
+static const char **keep_lines(struct parse *parse, const struct mistake *first)
 {
     struct arena *arena = &parse->config->arena;
-    const char **out = NULL;
+    size_t count = 0;
+    const char **lines;
 
-    if (parse->mistakes.warnings != NULL)
-        out = arena_take(arena, parse->mistakes.warning_count + 1, sizeof *out);
-    parse->config->warnings = out;
-    for (const struct mistake *at = parse->mistakes.warnings;
-         out != NULL && at != NULL; at = at->next) {
+    for (const struct mistake *at = first; at != NULL; at = at->next)
+        count++;
+    lines = count == 0 ? NULL : arena_take(arena, count + 1, sizeof *lines);
+    for (size_t i = 0; lines != NULL && i < count; i++, first = first->next) {
         const struct source_line from =
-            source_line_at(&parse->source, at->line);
+            source_line_at(&parse->source, first->line);
 
-        *out++ =
-            arena_format(arena, "%s:%d: %s", from.file, from.line, at->text);
+        lines[i] =
+            arena_format(arena, "%s:%d: %s", from.file, from.line, first->text);
     }
+    return lines;
 }
 
 /* Everything up to the options. What is wrong is a mistake, but for a missing
@@ -150,8 +154,10 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
         .source = &parse->source,
         .arena = arena,
         .mistakes = &parse->mistakes,
+        .templates = &parse->config->templates,
         .topology = &parse->config->topology,
     };
+    enum seqb_status status;
 
     if (scan_text(&parse->source, text, name) && !is_out_of_memory(parse) &&
         read_draft(parse->source.text, arena, &parse->mistakes,
@@ -165,8 +171,10 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
     if (parse->mistakes.count > 0)
         return SEQB_OK;
-    keep_warnings(parse);
-    return build_topology(&build, err);
+    status = build_topology(&build, err);
+    parse->config->warnings = keep_lines(parse, parse->mistakes.warnings);
+    parse->config->notes = keep_lines(parse, parse->mistakes.notes);
+    return status;
 }
 
 static enum seqb_status parse_and_tell(struct parse *parse, const char *text,
@@ -205,6 +213,7 @@ static enum seqb_status open_text(const struct config_request *request,
     parse.mistakes.arena = &parse.scratch;
     parse.draft.now_ms = clock_wall_ms();
     config->zones.arena = &config->arena;
+    config->templates.arena = &config->arena;
     parse.source.arena = &config->arena;
     parse.source.mistakes = &parse.mistakes;
     parse.source.read = may_include ? read_text : NULL;
@@ -268,18 +277,31 @@ void config_close(struct config *config)
 {
     if (config == NULL)
         return;
+    templates_free(&config->templates);
     zones_close(&config->zones);
     arena_free(&config->arena);
     free(config);
+}
+
+static void tell_lines(const char *const *lines,
+                       void (*hear)(void *context, const char *line),
+                       void *context)
+{
+    for (const char *const *at = lines; at != NULL && *at != NULL; at++)
+        hear(context, *at);
 }
 
 void config_warn(const struct config *config,
                  void (*warning)(void *context, const char *line),
                  void *context)
 {
-    for (const char *const *at = config->warnings; at != NULL && *at != NULL;
-         at++)
-        warning(context, *at);
+    tell_lines(config->warnings, warning, context);
+}
+
+void config_note(const struct config *config,
+                 void (*note)(void *context, const char *line), void *context)
+{
+    tell_lines(config->notes, note, context);
 }
 
 const struct seqb_setting *config_settings(size_t *count)

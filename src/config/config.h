@@ -54,6 +54,10 @@ void config_warn(const struct config *config,
                  void (*warning)(void *context, const char *line),
                  void *context);
 
+/* Likewise what is worth knowing. */
+void config_note(const struct config *config,
+                 void (*note)(void *context, const char *line), void *context);
+
 /* Takes NULL. */
 void config_close(struct config *config);
 

@@ -64,3 +64,16 @@ void mistakes_warn(struct mistakes *mistakes, int line, const char *format, ...)
     va_end(args);
     keep(mistakes->arena, &mistakes->warnings, line, text);
 }
+
+void mistakes_note(struct mistakes *mistakes, int line, const char *format, ...)
+{
+    char text[TEXT_SIZE];
+    va_list args;
+
+    if (mistakes->note_count++ >= KEPT_MAX)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    keep(mistakes->arena, &mistakes->notes, line, text);
+}

@@ -21,6 +21,8 @@ struct mistakes {
     size_t count;             /* may be more than are kept */
     struct mistake *warnings; /* what is sound, but to be looked at */
     size_t warning_count;     /* likewise */
+    struct mistake *notes;    /* what is worth knowing */
+    size_t note_count;
 };
 
 /* Adds one; control characters become '?' and a long text is cut, so that it
@@ -28,6 +30,8 @@ struct mistakes {
 void mistakes_add(struct mistakes *mistakes, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a warning. */
+/* The same for a warning, and for a note. */
 void mistakes_warn(struct mistakes *mistakes, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void mistakes_note(struct mistakes *mistakes, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -60,7 +60,18 @@
     ROW(section, when_full, CHOICE, ONE_OF("wait, refuse"), "wait",            \
         ALL_ENGINES,                                                           \
         "When the ids of one unit of time are used up: whether callers wait "  \
-        "for the next, within their deadline, or are refused.")
+        "for the next, within their deadline, or are refused.")                \
+    ROW(section, template, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,            \
+        "The text that its numbers become: text and fields, as "               \
+        "\"SN-@{date}-@{seq, width=6}\". See numbers.md.")                     \
+    ROW(section, shuffle_key_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,    \
+        "The key of the template's shuffle: a file with one line of 16 ... "   \
+        "1024 characters, readable by its owner alone. A relative one is in "  \
+        "the folder of the topology file. Part of the layout: another key "    \
+        "would make old codes again.")                                         \
+    ROW(section, js_safe, BOOLEAN, NO_RANGE, "false", ALL_ENGINES,             \
+        "Keeps its numbers below 2^53, up to which JavaScript and others "     \
+        "that know doubles alone read integers right.")
 
 /* ROW(section, name, type, low, high, default, engine, help) */
 #define SCHEMA(ROW)                                                            \

@@ -127,6 +127,9 @@ struct draft_sequence {
     struct draft_number keep_periods;
     struct draft_ids ids;
     struct draft_text when_full;
+    struct draft_text template;
+    struct draft_text shuffle_key_file;
+    struct draft_number js_safe;
     struct draft_number warm; /* not of automatic ones */
     /* No setting: found by zones_open. */
     const struct period_zone *zone; /* NULL is UTC */

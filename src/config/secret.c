@@ -11,8 +11,8 @@
 #include "config/place.h"
 #include "platform/file.h"
 
-#define PASSWORD_MAX 4096
-#define OTHERS       077 /* mode bits of group and others */
+#define FILE_MAX 4096 /* bytes of a file that holds a secret */
+#define OTHERS   077  /* mode bits of group and others */
 
 /* Of a file that was opened before: who may not even look at it is told so
  * when it is read. */
@@ -23,44 +23,63 @@ static bool is_private(const char *path)
     return stat(path, &about) != 0 || (about.st_mode & OTHERS) == 0;
 }
 
-/* The first line's length is the password's; more lines are a mistake. */
-static const char *take_password(const struct secret_reader *reader,
-                                 const char *text, const char *path, int line)
+static void secret_free(char *text)
 {
-    const size_t length = strcspn(text, "\r\n");
-    const char *rest = text + length;
-
-    if (length == 0 || rest[strspn(rest, "\r\n")] != '\0') {
-        mistakes_add(reader->mistakes, line,
-                     "%s must hold one line, the password", path);
-        return NULL;
-    }
-    return arena_format(reader->source->arena, "%.*s", (int)length, text);
+    if (text != NULL)
+        explicit_bzero(text, strlen(text));
+    free(text);
 }
 
-static const char *read_file(const struct secret_reader *reader,
-                             const struct draft_text *file)
+/* The first line's length is the secret's; more lines are a mistake. */
+static bool is_one_line(const char *text, size_t *length)
+{
+    *length = strcspn(text, "\r\n");
+    return *length > 0 && text[*length + strspn(text + *length, "\r\n")] == 0;
+}
+
+/* A file that must hold one line, `what`, and be its owner's alone. Its text,
+ * for secret_free, ends with the line; NULL and a mistake. */
+static char *read_file(const struct secret_reader *reader,
+                       const struct draft_text *file, const char *what)
 {
     struct mistakes *mistakes = reader->mistakes;
     const char *path = place_join(mistakes->arena, reader->folder, file->text);
-    const char *password;
+    const size_t before = mistakes->count;
     struct seqb_error error;
+    size_t length;
     char *text;
 
     if (path == NULL)
         return NULL;
-    if (file_read(path, PASSWORD_MAX, &text, &error) != SEQB_OK) {
+    if (file_read(path, FILE_MAX, &text, &error) != SEQB_OK) {
         mistakes_add(mistakes, file->line, "%s", error.text);
         return NULL;
     }
-    password = take_password(reader, text, path, file->line);
-    explicit_bzero(text, strlen(text));
-    free(text);
-    if (is_private(path))
-        return password;
-    mistakes_add(mistakes, file->line,
-                 "others may read the password file %s: chmod 600 it", path);
+    if (is_one_line(text, &length))
+        text[length] = '\0';
+    else
+        mistakes_add(mistakes, file->line, "%s must hold one line, the %s",
+                     path, what);
+    if (!is_private(path))
+        mistakes_add(mistakes, file->line,
+                     "others may read the %s file %s: chmod 600 it", what,
+                     path);
+    if (mistakes->count == before)
+        return text;
+    secret_free(text);
     return NULL;
+}
+
+static const char *read_password(const struct secret_reader *reader,
+                                 const struct draft_text *file)
+{
+    char *text = read_file(reader, file, "password");
+    const char *password = NULL;
+
+    if (text != NULL)
+        password = arena_format(reader->source->arena, "%s", text);
+    secret_free(text);
+    return password;
 }
 
 static const char *read_variable(const struct secret_reader *reader,
@@ -121,7 +140,7 @@ const char *secret_password(const struct secret_reader *reader,
                             const struct draft_backend *backend)
 {
     if (backend->password_file.text != NULL)
-        return read_file(reader, &backend->password_file);
+        return read_password(reader, &backend->password_file);
     if (backend->password_env.text != NULL)
         return read_variable(reader, &backend->password_env);
     if (backend->password.text != NULL)
@@ -142,4 +161,24 @@ void secret_check(const struct secret_reader *reader,
     if (key != NULL && !is_private(key))
         mistakes_add(mistakes, backend->tls_key.line,
                      "others may read the key %s: chmod 600 it", key);
+}
+
+bool secret_shuffle_key(const struct secret_reader *reader,
+                        const struct draft_text *file, struct shuffle_key *out)
+{
+    char *text = read_file(reader, file, "key");
+    const size_t length = text == NULL ? 0 : strlen(text);
+    const bool is_right =
+        length >= SHUFFLE_SECRET_MIN && length <= SHUFFLE_SECRET_MAX;
+
+    if (is_right)
+        shuffle_key_make(text, length, out);
+    else if (text != NULL)
+        mistakes_add(reader->mistakes, file->line,
+                     "the key in %s has %zu characters, but must have %d ... "
+                     "%d: head -c 32 /dev/urandom | base64 makes one",
+                     file->text, length, SHUFFLE_SECRET_MIN,
+                     SHUFFLE_SECRET_MAX);
+    secret_free(text);
+    return is_right;
 }

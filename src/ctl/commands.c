@@ -8,6 +8,7 @@
 
 #include <seqbroker/admin.h>
 
+#include "ctl/apart.h"
 #include "ctl/client.h"
 #include "ctl/migrate.h"
 #include "ctl/numbers.h"
@@ -116,7 +117,7 @@ static enum ctl_exit command_config(const struct ctl_options *options,
 
 static const struct command commands[] = {
     {"next", "KEY", 1,
-     CTL_COUNT | CTL_SHARD | CTL_STAMP | CTL_SOCKET | CTL_TIMEOUT,
+     CTL_COUNT | CTL_SHARD | CTL_STAMP | CTL_JSON | CTL_SOCKET | CTL_TIMEOUT,
      "take numbers of a sequence",
      "  seqctl next order\n"
      "  seqctl next order --count 1000 > numbers\n"
@@ -130,8 +131,30 @@ static const struct command commands[] = {
      "Where the sequence has a period, numbers begin afresh with each of its\n"
      "stamps: --stamp prints it before each number, as 20261121 5; up to 1000\n"
      "that are taken together are of one stamp. --shard is for ids only: the\n"
-     "shard that stands in them; without it, 0.\n",
+     "shard that stands in them; without it, 0.\n"
+     "\n"
+     "--json prints {\"numbers\": [\"37\", ...]}: strings, since they may "
+     "pass\n"
+     "2^53, above which many readers of JSON round. With --stamp each is an\n"
+     "object of `stamp` and `number`.\n",
      numbers_next},
+    {"number", "KEY [NAME=VALUE ...]", -1,
+     CTL_COUNT | CTL_JSON | CTL_SOCKET | CTL_TIMEOUT,
+     "take numbers as their template writes them",
+     "  seqctl number order\n"
+     "  seqctl number waybill area=010 --count 1000 > waybills\n"
+     "  seqctl number id shard=17 --json\n"
+     "\n"
+     "Prints the texts one a line. NAME=VALUE is a parameter of the template,\n"
+     "which all of them get; `shard` is the one that ids are to have. What "
+     "the\n"
+     "template asks for must be given unless it has a default, and nothing "
+     "that\n"
+     "it does not ask for. Texts that were taken and could not be printed are\n"
+     "lost (a gap), and the exit code is then not 0.\n"
+     "\n"
+     "--json prints {\"numbers\": [\"SN-000042-7\", ...]}.\n",
+     numbers_number},
     {"status", "", 0,
      CTL_JSON | CTL_SOCKET | CTL_TIMEOUT | CTL_WATCH | CTL_INTERVAL,
      "how partitions and sequences are",
@@ -143,17 +166,21 @@ static const struct command commands[] = {
      "how\n"
      "long a sequence's stock lasts at its RATE, LAST REFILL how many numbers\n"
      "were asked for last, and why so many; RUNS OUT the date at which its\n"
-     "bits are used up at its usual rate. With --json one object; `granted` "
-     "and\n"
-     "`taken` are strings there, since they may pass 2^53, above which many\n"
-     "readers of JSON round; `runway_ms` and `runs_out_ms` are -1 for never.\n"
+     "bits are used up at its usual rate. With --json one object; `granted`,\n"
+     "`taken`, `width_numbers` and `pool_numbers` are strings there, since "
+     "they\n"
+     "may pass 2^53, above which many readers of JSON round; `runway_ms` and\n"
+     "`runs_out_ms` are -1 for never.\n"
      "What does not apply, or is not known, is null.\n"
      "\n"
      "CLOCK is the clock of a store's machine less ours. Where sequences have "
      "a\n"
      "period, STAMP is the current one, DROPPED how many numbers were unused\n"
      "when theirs was over, and a last line tells the clock that stamps are\n"
-     "made of, which never goes back, and why it gives none.\n"
+     "made of, which never goes back, and why it gives none. POOL GIVES is "
+     "for\n"
+     "templates with a width: of the numbers that fit it, in each period, how\n"
+     "many the pool can give; the others fall between its partitions.\n"
      "\n"
      "--watch redraws a terminal and appends elsewhere, until Ctrl-C.\n",
      command_status},
@@ -231,14 +258,39 @@ static const struct command commands[] = {
      "sequence's `deadline`. The exit code is 1 if some could not be raised:\n"
      "they are, before this daemon uses them; nothing needs to be repeated.\n",
      operate_advance},
-    {"decode", "KEY VALUE", 2, CTL_SOCKET | CTL_TIMEOUT, "take a number apart",
+    {"decode", "KEY VALUE", 2, CTL_JSON | CTL_SOCKET | CTL_TIMEOUT,
+     "take a number apart",
      "  seqctl decode order 37\n"
+     "  seqctl decode order 37 --json\n"
      "\n"
      "Says which counter value of which partition a number was made from,\n"
      "not whether it was ever issued.\n"
      "Of an id, or of a snowflake's number, its time (UTC), shard or worker,\n"
-     "and the number within that time, too.\n",
-     numbers_decode},
+     "and the number within that time, too.\n"
+     "\n"
+     "With --json one object: `counter` and `number` are strings, what does "
+     "not\n"
+     "apply is null.\n",
+     apart_decode},
+    {"parse", "KEY TEXT", 2, CTL_JSON | CTL_SOCKET | CTL_TIMEOUT,
+     "take apart what number wrote",
+     "  seqctl parse order SN-000042-7\n"
+     "  seqctl parse waybill 010-6541-00001 --json\n"
+     "\n"
+     "Prints what the text says: the value that `next` gives for it, the "
+     "number\n"
+     "within its period, stamp, shard, and each parameter as param.NAME. Says\n"
+     "not whether it was ever issued.\n"
+     "\n"
+     "Exit codes: 0 it has the sequence's form, its check digit is right, its\n"
+     "date exists; 1 it is none of the sequence's numbers, and stderr tells\n"
+     "why, beginning with FOREIGN; or another error was answered. A text that\n"
+     "begins with - stands behind --.\n"
+     "\n"
+     "With --json one object: `value` and `number` are strings, `params` is "
+     "an\n"
+     "object, what does not apply is null.\n",
+     apart_parse},
     {"check", "FILE", 1, CTL_PROBE | CTL_JSON, "check a topology file",
      "  seqctl check topology.conf\n"
      "  seqctl check --probe topology.conf\n"

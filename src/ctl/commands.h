@@ -9,10 +9,12 @@
 struct command {
     const char *name;
     const char *arguments; /* as in its usage line */
-    size_t argument_count; /* exactly so many, but none with --broker */
+    int argument_count;    /* exactly so many, negative: at least; but none with
+                              --broker */
     unsigned options;      /* of enum ctl_option; those for all left out */
     const char *summary;   /* one line */
     const char *help;      /* examples first, then what it does */
+    /* The arguments are ended by a NULL. */
     enum ctl_exit (*run)(const struct ctl_options *options, char **argument);
 };
 

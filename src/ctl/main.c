@@ -28,7 +28,7 @@ static const struct option_row option_rows[] = {
     {CTL_COUNT, "-n, --count N", "how many numbers (1 ... 10000000)"},
     {CTL_SHARD, "--shard S", "the shard that the ids are to have"},
     {CTL_STAMP, "--stamp", "each number with its stamp"},
-    {CTL_JSON, "-j, --json", "one JSON object instead of tables"},
+    {CTL_JSON, "-j, --json", "one JSON object instead of lines and tables"},
     {CTL_MARKDOWN, "--markdown", "as docs/configuration.md"},
     {CTL_PROBE, "--probe", "try every backend, too"},
     {CTL_BROKER, "--broker", "not a partition: stop the whole broker"},
@@ -82,7 +82,7 @@ static void options_print(unsigned options)
 {
     for (size_t i = 0; i < sizeof option_rows / sizeof option_rows[0]; i++) {
         if (option_rows[i].option & options)
-            printf("  %-24s %s\n", option_rows[i].usage, option_rows[i].help);
+            printf("  %-27s %s\n", option_rows[i].usage, option_rows[i].help);
     }
 }
 
@@ -90,6 +90,8 @@ static void help_print(void)
 {
     puts("  seqctl next order                 one number\n"
          "  seqctl next order --count 1000    a thousand, one a line\n"
+         "  seqctl number order               one as its template writes it\n"
+         "  seqctl parse order SN-000042-7    is that one of them?\n"
          "  seqctl status                     partitions and sequences\n"
          "  seqctl health                     can it serve? for monitors\n"
          "  seqctl drain main/2               ask that partition no more\n"
@@ -106,7 +108,7 @@ static void help_print(void)
 
         snprintf(usage, sizeof usage, "%s %s", command->name,
                  command->arguments);
-        printf("  %-24s %s\n", usage, command->summary);
+        printf("  %-27s %s\n", usage, command->summary);
     }
     puts("\nOptions:");
     options_print(~0U);
@@ -253,7 +255,7 @@ static enum ctl_exit command_run(const struct command *command,
                                  const struct ctl_options *options, int argc,
                                  char **argv)
 {
-    const size_t wanted =
+    const int wanted =
         options->given & CTL_BROKER ? 0 : command->argument_count;
     const char *misplaced;
 
@@ -266,7 +268,7 @@ static enum ctl_exit command_run(const struct command *command,
         ctl_complain("%s takes no %s", command->name, misplaced);
         return CTL_USAGE;
     }
-    if ((size_t)argc != wanted) {
+    if (wanted < 0 ? argc < -wanted : argc != wanted) {
         ctl_complain("usage: seqctl %s %s", command->name, command->arguments);
         return CTL_USAGE;
     }

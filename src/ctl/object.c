@@ -28,6 +28,14 @@ static void integer_print(const redisReply *map, const char *name,
         printf("%" PRId64, reply_integer(map, name));
 }
 
+static void big_print(const redisReply *map, const char *name, bool is_maybe)
+{
+    if (is_maybe && reply_field(map, name) == NULL)
+        fputs("null", stdout);
+    else
+        printf("\"%" PRId64 "\"", reply_integer(map, name));
+}
+
 static void member_print(const struct field *field, const redisReply *map)
 {
     json_string(stdout, field->name);
@@ -42,7 +50,8 @@ static void member_print(const struct field *field, const redisReply *map)
         integer_print(map, field->name, field->member == MEMBER_MAYBE_INTEGER);
         return;
     case MEMBER_BIG:
-        printf("\"%" PRId64 "\"", reply_integer(map, field->name));
+    case MEMBER_MAYBE_BIG:
+        big_print(map, field->name, field->member == MEMBER_MAYBE_BIG);
         return;
     case MEMBER_BOOLEAN:
         fputs(reply_integer(map, field->name) != 0 ? "true" : "false", stdout);

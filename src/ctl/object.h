@@ -13,6 +13,7 @@ enum member {
     MEMBER_BOOLEAN,
     MEMBER_MAYBE_TEXT,    /* null where the map has none, or it is empty */
     MEMBER_MAYBE_INTEGER, /* null where the map has none */
+    MEMBER_MAYBE_BIG,     /* likewise */
 };
 
 struct field {

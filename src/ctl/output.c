@@ -42,6 +42,7 @@ static const struct column sequence_columns[] = {
     {"RUNWAY", "runway_ms", SHOW_AGE, SCOLS_FL_RIGHT},
     {"WAITS", "waits", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {"DROPPED", "dropped", SHOW_MAYBE, SCOLS_FL_RIGHT},
+    {"POOL GIVES", "pool_numbers", SHOW_ROOM, SCOLS_FL_RIGHT},
     {"RUNS OUT", "runs_out_ms", SHOW_DATE, SCOLS_FL_RIGHT},
     {"LAST REFILL", "why", SHOW_REFILL, SCOLS_FL_WRAP},
     {.title = NULL},
@@ -94,6 +95,8 @@ static const struct field sequence_fields[] = {
     {"period", MEMBER_MAYBE_TEXT},
     {"stamp", MEMBER_MAYBE_INTEGER},
     {"dropped", MEMBER_MAYBE_INTEGER},
+    {"width_numbers", MEMBER_MAYBE_BIG},
+    {"pool_numbers", MEMBER_MAYBE_BIG},
     {.name = NULL},
 };
 

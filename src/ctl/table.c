@@ -136,6 +136,36 @@ static void refill_format(char *to, size_t size, const redisReply *map)
         snprintf(to, size, "%" PRId64 ", %s", asked, reply_text(map, "why"));
 }
 
+/* "99,996": these numbers are compared digit by digit. */
+static void grouped_format(char *to, size_t size, int64_t value)
+{
+    char digits[24];
+    const int length =
+        snprintf(digits, sizeof digits, "%" PRId64, value < 0 ? 0 : value);
+    size_t used = 0;
+
+    for (int i = 0; i < length && used + 2 < size; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            to[used++] = ',';
+        to[used++] = digits[i];
+    }
+    to[used] = '\0';
+}
+
+static void room_format(char *to, size_t size, const redisReply *map)
+{
+    char pool[32];
+    char width[32];
+
+    if (reply_field(map, "pool_numbers") == NULL) {
+        snprintf(to, size, "-");
+        return;
+    }
+    grouped_format(pool, sizeof pool, reply_integer(map, "pool_numbers"));
+    grouped_format(width, sizeof width, reply_integer(map, "width_numbers"));
+    snprintf(to, size, "%s of %s", pool, width);
+}
+
 static void time_format(char *to, size_t size, const struct column *column,
                         const redisReply *map)
 {
@@ -178,6 +208,9 @@ static void cell_format(char *to, size_t size, const struct column *column,
     case SHOW_OFFSET:
         time_format(to, size, column, map);
         return;
+    case SHOW_ROOM:
+        room_format(to, size, map);
+        return;
     case SHOW_REFILL:
         refill_format(to, size, map);
         return;
@@ -210,7 +243,8 @@ static bool table_add(struct libscols_table *table,
 static bool column_is_needed(const struct column *column,
                              const redisReply *rows)
 {
-    if (column->show != SHOW_MAYBE && column->show != SHOW_OFFSET)
+    if (column->show != SHOW_MAYBE && column->show != SHOW_OFFSET &&
+        column->show != SHOW_ROOM)
         return true;
     for (size_t i = 0; i < rows->elements; i++) {
         if (reply_field(rows->element[i], column->field) != NULL)

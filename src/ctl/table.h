@@ -21,6 +21,7 @@ enum show {
     SHOW_DATE,      /* ms from now; -1: none */
     SHOW_LATENCY,   /* us, as 1.2ms */
     SHOW_OFFSET,    /* ms, as +1.2s; left out as SHOW_MAYBE */
+    SHOW_ROOM,      /* how many of its template's numbers; likewise left out */
     SHOW_REFILL,    /* how many numbers it asked for, and why so many */
     SHOW_WHY,       /* the reason; else what its settings lose */
     SHOW_PARTITION, /* with the pool's name where there are several */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SEQ.NEXT ... COUNT: first all the numbers, then all the replies, both in
+/* Many at once: first all the numbers or texts, then all the replies, both in
  * steps, so that a session takes its turns like any other; see batch.h. */
 #include "daemon/batch.h"
 
@@ -10,48 +10,71 @@
 #include <seqbroker/seqbroker.h>
 
 #include "daemon/lane.h"
+#include "daemon/params.h"
 #include "daemon/reply.h"
 #include "daemon/session.h"
 #include "daemon/wait.h"
 #include "daemon/wish.h"
 
-#define BATCH_STEP 1024 /* numbers taken, or written, by one call */
+#define NUMBERS_STEP 1024 /* numbers taken, or written, by one call */
+#define TEXTS_STEP   128  /* the same of texts, which are longer */
 
 struct batch {
-    int64_t *values;
+    void *items; /* int64_t each, or texts of `size` bytes each */
+    size_t size; /* of an item */
+    size_t step;
     size_t capacity;
-    size_t have;   /* of values */
-    size_t sent;   /* of values: written as replies */
-    int64_t stamp; /* of a wish that is stamped: all values are of it */
+    size_t have;   /* of items */
+    size_t sent;   /* of items: written as replies */
+    int64_t stamp; /* of a wish that is stamped: all numbers are of it */
 };
 
 void batch_free(struct batch *batch)
 {
     if (batch == NULL)
         return;
-    free(batch->values);
+    free(batch->items);
     free(batch);
+}
+
+/* A text's size is 0 where there is no template: then the library refuses, as
+ * long as there is room for a text. */
+static struct batch *batch_new(const struct lane *lane, const struct wish *wish)
+{
+    struct batch *batch = calloc(1, sizeof *batch);
+
+    if (batch == NULL)
+        return NULL;
+    batch->size = sizeof(int64_t);
+    batch->step = NUMBERS_STEP;
+    if (wish->params == NULL)
+        return batch;
+    batch->size = seqb_number_size(lane->sequence);
+    if (batch->size == 0)
+        batch->size = SEQB_TEXT_MAX + 1;
+    batch->step = TEXTS_STEP;
+    return batch;
 }
 
 /* Grows with what has come, not with what was asked for. */
 static bool batch_reserve(struct batch *batch, size_t needed)
 {
-    size_t capacity = batch->capacity == 0 ? BATCH_STEP : 2 * batch->capacity;
-    int64_t *values = NULL;
+    size_t capacity = batch->capacity == 0 ? batch->step : 2 * batch->capacity;
+    void *items = NULL;
 
     if (needed <= batch->capacity)
         return true;
-    values = realloc(batch->values, capacity * sizeof *values);
-    if (values == NULL)
+    items = realloc(batch->items, capacity * batch->size);
+    if (items == NULL)
         return false;
-    batch->values = values;
+    batch->items = items;
     batch->capacity = capacity;
     return true;
 }
 
-static size_t step_towards(size_t from, size_t to)
+static size_t batch_step(const struct batch *batch, size_t from, size_t to)
 {
-    return to - from < BATCH_STEP ? to - from : BATCH_STEP;
+    return to - from < batch->step ? to - from : batch->step;
 }
 
 /*
@@ -63,7 +86,8 @@ static enum seqb_status stamped_take(struct batch *batch,
                                      const struct lane *lane, size_t most,
                                      size_t *taken, struct seqb_error *err)
 {
-    int64_t *values = batch->values + batch->have;
+    int64_t *all = batch->items;
+    int64_t *values = all + batch->have;
     struct seqb_stamp stamp;
     size_t count = most;
     enum seqb_status status =
@@ -77,7 +101,7 @@ static enum seqb_status stamped_take(struct batch *batch,
     if (status != SEQB_OK)
         return status;
     if (stamp.digits != batch->stamp) {
-        memmove(batch->values, values, count * sizeof *values);
+        memmove(all, values, count * sizeof *values);
         batch->stamp = stamp.digits;
         batch->have = 0;
     }
@@ -85,13 +109,28 @@ static enum seqb_status stamped_take(struct batch *batch,
     return SEQB_OK;
 }
 
+static enum seqb_status texts_take(struct batch *batch, const struct lane *lane,
+                                   const struct params *params, size_t most,
+                                   size_t *taken, struct seqb_error *err)
+{
+    char *texts = batch->items;
+
+    return seqb_try_numbers(lane->sequence, params->list, params->count, most,
+                            texts + batch->have * batch->size, batch->size,
+                            taken, err);
+}
+
 static enum seqb_status batch_take(struct batch *batch, const struct lane *lane,
                                    const struct wish *wish, size_t most,
                                    size_t *taken, struct seqb_error *err)
 {
+    int64_t *values = batch->items;
+
+    if (wish->params != NULL)
+        return texts_take(batch, lane, wish->params, most, taken, err);
     if (wish->is_stamped)
         return stamped_take(batch, lane, most, taken, err);
-    return wish_take(wish, lane, most, batch->values + batch->have, taken, err);
+    return wish_take(wish, lane, most, values + batch->have, taken, err);
 }
 
 static enum command_outcome
@@ -101,7 +140,7 @@ batch_fill(struct session *session, struct lane *lane, const struct wish *wish)
     struct seqb_error err;
 
     while (batch->have < wish->count) {
-        const size_t step = step_towards(batch->have, wish->count);
+        const size_t step = batch_step(batch, batch->have, wish->count);
         size_t taken = 0;
         enum seqb_status status = SEQB_OK;
 
@@ -131,20 +170,33 @@ static void batch_begin(struct session *session, const struct wish *wish)
     reply_array(&session->out, batch->have);
 }
 
+static void batch_write(struct buffer *out, const struct batch *batch,
+                        size_t count, const struct wish *wish)
+{
+    const int64_t *values = batch->items;
+    const char *texts = batch->items;
+
+    if (wish->params == NULL) {
+        reply_numbers(out, values + batch->sent, count, wish->is_text);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        reply_string(out, texts + (batch->sent + i) * batch->size);
+}
+
 static enum command_outcome batch_send(struct session *session,
                                        const struct wish *wish)
 {
     struct batch *batch = session->batch;
 
     while (batch->sent < batch->have) {
-        const size_t step = step_towards(batch->sent, batch->have);
+        const size_t step = batch_step(batch, batch->sent, batch->have);
 
         if (session->budget <= 0 || session->out.length > SESSION_UNSENT_MAX)
             return COMMAND_YIELDS;
         if (batch->sent == 0) /* and not before a turn that comes twice */
             batch_begin(session, wish);
-        reply_numbers(&session->out, batch->values + batch->sent, step,
-                      wish->is_text);
+        batch_write(&session->out, batch, step, wish);
         batch->sent += step;
         session->budget -= (int)step;
     }
@@ -157,7 +209,7 @@ enum command_outcome batch_run(struct session *session, struct lane *lane,
     enum command_outcome outcome = COMMAND_DONE;
 
     if (session->batch == NULL)
-        session->batch = calloc(1, sizeof *session->batch);
+        session->batch = batch_new(lane, wish);
     if (session->batch == NULL) {
         session->out.is_broken = true;
         return COMMAND_DONE;

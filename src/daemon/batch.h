@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers of a SEQ.NEXT ... COUNT: kept until it has all of them, since
- * the head of an array cannot be taken back when the backends fail.
+ * The numbers of a SEQ.NEXT ... COUNT, or the texts of a SEQ.NUMBER ... COUNT:
+ * kept until it has all of them, since the head of an array cannot be taken
+ * back when the backends fail.
  */
 #pragma once
 
@@ -12,9 +13,9 @@ struct lane;
 struct session;
 struct wish;
 
-/* Takes the numbers of a wish for many and answers them as an array, after
- * their stamp if that is wished for, a turn's share at a time; to be called
- * again, from where it stood, until it is done. */
+/* Takes what a wish for many asks for and answers it as an array, after the
+ * stamp if that is wished for, a turn's share at a time; to be called again,
+ * from where it stood, until it is done. */
 enum command_outcome batch_run(struct session *session, struct lane *lane,
                                const struct wish *wish);
 

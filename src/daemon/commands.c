@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of commands, and who looks a name up in it. The commands
- * themselves stand in numbers.c, decode.c, status.c, workers.c, operate.c,
- * greeting.c and manual.c. */
+ * themselves stand in numbers.c, texts.c, decode.c, parse.c, status.c,
+ * workers.c, operate.c, greeting.c and manual.c. */
 #include "daemon/commands.h"
 
 #include <errno.h>
@@ -22,8 +22,12 @@ static const struct command commands[] = {
      "Takes numbers: key [COUNT n] [SHARD s] [STAMP] [STR]"},
     {"INCRBY", 3, true, "numbers", command_incrby,
      "Takes n contiguous numbers, answers the last"},
-    {"SEQ.DECODE", 3, true, "numbers", command_decode,
-     "Takes a number apart: key number"},
+    {"SEQ.NUMBER", -2, true, "numbers", command_number,
+     "Takes numbers as texts: key [COUNT n] [name value ...]"},
+    {"SEQ.DECODE", -3, true, "numbers", command_decode,
+     "Takes a number apart: key number [STR]"},
+    {"SEQ.PARSE", -3, true, "numbers", command_parse,
+     "Takes a text apart: key text [STR]"},
     {"SEQ.STATUS", 1, false, "status", command_status,
      "The broker, its partitions and its sequences"},
     {"SEQ.WORKERS", 1, false, "status", command_workers,
@@ -105,6 +109,18 @@ const struct command *command_find(struct resp_slice name)
 const struct command *command_at(size_t i)
 {
     return i < COMMAND_COUNT ? &commands[i] : NULL;
+}
+
+bool command_is_text(struct session *session,
+                     const struct resp_request *request, size_t count,
+                     bool *out)
+{
+    *out = request->argc == count + 1 && word_is(request->argv[count], "STR");
+    if (*out || request->argc == count)
+        return true;
+    reply_error(&session->out, "ERR", "syntax error: %s",
+                command_find(request->argv[0])->summary);
+    return false;
 }
 
 static bool is_redis_name(struct resp_slice name)

@@ -45,6 +45,12 @@ bool word_is(struct resp_slice word, const char *text);
 /* Parses a whole decimal integer; false if it is anything else. */
 bool word_to_integer(struct resp_slice word, long long *out);
 
+/* Reads what may stand behind the first `count` words: STR, and then `*out` is
+ * true. False, after answering the error, if anything else does. */
+bool command_is_text(struct session *session,
+                     const struct resp_request *request, size_t count,
+                     bool *out);
+
 /* numbers.c */
 enum command_outcome command_incr(struct session *session,
                                   const struct resp_request *request);
@@ -53,9 +59,17 @@ enum command_outcome command_incrby(struct session *session,
 enum command_outcome command_next(struct session *session,
                                   const struct resp_request *request);
 
+/* texts.c */
+enum command_outcome command_number(struct session *session,
+                                    const struct resp_request *request);
+
 /* decode.c */
 enum command_outcome command_decode(struct session *session,
                                     const struct resp_request *request);
+
+/* parse.c */
+enum command_outcome command_parse(struct session *session,
+                                   const struct resp_request *request);
 
 /* status.c */
 enum command_outcome command_status(struct session *session,

@@ -218,3 +218,10 @@ void reply_field_integer(struct buffer *out, const char *name, int64_t value)
     reply_string(out, name);
     reply_integer(out, value);
 }
+
+void reply_field_number(struct buffer *out, const char *name, int64_t value,
+                        bool is_text)
+{
+    reply_string(out, name);
+    reply_numbers(out, &value, 1, is_text);
+}

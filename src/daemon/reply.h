@@ -47,3 +47,7 @@ void reply_map(struct buffer *out, size_t count, bool is_resp3);
 /* One pair of a map. */
 void reply_field_string(struct buffer *out, const char *name, const char *text);
 void reply_field_integer(struct buffer *out, const char *name, int64_t value);
+
+/* The same of what may pass 2^53; a bulk string if `is_text`. */
+void reply_field_number(struct buffer *out, const char *name, int64_t value,
+                        bool is_text);

@@ -104,8 +104,12 @@ static void reply_sequence(struct buffer *out,
 {
     const bool has_period = strcmp(sequence->period, "none") != 0;
     const bool has_stamp = has_period && sequence->stamp.digits != 0;
+    const bool has_width = sequence->width_numbers != INT64_MAX;
 
-    reply_map(out, 14 + 2 * (size_t)has_period + (size_t)has_stamp, is_resp3);
+    reply_map(out,
+              14 + 2 * (size_t)has_period + (size_t)has_stamp +
+                  2 * (size_t)has_width,
+              is_resp3);
     reply_field_string(out, "key", sequence->key);
     reply_field_string(out, "pool", sequence->pool);
     reply_field_integer(out, "memory_bits", sequence->memory_bits);
@@ -120,6 +124,10 @@ static void reply_sequence(struct buffer *out,
     reply_field_integer(out, "asked", sequence->asked);
     reply_field_string(out, "why", sequence->why);
     reply_field_integer(out, "runs_out_ms", span_ms(sequence->runs_out_ms));
+    if (has_width) {
+        reply_field_integer(out, "width_numbers", sequence->width_numbers);
+        reply_field_integer(out, "pool_numbers", sequence->pool_numbers);
+    }
     if (has_stamp)
         reply_field_integer(out, "stamp", sequence->stamp.digits);
     if (!has_period)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of SEQ.NEXT; see wish.h. */
+/* The words of SEQ.NEXT and SEQ.NUMBER; see wish.h. */
 #include "daemon/wish.h"
 
 #include <seqbroker/seqbroker.h>
 
 #include "daemon/commands.h"
 #include "daemon/lane.h"
+#include "daemon/params.h"
 #include "daemon/reply.h"
 #include "daemon/session.h"
 
-#define COUNT_MAX 100000 /* numbers of one SEQ.NEXT */
+#define COUNT_MAX 100000 /* numbers, or texts, of one request */
 
 static bool wish_refuse(struct session *session)
 {
@@ -88,6 +89,22 @@ bool wish_parse(struct session *session, const struct resp_request *request,
             return false;
     }
     return wish_check(session, out);
+}
+
+/* COUNT has one place: elsewhere it may be a parameter's name. */
+bool wish_parse_texts(struct session *session,
+                      const struct resp_request *request, struct params *params,
+                      struct wish *out)
+{
+    size_t first = 2;
+
+    *out = (struct wish){.count = 1, .params = params};
+    if (request->argc > 3 && word_is(request->argv[2], "COUNT")) {
+        if (!count_parse(session, request->argv[3], out))
+            return false;
+        first = 4;
+    }
+    return params_read(session, request, first, params);
 }
 
 enum seqb_status wish_take(const struct wish *wish, const struct lane *lane,

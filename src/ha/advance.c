@@ -35,15 +35,16 @@ static int64_t counter_highest(const struct ha_counter *counter)
 static int64_t counter_bound(const struct ha_counter *counter)
 {
     const struct ha_pool_options *pool = counter->pool->options;
+    const int32_t spent_bits = counter_spent_bits(counter);
     const int32_t low_bits = pool->bits + counter->memory_bits;
     const int64_t windows =
-        layout_window_max(pool->bits, counter->memory_bits, pool->window_bits);
+        layout_window_max(spent_bits, counter->memory_bits, pool->window_bits);
 
     for (int32_t i = 0; i < counter->partitions; i++) {
         if (slot_class(&counter->slots[i]) == SEQB_WINDOWED)
             return (windows << (pool->window_bits + low_bits)) - 1;
     }
-    return (layout_counter_max(pool->bits, counter->memory_bits) << low_bits) -
+    return (layout_counter_max(spent_bits, counter->memory_bits) << low_bits) -
            1;
 }
 

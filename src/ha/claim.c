@@ -13,8 +13,6 @@
 #define STORE_CLAIM "store"
 #define PLACE_CLAIM "place"
 
-#define TERMS_SIZE 192 /* of what a sequence claims */
-
 static const char *store_name(const struct worker *worker)
 {
     return worker->options->options.name;
@@ -251,7 +249,7 @@ enum seqb_status claim_migrated(struct worker *worker,
                                 struct seqb_error *err)
 {
     char claim[SEQB_COUNTER_SIZE];
-    char text[TERMS_SIZE];
+    char text[CLAIM_TERMS_SIZE];
     char standing[SEQB_CLAIM_SIZE];
     enum seqb_status status;
 
@@ -277,7 +275,7 @@ static enum seqb_status check_history(struct worker *worker,
                                       struct seqb_error *err)
 {
     int32_t generation = counter->pool->options->generation;
-    char standing[64];
+    char standing[CLAIM_TERMS_SIZE];
     enum seqb_status status = claim_look_sequence(
         worker, counter, generation, standing, sizeof standing, err);
 

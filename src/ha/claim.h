@@ -8,6 +8,8 @@
 
 #include "ha/state.h"
 
+#define CLAIM_TERMS_SIZE 192 /* of what a sequence claims */
+
 /* Reads what the store says of itself, of its place, and of the pool's
  * layout; nothing is written. */
 enum seqb_status claim_look(struct worker *worker,

@@ -155,7 +155,7 @@ struct ha_terms {
     int64_t keep_ms;    /* its stamps are kept so long after they are over */
 };
 
-/* Before it is admitted or asked first. `claim` must outlive it. */
+/* Before it is admitted or asked first. The terms must outlive it. */
 void ha_counter_agree(struct ha_counter *counter, const struct ha_terms *terms);
 
 /* A period, of which a counter is in the stores: "KEY@DIGITS". */
@@ -303,8 +303,9 @@ enum seqb_status ha_inspect(const struct ha_options *options,
 /* One sequence of a pool that is migrated. */
 struct ha_migrate_key {
     const char *key;
-    int32_t was_bits; /* memory bits; -1: the old topology does not say */
-    int32_t is_bits;  /* likewise of the new one */
+    int32_t was_bits;  /* memory bits; -1: the old topology does not say */
+    int32_t is_bits;   /* likewise of the new one */
+    const char *terms; /* claimed after them, in both; NULL: nothing */
 };
 
 /* A pool of the old options and its next generation in the new ones. */

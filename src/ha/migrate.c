@@ -162,7 +162,8 @@ static enum seqb_status key_look(const struct move *move,
     const struct ha_pool_options *is = move->is->pool.options;
     int32_t bits;
 
-    if (side_look_bits(move->was, options->key, &bits, err) != SEQB_OK)
+    if (side_look_bits(move->was, options->key, options->terms, &bits, err) !=
+        SEQB_OK)
         return err->status;
     if (bits >= 0 && options->was_bits >= 0 && bits != options->was_bits)
         return error_set(err, SEQB_LAYOUT,
@@ -173,6 +174,7 @@ static enum seqb_status key_look(const struct move *move,
                          (int)options->was_bits);
     /* Brokers claim the bits before they take the first value. */
     *key = (struct migrate_key){.key = options->key,
+                                .terms = options->terms,
                                 .is_new = bits < 0 && options->was_bits < 0 &&
                                           options->is_bits >= 0};
     if (bits < 0)

@@ -44,7 +44,7 @@ enum seqb_status new_look(struct migrate_side *is, struct migrate_key *key,
 {
     int32_t bits;
 
-    if (side_look_bits(is, key->key, &bits, err) != SEQB_OK)
+    if (side_look_bits(is, key->key, key->terms, &bits, err) != SEQB_OK)
         return err->status;
     if (bits >= 0 && bits != key->is.memory_bits)
         return error_set(err, SEQB_LAYOUT,
@@ -141,8 +141,12 @@ enum seqb_status new_raise(struct migrate_side *is,
                            const struct migrate_key *key,
                            struct seqb_error *err)
 {
-    struct ha_counter counter = {
-        .pool = &is->pool, .key = key->key, .memory_bits = key->is.memory_bits};
+    const struct ha_terms terms = {
+        .claim = key->terms == NULL ? "" : key->terms, .value_bits = BITS_ALL};
+    struct ha_counter counter = {.pool = &is->pool,
+                                 .key = key->key,
+                                 .memory_bits = key->is.memory_bits,
+                                 .terms = &terms};
     enum seqb_status status = counters_raise(is, key, err);
 
     for (int32_t i = 0; i < is->pool.members && status == SEQB_OK; i++)

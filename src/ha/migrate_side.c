@@ -183,29 +183,35 @@ enum seqb_status side_look(struct migrate_side *side, struct seqb_error *err)
     return side_compare(side, err);
 }
 
-/* Digits alone, after "memory_bits="; -1 if it is anything else. */
-static int32_t bits_of(const char *claim)
+/* Digits alone, between "memory_bits=" and the terms; -1 if it is anything
+ * else. */
+static int32_t bits_of(const char *claim, const char *terms)
 {
     static const char before[] = "memory_bits=";
     const size_t length = sizeof before - 1;
+    const size_t digits =
+        strlen(claim) < length ? 0 : strcspn(claim + length, " ");
     int64_t bits;
 
     if (strncmp(claim, before, length) != 0 ||
-        !text_to_int64(claim + length, strlen(claim + length), &bits) ||
-        bits < 0 || bits > INT32_MAX)
+        !text_to_int64(claim + length, digits, &bits) || bits < 0 ||
+        bits > INT32_MAX ||
+        strcmp(claim + length + digits, terms == NULL ? "" : terms) != 0)
         return -1;
     return (int32_t)bits;
 }
 
 enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
-                                int32_t *out, struct seqb_error *err)
+                                const char *terms, int32_t *out,
+                                struct seqb_error *err)
 {
     struct ha_counter counter = {.pool = &side->pool, .key = key};
 
     *out = -1;
     for (int32_t i = 0; i < side->pool.members; i++) {
-        char claim[64];
+        char claim[CLAIM_TERMS_SIZE];
         enum seqb_status status;
+        int32_t bits;
 
         if (side->workers[i].backend == NULL)
             continue;
@@ -214,15 +220,17 @@ enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
                                      sizeof claim, err);
         if (status != SEQB_OK)
             return status;
-        if (claim[0] == '\0' || bits_of(claim) == *out)
+        if (claim[0] == '\0')
             continue;
-        if (*out >= 0 || bits_of(claim) < 0)
+        bits = bits_of(claim, terms);
+        if (bits < 0 || (*out >= 0 && *out != bits))
             return error_set(err, SEQB_LAYOUT,
                              "sequence %s of pool %s: backend %s says '%s', "
-                             "and another one not; nothing was changed",
+                             "and the topologies or another one not; nothing "
+                             "was changed",
                              key, side->name, side->stores.stores[i].backend,
                              claim);
-        *out = bits_of(claim);
+        *out = bits;
     }
     return SEQB_OK;
 }

@@ -54,9 +54,10 @@ bool side_is_windowed(const struct migrate_side *side, int32_t member);
 bool side_has(const struct migrate_side *side, bool windowed);
 
 /* The memory bits that the open stores claim for a sequence, -1 if none does.
- * SEQB_LAYOUT if two differ. */
+ * SEQB_LAYOUT if two differ, or claim other terms. */
 enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
-                                int32_t *out, struct seqb_error *err);
+                                const char *terms, int32_t *out,
+                                struct seqb_error *err);
 
 /* The counter of a partition. */
 void side_counter(struct migrate_side *side, const struct migrate_shape *shape,

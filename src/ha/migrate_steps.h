@@ -11,6 +11,7 @@
 /* One sequence on its way. */
 struct migrate_key {
     const char *key;
+    const char *terms; /* see struct ha_migrate_key */
     struct migrate_shape was;
     struct migrate_shape is;
     int64_t last; /* the largest number that may have been issued */

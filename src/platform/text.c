@@ -41,6 +41,20 @@ bool text_append(char *to, size_t size, const char *format, ...)
     return length >= 0 && (size_t)length < size - used;
 }
 
+bool text_append_count(char *to, size_t size, int64_t number)
+{
+    int64_t unit = 1;
+    bool fits;
+
+    while (number / unit >= 1000)
+        unit *= 1000;
+    fits = text_append(to, size, "%lld", (long long)(number / unit));
+    for (unit /= 1000; unit > 0; unit /= 1000)
+        fits =
+            text_append(to, size, ",%03lld", (long long)(number / unit % 1000));
+    return fits;
+}
+
 char *text_copy_of(const char *from)
 {
     return strdup(from);

@@ -19,6 +19,9 @@ bool text_format(char *to, size_t size, const char *format, ...)
 bool text_append(char *to, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Appends a number that is not negative as people write it, "1,200". */
+bool text_append_count(char *to, size_t size, int64_t number);
+
 /* A copy on the heap, NULL when out of memory. Free with free(). */
 char *text_copy_of(const char *from);
 

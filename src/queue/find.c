@@ -16,6 +16,17 @@
 /* Of a sequence with a period: the counter's name holds the stamp, too. */
 #define KEY_MAX_WITH_PERIOD 48
 
+/* What its counter claims and may give, which all of its options share. */
+static const struct ha_terms *
+terms_of(const struct queue *queue,
+         const struct queue_sequence_options *options)
+{
+    const struct queue_options *all = queue->options;
+
+    return options == all->automatic ? &queue->terms[all->sequence_count]
+                                     : &queue->terms[options - all->sequences];
+}
+
 enum seqb_status queue_add(struct queue *queue,
                            const struct queue_sequence_options *options,
                            const char *key, struct seqb_sequence **out,
@@ -28,8 +39,9 @@ enum seqb_status queue_add(struct queue *queue,
 
     if (status != SEQB_OK)
         return status;
-    if (options->period != NULL &&
-        periodic_open(sequence, queue->wall, err) != SEQB_OK) {
+    if (options->period == NULL) {
+        ha_counter_agree(sequence->counter, terms_of(queue, options));
+    } else if (periodic_open(sequence, queue->wall, err) != SEQB_OK) {
         sequence_free(sequence);
         return SEQB_NO_MEMORY;
     }
@@ -70,9 +82,10 @@ static enum seqb_status too_many(const struct queue *queue, const char *key,
 
 /*
  * A sequence of an earlier layout that was not migrated is refused before its
- * first number, by the stores that know it: others would begin it anew. Waits
- * for them with the catalog locked, which is rare: once for each sequence that
- * makes itself, in a pool that was migrated.
+ * first number, by the stores that know it: others would begin it anew. So is
+ * one whose codes were made with another key. Waits for them with the catalog
+ * locked, which is rare: once for each sequence that makes itself, in a pool
+ * that was migrated, or with a template that shuffles.
  */
 static enum seqb_status admit_new(struct queue *queue,
                                   struct seqb_sequence *sequence,
@@ -105,7 +118,8 @@ static enum seqb_status add_automatic(struct queue *queue, const char *key,
     if (queue->automatic >= queue->options->auto_limit)
         return too_many(queue, key, err);
     status = queue_add(queue, queue->options->automatic, key, &made, err);
-    if (made != NULL && ha_counter_has_past(made->counter))
+    if (made != NULL && (queue->options->automatic->claims_first ||
+                         ha_counter_has_past(made->counter)))
         status = admit_new(queue, made, err);
     if (status != SEQB_OK)
         return status;

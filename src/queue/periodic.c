@@ -149,7 +149,7 @@ enum seqb_status periodic_open(struct seqb_sequence *front, struct wall *wall,
     periodic->keep_ms = keep_ms_of(options);
     periodic->agreed = (struct ha_terms){
         .claim = options->terms == NULL ? "" : options->terms,
-        .value_bits = options->ids == NULL ? BITS_ALL : options->ids->counter,
+        .value_bits = options_value_bits(options),
         .keep_ms = periodic->keep_ms,
     };
     ha_counter_agree(front->counter, &periodic->agreed);

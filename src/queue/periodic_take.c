@@ -173,7 +173,9 @@ static enum seqb_status take_waiting(struct taking *taking,
                                      struct seqb_error *err)
 {
     struct seqb_sequence *front = taking->front;
-    const int64_t until_ms = sequence_until(front);
+    const int64_t until_ms = taking->take->until_ms != 0
+                                 ? taking->take->until_ms
+                                 : sequence_until(front);
     enum seqb_status status = SEQB_AGAIN;
     struct turn turn;
 

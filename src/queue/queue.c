@@ -189,6 +189,27 @@ static void catalog_lock_init(pthread_rwlock_t *lock)
     pthread_rwlockattr_destroy(&attributes);
 }
 
+static struct ha_terms terms_of(const struct queue_sequence_options *options)
+{
+    return (struct ha_terms){.claim =
+                                 options->terms == NULL ? "" : options->terms,
+                             .value_bits = options_value_bits(options)};
+}
+
+/* Shared by all sequences of the same options. */
+static struct ha_terms *terms_new(const struct queue_options *options)
+{
+    struct ha_terms *terms = calloc(options->sequence_count + 1, sizeof *terms);
+
+    if (terms == NULL)
+        return NULL;
+    for (size_t i = 0; i < options->sequence_count; i++)
+        terms[i] = terms_of(&options->sequences[i]);
+    if (options->automatic != NULL)
+        terms[options->sequence_count] = terms_of(options->automatic);
+    return terms;
+}
+
 static struct queue *queue_new(const struct queue_options *options,
                                struct ha *ha)
 {
@@ -197,10 +218,12 @@ static struct queue *queue_new(const struct queue_options *options,
     if (queue == NULL)
         return NULL;
     queue->memory = wiped_open();
+    queue->terms = terms_new(options);
     if (queue->memory != NULL)
         queue->is_alive = wiped_take(queue->memory, sizeof *queue->is_alive);
-    if (queue->is_alive == NULL) {
+    if (queue->is_alive == NULL || queue->terms == NULL) {
         wiped_close(queue->memory);
+        free(queue->terms);
         free(queue);
         return NULL;
     }
@@ -306,6 +329,7 @@ void queue_free(struct queue *queue)
     each_sequence(queue, sequence_free);
     wall_close(queue->wall);
     catalog_fini(&queue->catalog);
+    free(queue->terms);
     wiped_close(queue->memory);
     pthread_cond_destroy(&queue->changed);
     pthread_mutex_destroy(&queue->lock);

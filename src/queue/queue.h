@@ -15,6 +15,7 @@
 
 struct ha;
 struct queue;
+struct template; /* of the number folder: only handed on here */
 
 #define QUEUE_MEMORY_BITS_MAX 20
 
@@ -36,7 +37,16 @@ struct queue_sequence_options {
                              up; else callers are refused */
     int64_t keep_periods; /* so many old counters are kept, at least */
     const char *terms;    /* what is claimed of it besides the memory bits,
-                             " period=day"; "" or NULL: nothing */
+                             " period=day"; "" or NULL: nothing. Of those
+                             without a period, too */
+    bool claims_first;    /* automatic ones: their claim is compared by all
+                             stores that can be reached before any gives a
+                             number, not by each with its first one */
+    int32_t value_bits;   /* its values are below 2^value_bits: 53 if js_safe;
+                             0 is the usual 63. Not of those with `ids` */
+    const struct template *template; /* NULL: it has none */
+    int64_t width_numbers; /* of the template, see seqb_sequence_status */
+    int64_t pool_numbers;  /* likewise */
 };
 
 /* Of the guarded clock. */
@@ -94,6 +104,7 @@ struct queue_take {
     int64_t shard;            /* of ids */
     bool is_sharded;          /* else it is 0, and there need not be ids */
     struct seqb_stamp *stamp; /* all of one; NULL: they need not be */
+    int64_t until_ms;         /* by clock_now_ms; 0: the usual deadline */
 };
 
 enum seqb_status queue_take(struct seqb_sequence *sequence,
@@ -113,6 +124,8 @@ void queue_on_ready(struct seqb_sequence *sequence,
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,
                   struct seqb_decoded *out);
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence);
+const char *queue_key(const struct seqb_sequence *sequence);
+const struct template *queue_template(const struct seqb_sequence *sequence);
 
 /* See seqb_clock. */
 void queue_clock(struct queue *queue, struct seqb_clock_status *out);

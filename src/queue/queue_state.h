@@ -12,8 +12,11 @@
 struct queue {
     const struct queue_options *options;
     struct ha *ha;
-    struct wiped *memory; /* that a forked child finds zero */
-    bool *is_alive;       /* in it */
+    struct ha_terms *terms; /* of those without a period, by the index of their
+                               options; behind the listed ones the automatic
+                               ones' */
+    struct wiped *memory;   /* that a forked child finds zero */
+    bool *is_alive;         /* in it */
 
     pthread_rwlock_t catalog_lock; /* guards the next two */
     struct catalog catalog;

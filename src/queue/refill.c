@@ -244,20 +244,6 @@ const char *refill_reason_text(enum refill_reason reason)
 }
 
 /* Three digits at a time: "1,200". */
-static bool append_number(char *out, size_t size, int64_t number)
-{
-    int64_t unit = 1;
-    bool fits;
-
-    while (number / unit >= 1000)
-        unit *= 1000;
-    fits = text_append(out, size, "%lld", (long long)(number / unit));
-    for (unit /= 1000; unit > 0; unit /= 1000)
-        fits = text_append(out, size, ",%03lld",
-                           (long long)(number / unit % 1000));
-    return fits;
-}
-
 /* By hand below 10: the host's locale might write "3,40". */
 static bool append_rate(char *out, size_t size, const struct refill_plan *plan)
 {
@@ -268,9 +254,9 @@ static bool append_rate(char *out, size_t size, const struct refill_plan *plan)
         (void)text_append(out, size, "%d.%02d", hundredths / 100,
                           hundredths % 100);
     else
-        (void)append_number(out, size, (int64_t)(rate + 0.5));
+        (void)text_append_count(out, size, (int64_t)(rate + 0.5));
     (void)text_append(out, size, " numbers/ms x ");
-    (void)append_number(out, size, plan->span_ms);
+    (void)text_append_count(out, size, plan->span_ms);
     return text_append(out, size, " ms");
 }
 
@@ -279,15 +265,15 @@ bool refill_explain(const struct refill_plan *plan, char *out, size_t size)
     (void)text_format(out, size, "%s: ", refill_reason_text(plan->reason));
     switch (plan->reason) {
     case REFILL_MINIMUM:
-        (void)append_number(out, size, plan->target);
+        (void)text_append_count(out, size, plan->target);
         return text_append(out, size, " numbers");
     case REFILL_MAX_UNUSED:
-        (void)append_number(out, size, plan->target);
+        (void)text_append_count(out, size, plan->target);
         (void)text_append(out, size, " numbers, for ");
         return append_rate(out, size, plan);
     case REFILL_ROOM:
         (void)text_append(out, size, "too little for ");
-        (void)append_number(out, size, plan->target);
+        (void)text_append_count(out, size, plan->target);
         return text_append(out, size, " numbers");
     default:
         return append_rate(out, size, plan);

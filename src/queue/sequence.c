@@ -145,12 +145,20 @@ static int64_t last_number(const struct ring *ring, int64_t first,
     return ring_number(ring->shape, base, start + count - 1);
 }
 
+/* Of a sequence that was made js_safe since, the spool may have more. */
+static int64_t options_greatest(const struct queue_sequence_options *options)
+{
+    return INT64_MAX >> (BITS_ALL - options_value_bits(options));
+}
+
 void sequence_put(struct seqb_sequence *sequence, int64_t first, uint64_t count)
 {
-    ha_counter_hold(sequence->counter,
-                    last_number(sequence->ring, first, count));
+    const int64_t last = last_number(sequence->ring, first, count);
+
+    ha_counter_hold(sequence->counter, last);
     pthread_mutex_lock(&sequence->lock);
     if (!sequence->is_closed && first > sequence->floor &&
+        last <= options_greatest(sequence->options) &&
         push(sequence, first, count))
         sequence->granted += count;
     wake_waiters(sequence);
@@ -300,6 +308,16 @@ void queue_decode(const struct seqb_sequence *sequence, int64_t value,
         out->number = value = parts.counter;
     }
     ha_counter_decode(sequence->counter, value, out);
+}
+
+const char *queue_key(const struct seqb_sequence *sequence)
+{
+    return sequence->key;
+}
+
+const struct template *queue_template(const struct seqb_sequence *sequence)
+{
+    return sequence->options->template;
 }
 
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence)

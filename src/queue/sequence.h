@@ -87,6 +87,15 @@ struct seqb_sequence {
     struct seqb_sequence *next_active;
 };
 
+/* Its counters' numbers are below 2^that. */
+static inline int32_t
+options_value_bits(const struct queue_sequence_options *options)
+{
+    if (options->ids != NULL)
+        return options->ids->counter;
+    return options->value_bits == 0 ? BITS_ALL : options->value_bits;
+}
+
 enum seqb_status sequence_new(struct queue *queue, struct ha_pool *pool,
                               const struct queue_sequence_options *options,
                               const char *key, struct seqb_sequence **out,

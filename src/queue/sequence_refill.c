@@ -177,7 +177,13 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
         .taken = (int64_t)view.consumed,
         .waits = atomic_load_explicit(&sequence->waits, memory_order_relaxed),
         .runs_out_ms = ha_counter_runs_out_ms(sequence->counter, now_ms),
+        .width_numbers = INT64_MAX,
+        .pool_numbers = INT64_MAX,
     };
+    if (sequence->options->template != NULL) {
+        out->width_numbers = sequence->options->width_numbers;
+        out->pool_numbers = sequence->options->pool_numbers;
+    }
     (void)text_copy(out->key, sizeof out->key, sequence->key);
     (void)text_copy(out->pool, sizeof out->pool,
                     ha_counter_pool_name(sequence->counter));

@@ -114,17 +114,19 @@ int64_t sequence_until(const struct seqb_sequence *sequence)
     return clock_now_ms() + sequence->options->deadline_ms;
 }
 
-/* Takes `count` numbers, waiting for them. */
+/* Takes `count` numbers, waiting for them; until the usual deadline if none is
+ * said. */
 static enum seqb_status take_waiting(struct seqb_sequence *sequence,
                                      size_t count, int64_t *out,
-                                     struct seqb_error *err)
+                                     int64_t until_ms, struct seqb_error *err)
 {
-    const int64_t until_ms = sequence_until(sequence);
     enum seqb_status status = SEQB_OK;
     size_t have = 0;
 
     if (!sequence->ring->is_alive)
         return sequence_forked(err);
+    if (until_ms == 0)
+        until_ms = sequence_until(sequence);
     sequence_wait_begin(sequence);
     while (have < count && status == SEQB_OK) {
         status = sequence_wait(sequence, until_ms, err);
@@ -192,7 +194,7 @@ next_unstriped(struct seqb_sequence *sequence, int64_t *out,
     if (sequence->periodic != NULL)
         return periodic_take(sequence,
                              &(struct queue_take){.out = out, .count = 1}, err);
-    return take_waiting(sequence, 1, out, err);
+    return take_waiting(sequence, 1, out, 0, err);
 }
 
 enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
@@ -213,20 +215,29 @@ static enum seqb_status check_count(const struct seqb_sequence *sequence,
                      count, MANY_MAX);
 }
 
-enum seqb_status queue_next_many(struct seqb_sequence *sequence, size_t count,
-                                 int64_t *out, struct seqb_error *err)
+/* Of a sequence without a period. */
+static enum seqb_status next_many(struct seqb_sequence *sequence,
+                                  const struct queue_take *take,
+                                  struct seqb_error *err)
 {
     size_t have;
 
+    have = sequence_take_some(sequence, take->count, take->out);
+    if (have == take->count)
+        return SEQB_OK;
+    return take_waiting(sequence, take->count - have, take->out + have,
+                        take->until_ms, err);
+}
+
+enum seqb_status queue_next_many(struct seqb_sequence *sequence, size_t count,
+                                 int64_t *out, struct seqb_error *err)
+{
+    const struct queue_take take = {.out = out, .count = count};
+
     if (check_count(sequence, count, err) != SEQB_OK)
         return SEQB_INVALID;
-    have = sequence_take_some(sequence, count, out);
-    if (have == count)
-        return SEQB_OK;
-    if (sequence->periodic != NULL)
-        return periodic_take(
-            sequence, &(struct queue_take){.out = out, .count = count}, err);
-    return take_waiting(sequence, count - have, out + have, err);
+    return sequence->periodic != NULL ? periodic_take(sequence, &take, err)
+                                      : next_many(sequence, &take, err);
 }
 
 enum seqb_status sequence_again(struct seqb_sequence *sequence,
@@ -346,7 +357,9 @@ enum seqb_status queue_take(struct seqb_sequence *sequence,
     if (sequence->periodic != NULL)
         return periodic_take(sequence, take, err);
     tell_no_stamp(take);
-    return queue_next_many(sequence, take->count, take->out, err);
+    return take->count == 1 && take->until_ms == 0
+               ? queue_next(sequence, take->out, err)
+               : next_many(sequence, take, err);
 }
 
 /* More than is ever held would never be there at once. */

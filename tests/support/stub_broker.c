@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public API over plain counters; see stub_broker.h. */
+/* The public API over plain counters; see stub_broker.h. Texts are made by
+ * stub_texts.c. */
 #include "support/stub_broker.h"
 
 #include <stdio.h>
@@ -266,10 +267,10 @@ enum seqb_status seqb_sequences(struct seqb_broker *broker,
                                 struct seqb_error *err)
 {
     (void)broker;
-    (void)out;
-    (void)capacity;
     (void)err;
-    *count = 0;
+    *count = stub.status.key[0] != '\0';
+    if (capacity > 0)
+        out[0] = stub.status;
     return SEQB_OK;
 }
 

@@ -24,6 +24,11 @@
 /* A stamp lasts for so many numbers; its digits are that of the first one. */
 #define STUB_STAMP 100
 
+/* The texts of all but "d", which has no template: "SN-" and at least 8 digits,
+ * after the value of the parameter "area" of at most 3 bytes, if it is given,
+ * and a "-". */
+#define STUB_TEXT_SIZE 32
+
 struct seqb_sequence {
     int64_t next;
     int64_t stock;
@@ -39,7 +44,9 @@ struct stub_broker {
     int64_t singles; /* calls of seqb_try_next */
     int64_t manys;   /* calls of seqb_try_next_many and seqb_try_next_shard */
     struct seqb_clock_status clock;
-    struct seqb_worker worker; /* the only one */
+    struct seqb_worker worker;          /* the only one */
+    struct seqb_sequence_status status; /* of the only one that is listed;
+                                           without a key none is */
 };
 
 extern struct stub_broker stub;

@@ -55,6 +55,34 @@ static void an_append_goes_on_where_the_text_ends(void **state)
     assert_string_equal(text, "ab12345");
 }
 
+static void counts_have_commas(void **state)
+{
+    static const struct {
+        int64_t count;
+        const char *text;
+    } counts[] = {
+        {0, "0"},
+        {7, "7"},
+        {999, "999"},
+        {1000, "1,000"},
+        {1200, "1,200"},
+        {99999, "99,999"},
+        {1000001, "1,000,001"},
+        {INT64_MAX, "9,223,372,036,854,775,807"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        char text[32] = "";
+
+        assert_true(text_append_count(text, sizeof text, counts[i].count));
+        assert_string_equal(text, counts[i].text);
+        text[0] = '\0';
+        assert_false(
+            text_append_count(text, strlen(counts[i].text), counts[i].count));
+    }
+}
+
 static void an_append_that_does_not_fit_is_cut_and_said(void **state)
 {
     char text[16] = "abc";
@@ -243,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_does_not_fit_is_cut_and_said),
         cmocka_unit_test(an_append_goes_on_where_the_text_ends),
+        cmocka_unit_test(counts_have_commas),
         cmocka_unit_test(an_append_that_does_not_fit_is_cut_and_said),
         cmocka_unit_test(an_append_to_what_does_not_end_does_nothing),
         cmocka_unit_test(a_copy_on_the_heap_is_ones_own),

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes numbers of the queue, and writes them as the sequence's template
+ * says. */
+#include "number/number.h"
+
+#include "number/param.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "queue/queue.h"
+
+#define AT_ONCE 256 /* numbers taken in one step, on the stack */
+
+/* A call under way. */
+struct writer {
+    struct seqb_sequence *sequence;
+    const struct template *template;
+    const struct number_order *order;
+    struct facts facts;
+    size_t have;      /* texts */
+    int64_t until_ms; /* of many; 0: the usual deadline */
+};
+
+/* --- dates --- */
+
+static void set_date(struct writer *writer, int64_t stamp)
+{
+    if (writer->template->has_date)
+        date_fields_of(writer->template->unit, stamp, &writer->facts.date);
+}
+
+static void set_moment(struct writer *writer, int64_t ms)
+{
+    struct period_span span;
+
+    period_span_at(&writer->template->moment, ms, &span);
+    set_date(writer, span.stamp);
+}
+
+/* The dates of numbers that were taken together. */
+static void set_stamp(struct writer *writer, const struct seqb_stamp *stamp)
+{
+    const struct template *template = writer->template;
+
+    writer->facts.stamp = *stamp;
+    if (template->rules.period != NULL)
+        set_date(writer, stamp->digits);
+    else if (template->has_date)
+        set_moment(writer, clock_wall_ms());
+}
+
+/* What a value says by itself: of an id what counts, of a snowflake's when it
+ * was. */
+static void set_value(struct writer *writer, int64_t value)
+{
+    const struct template *template = writer->template;
+    struct seqb_decoded decoded;
+
+    writer->facts.number = value;
+    if (template->rules.ids != NULL) {
+        struct bits_parts parts;
+
+        bits_take_apart(template->rules.ids, value, &parts);
+        writer->facts.number = parts.counter;
+    } else if (template->rules.period == NULL && template->has_date) {
+        queue_decode(writer->sequence, value, &decoded);
+        if (decoded.time_ms >= 0)
+            set_moment(writer, decoded.time_ms);
+    }
+}
+
+/* --- taking --- */
+
+/* Up to `count` numbers of one stamp that are at hand; who waits and finds none
+ * gets one. `*taken` are there whatever is returned. Not all of them are waited
+ * for: one stamp may never have so many. */
+static enum seqb_status take(struct writer *writer, size_t count, int64_t *out,
+                             size_t *taken, struct seqb_stamp *stamp,
+                             struct seqb_error *err)
+{
+    struct queue_take wanted = {
+        .out = out,
+        .count = count,
+        .taken = taken,
+        .shard = writer->facts.shard,
+        .is_sharded = writer->template->rules.ids != NULL,
+        .stamp = stamp,
+        .until_ms = writer->until_ms,
+    };
+    enum seqb_status status = SEQB_AGAIN;
+
+    *taken = 0;
+    if (!writer->order->waits || count > 1)
+        status = queue_try_take(writer->sequence, &wanted, err);
+    if (!writer->order->waits)
+        return status;
+    if (*taken > 0)
+        return SEQB_OK;
+    wanted.count = 1;
+    wanted.taken = NULL;
+    status = queue_take(writer->sequence, &wanted, err);
+    *taken = status == SEQB_OK;
+    return status;
+}
+
+static enum seqb_status write_all(struct writer *writer, const int64_t *values,
+                                  size_t count, const struct seqb_stamp *stamp,
+                                  struct seqb_error *err)
+{
+    const struct number_order *order = writer->order;
+    struct draft draft;
+    enum seqb_status status;
+
+    if (count == 0)
+        return SEQB_OK;
+    set_stamp(writer, stamp);
+    status = template_begin(writer->template, &writer->facts, &draft, err);
+    for (size_t i = 0; i < count && status == SEQB_OK; i++) {
+        set_value(writer, values[i]);
+        status = template_write(&draft, order->out + writer->have * order->size,
+                                err);
+        if (status == SEQB_OK)
+            writer->have++;
+    }
+    return status;
+}
+
+static enum seqb_status take_and_write(struct writer *writer,
+                                       struct seqb_error *err)
+{
+    const struct number_order *order = writer->order;
+    enum seqb_status status = SEQB_OK;
+
+    if (order->waits && order->count > 1)
+        writer->until_ms = clock_now_ms() + queue_deadline_ms(writer->sequence);
+    while (writer->have < order->count && status == SEQB_OK) {
+        const size_t left = order->count - writer->have;
+        int64_t values[AT_ONCE];
+        size_t taken = 0;
+        struct seqb_stamp stamp;
+        enum seqb_status written;
+
+        status = take(writer, left < AT_ONCE ? left : AT_ONCE, values, &taken,
+                      &stamp, err);
+        written = write_all(writer, values, taken, &stamp, err);
+        if (written != SEQB_OK)
+            status = written;
+    }
+    return status;
+}
+
+/* Before any number is used up. */
+static enum seqb_status check_order(const struct writer *writer,
+                                    struct seqb_error *err)
+{
+    const struct number_order *order = writer->order;
+    const size_t needed = writer->template->length + 1;
+
+    if (order->size < needed)
+        return error_set(err, SEQB_INVALID,
+                         "sequence %s: a text needs %zu bytes, its final 0 "
+                         "included, and has %zu",
+                         writer->facts.key, needed, order->size);
+    if (order->count >= 1 && order->count <= NUMBER_COUNT_MAX)
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID, "sequence %s: %zu texts, not 1 ... %d",
+                     writer->facts.key, order->count, NUMBER_COUNT_MAX);
+}
+
+static void writer_init(struct writer *writer, struct seqb_sequence *sequence,
+                        const struct number_order *order)
+{
+    writer->sequence = sequence;
+    writer->template = queue_template(sequence);
+    writer->order = order;
+    writer->facts.key = queue_key(sequence);
+    writer->have = 0;
+    writer->until_ms = 0;
+}
+
+enum seqb_status number_take(struct seqb_sequence *sequence,
+                             const struct number_order *order,
+                             struct seqb_error *err)
+{
+    struct writer writer; /* not all of it is used: what is gets set */
+    enum seqb_status status;
+
+    if (order->taken != NULL)
+        *order->taken = 0;
+    writer_init(&writer, sequence, order);
+    if (writer.template == NULL)
+        return error_set(err, SEQB_INVALID,
+                         "sequence %s has no template: its numbers are no "
+                         "texts",
+                         writer.facts.key);
+    status = check_order(&writer, err);
+    if (status == SEQB_OK)
+        status = params_resolve(writer.template, order->params,
+                                order->param_count, &writer.facts, err);
+    if (status == SEQB_OK)
+        status = take_and_write(&writer, err);
+    if (order->taken != NULL)
+        *order->taken = writer.have;
+    return status;
+}

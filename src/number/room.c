@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The layout of design section 2, counted backwards: from numbers to counter
+ * values. A partition at a time; there are 64 at most. */
+#include <assert.h>
+
+#include "number/number.h"
+
+/* Numbers of the runs that the greatest counter value allowed begins. */
+static int64_t rest_of(int64_t rest, int64_t run)
+{
+    if (rest < 0)
+        return 0;
+    return rest < run ? rest : run;
+}
+
+/* The numbers of a partition whose first counter value is `first`. */
+static int64_t partition_room(const struct number_pool *pool, int32_t partition,
+                              int64_t first, int64_t limit)
+{
+    const int32_t low_bits = pool->bits + pool->memory_bits;
+    const int64_t run = (int64_t)1 << pool->memory_bits;
+    const int64_t last = limit >> low_bits; /* counter value of the limit */
+    const int64_t low = limit & (((int64_t)1 << low_bits) - 1);
+
+    if (last < first)
+        return 0;
+    return (last - first) * run + rest_of(low - partition * run + 1, run);
+}
+
+int64_t number_room(const struct number_pool *pool, int64_t limit)
+{
+    const int64_t window = (int64_t)1 << pool->window_bits;
+    int64_t room = 0;
+
+    assert(pool->window_bits < BITS_ALL);
+    if (limit == INT64_MAX)
+        return INT64_MAX;
+    for (int32_t i = 0; i < 1 << pool->bits && limit > 0; i++) {
+        const bool is_windowed = (pool->windowed >> i & 1) != 0;
+
+        room += partition_room(pool, i, is_windowed ? window : 1, limit);
+    }
+    return room;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes texts: the values from left to right, then what is made of them, phase
+ * by phase, put in where its place was left. */
+#include <string.h>
+
+#include "number/field.h"
+
+#define SHORT_PREFIX 16
+
+/* Mostly one character, for which a call would take longer. */
+static size_t copy_text(const struct template *template,
+                        const struct text_piece *text, char *out)
+{
+    for (size_t i = 0; i < text->length; i++)
+        out[i] = template->text[text->at + i];
+    return text->length;
+}
+
+/* Writes the values of some pieces; those of later phases are empty yet. */
+static enum seqb_status write_values(struct spread *spread, size_t from,
+                                     size_t to, struct seqb_error *err)
+{
+    const struct template *template = spread->template;
+    size_t at = spread->starts[from];
+
+    for (size_t i = from; i < to; i++) {
+        const struct piece *piece = &template->pieces[i];
+        size_t length = 0;
+        enum seqb_status status = SEQB_OK;
+
+        if (piece->field == &field_text)
+            length = copy_text(template, &piece->text, spread->text + at);
+        else if (piece->phase == 0)
+            status = piece->field->write(piece, spread, spread->text + at,
+                                         &length, err);
+        if (status != SEQB_OK)
+            return status;
+        at += length;
+        spread->starts[i + 1] = at;
+    }
+    return SEQB_OK;
+}
+
+static enum seqb_status write_late(const struct draft *draft, size_t i,
+                                   char *out, size_t *length,
+                                   struct seqb_error *err)
+{
+    const struct template *template = draft->spread.template;
+    const struct piece *piece = &template->pieces[i];
+
+    if (i != template->running)
+        return piece->field->write(piece, &draft->spread, out, length, err);
+    check_run(draft, out);
+    *length = piece->max;
+    return SEQB_OK;
+}
+
+/* A piece of a later phase: what stands behind it moves. */
+static enum seqb_status put_in(struct draft *draft, size_t i,
+                               struct seqb_error *err)
+{
+    struct spread *spread = &draft->spread;
+    const size_t last = spread->template->piece_count;
+    const size_t behind = spread->starts[last] - spread->starts[i];
+    char *place = spread->text + spread->starts[i];
+    char text[SEQB_PARAM_VALUE_MAX];
+    size_t length = 0;
+    const enum seqb_status status =
+        write_late(draft, i, behind == 0 ? place : text, &length, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (behind > 0) {
+        memmove(place + length, place, behind);
+        memcpy(place, text, length);
+    }
+    for (size_t j = i + 1; j <= last; j++)
+        spread->starts[j] += length;
+    return SEQB_OK;
+}
+
+enum seqb_status template_begin(const struct template *template,
+                                const struct facts *facts, struct draft *out,
+                                struct seqb_error *err)
+{
+    struct spread *spread = &out->spread;
+    const struct check_piece *running;
+    enum seqb_status status;
+
+    spread->template = template;
+    spread->facts = facts;
+    spread->text = out->prefix;
+    spread->starts[0] = 0;
+    status = write_values(spread, 0, template->prefix_count, err);
+    if (status != SEQB_OK || template->running == template->piece_count)
+        return status;
+    running = &template->pieces[template->running].check;
+    check_begin(&out->check, running->algorithm);
+    check_feed_covered(&out->check, running, out->prefix,
+                       spread->starts[template->prefix_count]);
+    return SEQB_OK;
+}
+
+/* Most are short: one step of a fixed size, of which the rest is written over,
+ * as there is room for every text. */
+static void put_prefix(const struct draft *draft, char *out)
+{
+    const struct template *template = draft->spread.template;
+    const size_t length = draft->spread.starts[template->prefix_count];
+
+    if (length <= SHORT_PREFIX && template->length >= SHORT_PREFIX)
+        memcpy(out, draft->prefix, SHORT_PREFIX);
+    else
+        memcpy(out, draft->prefix, length);
+}
+
+enum seqb_status template_write(struct draft *draft, char *out,
+                                struct seqb_error *err)
+{
+    struct spread *spread = &draft->spread;
+    const struct template *template = spread->template;
+    enum seqb_status status;
+
+    spread->text = out;
+    put_prefix(draft, out);
+    status = write_values(spread, template->prefix_count, template->piece_count,
+                          err);
+    for (size_t i = 0; i < template->late_count && status == SEQB_OK; i++)
+        status = put_in(draft, template->late[i], err);
+    if (status == SEQB_OK)
+        out[spread->starts[template->piece_count]] = '\0';
+    return status;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a sequence without a period agrees on with its counters: what is claimed
+ * besides its memory bits, and numbers that stay below 2^53 and end there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ha/forecast.h"
+#include "ha/layout.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "queue/sequence.h"
+#include "support/folder.h"
+#include "support/rig.h"
+
+#define COUNTER_0   "main/0/order"
+#define SAFE_BITS   53
+#define SAFE_END    (INT64_C(1) << SAFE_BITS)
+#define SHIFT       3 /* bits below the counter value: two partitions, runs of 4 */
+#define SAFE_VALUES (SAFE_END >> SHIFT)
+#define MINUTE      INT64_C(60000)
+
+/* --- claims --- */
+
+static const struct {
+    const char *name;
+    const char *terms;
+    const char *words;
+} others[] = {
+    {"another key", " shuffle=10/fedcba9876543210",
+     "was used with memory_bits=2 shuffle=10/0123456789abcdef and is "
+     "configured with memory_bits=2 shuffle=10/fedcba9876543210"},
+    {"another base", " shuffle=16/0123456789abcdef",
+     "configured with memory_bits=2 shuffle=16/"},
+    {"no shuffle", NULL, "and is configured with memory_bits=2;"},
+};
+
+static void another_key_is_refused_and_the_same_opens(void **state)
+{
+    static const char terms[] = " shuffle=10/0123456789abcdef";
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->sequences[0].terms = terms;
+    rig_use(rig, 100, &numbers);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const int64_t before = fake_value(rig->stores[0], COUNTER_0);
+
+        rig->sequences[0].terms = others[i].terms;
+        rig_expect_open_fails(rig, SEQB_LAYOUT, others[i].words);
+        assert_int_equal(fake_value(rig->stores[0], COUNTER_0), before);
+        rig->sequences[0].terms = terms;
+        rig_use(rig, 100, &numbers);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* It is not there at the start: it is refused when it is asked for first, by
+ * a partition that was used, whichever others were not. */
+static void another_key_of_automatic_sequences_is_refused(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence *bill = NULL;
+    struct seqb_error err;
+    int64_t number;
+
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "*";
+    rig->queue.auto_limit = 10;
+    rig->automatic.claims_first = true;
+    rig->automatic.terms = " shuffle=10/0123456789abcdef";
+    broker = rig_open(rig);
+    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &number, &err),
+                     SEQB_OK);
+    rig_close(broker);
+    rig->automatic.terms = " shuffle=10/fedcba9876543210";
+    broker = rig_open(rig);
+    assert_int_equal(queue_find(broker->queue, "bill", &bill, &err),
+                     SEQB_LAYOUT);
+    rig_expect_words(err.text, "shuffle=10/0123456789abcdef");
+    assert_null(bill);
+    rig_close(broker);
+}
+
+/* --- values below 2^53 --- */
+
+static void make_safe(struct rig *rig)
+{
+    rig->sequences[0].value_bits = SAFE_BITS;
+}
+
+/* Takes numbers until none comes; returns how many came. */
+static size_t take_all(struct rig_broker *broker, struct numbers *out,
+                       struct seqb_error *err)
+{
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    enum seqb_status status = SEQB_OK;
+    size_t count = 0;
+
+    while (status == SEQB_OK && count < 1000) {
+        int64_t number;
+
+        status = queue_next(order, &number, err);
+        if (status == SEQB_OK) {
+            numbers_add(out, &number, 1);
+            count++;
+        }
+    }
+    assert_int_equal(status, SEQB_EXHAUSTED);
+    return count;
+}
+
+static void numbers_end_below_2_to_the_53(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct seqb_error err;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    make_safe(rig);
+    rig_use(rig, 100, &numbers);
+    /* Ten values are left in each partition, of four numbers. */
+    for (int i = 0; i < 2; i++)
+        fake_put(rig->stores[i], i == 0 ? COUNTER_0 : "main/1/order",
+                 SAFE_VALUES - 11);
+    numbers.count = 0;
+    broker = rig_open(rig);
+    assert_in_range(take_all(broker, &numbers, &err), 80, 80 + 400);
+    assert_int_equal(numbers_highest(&numbers), SAFE_END - 1);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    assert_int_equal(fake_value(rig->stores[0], COUNTER_0), SAFE_VALUES - 1);
+    numbers_fini(&numbers);
+}
+
+/* By another broker, which is not told to be safe. */
+static void counters_that_are_beyond_it_give_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct seqb_error err;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->queue.spool_path = NULL;
+    rig_use(rig, 100, &numbers);
+    fake_put(rig->stores[0], COUNTER_0, SAFE_VALUES + 5);
+    fake_put(rig->stores[1], "main/1/order", SAFE_VALUES - 1);
+    make_safe(rig);
+    broker = rig_open(rig);
+    assert_int_equal(take_all(broker, &numbers, &err), 0);
+    rig_close(broker);
+    rig->sequences[0].value_bits = 0;
+    broker = rig_open(rig);
+    numbers.count = 0;
+    rig_take(broker, 1, &numbers);
+    assert_true(numbers_highest(&numbers) >= SAFE_END);
+    numbers_fini(&numbers);
+}
+
+/* They were kept by a broker that was not told to be safe. */
+static void kept_numbers_beyond_it_are_not_handed_out(void **state)
+{
+    struct rig *rig = *state;
+    char folder[] = "/tmp/seqbroker-terms-XXXXXX";
+    char spool[64];
+    struct numbers numbers;
+    struct seqb_error err;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    assert_non_null(mkdtemp(folder));
+    assert_true(text_format(spool, sizeof spool, "%s/spool", folder));
+    rig->queue.spool_path = spool;
+    rig_use(rig, 1, &numbers);
+    fake_put(rig->stores[0], COUNTER_0, SAFE_VALUES + 5);
+    fake_put(rig->stores[1], "main/1/order", SAFE_VALUES + 5);
+    broker = rig_open(rig);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_await_rest(broker);
+    assert_true(rig_status(broker, "order").stock > 0);
+    rig_close(broker);
+    make_safe(rig);
+    numbers.count = 0;
+    broker = rig_open(rig);
+    assert_int_equal(take_all(broker, &numbers, &err), 0);
+    rig_close(broker);
+    folder_remove(folder);
+    numbers_fini(&numbers);
+}
+
+static void windows_end_below_2_to_the_53(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t windows = layout_window_max(1 + 10, 2, 8);
+    struct numbers numbers;
+    struct seqb_error err;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    make_safe(rig);
+    rig_use(rig, 100, &numbers);
+    for (int i = 0; i < 2; i++) {
+        fake_put(rig->authority,
+                 i == 0 ? "window/main/0/order" : "window/main/1/order",
+                 windows);
+        fake_flush(rig->stores[i]);
+    }
+    broker = rig_open(rig);
+    (void)take_all(broker, &numbers, &err);
+    assert_true(numbers_highest(&numbers) < SAFE_END);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void advancing_stays_below_2_to_the_53(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_error err;
+
+    numbers_init(&numbers);
+    make_safe(rig);
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    assert_int_equal(queue_advance(broker->queue, "order", SAFE_END, &err),
+                     SEQB_INVALID);
+    rig_expect_words(err.text, "beyond its bits: it can be advanced to "
+                               "9007199254740983 at most");
+    assert_int_equal(
+        queue_advance(broker->queue, "order", SAFE_END - (1 << SHIFT), &err),
+        SEQB_INVALID);
+    assert_int_equal(queue_advance(broker->queue, "order",
+                                   SAFE_END - (1 << SHIFT) - 1, &err),
+                     SEQB_OK);
+    numbers.count = 0;
+    (void)take_all(broker, &numbers, &err);
+    assert_true(numbers_highest(&numbers) < SAFE_END);
+    numbers_fini(&numbers);
+}
+
+static int64_t end_after_minutes(struct rig_broker *broker, int64_t minutes)
+{
+    return ha_counter_runs_out_ms(rig_sequence(broker, "order")->counter,
+                                  clock_now_ms() + minutes * MINUTE);
+}
+
+/* A million numbers in two minutes: nine millions last for 18. */
+static void forecast_tells_the_end_of_53_bits(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->sequences[0].memory_bits = 0;
+    make_safe(rig);
+    rig_use(rig, 1, &numbers);
+    fake_put(rig->stores[0], COUNTER_0, SAFE_END - 10000000);
+    broker = rig_open(rig);
+    assert_int_equal(end_after_minutes(broker, 0), FORECAST_NEVER);
+    rig_take(broker, 1, &numbers);
+    rig_await_rest(broker);
+    assert_int_equal(end_after_minutes(broker, 2), FORECAST_NEVER);
+    fake_put(rig->stores[0], COUNTER_0, SAFE_END - 9000000);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_await_rest(broker);
+    assert_in_range(end_after_minutes(broker, 4), 17 * MINUTE, 19 * MINUTE);
+    numbers_fini(&numbers);
+}
+
+static void a_sequence_without_a_template_has_no_width(void **state)
+{
+    struct rig_broker *broker = rig_open(*state);
+    const struct seqb_sequence_status status = rig_status(broker, "order");
+
+    assert_int_equal(status.width_numbers, INT64_MAX);
+    assert_int_equal(status.pool_numbers, INT64_MAX);
+    assert_null(queue_template(rig_sequence(broker, "order")));
+    assert_string_equal(queue_key(rig_sequence(broker, "order")), "order");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(another_key_is_refused_and_the_same_opens),
+        DIRECT(another_key_of_automatic_sequences_is_refused),
+        DIRECT(numbers_end_below_2_to_the_53),
+        DIRECT(counters_that_are_beyond_it_give_nothing),
+        DIRECT(kept_numbers_beyond_it_are_not_handed_out),
+        DIRECT(a_sequence_without_a_template_has_no_width),
+        WINDOWED(windows_end_below_2_to_the_53),
+        DIRECT(advancing_stays_below_2_to_the_53),
+        DIRECT(forecast_tells_the_end_of_53_bits),
+    };
+
+    return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
+}
