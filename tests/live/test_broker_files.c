@@ -100,7 +100,7 @@ static void copy_put_in_the_place_of_its_original_is_raised(void **state)
     scene_copy(paths.aside, paths.of[0]);
     use(scene, 50000);
     /* Again, if the answer to the first raise was lost. */
-    assert_true(events_count("event=raised", "counter=main/0/order") >= 1);
+    events_await("event=raised", "counter=main/0/order");
     scene_expect_no_repeats(scene);
 }
 
@@ -118,7 +118,7 @@ static void copy_put_in_place_while_running_is_raised(void **state)
     while (events_count("event=raised", "counter=main/2/order") == 0)
         scene_take(scene, "order", 10000);
     scene_take(scene, "order", 20000);
-    assert_int_equal(events_count("event=raised", "counter=main/2/order"), 1);
+    events_expect("event=raised", "counter=main/2/order", 1);
     scene_expect_no_repeats(scene);
 }
 

@@ -3,14 +3,23 @@
 #include "support/events.h"
 
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
 
 #include <seqbroker/seqbroker.h>
 
+#include "platform/clock.h"
 #include "platform/text.h"
 
-#define LINES_MAX 4096
-#define LINE_SIZE 512
+#define PATIENCE_MS 30000 /* what is waited for comes, or it never will */
+#define LINES_MAX   4096
+#define LINE_SIZE   512
 
 static struct {
     pthread_mutex_t lock; /* guards the rest */
@@ -52,4 +61,27 @@ size_t events_count(const char *a, const char *b)
                  strstr(events.lines[i], b) != NULL;
     pthread_mutex_unlock(&events.lock);
     return count;
+}
+
+static void events_await_many(const char *a, const char *b, size_t count)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+
+    while (events_count(a, b) < count) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("'%s' '%s' was told %zu times, not %zu", a, b,
+                     events_count(a, b), count);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}
+
+void events_expect(const char *a, const char *b, size_t count)
+{
+    events_await_many(a, b, count);
+    assert_int_equal(events_count(a, b), count);
+}
+
+void events_await(const char *a, const char *b)
+{
+    events_await_many(a, b, 1);
 }

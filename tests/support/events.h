@@ -12,3 +12,9 @@ void events_stop(void);
 
 /* Lines since events_start that contain both words; `b` may be "". */
 size_t events_count(const char *a, const char *b);
+
+/* Waits until there are `count` of those, and fails if there are more: a
+ * worker tells what it did after it can be seen. The second one waits for any.
+ */
+void events_expect(const char *a, const char *b, size_t count);
+void events_await(const char *a, const char *b);

@@ -130,9 +130,14 @@ static void postgres_prepare(struct server *server)
 static void postgres_command(struct server *server, struct server_words *words)
 {
     static const char *const settings[] = {
-        "listen_addresses=127.0.0.1", "shared_buffers=16MB",
-        "max_connections=60",         "wal_level=replica",
-        "wal_receiver_timeout=60s",   "max_prepared_transactions=0",
+        "listen_addresses=127.0.0.1",
+        "shared_buffers=16MB",
+        "max_connections=60",
+        "wal_level=replica",
+        "wal_receiver_timeout=60s",
+        "max_prepared_transactions=0",
+        /* In its folder, since what a killed one has in /dev/shm stays. */
+        "dynamic_shared_memory_type=mmap",
     };
 
     server_word(words, "postgres");

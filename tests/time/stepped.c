@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -97,6 +99,18 @@ void stepped_set(struct stepped *stepped, int64_t offset_ms)
     stepped->offset_ms = offset_ms;
 }
 
+/* What libfaketime shares by the name of a process: one that is killed leaves
+ * it, and another of that number would fail to make its own. */
+static void faketime_forget(pid_t pid)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "/faketime_sem_%ld", (long)pid);
+    (void)sem_unlink(name);
+    snprintf(name, sizeof name, "/faketime_shm_%ld", (long)pid);
+    (void)shm_unlink(name);
+}
+
 /* In the child. The monotonic and boot clocks must run on, and so must waiting
  * on a condition by them, which libfaketime else reckons anew. */
 static void faketime_set(const struct stepped *stepped)
@@ -105,7 +119,6 @@ static void faketime_set(const struct stepped *stepped)
     setenv("FAKETIME_NO_CACHE", "1", 1);
     setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1", 1);
     setenv("FAKETIME_FORCE_MONOTONIC_FIX", "0", 1);
-    setenv("FAKETIME_DISABLE_SHM", "1", 1);
     setenv("NO_FAKE_STAT", "1", 1);
     setenv("LD_PRELOAD", SEQB_FAKETIME, 1);
 }
@@ -117,6 +130,7 @@ static void stepped_exec(const struct stepped *stepped)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_DFL);
+    faketime_forget(getpid());
     faketime_set(stepped);
     if (log < 0 || dup2(log, STDERR_FILENO) < 0)
         _exit(127);
@@ -155,6 +169,7 @@ bool stepped_start(struct stepped *stepped)
     } while (ended == 0 && strstr(log, "ready name=") == NULL);
     if (ended == 0)
         return true;
+    faketime_forget(stepped->pid);
     stepped->pid = 0;
     if (strstr(log, "clock") == NULL)
         fail_msg("the daemon has ended: %s", log);
@@ -170,6 +185,7 @@ void stepped_stop(struct stepped *stepped, int signal)
     stepped->pid = 0;
     assert_int_equal(kill(pid, signal), 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
+    faketime_forget(pid);
     if (signal == SIGTERM)
         assert_int_equal(status, 0);
 }

@@ -47,10 +47,15 @@ static void one_that_was_away_goes_on_near_the_others(void **state)
     assert_true(fake_value(rig->stores[0], COUNTER_0) > 5000);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RAISE), 1);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_RAISE), 0);
-    assert_int_equal(events_count("event=raised", COUNTER_0), 1);
-    assert_int_equal(events_count("event=raised", "it had fallen behind"), 1);
+    events_expect("event=raised", COUNTER_0, 1);
+    events_expect("event=raised", "it had fallen behind", 1);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
+}
+
+static void order(struct rig_broker *broker, enum seqb_order order)
+{
+    assert_int_equal(ha_command(broker->ha, "main", 0, order, NULL), SEQB_OK);
 }
 
 static void one_that_was_away_shortly_is_left_where_it_is(void **state)
@@ -62,7 +67,12 @@ static void one_that_was_away_shortly_is_left_where_it_is(void **state)
     numbers_init(&numbers);
     events_start();
     rig_take(broker, 100, &numbers);
-    be_away(rig, broker, 300, fake_value, &numbers);
+    /* An order is followed at once: of a store that fails nobody knows how far
+     * the other one goes on until that is seen. */
+    order(broker, SEQB_ORDER_DRAIN);
+    while (fake_value(rig->stores[1], COUNTER_1) < 300)
+        rig_take(broker, 100, &numbers);
+    order(broker, SEQB_ORDER_RESUME);
     rig_await_use(broker, 0);
     rig_take(broker, 200, &numbers);
     assert_int_equal(events_count("event=raised", ""), 0);

@@ -265,7 +265,7 @@ static void authority_that_went_back_is_raised(void **state)
     broker = rig_open(rig);
     rig_take(broker, 5 * WINDOW_STOCK, &numbers);
     assert_true(fake_window(rig->stores[0], COUNTER_0) >= window + 5);
-    assert_true(events_count("event=raised", LEASES_0) > 0);
+    events_await("event=raised", LEASES_0);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
@@ -311,7 +311,7 @@ static void restored_authority_is_raised_far(void **state)
     fake_restore(rig->authority);
     rig_take(broker, 5 * WINDOW_STOCK, &numbers);
     assert_true(fake_value(rig->authority, LEASES_0) >= 65536);
-    assert_int_equal(events_count("event=raised", LEASES_0), 1);
+    events_expect("event=raised", LEASES_0, 1);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
@@ -401,7 +401,7 @@ static void windows_run_out_for_one_counter_alone(void **state)
     rig_take(broker, 2 * WINDOW_STOCK, &numbers);
     assert_int_equal(rig_take_one(broker, &number, &err), SEQB_EXHAUSTED);
     rig_expect_words(err.text, "partition 0 (b0)");
-    assert_int_equal(events_count("event=exhausted", "partition=0"), 1);
+    events_expect("event=exhausted", "partition=0", 1);
     assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
     assert_int_equal(rig_partition(broker, -1).state, SEQB_PARTITION_UP);
     assert_int_equal(numbers_repeats(&numbers), 0);
