@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 #include "ha/ha.h"
+#include "period/period.h"
 #include "platform/error.h"
 #include "platform/file.h"
 #include "platform/text.h"
@@ -22,7 +23,8 @@
 struct place {
     int32_t pool; /* NO_POOL: nothing */
     int32_t memory_bits;
-    const char *terms; /* claimed besides; NULL: nothing */
+    int32_t value_bits; /* its numbers are below 2^value_bits */
+    const char *terms;  /* claimed besides; NULL: nothing */
 };
 
 /* A key of either topology, or of the caller. */
@@ -65,8 +67,10 @@ static struct place place_of(const struct config_topology *topology,
         fnmatch(queue->auto_pattern, key, 0) == 0)
         found = queue->automatic;
     if (found == NULL)
-        return (struct place){NO_POOL, -1, NULL};
-    return (struct place){found->pool, found->memory_bits, found->terms};
+        return (struct place){NO_POOL, -1, BITS_ALL, NULL};
+    return (struct place){found->pool, found->memory_bits,
+                          found->value_bits == 0 ? BITS_ALL : found->value_bits,
+                          found->terms};
 }
 
 static int entry_compare(const void *a, const void *b)
@@ -383,6 +387,7 @@ static enum seqb_status keys_share(struct request *request,
             if (belongs(entry, pool))
                 *at++ = (struct ha_migrate_key){
                     entry->key, entry->was.memory_bits, entry->is.memory_bits,
+                    entry->is.value_bits,
                     entry->was.pool != NO_POOL ? entry->was.terms
                                                : entry->is.terms};
         }

@@ -303,9 +303,10 @@ enum seqb_status ha_inspect(const struct ha_options *options,
 /* One sequence of a pool that is migrated. */
 struct ha_migrate_key {
     const char *key;
-    int32_t was_bits;  /* memory bits; -1: the old topology does not say */
-    int32_t is_bits;   /* likewise of the new one */
-    const char *terms; /* claimed after them, in both; NULL: nothing */
+    int32_t was_bits;      /* memory bits; -1: the old topology does not say */
+    int32_t is_bits;       /* likewise of the new one */
+    int32_t is_value_bits; /* its numbers are below 2^is_value_bits there */
+    const char *terms;     /* claimed after them, in both; NULL: nothing */
 };
 
 /* A pool of the old options and its next generation in the new ones. */

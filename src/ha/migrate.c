@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ha/migrate_steps.h"
+#include "period/period.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -181,11 +182,13 @@ static enum seqb_status key_look(const struct move *move,
         bits = options->was_bits >= 0 ? options->was_bits : options->is_bits;
     if (bits < 0)
         bits = 0; /* nobody knows it */
+    /* The old counters are ended where the bits end, whatever their numbers
+     * were kept below. */
     key->was = (struct migrate_shape){was->bits, bits, was->window_bits,
-                                      was->failover_gap};
+                                      was->failover_gap, 0};
     key->is = (struct migrate_shape){
         is->bits, options->is_bits >= 0 ? options->is_bits : bits,
-        is->window_bits, is->failover_gap};
+        is->window_bits, is->failover_gap, BITS_ALL - options->is_value_bits};
     return new_look(move->is, key, err);
 }
 

@@ -142,7 +142,8 @@ enum seqb_status new_raise(struct migrate_side *is,
                            struct seqb_error *err)
 {
     const struct ha_terms terms = {
-        .claim = key->terms == NULL ? "" : key->terms, .value_bits = BITS_ALL};
+        .claim = key->terms == NULL ? "" : key->terms,
+        .value_bits = BITS_ALL - key->is.unused_bits};
     struct ha_counter counter = {.pool = &is->pool,
                                  .key = key->key,
                                  .memory_bits = key->is.memory_bits,

@@ -23,7 +23,7 @@ static int64_t margin_of(const struct migrate_shape *shape, bool is_windowed)
 
 int64_t migrate_limit(const struct migrate_shape *shape, bool is_windowed)
 {
-    return INT64_MAX >> low_bits(shape, is_windowed);
+    return INT64_MAX >> (shape->unused_bits + low_bits(shape, is_windowed));
 }
 
 int64_t migrate_last_number(const struct migrate_shape *shape,

@@ -15,6 +15,8 @@ struct migrate_shape {
     int32_t window_bits; /* used where a partition is windowed */
     int64_t margin;      /* counter values that a partition may still grant
                             after its counter was looked at */
+    int32_t unused_bits; /* high ones, which its numbers leave 0: 10 if they
+                            are js_safe */
 };
 
 /* The largest counter value of a direct partition, the largest window of a

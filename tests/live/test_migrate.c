@@ -18,9 +18,10 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-#define AUTOMATIC                                                              \
-    "auto_sequences = { pattern = \"*\"; memory_bits = 3; deadline = \"1m\"; " \
-    "};"
+#define AUTOMATIC_BEGIN                                                        \
+    "auto_sequences = { pattern = \"*\"; memory_bits = 3; deadline = \"1m\"; "
+#define AUTOMATIC         AUTOMATIC_BEGIN "};"
+#define AUTOMATIC_JS_SAFE AUTOMATIC_BEGIN "js_safe = true; };"
 
 /* What the others are made from. */
 static const struct layout_text files = {{"f0", "f1"}, NULL, 1,    3,
@@ -411,6 +412,35 @@ what_does_not_fit_is_refused_before_the_old_pool_is_retired(void **state)
     scene_expect_no_repeats(scene);
 }
 
+/* What matters is what the new topology lets its numbers grow to. */
+static void what_passes_2_53_does_not_become_js_safe(void **state)
+{
+    static const char *const keys[] = {"order"};
+    const struct seqb_migrate_options options = {.keys = keys, .key_count = 1};
+    struct scene *scene = *state;
+    struct layout_text text = files;
+    struct layout_text next;
+    const struct moved *moved;
+    const char *from;
+
+    moving_reset(scene);
+    text.key = "bill"; /* "order" makes itself */
+    text.more = AUTOMATIC;
+    next = next_of(&text);
+    next.more = AUTOMATIC_JS_SAFE;
+    from = moving_write(scene, "old.conf", &text, "");
+    moving_use(scene, from);
+    raise_old_counter(scene, ((int64_t)1 << (53 - 4)) - 1000000);
+    moved =
+        moving_try(from, moving_write(scene, "new.conf", &next, ""), &options);
+    assert_int_equal(moved->status, SEQB_EXHAUSTED);
+    scene_expect_words(moved->err.text, "sequence order: numbers up to");
+    next.more = AUTOMATIC;
+    moved =
+        moving_try(from, moving_write(scene, "new.conf", &next, ""), &options);
+    assert_int_equal(moved->status, SEQB_OK);
+}
+
 static void sequence_that_changes_its_pool_is_refused(void **state)
 {
     static const char old[] =
@@ -456,6 +486,7 @@ int main(void)
         SCENE(old_topology_must_be_the_one_in_use),
         SCENE(store_that_is_missing_stops_it_before_anything_is_written),
         SCENE(what_does_not_fit_is_refused_before_the_old_pool_is_retired),
+        SCENE(what_passes_2_53_does_not_become_js_safe),
         SCENE(sequence_that_changes_its_pool_is_refused),
     };
 

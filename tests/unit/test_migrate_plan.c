@@ -22,18 +22,21 @@ struct change {
     struct migrate_shape new;
 };
 
-/* bits, memory_bits, window_bits */
+/* bits, memory_bits, window_bits, margin, unused_bits */
 static const struct change changes[] = {
-    {"nothing, as when the order changes", {2, 3, 20, 0}, {2, 3, 20, 0}},
-    {"more partitions", {1, 3, 20, 0}, {2, 3, 20, 0}},
-    {"fewer partitions", {2, 3, 20, 0}, {0, 3, 20, 0}},
-    {"more memory bits", {1, 3, 20, 0}, {1, 10, 20, 0}},
-    {"fewer memory bits", {1, 10, 20, 0}, {1, 0, 20, 0}},
-    {"larger windows", {1, 3, 8, 0}, {1, 3, 20, 0}},
-    {"smaller windows", {1, 3, 20, 0}, {1, 3, 8, 0}},
-    {"all at once", {6, 0, 8, 0}, {0, 20, 30, 0}},
-    {"all at once, with a margin", {6, 0, 8, MARGIN}, {0, 20, 30, MARGIN}},
-    {"the other way round", {0, 20, 30, MARGIN}, {6, 0, 8, MARGIN}},
+    {"nothing, as when the order changes", {2, 3, 20, 0, 0}, {2, 3, 20, 0, 0}},
+    {"more partitions", {1, 3, 20, 0, 0}, {2, 3, 20, 0, 0}},
+    {"fewer partitions", {2, 3, 20, 0, 0}, {0, 3, 20, 0, 0}},
+    {"more memory bits", {1, 3, 20, 0, 0}, {1, 10, 20, 0, 0}},
+    {"fewer memory bits", {1, 10, 20, 0, 0}, {1, 0, 20, 0, 0}},
+    {"larger windows", {1, 3, 8, 0, 0}, {1, 3, 20, 0, 0}},
+    {"smaller windows", {1, 3, 20, 0, 0}, {1, 3, 8, 0, 0}},
+    {"all at once", {6, 0, 8, 0, 0}, {0, 20, 30, 0, 0}},
+    {"all at once, with a margin",
+     {6, 0, 8, MARGIN, 0},
+     {0, 20, 30, MARGIN, 0}},
+    {"the other way round", {0, 20, 30, MARGIN, 0}, {6, 0, 8, MARGIN, 0}},
+    {"js_safe from now on", {1, 3, 8, 0, 0}, {1, 3, 8, 0, 10}},
 };
 
 /* The first number that a partition issues after its counter was raised to
@@ -92,7 +95,7 @@ static void every_new_number_is_above_every_old_one(void **state)
 /* No more is skipped than the low bits of one value. */
 static void floor_is_the_lowest_that_will_do(void **state)
 {
-    const struct migrate_shape shape = {1, 3, 20, 0};
+    const struct migrate_shape shape = {1, 3, 20, 0, 0};
     int64_t floor;
 
     (void)state;
@@ -117,7 +120,7 @@ static void margin_is_added_in_values_or_windows(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct migrate_shape shape = {1, 3, 8, rows[i].margin};
+        const struct migrate_shape shape = {1, 3, 8, rows[i].margin, 0};
 
         assert_int_equal(migrate_last_number(&shape, 1, false, 10),
                          end_of(&shape, 1, false, 10 + rows[i].values));
@@ -129,7 +132,7 @@ static void margin_is_added_in_values_or_windows(void **state)
 /* A layout cannot have issued more than it holds. */
 static void margin_ends_at_the_limit(void **state)
 {
-    const struct migrate_shape shape = {1, 3, 20, MARGIN};
+    const struct migrate_shape shape = {1, 3, 20, MARGIN, 0};
     const int64_t max = migrate_limit(&shape, false);
     const int64_t windows = migrate_limit(&shape, true);
 
@@ -143,7 +146,7 @@ static void margin_ends_at_the_limit(void **state)
 
 static void what_leaves_no_value_does_not_fit(void **state)
 {
-    const struct migrate_shape shape = {1, 3, 20, 0};
+    const struct migrate_shape shape = {1, 3, 20, 0, 0};
     int64_t floor;
 
     (void)state;
@@ -155,6 +158,22 @@ static void what_leaves_no_value_does_not_fit(void **state)
         assert_false(migrate_floor(&shape, windowed, end, &floor));
         assert_true(migrate_floor(&shape, windowed, end - 1, &floor));
         assert_int_equal(floor, migrate_limit(&shape, windowed) - 1);
+    }
+}
+
+/* What counts is where its numbers must end, not how many bits there are. */
+static void numbers_that_are_kept_small_have_less_room(void **state)
+{
+    const struct migrate_shape shape = {1, 3, 20, 0, 10};
+    const int64_t end = ((int64_t)1 << 53) - 1;
+    int64_t floor;
+
+    (void)state;
+    assert_int_equal(migrate_limit(&shape, false), end >> 4);
+    assert_int_equal(migrate_limit(&shape, true), end >> 24);
+    for (int windowed = 0; windowed <= 1; windowed++) {
+        assert_false(migrate_floor(&shape, windowed, end, &floor));
+        assert_true(migrate_floor(&shape, windowed, end >> 1, &floor));
     }
 }
 
@@ -197,6 +216,7 @@ int main(void)
         cmocka_unit_test(margin_is_added_in_values_or_windows),
         cmocka_unit_test(margin_ends_at_the_limit),
         cmocka_unit_test(what_leaves_no_value_does_not_fit),
+        cmocka_unit_test(numbers_that_are_kept_small_have_less_room),
         cmocka_unit_test(room_is_the_largest_value_that_fits),
     };
 
