@@ -50,6 +50,13 @@ static const char pairs[] =
     "30313233343536373839" "40414243444546474849" "50515253545556575859"
     "60616263646566676869" "70717273747576777879" "80818283848586878889"
     "90919293949596979899";
+
+static const uint64_t tens[] = {
+    1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+    10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
+    1000000000000000, 10000000000000000, 100000000000000000,
+    1000000000000000000,
+};
 /* clang-format on */
 
 struct numerals {
@@ -100,12 +107,25 @@ const char *digits_letters(int32_t base)
     return numerals_of(base)->letters;
 }
 
+/* The bits of a value nearly say it: 1233 / 4096 is a little less than the
+ * logarithm of 2 to the base 10 (Anderson, "Bit Twiddling Hacks"). */
+static size_t count_decimal(int64_t value)
+{
+    const uint64_t above_0 = (uint64_t)value | 1;
+    const size_t bits = 64 - (size_t)__builtin_clzll(above_0);
+    const size_t least = bits * 1233 >> 12;
+
+    return least + (above_0 >= tens[least]);
+}
+
 size_t digits_count(int32_t base, int64_t value)
 {
     const struct numerals *numerals = numerals_of(base);
     int64_t power = 1;
     size_t count = 1;
 
+    if (base == 10)
+        return count_decimal(value);
     while (power <= numerals->most && value >= power * numerals->base) {
         power *= numerals->base;
         count++;

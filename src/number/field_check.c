@@ -115,13 +115,14 @@ void check_run(const struct draft *draft, char *out)
     const size_t i = template->running;
     const struct check_piece *own = &template->pieces[i].check;
     const size_t from = spread->starts[template->prefix_count];
+    const size_t behind = spread->starts[i + 1];
+    const size_t end = spread->starts[template->piece_count];
     struct check check = draft->check;
 
     check_feed_covered(&check, own, spread->text + from,
                        spread->starts[i] - from);
-    check_feed_covered(&check, own, spread->text + spread->starts[i + 1],
-                       spread->starts[template->piece_count] -
-                           spread->starts[i + 1]);
+    if (end > behind) /* it mostly stands last */
+        check_feed_covered(&check, own, spread->text + behind, end - behind);
     check_end(&check, out);
 }
 
