@@ -115,10 +115,10 @@ static void copy_put_in_place_while_running_is_raised(void **state)
     scene_open(scene, NULL);
     scene_take(scene, "order", 20000);
     scene_copy(paths.aside, paths.of[2]);
+    /* Again, if the answer to the first raise was lost. */
     while (events_count("event=raised", "counter=main/2/order") == 0)
         scene_take(scene, "order", 10000);
     scene_take(scene, "order", 20000);
-    events_expect("event=raised", "counter=main/2/order", 1);
     scene_expect_no_repeats(scene);
 }
 
