@@ -159,6 +159,25 @@ cli() {
     timeout 60 redis-cli -p "$daemon_port" "$@" 2>&1
 }
 
+# seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
+# $code. With $asks_daemon set, it asks the daemon that was started last.
+asks_daemon=
+seqctl() {
+    [[ -z $asks_daemon ]] || set -- -s "$daemon_socket" -t 60 "$@"
+    "$build/seqctl" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    out=$(<"$work/out")
+    err=$(<"$work/err")
+}
+
+# does SENTENCE GLOB WORD...: what seqctl answers, its exit code before it.
+does() {
+    local sentence=$1 expected=$2
+    shift 2
+    seqctl "$@"
+    like "$sentence" "$code $out$err" "$expected"
+}
+
 # --- raw connections ---
 
 # dial: opens one to the daemon's port; its descriptor is in $dialled.

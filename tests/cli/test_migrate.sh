@@ -10,15 +10,6 @@ export SEQBROKER_STATE_DIR=$work/state
 old=$work/old.conf
 new=$work/new.conf
 
-# seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
-# $code.
-seqctl() {
-    "$build/seqctl" "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    out=$(<"$work/out")
-    err=$(<"$work/err")
-}
-
 # topology FILE POOL_SETTINGS SEQUENCE_SETTINGS BACKEND...
 topology() {
     local file=$1 pool=$2 sequences=$3 backends='' names='' name

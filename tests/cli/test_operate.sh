@@ -7,22 +7,7 @@ set -u
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
-# $code.
-seqctl() {
-    "$build/seqctl" -s "$daemon_socket" "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    out=$(<"$work/out")
-    err=$(<"$work/err")
-}
-
-# does SENTENCE EXPECTED WORD...: its exit code and what it prints and says
-does() {
-    local sentence=$1 expected=$2
-    shift 2
-    seqctl "$@"
-    like "$sentence" "$code $out$err" "$expected"
-}
+asks_daemon=yes
 
 # field PLACE NAME: of a partition, as "one/0", in status --json
 field() {

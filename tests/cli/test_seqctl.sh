@@ -8,15 +8,6 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 export SEQBROKER_STATE_DIR=$work/nothing
 
-# seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
-# $code.
-seqctl() {
-    "$build/seqctl" "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    out=$(<"$work/out")
-    err=$(<"$work/err")
-}
-
 # refuses SENTENCE CODE GLOB WORD...: fails with that code, says so on stderr,
 # prints nothing.
 refuses() {

@@ -6,22 +6,7 @@ set -u
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
-# $code.
-seqctl() {
-    "$build/seqctl" -s "$daemon_socket" -t 60 "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    out=$(<"$work/out")
-    err=$(<"$work/err")
-}
-
-# does SENTENCE GLOB WORD...: what seqctl answers, its exit code before it.
-does() {
-    local sentence=$1 expected=$2
-    shift 2
-    seqctl "$@"
-    like "$sentence" "$code $out$err" "$expected"
-}
+asks_daemon=yes
 
 cat >"$work/time.conf" <<'END'
 broker = { name = "time"; open_timeout = "60s"; };
