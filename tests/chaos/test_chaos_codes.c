@@ -251,8 +251,6 @@ static void lead_to(struct day *day, const struct server *server)
 static void begin(struct day *day)
 {
     choose_zone(day->zone);
-    day->codes = calloc(CODES, sizeof *day->codes);
-    assert_non_null(day->codes);
     (void)scene_write(day->chaos->scene, "codes.key",
                       "correct horse battery staple");
     day->primary = server_postgres(NULL);
@@ -260,6 +258,8 @@ static void begin(struct day *day)
     day->standby = server_postgres_standby(day->primary);
     for (size_t i = 0; i < BROKERS; i++)
         process_start(day, i);
+    day->codes = calloc(CODES, sizeof *day->codes);
+    assert_non_null(day->codes);
 }
 
 /* While all of them take codes. */

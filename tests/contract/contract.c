@@ -118,35 +118,36 @@ int64_t contract_raise(struct seqb_backend *backend, const char *counter,
 
 /* --- running --- */
 
-static int setup(void **state)
-{
-    const struct contract_subject *subject = *state;
-    struct contract *contract = calloc(1, sizeof *contract);
-    struct seqb_error err;
-
-    if (contract == NULL)
-        return -1;
-    *state = contract;
-    contract->subject = subject;
-    contract->store = subject->start();
-    if (contract->store == NULL)
-        return -1;
-    if (subject->ops->open(&contract->store->options, &contract->backend,
-                           &err) == SEQB_OK)
-        return 0;
-    print_error("%s\n", err.text);
-    return -1;
-}
-
 static int teardown(void **state)
 {
     struct contract *contract = *state;
 
     contract->subject->ops->close(contract->backend);
-    if (contract->store != NULL)
-        contract->subject->stop(contract->store);
+    contract->subject->stop(contract->store);
     free(contract);
     return 0;
+}
+
+static int setup(void **state)
+{
+    const struct contract_subject *subject = *state;
+    struct contract_store *store = subject->start(); /* may fail the test */
+    struct contract *contract;
+    struct seqb_error err;
+
+    if (store == NULL)
+        return -1;
+    contract = calloc(1, sizeof *contract);
+    assert_non_null(contract);
+    contract->subject = subject;
+    contract->store = store;
+    *state = contract;
+    if (subject->ops->open(&store->options, &contract->backend, &err) ==
+        SEQB_OK)
+        return 0;
+    print_error("%s\n", err.text);
+    (void)teardown(state); /* cmocka calls it only after a good setup */
+    return -1;
 }
 
 static unsigned subject_offers(const struct contract_subject *subject)

@@ -16,11 +16,12 @@ struct fixture *fixture_of(struct contract_store *store)
 
 struct contract_store *mysql_store_new(const struct seqb_backend_ops *ops)
 {
+    void *state = NULL;
+    struct fixture *fixture = fixture_prepare(&state, ops);
     struct mysql_store *store = calloc(1, sizeof *store);
-    void *fixture = NULL;
 
     assert_non_null(store);
-    store->fixture = fixture_prepare(&fixture, ops);
+    store->fixture = fixture;
     store->base.server = store->fixture->server;
     store->base.base.options = store->fixture->options;
     return &store->base.base;

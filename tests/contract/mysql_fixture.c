@@ -51,18 +51,19 @@ struct fixture *fixture_prepare_on(void **state,
                                    struct server *server)
 {
     static int created;
-    struct fixture *f = calloc(1, sizeof *f);
+    struct fixture *f;
 
+    mariadb_tell(server,
+                 "CREATE DATABASE d%d;"
+                 "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
+                 "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON d%d.* TO seq",
+                 created, created);
+    f = calloc(1, sizeof *f);
     assert_non_null(f);
     *state = f;
     f->ops = ops;
     f->server = server;
     (void)text_format(f->database, sizeof f->database, "d%d", created++);
-    mariadb_tell(f->server,
-                 "CREATE DATABASE %s;"
-                 "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
-                 "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON %s.* TO seq",
-                 f->database, f->database);
     f->options = (struct seqb_backend_options){
         .name = "mysql-a",
         .host = "127.0.0.1",

@@ -49,16 +49,17 @@ static struct server *shared_server(void)
 struct fixture *fixture_prepare(void **state)
 {
     static int number;
+    struct server *server;
     struct fixture *f;
 
     postgres_require();
+    server = shared_server();
+    postgres_tell(server, "postgres", "CREATE DATABASE d%d OWNER seq", number);
     f = calloc(1, sizeof *f);
     assert_non_null(f);
     *state = f;
-    f->server = shared_server();
+    f->server = server;
     (void)text_format(f->database, sizeof f->database, "d%d", number++);
-    postgres_tell(f->server, "postgres", "CREATE DATABASE %s OWNER seq",
-                  f->database);
     f->options = (struct seqb_backend_options){
         .name = "pg-a",
         .host = "127.0.0.1",

@@ -20,11 +20,12 @@ static struct fixture *fixture_of(struct contract_store *store)
 
 static struct contract_store *store_start(void)
 {
+    void *state = NULL;
+    struct fixture *fixture = fixture_prepare(&state);
     struct postgres_store *store = calloc(1, sizeof *store);
-    void *fixture = NULL;
 
     assert_non_null(store);
-    store->fixture = fixture_prepare(&fixture);
+    store->fixture = fixture;
     store->base.server = store->fixture->server;
     store->base.base.options = store->fixture->options;
     return &store->base.base;

@@ -113,6 +113,17 @@ void scene_replace_port(char *text, const char *from, int32_t port)
     scene_replace(text, from, words);
 }
 
+void scene_sample(const char *path, char out[static SCENE_TEXT_SIZE])
+{
+    struct seqb_error err;
+    char *sample;
+
+    if (file_read(path, SCENE_TEXT_SIZE - 1, &sample, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    (void)text_copy(out, SCENE_TEXT_SIZE, sample);
+    free(sample);
+}
+
 void scene_copy(const char *from, const char *to)
 {
     char aside[PATH_SIZE];

@@ -39,6 +39,9 @@ const char *scene_state_path(const struct scene *scene, const char *name);
 const char *scene_write(const struct scene *scene, const char *name,
                         const char *text);
 
+/* The topology in a file of config/. */
+void scene_sample(const char *path, char out[static SCENE_TEXT_SIZE]);
+
 /* Puts `to` in the place of `from`, which must be in a text of at most
  * SCENE_TEXT_SIZE; the second one puts "port = ..." there. */
 void scene_replace(char *text, const char *from, const char *to);

@@ -2,12 +2,10 @@
 /* config/mixed.conf over real servers: four kinds of store in one pool. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "platform/file.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
@@ -56,14 +54,8 @@ static const char *write_sample(const struct scene *scene)
     static const char *const ports[PARTITIONS] = {"port = 3306", "port = 3307",
                                                   "port = 5432", "port = 6379"};
     char text[SCENE_TEXT_SIZE];
-    struct seqb_error err;
-    char *sample;
 
-    if (file_read("config/mixed.conf", sizeof text - 1, &sample, &err) !=
-        SEQB_OK)
-        fail_msg("%s", err.text);
-    assert_true(text_copy(text, sizeof text, sample));
-    free(sample);
+    scene_sample("config/mixed.conf", text);
     for (size_t i = 0; i < PARTITIONS; i++)
         scene_replace_port(text, ports[i], server_port(servers[i]));
     scene_replace(text, "authority = \"pg-a\";",

@@ -5,12 +5,10 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "platform/file.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/rig.h"
@@ -83,15 +81,11 @@ static void expect_both_up_and_no_repeats(struct scene *scene)
 static void redis_sample_serves_with_its_ports_changed(void **state)
 {
     struct scene *scene = *state;
-    struct seqb_error err;
     const char *topology;
-    char *sample;
+    char sample[SCENE_TEXT_SIZE];
 
-    if (file_read("config/redis.conf", SCENE_TEXT_SIZE - 1, &sample, &err) !=
-        SEQB_OK)
-        fail_msg("%s", err.text);
+    scene_sample("config/redis.conf", sample);
     topology = prepare(scene, sample);
-    free(sample);
     for (int i = 0; i < 3; i++) {
         scene_open(scene, topology);
         assert_string_equal(seqb_broker_name(scene->broker), "orders");

@@ -2,13 +2,11 @@
 /* config/segments.conf over a real server: a row a key, a range at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "platform/clock.h"
-#include "platform/file.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
@@ -29,15 +27,9 @@ static void prepare(void **state)
 static const char *write_sample(const struct scene *scene)
 {
     char text[SCENE_TEXT_SIZE];
-    struct seqb_error err;
-    char *sample;
 
     mariadb_tell(database, "CREATE OR REPLACE DATABASE seqbroker");
-    if (file_read("config/segments.conf", sizeof text - 1, &sample, &err) !=
-        SEQB_OK)
-        fail_msg("%s", err.text);
-    assert_true(text_copy(text, sizeof text, sample));
-    free(sample);
+    scene_sample("config/segments.conf", text);
     scene_replace_port(text, "port = 3306", server_port(database));
     scene_replace(text, "\"mysql-a\" ];",
                   "\"mysql-a\" ]; timeout = \"5s\"; "

@@ -6,13 +6,11 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
 
-#include "platform/file.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/rig.h"
@@ -163,18 +161,6 @@ static void fiscal_years_begin_in_april(void **state)
     pairs_fini(&pairs);
 }
 
-/* A sample into a text of SCENE_TEXT_SIZE. */
-static void read_sample(const char *path, char *out)
-{
-    struct seqb_error err;
-    char *sample;
-
-    if (file_read(path, SCENE_TEXT_SIZE - 1, &sample, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
-    assert_true(text_copy(out, SCENE_TEXT_SIZE, sample));
-    free(sample);
-}
-
 /* --- seconds --- */
 
 static const char *write_seconds(const struct scene *scene)
@@ -186,7 +172,7 @@ static const char *write_seconds(const struct scene *scene)
         if (servers[i] == NULL)
             servers[i] = server_redis(NULL);
     }
-    read_sample("config/seconds.conf", text);
+    scene_sample("config/seconds.conf", text);
     scene_replace_port(text, "port = 6379", server_port(servers[0]));
     scene_replace_port(text, "port = 6380", server_port(servers[1]));
     scene_replace(text, "window_bits = 14;",
@@ -301,7 +287,7 @@ static const char *write_snowflake(const struct scene *scene)
 {
     char text[SCENE_TEXT_SIZE];
 
-    read_sample("config/snowflake.conf", text);
+    scene_sample("config/snowflake.conf", text);
     scene_replace(text, "lease = \"10s\";", "lease = \"1s\";");
     scene_replace(text, "key = \"order\";",
                   "key = \"order\"; deadline = \"1m\";");

@@ -6,12 +6,10 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "platform/file.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/script_clock.h"
@@ -209,18 +207,11 @@ static void ids_are_texts_of_the_same_parts(void **state)
 /* The sample beside a key that is made for it. */
 static const char *write_codes(const struct scene *scene, const char *key)
 {
-    struct seqb_error err = {.text = ""};
-    const char *path;
-    char *sample = NULL;
+    char text[SCENE_TEXT_SIZE];
 
     (void)scene_write(scene, "codes.key", key);
-    if (file_read("config/numbers-codes.conf", SCENE_TEXT_SIZE - 1, &sample,
-                  &err) != SEQB_OK)
-        fail_msg("%s", err.text);
-    assert_non_null(sample);
-    path = scene_write(scene, "numbers-codes.conf", sample);
-    free(sample);
-    return path;
+    scene_sample("config/numbers-codes.conf", text);
+    return scene_write(scene, "numbers-codes.conf", text);
 }
 
 /* Takes codes of a day into `out`, at the places of their numbers. */

@@ -363,6 +363,7 @@ void proxy_free(struct proxy *proxy)
 
 int32_t proxy_port(const struct proxy *proxy)
 {
+    assert_non_null(proxy); /* a test's preparation has failed */
     return proxy->port;
 }
 
@@ -370,6 +371,7 @@ void proxy_set(struct proxy *proxy, enum proxy_mode mode, int32_t amount)
 {
     const struct order order = {{mode, amount}, 0, 0, 0};
 
+    assert_non_null(proxy);
     proxy_tell(proxy, &order, false);
 }
 

@@ -92,9 +92,10 @@ void quartet_start(struct quartet *quartet, bool with_netns, uint64_t seed)
     }
 }
 
+/* Of a start that failed, too. */
 void quartet_end(struct quartet *quartet)
 {
-    if (quartet->servers[0] == NULL)
+    if (quartet->folder[0] == '\0') /* not started, or ended */
         return;
     quartet_heal(quartet);
     for (size_t i = 0; i < QUARTET; i++)

@@ -43,7 +43,8 @@ struct server_kind {
 
 struct server {
     const struct server_kind *kind;
-    pid_t pid; /* 0 when it does not run */
+    pid_t pid;   /* 0 when it does not run */
+    bool is_new; /* server_new has not returned it yet */
     int32_t port;
     char folder[32];
     char socket[64]; /* "s" in the folder */
@@ -54,14 +55,18 @@ struct server {
 };
 
 /* A server that answers when it returns; `args` (NULL, or ended by NULL; they
- * must live as long as it) end its command line. server_require is the
- * caller's. */
+ * must live as long as it) end its command line. The caller calls
+ * server_require first. A server that does not start fails the test, and every
+ * later test that wants one of this program, and leaves nothing behind. */
 struct server *server_new(const struct server_kind *kind,
                           const char *const *args);
 
 /* Adds one word to a command line. */
 void server_word(struct server_words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Fails the test if `server` is NULL, as one is whose start has failed. */
+void server_expect(const struct server *server);
 
 /* Runs a program (argv[0] in PATH or absolute) to its end in the server's
  * folder, as the server's user; fails the test, and shows the log, unless it

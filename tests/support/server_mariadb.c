@@ -147,6 +147,7 @@ void mariadb_restore(struct server *server)
 
 static MYSQL *admin_of(struct server *server)
 {
+    server_expect(server);
     if (server->admin == NULL)
         server->admin = admin_connect(server);
     assert_non_null(server->admin);

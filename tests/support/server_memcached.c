@@ -125,8 +125,10 @@ struct server *server_memcached(const char *const *args)
 void memcached_tell(struct server *server, const char *command, char *out,
                     size_t size)
 {
-    int *admin = server->admin;
+    int *admin;
 
+    server_expect(server);
+    admin = server->admin;
     if (admin == NULL) {
         admin = malloc(sizeof *admin);
         assert_non_null(admin);

@@ -140,7 +140,7 @@ static void postgres_command(struct server *server, struct server_words *words)
         "dynamic_shared_memory_type=mmap",
     };
 
-    server_word(words, "postgres");
+    server_word(words, "%s", server->kind->program);
     server_word(words, "-D");
     server_word(words, "data");
     server_word(words, "-p");
@@ -198,6 +198,7 @@ struct server *server_postgres(const char *const *settings)
 
 void postgres_await(struct server *server)
 {
+    server_expect(server);
     if (server->pid == 0)
         server_start(server);
     while (!postgres_answers(server))
@@ -319,8 +320,12 @@ static size_t children_list(pid_t parent, pid_t *out)
 void postgres_signal(struct server *server, int signal)
 {
     pid_t pids[PROCESSES_MAX];
-    const size_t n = children_list(server->pid, pids);
+    size_t n;
 
+    server_expect(server);
+    if (server->pid == 0) /* the children of 0 are the system's */
+        return;
+    n = children_list(server->pid, pids);
     for (size_t i = 0; i < n; i++)
         (void)kill(pids[i], signal);
 }
@@ -424,6 +429,7 @@ struct server *server_postgres_standby(struct server *primary)
 {
     struct server *standby;
 
+    server_expect(primary);
     copied = primary;
     standby = server_postgres(NULL);
     copied = NULL;

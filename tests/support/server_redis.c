@@ -69,8 +69,10 @@ struct server *server_redis(const char *const *args)
 
 static redisContext *server_admin(struct server *server)
 {
-    redisContext *admin = server->admin;
+    redisContext *admin;
 
+    server_expect(server);
+    admin = server->admin;
     if (admin == NULL)
         admin = redisConnectUnix(server->socket);
     assert_non_null(admin);

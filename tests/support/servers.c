@@ -37,6 +37,10 @@
 static struct server *servers[SERVERS_MAX];
 static pid_t owner;
 
+/* A program that did not start, or NULL. Its next one is not tried: each try
+ * may take START_MS. */
+static const char *broken_program;
+
 /* --- files and ports --- */
 
 /* Programs that run at once must not choose the same port: each holds a name
@@ -249,11 +253,18 @@ static void pause_shortly(void)
     nanosleep(&(struct timespec){0, 5000000}, NULL);
 }
 
-/* The server did not come up: fails the test with what the server said. */
-static void server_give_up(const struct server *server, const char *why)
+/* The server did not come up: fails the test with what the server said, and
+ * leaves nothing of it behind. */
+static void server_give_up(struct server *server, const char *why)
 {
+    const char *program = server->kind->program;
+
     server_show_log(server);
-    fail_msg("%s %s", server->kind->program, why);
+    if (server->is_new) {
+        broken_program = program;
+        server_free(server);
+    }
+    fail_msg("%s %s", program, why);
 }
 
 static void server_await(struct server *server)
@@ -276,6 +287,7 @@ void server_start(struct server *server)
     const char *argv[SERVER_WORDS_MAX + 1] = {NULL};
     struct server_words words = {.argv = argv};
 
+    server_expect(server);
     assert_int_equal(server->pid, 0);
     server->kind->command(server, &words);
     for (size_t i = 0; server->args[i] != NULL; i++)
@@ -326,10 +338,14 @@ void server_run(struct server *server, const char *const *argv)
 struct server *server_new(const struct server_kind *kind,
                           const char *const *args)
 {
-    struct server *server = calloc(1, sizeof *server);
+    struct server *server;
 
+    if (broken_program != NULL && strcmp(broken_program, kind->program) == 0)
+        fail_msg("%s did not start for an earlier test", kind->program);
+    server = calloc(1, sizeof *server);
     assert_non_null(server);
     server->kind = kind;
+    server->is_new = true;
     for (size_t i = 0; args != NULL && args[i] != NULL; i++) {
         assert_true(i < SERVER_ARGS_MAX);
         server->args[i] = args[i];
@@ -343,6 +359,7 @@ struct server *server_new(const struct server_kind *kind,
     if (kind->prepare != NULL)
         kind->prepare(server);
     server_start(server);
+    server->is_new = false;
     return server;
 }
 
@@ -369,23 +386,34 @@ void server_free(struct server *server)
     free(server);
 }
 
+/* Tests that share a server come here after its start has failed. */
+void server_expect(const struct server *server)
+{
+    if (server == NULL)
+        fail_msg("an earlier test could not start the server");
+}
+
 int32_t server_port(const struct server *server)
 {
+    server_expect(server);
     return server->port;
 }
 
 const char *server_socket(const struct server *server)
 {
+    server_expect(server);
     return server->socket;
 }
 
 const char *server_folder(const struct server *server)
 {
+    server_expect(server);
     return server->folder;
 }
 
 void server_kill(struct server *server)
 {
+    server_expect(server);
     server_reap(server);
     server_forget_admin(server);
 }
@@ -394,6 +422,7 @@ void server_pause(struct server *server)
 {
     int state;
 
+    server_expect(server);
     assert_int_equal(kill(server->pid, SIGSTOP), 0);
     assert_int_equal(waitpid(server->pid, &state, WUNTRACED), server->pid);
     assert_true(WIFSTOPPED(state));
