@@ -61,8 +61,12 @@ void netns_require(void)
 {
     server_require("ip");
     server_require("nft");
-    if (geteuid() != 0)
+    if (geteuid() == 0)
+        return;
+    if (getenv("CI") != NULL)
         fail_msg("only root makes network namespaces: run this test as root");
+    print_message("only root makes network namespaces: skipped\n");
+    skip();
 }
 
 /* In the child: does not return. */
