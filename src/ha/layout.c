@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arithmetic of design section 2, and the layout's text: fields
- * `name=value;`, the partitions' stores as one list with commas.
+ * The arithmetic of a number, ((v << bits) | partition) << memory_bits | k as
+ * in docs/architecture.md, and the layout's text: fields `name=value;`, the
+ * partitions' stores as one list with commas.
  */
 #include "ha/layout.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layout of design section 2, counted backwards: from numbers to counter
- * values. A partition at a time; there are 64 at most. */
+/* How many numbers up to a limit a pool can give: a number is
+ * ((v << bits) | partition) << memory_bits | k (docs/architecture.md), and the
+ * limit's v is found from it. A partition at a time; there are 64 at most. */
 #include <assert.h>
 
 #include "number/number.h"

@@ -243,7 +243,6 @@ const char *refill_reason_text(enum refill_reason reason)
     return texts[reason];
 }
 
-/* Three digits at a time: "1,200". */
 /* By hand below 10: the host's locale might write "3,40". */
 static bool append_rate(char *out, size_t size, const struct refill_plan *plan)
 {
