@@ -25,8 +25,10 @@
 --
 -- Never delete rows of these tables yourself: a counter without a row begins
 -- at the base, or if its period is new at 1. The broker deletes those of old
--- periods, once it has noted that they are never made again. A table that was emptied, altered, or put back from a dump or a copy
--- is noticed, and its counters go on `failover_gap` higher.
+-- periods, once it has noted that they are never made again. A table that was
+-- emptied, altered, or put back from a dump is noticed, and its counters go on
+-- `failover_gap` higher. A snapshot of the disk or the machine is not noticed,
+-- nor are the copied files of a MySQL: docs/operations.md says what to do.
 
 -- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
 -- windows that this store leases as an authority, "ticket/..." for what brokers

@@ -20,8 +20,9 @@
 -- keep over a stop; with "@STAMP" after it for each period of a sequence that
 -- has them. `origin` names the history of the table in which `value` holds: the
 -- system's identifier, its timeline, and the table's file, so that a promotion,
--- a copy in another server, a restored dump and TRUNCATE are all seen (VACUUM
--- FULL and CLUSTER too, which costs a gap). Names are in the order of their
+-- a restored dump and TRUNCATE are all seen (VACUUM FULL and CLUSTER too, which
+-- costs a gap). A physical copy that is put back has all three, and is not seen:
+-- docs/operations.md says what to do. Names are in the order of their
 -- bytes, so that old periods are found by the key. Three kinds of rows are no
 -- counters:
 --   ''           the base: where counters start that are not here yet
