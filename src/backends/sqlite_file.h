@@ -6,8 +6,9 @@
  * A mark outside a SQLite file's content, in extended attributes of the file:
  * how many transactions were committed in it. An older content that is written
  * into the same file (`cp backup.db partition-0.db`) is behind its mark: then
- * another history has begun. Not every file system has such attributes; there
- * is no mark then, and nothing is noticed.
+ * another history has begun. It is not noticed while a `-wal` is beside the
+ * file, where the newest count is read from, nor on a file system without such
+ * attributes: docs/guarantees.md.
  */
 #pragma once
 
