@@ -413,9 +413,9 @@ enum seqb_log_level {
 
 /*
  * Sets the process-wide logger; the library is silent without one. `line` is
- * one line without a newline, `key=value` words, no secrets. Called from any
- * thread, one call at a time. Set it before the first seqb_open; NULL removes
- * it.
+ * one line of logfmt without a newline: `key=value` words, values in quotes
+ * with JSON's escapes where they need them, no secrets. Called from any thread,
+ * one call at a time. Set it before the first seqb_open; NULL removes it.
  */
 SEQB_API void seqb_set_logger(void (*logger)(void *context,
                                              enum seqb_log_level level,

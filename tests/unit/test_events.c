@@ -136,6 +136,26 @@ static void what_happened_to_a_counter_is_logged_by_its_kind(void **state)
     }
 }
 
+/* A backend's own words may hold anything. */
+static void a_reason_is_one_quoted_value_of_the_line(void **state)
+{
+    struct log *log = *state;
+    struct seqb_event event = event_of(SEQB_EVENT_STATE);
+
+    event.reason = "ERROR: relation \"a\\b\"\nis \"missing\"";
+    events_tell(NULL, &event);
+    assert_string_equal(log->line,
+                        "event=up was=up pool=main partition=2 backend=pg-a "
+                        "reason=\"ERROR: relation \\\"a\\\\b\\\"\\nis "
+                        "\\\"missing\\\"\"");
+    event.kind = SEQB_EVENT_LAYOUT;
+    event.reason = "\"";
+    events_tell(NULL, &event);
+    assert_string_equal(log->line,
+                        "event=layout pool=main partition=2 backend=pg-a "
+                        "key=order counter=main/2/order reason=\"\\\"\"");
+}
+
 /* --- who listens --- */
 
 struct listener {
@@ -235,6 +255,7 @@ int main(void)
         cmocka_unit_test(every_kind_has_a_name_of_its_own),
         LOGGED(a_change_of_state_is_logged_by_the_state_it_leads_to),
         LOGGED(what_happened_to_a_counter_is_logged_by_its_kind),
+        LOGGED(a_reason_is_one_quoted_value_of_the_line),
         LOGGED(each_event_is_told_once_to_who_listens_now),
         cmocka_unit_test(who_listens_is_called_by_one_thread_at_a_time),
     };
