@@ -2,7 +2,6 @@
 /* The thread of an errand, and how the loop hears of its end. */
 #include "daemon/errand.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "daemon/reply.h"
 #include "daemon/server.h"
 #include "daemon/session.h"
+#include "daemon/signals.h"
 
 #define WORKERS_ROOM 1024 /* as many as a snowflake has by default */
 
@@ -71,21 +71,6 @@ static void *errand_run(void *argument)
     return NULL;
 }
 
-/* Signals are the loop's. */
-static bool errand_launch(struct errand *errand)
-{
-    sigset_t all;
-    sigset_t old;
-    bool is_launched;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    is_launched =
-        pthread_create(&errand->thread, NULL, errand_run, errand) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return is_launched;
-}
-
 bool errand_start(struct session *session, const struct errand_order *order)
 {
     struct server *server = session->server;
@@ -104,7 +89,8 @@ bool errand_start(struct session *session, const struct errand_order *order)
         errand->session = session;
         atomic_init(&errand->is_done, false);
     }
-    if (errand == NULL || !errand_launch(errand)) {
+    if (errand == NULL ||
+        !signals_thread(&errand->thread, errand_run, errand)) {
         reply_error(&session->out, "ERR", "out of memory");
         free(errand);
         return false;

@@ -194,13 +194,22 @@ static void server_stop(struct server *server)
     }
 }
 
-/* From now on signals act even if the loop does not turn. */
+/* From now on signals act even if the loop does not turn. They are blocked
+ * meanwhile: event_del leaves them with their default action, which would end
+ * a drain with what the broker holds unwritten. */
 static void server_take_signals(struct server *server, void (*handler)(int))
 {
+    sigset_t both;
+
+    sigemptyset(&both);
+    sigaddset(&both, SIGTERM);
+    sigaddset(&both, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &both, NULL);
     event_del(server->term);
     event_del(server->interrupt);
     signal(SIGTERM, handler);
     signal(SIGINT, handler);
+    pthread_sigmask(SIG_UNBLOCK, &both, NULL);
 }
 
 static void server_on_signal(evutil_socket_t fd, short events, void *context)
