@@ -13,7 +13,7 @@
 #include "daemon/session.h"
 
 #define INTEGER_DIGITS_MAX 20
-#define NAME_SHOWN_MAX     64 /* bytes of an unknown name in an error */
+#define WORD_SHOWN_MAX     64 /* bytes of a client's word in an error */
 
 /* The most frequent one first: the table is searched from its top. */
 static const struct command commands[] = {
@@ -21,7 +21,7 @@ static const struct command commands[] = {
     {"SEQ.NEXT", -2, true, "numbers", command_next,
      "Takes numbers: key [COUNT n] [SHARD s] [STAMP] [STR]"},
     {"INCRBY", 3, true, "numbers", command_incrby,
-     "Takes n contiguous numbers, answers the last"},
+     "Takes n contiguous numbers, 1 ... 2^memory_bits, answers the last"},
     {"SEQ.NUMBER", -2, true, "numbers", command_number,
      "Takes numbers as texts: key [COUNT n] [name value ...]"},
     {"SEQ.DECODE", -3, true, "numbers", command_decode,
@@ -111,6 +111,23 @@ const struct command *command_at(size_t i)
     return i < COMMAND_COUNT ? &commands[i] : NULL;
 }
 
+/* How much of a client's own word an error shows. */
+static int shown_length(struct resp_slice word)
+{
+    return (int)(word.length < WORD_SHOWN_MAX ? word.length : WORD_SHOWN_MAX);
+}
+
+bool command_integer(struct session *session, struct resp_slice word,
+                     long long *out)
+{
+    if (word_to_integer(word, out))
+        return true;
+    reply_error(&session->out, "ERR",
+                "value is not an integer or out of range: '%.*s'",
+                shown_length(word), word.data);
+    return false;
+}
+
 bool command_is_text(struct session *session,
                      const struct resp_request *request, size_t count,
                      bool *out)
@@ -134,8 +151,6 @@ static bool is_redis_name(struct resp_slice name)
 static enum command_outcome command_refuse(struct session *session,
                                            struct resp_slice name)
 {
-    size_t length = name.length < NAME_SHOWN_MAX ? name.length : NAME_SHOWN_MAX;
-
     /* A web page that makes a browser send commands inside a request: the
      * request itself ends the connection before them. */
     if (word_is(name, "POST") || word_is(name, "Host:")) {
@@ -148,8 +163,8 @@ static enum command_outcome command_refuse(struct session *session,
                     "seqbroker only hands out numbers: use INCR key or "
                     "SEQ.NEXT key");
     else
-        reply_error(&session->out, "ERR", "unknown command '%.*s'", (int)length,
-                    name.data);
+        reply_error(&session->out, "ERR", "unknown command '%.*s'",
+                    shown_length(name), name.data);
     return COMMAND_DONE;
 }
 

@@ -45,6 +45,10 @@ bool word_is(struct resp_slice word, const char *text);
 /* Parses a whole decimal integer; false if it is anything else. */
 bool word_to_integer(struct resp_slice word, long long *out);
 
+/* The same; false after answering the error, which has Redis's words. */
+bool command_integer(struct session *session, struct resp_slice word,
+                     long long *out);
+
 /* Reads what may stand behind the first `count` words: STR, and then `*out` is
  * true. False, after answering the error, if anything else does. */
 bool command_is_text(struct session *session,

@@ -224,11 +224,8 @@ static enum command_outcome advance_begin(struct session *session,
 
     if (lane == NULL)
         return COMMAND_DONE;
-    if (!word_to_integer(request->argv[2], &to)) {
-        reply_error(&session->out, "ERR",
-                    "value is not an integer or out of range");
+    if (!command_integer(session, request->argv[2], &to))
         return COMMAND_DONE;
-    }
     order.to = to;
     memcpy(order.key, lane->key, lane->key_length + 1);
     return errand_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;

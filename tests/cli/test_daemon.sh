@@ -45,9 +45,20 @@ last=$(cli INCRBY order 8)
 is "INCRBY answers the last of a contiguous run" \
     "$(cli SEQ.DECODE order "$last" | tail -1)" 7
 like "INCRBY says how many numbers are contiguous at most" \
-    "$(cli INCRBY order 9)" "ERR *1 ... 8*"
-like "INCRBY refuses none" "$(cli INCRBY order -1)" "ERR *1 ... 8*"
-like "INCRBY wants an integer" "$(cli INCRBY order x)" "ERR value is not*"
+    "$(cli INCRBY order 9)" "ERR *increment must be 1 ... 8 *, not 9*"
+for increment in 0 -1 9223372036854775807 -9223372036854775808; do
+    like "INCRBY refuses $increment and says what was asked" \
+        "$(cli INCRBY order "$increment")" \
+        "ERR *increment must be 1 ... 8 *, not $increment"
+done
+for increment in x 1x 1.5 +1 -- "" 9223372036854775808; do
+    like "INCRBY refuses '$increment', which is no integer" \
+        "$(cli INCRBY order "$increment")" \
+        "ERR value is not an integer or out of range: '$increment'*"
+done
+like "INCRBY quotes a long word in part" \
+    "$(cli INCRBY order "$(printf 'x%.0s' {1..1000})")" \
+    "ERR value is not an integer *: 'xxxxxxxx*x'*"
 like "SEQ.DECODE refuses what is no number" "$(cli SEQ.DECODE order 0)" "ERR *"
 is "SEQ.DECODE puts a number together again" "$(
     read -r -d '' counter partition bits memory < <(
@@ -308,7 +319,7 @@ ok "a key of the topology has numbers" is_number "$(cli INCR order)"
 like "a key that the topology does not know is refused" "$(cli INCR other)" \
     "UNKNOWNKEY *"
 like "INCRBY is bound by the memory bits" "$(cli INCRBY order 2)" \
-    "ERR *1 ... 1*"
+    "ERR *1 ... 1 *"
 daemon_stop
 
 test_waiting() {
