@@ -23,6 +23,7 @@ struct command {
     const char *name; /* upper case */
     int arity;        /* words, the name among them; negative: at least */
     bool takes_key;   /* as its second word */
+    const char *flag; /* as Redis names them: "write", ... */
     const char *group;
     enum command_outcome (*run)(struct session *session,
                                 const struct resp_request *request);

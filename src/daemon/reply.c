@@ -199,6 +199,11 @@ void reply_array(struct buffer *out, size_t count)
     reply_head(out, '*', (int64_t)count);
 }
 
+void reply_set(struct buffer *out, size_t count, bool is_resp3)
+{
+    reply_head(out, is_resp3 ? '~' : '*', (int64_t)count);
+}
+
 void reply_map(struct buffer *out, size_t count, bool is_resp3)
 {
     if (is_resp3)

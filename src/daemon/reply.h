@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The replies of the Redis protocol, appended to a buffer. RESP3 differs from
- * RESP2 only in maps and nulls here. Running out of memory shows in the
+ * RESP2 only in maps, sets and nulls here. Running out of memory shows in the
  * buffer's `is_broken`.
  */
 #pragma once
@@ -40,6 +40,9 @@ void reply_null(struct buffer *out, bool is_resp3);
 
 /* The head of an array of `count` replies. */
 void reply_array(struct buffer *out, size_t count);
+
+/* The head of a set of `count` replies; in RESP2 an array. */
+void reply_set(struct buffer *out, size_t count, bool is_resp3);
 
 /* The head of a map of `count` pairs; in RESP2 an array of twice as many. */
 void reply_map(struct buffer *out, size_t count, bool is_resp3);

@@ -86,7 +86,7 @@ is "CLIENT SETNAME is kept" \
 is "COMMAND COUNT counts what COMMAND LIST lists" "$(cli COMMAND COUNT)" \
     "$(cli COMMAND LIST | wc -l)"
 like "COMMAND DOCS has a summary" "$(cli COMMAND DOCS incr)" \
-    "INCR*summary*Takes one number*"
+    "incr*summary*Takes one number*"
 like "CONFIG GET answers what redis-benchmark asks" \
     "$(cli CONFIG GET appendonly)" "appendonly*no"
 is "CONFIG GET of anything else is empty" "$(cli CONFIG GET x | tr -d '\n')" ""
