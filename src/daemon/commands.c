@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of commands, and who looks a name up in it. The commands
  * themselves stand in numbers.c, texts.c, decode.c, parse.c, status.c,
- * workers.c, operate.c, greeting.c and manual.c. */
+ * workers.c, operate.c, greeting.c, client.c and manual.c. */
 #include "daemon/commands.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,16 @@ static const struct command commands[] = {
      "Moves a sequence beyond a number: key number"},
     {"INFO", -1, false, "readonly", "status", command_info,
      "The server as text: [section ...]"},
+    {"DBSIZE", 1, false, "readonly", "status", command_dbsize,
+     "How many sequences this broker knows"},
     {"PING", -1, false, "fast", "connection", command_ping,
      "Answers PONG or a word"},
     {"ECHO", 2, false, "fast", "connection", command_echo, "Answers a word"},
     {"HELLO", -1, false, "fast", "connection", command_hello,
      "Chooses the protocol: [2|3 [SETNAME name]]"},
     {"CLIENT", -2, false, "fast", "connection", command_client,
-     "ID, INFO, GETNAME, SETNAME name, SETINFO attribute value"},
+     "ID, INFO, LIST [TYPE type | ID id ...], GETNAME, SETNAME name, SETINFO "
+     "attribute value"},
     {"SELECT", 2, false, "fast", "connection", command_select,
      "Chooses the database, of which there is one: 0"},
     {"AUTH", -2, false, "fast", "connection", command_auth,
@@ -108,6 +112,15 @@ const struct command *command_find(struct resp_slice name)
         if (word_is(name, commands[i].name))
             return &commands[i];
     return NULL;
+}
+
+void command_name(const struct command *command, char out[COMMAND_NAME_SIZE])
+{
+    size_t length = 0;
+
+    for (; command->name[length] != '\0'; length++)
+        out[length] = (char)tolower((unsigned char)command->name[length]);
+    out[length] = '\0';
 }
 
 const struct command *command_at(size_t i)
@@ -180,6 +193,7 @@ enum command_outcome command_run(struct session *session,
 
     if (command == NULL)
         return command_refuse(session, request->argv[0]);
+    session->command = command;
     if (words == command->arity ||
         (command->arity < 0 && words >= -command->arity))
         return command->run(session, request);

@@ -19,6 +19,8 @@ enum command_outcome {
     COMMAND_YIELDS /* has used up its turn; to be executed again */
 };
 
+#define COMMAND_NAME_SIZE 32 /* bytes that hold the longest name */
+
 struct command {
     const char *name; /* upper case */
     int arity;        /* words, the name among them; negative: at least */
@@ -39,6 +41,9 @@ const struct command *command_find(struct resp_slice name);
 
 /* The i-th command, NULL past the last. */
 const struct command *command_at(size_t i);
+
+/* Writes a command's name in lower case, as Redis does. */
+void command_name(const struct command *command, char out[COMMAND_NAME_SIZE]);
 
 /* Whether a word is `text`, letter case aside. */
 bool word_is(struct resp_slice word, const char *text);
@@ -81,6 +86,8 @@ enum command_outcome command_status(struct session *session,
                                     const struct resp_request *request);
 enum command_outcome command_info(struct session *session,
                                   const struct resp_request *request);
+enum command_outcome command_dbsize(struct session *session,
+                                    const struct resp_request *request);
 struct seqb_broker;
 struct seqb_partition_status;
 /* Every partition, to be freed; NULL if memory is short. */
@@ -116,10 +123,14 @@ enum command_outcome command_auth(struct session *session,
                                   const struct resp_request *request);
 enum command_outcome command_select(struct session *session,
                                     const struct resp_request *request);
-enum command_outcome command_client(struct session *session,
-                                    const struct resp_request *request);
 enum command_outcome command_config(struct session *session,
                                     const struct resp_request *request);
+
+/* client.c */
+enum command_outcome command_client(struct session *session,
+                                    const struct resp_request *request);
+/* False after answering the error. */
+bool client_rename(struct session *session, struct resp_slice name);
 
 /* manual.c */
 enum command_outcome command_command(struct session *session,

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* COMMAND: tells clients the table of commands, as redis-cli and client
  * libraries ask for it. */
-#include <ctype.h>
 #include <string.h>
 
 #include "daemon/commands.h"
 #include "daemon/reply.h"
 #include "daemon/session.h"
-
-#define NAME_SIZE 32 /* bytes of the longest name */
 
 static size_t command_count(void)
 {
@@ -19,15 +16,12 @@ static size_t command_count(void)
     return count;
 }
 
-/* As Redis does, in lower case. */
-static void reply_name(struct buffer *out, const char *name)
+static void reply_name(struct buffer *out, const struct command *command)
 {
-    char text[NAME_SIZE];
-    size_t length = 0;
+    char name[COMMAND_NAME_SIZE];
 
-    for (; name[length] != '\0' && length < sizeof text; length++)
-        text[length] = (char)tolower((unsigned char)name[length]);
-    reply_bulk(out, text, length);
+    command_name(command, name);
+    reply_string(out, name);
 }
 
 static void reply_flags(struct buffer *out, const char *const *flags,
@@ -75,7 +69,7 @@ static void reply_command_info(struct buffer *out,
     const char *const flags[] = {command->flag, NULL};
 
     reply_array(out, 10);
-    reply_name(out, command->name);
+    reply_name(out, command);
     reply_integer(out, command->arity);
     reply_flags(out, flags, is_resp3);
     reply_integer(out, command->takes_key); /* first key, last key, step */
@@ -92,7 +86,7 @@ static void reply_command_info(struct buffer *out,
 static void reply_command_docs(struct buffer *out,
                                const struct command *command, bool is_resp3)
 {
-    reply_name(out, command->name);
+    reply_name(out, command);
     reply_map(out, 3, is_resp3);
     reply_field_string(out, "summary", command->summary);
     reply_field_string(out, "since", "0.1.0");
@@ -148,7 +142,7 @@ static void command_list_names(struct session *session)
 {
     reply_array(&session->out, command_count());
     for (size_t i = 0; command_at(i) != NULL; i++)
-        reply_name(&session->out, command_at(i)->name);
+        reply_name(&session->out, command_at(i));
 }
 
 enum command_outcome command_command(struct session *session,

@@ -36,6 +36,11 @@ void reply_numbers(struct buffer *out, const int64_t *values, size_t count,
 
 void reply_bulk(struct buffer *out, const char *data, size_t length);
 void reply_string(struct buffer *out, const char *text);
+
+/* A text for people: in RESP3 a verbatim string, in RESP2 a bulk string. */
+void reply_verbatim(struct buffer *out, const char *text, size_t length,
+                    bool is_resp3);
+
 void reply_null(struct buffer *out, bool is_resp3);
 
 /* The head of an array of `count` replies. */

@@ -182,6 +182,7 @@ static bool session_read(struct session *session)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     if (got == 0)
         session->has_input_ended = true;
+    session->heard_ms = server_now_ms();
     memcpy(input, buffer_content(&session->in), held);
     buffer_drop(&session->in, held);
     used = session_run(session, input, held + (size_t)got);
@@ -249,6 +250,7 @@ void session_open(struct server *server, int fd)
     session->fd = fd;
     session->id = ++server->connections_received;
     session->opened_ms = server_now_ms();
+    session->heard_ms = session->opened_ms;
     session->waiter.session = session;
     event_assign(&session->readable, server->base, fd, EV_READ | EV_PERSIST,
                  session_on_readable, session);

@@ -23,6 +23,7 @@
 #define SESSION_UNSENT_MAX 262144
 
 struct batch;
+struct command;
 struct errand;
 struct server;
 
@@ -49,7 +50,9 @@ struct session {
     struct batch *batch;   /* of the command under way, see batch.c; or NULL */
     struct errand *errand; /* the server's, if it is for this session */
     int64_t wait_until_ms; /* 0: the current command has not waited yet */
+    const struct command *command; /* that came last; NULL: none did */
     int64_t opened_ms;
+    int64_t heard_ms; /* when its last bytes came */
     int64_t id;
     int budget;   /* numbers and commands left in this turn of the loop */
     bool is_late; /* the current command's deadline has passed */

@@ -212,6 +212,21 @@ enum command_outcome command_status(struct session *session,
     return COMMAND_DONE;
 }
 
+enum command_outcome command_dbsize(struct session *session,
+                                    const struct resp_request *request)
+{
+    size_t count = 0;
+    struct seqb_error err;
+
+    (void)request;
+    if (seqb_sequences(session->server->broker, NULL, 0, &count, &err) ==
+        SEQB_OK)
+        reply_integer(&session->out, (int64_t)count);
+    else
+        reply_failure(&session->out, &err);
+    return COMMAND_DONE;
+}
+
 static void info_server(const struct server *server, struct buffer *text)
 {
     buffer_format(text,

@@ -83,6 +83,12 @@ like "SELECT 1 is not" "$(cli SELECT 1)" "ERR DB index*"
 is "CLIENT SETINFO is accepted" "$(cli CLIENT SETINFO LIB-NAME x)" OK
 is "CLIENT SETNAME is kept" \
     "$(ask 'CLIENT SETNAME me\r\nCLIENT GETNAME\r\nQUIT\r\n' | sed -n 3p)" me
+like "CLIENT LIST has the addresses of both ends" "$(cli CLIENT LIST)" \
+    "id=* addr=127.0.0.1:* laddr=127.0.0.1:$daemon_port * cmd=client *"
+like "CLIENT LIST names the unix socket" \
+    "$(redis-cli -s "$daemon_socket" CLIENT LIST)" \
+    "id=* addr=$daemon_socket:0 laddr=$daemon_socket:0 * flags=U *"
+is "DBSIZE counts the sequences" "$(cli DBSIZE)" 1
 is "COMMAND COUNT counts what COMMAND LIST lists" "$(cli COMMAND COUNT)" \
     "$(cli COMMAND LIST | wc -l)"
 like "COMMAND DOCS has a summary" "$(cli COMMAND DOCS incr)" \
@@ -299,6 +305,9 @@ if grep -q ' lo$' /proc/net/if_inet6 2>>"$work/trash"; then
     daemon_start main --listen '[::1]:0' --socket none || exit 1
     like "it listens on IPv6" "$(cat "$daemon_log")" \
         "*listen=\[::1\]:$daemon_port socket=none*"
+    like "CLIENT LIST has addresses of IPv6 in brackets" \
+        "$(redis-cli -h ::1 -p "$daemon_port" CLIENT LIST)" \
+        "* addr=\[::1\]:* laddr=\[::1\]:$daemon_port *"
     is "it serves on IPv6" "$(redis-cli -h ::1 -p "$daemon_port" PING)" PONG
     daemon_stop
 else

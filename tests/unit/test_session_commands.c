@@ -190,6 +190,7 @@ static void every_row_of_the_table_is_whole(void **state)
         bool is_known = false;
 
         assert_ptr_equal(command_find(name), command);
+        assert_true(strlen(command->name) < COMMAND_NAME_SIZE);
         assert_true(strlen(command->summary) > 0);
         assert_true(command->arity != 0);
         for (size_t j = 0; j < sizeof flags / sizeof flags[0]; j++)
