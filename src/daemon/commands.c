@@ -72,17 +72,29 @@ static const struct command commands[] = {
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
 /* What users of Redis will try, to be told what there is instead. */
-static const char *const redis_names[] = {
-    "APPEND",      "DECR",    "DECRBY",    "DEL",      "EVAL",    "EVALSHA",
-    "EXEC",        "EXISTS",  "EXPIRE",    "FLUSHALL", "FLUSHDB", "GET",
-    "GETDEL",      "GETEX",   "GETSET",    "HGET",     "HINCRBY", "HSET",
-    "INCRBYFLOAT", "KEYS",    "LPUSH",     "MGET",     "MSET",    "MULTI",
-    "PSETEX",      "PUBLISH", "RPUSH",     "SADD",     "SCAN",    "SET",
-    "SETEX",       "SETNX",   "SUBSCRIBE", "TTL",      "TYPE",    "UNLINK",
-    "WATCH",       "XADD",    "ZADD",      "ZINCRBY",
+static const char *const transaction_names[] = {"DISCARD", "EXEC",  "MULTI",
+                                                "UNWATCH", "WATCH", NULL};
+static const char *const decrement_names[] = {"DECR", "DECRBY", NULL};
+static const char *const other_names[] = {
+    "APPEND",   "DEL",     "EVAL",   "EVALSHA",     "EXISTS",    "EXPIRE",
+    "FLUSHALL", "FLUSHDB", "GET",    "GETDEL",      "GETEX",     "GETSET",
+    "HGET",     "HINCRBY", "HSET",   "INCRBYFLOAT", "KEYS",      "LPUSH",
+    "MGET",     "MSET",    "PSETEX", "PUBLISH",     "RPUSH",     "SADD",
+    "SCAN",     "SET",     "SETEX",  "SETNX",       "SUBSCRIBE", "TTL",
+    "TYPE",     "UNLINK",  "XADD",   "ZADD",        "ZINCRBY",   NULL,
 };
 
-#define REDIS_NAME_COUNT (sizeof redis_names / sizeof redis_names[0])
+static const struct {
+    const char *const *names;
+    const char *instead;
+} refusals[] = {
+    {transaction_names, "there is no MULTI: pipeline without it, in redis-py "
+                        "by pipeline(transaction=False)"},
+    {decrement_names, "numbers only go up: use INCR key, or INCRBY key n for "
+                      "n contiguous ones"},
+    {other_names, "seqbroker only hands out numbers: use INCR key or SEQ.NEXT "
+                  "key"},
+};
 
 bool word_is(struct resp_slice word, const char *text)
 {
@@ -157,17 +169,21 @@ bool command_is_text(struct session *session,
     return false;
 }
 
-static bool is_redis_name(struct resp_slice name)
+/* What is there instead of a command of Redis; NULL: it is none. */
+static const char *redis_instead(struct resp_slice name)
 {
-    for (size_t i = 0; i < REDIS_NAME_COUNT; i++)
-        if (word_is(name, redis_names[i]))
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+        for (size_t j = 0; refusals[i].names[j] != NULL; j++)
+            if (word_is(name, refusals[i].names[j]))
+                return refusals[i].instead;
+    return NULL;
 }
 
 static enum command_outcome command_refuse(struct session *session,
                                            struct resp_slice name)
 {
+    const char *instead = redis_instead(name);
+
     /* A web page that makes a browser send commands inside a request: the
      * request itself ends the connection before them. */
     if (word_is(name, "POST") || word_is(name, "Host:")) {
@@ -175,10 +191,8 @@ static enum command_outcome command_refuse(struct session *session,
         session->state = SESSION_CLOSING;
         return COMMAND_DONE;
     }
-    if (is_redis_name(name))
-        reply_error(&session->out, "ERR",
-                    "seqbroker only hands out numbers: use INCR key or "
-                    "SEQ.NEXT key");
+    if (instead != NULL)
+        reply_error(&session->out, "ERR", "%s", instead);
     else
         reply_error(&session->out, "ERR", "unknown command '%.*s'",
                     shown_length(name), name.data);

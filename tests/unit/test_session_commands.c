@@ -211,6 +211,42 @@ static void what_is_no_subcommand_is_refused(void **state)
                              "arguments: use COMMAND COUNT, LIST, ");
 }
 
+/* --- what Redis has and we do not --- */
+
+/* The error says what to do: clients show it, and no other. */
+static void transactions_are_refused_with_a_way_without(void **state)
+{
+    static const char *const lines[] = {"MULTI\r\n", "EXEC\r\n", "discard\r\n",
+                                        "WATCH a b\r\n", "UNWATCH\r\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        check(lines[i], "-ERR there is no MULTI: pipeline without it, in "
+                        "redis-py by pipeline(transaction=False)\r\n");
+}
+
+/* As redis-py's pipeline() sends it: each reply has its place. */
+static void a_pipeline_in_a_transaction_has_all_its_replies(void **state)
+{
+    char *refusal = answer("MULTI\r\n");
+    char text[512];
+
+    (void)state;
+    snprintf(text, sizeof text, "%s:%d\r\n:%d\r\n%s", refusal, STUB_FIRST,
+             STUB_FIRST + 1, refusal);
+    check("MULTI\r\nINCR a\r\nINCR a\r\nEXEC\r\n", text);
+    free(refusal);
+}
+
+static void other_commands_of_redis_are_told_what_there_is(void **state)
+{
+    (void)state;
+    check_head("DECR a\r\n", "-ERR numbers only go up: ");
+    check_head("DECRBY a 3\r\n", "-ERR numbers only go up: ");
+    check_head("GET a\r\n", "-ERR seqbroker only hands out numbers: ");
+    check_head("nosuch a\r\n", "-ERR unknown command 'nosuch'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +258,9 @@ int main(void)
         cmocka_unit_test(without_names_all_are_told),
         cmocka_unit_test(every_row_of_the_table_is_whole),
         cmocka_unit_test(what_is_no_subcommand_is_refused),
+        cmocka_unit_test(transactions_are_refused_with_a_way_without),
+        cmocka_unit_test(a_pipeline_in_a_transaction_has_all_its_replies),
+        cmocka_unit_test(other_commands_of_redis_are_told_what_there_is),
     };
 
     return cmocka_run_group_tests_name("session_commands", tests, NULL, NULL);
