@@ -7,9 +7,10 @@
 
 #include "daemon/address.h"
 #include "daemon/commands.h"
+#include "daemon/daemon.h"
 #include "daemon/reply.h"
-#include "daemon/server.h"
 #include "daemon/session.h"
+#include "daemon/words.h"
 
 /* Connections in one answer: the loop rests while it is written. */
 #define LISTED_MAX 1000
@@ -77,7 +78,7 @@ static void flags_print(const struct session *session, bool is_local,
 
 static void line_write(struct buffer *text, const struct session *session)
 {
-    const int64_t now_ms = server_now_ms();
+    const int64_t now_ms = daemon_now_ms();
     const struct buffer *in = &session->in;
     const struct buffer *out = &session->out;
     char command[COMMAND_NAME_SIZE] = "NULL";
@@ -98,7 +99,7 @@ static void line_write(struct buffer *text, const struct session *session)
         (long long)(now_ms - session->opened_ms) / 1000,
         (long long)(now_ms - session->heard_ms) / 1000, flags, in->length,
         in->capacity - in->length, out->capacity, out->capacity, out->length,
-        sizeof *session + in->capacity + out->capacity,
+        session->daemon->session_size + in->capacity + out->capacity,
         session->is_reading ? "r" : "", session->is_writing ? "w" : "", command,
         session->is_resp3 ? 3 : 2);
 }
@@ -182,24 +183,24 @@ static bool choice_parse(struct session *session,
 
 /* The first one to be listed: those that connected last are, if there are too
  * many. */
-static const struct session *list_begin(const struct server *server)
+static const struct session *list_begin(const struct daemon *daemon)
 {
-    const struct session *session = TAILQ_FIRST(&server->sessions);
+    const struct session *session = TAILQ_FIRST(&daemon->sessions);
 
-    for (int64_t left = server->session_count; left > LISTED_MAX; left--)
+    for (int64_t left = daemon->session_count; left > LISTED_MAX; left--)
         session = TAILQ_NEXT(session, entry);
     return session;
 }
 
 /* Each line says how many there are if that is more than are listed, in a field
  * that Redis has not and clients skip. */
-static void list_write(struct buffer *text, const struct server *server,
+static void list_write(struct buffer *text, const struct daemon *daemon,
                        const struct choice *choice)
 {
     const bool is_whole =
-        choice->is_by_id || server->session_count <= LISTED_MAX;
+        choice->is_by_id || daemon->session_count <= LISTED_MAX;
     const struct session *session =
-        is_whole ? TAILQ_FIRST(&server->sessions) : list_begin(server);
+        is_whole ? TAILQ_FIRST(&daemon->sessions) : list_begin(daemon);
 
     for (; session != NULL; session = TAILQ_NEXT(session, entry)) {
         if (!choice_has(choice, session->id))
@@ -207,7 +208,7 @@ static void list_write(struct buffer *text, const struct server *server,
         line_write(text, session);
         if (!is_whole)
             buffer_format(text, " total=%lld",
-                          (long long)server->session_count);
+                          (long long)daemon->session_count);
         buffer_append(text, "\n", 1);
     }
 }
@@ -220,7 +221,7 @@ static void reply_client_list(struct session *session,
 
     if (!choice_parse(session, request, &choice))
         return;
-    list_write(&text, session->server, &choice);
+    list_write(&text, session->daemon, &choice);
     if (text.is_broken)
         session->out.is_broken = true;
     reply_verbatim(&session->out, buffer_content(&text), text.length,

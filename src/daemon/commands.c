@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of commands, and who looks a name up in it. The commands
- * themselves stand in numbers.c, texts.c, decode.c, parse.c, status.c,
- * workers.c, operate.c, greeting.c, client.c and manual.c. */
+/* The table of commands, who looks a name up in it, and COMMAND, which tells
+ * it. The other commands stand in numbers.c, texts.c, decode.c, parse.c,
+ * status.c, workers.c, operate.c, greeting.c and client.c; they do not know of
+ * the table. */
 #include "daemon/commands.h"
-
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "daemon/reply.h"
 #include "daemon/session.h"
-
-#define INTEGER_DIGITS_MAX 20
-#define WORD_SHOWN_MAX     64 /* bytes of a client's word in an error */
+#include "daemon/words.h"
 
 /* The most frequent one first: the table is searched from its top. */
 static const struct command commands[] = {
@@ -96,28 +89,6 @@ static const struct {
                   "key"},
 };
 
-bool word_is(struct resp_slice word, const char *text)
-{
-    return word.length == strlen(text) &&
-           strncasecmp(word.data, text, word.length) == 0;
-}
-
-bool word_to_integer(struct resp_slice word, long long *out)
-{
-    char text[INTEGER_DIGITS_MAX + 1];
-    char *end = NULL;
-
-    if (word.length == 0 || word.length > INTEGER_DIGITS_MAX)
-        return false;
-    if (strchr("-0123456789", word.data[0]) == NULL)
-        return false;
-    memcpy(text, word.data, word.length);
-    text[word.length] = '\0';
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    return errno == 0 && end == text + word.length;
-}
-
 const struct command *command_find(struct resp_slice name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -126,47 +97,9 @@ const struct command *command_find(struct resp_slice name)
     return NULL;
 }
 
-void command_name(const struct command *command, char out[COMMAND_NAME_SIZE])
-{
-    size_t length = 0;
-
-    for (; command->name[length] != '\0'; length++)
-        out[length] = (char)tolower((unsigned char)command->name[length]);
-    out[length] = '\0';
-}
-
 const struct command *command_at(size_t i)
 {
     return i < COMMAND_COUNT ? &commands[i] : NULL;
-}
-
-/* How much of a client's own word an error shows. */
-static int shown_length(struct resp_slice word)
-{
-    return (int)(word.length < WORD_SHOWN_MAX ? word.length : WORD_SHOWN_MAX);
-}
-
-bool command_integer(struct session *session, struct resp_slice word,
-                     long long *out)
-{
-    if (word_to_integer(word, out))
-        return true;
-    reply_error(&session->out, "ERR",
-                "value is not an integer or out of range: '%.*s'",
-                shown_length(word), word.data);
-    return false;
-}
-
-bool command_is_text(struct session *session,
-                     const struct resp_request *request, size_t count,
-                     bool *out)
-{
-    *out = request->argc == count + 1 && word_is(request->argv[count], "STR");
-    if (*out || request->argc == count)
-        return true;
-    reply_error(&session->out, "ERR", "syntax error: %s",
-                command_find(request->argv[0])->summary);
-    return false;
 }
 
 /* What is there instead of a command of Redis; NULL: it is none. */
@@ -195,7 +128,7 @@ static enum command_outcome command_refuse(struct session *session,
         reply_error(&session->out, "ERR", "%s", instead);
     else
         reply_error(&session->out, "ERR", "unknown command '%.*s'",
-                    shown_length(name), name.data);
+                    word_shown(name), name.data);
     return COMMAND_DONE;
 }
 
@@ -213,5 +146,86 @@ enum command_outcome command_run(struct session *session,
         return command->run(session, request);
     reply_error(&session->out, "ERR", "wrong number of arguments for '%s': %s",
                 command->name, command->summary);
+    return COMMAND_DONE;
+}
+
+/* --- COMMAND: the table, told by itself --- */
+
+static void command_list_info(struct session *session)
+{
+    reply_array(&session->out, COMMAND_COUNT);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        reply_command_info(&session->out, &commands[i], session->is_resp3);
+}
+
+static void command_info_of(struct session *session,
+                            const struct resp_request *request)
+{
+    reply_array(&session->out, request->argc - 2);
+    for (size_t i = 2; i < request->argc; i++) {
+        const struct command *command = command_find(request->argv[i]);
+
+        if (command != NULL)
+            reply_command_info(&session->out, command, session->is_resp3);
+        else
+            reply_null(&session->out, session->is_resp3);
+    }
+}
+
+static void command_list_docs(struct session *session)
+{
+    reply_map(&session->out, COMMAND_COUNT, session->is_resp3);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        reply_command_docs(&session->out, &commands[i], session->is_resp3);
+}
+
+/* Names that are unknown are left out, as Redis does. */
+static void command_docs_of(struct session *session,
+                            const struct resp_request *request)
+{
+    size_t known = 0;
+
+    for (size_t i = 2; i < request->argc; i++)
+        known += command_find(request->argv[i]) != NULL;
+    reply_map(&session->out, known, session->is_resp3);
+    for (size_t i = 2; i < request->argc; i++) {
+        const struct command *command = command_find(request->argv[i]);
+
+        if (command != NULL)
+            reply_command_docs(&session->out, command, session->is_resp3);
+    }
+}
+
+static void command_list_names(struct session *session)
+{
+    reply_array(&session->out, COMMAND_COUNT);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        reply_command_name(&session->out, &commands[i]);
+}
+
+enum command_outcome command_command(struct session *session,
+                                     const struct resp_request *request)
+{
+    struct resp_slice what = {"INFO", 4};
+    const bool names_some = request->argc > 2;
+
+    if (request->argc > 1)
+        what = request->argv[1];
+    if (word_is(what, "COUNT") && !names_some)
+        reply_integer(&session->out, COMMAND_COUNT);
+    else if (word_is(what, "LIST") && !names_some)
+        command_list_names(session);
+    else if (word_is(what, "DOCS") && names_some)
+        command_docs_of(session, request);
+    else if (word_is(what, "DOCS"))
+        command_list_docs(session);
+    else if (word_is(what, "INFO") && names_some)
+        command_info_of(session, request);
+    else if (word_is(what, "INFO"))
+        command_list_info(session);
+    else
+        reply_error(&session->out, "ERR",
+                    "unknown subcommand or wrong number of arguments: use "
+                    "COMMAND COUNT, LIST, DOCS [name ...] or INFO [name ...]");
     return COMMAND_DONE;
 }

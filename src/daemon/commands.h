@@ -42,24 +42,9 @@ const struct command *command_find(struct resp_slice name);
 /* The i-th command, NULL past the last. */
 const struct command *command_at(size_t i);
 
-/* Writes a command's name in lower case, as Redis does. */
-void command_name(const struct command *command, char out[COMMAND_NAME_SIZE]);
-
-/* Whether a word is `text`, letter case aside. */
-bool word_is(struct resp_slice word, const char *text);
-
-/* Parses a whole decimal integer; false if it is anything else. */
-bool word_to_integer(struct resp_slice word, long long *out);
-
-/* The same; false after answering the error, which has Redis's words. */
-bool command_integer(struct session *session, struct resp_slice word,
-                     long long *out);
-
-/* Reads what may stand behind the first `count` words: STR, and then `*out` is
- * true. False, after answering the error, if anything else does. */
-bool command_is_text(struct session *session,
-                     const struct resp_request *request, size_t count,
-                     bool *out);
+/* COMMAND itself */
+enum command_outcome command_command(struct session *session,
+                                     const struct resp_request *request);
 
 /* numbers.c */
 enum command_outcome command_incr(struct session *session,
@@ -132,6 +117,11 @@ enum command_outcome command_client(struct session *session,
 /* False after answering the error. */
 bool client_rename(struct session *session, struct resp_slice name);
 
-/* manual.c */
-enum command_outcome command_command(struct session *session,
-                                     const struct resp_request *request);
+/* manual.c: what COMMAND tells of one row */
+void reply_command_name(struct buffer *out, const struct command *command);
+void reply_command_info(struct buffer *out, const struct command *command,
+                        bool is_resp3);
+void reply_command_docs(struct buffer *out, const struct command *command,
+                        bool is_resp3);
+/* Writes a command's name in lower case, as Redis does. */
+void command_name(const struct command *command, char out[COMMAND_NAME_SIZE]);

@@ -9,6 +9,7 @@
 #include "daemon/lane.h"
 #include "daemon/reply.h"
 #include "daemon/session.h"
+#include "daemon/words.h"
 
 #define TIME_SIZE 40
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/daemon.h"
 #include "daemon/reply.h"
-#include "daemon/server.h"
 #include "daemon/session.h"
 #include "daemon/signals.h"
 
@@ -55,7 +55,7 @@ static enum seqb_status errand_call(struct errand *errand)
     return SEQB_OK;
 }
 
-/* The release pairs with the acquire in errand_serve: who sees the mark sees
+/* The release pairs with the acquire in errand_poll: who sees the mark sees
  * what was answered. */
 static void *errand_run(void *argument)
 {
@@ -73,10 +73,10 @@ static void *errand_run(void *argument)
 
 bool errand_start(struct session *session, const struct errand_order *order)
 {
-    struct server *server = session->server;
+    struct daemon *daemon = session->daemon;
     struct errand *errand;
 
-    if (server->errand != NULL) {
+    if (daemon->errand != NULL) {
         reply_error(&session->out, "ERR",
                     "another command is waiting for the stores, try again");
         return false;
@@ -84,8 +84,8 @@ bool errand_start(struct session *session, const struct errand_order *order)
     errand = calloc(1, sizeof *errand);
     if (errand != NULL) {
         errand->order = *order;
-        errand->broker = server->broker;
-        errand->wake_fd = server->wake_fd;
+        errand->broker = daemon->broker;
+        errand->wake_fd = daemon->wake_fd;
         errand->session = session;
         atomic_init(&errand->is_done, false);
     }
@@ -95,32 +95,32 @@ bool errand_start(struct session *session, const struct errand_order *order)
         free(errand);
         return false;
     }
-    server->errand = errand;
+    daemon->errand = errand;
     session->errand = errand;
     return true;
 }
 
-void errand_serve(struct server *server)
+struct session *errand_poll(struct daemon *daemon)
 {
-    struct errand *errand = server->errand;
+    const struct errand *errand = daemon->errand;
 
     if (errand == NULL ||
         !atomic_load_explicit(&errand->is_done, memory_order_acquire))
-        return;
-    if (errand->session == NULL)
-        errand_end(server);
-    else
-        session_resume(errand->session);
+        return NULL;
+    if (errand->session != NULL)
+        return errand->session;
+    errand_end(daemon);
+    return NULL;
 }
 
-void errand_end(struct server *server)
+void errand_end(struct daemon *daemon)
 {
-    if (server->errand == NULL)
+    if (daemon->errand == NULL)
         return;
-    pthread_join(server->errand->thread, NULL);
-    if (server->errand->session != NULL)
-        server->errand->session->errand = NULL;
-    free(server->errand->workers);
-    free(server->errand);
-    server->errand = NULL;
+    pthread_join(daemon->errand->thread, NULL);
+    if (daemon->errand->session != NULL)
+        daemon->errand->session->errand = NULL;
+    free(daemon->errand->workers);
+    free(daemon->errand);
+    daemon->errand = NULL;
 }

@@ -9,8 +9,8 @@
 
 #include "daemon/commands.h"
 #include "daemon/reply.h"
-#include "daemon/server.h"
 #include "daemon/session.h"
+#include "daemon/words.h"
 
 #define PATTERN_SIZE 64
 

@@ -207,7 +207,7 @@ static int serve(const struct server_options *options)
     if (server_open(options, &server, &err) != SEQB_OK)
         return fail(&err);
     fprintf(stderr, "ready name=%s listen=%s socket=%s pid=%ld\n",
-            seqb_broker_name(server->broker),
+            seqb_broker_name(server->daemon.broker),
             options->listen == NULL ? "none" : server->tcp.name,
             options->socket_path == NULL ? "none" : options->socket_path,
             (long)getpid());

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* COMMAND: tells clients the table of commands, as redis-cli and client
- * libraries ask for it. */
+/* A row of the table of commands as COMMAND tells it to redis-cli and client
+ * libraries. Which rows is left to commands.c. */
+#include <ctype.h>
 #include <string.h>
 
 #include "daemon/commands.h"
 #include "daemon/reply.h"
-#include "daemon/session.h"
 
-static size_t command_count(void)
+void command_name(const struct command *command, char out[COMMAND_NAME_SIZE])
 {
-    size_t count = 0;
+    size_t length = 0;
 
-    while (command_at(count) != NULL)
-        count++;
-    return count;
+    for (; command->name[length] != '\0'; length++)
+        out[length] = (char)tolower((unsigned char)command->name[length]);
+    out[length] = '\0';
 }
 
-static void reply_name(struct buffer *out, const struct command *command)
+void reply_command_name(struct buffer *out, const struct command *command)
 {
     char name[COMMAND_NAME_SIZE];
 
@@ -63,13 +63,13 @@ static void reply_key_spec(struct buffer *out, bool is_write, bool is_resp3)
 
 /* The ten elements of Redis 7.0. There are no ACL categories, tips and
  * subcommands. */
-static void reply_command_info(struct buffer *out,
-                               const struct command *command, bool is_resp3)
+void reply_command_info(struct buffer *out, const struct command *command,
+                        bool is_resp3)
 {
     const char *const flags[] = {command->flag, NULL};
 
     reply_array(out, 10);
-    reply_name(out, command);
+    reply_command_name(out, command);
     reply_integer(out, command->arity);
     reply_flags(out, flags, is_resp3);
     reply_integer(out, command->takes_key); /* first key, last key, step */
@@ -83,91 +83,12 @@ static void reply_command_info(struct buffer *out,
     reply_array(out, 0);
 }
 
-static void reply_command_docs(struct buffer *out,
-                               const struct command *command, bool is_resp3)
+void reply_command_docs(struct buffer *out, const struct command *command,
+                        bool is_resp3)
 {
-    reply_name(out, command);
+    reply_command_name(out, command);
     reply_map(out, 3, is_resp3);
     reply_field_string(out, "summary", command->summary);
     reply_field_string(out, "since", "0.1.0");
     reply_field_string(out, "group", command->group);
-}
-
-static void command_list_info(struct session *session)
-{
-    reply_array(&session->out, command_count());
-    for (size_t i = 0; command_at(i) != NULL; i++)
-        reply_command_info(&session->out, command_at(i), session->is_resp3);
-}
-
-static void command_info_of(struct session *session,
-                            const struct resp_request *request)
-{
-    reply_array(&session->out, request->argc - 2);
-    for (size_t i = 2; i < request->argc; i++) {
-        const struct command *command = command_find(request->argv[i]);
-
-        if (command != NULL)
-            reply_command_info(&session->out, command, session->is_resp3);
-        else
-            reply_null(&session->out, session->is_resp3);
-    }
-}
-
-static void command_list_docs(struct session *session)
-{
-    reply_map(&session->out, command_count(), session->is_resp3);
-    for (size_t i = 0; command_at(i) != NULL; i++)
-        reply_command_docs(&session->out, command_at(i), session->is_resp3);
-}
-
-/* Names that are unknown are left out, as Redis does. */
-static void command_docs_of(struct session *session,
-                            const struct resp_request *request)
-{
-    size_t known = 0;
-
-    for (size_t i = 2; i < request->argc; i++)
-        known += command_find(request->argv[i]) != NULL;
-    reply_map(&session->out, known, session->is_resp3);
-    for (size_t i = 2; i < request->argc; i++) {
-        const struct command *command = command_find(request->argv[i]);
-
-        if (command != NULL)
-            reply_command_docs(&session->out, command, session->is_resp3);
-    }
-}
-
-static void command_list_names(struct session *session)
-{
-    reply_array(&session->out, command_count());
-    for (size_t i = 0; command_at(i) != NULL; i++)
-        reply_name(&session->out, command_at(i));
-}
-
-enum command_outcome command_command(struct session *session,
-                                     const struct resp_request *request)
-{
-    struct resp_slice what = {"INFO", 4};
-    const bool names_some = request->argc > 2;
-
-    if (request->argc > 1)
-        what = request->argv[1];
-    if (word_is(what, "COUNT") && !names_some)
-        reply_integer(&session->out, (int64_t)command_count());
-    else if (word_is(what, "LIST") && !names_some)
-        command_list_names(session);
-    else if (word_is(what, "DOCS") && names_some)
-        command_docs_of(session, request);
-    else if (word_is(what, "DOCS"))
-        command_list_docs(session);
-    else if (word_is(what, "INFO") && names_some)
-        command_info_of(session, request);
-    else if (word_is(what, "INFO"))
-        command_list_info(session);
-    else
-        reply_error(&session->out, "ERR",
-                    "unknown subcommand or wrong number of arguments: use "
-                    "COMMAND COUNT, LIST, DOCS [name ...] or INFO [name ...]");
-    return COMMAND_DONE;
 }

@@ -13,6 +13,7 @@
 #include "daemon/session.h"
 #include "daemon/wait.h"
 #include "daemon/wish.h"
+#include "daemon/words.h"
 
 #define REPEATS_MAX 1024 /* requests answered together with one before */
 

@@ -164,9 +164,9 @@ static void it_tells_of_the_connection_that_asks(void **state)
 
 static void its_age_and_its_rest_are_in_seconds(void **state)
 {
-    const int64_t then_ms = server_now_ms() - 90000;
+    const int64_t then_ms = daemon_now_ms() - 90000;
     struct fixture *fixture = *state;
-    struct session *session = TAILQ_FIRST(&fixture->server->sessions);
+    struct session *session = TAILQ_FIRST(&fixture->server->daemon.sessions);
     const char *line = NULL;
 
     session->opened_ms = then_ms;
