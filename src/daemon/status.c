@@ -69,7 +69,7 @@ static void reply_partition(struct buffer *out,
 {
     const bool is_clock_known = partition->clock_ms != INT64_MIN;
 
-    reply_map(out, 18 + (size_t)is_clock_known, is_resp3);
+    reply_map(out, 19 + (size_t)is_clock_known, is_resp3);
     reply_field_string(out, "pool", partition->pool);
     reply_field_integer(out, "partition", partition->partition);
     reply_field_string(out, "backend", partition->backend);
@@ -89,6 +89,7 @@ static void reply_partition(struct buffer *out,
     reply_field_integer(out, "errors", partition->errors);
     reply_field_integer(out, "slow", partition->slow);
     reply_field_integer(out, "ejections", partition->ejections);
+    reply_field_integer(out, "refused", partition->refused);
     if (is_clock_known)
         reply_field_integer(out, "clock_ms", partition->clock_ms);
 }

@@ -35,6 +35,12 @@ static enum seqb_status call_end(struct worker *worker, enum seqb_status status,
                      (int)worker->options->options.timeout_ms, why.text);
 }
 
+bool call_was_refused(enum seqb_status status)
+{
+    return status == SEQB_REFUSED || status == SEQB_CORRUPT ||
+           status_blame(status) != BLAME_BACKEND;
+}
+
 enum seqb_status call_reserve(struct worker *worker, size_t n,
                               struct seqb_error *err)
 {

@@ -29,3 +29,8 @@ enum seqb_status call_clock(struct worker *worker, int64_t *out_ms,
 enum seqb_status call_swap(struct worker *worker, const struct seqb_swap *swap,
                            char *standing, size_t size, struct seqb_error *err);
 void call_close(struct worker *worker);
+
+/* Of a raise, an install or a claim, which are for one counter: whether that
+ * one alone was refused, if it was not SEQB_OK, and the connection is fit for
+ * another call. */
+bool call_was_refused(enum seqb_status status);

@@ -15,6 +15,8 @@ const char *seqb_event_name(enum seqb_event_kind kind)
         [SEQB_EVENT_LAYOUT] = "layout",
         [SEQB_EVENT_FORECAST] = "forecast",
         [SEQB_EVENT_ADVANCED] = "advanced",
+        [SEQB_EVENT_COUNTER_REFUSED] = "counter_refused",
+        [SEQB_EVENT_COUNTER_RECOVERED] = "counter_recovered",
     };
 
     return (size_t)kind < sizeof names / sizeof names[0] ? names[kind]
@@ -48,8 +50,10 @@ static enum seqb_log_level event_level(const struct seqb_event *event)
     switch (event->kind) {
     case SEQB_EVENT_EXHAUSTED:
     case SEQB_EVENT_LAYOUT:
+    case SEQB_EVENT_COUNTER_REFUSED:
         return SEQB_LOG_ERROR;
     case SEQB_EVENT_ADVANCED:
+    case SEQB_EVENT_COUNTER_RECOVERED:
         return SEQB_LOG_INFO;
     case SEQB_EVENT_STATE:
         break;

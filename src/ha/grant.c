@@ -15,10 +15,23 @@
  * more if another broker was faster and used up what it had installed. */
 #define GRANT_ROUNDS 4
 
-void grant_answer(struct slot *slot, struct seqb_error *why)
+static void slot_answer(struct slot *slot, bool is_refused,
+                        struct seqb_error *why)
 {
+    slot->is_refused = is_refused;
     slot->why = why;
     slot->done(slot);
+}
+
+void grant_answer(struct slot *slot, struct seqb_error *why)
+{
+    slot_answer(slot, false, why);
+}
+
+/* The partition is well, and refuses this counter alone. */
+static void grant_refuse(struct slot *slot, struct seqb_error *why)
+{
+    slot_answer(slot, true, why);
 }
 
 static void answer_all(struct worker *worker, size_t n,
@@ -97,15 +110,15 @@ static size_t grant_admit(struct worker *worker, size_t n)
         if (!slot->is_ticket &&
             slot->admitted_on != (uint32_t)worker->connection)
             status = claim_sequence(worker, slot->counter, &err);
-        if (status != SEQB_OK && status != SEQB_LAYOUT) {
+        if (!call_was_refused(status)) {
             worker_fail(worker, &err, 0);
             answer_all(worker, left, &err);
             for (; i < n; i++)
                 grant_answer(worker->batch[i], &err);
             return 0;
         }
-        if (status == SEQB_LAYOUT) {
-            grant_answer(slot, &err);
+        if (status != SEQB_OK) {
+            grant_refuse(slot, &err);
             continue;
         }
         slot->admitted_on = (uint32_t)worker->connection;
@@ -214,6 +227,16 @@ static bool is_over(const struct worker *worker, const struct slot *slot)
                counter->terms->keep_ms / 2;
 }
 
+/* A call for one counter ended: if it failed, the store refuses that counter,
+ * or the connection is lost. */
+static void mend_end(struct worker *worker, struct slot *slot,
+                     enum seqb_status status, const struct seqb_error *err)
+{
+    slot->is_refused = call_was_refused(status);
+    if (!slot->is_refused)
+        worker_fail(worker, err, 0);
+}
+
 /* Raises and binds a direct counter whose store changed, or whose block lay
  * at or below the slot's floor. */
 static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
@@ -235,12 +258,14 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
     int64_t value;
     enum seqb_status status;
 
+    slot->is_refused = true;
     if (is_over(worker, slot))
         return error_set(err, SEQB_EXHAUSTED, "counter %s: the period is over",
                          reply->counter);
     status = call_raise(worker, &raise, &value, err);
     if (status == SEQB_OK)
         tell_raised(worker, slot, reply, value);
+    mend_end(worker, slot, status, err);
     return status;
 }
 
@@ -265,8 +290,10 @@ static enum seqb_status mend_drop(struct worker *worker, struct slot *slot,
     const struct seqb_raise raise = {
         .counter = reply->counter, .floor = slot->floor, .limit = INT64_MAX};
     int64_t window;
+    const enum seqb_status status = call_raise(worker, &raise, &window, err);
 
-    return call_raise(worker, &raise, &window, err);
+    mend_end(worker, slot, status, err);
+    return status;
 }
 
 /* Puts a fresh window into the cell. "Not above the one that stands" is
@@ -287,6 +314,7 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
         return status;
     /* I2: sent once. If it fails, the window is lost with it. */
     status = call_install(worker, &window, &standing, err);
+    mend_end(worker, slot, status, err);
     return status == SEQB_FENCED ? SEQB_OK : status;
 }
 
@@ -318,6 +346,11 @@ static void grant_accept(struct worker *worker, struct slot *slot,
     grant_answer(slot, NULL);
 }
 
+static enum seqb_status connection_lost(struct seqb_error *err)
+{
+    return error_set(err, SEQB_UNAVAILABLE, "the connection was lost");
+}
+
 static enum seqb_status grant_mend(struct worker *worker, struct slot *slot,
                                    enum fence_verdict verdict,
                                    const struct seqb_request *reply,
@@ -326,7 +359,7 @@ static enum seqb_status grant_mend(struct worker *worker, struct slot *slot,
     enum seqb_status status;
 
     if (worker->backend == NULL)
-        return error_set(err, SEQB_UNAVAILABLE, "the connection was lost");
+        return connection_lost(err);
     if (verdict == FENCE_WINDOW)
         status = mend_window(worker, slot, reply, err);
     else if (slot->is_windowed)
@@ -334,15 +367,11 @@ static enum seqb_status grant_mend(struct worker *worker, struct slot *slot,
     else
         status = mend_raise(worker, slot, reply, err);
     slot->was_raised |= verdict == FENCE_RAISE;
-    if (status == SEQB_OK)
-        return SEQB_AGAIN;
-    if (status_blame(status) == BLAME_BACKEND)
-        worker_fail(worker, err, 0);
-    return status;
+    return status == SEQB_OK ? SEQB_AGAIN : status;
 }
 
 /* Acts on one reply. SEQB_OK: answered; SEQB_AGAIN: mended, ask again; else
- * the slot fails with it. */
+ * the slot fails with it, alone if it `is_refused`. */
 static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
                                     const struct seqb_request *reply,
                                     struct seqb_error *err)
@@ -351,6 +380,7 @@ static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
     const enum fence_verdict verdict =
         fence_judge(guarantee, &slot->mark, slot->floor, reply);
 
+    slot->is_refused = false;
     if (reply->status == SEQB_OK &&
         !fence_is_sane(guarantee, slot_window_max(slot), reply)) {
         (void)error_set(err, SEQB_PROTOCOL,
@@ -378,6 +408,9 @@ static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
     case FENCE_WINDOW:
         return grant_mend(worker, slot, verdict, reply, err);
     default:
+        /* A call had no time for it; a local engine fences all at once. */
+        slot->is_refused =
+            reply->status != SEQB_AGAIN && reply->status != SEQB_FENCED;
         return error_copy(err, &reply->error);
     }
 }
@@ -396,7 +429,7 @@ static size_t grant_settle(struct worker *worker, size_t n)
         if (status == SEQB_AGAIN)
             worker->batch[left++] = slot;
         else if (status != SEQB_OK)
-            grant_answer(slot, &err);
+            slot_answer(slot, slot->is_refused, &err);
     }
     return left;
 }
@@ -409,6 +442,23 @@ static void grant_look(struct worker *worker)
     if (worker->backend != NULL && worker_clock_is_due(worker) &&
         worker_see_clock(worker, &err) != SEQB_OK)
         worker_fail(worker, &err, 0);
+}
+
+/* Those that are left: mended again and again, or never reached in time. */
+static void grant_give_up(struct worker *worker, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+        struct seqb_error err;
+
+        (void)error_set(&err, SEQB_FENCED,
+                        "no valid counter after %d rounds: other brokers or "
+                        "the store's loss were faster",
+                        GRANT_ROUNDS);
+        if (worker->backend == NULL)
+            (void)connection_lost(&err);
+        slot_answer(slot, slot->is_refused && worker->backend != NULL, &err);
+    }
 }
 
 void grant_run(struct worker *worker, size_t n)
@@ -442,9 +492,5 @@ void grant_run(struct worker *worker, size_t n)
         if (n > 0 && worker->backend == NULL)
             break;
     }
-    (void)error_set(&err, SEQB_UNAVAILABLE,
-                    "no valid counter after %d rounds: other brokers or "
-                    "the store's loss were faster",
-                    GRANT_ROUNDS);
-    answer_all(worker, n, &err);
+    grant_give_up(worker, n);
 }

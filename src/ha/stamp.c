@@ -5,7 +5,7 @@
 
 #include "ha/ha.h"
 #include "ha/sample.h"
-#include "ha/state.h"
+#include "ha/slot.h"
 #include "ha/window.h"
 
 void ha_counter_agree(struct ha_counter *counter, const struct ha_terms *terms)
@@ -24,19 +24,6 @@ static bool is_idle(struct ha_counter *counter)
             return false;
     }
     return counter->advancing == 0;
-}
-
-/* What was compared in its store, and who it is, stays. */
-static void slot_renew(struct slot *slot)
-{
-    free(slot->reason);
-    slot->reason = NULL;
-    slot->mark = FENCE_NOTHING;
-    slot->floor = 0;
-    slot->closed = SEQB_OK;
-    slot->last = 0;
-    slot->at_ms = 0;
-    window_renew(slot);
 }
 
 static void counter_renew(struct ha_counter *counter)

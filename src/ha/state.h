@@ -20,6 +20,7 @@
 #include "ha/ha.h"
 #include "ha/layout.h"
 #include "ha/pool.h"
+#include "ha/refusal.h"
 #include "ha/server.h"
 #include "ha/watchdog.h"
 #include "period/period.h"
@@ -71,13 +72,13 @@ struct slot {
     /* The worker's own. */
     struct fence_mark mark;
     uint32_t admitted_on; /* the connection on which the claim was compared */
+    bool is_refused;      /* `why` is of this counter alone */
 
     /* Guarded by the pool's lock; not used for a lease. */
-    enum seqb_status closed; /* EXHAUSTED or LAYOUT: never ask again */
-    int64_t last;            /* the highest value granted; 0: none yet */
+    int64_t last;  /* the highest value granted; 0: none yet */
     int64_t at_ms; /* busy: when it was asked; else: not to be asked before, as
-                      this counter alone has failed */
-    char *reason;  /* of closed or rest; NULL: none */
+                      this counter has failed; INT64_MAX: never again */
+    struct refusal *refusal; /* NULL: nothing has failed since it was granted */
 
     int16_t partition; /* constant, as the next three */
     bool is_windowed;
@@ -94,10 +95,6 @@ static inline enum seqb_guarantee slot_class(const struct slot *slot)
         return SEQB_LOCAL;
     return slot->is_windowed ? SEQB_WINDOWED : SEQB_DIRECT;
 }
-
-/* With the pool's lock held: the slot is to be asked for `want` values, near
- * the level of its class. */
-void slot_ask(struct slot *slot, int64_t want, int64_t now_ms);
 
 struct ha_counter {
     struct ha_pool *pool;
@@ -130,6 +127,7 @@ struct ha_pool {
     pthread_cond_t answered; /* a slot of a counter that is being advanced */
     struct pool pool;
     struct ha_counter *recent; /* the last one asked: probes reserve for it */
+    struct refusals refusals[HA_PARTITIONS_MAX]; /* by partition */
     /* Written once, before any worker is asked to verify; then constant. */
     char layout[SEQB_CLAIM_SIZE];
     char store_ids[POOL_MEMBERS_MAX][LAYOUT_STORE_SIZE];

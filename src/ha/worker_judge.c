@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The call under way, as others see it while it hangs. */
+#include "ha/slot.h"
 #include "ha/worker.h"
-
 #include "platform/text.h"
 
 void worker_call_begins(struct worker *worker, int64_t now_ms)
@@ -14,6 +14,30 @@ void worker_call_begins(struct worker *worker, int64_t now_ms)
 void worker_call_ends(struct worker *worker)
 {
     atomic_store_explicit(&worker->call_ms, -1, memory_order_relaxed);
+}
+
+/* Has what the partition refuses tried again when it is time to. Returns when
+ * to look again. */
+static int64_t duty_retry(struct worker *worker, const struct worker_duty *duty,
+                          int64_t now_ms)
+{
+    struct ha_pool *pool = duty->pool;
+    int64_t next_ms = INT64_MAX;
+    struct slot *slot = NULL;
+
+    if (duty->member >= pool->pool.partitions)
+        return next_ms;
+    pthread_mutex_lock(&pool->lock);
+    slot = slot_retry(pool, duty->member, now_ms, &next_ms);
+    pthread_mutex_unlock(&pool->lock);
+    if (slot != NULL)
+        (void)worker_post(worker, &slot->job);
+    return next_ms;
+}
+
+static int64_t min_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 int64_t worker_judge(struct worker *worker, int64_t now_ms)
@@ -37,8 +61,8 @@ int64_t worker_judge(struct worker *worker, int64_t now_ms)
                         pool->pool.member[duty->member].reason);
         pthread_mutex_unlock(&pool->lock);
         worker_tell(worker, duty, change, reason);
-        if (next_ms < soonest_ms)
-            soonest_ms = next_ms;
+        soonest_ms = min_of(soonest_ms, next_ms);
+        soonest_ms = min_of(soonest_ms, duty_retry(worker, duty, now_ms));
     }
     return soonest_ms;
 }
