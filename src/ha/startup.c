@@ -175,6 +175,7 @@ static void pool_step(struct ha_pool *pool,
         startup_wait(pool->workers[i], until_ms);
 }
 
+/* While nobody knows the pool, it is not known either whether it is new. */
 static enum seqb_status first_start_fails(const struct ha_pool *pool,
                                           const struct worker *worker,
                                           struct seqb_error *err)
@@ -191,8 +192,9 @@ static enum seqb_status first_start_fails(const struct ha_pool *pool,
     if (status_blame(status) == BLAME_BACKEND && status != SEQB_CORRUPT)
         status = SEQB_UNAVAILABLE;
     return error_set(err, status,
-                     "pool %s: the first start needs every direct backend, "
-                     "and %s fails: %s",
+                     "pool %s: no backend that answers knows the pool; if it "
+                     "is new, the first start needs every direct backend, and "
+                     "%s fails: %s",
                      pool->options->name, worker->options->options.name,
                      startup->error.text);
 }
@@ -232,11 +234,37 @@ static enum seqb_status check_places(const struct ha_pool *pool,
     return status;
 }
 
+/* An option that is wrong was found by looking already: no store is to be made
+ * before it is put right. */
+static enum seqb_status check_options(const struct ha_pool *pool,
+                                      const struct layout_stores *stores,
+                                      struct seqb_error *err)
+{
+    for (int32_t i = 0; i < stores->count; i++) {
+        const struct layout_store *store = &stores->stores[i];
+        const struct worker_startup *startup = &pool->workers[i]->startup;
+
+        if (store->is_windowed || store->is_reached || startup->is_abandoned ||
+            status_blame(startup->error.status) != BLAME_CALLER)
+            continue;
+        return error_set(err, startup->error.status,
+                         "pool %s: backend %s cannot be used as it is "
+                         "configured: %s",
+                         pool->options->name, store->backend,
+                         startup->error.text);
+    }
+    return SEQB_OK;
+}
+
 /* Nobody has claimed the pool: makes the stores and gives them ids. */
 static enum seqb_status first_start(struct ha_pool *pool,
                                     struct layout_stores *stores,
                                     int32_t timeout_ms, struct seqb_error *err)
 {
+    const enum seqb_status status = check_options(pool, stores, err);
+
+    if (status != SEQB_OK)
+        return status;
     if (pool->options->generation > 1)
         return layout_not_migrated(pool->options, err);
     if (check_places(pool, stores, err) != SEQB_OK)
