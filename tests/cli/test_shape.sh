@@ -53,6 +53,16 @@ finds "no include reaches past a front header" "only its front header" \
     src/queue/a.c 'int a;' '#include "ha/pool.h"'
 accepts "the front header below may be included" \
     src/queue/a.c '#include "ha/ha.h"' '#include "backends/backends.h"'
+accepts "a folder within a folder includes what encloses it" \
+    src/backends/mysql/autoinc/a.c '#include "backends/mysql/autoinc/ids.h"' \
+    '#include "backends/mysql/link.h"' '#include "backends/requests.h"'
+accepts "of a folder beside its own a file includes the front header" \
+    src/backends/mysql/a.c '#include "backends/sql/sql.h"'
+finds "and nothing else of it" "only its front header" \
+    src/backends/mysql/a.c '#include "backends/sql/row.h"'
+finds "a folder includes only the front header of one within it" \
+    "only its front header" \
+    src/backends/mysql/a.c '#include "backends/mysql/autoinc/ids.h"'
 accepts "any header of platform and of its own folder may be included" \
     src/queue/a.c '#include "platform/text.h"' '#include "queue/ring.h"'
 finds "platform includes nothing above it" "may not include" \
@@ -79,9 +89,11 @@ while read -r header bad good; do
     accepts "$header is at home in $good" "$good" "#include <$header>"
 done <<'END'
 libconfig.h src/api/a.c src/config/a.c
-hiredis/hiredis.h src/ha/a.c src/backends/redis_link.h
-hiredis/hiredis.h src/backends/sqlite.c src/ctl/client.c
-sqlite3.h src/backends/redis.c src/backends/sqlite.c
+hiredis/hiredis.h src/ha/a.c src/backends/redis/link.h
+hiredis/hiredis.h src/backends/sqlite/sqlite.c src/ctl/client.c
+mysql.h src/backends/sql/a.c src/backends/mysql/autoinc/a.c
+libpq-fe.h src/backends/sql/a.c src/backends/postgres/a.c
+sqlite3.h src/backends/redis/redis.c src/backends/sqlite/sqlite.c
 sodium.h src/number/template.c src/number/shuffle.c
 event2/event.h src/ctl/a.c src/daemon/a.c
 libsmartcols/libsmartcols.h src/daemon/a.c src/ctl/a.c

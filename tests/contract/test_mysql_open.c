@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/mysql_errors.h"
+#include "backends/mysql/errors.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "backends/postgres_session.h"
+#include "backends/postgres/session.h"
 #include "contract/period_race.h"
 #include "platform/clock.h"
 #include "platform/text.h"

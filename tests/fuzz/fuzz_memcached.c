@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/memcached_cell.h"
-#include "backends/memcached_reply.h"
+#include "backends/memcached/cell.h"
+#include "backends/memcached/reply.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two servers of window.pml: what src/backends/redis.lua does in one step,
+ * The two servers of window.pml: what src/backends/redis/redis.lua does in one step,
  * and what becomes of a server and its data. Who asks, and when what happens,
  * is in window.pml.
  */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "backends/snowflake_time.h"
+#include "backends/snowflake/time.h"
 #include "ha/lease.h"
 
 #define BROKERS  4

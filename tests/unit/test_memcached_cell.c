@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "backends/memcached_cell.h"
-#include "backends/memcached_key.h"
+#include "backends/memcached/cell.h"
+#include "backends/memcached/key.h"
 #include "platform/text.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "backends/memcached_reply.h"
+#include "backends/memcached/reply.h"
 #include "platform/text.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "backends/mysql_names.h"
+#include "backends/mysql/autoinc/names.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define USUAL    "%s_code_%d"

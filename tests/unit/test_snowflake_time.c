@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "backends/snowflake_time.h"
+#include "backends/snowflake/time.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 

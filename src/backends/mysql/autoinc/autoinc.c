@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mysql-autoinc engine: direct counters, each an AUTO_INCREMENT in a table
+ * of its own where one row stands for one id, and a row in seqb_counters that
+ * holds the highest id ever acknowledged and the origin. The connection is in
+ * link.c, making and checking tables in tables.c, making ids in
+ * ids.c, raising in raise.c.
+ */
+#include "backends/backends.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/mysql/autoinc/ids.h"
+#include "backends/mysql/autoinc/raise.h"
+#include "backends/mysql/autoinc/tables.h"
+#include "backends/mysql/claim.h"
+#include "backends/mysql/link.h"
+#include "backends/sql/sql.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+/* So many rows are made in one transaction, and for one request: some 30 us
+ * each. And so many counters are served in one: some 100 us each. */
+#define CALL_ROWS     1024
+#define REQUEST_ROWS  256
+#define CALL_COUNTERS 256
+
+/* After so many rows of a table at most so many old ones are purged. */
+#define PURGE_EVERY 1024
+#define PURGE_ROWS  2048
+
+struct autoinc {
+    struct seqb_backend base;
+    struct mysql_link link;
+    struct mysql_tables tables;
+    int64_t increment; /* ids of a table differ by a multiple of it */
+    int64_t keep_rows; /* 0: all */
+};
+
+/* --- open and close --- */
+
+static void autoinc_close(struct seqb_backend *backend)
+{
+    struct autoinc *autoinc = (struct autoinc *)backend;
+
+    if (autoinc == NULL)
+        return;
+    mysql_tables_fini(&autoinc->tables);
+    mysql_link_close(&autoinc->link);
+    free(autoinc);
+}
+
+/* Before these versions the next id was kept in memory alone, and began after
+ * a restart at the highest one in the table. */
+static enum seqb_status version_check(const struct mysql_link *link,
+                                      struct seqb_error *err)
+{
+    const int64_t least = link->is_mariadb ? 100204 : 80000;
+
+    if (link->version >= least)
+        return SEQB_OK;
+    return error_set(err, SEQB_UNSAFE,
+                     "%s: forgets the next id of a table when it restarts: "
+                     "use %s or later, or engine mysql-row",
+                     link->where,
+                     link->is_mariadb ? "MariaDB 10.2.4" : "MySQL 8.0");
+}
+
+static enum seqb_status session_read(struct autoinc *autoinc,
+                                     struct seqb_error *err)
+{
+    struct mysql_link *link = &autoinc->link;
+    enum seqb_status status;
+    const char *origin;
+
+    mysql_link_add(link, "SELECT " MYSQL_STORE_SQL
+                         ", @@SESSION.auto_increment_increment");
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) ||
+        !mysql_link_int64(link, 1, &autoinc->increment) ||
+        autoinc->increment < 1)
+        return mysql_link_distrust(link, "its origin", err);
+    origin = mysql_link_text(link, 0);
+    if (origin == NULL ||
+        !text_copy(autoinc->base.origin, sizeof autoinc->base.origin, origin))
+        return mysql_link_distrust(link, "its origin", err);
+    return SEQB_OK;
+}
+
+static enum seqb_status
+autoinc_connect(struct autoinc *autoinc,
+                const struct seqb_backend_options *options,
+                struct seqb_error *err)
+{
+    struct mysql_link *link = &autoinc->link;
+    enum seqb_status status = mysql_link_open(link, options, err);
+
+    if (status == SEQB_OK)
+        status = mysql_server_check(link, options, &autoinc->base, err);
+    if (status == SEQB_OK)
+        status = version_check(link, err);
+    if (status == SEQB_OK)
+        status = mysql_claim_open(link, options->create, err);
+    return status == SEQB_OK ? session_read(autoinc, err) : status;
+}
+
+static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
+                                     struct seqb_backend **out,
+                                     struct seqb_error *err)
+{
+    struct autoinc *autoinc = calloc(1, sizeof *autoinc);
+    enum seqb_status status;
+
+    if (autoinc == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "mysql-autoinc %s: out of memory",
+                         options->name);
+    autoinc->base.ops = &backend_mysql_autoinc;
+    autoinc->base.fd = -1;
+    autoinc->keep_rows = options->keep_rows;
+    mysql_tables_init(&autoinc->tables, &autoinc->link, options);
+    if (mysql_format_is_valid(autoinc->tables.format))
+        status = autoinc_connect(autoinc, options, err);
+    else
+        status = error_set(err, SEQB_INVALID,
+                           "mysql-autoinc %s: table_format '%s' needs %%s and "
+                           "%%d once each, and beside them only letters, "
+                           "digits, _, $ and -",
+                           options->name, autoinc->tables.format);
+    if (status != SEQB_OK) {
+        autoinc_close(&autoinc->base);
+        return status;
+    }
+    *out = &autoinc->base;
+    return SEQB_OK;
+}
+
+static enum seqb_status autoinc_swap(struct seqb_backend *backend,
+                                     const struct seqb_swap *swap,
+                                     char *standing, size_t size,
+                                     struct seqb_error *err)
+{
+    struct mysql_link *link = &((struct autoinc *)backend)->link;
+
+    return mysql_swap(link, swap, standing, size, err);
+}
+
+static enum seqb_status autoinc_clock(struct seqb_backend *backend,
+                                      int64_t *out_ms, struct seqb_error *err)
+{
+    struct mysql_link *link = &((struct autoinc *)backend)->link;
+
+    return mysql_server_clock(link, out_ms, err);
+}
+
+static enum seqb_status autoinc_claim(struct seqb_backend *backend,
+                                      const char *name, const char *text,
+                                      char *standing, size_t size,
+                                      struct seqb_error *err)
+{
+    struct mysql_link *link = &((struct autoinc *)backend)->link;
+    const enum seqb_status status = mysql_link_begin(link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    return mysql_claim(link, name, text, standing, size, err);
+}
+
+/* --- reserve --- */
+
+/* What remains when half of the call's time is over is for the next one. */
+static bool call_is_late(const struct mysql_link *link)
+{
+    return clock_now_ms() >= link->deadline_ms - link->timeout_ms / 2;
+}
+
+static void request_put_off(const struct mysql_link *link,
+                            struct seqb_request *request)
+{
+    request->status =
+        error_set(&request->error, SEQB_AGAIN,
+                  "%s: counter %s: no time was left for it in this call",
+                  link->where, request->counter);
+}
+
+/* A table for each counter of a period would be one a day, or a second. */
+static enum seqb_status period_refuse(const struct mysql_link *link,
+                                      const char *counter,
+                                      struct seqb_error *err)
+{
+    return error_set(err, SEQB_INVALID,
+                     "%s: counter %s: mysql-autoinc cannot count periods, nor "
+                     "lease their windows: a table each; use mysql-row",
+                     link->where, counter);
+}
+
+/* Looks at the tables that were not looked at yet, at one at least; requests
+ * that remain are answered. */
+static enum seqb_status parts_prepare(struct autoinc *autoinc,
+                                      struct seqb_request *requests, size_t n,
+                                      struct seqb_error *err)
+{
+    const struct mysql_link *link = &autoinc->link;
+    bool is_first = true;
+
+    for (size_t i = 0; i < n; i++) {
+        struct seqb_request *request = &requests[i];
+
+        request->status = SEQB_OK;
+        request->window = SEQB_NO_WINDOW;
+        if (request->begins_ms != 0) {
+            request->status =
+                period_refuse(link, request->counter, &request->error);
+            continue;
+        }
+        if (mysql_tables_find(&autoinc->tables, request->counter) != NULL)
+            continue;
+        if (is_first || !call_is_late(link))
+            request->status = mysql_tables_prepare(
+                &autoinc->tables, request->counter, true, &request->error);
+        else
+            request_put_off(link, request);
+        is_first = false;
+        if (request->status != SEQB_OK && link->handle == NULL)
+            return error_copy(err, &request->error);
+    }
+    return SEQB_OK;
+}
+
+static int part_compare(const void *a, const void *b)
+{
+    return strcmp(((const struct mysql_part *)a)->table->counter,
+                  ((const struct mysql_part *)b)->table->counter);
+}
+
+/* The parts of the requests whose tables are ready; how many. */
+static size_t parts_fill(const struct autoinc *autoinc,
+                         struct seqb_request *requests, size_t n,
+                         struct mysql_part *parts)
+{
+    const int64_t share = CALL_ROWS / (int64_t)n;
+    int64_t most = share < REQUEST_ROWS ? share : REQUEST_ROWS;
+    size_t count = 0;
+
+    /* Ids that are apart are no block: more than one would be wasted. */
+    if (autoinc->increment > 1 || most < 1)
+        most = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (requests[i].status != SEQB_OK)
+            continue;
+        parts[count].request = &requests[i];
+        parts[count].table =
+            mysql_tables_find(&autoinc->tables, requests[i].counter);
+        parts[count++].rows = requests[i].want < most ? requests[i].want : most;
+    }
+    if (count > 1)
+        qsort(parts, count, sizeof *parts, part_compare);
+    return count;
+}
+
+/* A part that the server refuses is left out, and the others, for which
+ * nothing was done either, go on without it. */
+static enum seqb_status parts_serve(struct autoinc *autoinc,
+                                    struct mysql_part *parts, size_t *n,
+                                    struct seqb_error *err)
+{
+    while (*n > 0) {
+        size_t refused;
+        const enum seqb_status status = mysql_ids_make(
+            &autoinc->link, autoinc->base.origin, parts, *n, &refused, err);
+
+        if (refused == *n)
+            return status;
+        mysql_tables_forget(&autoinc->tables, parts[refused].table->counter);
+        --*n;
+        memmove(&parts[refused], &parts[refused + 1],
+                (*n - refused) * sizeof *parts);
+    }
+    return SEQB_OK;
+}
+
+/* At most one table at a time. A failure is nobody's loss: the ids are
+ * committed, and the connection, if it was lost, is missed by the next call. */
+static void parts_purge(struct autoinc *autoinc, struct mysql_part *parts,
+                        size_t n)
+{
+    struct mysql_link *link = &autoinc->link;
+    const int64_t keep_rows = autoinc->keep_rows;
+    size_t at = n;
+
+    for (size_t i = 0; i < n; i++) {
+        parts[i].table->unpurged += parts[i].made;
+        if (parts[i].table->unpurged >= PURGE_EVERY)
+            at = i;
+    }
+    if (at == n || keep_rows < 1 || keep_rows > INT64_MAX / autoinc->increment)
+        return;
+    parts[at].table->unpurged = 0;
+    mysql_link_add(
+        link, "DELETE FROM `%s` WHERE id <= %" PRId64 " ORDER BY id LIMIT %d",
+        parts[at].table->name,
+        parts[at].ids.first - keep_rows * autoinc->increment, PURGE_ROWS);
+    (void)mysql_link_run(link, SEQB_UNREACHABLE, NULL);
+}
+
+/* Serves so many requests as fit one transaction. */
+static enum seqb_status requests_serve(struct autoinc *autoinc,
+                                       struct seqb_request *requests, size_t n,
+                                       struct mysql_part *parts,
+                                       struct seqb_error *err)
+{
+    enum seqb_status status = parts_prepare(autoinc, requests, n, err);
+    size_t count;
+
+    if (status != SEQB_OK)
+        return status;
+    count = parts_fill(autoinc, requests, n, parts);
+    status = parts_serve(autoinc, parts, &count, err);
+    if (status != SEQB_OK)
+        return status;
+    parts_purge(autoinc, parts, count);
+    for (size_t i = 0; i < count; i++) {
+        mysql_ids_answer(&autoinc->link, &parts[i]);
+        if (parts[i].state == PART_ABSENT) /* it may begin next time */
+            mysql_tables_forget(&autoinc->tables, parts[i].table->counter);
+    }
+    return SEQB_OK;
+}
+
+/* One transaction as a rule; `*answered` of them are when it fails. */
+static enum seqb_status autoinc_serve(struct autoinc *autoinc,
+                                      struct seqb_request *requests, size_t n,
+                                      size_t *answered, struct seqb_error *err)
+{
+    struct mysql_part parts[CALL_COUNTERS];
+    enum seqb_status status = mysql_link_begin(&autoinc->link, err);
+
+    for (*answered = 0; status == SEQB_OK && *answered < n;) {
+        const size_t left = n - *answered;
+        const size_t some = left < CALL_COUNTERS ? left : CALL_COUNTERS;
+
+        if (*answered > 0 && call_is_late(&autoinc->link)) {
+            request_put_off(&autoinc->link, &requests[(*answered)++]);
+            continue;
+        }
+        status =
+            requests_serve(autoinc, &requests[*answered], some, parts, err);
+        if (status == SEQB_OK)
+            *answered += some;
+    }
+    return status;
+}
+
+static enum seqb_status autoinc_reserve(struct seqb_backend *backend,
+                                        struct seqb_request *requests, size_t n,
+                                        struct seqb_error *err)
+{
+    struct autoinc *autoinc = (struct autoinc *)backend;
+    struct seqb_error why;
+    size_t answered;
+    const enum seqb_status status =
+        autoinc_serve(autoinc, requests, n, &answered, &why);
+
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    for (size_t i = answered; i < n; i++)
+        requests[i].status = error_copy(&requests[i].error, &why);
+    mysql_link_close(&autoinc->link);
+    return error_copy(err, &why);
+}
+
+/* --- raise --- */
+
+static enum seqb_status autoinc_raise(struct seqb_backend *backend,
+                                      const struct seqb_raise *raise,
+                                      int64_t *out, struct seqb_error *err)
+{
+    struct autoinc *autoinc = (struct autoinc *)backend;
+    enum seqb_status status = mysql_link_begin(&autoinc->link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (period_is_stamped(raise->counter))
+        return period_refuse(&autoinc->link, raise->counter, err);
+    mysql_tables_forget(&autoinc->tables, raise->counter);
+    status = mysql_tables_prepare(&autoinc->tables, raise->counter, false, err);
+    if (status != SEQB_OK)
+        return status;
+    return mysql_raise(&autoinc->link, backend->origin,
+                       mysql_tables_find(&autoinc->tables, raise->counter),
+                       raise, out, err);
+}
+
+static enum seqb_status autoinc_install(struct seqb_backend *backend,
+                                        const struct seqb_window *window,
+                                        int64_t *standing,
+                                        struct seqb_error *err)
+{
+    const struct autoinc *autoinc = (const struct autoinc *)backend;
+
+    (void)standing;
+    return error_set(err, SEQB_INVALID, "%s: %s: has no windows",
+                     autoinc->link.where, window->counter);
+}
+
+/* There are no counters of periods. */
+static enum seqb_status autoinc_purge(struct seqb_backend *backend,
+                                      const struct seqb_purge *purge,
+                                      int32_t *deleted, struct seqb_error *err)
+{
+    (void)backend;
+    (void)purge;
+    (void)err;
+    *deleted = 0;
+    return SEQB_OK;
+}
+
+const struct seqb_backend_ops backend_mysql_autoinc = {
+    .engine = "mysql-autoinc",
+    .guarantee = SEQB_DIRECT,
+    .library = mysql_link_library,
+    .open = autoinc_open,
+    .reserve = autoinc_reserve,
+    .raise = autoinc_raise,
+    .install = autoinc_install,
+    .claim = autoinc_claim,
+    .swap = autoinc_swap,
+    .purge = autoinc_purge,
+    .clock = autoinc_clock,
+    .close = autoinc_close,
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Raising a counter of mysql-autoinc; see the raise of backend.h. */
+#pragma once
+
+#include <seqbroker/backend.h>
+
+#include "backends/mysql/autoinc/tables.h"
+#include "backends/mysql/link.h"
+
+/* The counter of that table, as found fit within this call, of a store that
+ * was `origin` when it was opened. */
+enum seqb_status mysql_raise(struct mysql_link *link, const char *origin,
+                             const struct mysql_table *table,
+                             const struct seqb_raise *raise, int64_t *out,
+                             struct seqb_error *err);

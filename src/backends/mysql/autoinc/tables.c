@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looking at and making tables. Making one commits by itself, so each step
+ * leaves what the next broker may go on from, wherever this one is killed:
+ *   1. the claim "table/<name>" says whose table it will be: no other
+ *      counter's, ever
+ *   2. the table, empty: without a row in seqb_counters nothing is granted
+ *      from it, and with one that has a value it is seen to be too low
+ *   3. base above 0: a row of that id, so that ids begin above it
+ *   4. the counter's row in seqb_counters, at the base
+ * Only now ids are granted, each with its row in seqb_counters in one
+ * transaction.
+ */
+#include "backends/mysql/autoinc/tables.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/mysql/claim.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define USUAL_FORMAT "%s_code_%d"
+#define CLAIM_PREFIX "table/" /* and the name in lower case: the counter */
+
+/* What a table must be. Not TIMESTAMP, which ends in 2038; the session's time
+ * zone is UTC. */
+#define TABLE_COLUMNS                                                          \
+    "(id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, "                         \
+    "generate_time DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP) "              \
+    "ENGINE=InnoDB"
+#define TABLE_REPAIR "ENGINE=InnoDB, MODIFY id BIGINT NOT NULL AUTO_INCREMENT"
+
+#define BOUND_SQL "origin = " MYSQL_STORE_SQL " AND " MYSQL_PRIMARY_SQL
+
+/* What stands in the database under a table's name. */
+struct look {
+    enum { LOOK_MISSING, LOOK_FIT, LOOK_UNFIT } state;
+    char what[96];  /* of an unfit one: "MyISAM, id bigint PRI" */
+    bool has_begun; /* the counter has its row */
+};
+
+/* --- those looked at --- */
+
+void mysql_tables_init(struct mysql_tables *tables, struct mysql_link *link,
+                       const struct seqb_backend_options *options)
+{
+    *tables = (struct mysql_tables){
+        .link = link,
+        .format = options->table_format != NULL ? options->table_format
+                                                : USUAL_FORMAT,
+        .auto_create = options->auto_create,
+    };
+}
+
+void mysql_tables_fini(struct mysql_tables *tables)
+{
+    tdestroy(tables->seen, free);
+    tables->seen = NULL;
+}
+
+/* The counter's name is what a table begins with. */
+static int counter_compare(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+struct mysql_table *mysql_tables_find(const struct mysql_tables *tables,
+                                      const char *counter)
+{
+    struct mysql_table *const *found =
+        tfind(counter, &tables->seen, counter_compare);
+
+    return found != NULL ? *found : NULL;
+}
+
+void mysql_tables_forget(struct mysql_tables *tables, const char *counter)
+{
+    struct mysql_table *table = mysql_tables_find(tables, counter);
+
+    if (table == NULL)
+        return;
+    (void)tdelete(counter, &tables->seen, counter_compare);
+    free(table);
+}
+
+static enum seqb_status table_keep(struct mysql_tables *tables,
+                                   const struct mysql_table *table,
+                                   struct seqb_error *err)
+{
+    struct mysql_table *copy = malloc(sizeof *copy);
+
+    if (copy != NULL) {
+        *copy = *table;
+        if (tsearch(copy, &tables->seen, counter_compare) != NULL)
+            return SEQB_OK;
+    }
+    free(copy);
+    return error_set(err, SEQB_NO_MEMORY, "%s: out of memory",
+                     tables->link->where);
+}
+
+/* --- a table --- */
+
+/* Two counters never share a table, not even on a server that ignores the
+ * case of names. */
+static enum seqb_status table_claim(struct mysql_tables *tables,
+                                    const struct mysql_table *table,
+                                    struct seqb_error *err)
+{
+    char name[sizeof CLAIM_PREFIX + MYSQL_TABLE_SIZE];
+    char owner[SEQB_CLAIM_SIZE];
+    enum seqb_status status;
+
+    (void)text_format(name, sizeof name, CLAIM_PREFIX "%s", table->name);
+    for (char *c = name; *c != '\0'; c++) {
+        if (*c >= 'A' && *c <= 'Z')
+            *c = (char)(*c - 'A' + 'a');
+    }
+    status = mysql_claim(tables->link, name, table->counter, owner,
+                         sizeof owner, err);
+    if (status != SEQB_OK || strcmp(owner, table->counter) == 0)
+        return status;
+    return error_set(err, SEQB_REFUSED,
+                     "%s: counter %s: its table `%s` is that of counter %s: "
+                     "set a table_format that tells them apart, or another "
+                     "database",
+                     tables->link->where, table->counter, table->name, owner);
+}
+
+static void look_ask(struct mysql_link *link, const struct mysql_table *table)
+{
+    mysql_link_add(link, "SELECT (SELECT ENGINE FROM information_schema.TABLES "
+                         "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ");
+    mysql_link_quote(link, table->name);
+    mysql_link_add(link, "), (SELECT CONCAT('id ', DATA_TYPE, ' ', COLUMN_KEY, "
+                         "' ', EXTRA) FROM information_schema.COLUMNS "
+                         "WHERE TABLE_SCHEMA = DATABASE() AND COLUMN_NAME = "
+                         "'id' AND TABLE_NAME = ");
+    mysql_link_quote(link, table->name);
+    mysql_link_add(link,
+                   "), EXISTS (SELECT 1 FROM seqb_counters WHERE name = ");
+    mysql_link_quote(link, table->counter);
+    mysql_link_add(link, ")");
+}
+
+static void look_judge(struct look *look, const char *engine,
+                       const char *column)
+{
+    const bool is_fit = engine != NULL && column != NULL &&
+                        strcmp(engine, "InnoDB") == 0 &&
+                        strncmp(column, "id bigint PRI", 13) == 0 &&
+                        strstr(column, "auto_increment") != NULL;
+
+    look->state = is_fit ? LOOK_FIT : LOOK_UNFIT;
+    (void)text_format(look->what, sizeof look->what, "%.32s, %.48s",
+                      engine == NULL ? "a view" : engine,
+                      column == NULL ? "no id" : column);
+}
+
+static enum seqb_status table_look(struct mysql_link *link,
+                                   const struct mysql_table *table,
+                                   struct look *out, struct seqb_error *err)
+{
+    enum seqb_status status;
+    int64_t has_begun;
+
+    look_ask(link, table);
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 2, &has_begun))
+        return mysql_link_distrust(link, "the columns of a table", err);
+    *out = (struct look){.state = LOOK_MISSING, .has_begun = has_begun != 0};
+    if (mysql_link_text(link, 0) != NULL || mysql_link_text(link, 1) != NULL)
+        look_judge(out, mysql_link_text(link, 0), mysql_link_text(link, 1));
+    return SEQB_OK;
+}
+
+static enum seqb_status table_make(struct mysql_tables *tables,
+                                   const struct mysql_table *table,
+                                   struct seqb_error *err)
+{
+    struct mysql_link *link = tables->link;
+    struct seqb_error why;
+    enum seqb_status status = SEQB_REFUSED;
+
+    (void)text_copy(why.text, sizeof why.text, "auto_create is off");
+    if (tables->auto_create) {
+        mysql_link_add(link, "CREATE TABLE IF NOT EXISTS `%s` " TABLE_COLUMNS,
+                       table->name);
+        status = mysql_link_run(link, SEQB_UNREACHABLE, &why);
+    }
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    return error_set(err, status,
+                     "%s: counter %s has no table: %.400s: run CREATE TABLE "
+                     "`%s` " TABLE_COLUMNS,
+                     link->where, table->counter, why.text, table->name);
+}
+
+static enum seqb_status table_find(struct mysql_tables *tables,
+                                   const struct mysql_table *table,
+                                   struct look *look, struct seqb_error *err)
+{
+    enum seqb_status status = table_look(tables->link, table, look, err);
+
+    if (status == SEQB_OK && look->state == LOOK_MISSING) {
+        status = table_make(tables, table, err);
+        if (status == SEQB_OK)
+            status = table_look(tables->link, table, look, err);
+    }
+    if (status != SEQB_OK || look->state == LOOK_FIT)
+        return status;
+    return error_set(err, SEQB_REFUSED,
+                     "%s: counter %s: table `%s` loses or ends its ids early "
+                     "(%s): run ALTER TABLE `%s` " TABLE_REPAIR,
+                     tables->link->where, table->counter, table->name,
+                     look->what, table->name);
+}
+
+/* Two brokers may do so at once: either finds done what the other did. */
+static enum seqb_status counter_begin(struct mysql_link *link,
+                                      const struct mysql_table *table,
+                                      struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    mysql_link_add(link,
+                   "INSERT IGNORE INTO `%s` (id) SELECT value FROM "
+                   "seqb_counters WHERE name = '' AND " BOUND_SQL
+                   " AND value > COALESCE((SELECT MAX(id) FROM `%s`), 0);"
+                   "INSERT IGNORE INTO seqb_counters (name, value, origin) "
+                   "SELECT ",
+                   table->name, table->name);
+    mysql_link_quote(link, table->counter);
+    mysql_link_add(link, ", value, origin FROM seqb_counters "
+                         "WHERE name = '' AND " BOUND_SQL);
+    status = mysql_link_send(link, SEQB_UNREACHABLE, err);
+    return status == SEQB_OK ? mysql_link_skip(link, 2, err) : status;
+}
+
+enum seqb_status mysql_tables_prepare(struct mysql_tables *tables,
+                                      const char *counter, bool may_begin,
+                                      struct seqb_error *err)
+{
+    struct mysql_table table = {.unpurged = 0};
+    struct look look = {.state = LOOK_MISSING};
+    enum seqb_status status;
+
+    if (!text_copy(table.counter, sizeof table.counter, counter))
+        return error_set(err, SEQB_REFUSED, "%s: counter %s: name too long",
+                         tables->link->where, counter);
+    mysql_table_name(tables->format, counter, table.name);
+    status = table_claim(tables, &table, err);
+    if (status == SEQB_OK)
+        status = table_find(tables, &table, &look, err);
+    if (status == SEQB_OK && may_begin && !look.has_begun)
+        status = counter_begin(tables->link, &table, err);
+    return status == SEQB_OK ? table_keep(tables, &table, err) : status;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of sql/mysql.sql, and the claims in them. */
+#include "backends/mysql/claim.h"
+
+#include <string.h>
+
+#include <mysqld_error.h>
+
+#include "backends/mysql/server.h"
+#include "mysql_sql.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define TABLES 2
+
+/* --- tables --- */
+
+/* Whether both tables are there and have their first rows. */
+static enum seqb_status tables_find(struct mysql_link *link, bool *are_ready,
+                                    struct seqb_error *err)
+{
+    enum seqb_status status;
+    int found = 0;
+
+    *are_ready = false;
+    mysql_link_add(link, "SELECT TABLE_NAME, ENGINE "
+                         "FROM information_schema.TABLES "
+                         "WHERE TABLE_SCHEMA = DATABASE() "
+                         "AND TABLE_NAME IN ('seqb_counters', 'seqb_claims')");
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    for (; status == SEQB_OK && mysql_link_row(link); found++) {
+        const char *table = mysql_link_text(link, 0);
+        const char *engine = mysql_link_text(link, 1);
+
+        if (engine == NULL || strcmp(engine, "InnoDB") != 0)
+            return error_set(err, SEQB_UNSAFE,
+                             "%s: the table %s is kept by %s, which has no "
+                             "transactions that last: ALTER TABLE %s "
+                             "ENGINE = InnoDB",
+                             link->where, table, engine, table);
+    }
+    if (status != SEQB_OK || found < TABLES)
+        return status;
+    mysql_link_add(link, "SELECT 1 FROM seqb_claims WHERE name = 'store'");
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    *are_ready = status == SEQB_OK && mysql_link_row(link);
+    return status;
+}
+
+static enum seqb_status tables_make(struct mysql_link *link,
+                                    struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    mysql_link_add(link, "%s", mysql_sql);
+    status = mysql_link_send(link, SEQB_UNREACHABLE, err);
+    return status == SEQB_OK ? mysql_link_finish(link, err) : status;
+}
+
+enum seqb_status mysql_claim_open(struct mysql_link *link, bool create,
+                                  struct seqb_error *err)
+{
+    bool are_ready;
+    enum seqb_status status = tables_find(link, &are_ready, err);
+
+    if (status == SEQB_OK && !are_ready && create) {
+        status = tables_make(link, err);
+        if (status == SEQB_OK)
+            status = tables_find(link, &are_ready, err);
+    }
+    if (status != SEQB_OK || are_ready)
+        return status;
+    return error_set(err, SEQB_UNREACHABLE,
+                     "%s: the tables seqb_counters and seqb_claims are not "
+                     "there with their first rows, or are not this user's to "
+                     "see: run sql/mysql.sql, or let the broker create them",
+                     link->where);
+}
+
+/* --- claims --- */
+
+static enum seqb_status claim_find(struct mysql_link *link, const char *name,
+                                   char *standing, size_t size, bool *is_found,
+                                   struct seqb_error *err)
+{
+    const char *text = "";
+    enum seqb_status status;
+
+    mysql_link_add(link, "SELECT text FROM seqb_claims WHERE name = ");
+    mysql_link_quote(link, name);
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    if (status != SEQB_OK)
+        return status;
+    *is_found = mysql_link_row(link);
+    if (*is_found)
+        text = mysql_link_text(link, 0);
+    if (text == NULL || !text_copy(standing, size, text))
+        return error_set(err, SEQB_PROTOCOL,
+                         "%s: claim '%s' is longer than %zu bytes", link->where,
+                         name, size - 1);
+    return SEQB_OK;
+}
+
+static enum seqb_status role_lost(const struct mysql_link *link,
+                                  struct seqb_error *err)
+{
+    return error_set(err, SEQB_ROLE,
+                     "%s: the server is no primary any more (read_only)",
+                     link->where);
+}
+
+/* Another broker may be faster: then there is one already, which is well. */
+static enum seqb_status claim_add(struct mysql_link *link, const char *name,
+                                  const char *text, bool *is_added,
+                                  struct seqb_error *err)
+{
+    struct seqb_error why;
+    enum seqb_status status;
+
+    mysql_link_add(link, "INSERT INTO seqb_claims (name, text) SELECT ");
+    mysql_link_quote(link, name);
+    mysql_link_add(link, ", ");
+    mysql_link_quote(link, text);
+    mysql_link_add(link, " FROM DUAL WHERE " MYSQL_PRIMARY_SQL);
+    status = mysql_link_send(link, SEQB_UNCERTAIN, err);
+    if (status != SEQB_OK)
+        return status;
+    status = mysql_link_next_commit(link, &why);
+    *is_added = status == SEQB_OK && link->changed == 1;
+    if (status != SEQB_OK)
+        return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
+    return *is_added ? SEQB_OK : role_lost(link, err);
+}
+
+/* Claims never go away, so that looking first is safe, and an ordinary start
+ * writes nothing. */
+enum seqb_status mysql_claim(struct mysql_link *link, const char *name,
+                             const char *text, char *standing, size_t size,
+                             struct seqb_error *err)
+{
+    bool is_found = false;
+    bool is_added;
+    enum seqb_status status =
+        claim_find(link, name, standing, size, &is_found, err);
+
+    if (status != SEQB_OK || is_found || text == NULL)
+        return status;
+    status = claim_add(link, name, text, &is_added, err);
+    return status == SEQB_OK
+               ? claim_find(link, name, standing, size, &is_found, err)
+               : status;
+}
+
+/* --- swaps --- */
+
+/*
+ * A text that stands there already is written as well: another session may see
+ * it before its commit is on the disk. In two steps, since a server writes
+ * nothing where nothing changes; nobody sees the first one.
+ */
+static void swap_ask(struct mysql_link *link, const struct seqb_swap *swap)
+{
+    mysql_link_add(link, "BEGIN;SELECT " MYSQL_PRIMARY_SQL
+                         ";UPDATE seqb_claims SET text = '' WHERE name = ");
+    mysql_link_quote(link, swap->name);
+    mysql_link_add(link, " AND text IN (");
+    mysql_link_quote(link, swap->expected);
+    mysql_link_add(link, ", ");
+    mysql_link_quote(link, swap->text);
+    mysql_link_add(link, ") AND " MYSQL_PRIMARY_SQL
+                         ";UPDATE seqb_claims SET text = ");
+    mysql_link_quote(link, swap->text);
+    mysql_link_add(link, " WHERE text = '' AND name = ");
+    mysql_link_quote(link, swap->name);
+    mysql_link_add(link, ";COMMIT");
+}
+
+static enum seqb_status swap_hear(struct mysql_link *link, bool *is_done,
+                                  struct seqb_error *err)
+{
+    int64_t is_primary;
+    enum seqb_status status = mysql_link_skip(link, 2, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+        return mysql_link_distrust(link, "a swap", err);
+    status = mysql_link_next(link, err);
+    *is_done = status == SEQB_OK && link->changed == 1;
+    if (status == SEQB_OK)
+        status = mysql_link_next(link, err);
+    if (status == SEQB_OK)
+        status = mysql_link_next_commit(link, err);
+    if (status != SEQB_OK || *is_done || is_primary != 0)
+        return status;
+    return role_lost(link, err);
+}
+
+static enum seqb_status swap_write(struct mysql_link *link,
+                                   const struct seqb_swap *swap, bool *is_done,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    swap_ask(link, swap);
+    status = mysql_link_send(link, SEQB_UNCERTAIN, err);
+    if (status == SEQB_OK)
+        status = swap_hear(link, is_done, err);
+    if (status == SEQB_OK || link->handle == NULL)
+        return status;
+    /* What a statement left that failed. */
+    mysql_link_add(link, "ROLLBACK");
+    if (mysql_link_run(link, SEQB_UNREACHABLE, NULL) != SEQB_OK)
+        mysql_link_close(link);
+    return status;
+}
+
+enum seqb_status mysql_swap(struct mysql_link *link,
+                            const struct seqb_swap *swap, char *standing,
+                            size_t size, struct seqb_error *err)
+{
+    bool is_done = false;
+    enum seqb_status status = mysql_link_begin(link, err);
+
+    if (status == SEQB_OK && swap->expected[0] == '\0')
+        status = claim_add(link, swap->name, swap->text, &is_done, err);
+    if (status == SEQB_OK && !is_done)
+        status = swap_write(link, swap, &is_done, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!is_done)
+        return claim_find(link, swap->name, standing, size, &is_done, err);
+    if (text_copy(standing, size, swap->text))
+        return SEQB_OK;
+    return error_set(err, SEQB_PROTOCOL,
+                     "%s: claim '%s' is longer than %zu bytes", link->where,
+                     swap->name, size - 1);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two transactions, in this order: what is over is noted in the counter's mark,
+ * see sql/sql.h; then rows are deleted. Whoever finds no row looks at
+ * the mark later than that, and finds it.
+ */
+#include "backends/mysql/purge.h"
+
+#include <inttypes.h>
+#include <mysqld_error.h>
+
+#include "backends/mysql/server.h"
+#include "backends/sql/sql.h"
+#include "platform/error.h"
+
+/* --- noting --- */
+
+static void note_ask(struct mysql_link *link, const struct seqb_purge *purge,
+                     const char *mark)
+{
+    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL
+                         ";INSERT INTO seqb_counters (name, value, origin) "
+                         "SELECT ");
+    mysql_link_quote(link, mark);
+    mysql_link_add(link, ", %" PRId64 ", ", purge->before_ms);
+    mysql_link_quote(link, purge->keep);
+    mysql_link_add(link,
+                   " FROM DUAL WHERE " MYSQL_PRIMARY_SQL
+                   " ON DUPLICATE KEY UPDATE value = "
+                   "GREATEST(seqb_counters.value, %" PRId64 "), origin = "
+                   "GREATEST(seqb_counters.origin, CAST(",
+                   purge->before_ms);
+    mysql_link_quote(link, purge->keep);
+    mysql_link_add(link, " AS BINARY))");
+}
+
+static enum seqb_status purge_note(struct mysql_link *link,
+                                   const struct seqb_purge *purge,
+                                   struct seqb_error *err)
+{
+    char mark[SEQB_COUNTER_SIZE];
+    int64_t is_primary;
+    enum seqb_status status;
+
+    if (!period_purge_is_sane(purge) || !period_mark_name(purge->counter, mark))
+        return error_set(err, SEQB_INVALID,
+                         "%s: counter %s: cannot be purged up to %s",
+                         link->where, purge->counter, purge->keep);
+    note_ask(link, purge, mark);
+    status = mysql_link_run(link, SEQB_UNCERTAIN, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+        return mysql_link_distrust(link, "its role", err);
+    status = mysql_link_next_commit(link, err);
+    if (status != SEQB_OK || is_primary != 0)
+        return status;
+    return error_set(err, SEQB_ROLE,
+                     "%s: the server is no primary any more (read_only)",
+                     link->where);
+}
+
+/* --- deleting --- */
+
+static enum seqb_status delete_refused(const struct mysql_link *link,
+                                       const struct seqb_purge *purge,
+                                       const struct seqb_error *why,
+                                       struct seqb_error *err)
+{
+    if (link->code != ER_TABLEACCESS_DENIED_ERROR &&
+        link->code != ER_DBACCESS_DENIED_ERROR)
+        return error_copy(err, why);
+    return error_set(err, SEQB_REFUSED,
+                     "%s: old periods of counter %s stay in seqb_counters, "
+                     "and numbers go on: run GRANT DELETE ON seqb_counters "
+                     "for the broker's user (error %u)",
+                     link->where, purge->counter, link->code);
+}
+
+/* Names are bytes. In their order, as others lock them. */
+static enum seqb_status purge_delete(struct mysql_link *link,
+                                     const struct seqb_purge *purge,
+                                     int32_t *deleted, struct seqb_error *err)
+{
+    struct seqb_error why;
+    enum seqb_status status;
+
+    mysql_link_add(link, "DELETE FROM seqb_counters WHERE name > CONCAT(");
+    mysql_link_quote(link, purge->counter);
+    mysql_link_add(link, ", '@') AND name < ");
+    mysql_link_quote(link, purge->keep);
+    mysql_link_add(link, " AND " MYSQL_PRIMARY_SQL " ORDER BY name LIMIT %d",
+                   (int)purge->most);
+    status = mysql_link_send(link, SEQB_UNCERTAIN, err);
+    if (status != SEQB_OK)
+        return status;
+    status = mysql_link_next_commit(link, &why);
+    if (status != SEQB_OK)
+        return delete_refused(link, purge, &why, err);
+    *deleted = (int32_t)link->changed;
+    return SEQB_OK;
+}
+
+enum seqb_status mysql_purge(struct mysql_link *link,
+                             const struct seqb_purge *purge, int32_t *deleted,
+                             struct seqb_error *err)
+{
+    enum seqb_status status = mysql_link_begin(link, err);
+
+    if (status == SEQB_OK)
+        status = purge_note(link, purge, err);
+    if (status != SEQB_OK)
+        return status;
+    *deleted = 0;
+    return purge->most > 0 ? purge_delete(link, purge, deleted, err) : SEQB_OK;
+}

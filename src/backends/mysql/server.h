@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the mysql engines ask a server about itself: whether it is a primary
+ * that keeps what it commits, and which one it is.
+ */
+#pragma once
+
+#include "backends/mysql/link.h"
+
+/*
+ * The origin of that table (its name in quotes) as an SQL expression, never
+ * NULL, at most SEQB_ORIGIN_SIZE - 1 bytes, computed anew wherever it stands
+ * in a statement: which server this is, and when it made the table. So a
+ * replica, a dump that was put back, even on the same server, and on MariaDB
+ * a copy of the server's files have another one each. server_id is the global
+ * one: MariaDB's sessions have copies of it.
+ *
+ * MySQL from 5.7 on runs what is in the comment; MariaDB, which has no such
+ * variable, does not. sql/mysql.sql has the same text. Takes about 50 us:
+ * where many statements need it, SET a variable before them.
+ */
+#define MYSQL_ORIGIN_SQL(table)                                                \
+    "CONCAT_WS('/', /*!50700 @@server_uuid, */ @@GLOBAL.server_id, "           \
+    "@@hostname, "                                                             \
+    "@@port, SHA1(@@datadir), (SELECT CREATE_TIME + 0 "                        \
+    "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() "          \
+    "AND TABLE_NAME = " table "))"
+
+/* True while the server may be written to as a primary: part of the WHERE of
+ * whatever grants, since read_only does not stop users with more rights. The
+ * variable is a number or a word, by version; compared as a text, since MySQL
+ * in strict mode refuses to change rows where 'OFF' is taken for a number. */
+#define MYSQL_PRIMARY_SQL "CONCAT(@@GLOBAL.read_only) IN ('0', 'OFF')"
+
+/*
+ * Checks role and durability (SEQB_ROLE; SEQB_UNSAFE unless `accept_loss`),
+ * fills server, domain, loss and fd of `base`, and version and is_mariadb of
+ * the link. To be called after mysql_link_open.
+ */
+enum seqb_status mysql_server_check(struct mysql_link *link,
+                                    const struct seqb_backend_options *options,
+                                    struct seqb_backend *base,
+                                    struct seqb_error *err);
+
+/* The clock of backend.h, a call of its own. */
+enum seqb_status mysql_server_clock(struct mysql_link *link, int64_t *out_ms,
+                                    struct seqb_error *err);

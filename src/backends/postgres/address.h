@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a PostgreSQL server is: a backend's options as libpq's parameters, one
+ * host at a time. libpq would stay with the first of several hosts for as
+ * long as it hangs, and this engine has one deadline for all.
+ */
+#pragma once
+
+#include <libpq-fe.h>
+#include <stddef.h>
+
+#include <seqbroker/backend.h>
+
+#define POSTGRES_PARAMETERS 64 /* libpq has about 40 */
+#define POSTGRES_HOST_SIZE  256
+
+struct postgres_address {
+    const char *name; /* the backend's */
+    int hosts;        /* how many there are to try, at least 1 */
+    const char *keywords[POSTGRES_PARAMETERS + 1]; /* for libpq, NULL after */
+    const char *values[POSTGRES_PARAMETERS + 1];
+
+    /* The rest is address.c's. */
+    size_t count;
+    PQconninfoOption *parsed;
+    const char *host_list;
+    const char *hostaddr_list;
+    const char *port_list;
+    char host[POSTGRES_HOST_SIZE];
+    char hostaddr[POSTGRES_HOST_SIZE];
+    char port[16];
+};
+
+/* SEQB_INVALID, SEQB_NO_MEMORY; no text shows what conninfo holds, which may
+ * be a password. The strings of `options` must stay. A failure leaves what
+ * postgres_address_fini frees. */
+enum seqb_status
+postgres_address_init(struct postgres_address *address,
+                      const struct seqb_backend_options *options,
+                      struct seqb_error *err);
+
+/* Makes the parameters those of the i-th host, and `where` its name for
+ * messages. SEQB_INVALID. */
+enum seqb_status postgres_address_choose(struct postgres_address *address,
+                                         int i, char *where, size_t size,
+                                         struct seqb_error *err);
+
+void postgres_address_fini(struct postgres_address *address);

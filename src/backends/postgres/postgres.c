@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The postgres engine: direct counters, each a row that carries the origin in
+ * which its value holds. No sequence objects: what nextval() answered may be
+ * forgotten in a crash (docs/guarantees.md). Here are opening, claims and the
+ * clock; the counters are in reserve.c, raise.c and
+ * purge.c.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "backends/backends.h"
+#include "backends/postgres/session.h"
+#include "backends/postgres/transaction.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+static char library[32]; /* written once */
+
+static void library_init(void)
+{
+    (void)text_format(library, sizeof library, "libpq %d.%d",
+                      PQlibVersion() / 10000, PQlibVersion() % 10000);
+}
+
+static const char *postgres_library(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, library_init);
+    return library;
+}
+
+static struct postgres *postgres_of(struct seqb_backend *backend)
+{
+    return (struct postgres *)backend;
+}
+
+static enum seqb_status postgres_install(struct seqb_backend *backend,
+                                         const struct seqb_window *window,
+                                         int64_t *standing,
+                                         struct seqb_error *err)
+{
+    (void)standing;
+    return error_set(err, SEQB_INVALID, "%s: %s: has no windows",
+                     postgres_of(backend)->link.where, window->counter);
+}
+
+/* --- claims --- */
+
+static enum seqb_status claim_judge(struct postgres *postgres, const char *name,
+                                    const PGresult *result, char *standing,
+                                    size_t size, struct seqb_error *err)
+{
+    const char *text = "";
+
+    if (PQnfields(result) != 1)
+        return postgres_link_distrust(&postgres->link, "a claim", err);
+    if (PQntuples(result) > 0)
+        text = PQgetvalue(result, 0, 0);
+    if (!text_copy(standing, size, text))
+        return error_set(err, SEQB_PROTOCOL,
+                         "%s: claim '%s' is longer than %zu bytes",
+                         postgres->link.where, name, size - 1);
+    return SEQB_OK;
+}
+
+static const char claim_sql[] =
+    "INSERT INTO seqb_claims (name, text) VALUES ($1, $2)"
+    " ON CONFLICT (name) DO NOTHING";
+
+/* A text that stands there already is written as well: its commit may not have
+ * reached the standbys that it waits for. */
+static const char swap_sql[] = "UPDATE seqb_claims SET text = $2"
+                               " WHERE name = $1 AND text IN ($2, $3)";
+static const char swap_none_sql[] =
+    "INSERT INTO seqb_claims AS claim (name, text) VALUES ($1, $2)"
+    " ON CONFLICT (name) DO UPDATE SET text = $2 WHERE claim.text = $2";
+
+/* A change of a claim: `arguments` are its name and what else. */
+struct claim_change {
+    const char *sql; /* NULL: only to look */
+    int n;
+    const char *arguments[3];
+};
+
+static void claim_ask(struct postgres *postgres,
+                      const struct claim_change *change)
+{
+    postgres_transaction_begin(postgres);
+    if (change->sql != NULL)
+        postgres_link_add(&postgres->link, change->sql, change->n,
+                          change->arguments);
+    postgres_link_add(&postgres->link,
+                      "SELECT text FROM seqb_claims WHERE name = $1", 1,
+                      change->arguments);
+    postgres_link_add_commit(&postgres->link);
+}
+
+/* What stands there, for the caller to free; it may be NULL on failure. */
+static enum seqb_status claim_hear(struct postgres *postgres, bool is_change,
+                                   PGresult **out, struct seqb_error *err)
+{
+    enum seqb_status status = postgres_transaction_check(postgres, err);
+
+    if (status == SEQB_OK && is_change)
+        status = postgres_done_read(postgres, err);
+    if (status == SEQB_OK)
+        status = postgres_link_read(&postgres->link, PGRES_TUPLES_OK, out, err);
+    return status == SEQB_OK ? postgres_transaction_end(postgres, err) : status;
+}
+
+static enum seqb_status claim_run(struct postgres *postgres,
+                                  const struct claim_change *change,
+                                  char *standing, size_t size,
+                                  struct seqb_error *err)
+{
+    PGresult *result = NULL;
+    enum seqb_status status =
+        postgres_link_begin(&postgres->link, postgres->timeout_ms, err);
+
+    if (status != SEQB_OK)
+        return status;
+    claim_ask(postgres, change);
+    status = postgres_link_send(&postgres->link, err);
+    if (status == SEQB_OK)
+        status = claim_hear(postgres, change->sql != NULL, &result, err);
+    if (status == SEQB_OK)
+        status = claim_judge(postgres, change->arguments[0], result, standing,
+                             size, err);
+    else
+        (void)postgres_link_abandon(&postgres->link);
+    PQclear(result);
+    return status;
+}
+
+static enum seqb_status postgres_claim(struct seqb_backend *backend,
+                                       const char *name, const char *text,
+                                       char *standing, size_t size,
+                                       struct seqb_error *err)
+{
+    const struct claim_change change = {
+        text != NULL ? claim_sql : NULL, 2, {name, text, NULL}};
+
+    return claim_run(postgres_of(backend), &change, standing, size, err);
+}
+
+static enum seqb_status postgres_swap(struct seqb_backend *backend,
+                                      const struct seqb_swap *swap,
+                                      char *standing, size_t size,
+                                      struct seqb_error *err)
+{
+    const bool is_none = swap->expected[0] == '\0';
+    const struct claim_change change = {
+        is_none ? swap_none_sql : swap_sql,
+        is_none ? 2 : 3,
+        {swap->name, swap->text, swap->expected}};
+
+    return claim_run(postgres_of(backend), &change, standing, size, err);
+}
+
+/* --- clock --- */
+
+static enum seqb_status postgres_clock(struct seqb_backend *backend,
+                                       int64_t *out_ms, struct seqb_error *err)
+{
+    struct postgres *postgres = postgres_of(backend);
+    struct postgres_link *link = &postgres->link;
+    PGresult *result = NULL;
+    enum seqb_status status =
+        postgres_link_begin(link, postgres->timeout_ms, err);
+
+    if (status != SEQB_OK)
+        return status;
+    postgres_link_add(
+        link,
+        "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint", 0,
+        NULL);
+    status = postgres_link_send(link, err);
+    if (status == SEQB_OK)
+        status = postgres_link_read(link, PGRES_TUPLES_OK, &result, err);
+    if (status == SEQB_OK &&
+        (PQntuples(result) != 1 || !postgres_number_read(result, 0, out_ms)))
+        status = postgres_link_distrust(link, "the time", err);
+    PQclear(result);
+    if (status == SEQB_OK)
+        return postgres_link_finish(link, err);
+    (void)postgres_link_abandon(link);
+    return status;
+}
+
+/* --- open and close --- */
+
+static void postgres_close(struct seqb_backend *backend)
+{
+    if (backend == NULL)
+        return;
+    postgres_link_close(&postgres_of(backend)->link);
+    free(backend);
+}
+
+static enum seqb_status
+postgres_open(const struct seqb_backend_options *options,
+              struct seqb_backend **out, struct seqb_error *err)
+{
+    struct postgres *postgres = calloc(1, sizeof *postgres);
+    enum seqb_status status;
+
+    if (postgres == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory",
+                         options->name);
+    postgres->base.ops = &backend_postgres;
+    postgres->base.fd = -1;
+    postgres->timeout_ms = options->timeout_ms;
+    status =
+        postgres_session_open(&postgres->link, &postgres->base, options, err);
+    if (status != SEQB_OK) {
+        postgres_close(&postgres->base);
+        return status;
+    }
+    *out = &postgres->base;
+    return SEQB_OK;
+}
+
+const struct seqb_backend_ops backend_postgres = {
+    .engine = "postgres",
+    .guarantee = SEQB_DIRECT,
+    .library = postgres_library,
+    .open = postgres_open,
+    .reserve = postgres_reserve,
+    .raise = postgres_raise,
+    .install = postgres_install,
+    .claim = postgres_claim,
+    .swap = postgres_swap,
+    .purge = postgres_purge,
+    .clock = postgres_clock,
+    .close = postgres_close,
+};

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The begin of a session with PostgreSQL. Hosts are tried in their order;
+ * their addresses are address.c's. */
+#include "backends/postgres/session.h"
+
+#include <string.h>
+
+#include "backends/postgres/address.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "postgres_sql.h"
+
+#define VERSION_MIN 120000 /* the oldest whose SQL is used here */
+
+/* What is asked of a new connection, as columns. */
+enum column {
+    COLUMN_ROLE, /* "" for a primary */
+    COLUMN_FSYNC,
+    COLUMN_FULL_PAGE_WRITES,
+    COLUMN_COUNTERS, /* "" or its kind and persistence: "rp" */
+    COLUMN_CLAIMS,
+    COLUMN_SYSTEM,
+    COLUMN_ORIGIN,
+    COLUMNS
+};
+
+static const char question[] =
+    "SELECT CASE WHEN pg_is_in_recovery() THEN 'a standby'"
+    " WHEN current_setting('transaction_read_only') = 'on' THEN 'read-only'"
+    " ELSE '' END,"
+    " current_setting('fsync'), current_setting('full_page_writes'),"
+    " (SELECT coalesce(max(relkind::text || relpersistence::text), '')"
+    " FROM pg_class WHERE oid = to_regclass('seqb_counters')),"
+    " (SELECT coalesce(max(relkind::text || relpersistence::text), '')"
+    " FROM pg_class WHERE oid = to_regclass('seqb_claims')),"
+    " (SELECT system_identifier::text FROM pg_control_system()),"
+    " " POSTGRES_ORIGIN_OR_NONE;
+
+/* --- what the server says of itself --- */
+
+static enum seqb_status session_ask(struct postgres_link *link, PGresult **out,
+                                    struct seqb_error *err)
+{
+    PGresult *result = NULL;
+    enum seqb_status status;
+
+    postgres_link_add(link, question, 0, NULL);
+    status = postgres_link_send(link, err);
+    if (status == SEQB_OK)
+        status = postgres_link_read(link, PGRES_TUPLES_OK, &result, err);
+    if (status == SEQB_OK)
+        status = postgres_link_finish(link, err);
+    if (status == SEQB_OK &&
+        (PQntuples(result) != 1 || PQnfields(result) != COLUMNS))
+        status = postgres_link_distrust(link, "what server it is", err);
+    if (status == SEQB_OK)
+        *out = result;
+    else
+        PQclear(result);
+    return status;
+}
+
+static const char *answer_of(const PGresult *facts, enum column column)
+{
+    return PQgetvalue(facts, 0, (int)column);
+}
+
+static enum seqb_status check_role(const struct postgres_link *link,
+                                   const PGresult *facts,
+                                   struct seqb_error *err)
+{
+    const char *role = answer_of(facts, COLUMN_ROLE);
+
+    if (*role == '\0')
+        return SEQB_OK;
+    return error_set(err, SEQB_ROLE,
+                     "%s: the server is %s: give its primary's address",
+                     link->where, role);
+}
+
+/* Both lose pages in a crash of the machine, and commits with them;
+ * synchronous_commit is raised in each transaction, so that it may be off. */
+static enum seqb_status check_durability(const struct postgres_link *link,
+                                         const PGresult *facts,
+                                         bool accepts_loss, char *loss,
+                                         struct seqb_error *err)
+{
+    const bool no_sync = strcmp(answer_of(facts, COLUMN_FSYNC), "on") != 0;
+    const bool no_pages =
+        strcmp(answer_of(facts, COLUMN_FULL_PAGE_WRITES), "on") != 0;
+
+    loss[0] = '\0';
+    if (!no_sync && !no_pages)
+        return SEQB_OK;
+    (void)text_format(loss, SEQB_LOSS_SIZE,
+                      "%s%s%s: a crash of its machine may repeat numbers",
+                      no_sync ? "fsync is off" : "",
+                      no_sync && no_pages ? ", " : "",
+                      no_pages ? "full_page_writes is off" : "");
+    if (accepts_loss)
+        return SEQB_OK;
+    return error_set(err, SEQB_UNSAFE,
+                     "%s: %s; set it to on, or accept_loss = true here",
+                     link->where, loss);
+}
+
+static enum seqb_status check_table(const struct postgres_link *link,
+                                    const char *table, const char *facts,
+                                    struct seqb_error *err)
+{
+    if (strcmp(facts, "rp") == 0)
+        return SEQB_OK;
+    if (*facts == '\0')
+        return error_set(err, SEQB_CORRUPT,
+                         "%s: table %s is not there, but its sister is: "
+                         "restore it, or drop both",
+                         link->where, table);
+    if (*facts != 'r')
+        return error_set(err, SEQB_CORRUPT,
+                         "%s: %s is no plain table, see sql/postgres.sql",
+                         link->where, table);
+    return error_set(err, SEQB_UNSAFE,
+                     "%s: table %s is unlogged or temporary, a crash empties "
+                     "it: ALTER TABLE %s SET LOGGED",
+                     link->where, table, table);
+}
+
+static bool tables_are_missing(const PGresult *facts)
+{
+    return *answer_of(facts, COLUMN_COUNTERS) == '\0' &&
+           *answer_of(facts, COLUMN_CLAIMS) == '\0';
+}
+
+static enum seqb_status check_tables(const struct postgres_link *link,
+                                     const PGresult *facts,
+                                     struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (tables_are_missing(facts))
+        return error_set(err, SEQB_UNREACHABLE,
+                         "%s: table seqb_counters is not there, or its schema "
+                         "is not in the search_path: run sql/postgres.sql in "
+                         "this database",
+                         link->where);
+    status = check_table(link, "seqb_counters",
+                         answer_of(facts, COLUMN_COUNTERS), err);
+    if (status == SEQB_OK)
+        status = check_table(link, "seqb_claims",
+                             answer_of(facts, COLUMN_CLAIMS), err);
+    return status;
+}
+
+/* --- tables --- */
+
+/* Makes the tables, all or none. Two who make them at once collide in the
+ * catalog; the second then finds the first one's. No later commit can survive
+ * a crash that loses this one: it is ahead of them in the log. */
+static enum seqb_status tables_found(struct postgres_link *link,
+                                     struct seqb_error *err)
+{
+    static const char *const others[] = {"42P07", "42710", "23505"};
+    struct seqb_error why;
+    const enum seqb_status status = postgres_link_run(link, postgres_sql, &why);
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (link->conn != NULL && strcmp(link->state, others[i]) == 0)
+            return SEQB_OK;
+    }
+    return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
+}
+
+/* --- one server --- */
+
+static void base_fill(struct seqb_backend *base,
+                      const struct postgres_link *link, const PGresult *facts)
+{
+    const char *version = PQparameterStatus(link->conn, "server_version");
+
+    if (version == NULL)
+        version = "";
+    (void)text_format(base->server, sizeof base->server, "postgres %.*s",
+                      (int)strcspn(version, " "), version);
+    (void)text_format(base->domain, sizeof base->domain, "postgres %s",
+                      answer_of(facts, COLUMN_SYSTEM));
+    (void)text_copy(base->origin, sizeof base->origin,
+                    answer_of(facts, COLUMN_ORIGIN));
+    base->fd = PQsocket(link->conn);
+}
+
+static enum seqb_status
+session_check(struct postgres_link *link, struct seqb_backend *base,
+              const struct seqb_backend_options *options, PGresult **facts,
+              struct seqb_error *err)
+{
+    enum seqb_status status = session_ask(link, facts, err);
+
+    if (status == SEQB_OK)
+        status = check_role(link, *facts, err);
+    if (status == SEQB_OK)
+        status = check_durability(link, *facts, options->accept_loss,
+                                  base->loss, err);
+    if (status == SEQB_OK && options->create && tables_are_missing(*facts)) {
+        PQclear(*facts);
+        *facts = NULL;
+        status = tables_found(link, err);
+        if (status == SEQB_OK)
+            status = session_ask(link, facts, err);
+    }
+    if (status == SEQB_OK)
+        status = check_tables(link, *facts, err);
+    return status;
+}
+
+static enum seqb_status
+session_begin(struct postgres_link *link,
+              const struct postgres_address *address, struct seqb_backend *base,
+              const struct seqb_backend_options *options,
+              struct seqb_error *err)
+{
+    PGresult *facts = NULL;
+    enum seqb_status status =
+        postgres_link_connect(link, address->keywords, address->values, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (PQserverVersion(link->conn) < VERSION_MIN)
+        return error_set(err, SEQB_REFUSED,
+                         "%s: the server is older than PostgreSQL 12",
+                         link->where);
+    status = session_check(link, base, options, &facts, err);
+    if (status == SEQB_OK)
+        base_fill(base, link, facts);
+    PQclear(facts);
+    return status;
+}
+
+/* --- all hosts --- */
+
+/* Each host gets its share of the time that is left, so that one that hangs
+ * does not hide the primary behind it. */
+static enum seqb_status hosts_try(struct postgres_link *link,
+                                  struct postgres_address *address,
+                                  struct seqb_backend *base,
+                                  const struct seqb_backend_options *options,
+                                  struct seqb_error *err)
+{
+    const int64_t until_ms = clock_now_ms() + options->connect_timeout_ms;
+    struct seqb_error found = {.status = SEQB_UNREACHABLE};
+
+    for (int i = 0; i < address->hosts; i++) {
+        struct seqb_error why;
+        const int64_t now_ms = clock_now_ms();
+        enum seqb_status status = postgres_address_choose(
+            address, i, link->where, sizeof link->where, &why);
+
+        link->budget_ms = (int32_t)((until_ms - now_ms) / (address->hosts - i));
+        link->deadline_ms = now_ms + link->budget_ms;
+        if (status == SEQB_OK)
+            status = session_begin(link, address, base, options, &why);
+        if (status == SEQB_OK)
+            return SEQB_OK;
+        postgres_link_close(link);
+        /* A standby's primary may come next; its word counts more than that
+         * of a host which says nothing. */
+        if (status != SEQB_ROLE && status != SEQB_UNREACHABLE)
+            return error_copy(err, &why);
+        if (found.status == SEQB_UNREACHABLE)
+            found = why;
+    }
+    return error_copy(err, &found);
+}
+
+enum seqb_status
+postgres_session_open(struct postgres_link *link, struct seqb_backend *base,
+                      const struct seqb_backend_options *options,
+                      struct seqb_error *err)
+{
+    struct postgres_address address;
+    enum seqb_status status = postgres_address_init(&address, options, err);
+
+    if (status == SEQB_OK)
+        status = hosts_try(link, &address, base, options, err);
+    postgres_address_fini(&address);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a transaction of the postgres engine begins and ends. */
+#include "backends/postgres/transaction.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "backends/postgres/session.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+void postgres_number_make(int64_t value, char out[static POSTGRES_NUMBER_SIZE])
+{
+    (void)text_format(out, POSTGRES_NUMBER_SIZE, "%" PRId64, value);
+}
+
+/* A cell that is a number; false if it is anything else. */
+bool postgres_number_read(const PGresult *result, int column, int64_t *out)
+{
+    return PQgetisnull(result, 0, column) == 0 &&
+           text_to_int64(PQgetvalue(result, 0, column),
+                         (size_t)PQgetlength(result, 0, column), out);
+}
+
+/* --- transactions --- */
+
+/*
+ * A waiting lock ends before the caller's patience does, and a commit is on
+ * disk whatever the session's default: `off` acknowledges before. The origin
+ * is this transaction's: reading the table locks it in the file that it has.
+ */
+static const char prelude[] =
+    "SELECT set_config('lock_timeout', $1, true),"
+    " set_config('idle_in_transaction_session_timeout', $2, true),"
+    " set_config('synchronous_commit',"
+    " CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'"
+    " ELSE current_setting('synchronous_commit') END, true),"
+    " set_config('seqbroker.origin', " POSTGRES_ORIGIN_OR_NONE ", true),"
+    " (SELECT max(value) FROM seqb_counters WHERE name = '')";
+
+enum prelude_column {
+    PRELUDE_LOCK,
+    PRELUDE_IDLE,
+    PRELUDE_SYNC,
+    PRELUDE_ORIGIN,
+    PRELUDE_VALUE,
+    PRELUDE_COLUMNS
+};
+
+/* READ COMMITTED, since a statement that waited for another broker's must
+ * then see what that one left. Not READ WRITE: a server that was made
+ * read-only is to stay so. */
+void postgres_transaction_begin(struct postgres *postgres)
+{
+    char lock_ms[POSTGRES_NUMBER_SIZE];
+    char idle_ms[POSTGRES_NUMBER_SIZE];
+    const char *const arguments[] = {lock_ms, idle_ms};
+
+    postgres_number_make(postgres->timeout_ms / 2 + 1, lock_ms);
+    postgres_number_make(postgres->timeout_ms + 1, idle_ms);
+    postgres_link_add(&postgres->link, "BEGIN ISOLATION LEVEL READ COMMITTED",
+                      0, NULL);
+    postgres_link_add(&postgres->link, prelude, 2, arguments);
+}
+
+/* The claims were compared on the store that was opened: if a pooler leads to
+ * another by now, the pool must begin anew. */
+static enum seqb_status prelude_check(struct postgres *postgres,
+                                      const PGresult *result,
+                                      struct seqb_error *err)
+{
+    const char *where = postgres->link.where;
+    const char *origin;
+
+    if (PQntuples(result) != 1 || PQnfields(result) != PRELUDE_COLUMNS)
+        return postgres_link_distrust(&postgres->link, "its origin", err);
+    origin = PQgetvalue(result, 0, PRELUDE_ORIGIN);
+    if (strcmp(origin, "") == 0)
+        return error_set(err, SEQB_ROLE,
+                         "%s: the server is a standby by now: give its "
+                         "primary's address",
+                         where);
+    if (strcmp(origin, postgres->base.origin) != 0)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "%s: the store is another than the one that was "
+                         "opened (%s, was %s), open it again",
+                         where, origin, postgres->base.origin);
+    if (strcmp(PQgetvalue(result, 0, PRELUDE_SYNC), "off") == 0)
+        return error_set(err, SEQB_UNSAFE, "%s: synchronous_commit stays off",
+                         where);
+    return SEQB_OK;
+}
+
+/* Reads the answers to transaction_begin. */
+enum seqb_status postgres_transaction_check(struct postgres *postgres,
+                                            struct seqb_error *err)
+{
+    PGresult *result = NULL;
+    enum seqb_status status =
+        postgres_link_read(&postgres->link, PGRES_COMMAND_OK, &result, err);
+
+    PQclear(result);
+    result = NULL;
+    if (status == SEQB_OK)
+        status =
+            postgres_link_read(&postgres->link, PGRES_TUPLES_OK, &result, err);
+    if (status == SEQB_OK)
+        status = prelude_check(postgres, result, err);
+    PQclear(result);
+    return status;
+}
+
+enum seqb_status postgres_transaction_end(struct postgres *postgres,
+                                          struct seqb_error *err)
+{
+    enum seqb_status status = postgres_link_read_commit(&postgres->link, err);
+
+    if (status == SEQB_OK)
+        status = postgres_link_finish(&postgres->link, err);
+    return status;
+}
+
+/* The answer to a statement that answers no row. */
+enum seqb_status postgres_done_read(struct postgres *postgres,
+                                    struct seqb_error *err)
+{
+    PGresult *result = NULL;
+    const enum seqb_status status =
+        postgres_link_read(&postgres->link, PGRES_COMMAND_OK, &result, err);
+
+    PQclear(result);
+    return status;
+}

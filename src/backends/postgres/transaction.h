@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The postgres engine's backend and how its transactions begin and end; what
+ * stands in them is in postgres.c, reserve.c, raise.c and
+ * purge.c.
+ */
+#pragma once
+
+#include "backends/postgres/link.h"
+
+#define POSTGRES_NUMBER_SIZE 24 /* an int64 in decimal */
+
+struct postgres {
+    struct seqb_backend base;
+    struct postgres_link link;
+    int32_t timeout_ms;
+};
+
+/* As the ops of backend_postgres. */
+enum seqb_status postgres_reserve(struct seqb_backend *backend,
+                                  struct seqb_request *requests, size_t n,
+                                  struct seqb_error *err);
+enum seqb_status postgres_raise(struct seqb_backend *backend,
+                                const struct seqb_raise *raise, int64_t *out,
+                                struct seqb_error *err);
+enum seqb_status postgres_purge(struct seqb_backend *backend,
+                                const struct seqb_purge *purge,
+                                int32_t *deleted, struct seqb_error *err);
+
+/* Adds what begins a transaction whose commit will be durable, and makes the
+ * store's origin current_setting('seqbroker.origin') in it. */
+void postgres_transaction_begin(struct postgres *postgres);
+
+/* Reads the answers to that. SEQB_ROLE, and SEQB_UNREACHABLE if the store is
+ * not the one that was opened. */
+enum seqb_status postgres_transaction_check(struct postgres *postgres,
+                                            struct seqb_error *err);
+
+/* Reads the answer to COMMIT and to the end of what was sent. */
+enum seqb_status postgres_transaction_end(struct postgres *postgres,
+                                          struct seqb_error *err);
+
+/* Reads the answer to a statement that answers no row. */
+enum seqb_status postgres_done_read(struct postgres *postgres,
+                                    struct seqb_error *err);
+
+void postgres_number_make(int64_t value, char out[static POSTGRES_NUMBER_SIZE]);
+
+/* A cell of the first row; false if it is no number. */
+bool postgres_number_read(const PGresult *result, int column, int64_t *out);

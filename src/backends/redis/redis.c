@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The redis engine: windowed counters in a store that may forget. What must be
+ * atomic is in redis.lua, one key a counter; here is what is asked of it and
+ * what its answers mean. To reserve is reserve.c's, a run of the script
+ * script.c's, the connection link.c's, its begin session.c's;
+ * windows are leased in ha/.
+ *
+ * hiredis raises SIGPIPE on a broken connection: the calling thread blocks it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/backends.h"
+#include "backends/redis/reply.h"
+#include "backends/redis/script.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define DEFAULT_PREFIX "seqbroker"
+
+/* s; what is to be kept longer than that, 34 thousand years, is kept for ever:
+ * in ms and since 1970 it would not fit. */
+#define KEEP_MAX ((int64_t)1 << 40)
+
+#define TEXT_OF(number) #number
+#define VERSION(major, minor, patch)                                           \
+    "hiredis " TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+static const char *redis_library(void)
+{
+    return VERSION(HIREDIS_MAJOR, HIREDIS_MINOR, HIREDIS_PATCH);
+}
+
+/* --- raise --- */
+
+static enum seqb_status redis_raise(struct seqb_backend *backend,
+                                    const struct seqb_raise *raise,
+                                    int64_t *out, struct seqb_error *err)
+{
+    struct redis *redis = redis_of(backend);
+    char floor[REDIS_NUMBER_SIZE];
+    struct script script = {"", {"raise", floor}};
+    int64_t standing;
+    enum seqb_status status;
+    redisReply *reply = NULL;
+
+    if (!script_key(redis, "", raise->counter, script.key) || raise->floor < 0)
+        return error_set(err, SEQB_INVALID,
+                         "%s: %.64s cannot be raised to %" PRId64,
+                         redis->link.where, raise->counter, raise->floor);
+    script_number(raise->floor, floor);
+    status = script_run(redis, &script, &reply, err);
+    if (reply == NULL)
+        return status;
+    if (reply_status(reply) != SEQB_OK || !reply_window(reply, &standing) ||
+        standing < raise->floor)
+        status = link_distrust(&redis->link, script.key, err);
+    else
+        *out = standing;
+    freeReplyObject(reply);
+    return status;
+}
+
+/* --- install --- */
+
+/* What the answer to an install means; `*standing` is the cell's window. */
+static enum seqb_status install_answer(struct redis *redis,
+                                       const struct script *script,
+                                       const redisReply *reply,
+                                       int64_t *standing,
+                                       struct seqb_error *err)
+{
+    const enum seqb_status status = reply_status(reply);
+    int64_t window;
+
+    if (!reply_window(reply, &window))
+        return link_distrust(&redis->link, script->key, err);
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    if (status == SEQB_FENCED) {
+        *standing = window;
+        return error_set(err, SEQB_FENCED,
+                         "%s: key %s: window %" PRId64 " stands there, %s is "
+                         "not above it",
+                         redis->link.where, script->key, window,
+                         script->args[1]);
+    }
+    if (status == SEQB_LAYOUT)
+        return error_set(err, SEQB_LAYOUT,
+                         "%s: key %s was made with another window size",
+                         redis->link.where, script->key);
+    return link_distrust(&redis->link, script->key, err);
+}
+
+static enum seqb_status redis_install(struct seqb_backend *backend,
+                                      const struct seqb_window *window,
+                                      int64_t *standing, struct seqb_error *err)
+{
+    struct redis *redis = redis_of(backend);
+    char number[REDIS_NUMBER_SIZE];
+    char size[REDIS_NUMBER_SIZE];
+    char keep[REDIS_NUMBER_SIZE];
+    struct script script = {"", {"install", number, size, keep}};
+    enum seqb_status status;
+    redisReply *reply = NULL;
+
+    if (!script_key(redis, "", window->counter, script.key) ||
+        window->window < 1 || window->size < 1 ||
+        window->size > REDIS_WINDOW_MAX || window->keep_s < 0)
+        return error_set(err, SEQB_INVALID,
+                         "%s: %.64s: no window %" PRId64 " of %" PRId64
+                         " offsets, kept %" PRId64 " s",
+                         redis->link.where, window->counter, window->window,
+                         window->size, window->keep_s);
+    script_number(window->window, number);
+    script_number(window->size, size);
+    script_number(window->keep_s <= KEEP_MAX ? window->keep_s : 0, keep);
+    status = script_run(redis, &script, &reply, err);
+    if (reply == NULL)
+        return status;
+    status = install_answer(redis, &script, reply, standing, err);
+    freeReplyObject(reply);
+    return status;
+}
+
+/* --- claim, and what windows have no need of --- */
+
+static enum seqb_status claim_answer(struct redis *redis, const char *key,
+                                     const redisReply *reply, char *standing,
+                                     size_t size, struct seqb_error *err)
+{
+    const redisReply *text = reply_text(reply);
+
+    if (reply_status(reply) != SEQB_OK || text == NULL)
+        return link_distrust(&redis->link, key, err);
+    if (text->len >= size || strlen(text->str) != text->len)
+        return error_set(err, SEQB_PROTOCOL,
+                         "%s: key %s holds a text that is none of ours",
+                         redis->link.where, key);
+    (void)text_copy(standing, size, text->str);
+    return SEQB_OK;
+}
+
+static enum seqb_status redis_claim(struct seqb_backend *backend,
+                                    const char *name, const char *text,
+                                    char *standing, size_t size,
+                                    struct seqb_error *err)
+{
+    struct redis *redis = redis_of(backend);
+    struct script script = {"", {"claim", text}};
+    enum seqb_status status;
+    redisReply *reply = NULL;
+
+    if (!script_key(redis, "claim:", name, script.key))
+        return error_set(err, SEQB_INVALID,
+                         "%s: the claim's name %.64s... is too long",
+                         redis->link.where, name);
+    status = script_run(redis, &script, &reply, err);
+    if (reply == NULL)
+        return status;
+    status = claim_answer(redis, script.key, reply, standing, size, err);
+    freeReplyObject(reply);
+    return status;
+}
+
+static enum seqb_status redis_swap(struct seqb_backend *backend,
+                                   const struct seqb_swap *swap, char *standing,
+                                   size_t size, struct seqb_error *err)
+{
+    (void)standing;
+    (void)size;
+    return error_set(err, SEQB_INVALID,
+                     "%s: %.64s cannot be swapped in a store that may forget",
+                     redis_of(backend)->link.where, swap->name);
+}
+
+/* Old cells expire. */
+static enum seqb_status redis_purge(struct seqb_backend *backend,
+                                    const struct seqb_purge *purge,
+                                    int32_t *deleted, struct seqb_error *err)
+{
+    (void)backend;
+    (void)purge;
+    (void)err;
+    *deleted = 0;
+    return SEQB_OK;
+}
+
+/* --- clock --- */
+
+static enum seqb_status redis_clock(struct seqb_backend *backend,
+                                    int64_t *out_ms, struct seqb_error *err)
+{
+    struct redis *redis = redis_of(backend);
+    enum seqb_status status = link_begin(&redis->link, redis->timeout_ms, err);
+    redisReply *reply = NULL;
+
+    if (status != SEQB_OK)
+        return status;
+    status = script_answer(
+        redis, link_append(&redis->link, (const char *[]){"TIME"}, 1), "TIME",
+        &reply, err);
+    if (status == SEQB_REFUSED) { /* what counts is allowed, TIME may not be */
+        *out_ms = 0;
+        return SEQB_OK;
+    }
+    if (reply == NULL)
+        return status;
+    if (!reply_time(reply, out_ms))
+        status = link_distrust(&redis->link, "TIME", err);
+    freeReplyObject(reply);
+    return status;
+}
+
+/* --- open and close --- */
+
+static void redis_close(struct seqb_backend *backend)
+{
+    struct redis *redis = redis_of(backend);
+
+    if (redis == NULL)
+        return;
+    link_close(&redis->link);
+    free(redis);
+}
+
+static enum seqb_status redis_start(struct redis *redis,
+                                    const struct seqb_backend_options *options,
+                                    struct seqb_error *err)
+{
+    const char *prefix =
+        options->prefix != NULL ? options->prefix : DEFAULT_PREFIX;
+    enum seqb_status status;
+
+    if (options->tls != SEQB_TLS_OFF)
+        return error_set(err, SEQB_INVALID,
+                         "%s: the redis engine has no TLS (%s): set tls to off "
+                         "and reach the server by a socket, a private network "
+                         "or a tunnel",
+                         options->name, redis_library());
+    if (!text_copy(redis->prefix, sizeof redis->prefix, prefix))
+        return error_set(err, SEQB_INVALID, "%s: a prefix has at most %d bytes",
+                         options->name, REDIS_PREFIX_SIZE - 1);
+    status = session_open(&redis->link, &redis->session, options, err);
+    if (status != SEQB_OK)
+        return status;
+    redis->timeout_ms = options->timeout_ms;
+    redis->base.fd = redis->link.context->fd;
+    (void)text_copy(redis->base.domain, sizeof redis->base.domain,
+                    redis->session.domain);
+    (void)text_copy(redis->base.origin, sizeof redis->base.origin,
+                    redis->session.origin);
+    (void)text_format(redis->base.server, sizeof redis->base.server, "redis %s",
+                      redis->session.version);
+    return SEQB_OK;
+}
+
+static enum seqb_status redis_open(const struct seqb_backend_options *options,
+                                   struct seqb_backend **out,
+                                   struct seqb_error *err)
+{
+    struct redis *redis = calloc(1, sizeof *redis);
+    enum seqb_status status;
+
+    if (redis == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory",
+                         options->name);
+    redis->base.ops = &backend_redis;
+    redis->base.fd = -1;
+    status = redis_start(redis, options, err);
+    if (status != SEQB_OK) {
+        redis_close(&redis->base);
+        return status;
+    }
+    *out = &redis->base;
+    return SEQB_OK;
+}
+
+const struct seqb_backend_ops backend_redis = {
+    .engine = "redis",
+    .guarantee = SEQB_WINDOWED,
+    .library = redis_library,
+    .open = redis_open,
+    .reserve = redis_reserve,
+    .raise = redis_raise,
+    .install = redis_install,
+    .claim = redis_claim,
+    .swap = redis_swap,
+    .purge = redis_purge,
+    .clock = redis_clock,
+    .close = redis_close,
+};

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a session with a Redis server begins: find it, connect, log in, require
+ * a master, read its origin, load the script. */
+#include "backends/redis/session.h"
+
+#include <string.h>
+#include <sys/un.h>
+
+#include "backends/redis/sentinel.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "redis_lua.h"
+
+#define DEFAULT_PORT    6379
+#define SOCKET_PATH_MAX (sizeof((struct sockaddr_un *)NULL)->sun_path - 1)
+
+/* Where the options say that the server is, without sentinels. */
+static enum seqb_status
+address_given(const struct seqb_backend_options *options,
+              struct redis_address *out, struct seqb_error *err)
+{
+    const char *path = options->socket_path;
+
+    if (path == NULL && options->host == NULL)
+        return error_set(err, SEQB_INVALID, "%s: no host and no socket path",
+                         options->name);
+    /* hiredis would cut it, and another server may listen there. */
+    if (path != NULL && strlen(path) > SOCKET_PATH_MAX)
+        return error_set(err, SEQB_INVALID,
+                         "%s: a socket path has at most %zu bytes",
+                         options->name, SOCKET_PATH_MAX);
+    out->port = options->port != 0 ? options->port : DEFAULT_PORT;
+    if (path != NULL)
+        out->port = 0;
+    if (!text_copy(out->host, sizeof out->host,
+                   path != NULL ? path : options->host))
+        return error_set(err, SEQB_INVALID, "%s: the host's name is too long",
+                         options->name);
+    return SEQB_OK;
+}
+
+/* Connects to the server that is asked from now on. */
+static enum seqb_status
+server_connect(struct redis_link *link, struct redis_session *session,
+               const struct seqb_backend_options *options,
+               const struct redis_address *address, int32_t budget_ms,
+               struct seqb_error *err)
+{
+    if (address->port == 0)
+        (void)text_copy(session->domain, sizeof session->domain, address->host);
+    else
+        (void)text_format(session->domain, sizeof session->domain, "%s:%d",
+                          address->host, address->port);
+    (void)text_format(link->where, sizeof link->where, "%s (redis %s)",
+                      options->name, session->domain);
+    return link_connect(link, address, budget_ms, err);
+}
+
+static bool wants_auth(const struct seqb_backend_options *options)
+{
+    return options->user != NULL || options->password != NULL;
+}
+
+static bool auth_append(struct redis_link *link,
+                        const struct seqb_backend_options *options)
+{
+    const char *password = options->password != NULL ? options->password : "";
+
+    if (options->user != NULL)
+        return link_append(
+            link, (const char *[]){"AUTH", options->user, password}, 3);
+    return link_append(link, (const char *[]){"AUTH", password}, 2);
+}
+
+/* A new connection stands in database 0. */
+static bool wants_select(const struct seqb_backend_options *options)
+{
+    return options->database != NULL && strcmp(options->database, "0") != 0;
+}
+
+static bool session_append(struct redis_link *link,
+                           const struct seqb_backend_options *options)
+{
+    if (wants_auth(options) && !auth_append(link, options))
+        return false;
+    if (wants_select(options) &&
+        !link_append(link, (const char *[]){"SELECT", options->database}, 2))
+        return false;
+    return link_append(link, (const char *[]){"INFO", "server"}, 2) &&
+           link_append(link, (const char *[]){"INFO", "replication"}, 2) &&
+           link_append(link, (const char *[]){"SCRIPT", "LOAD", redis_lua}, 3);
+}
+
+/* The next answer, which must be of that type; the caller's to free. */
+static enum seqb_status session_read(struct redis_link *link, int type,
+                                     const char *asked, redisReply **out,
+                                     struct seqb_error *err)
+{
+    redisReply *reply = link_read(link);
+    enum seqb_status status;
+
+    if (reply == NULL)
+        return link_lose(link, SEQB_UNREACHABLE, err);
+    if (reply->type == type) {
+        *out = reply;
+        return SEQB_OK;
+    }
+    status = reply->type == REDIS_REPLY_ERROR ? link_refuse(link, reply, err)
+                                              : link_distrust(link, asked, err);
+    freeReplyObject(reply);
+    return status;
+}
+
+static enum seqb_status session_ok(struct redis_link *link, const char *asked,
+                                   struct seqb_error *err)
+{
+    redisReply *reply = NULL;
+    const enum seqb_status status =
+        session_read(link, REDIS_REPLY_STATUS, asked, &reply, err);
+
+    if (reply != NULL)
+        freeReplyObject(reply);
+    return status;
+}
+
+/* An error's words may quote the command: what AUTH is told is not shown. */
+static enum seqb_status session_auth(struct redis_link *link,
+                                     struct seqb_error *err)
+{
+    struct seqb_error why;
+    const enum seqb_status status = session_ok(link, "AUTH", &why);
+
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    if (status == SEQB_REFUSED)
+        return error_set(err, SEQB_REFUSED,
+                         "%s: the user or the password was refused",
+                         link->where);
+    return error_copy(err, &why);
+}
+
+/* The value of the line "name:value" of an answer to INFO. */
+static bool info_field(const redisReply *info, const char *name, char *out,
+                       size_t size)
+{
+    const size_t length = strlen(name);
+    const char *line = info->str;
+
+    while (strncmp(line, name, length) != 0 || line[length] != ':') {
+        line = strchr(line, '\n');
+        if (line == NULL)
+            return false;
+        line++;
+    }
+    line += length + 1;
+    return text_format(out, size, "%.*s", (int)strcspn(line, "\r\n"), line);
+}
+
+static enum seqb_status origin_check(struct redis_link *link,
+                                     struct redis_session *session,
+                                     const redisReply *server,
+                                     const redisReply *replication,
+                                     struct seqb_error *err)
+{
+    char role[16];
+    char run_id[64];
+    char replid[64];
+
+    if (!info_field(server, "redis_version", session->version,
+                    sizeof session->version) ||
+        !info_field(server, "run_id", run_id, sizeof run_id) ||
+        !info_field(replication, "role", role, sizeof role) ||
+        !info_field(replication, "master_replid", replid, sizeof replid))
+        return link_distrust(link, "INFO", err);
+    if (strcmp(role, "master") != 0)
+        return error_set(err, SEQB_ROLE,
+                         "%s: the server is a replica (role %s), not a "
+                         "master: give its master's address, or sentinels",
+                         link->where, role);
+    (void)text_format(session->origin, sizeof session->origin, "%s:%s", run_id,
+                      replid);
+    return SEQB_OK;
+}
+
+static enum seqb_status session_origin(struct redis_link *link,
+                                       struct redis_session *session,
+                                       struct seqb_error *err)
+{
+    redisReply *server = NULL;
+    redisReply *replication = NULL;
+    enum seqb_status status =
+        session_read(link, REDIS_REPLY_STRING, "INFO", &server, err);
+
+    if (server == NULL)
+        return status;
+    status = session_read(link, REDIS_REPLY_STRING, "INFO", &replication, err);
+    if (replication != NULL) {
+        status = origin_check(link, session, server, replication, err);
+        freeReplyObject(replication);
+    }
+    freeReplyObject(server);
+    return status;
+}
+
+static enum seqb_status session_script(struct redis_link *link,
+                                       struct redis_session *session,
+                                       struct seqb_error *err)
+{
+    redisReply *sha = NULL;
+    enum seqb_status status =
+        session_read(link, REDIS_REPLY_STRING, "SCRIPT LOAD", &sha, err);
+
+    if (sha == NULL)
+        return status;
+    if (sha->len != sizeof session->script - 1 ||
+        !text_copy(session->script, sizeof session->script, sha->str))
+        status = link_distrust(link, "SCRIPT LOAD", err);
+    freeReplyObject(sha);
+    return status;
+}
+
+/* All that must be said on a new connection before the first script. */
+static enum seqb_status
+session_begin(struct redis_link *link, struct redis_session *session,
+              const struct seqb_backend_options *options,
+              struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (!session_append(link, options) || !link_flush(link))
+        return link_lose(link, SEQB_UNREACHABLE, err);
+    if (wants_auth(options))
+        status = session_auth(link, err);
+    if (status == SEQB_OK && wants_select(options))
+        status = session_ok(link, "SELECT", err);
+    if (status == SEQB_OK)
+        status = session_origin(link, session, err);
+    if (status == SEQB_OK)
+        status = session_script(link, session, err);
+    return status;
+}
+
+/* With the first server that the sentinels lead to and that is a master: one
+ * that was cut off may name a server that is dead or demoted by now. */
+static enum seqb_status
+session_follow(struct redis_link *link, struct redis_session *session,
+               const struct seqb_backend_options *options,
+               struct seqb_error *err)
+{
+    struct sentinel_walk walk;
+    struct seqb_error why;
+    enum seqb_status status = sentinel_begin(&walk, options, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = SEQB_UNREACHABLE;
+    while (sentinel_next(&walk)) {
+        status = server_connect(link, session, options, &walk.found,
+                                sentinel_rest_ms(&walk), &why);
+        if (status == SEQB_OK)
+            status = session_begin(link, session, options, &why);
+        if (status == SEQB_OK)
+            return SEQB_OK;
+        if (status != SEQB_UNREACHABLE && status != SEQB_ROLE)
+            return error_copy(err, &why);
+        link_close(link);
+        sentinel_reject(&walk, &why);
+    }
+    return sentinel_fail(&walk, status, err);
+}
+
+enum seqb_status session_open(struct redis_link *link,
+                              struct redis_session *session,
+                              const struct seqb_backend_options *options,
+                              struct seqb_error *err)
+{
+    struct redis_address address = {.port = 0};
+    enum seqb_status status;
+
+    if (options->sentinels != NULL)
+        return session_follow(link, session, options, err);
+    status = address_given(options, &address, err);
+    if (status == SEQB_OK)
+        status = server_connect(link, session, options, &address,
+                                options->connect_timeout_ms, err);
+    if (status == SEQB_OK)
+        status = session_begin(link, session, options, err);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a session with a Redis server begins. */
+#pragma once
+
+#include "backends/redis/link.h"
+
+/* What the server said of itself. */
+struct redis_session {
+    char version[32];              /* "7.0.15" */
+    char domain[SEQB_DOMAIN_SIZE]; /* "10.0.0.3:6379", or a socket's path */
+    char origin[SEQB_ORIGIN_SIZE];
+    char script[41]; /* redis.lua as the server knows it: its SHA1 */
+};
+
+/*
+ * Asks the sentinels, if there are any, connects, logs in, requires a master,
+ * reads its origin and loads redis.lua, all within `connect_timeout_ms` but for
+ * the look-up of a host name, which is the resolver's. Whatever it returns,
+ * link_close is due. Statuses as backend.h has them for open.
+ */
+enum seqb_status session_open(struct redis_link *link,
+                              struct redis_session *session,
+                              const struct seqb_backend_options *options,
+                              struct seqb_error *err);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What statx and the extended attributes say of a SQLite file. */
+#include "backends/sqlite/file.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include "platform/text.h"
+
+#define COMMITS     "user.seqbroker.commits"
+#define HISTORY     "user.seqbroker.history"
+#define NUMBER_SIZE 24
+
+static void attribute_read(const char *path, const char *name, char *out,
+                           size_t size)
+{
+    const ssize_t length = getxattr(path, name, out, size - 1);
+
+    out[length < 0 ? 0 : length] = '\0';
+}
+
+static void attribute_write(const char *path, const char *name,
+                            const char *text)
+{
+    (void)setxattr(path, name, text, strlen(text), 0);
+}
+
+void sqlite_mark_read(const char *path, struct sqlite_mark *out)
+{
+    char number[NUMBER_SIZE];
+
+    attribute_read(path, COMMITS, number, sizeof number);
+    attribute_read(path, HISTORY, out->history, sizeof out->history);
+    if (!text_to_int64(number, strlen(number), &out->commits))
+        out->commits = 0;
+}
+
+void sqlite_mark_commits(const char *path, int64_t commits)
+{
+    char number[NUMBER_SIZE];
+
+    (void)text_format(number, sizeof number, "%" PRId64, commits);
+    attribute_write(path, COMMITS, number);
+}
+
+/* In this order: if it breaks off in between, a history begins once more. */
+void sqlite_mark_begin(const char *path, const char *history, int64_t commits)
+{
+    attribute_write(path, HISTORY, history);
+    sqlite_mark_commits(path, commits);
+}
+
+/* Names a file as no other one is ever named. The time of birth is in it
+ * because a file system gives the inode of a removed file to the next, the
+ * history because its content may be replaced. */
+bool sqlite_file_identify(const char *path, char out[SQLITE_FILE_ID_SIZE])
+{
+    struct sqlite_mark mark;
+    struct statx info;
+
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &info) != 0)
+        return false;
+    if ((info.stx_mask & STATX_BTIME) == 0)
+        memset(&info.stx_btime, 0, sizeof info.stx_btime);
+    sqlite_mark_read(path, &mark);
+    return text_format(
+        out, SQLITE_FILE_ID_SIZE, "%x.%x:%" PRIx64 ":%" PRIx64 ".%x%s%s",
+        info.stx_dev_major, info.stx_dev_minor, (uint64_t)info.stx_ino,
+        (uint64_t)info.stx_btime.tv_sec, info.stx_btime.tv_nsec,
+        mark.history[0] == '\0' ? "" : ":", mark.history);
+}
+
+bool sqlite_file_is(const char *path, const char *identity)
+{
+    char now[SQLITE_FILE_ID_SIZE];
+
+    return sqlite_file_identify(path, now) && strcmp(now, identity) == 0;
+}

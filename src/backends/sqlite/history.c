@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a SQLite file is the same one, with the same content or more. */
+#include "backends/sqlite/history.h"
+
+#include "platform/error.h"
+
+static const char *log_path(struct sqlite_link *link)
+{
+    return sqlite3_filename_wal(sqlite3_db_filename(link->db, "main"));
+}
+
+static enum seqb_status link_fail_moved(const struct sqlite_link *link,
+                                        struct seqb_error *err)
+{
+    return error_set(err, SEQB_UNREACHABLE,
+                     "sqlite %s: %s or its -wal file was moved, removed or "
+                     "replaced",
+                     link->name, link->path);
+}
+
+static enum seqb_status commits_read(struct sqlite_link *link, int64_t *out,
+                                     struct seqb_error *err)
+{
+    sqlite3_stmt *query = link->queries[SQLITE_QUERY_COMMITS_FIND];
+    const int result = sqlite3_step(query);
+    enum seqb_status status = SEQB_OK;
+
+    *out = result == SQLITE_ROW ? sqlite3_column_int64(query, 0) : 0;
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        status = sqlite_link_fail(link, result, "read", err);
+    (void)sqlite3_reset(query);
+    return status;
+}
+
+/* Whether an older content stands in the file. The mark is read first, since
+ * it only grows when the content has grown: no lock is needed. */
+static enum seqb_status link_is_behind(struct sqlite_link *link, bool *out,
+                                       struct seqb_error *err)
+{
+    struct sqlite_mark mark;
+    enum seqb_status status;
+
+    sqlite_mark_read(link->path, &mark);
+    /* Also opens the log where nothing has opened it yet. */
+    status = commits_read(link, &link->commits, err);
+    *out = status == SEQB_OK && mark.commits > link->commits;
+    return status;
+}
+
+/* Another history begins, so that every counter in the file is foreign. Under
+ * the lock of a writer: of those who open it at once, one does it, and the
+ * others find it done. */
+static enum seqb_status link_begin_history(struct sqlite_link *link,
+                                           struct seqb_error *err)
+{
+    char history[SQLITE_RANDOM_SIZE];
+    bool is_behind = false;
+    enum seqb_status status = sqlite_link_run(link, SQLITE_QUERY_BEGIN, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = link_is_behind(link, &is_behind, err);
+    if (is_behind) {
+        status = sqlite_link_random(link->name, history, err);
+        if (status == SEQB_OK)
+            sqlite_mark_begin(link->path, history, link->commits);
+    }
+    (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    return status;
+}
+
+static enum seqb_status link_compare_mark(struct sqlite_link *link,
+                                          struct seqb_error *err)
+{
+    bool is_behind;
+    const enum seqb_status status = link_is_behind(link, &is_behind, err);
+
+    return status == SEQB_OK && is_behind ? link_begin_history(link, err)
+                                          : status;
+}
+
+enum seqb_status sqlite_history_identify(struct sqlite_link *link,
+                                         struct seqb_error *err)
+{
+    int has_moved = 0;
+    enum seqb_status status = link_compare_mark(link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (!sqlite_file_identify(link->path, link->file) ||
+        !sqlite_file_identify(log_path(link), link->log))
+        return link_fail_moved(link, err);
+    /* Asked after: so the name's file is the handle's file. */
+    (void)sqlite3_file_control(link->db, "main", SQLITE_FCNTL_HAS_MOVED,
+                               &has_moved);
+    return has_moved != 0 ? link_fail_moved(link, err) : SEQB_OK;
+}
+
+enum seqb_status sqlite_history_check(struct sqlite_link *link,
+                                      struct seqb_error *err)
+{
+    enum seqb_status status = sqlite_link_check_process(link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    /* A handle goes on writing into a file that was removed, and what it
+     * commits there is gone for everybody else. */
+    if (!sqlite_file_is(link->path, link->file) ||
+        !sqlite_file_is(log_path(link), link->log))
+        return link_fail_moved(link, err);
+    return SEQB_OK;
+}
+
+enum seqb_status sqlite_history_check_commits(struct sqlite_link *link,
+                                              struct seqb_error *err)
+{
+    int64_t commits;
+    const enum seqb_status status = commits_read(link, &commits, err);
+
+    if (status == SEQB_OK && commits < link->commits)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "sqlite %s: the content of %s went back: it was "
+                         "replaced by an older one",
+                         link->name, link->path);
+    link->commits = commits;
+    return status;
+}

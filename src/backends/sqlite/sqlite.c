@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sqlite engine: direct counters, each a row that carries the origin of
+ * the file in which its value holds. The rows are in rows.c, the handle
+ * and its transactions in link.c.
+ */
+#include "backends/backends.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/sqlite/claims.h"
+#include "backends/sqlite/history.h"
+#include "backends/sqlite/link.h"
+#include "backends/sqlite/rows.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define STORE_CLAIM "store"
+
+static char library[32]; /* written once */
+
+static void library_init(void)
+{
+    (void)text_format(library, sizeof library, "sqlite %s",
+                      sqlite3_libversion());
+}
+
+static const char *sqlite_library(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, library_init);
+    return library;
+}
+
+/* --- claims --- */
+
+static enum seqb_status sqlite_claim(struct seqb_backend *backend,
+                                     const char *name, const char *text,
+                                     char *standing, size_t size,
+                                     struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    enum seqb_status status = sqlite_history_check(&sqlite->link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    return sqlite_claims_stand(&sqlite->link, name, text, standing, size, err);
+}
+
+static enum seqb_status sqlite_swap(struct seqb_backend *backend,
+                                    const struct seqb_swap *swap,
+                                    char *standing, size_t size,
+                                    struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+
+    return sqlite_claims_swap(&sqlite->link, swap, standing, size, err);
+}
+
+/* --- open and close --- */
+
+/* The origin is the file together with an id inside it: a copy has another
+ * file, a new file in the same place has another id. */
+static enum seqb_status origin_read(struct sqlite *sqlite,
+                                    struct seqb_error *err)
+{
+    char fresh[SQLITE_RANDOM_SIZE];
+    char standing[SQLITE_RANDOM_SIZE];
+    enum seqb_status status = sqlite_link_random(sqlite->link.name, fresh, err);
+
+    if (status == SEQB_OK)
+        status = sqlite_claims_stand(&sqlite->link, STORE_CLAIM, fresh,
+                                     standing, sizeof standing, err);
+    if (status != SEQB_OK)
+        return status;
+    (void)text_format(sqlite->base.origin, sizeof sqlite->base.origin, "%s:%s",
+                      sqlite->link.file, standing);
+    /* Files of one device fail together. */
+    (void)text_format(sqlite->base.domain, sizeof sqlite->base.domain,
+                      "disk %.*s", (int)strcspn(sqlite->link.file, ":"),
+                      sqlite->link.file);
+    return SEQB_OK;
+}
+
+static void sqlite_close(struct seqb_backend *backend)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+
+    if (sqlite == NULL)
+        return;
+    sqlite_link_close(&sqlite->link);
+    free(sqlite);
+}
+
+static enum seqb_status
+store_connect(struct sqlite *sqlite, const struct seqb_backend_options *options,
+              struct seqb_error *err)
+{
+    enum seqb_status status = sqlite_link_open(&sqlite->link, options, err);
+
+    if (status == SEQB_OK)
+        status = origin_read(sqlite, err);
+    if (status != SEQB_OK || !options->create)
+        return status;
+    status = sqlite_row_put(sqlite, SQLITE_BASE, 0, err);
+    return sqlite_link_end(&sqlite->link, status, err);
+}
+
+static enum seqb_status store_open(const struct seqb_backend_options *options,
+                                   struct seqb_backend **out,
+                                   struct seqb_error *err)
+{
+    struct sqlite *sqlite = calloc(1, sizeof *sqlite);
+    enum seqb_status status;
+
+    if (sqlite == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "sqlite %s: out of memory",
+                         options->name);
+    sqlite->base.ops = &backend_sqlite;
+    sqlite->base.fd = -1;
+    (void)text_copy(sqlite->base.server, sizeof sqlite->base.server,
+                    sqlite_library());
+    status = store_connect(sqlite, options, err);
+    if (status != SEQB_OK) {
+        sqlite_close(&sqlite->base);
+        return status;
+    }
+    *out = &sqlite->base;
+    return SEQB_OK;
+}
+
+/* A store is made whole under a name of its own and only then gets its real
+ * one, so that many who begin at once find none that is half made; whoever
+ * was faster has made the store. */
+static enum seqb_status store_found(const struct seqb_backend_options *options,
+                                    struct seqb_error *err)
+{
+    struct seqb_backend_options draft = *options;
+    struct seqb_backend *backend = NULL;
+    char random[SQLITE_RANDOM_SIZE];
+    char path[PATH_MAX];
+    enum seqb_status status = sqlite_link_random(options->name, random, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (!text_format(path, sizeof path, "%s.new-%s", options->path, random))
+        return error_set(err, SEQB_INVALID, "sqlite %s: the path is too long",
+                         options->name);
+    draft.path = path;
+    status = store_open(&draft, &backend, err);
+    sqlite_close(backend);
+    if (status == SEQB_OK && renameat2(AT_FDCWD, path, AT_FDCWD, options->path,
+                                       RENAME_NOREPLACE) == 0)
+        return SEQB_OK;
+    if (status == SEQB_OK && errno != EEXIST)
+        status = error_set(err, SEQB_REFUSED, "sqlite %s: cannot make %s: %s",
+                           options->name, options->path, strerror(errno));
+    (void)unlink(path);
+    return status;
+}
+
+static enum seqb_status sqlite_open(const struct seqb_backend_options *options,
+                                    struct seqb_backend **out,
+                                    struct seqb_error *err)
+{
+    struct seqb_backend_options existing = *options;
+    enum seqb_status status = SEQB_OK;
+
+    if (options->path == NULL || options->path[0] != '/')
+        return error_set(err, SEQB_INVALID,
+                         "sqlite %s: needs the absolute path of a file",
+                         options->name);
+    if (options->create && access(options->path, F_OK) != 0 && errno == ENOENT)
+        status = store_found(options, err);
+    existing.create = false;
+    return status == SEQB_OK ? store_open(&existing, out, err) : status;
+}
+
+/* --- reserve --- */
+
+static void request_explain(const struct sqlite *sqlite,
+                            const struct sqlite_row *row,
+                            struct seqb_request *request)
+{
+    (void)error_set(&request->error, request->status,
+                    "sqlite %s: counter %s in %s: %s", sqlite->link.name,
+                    request->counter, sqlite->link.path,
+                    row->state == ROW_OVER ? "its period is over"
+                                           : seqb_status_text(request->status));
+}
+
+/* Whether values may be taken from the row. */
+static enum seqb_status row_verdict(const struct sqlite_row *row, int64_t limit)
+{
+    if (row->state == ROW_DAMAGED)
+        return SEQB_CORRUPT;
+    if (row->state == ROW_OVER)
+        return SEQB_EXHAUSTED;
+    if (row->state != ROW_BOUND)
+        return SEQB_FENCED;
+    return row->value < limit ? SEQB_OK : SEQB_EXHAUSTED;
+}
+
+/* Serves one request; a failure of this counter alone is its status. */
+static enum seqb_status request_serve(struct sqlite *sqlite,
+                                      struct seqb_request *request,
+                                      struct seqb_error *err)
+{
+    struct sqlite_row row;
+    int64_t count = request->want;
+    enum seqb_status status =
+        sqlite_row_find(sqlite, request->counter, &row, err);
+
+    request->window = SEQB_NO_WINDOW;
+    if (status == SEQB_OK && row.state == ROW_ABSENT)
+        status = sqlite_row_begin(sqlite, request, &row, err);
+    if (status != SEQB_OK)
+        return status;
+    request->status = row_verdict(&row, request->limit);
+    if (request->status != SEQB_OK) {
+        request_explain(sqlite, &row, request);
+        return SEQB_OK;
+    }
+    if (count > request->limit - row.value)
+        count = request->limit - row.value;
+    request->block = (struct seqb_block){row.value + 1, count};
+    return sqlite_row_put(sqlite, request->counter, row.value + count, err);
+}
+
+static enum seqb_status sqlite_reserve(struct seqb_backend *backend,
+                                       struct seqb_request *requests, size_t n,
+                                       struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    struct seqb_error why;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, &why);
+
+    if (status == SEQB_OK) {
+        for (size_t i = 0; i < n && status == SEQB_OK; i++)
+            status = request_serve(sqlite, &requests[i], &why);
+        status = sqlite_link_end(&sqlite->link, status, &why);
+    }
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    for (size_t i = 0; i < n; i++)
+        requests[i].status = error_copy(&requests[i].error, &why);
+    return error_copy(err, &why);
+}
+
+/* --- raise --- */
+
+/* What a row becomes by a raise: as it is if it is bound, else `gap` higher
+ * and bound. False if that is no number. */
+static bool row_rebind(struct sqlite_row *row, int64_t gap)
+{
+    if (row->state == ROW_BOUND)
+        return true;
+    if (row->value > INT64_MAX - gap)
+        return false;
+    row->value += gap;
+    row->state = ROW_BOUND;
+    return true;
+}
+
+/* The base is rebound with the first counter, so that those which are not in
+ * an older copy of the file begin above what they had reached. */
+static enum seqb_status raise_rows(struct sqlite *sqlite,
+                                   const struct seqb_raise *raise, int64_t *out,
+                                   struct seqb_error *err)
+{
+    struct sqlite_row base;
+    struct sqlite_row row;
+    bool is_base_gone;
+    bool is_base_bound;
+    bool fits;
+    enum seqb_status status = sqlite_row_find(sqlite, SQLITE_BASE, &base, err);
+
+    if (status == SEQB_OK)
+        status = sqlite_row_find(sqlite, raise->counter, &row, err);
+    if (status != SEQB_OK)
+        return status;
+    if (base.state == ROW_DAMAGED || row.state == ROW_DAMAGED)
+        return error_set(err, SEQB_CORRUPT,
+                         "sqlite %s: counter %s or the base is damaged in %s",
+                         sqlite->link.name, raise->counter, sqlite->link.path);
+    is_base_gone = base.state == ROW_ABSENT;
+    is_base_bound = base.state == ROW_BOUND;
+    fits = row_rebind(&base, raise->base_gap);
+    if (is_base_gone && base.value < raise->base_floor)
+        base.value = raise->base_floor;
+    if (row.state == ROW_ABSENT)
+        row = base;
+    fits = row_rebind(&row, raise->gap) && fits;
+    if (row.value < raise->floor)
+        row.value = raise->floor;
+    if (!fits || row.value > raise->limit)
+        return error_set(err, SEQB_EXHAUSTED,
+                         "sqlite %s: %s: no value is left below %" PRId64,
+                         sqlite->link.name, raise->counter, raise->limit);
+    *out = row.value;
+    if (!is_base_bound)
+        status = sqlite_base_note(sqlite, raise->base_ms, err);
+    if (status == SEQB_OK)
+        status = sqlite_row_put(sqlite, SQLITE_BASE, base.value, err);
+    if (status == SEQB_OK)
+        status = sqlite_row_put(sqlite, raise->counter, row.value, err);
+    return status;
+}
+
+static enum seqb_status sqlite_raise(struct seqb_backend *backend,
+                                     const struct seqb_raise *raise,
+                                     int64_t *out, struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    int64_t value = 0;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = raise_rows(sqlite, raise, &value, err);
+    status = sqlite_link_end(&sqlite->link, status, err);
+    if (status == SEQB_OK)
+        *out = value;
+    return status;
+}
+
+static enum seqb_status sqlite_install(struct seqb_backend *backend,
+                                       const struct seqb_window *window,
+                                       int64_t *standing,
+                                       struct seqb_error *err)
+{
+    const struct sqlite *sqlite = (const struct sqlite *)backend;
+
+    (void)standing;
+    return error_set(err, SEQB_INVALID, "sqlite %s: %s: has no windows",
+                     sqlite->link.name, window->counter);
+}
+
+static enum seqb_status sqlite_purge(struct seqb_backend *backend,
+                                     const struct seqb_purge *purge,
+                                     int32_t *deleted, struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    int32_t count = 0;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = sqlite_rows_purge(sqlite, purge, &count, err);
+    status = sqlite_link_end(&sqlite->link, status, err);
+    if (status == SEQB_OK)
+        *deleted = count;
+    return status;
+}
+
+/* A file's clock is its machine's, which is ours. */
+static enum seqb_status sqlite_clock(struct seqb_backend *backend,
+                                     int64_t *out_ms, struct seqb_error *err)
+{
+    (void)backend;
+    (void)err;
+    *out_ms = 0;
+    return SEQB_OK;
+}
+
+const struct seqb_backend_ops backend_sqlite = {
+    .engine = "sqlite",
+    .guarantee = SEQB_DIRECT,
+    .library = sqlite_library,
+    .open = sqlite_open,
+    .reserve = sqlite_reserve,
+    .raise = sqlite_raise,
+    .install = sqlite_install,
+    .claim = sqlite_claim,
+    .swap = sqlite_swap,
+    .purge = sqlite_purge,
+    .clock = sqlite_clock,
+    .close = sqlite_close,
+};
