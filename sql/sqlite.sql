@@ -4,13 +4,15 @@
 
 -- One row a counter: "<pool>/<partition>/<key>", or "window/..." for the
 -- windows that this store leases as an authority, "ticket/..." for what brokers
--- keep over a stop; "...@20261121" is of one period, here a day. The row named
--- '' is the base: where counters start that are not here yet. `origin` names
+-- keep over a stop; "...@20261121" is of one period, here a day. `origin` names
 -- the history of the file in which `value` holds (device, inode, store id).
--- Rows whose names begin with '@' hold times, in ms since 1970, that only grow:
--- '@' that of the base, counters of periods that begin after it start at 1;
--- '@<counter>' the end of its purged periods, those that begin before it are
--- never made again. Whoever deletes old periods by hand must raise that first.
+-- Three kinds of rows are no counters:
+--   ''           the base: where counters start that are not here yet
+--   '@'          counters of periods that begin after this (ms since 1970) are
+--                as new as they seem, and start at 1
+--   '@<counter>' its periods that begin before this (ms since 1970) are never
+--                made again; `origin` is the first one that is not deleted
+-- Whoever deletes old periods by hand must raise the last of these first.
 CREATE TABLE IF NOT EXISTS seqb_counters (
     name   TEXT    PRIMARY KEY,
     value  INTEGER NOT NULL CHECK (value >= 0),

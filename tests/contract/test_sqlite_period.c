@@ -191,6 +191,30 @@ static void swap_is_synced_before_it_is_answered(void **state)
     backend_sqlite.close(backend);
 }
 
+/* The raise is not told when the period begins. */
+static void purged_period_is_not_raised_into_being(void **state)
+{
+    const struct seqb_raise raise = {
+        .counter = DAY, .floor = 3, .gap = 1000, .limit = LIMIT};
+    struct seqb_backend *backend = sqlite_case_open(*state);
+    const struct seqb_purge less = {ORDER, DAY, BEGINS_MS, 9};
+    struct seqb_request request;
+    struct seqb_error err;
+    int32_t deleted;
+    int64_t value = -7;
+
+    assert_status(reserve(backend, DAY, &request), SEQB_OK);
+    assert_status(backend->ops->purge(backend, &day_is_over, &deleted, NULL),
+                  SEQB_OK);
+    assert_status(backend->ops->purge(backend, &less, &deleted, NULL), SEQB_OK);
+    assert_status(backend->ops->raise(backend, &raise, &value, &err),
+                  SEQB_EXHAUSTED);
+    assert_non_null(strstr(err.text, "purged"));
+    assert_int_equal(value, -7);
+    assert_status(reserve(backend, DAY, &request), SEQB_EXHAUSTED);
+    backend_sqlite.close(backend);
+}
+
 /* --- rows that somebody edited --- */
 
 static void time_damage(const struct sqlite_files *files, const char *name)
@@ -232,6 +256,7 @@ int main(void)
         SQLITE_CASE(period_that_is_purged_meanwhile_repeats_nothing),
         SQLITE_CASE(purge_is_done_whole_or_not_at_all),
         SQLITE_CASE(swap_is_synced_before_it_is_answered),
+        SQLITE_CASE(purged_period_is_not_raised_into_being),
         SQLITE_CASE(damaged_time_fails_what_needs_it_alone),
     };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two transactions, in this order: what is over is noted in the counter's mark,
- * see sql/sql.h; then rows are deleted. Whoever finds no row looks at
+ * see sql/mark.h; then rows are deleted. Whoever finds no row looks at
  * the mark later than that, and finds it.
  */
 #include "backends/mysql/purge.h"
@@ -42,7 +42,7 @@ static enum seqb_status purge_note(struct mysql_link *link,
     int64_t is_primary;
     enum seqb_status status;
 
-    if (!period_purge_is_sane(purge) || !period_mark_name(purge->counter, mark))
+    if (!sql_purge_is_sane(purge) || !sql_mark_name(purge->counter, mark))
         return error_set(err, SEQB_INVALID,
                          "%s: counter %s: cannot be purged up to %s",
                          link->where, purge->counter, purge->keep);

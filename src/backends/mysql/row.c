@@ -9,45 +9,26 @@
  */
 #include "backends/backends.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "backends/mysql/claim.h"
 #include "backends/mysql/link.h"
 #include "backends/mysql/purge.h"
-#include "backends/mysql/row_raise.h"
 #include "backends/mysql/rows.h"
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define REQUESTS_MAX 1024
-#define ORIGIN_SQL   MYSQL_ORIGIN_SQL("'seqb_counters'")
-
-/* When a request's turn is: in the order of the counters' names. */
-struct turn {
-    const char *counter;
-    struct seqb_request *request;
-};
+#define ORIGIN_SQL MYSQL_ORIGIN_SQL("'seqb_counters'")
 
 struct mysql_row {
     struct seqb_backend base;
     struct mysql_link link;
-    /* Of the reserve call under way: those that have no grant yet, and their
-     * rows once they are locked. */
-    struct turn turns[REQUESTS_MAX];
-    struct mysql_counter rows[REQUESTS_MAX];
+    struct sql_batch batch; /* of the reserve call under way */
 };
 
 /* --- reserve: the one statement a counter --- */
-
-static int turn_order(const void *a, const void *b)
-{
-    return strcmp(((const struct turn *)a)->counter,
-                  ((const struct turn *)b)->counter);
-}
 
 /* `now` is the SQL of the store's origin. All is checked where the value is
  * added to; no row is changed if any of it does not hold. */
@@ -71,18 +52,19 @@ static void grant_write(struct mysql_row *mysql,
 /* Many are one transaction; one is its own. From the SELECT on nobody can put
  * another table in the place of seqb_counters, so that the origin read after it
  * holds to the end. */
-static void grants_write(struct mysql_row *mysql, size_t n)
+static void grants_write(struct mysql_row *mysql)
 {
+    const struct sql_batch *batch = &mysql->batch;
     struct mysql_link *link = &mysql->link;
 
-    if (n == 1) {
-        grant_write(mysql, mysql->turns[0].request, ORIGIN_SQL);
+    if (batch->count == 1) {
+        grant_write(mysql, batch->requests[0], ORIGIN_SQL);
         return;
     }
     mysql_link_add(link, "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0 FOR UPDATE;"
                          "SET @seqb_origin = " ORIGIN_SQL ";");
-    for (size_t i = 0; i < n; i++) {
-        grant_write(mysql, mysql->turns[i].request, "@seqb_origin");
+    for (size_t i = 0; i < batch->count; i++) {
+        grant_write(mysql, batch->requests[i], "@seqb_origin");
         mysql_link_add(link, ";");
     }
     mysql_link_add(link, "COMMIT");
@@ -96,10 +78,8 @@ static enum seqb_status grant_read(struct mysql_link *link,
 {
     int64_t value;
 
-    request->window = SEQB_NO_WINDOW;
-    request->status = SEQB_FENCED; /* until it is found out */
     if (link->changed == 0)
-        return SEQB_OK;
+        return SEQB_OK; /* why not is found out later */
     value = (int64_t)link->insert_id;
     if (link->changed != 1 || value < request->want || value > request->limit)
         return mysql_link_distrust(link, "UPDATE", err);
@@ -109,220 +89,119 @@ static enum seqb_status grant_read(struct mysql_link *link,
     return SEQB_OK;
 }
 
-static enum seqb_status grants_read(struct mysql_row *mysql, size_t n,
+static enum seqb_status grants_read(struct mysql_row *mysql,
                                     struct seqb_error *err)
 {
+    const struct sql_batch *batch = &mysql->batch;
     struct mysql_link *link = &mysql->link;
     enum seqb_status status;
 
-    if (n == 1) {
+    if (batch->count == 1) {
         status = mysql_link_next_commit(link, err);
-        return status == SEQB_OK
-                   ? grant_read(link, mysql->turns[0].request, err)
-                   : status;
+        return status == SEQB_OK ? grant_read(link, batch->requests[0], err)
+                                 : status;
     }
     status = mysql_link_skip(link, 3, err);
-    for (size_t i = 0; i < n && status == SEQB_OK; i++) {
+    for (size_t i = 0; i < batch->count && status == SEQB_OK; i++) {
         status = mysql_link_next(link, err);
         if (status == SEQB_OK)
-            status = grant_read(link, mysql->turns[i].request, err);
+            status = grant_read(link, batch->requests[i], err);
     }
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 
-/* Keeps those that have no grant yet, in their order; how many. */
-static size_t turns_left(struct mysql_row *mysql, size_t n)
-{
-    size_t left = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (mysql->turns[i].request->status != SEQB_OK)
-            mysql->turns[left++] = mysql->turns[i];
-    }
-    return left;
-}
-
-/* --- reserve: what the one statement could not serve --- */
-
-static void request_explain(const struct mysql_row *mysql,
-                            struct seqb_request *request)
-{
-    (void)error_set(&request->error, request->status, "%s: counter %s: %s",
-                    mysql->link.where, request->counter,
-                    seqb_status_text(request->status));
-}
-
-/* The counter may have been there, and was purged. */
-static void request_tell_over(const struct mysql_row *mysql,
-                              struct seqb_request *request)
-{
-    request->status =
-        error_set(&request->error, SEQB_EXHAUSTED,
-                  "%s: counter %s: its period is over and was purged: is this "
-                  "machine's clock behind?",
-                  mysql->link.where, request->counter);
-}
-
-/* Whether values may be taken from the row. */
-static enum seqb_status row_verdict(const struct mysql_counter *row,
-                                    int64_t limit)
-{
-    if (row->state == MYSQL_COUNTER_DAMAGED)
-        return SEQB_CORRUPT;
-    if (row->state != MYSQL_COUNTER_BOUND)
-        return SEQB_FENCED;
-    return row->value < limit ? SEQB_OK : SEQB_EXHAUSTED;
-}
-
-/* Where a counter goes on: at its row, or where it begins if it has none. */
-static struct mysql_counter row_from(const struct mysql_counter *row,
-                                     const struct mysql_counter *base,
-                                     int64_t begins_ms)
-{
-    struct mysql_counter from =
-        row->state == MYSQL_COUNTER_ABSENT ? *base : *row;
-
-    if (row->state == MYSQL_COUNTER_ABSENT && begins_ms > base->mark_ms)
-        from.value = 0;
-    return from;
-}
-
-/* Serves one request from its locked row; writes what makes it so. */
-static void request_serve(struct mysql_row *mysql, struct seqb_request *request,
-                          struct mysql_counter *row,
-                          const struct mysql_counter *base)
-{
-    const struct mysql_counter from = row_from(row, base, request->begins_ms);
-    int64_t count = request->want;
-
-    if (row->state == MYSQL_COUNTER_ABSENT &&
-        row->mark_ms > request->begins_ms) {
-        request_tell_over(mysql, request);
-        return;
-    }
-    request->status = row_verdict(&from, request->limit);
-    if (request->status != SEQB_OK) {
-        request_explain(mysql, request);
-        return;
-    }
-    if (count > request->limit - from.value)
-        count = request->limit - from.value;
-    request->block = (struct seqb_block){from.value + 1, count};
-    row->value = from.value + count;
-    mysql_rows_put(&mysql->link, mysql->base.origin, row);
-}
-
-/* So many turns in one transaction, with their rows locked. */
-static enum seqb_status turns_lock(struct mysql_row *mysql,
-                                   const struct turn *turns, size_t n,
-                                   struct seqb_error *err)
-{
-    struct mysql_counter base;
-    size_t granted = 0;
-    enum seqb_status status;
-
-    for (size_t i = 0; i < n; i++)
-        mysql->rows[i].name = turns[i].counter;
-    status = mysql_rows_lock(&mysql->link, mysql->base.origin, &base,
-                             mysql->rows, n, err);
-    if (status != SEQB_OK)
-        return status;
-    for (size_t i = 0; i < n; i++) {
-        request_serve(mysql, turns[i].request, &mysql->rows[i], &base);
-        granted += turns[i].request->status == SEQB_OK;
-    }
-    return granted > 0 ? mysql_rows_commit(&mysql->link, granted, err)
-                       : mysql_rows_abandon(&mysql->link, err);
-}
-
-/* Whether the server refused a statement, undid what came before it, and goes
- * on: counters that are known need fewer rights than new ones. */
-static bool turns_are_refused(struct mysql_row *mysql, enum seqb_status status)
-{
-    return mysql->link.handle != NULL &&
-           (status == SEQB_REFUSED || status == SEQB_CORRUPT) &&
-           mysql_rows_abandon(&mysql->link, NULL) == SEQB_OK;
-}
-
-/* Those that are left; where some of them are refused, each by itself. */
-static enum seqb_status turns_settle(struct mysql_row *mysql, size_t n,
-                                     struct seqb_error *err)
-{
-    enum seqb_status status = turns_lock(mysql, mysql->turns, n, err);
-
-    if (!turns_are_refused(mysql, status))
-        return status;
-    for (size_t i = 0; i < n; i++) {
-        struct seqb_request *request = mysql->turns[i].request;
-
-        status = turns_lock(mysql, &mysql->turns[i], 1, err);
-        if (turns_are_refused(mysql, status))
-            request->status =
-                error_set(&request->error, status, "counter %s: %s",
-                          request->counter, err->text);
-        else if (status != SEQB_OK)
-            return status;
-    }
-    return SEQB_OK;
-}
-
-static enum seqb_status turns_grant(struct mysql_row *mysql, size_t n,
+static enum seqb_status batch_grant(struct mysql_row *mysql,
                                     struct seqb_error *err)
 {
-    enum seqb_status status = mysql_link_begin(&mysql->link, err);
+    enum seqb_status status;
 
-    if (status != SEQB_OK)
-        return status;
-    qsort(mysql->turns, n, sizeof mysql->turns[0], turn_order);
-    grants_write(mysql, n);
+    grants_write(mysql);
     status = mysql_link_send(&mysql->link, SEQB_UNCERTAIN, err);
-    return status == SEQB_OK ? grants_read(mysql, n, err) : status;
+    return status == SEQB_OK ? grants_read(mysql, err) : status;
 }
+
+/* --- what the one statement could not serve --- */
+
+static enum seqb_status rows_lock(struct seqb_backend *backend,
+                                  struct sql_counter *counters, size_t n,
+                                  struct seqb_error *err)
+{
+    struct mysql_row *mysql = (struct mysql_row *)backend;
+
+    return mysql_rows_lock(&mysql->link, backend->origin, counters, n, err);
+}
+
+static enum seqb_status rows_commit(struct seqb_backend *backend,
+                                    const struct sql_write *writes, size_t n,
+                                    struct seqb_error *err)
+{
+    struct mysql_row *mysql = (struct mysql_row *)backend;
+
+    return mysql_rows_commit(&mysql->link, backend->origin, writes, n, 0, err);
+}
+
+static enum seqb_status rows_abandon(struct seqb_backend *backend,
+                                     struct seqb_error *err)
+{
+    return mysql_rows_abandon(&((struct mysql_row *)backend)->link, err);
+}
+
+/* Counters that are known need fewer rights than new ones. */
+static bool rows_blame(const struct seqb_backend *backend,
+                       enum seqb_status status)
+{
+    const struct mysql_row *mysql = (const struct mysql_row *)backend;
+
+    return mysql->link.handle != NULL &&
+           (status == SEQB_REFUSED || status == SEQB_CORRUPT);
+}
+
+static const struct sql_dialect dialect = {
+    .lock = rows_lock,
+    .commit = rows_commit,
+    .abandon = rows_abandon,
+    .blames_row = rows_blame,
+};
+
+static struct sql_store store_of(struct mysql_row *mysql)
+{
+    return (struct sql_store){&dialect, &mysql->base, mysql->link.where};
+}
+
+/* --- reserve and raise --- */
 
 static enum seqb_status mysql_row_reserve(struct seqb_backend *backend,
                                           struct seqb_request *requests,
                                           size_t n, struct seqb_error *err)
 {
     struct mysql_row *mysql = (struct mysql_row *)backend;
+    const struct sql_store store = store_of(mysql);
+    struct sql_batch *batch = &mysql->batch;
     struct seqb_error why;
-    enum seqb_status status;
-    size_t left = n;
+    enum seqb_status status = mysql_link_begin(&mysql->link, &why);
 
-    assert(n >= 1 && n <= REQUESTS_MAX);
-    for (size_t i = 0; i < n; i++)
-        mysql->turns[i] = (struct turn){requests[i].counter, &requests[i]};
-    status = turns_grant(mysql, n, &why);
+    sql_batch_begin(batch, requests, n);
+    if (status == SEQB_OK)
+        status = batch_grant(mysql, &why);
     if (status == SEQB_OK) {
-        left = turns_left(mysql, n);
-        if (left > 0)
-            status = turns_settle(mysql, left, &why);
+        sql_batch_keep(batch);
+        status = sql_batch_serve(batch, &store, &why);
     }
     if (status == SEQB_OK)
         return SEQB_OK;
-    for (size_t i = 0; i < left; i++)
-        mysql->turns[i].request->status =
-            error_copy(&mysql->turns[i].request->error, &why);
     mysql_link_close(&mysql->link);
-    return error_copy(err, &why);
+    return sql_batch_fail(batch, &why, err);
 }
-
-/* --- raise --- */
 
 static enum seqb_status mysql_row_raise(struct seqb_backend *backend,
                                         const struct seqb_raise *raise,
                                         int64_t *out, struct seqb_error *err)
 {
     struct mysql_row *mysql = (struct mysql_row *)backend;
-    enum seqb_status status = mysql_link_begin(&mysql->link, err);
+    const struct sql_store store = store_of(mysql);
+    const enum seqb_status status = mysql_link_begin(&mysql->link, err);
 
-    if (status != SEQB_OK)
-        return status;
-    status = mysql_row_raise_locked(&mysql->link, mysql->base.origin, raise,
-                                    out, err);
-    if (status != SEQB_OK && mysql->link.handle != NULL &&
-        mysql_rows_abandon(&mysql->link, NULL) != SEQB_OK)
-        mysql_link_close(&mysql->link);
-    return status;
+    return status == SEQB_OK ? sql_raise(&store, raise, out, err) : status;
 }
 
 /* --- the rest --- */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "backends/mysql/server.h"
-#include "backends/sql/sql.h"
 #include "platform/error.h"
 
 /*
@@ -57,27 +56,24 @@ static void row_ask(struct mysql_link *link, const char *name)
     mysql_link_add(link, " FOR UPDATE");
 }
 
+/* Negative if it is no number. */
+static int64_t value_read(const struct mysql_link *link)
+{
+    int64_t value;
+
+    return mysql_link_int64(link, 0, &value) ? value : -1;
+}
+
 static enum seqb_status row_read(struct mysql_link *link, const char *origin,
-                                 struct mysql_counter *out,
+                                 struct sql_counter *counter,
                                  struct seqb_error *err)
 {
     const enum seqb_status status = mysql_link_next(link, err);
-    const char *bound;
 
-    *out = (struct mysql_counter){.name = out->name};
-    if (status != SEQB_OK || !mysql_link_row(link))
-        return status;
-    bound = mysql_link_text(link, 1);
-    out->is_there = true;
-    out->is_new = bound != NULL && bound[0] == '\0'; /* see begin_write */
-    if (!mysql_link_int64(link, 0, &out->value) || out->value < 0 ||
-        bound == NULL)
-        out->state = MYSQL_COUNTER_DAMAGED;
-    else if (strcmp(bound, origin) == 0)
-        out->state = MYSQL_COUNTER_BOUND;
-    else
-        out->state = MYSQL_COUNTER_FOREIGN;
-    return SEQB_OK;
+    if (status == SEQB_OK && mysql_link_row(link))
+        sql_row_found(counter, value_read(link), mysql_link_text(link, 1),
+                      origin);
+    return status;
 }
 
 /*
@@ -89,121 +85,100 @@ static void mark_ask(struct mysql_link *link, const char *counter)
 {
     char mark[SEQB_COUNTER_SIZE] = "";
 
-    (void)period_mark_name(counter, mark);
-    mysql_link_add(link, ";SELECT value, origin > ");
-    mysql_link_quote(link, counter);
-    mysql_link_add(link, " FROM seqb_counters WHERE name = ");
+    (void)sql_mark_name(counter, mark);
+    mysql_link_add(link,
+                   ";SELECT value, origin FROM seqb_counters WHERE name = ");
     mysql_link_quote(link, mark);
     mysql_link_add(link, " LOCK IN SHARE MODE");
 }
 
-/* What makes no sense is taken for the latest mark, and nothing begins. */
 static enum seqb_status mark_read(struct mysql_link *link,
-                                  struct mysql_counter *counter,
+                                  struct sql_counter *counter,
                                   struct seqb_error *err)
 {
     const enum seqb_status status = mysql_link_next(link, err);
-    int64_t is_purged;
 
-    if (status != SEQB_OK || !mysql_link_row(link))
-        return status;
-    if (!mysql_link_int64(link, 0, &counter->mark_ms) || counter->mark_ms < 0)
-        counter->mark_ms = INT64_MAX;
-    counter->is_purged =
-        !mysql_link_int64(link, 1, &is_purged) || is_purged != 0;
-    return SEQB_OK;
+    if (status == SEQB_OK && mysql_link_row(link))
+        sql_mark_found(counter, value_read(link), mysql_link_text(link, 1));
+    return status;
 }
 
 static void counter_ask(struct mysql_link *link, const char *name)
 {
     row_ask(link, name);
-    if (period_is_stamped(name))
+    if (sql_mark_counts(name))
         mark_ask(link, name);
 }
 
 static enum seqb_status counter_read(struct mysql_link *link,
                                      const char *origin,
-                                     struct mysql_counter *counter,
+                                     struct sql_counter *counter,
                                      struct seqb_error *err)
 {
     const enum seqb_status status = row_read(link, origin, counter, err);
 
-    if (status != SEQB_OK || !period_is_stamped(counter->name))
+    if (status != SEQB_OK || !sql_mark_counts(counter->name))
         return status;
     return mark_read(link, counter, err);
 }
 
 enum seqb_status mysql_rows_lock(struct mysql_link *link, const char *origin,
-                                 struct mysql_counter *base,
-                                 struct mysql_counter *counters, size_t n,
+                                 struct sql_counter *counters, size_t n,
                                  struct seqb_error *err)
 {
     enum seqb_status status;
 
-    base->name = MYSQL_BASE;
     begin_write(link);
-    row_ask(link, base->name);
-    mark_ask(link, base->name);
     for (size_t i = 0; i < n; i++)
         counter_ask(link, counters[i].name);
     status = mysql_link_send(link, SEQB_UNREACHABLE, err);
     if (status == SEQB_OK)
         status = begin_read(link, origin, err);
-    if (status == SEQB_OK)
-        status = row_read(link, origin, base, err);
-    if (status == SEQB_OK)
-        status = mark_read(link, base, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
         status = counter_read(link, origin, &counters[i], err);
     return status;
 }
 
-void mysql_rows_put(struct mysql_link *link, const char *origin,
-                    const struct mysql_counter *counter)
+static void row_put(struct mysql_link *link, const char *origin,
+                    const struct sql_write *write)
 {
-    mysql_link_add(link, "%s seqb_counters SET value = %" PRId64 ", origin = ",
-                   counter->is_there ? "UPDATE" : "INSERT INTO",
-                   counter->value);
+    mysql_link_add(link, "INSERT INTO seqb_counters SET name = ");
+    mysql_link_quote(link, write->name);
+    mysql_link_add(link, ", value = %" PRId64 ", origin = ", write->value);
     mysql_link_quote(link, origin);
-    mysql_link_add(link, counter->is_there ? " WHERE name = " : ", name = ");
-    mysql_link_quote(link, counter->name);
-    mysql_link_add(link, ";");
-}
-
-size_t mysql_rows_put_base(struct mysql_link *link, const char *origin,
-                           const struct mysql_counter *base, int64_t base_ms)
-{
-    mysql_rows_put(link, origin, base);
-    if (base_ms <= base->mark_ms)
-        return 1;
     mysql_link_add(link,
-                   "INSERT INTO seqb_counters SET name = '" PERIOD_MARK_BASE
-                   "', value = %" PRId64 ", origin = ",
-                   base_ms);
-    mysql_link_quote(link, origin);
-    mysql_link_add(
-        link,
-        " ON DUPLICATE KEY UPDATE value = %" PRId64 ", origin = ", base_ms);
+                   " ON DUPLICATE KEY UPDATE value = %" PRId64 ", origin = ",
+                   write->value);
     mysql_link_quote(link, origin);
     mysql_link_add(link, ";");
-    return 2;
 }
 
-enum seqb_status mysql_rows_commit(struct mysql_link *link, size_t changes,
-                                   struct seqb_error *err)
+enum seqb_status mysql_rows_commit(struct mysql_link *link, const char *origin,
+                                   const struct sql_write *writes, size_t n,
+                                   size_t before, struct seqb_error *err)
 {
     enum seqb_status status;
 
+    for (size_t i = 0; i < n; i++)
+        row_put(link, origin, &writes[i]);
     mysql_link_add(link, "COMMIT");
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);
     if (status == SEQB_OK)
-        status = mysql_link_skip(link, changes, err);
+        status = mysql_link_skip(link, before + n, err);
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 
 enum seqb_status mysql_rows_abandon(struct mysql_link *link,
                                     struct seqb_error *err)
 {
+    enum seqb_status status;
+
+    if (link->handle == NULL)
+        return error_set(err, SEQB_UNREACHABLE, "%s: the connection was lost",
+                         link->where);
     mysql_link_add(link, "ROLLBACK");
-    return mysql_link_run(link, SEQB_UNREACHABLE, err);
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    if (status != SEQB_OK)
+        mysql_link_close(link);
+    return status;
 }

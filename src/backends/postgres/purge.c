@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Purging from PostgreSQL, in two transactions and in this order: what is over
- * is noted in the counter's mark, see sql/sql.h; then rows are
+ * is noted in the counter's mark, see sql/mark.h; then rows are
  * deleted.
  */
 #include <string.h>
@@ -10,8 +10,6 @@
 #include "backends/sql/sql.h"
 #include "platform/error.h"
 #include "platform/text.h"
-
-#define INSUFFICIENT_PRIVILEGE "42501"
 
 static const char note_sql[] =
     "INSERT INTO seqb_counters AS mark (name, value, origin)"
@@ -71,7 +69,7 @@ static enum seqb_status purge_note(struct postgres *postgres,
     const char *const arguments[] = {mark, before, purge->keep};
     int32_t changed;
 
-    if (!period_purge_is_sane(purge) || !period_mark_name(purge->counter, mark))
+    if (!sql_purge_is_sane(purge) || !sql_mark_name(purge->counter, mark))
         return error_set(err, SEQB_INVALID,
                          "%s: counter %s: cannot be purged up to %s",
                          postgres->link.where, purge->counter, purge->keep);
@@ -92,14 +90,13 @@ static enum seqb_status purge_delete(struct postgres *postgres,
     status = change_run(postgres, delete_sql, arguments, deleted, &why);
     if (status == SEQB_OK)
         return SEQB_OK;
-    if (strcmp(postgres->link.state, INSUFFICIENT_PRIVILEGE) != 0)
+    if (strcmp(postgres->link.state, POSTGRES_NO_RIGHT) != 0)
         return error_copy(err, &why);
     return error_set(err, SEQB_REFUSED,
                      "%s: old periods of counter %s stay in seqb_counters, "
                      "and numbers go on: run GRANT DELETE ON seqb_counters "
                      "for the broker's user (SQLSTATE %s)",
-                     postgres->link.where, purge->counter,
-                     INSUFFICIENT_PRIVILEGE);
+                     postgres->link.where, purge->counter, POSTGRES_NO_RIGHT);
 }
 
 enum seqb_status postgres_purge(struct seqb_backend *backend,

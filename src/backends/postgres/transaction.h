@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The postgres engine's backend and how its transactions begin and end; what
- * stands in them is in postgres.c, reserve.c, raise.c and
- * purge.c.
+ * stands in them is in postgres.c, reserve.c, rows.c and purge.c.
  */
 #pragma once
 
 #include "backends/postgres/link.h"
+#include "backends/sql/sql.h"
 
-#define POSTGRES_NUMBER_SIZE 24 /* an int64 in decimal */
+#define POSTGRES_NUMBER_SIZE 24      /* an int64 in decimal */
+#define POSTGRES_NO_RIGHT    "42501" /* SQLSTATE: insufficient privilege */
 
 struct postgres {
     struct seqb_backend base;
     struct postgres_link link;
     int32_t timeout_ms;
+    struct sql_batch batch; /* of the reserve call under way */
 };
+
+/* How sql/ speaks to it; rows.c. */
+struct sql_store postgres_store(struct postgres *postgres);
 
 /* As the ops of backend_postgres. */
 enum seqb_status postgres_reserve(struct seqb_backend *backend,

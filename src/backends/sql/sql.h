@@ -1,27 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the SQL engines name the rows, beside those of counters, that keep what
- * periods need. '@' stands in no key, so that they are nobody's counters. Pure.
+ * What the engines for SQL stores share: the rule of a row (row.h), the names
+ * of marks (mark.h), and the way that serves whatever an engine's own statement
+ * could not. That takes two round trips: rows are locked and read, and what the
+ * rule decided is written and committed. All that is peculiar to a store is in
+ * its dialect.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <seqbroker/backend.h>
 
-/* Its value: counters of periods that begin after it (ms since 1970) cannot
- * have been forgotten by the store, and need not begin after the base. */
-#define PERIOD_MARK_BASE "@"
+#include "backends/sql/mark.h"
+#include "backends/sql/row.h"
 
-/*
- * The name of the row of a counter, with its "@STAMP" or without: its value is
- * the highest `before_ms` that a purge of it was told, and in the place of an
- * origin it has the highest `keep`. False if the counter's name is too long.
- */
-bool period_mark_name(const char *counter, char out[SEQB_COUNTER_SIZE]);
+#define SQL_REQUESTS_MAX 1024
 
-bool period_is_stamped(const char *counter);
+/* How a store is spoken to; within the call that is under way on `backend`. */
+struct sql_dialect {
+    /*
+     * Begins a transaction; locks the rows of `counters` in their order, the
+     * first of which is the base's; and tells sql_row_found of each that is
+     * there, and sql_mark_found of the mark of each whose mark counts, which is
+     * read later than its counter and locked too, or so that no purge can
+     * change it before this ends. A base that is not there is put there before,
+     * with 0 and the origin "", so that those who find none wait for each
+     * other. SEQB_ROLE if the server is no primary any more, SEQB_UNREACHABLE
+     * if the store is not the one that was opened.
+     */
+    enum seqb_status (*lock)(struct seqb_backend *backend,
+                             struct sql_counter *counters, size_t n,
+                             struct seqb_error *err);
 
-/* Whether `keep` is a stamp of the purge's counter: between "<counter>@" and it
- * then stand, in the order of bytes, stamps of that counter alone. */
-bool period_purge_is_sane(const struct seqb_purge *purge);
+    /* Writes the rows, new ones too, each with the backend's origin, and
+     * commits, durably. SEQB_UNCERTAIN if it is not known whether it did. */
+    enum seqb_status (*commit)(struct seqb_backend *backend,
+                               const struct sql_write *writes, size_t n,
+                               struct seqb_error *err);
+
+    /* Ends a transaction, even one that failed, without a change. A failure
+     * leaves the connection closed. */
+    enum seqb_status (*abandon)(struct seqb_backend *backend,
+                                struct seqb_error *err);
+
+    /* Whether the failure of one of the above may be that of one row alone, so
+     * that others may go well. NULL: never. */
+    bool (*blames_row)(const struct seqb_backend *backend,
+                       enum seqb_status status);
+};
+
+struct sql_store {
+    const struct sql_dialect *dialect;
+    struct seqb_backend *backend;
+    const char *where; /* begins messages */
+};
+
+/* The requests of a call that have no answer yet, and room for their rows. */
+struct sql_batch {
+    struct seqb_request *requests[SQL_REQUESTS_MAX];
+    size_t count;
+    struct sql_counter counters[SQL_REQUESTS_MAX + 1];
+    struct sql_write writes[SQL_REQUESTS_MAX];
+};
+
+/* Takes up the requests in the order of their counters' names, the one in which
+ * all brokers lock rows. Each becomes SEQB_AGAIN: it has no answer. */
+void sql_batch_begin(struct sql_batch *batch, struct seqb_request *requests,
+                     size_t n);
+
+/* Leaves those that have no answer. */
+void sql_batch_keep(struct sql_batch *batch);
+
+/* Answers all that are left, in one transaction as a rule. On failure some may
+ * have been answered, and the others are still in the batch. */
+enum seqb_status sql_batch_serve(struct sql_batch *batch,
+                                 const struct sql_store *store,
+                                 struct seqb_error *err);
+
+/* Those that are left fail as `why` says; returns its status, and copies it to
+ * `err`, which may be NULL. */
+enum seqb_status sql_batch_fail(struct sql_batch *batch,
+                                const struct seqb_error *why,
+                                struct seqb_error *err);
+
+/* The raise of backend.h, in a transaction of its own. */
+enum seqb_status sql_raise(const struct sql_store *store,
+                           const struct seqb_raise *raise, int64_t *out,
+                           struct seqb_error *err);
+
+/* What the rule of a raise refused, said of that counter. */
+enum seqb_status sql_lift_refused(const struct sql_lift *lift,
+                                  const char *where, const char *counter,
+                                  struct seqb_error *err);

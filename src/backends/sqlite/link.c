@@ -30,6 +30,10 @@ static const char *const query_texts[SQLITE_QUERIES] = {
         "SELECT value, origin FROM seqb_counters WHERE name = ?1",
     [SQLITE_QUERY_COUNTER_PUT] =
         "REPLACE INTO seqb_counters VALUES (?1, ?2, ?3)",
+    [SQLITE_QUERY_MARK_PUT] =
+        ("INSERT INTO seqb_counters VALUES (?1, ?2, ?3) ON CONFLICT (name) "
+         "DO UPDATE SET value = max(value, ?2), "
+         "origin = CASE WHEN ?4 THEN origin ELSE ?3 END"),
     [SQLITE_QUERY_COUNTERS_DELETE] =
         ("DELETE FROM seqb_counters WHERE name IN (SELECT name "
          "FROM seqb_counters WHERE name > ?1 AND name < ?2 "
@@ -245,6 +249,12 @@ enum seqb_status sqlite_link_end(struct sqlite_link *link,
     return error_set(err, SEQB_UNCERTAIN, "%s", why.text);
 }
 
+void sqlite_link_abandon(struct sqlite_link *link)
+{
+    if (sqlite3_get_autocommit(link->db) == 0)
+        (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+}
+
 /* --- opening --- */
 
 static enum seqb_status link_open_file(struct sqlite_link *link, bool create,
@@ -364,6 +374,7 @@ enum seqb_status sqlite_link_open(struct sqlite_link *link,
 
     link->name = options->name;
     link->path = options->path;
+    (void)text_format(link->where, sizeof link->where, "sqlite %s", link->name);
     link->pid = getpid();
     /* A call must be able to wait for the lock and still write in time. */
     link->busy_ms = options->timeout_ms / 4 * 3;

@@ -22,6 +22,7 @@ enum sqlite_query {
     SQLITE_QUERY_ROLLBACK,
     SQLITE_QUERY_COUNTER_FIND,    /* name: value, origin */
     SQLITE_QUERY_COUNTER_PUT,     /* name, value, origin */
+    SQLITE_QUERY_MARK_PUT,        /* name, value, keep, keep stays */
     SQLITE_QUERY_COUNTERS_DELETE, /* after, before, at most */
     SQLITE_QUERY_COMMITS_FIND,    /* how many commits of ours there were */
     SQLITE_QUERY_COMMITS_PUT,     /* that many */
@@ -34,6 +35,7 @@ enum sqlite_query {
 struct sqlite_link {
     const char *name; /* the options' */
     const char *path;
+    char where[128]; /* "sqlite NAME", for messages */
     sqlite3 *db;
     sqlite3_stmt *queries[SQLITE_QUERIES];
     int busy_ms;     /* how long a lock of others is waited for */
@@ -67,6 +69,9 @@ enum seqb_status sqlite_link_begin(struct sqlite_link *link,
 enum seqb_status sqlite_link_end(struct sqlite_link *link,
                                  enum seqb_status status,
                                  struct seqb_error *err);
+
+/* Ends a transaction without a change, if there is one. */
+void sqlite_link_abandon(struct sqlite_link *link);
 
 /* The query with its first parameter bound; `name` must live until it ran. */
 sqlite3_stmt *sqlite_link_query(struct sqlite_link *link,

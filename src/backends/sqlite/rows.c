@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reading and writing rows. Two kinds of them are no counters: what is kept
- * beside the base, and the ends of purged periods. They only grow, and hold
- * whatever origin they were written in: to believe an old one is safe.
- */
+/* Reading and writing rows. */
 #include "backends/sqlite/rows.h"
 
 #include <string.h>
@@ -11,38 +7,68 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define STAMP_MARK '@' /* in no key */
-#define BASE_MS    "@"
-#define NAME_SIZE  (SEQB_COUNTER_SIZE + 1) /* of "@COUNTER" */
+/* --- one row --- */
 
-static void row_read(const struct sqlite *sqlite, sqlite3_stmt *query,
-                     struct sqlite_row *out)
-{
-    const char *origin = (const char *)sqlite3_column_text(query, 1);
-
-    out->value = sqlite3_column_int64(query, 0);
-    if (sqlite3_column_type(query, 0) != SQLITE_INTEGER || out->value < 0 ||
-        origin == NULL)
-        out->state = ROW_DAMAGED;
-    else if (strcmp(origin, sqlite->base.origin) == 0)
-        out->state = ROW_BOUND;
-    else
-        out->state = ROW_FOREIGN;
-}
-
-enum seqb_status sqlite_row_find(struct sqlite *sqlite, const char *counter,
-                                 struct sqlite_row *out, struct seqb_error *err)
+/* The row of that name, to be reset by the caller; `*is_there` tells if there
+ * is one. */
+static enum seqb_status row_step(struct sqlite *sqlite, const char *name,
+                                 sqlite3_stmt **out, bool *is_there,
+                                 struct seqb_error *err)
 {
     sqlite3_stmt *query =
-        sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTER_FIND, counter);
+        sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTER_FIND, name);
     const int result = sqlite3_step(query);
-    enum seqb_status status = SEQB_OK;
 
-    *out = (struct sqlite_row){ROW_ABSENT, 0};
-    if (result == SQLITE_ROW)
-        row_read(sqlite, query, out);
-    else if (result != SQLITE_DONE)
-        status = sqlite_link_fail(&sqlite->link, result, "read", err);
+    *out = query;
+    *is_there = result == SQLITE_ROW;
+    if (result == SQLITE_ROW || result == SQLITE_DONE)
+        return SEQB_OK;
+    return sqlite_link_fail(&sqlite->link, result, "read", err);
+}
+
+/* Negative if it is no number. */
+static int64_t row_value(sqlite3_stmt *query)
+{
+    return sqlite3_column_type(query, 0) == SQLITE_INTEGER
+               ? sqlite3_column_int64(query, 0)
+               : -1;
+}
+
+static const char *row_origin(sqlite3_stmt *query)
+{
+    return (const char *)sqlite3_column_text(query, 1);
+}
+
+enum seqb_status sqlite_row_read(struct sqlite *sqlite,
+                                 struct sql_counter *counter,
+                                 struct seqb_error *err)
+{
+    sqlite3_stmt *query;
+    bool is_there;
+    const enum seqb_status status =
+        row_step(sqlite, counter->name, &query, &is_there, err);
+
+    if (is_there)
+        sql_row_found(counter, row_value(query), row_origin(query),
+                      sqlite->base.origin);
+    (void)sqlite3_reset(query);
+    return status;
+}
+
+/* `counter` is one, with its "@STAMP" or without, or the base. */
+static enum seqb_status mark_read(struct sqlite *sqlite,
+                                  struct sql_counter *counter,
+                                  struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    sqlite3_stmt *query;
+    bool is_there;
+    enum seqb_status status;
+
+    (void)sql_mark_name(counter->name, name);
+    status = row_step(sqlite, name, &query, &is_there, err);
+    if (is_there)
+        sql_mark_found(counter, row_value(query), row_origin(query));
     (void)sqlite3_reset(query);
     return status;
 }
@@ -58,75 +84,80 @@ enum seqb_status sqlite_row_put(struct sqlite *sqlite, const char *counter,
     return sqlite_link_run(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, err);
 }
 
-/* --- what is kept of times --- */
+/* --- the dialect --- */
 
-static enum seqb_status time_raise(struct sqlite *sqlite, const char *name,
-                                   int64_t ms, struct seqb_error *err)
-{
-    struct sqlite_row row;
-    const enum seqb_status status = sqlite_row_find(sqlite, name, &row, err);
-
-    if (status == SEQB_OK && row.state == ROW_DAMAGED)
-        return error_set(err, SEQB_CORRUPT,
-                         "sqlite %s: the time at '%s' is damaged in %s",
-                         sqlite->link.name, name, sqlite->link.path);
-    if (status != SEQB_OK || row.value >= ms)
-        return status;
-    return sqlite_row_put(sqlite, name, ms, err);
-}
-
-enum seqb_status sqlite_base_note(struct sqlite *sqlite, int64_t base_ms,
+/* The file is locked as a whole: who finds no base is alone with that. */
+static enum seqb_status rows_lock(struct seqb_backend *backend,
+                                  struct sql_counter *counters, size_t n,
                                   struct seqb_error *err)
 {
-    return time_raise(sqlite, BASE_MS, base_ms, err);
-}
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
 
-/* Where the end of the counter's purged periods is kept. */
-static void end_name(char out[NAME_SIZE], const char *counter)
-{
-    const char *mark = strrchr(counter, STAMP_MARK);
-    const size_t length =
-        mark != NULL ? (size_t)(mark - counter) : strlen(counter);
-
-    (void)text_format(out, NAME_SIZE, "%c%.*s", STAMP_MARK, (int)length,
-                      counter);
-}
-
-/* --- counters of a period --- */
-
-/* `row` is the base. Whether the period is over counts more than whether the
- * base is bound: a fenced counter would be raised, and so be made. */
-static void row_begin(struct sqlite_row *row, int64_t begins_ms,
-                      const struct sqlite_row *end,
-                      const struct sqlite_row *base_ms)
-{
-    if (end->state == ROW_DAMAGED || base_ms->state == ROW_DAMAGED)
-        row->state = ROW_DAMAGED;
-    else if (begins_ms < end->value)
-        row->state = ROW_OVER;
-    else if (begins_ms > base_ms->value)
-        row->value = 0;
-}
-
-enum seqb_status sqlite_row_begin(struct sqlite *sqlite,
-                                  const struct seqb_request *request,
-                                  struct sqlite_row *out,
-                                  struct seqb_error *err)
-{
-    struct sqlite_row base_ms;
-    struct sqlite_row end;
-    char name[NAME_SIZE];
-    enum seqb_status status = sqlite_row_find(sqlite, SQLITE_BASE, out, err);
-
-    if (status != SEQB_OK || request->begins_ms == 0)
-        return status;
-    end_name(name, request->counter);
-    status = sqlite_row_find(sqlite, name, &end, err);
-    if (status == SEQB_OK)
-        status = sqlite_row_find(sqlite, BASE_MS, &base_ms, err);
-    if (status == SEQB_OK)
-        row_begin(out, request->begins_ms, &end, &base_ms);
+    for (size_t i = 0; i < n && status == SEQB_OK; i++) {
+        status = sqlite_row_read(sqlite, &counters[i], err);
+        if (status == SEQB_OK && sql_mark_counts(counters[i].name))
+            status = mark_read(sqlite, &counters[i], err);
+    }
     return status;
+}
+
+static enum seqb_status rows_commit(struct seqb_backend *backend,
+                                    const struct sql_write *writes, size_t n,
+                                    struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < n && status == SEQB_OK; i++)
+        status = sqlite_row_put(sqlite, writes[i].name, writes[i].value, err);
+    return sqlite_link_end(&sqlite->link, status, err);
+}
+
+static enum seqb_status rows_abandon(struct seqb_backend *backend,
+                                     struct seqb_error *err)
+{
+    (void)err;
+    sqlite_link_abandon(&((struct sqlite *)backend)->link);
+    return SEQB_OK;
+}
+
+static const struct sql_dialect dialect = {
+    .lock = rows_lock,
+    .commit = rows_commit,
+    .abandon = rows_abandon,
+};
+
+struct sql_store sqlite_store(struct sqlite *sqlite)
+{
+    return (struct sql_store){&dialect, &sqlite->base, sqlite->link.where};
+}
+
+/* --- purging --- */
+
+/* The mark only grows, in both that it holds. */
+static enum seqb_status purge_note(struct sqlite *sqlite,
+                                   const struct seqb_purge *purge,
+                                   struct seqb_error *err)
+{
+    struct sql_counter kept = {.name = purge->keep};
+    char name[SEQB_COUNTER_SIZE];
+    sqlite3_stmt *query;
+    const enum seqb_status status = mark_read(sqlite, &kept, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (kept.mark_ms == SQL_MARK_DAMAGED)
+        return error_set(err, SEQB_CORRUPT,
+                         "%s: what is kept of the periods of counter %s is "
+                         "damaged",
+                         sqlite->link.where, purge->counter);
+    (void)sql_mark_name(purge->counter, name);
+    query = sqlite_link_query(&sqlite->link, SQLITE_QUERY_MARK_PUT, name);
+    (void)sqlite3_bind_int64(query, 2, purge->before_ms);
+    (void)sqlite3_bind_text(query, 3, purge->keep, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_int(query, 4, kept.is_purged);
+    return sqlite_link_run(&sqlite->link, SQLITE_QUERY_MARK_PUT, err);
 }
 
 /* The names between "COUNTER@" and the first that is kept all begin so. */
@@ -134,11 +165,11 @@ static enum seqb_status rows_delete(struct sqlite *sqlite,
                                     const struct seqb_purge *purge,
                                     int32_t *deleted, struct seqb_error *err)
 {
-    char from[NAME_SIZE];
+    char from[SEQB_COUNTER_SIZE + 1];
     sqlite3_stmt *query;
     enum seqb_status status;
 
-    (void)text_format(from, sizeof from, "%s%c", purge->counter, STAMP_MARK);
+    (void)text_format(from, sizeof from, "%s@", purge->counter);
     query =
         sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTERS_DELETE, from);
     (void)sqlite3_bind_text(query, 2, purge->keep, -1, SQLITE_STATIC);
@@ -153,11 +184,13 @@ enum seqb_status sqlite_rows_purge(struct sqlite *sqlite,
                                    const struct seqb_purge *purge,
                                    int32_t *deleted, struct seqb_error *err)
 {
-    char name[NAME_SIZE];
     enum seqb_status status;
 
-    end_name(name, purge->counter);
-    status = time_raise(sqlite, name, purge->before_ms, err);
+    if (!sql_purge_is_sane(purge))
+        return error_set(err, SEQB_INVALID,
+                         "%s: counter %s: cannot be purged up to %s",
+                         sqlite->link.where, purge->counter, purge->keep);
+    status = purge_note(sqlite, purge, err);
     if (status == SEQB_OK && purge->most > 0)
         status = rows_delete(sqlite, purge, deleted, err);
     return status;

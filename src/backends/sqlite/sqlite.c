@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -111,7 +110,7 @@ store_connect(struct sqlite *sqlite, const struct seqb_backend_options *options,
         status = origin_read(sqlite, err);
     if (status != SEQB_OK || !options->create)
         return status;
-    status = sqlite_row_put(sqlite, SQLITE_BASE, 0, err);
+    status = sqlite_row_put(sqlite, SQL_BASE, 0, err);
     return sqlite_link_end(&sqlite->link, status, err);
 }
 
@@ -185,55 +184,49 @@ static enum seqb_status sqlite_open(const struct seqb_backend_options *options,
     return status == SEQB_OK ? store_open(&existing, out, err) : status;
 }
 
-/* --- reserve --- */
+/* --- reserve and raise --- */
 
-static void request_explain(const struct sqlite *sqlite,
-                            const struct sqlite_row *row,
-                            struct seqb_request *request)
+/* Takes from the counters that are well, in a transaction of the caller's;
+ * `*granted` tells if any was. The answers hold once it is committed. */
+static enum seqb_status batch_take(struct sqlite *sqlite, bool *granted,
+                                   struct seqb_error *err)
 {
-    (void)error_set(&request->error, request->status,
-                    "sqlite %s: counter %s in %s: %s", sqlite->link.name,
-                    request->counter, sqlite->link.path,
-                    row->state == ROW_OVER ? "its period is over"
-                                           : seqb_status_text(request->status));
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < sqlite->batch.count && status == SEQB_OK; i++) {
+        struct seqb_request *request = sqlite->batch.requests[i];
+        struct sql_counter counter = {.name = request->counter};
+        struct sql_grant grant;
+
+        status = sqlite_row_read(sqlite, &counter, err);
+        if (status != SEQB_OK)
+            return status;
+        grant = sql_row_take(&counter.row, request);
+        if (grant.status != SEQB_OK)
+            continue; /* why is found out later */
+        request->status = SEQB_OK;
+        request->block = grant.block;
+        status = sqlite_row_put(sqlite, counter.name,
+                                grant.block.first + grant.block.count - 1, err);
+        *granted = true;
+    }
+    return status;
 }
 
-/* Whether values may be taken from the row. */
-static enum seqb_status row_verdict(const struct sqlite_row *row, int64_t limit)
+static enum seqb_status batch_grant(struct sqlite *sqlite,
+                                    struct seqb_error *err)
 {
-    if (row->state == ROW_DAMAGED)
-        return SEQB_CORRUPT;
-    if (row->state == ROW_OVER)
-        return SEQB_EXHAUSTED;
-    if (row->state != ROW_BOUND)
-        return SEQB_FENCED;
-    return row->value < limit ? SEQB_OK : SEQB_EXHAUSTED;
-}
+    bool granted = false;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
 
-/* Serves one request; a failure of this counter alone is its status. */
-static enum seqb_status request_serve(struct sqlite *sqlite,
-                                      struct seqb_request *request,
-                                      struct seqb_error *err)
-{
-    struct sqlite_row row;
-    int64_t count = request->want;
-    enum seqb_status status =
-        sqlite_row_find(sqlite, request->counter, &row, err);
-
-    request->window = SEQB_NO_WINDOW;
-    if (status == SEQB_OK && row.state == ROW_ABSENT)
-        status = sqlite_row_begin(sqlite, request, &row, err);
     if (status != SEQB_OK)
         return status;
-    request->status = row_verdict(&row, request->limit);
-    if (request->status != SEQB_OK) {
-        request_explain(sqlite, &row, request);
+    status = batch_take(sqlite, &granted, err);
+    if (status == SEQB_OK && !granted) {
+        sqlite_link_abandon(&sqlite->link);
         return SEQB_OK;
     }
-    if (count > request->limit - row.value)
-        count = request->limit - row.value;
-    request->block = (struct seqb_block){row.value + 1, count};
-    return sqlite_row_put(sqlite, request->counter, row.value + count, err);
+    return sqlite_link_end(&sqlite->link, status, err);
 }
 
 static enum seqb_status sqlite_reserve(struct seqb_backend *backend,
@@ -241,97 +234,30 @@ static enum seqb_status sqlite_reserve(struct seqb_backend *backend,
                                        struct seqb_error *err)
 {
     struct sqlite *sqlite = (struct sqlite *)backend;
+    const struct sql_store store = sqlite_store(sqlite);
     struct seqb_error why;
-    enum seqb_status status = sqlite_link_begin(&sqlite->link, &why);
+    enum seqb_status status;
 
+    sql_batch_begin(&sqlite->batch, requests, n);
+    status = batch_grant(sqlite, &why);
     if (status == SEQB_OK) {
-        for (size_t i = 0; i < n && status == SEQB_OK; i++)
-            status = request_serve(sqlite, &requests[i], &why);
-        status = sqlite_link_end(&sqlite->link, status, &why);
+        sql_batch_keep(&sqlite->batch);
+        status = sql_batch_serve(&sqlite->batch, &store, &why);
     }
-    if (status == SEQB_OK)
-        return SEQB_OK;
-    for (size_t i = 0; i < n; i++)
-        requests[i].status = error_copy(&requests[i].error, &why);
-    return error_copy(err, &why);
-}
-
-/* --- raise --- */
-
-/* What a row becomes by a raise: as it is if it is bound, else `gap` higher
- * and bound. False if that is no number. */
-static bool row_rebind(struct sqlite_row *row, int64_t gap)
-{
-    if (row->state == ROW_BOUND)
-        return true;
-    if (row->value > INT64_MAX - gap)
-        return false;
-    row->value += gap;
-    row->state = ROW_BOUND;
-    return true;
-}
-
-/* The base is rebound with the first counter, so that those which are not in
- * an older copy of the file begin above what they had reached. */
-static enum seqb_status raise_rows(struct sqlite *sqlite,
-                                   const struct seqb_raise *raise, int64_t *out,
-                                   struct seqb_error *err)
-{
-    struct sqlite_row base;
-    struct sqlite_row row;
-    bool is_base_gone;
-    bool is_base_bound;
-    bool fits;
-    enum seqb_status status = sqlite_row_find(sqlite, SQLITE_BASE, &base, err);
-
-    if (status == SEQB_OK)
-        status = sqlite_row_find(sqlite, raise->counter, &row, err);
-    if (status != SEQB_OK)
-        return status;
-    if (base.state == ROW_DAMAGED || row.state == ROW_DAMAGED)
-        return error_set(err, SEQB_CORRUPT,
-                         "sqlite %s: counter %s or the base is damaged in %s",
-                         sqlite->link.name, raise->counter, sqlite->link.path);
-    is_base_gone = base.state == ROW_ABSENT;
-    is_base_bound = base.state == ROW_BOUND;
-    fits = row_rebind(&base, raise->base_gap);
-    if (is_base_gone && base.value < raise->base_floor)
-        base.value = raise->base_floor;
-    if (row.state == ROW_ABSENT)
-        row = base;
-    fits = row_rebind(&row, raise->gap) && fits;
-    if (row.value < raise->floor)
-        row.value = raise->floor;
-    if (!fits || row.value > raise->limit)
-        return error_set(err, SEQB_EXHAUSTED,
-                         "sqlite %s: %s: no value is left below %" PRId64,
-                         sqlite->link.name, raise->counter, raise->limit);
-    *out = row.value;
-    if (!is_base_bound)
-        status = sqlite_base_note(sqlite, raise->base_ms, err);
-    if (status == SEQB_OK)
-        status = sqlite_row_put(sqlite, SQLITE_BASE, base.value, err);
-    if (status == SEQB_OK)
-        status = sqlite_row_put(sqlite, raise->counter, row.value, err);
-    return status;
+    return status == SEQB_OK ? SEQB_OK
+                             : sql_batch_fail(&sqlite->batch, &why, err);
 }
 
 static enum seqb_status sqlite_raise(struct seqb_backend *backend,
                                      const struct seqb_raise *raise,
                                      int64_t *out, struct seqb_error *err)
 {
-    struct sqlite *sqlite = (struct sqlite *)backend;
-    int64_t value = 0;
-    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
+    const struct sql_store store = sqlite_store((struct sqlite *)backend);
 
-    if (status != SEQB_OK)
-        return status;
-    status = raise_rows(sqlite, raise, &value, err);
-    status = sqlite_link_end(&sqlite->link, status, err);
-    if (status == SEQB_OK)
-        *out = value;
-    return status;
+    return sql_raise(&store, raise, out, err);
 }
+
+/* --- the rest --- */
 
 static enum seqb_status sqlite_install(struct seqb_backend *backend,
                                        const struct seqb_window *window,

@@ -384,7 +384,7 @@ static enum seqb_status autoinc_raise(struct seqb_backend *backend,
 
     if (status != SEQB_OK)
         return status;
-    if (period_is_stamped(raise->counter))
+    if (sql_name_is_stamped(raise->counter))
         return period_refuse(&autoinc->link, raise->counter, err);
     mysql_tables_forget(&autoinc->tables, raise->counter);
     status = mysql_tables_prepare(&autoinc->tables, raise->counter, false, err);

@@ -11,105 +11,65 @@
 #include "backends/mysql/rows.h"
 #include "platform/error.h"
 
-struct standing {
-    struct mysql_counter base; /* where counters begin that have no row */
-    struct mysql_counter row;
-    int64_t last;    /* the table's last id, 0 if there is none */
-    int64_t base_ms; /* to be kept beside the base; 0: nothing */
-};
-
-/* Locks the rows, and only then looks at the table. */
+/* Locks the rows, and only then looks at the table: its last id, 0 if there is
+ * none. */
 static enum seqb_status standing_read(struct mysql_link *link,
                                       const char *origin,
                                       const struct mysql_table *table,
-                                      struct standing *out,
-                                      struct seqb_error *err)
+                                      struct sql_counter *counters,
+                                      int64_t *last, struct seqb_error *err)
 {
-    enum seqb_status status;
+    enum seqb_status status = mysql_rows_lock(link, origin, counters, 2, err);
 
-    out->row.name = table->counter;
-    status = mysql_rows_lock(link, origin, &out->base, &out->row, 1, err);
     if (status != SEQB_OK)
         return status;
     mysql_link_add(link, "SELECT COALESCE(MAX(id), 0) FROM `%s`", table->name);
     status = mysql_link_run(link, SEQB_UNREACHABLE, err);
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &out->last))
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, last))
         return mysql_link_distrust(link, "a table's last id", err);
     return SEQB_OK;
 }
 
-/* Adds the gap; false if that is no number. */
-static bool value_lift(int64_t *value, int64_t gap)
+/* The counter lies above its table, too; by the gap if it is not bound, since
+ * either the row or the table may be older than the other. */
+static int64_t table_floor(const struct sql_counter *counter, int64_t last,
+                           const struct seqb_raise *raise)
 {
-    if (*value > INT64_MAX - gap)
-        return false;
-    *value += gap;
-    return true;
+    if (counter->row.state != SQL_ROW_BOUND && last > 0)
+        last = last > INT64_MAX - raise->gap ? INT64_MAX : last + raise->gap;
+    return last > raise->floor ? last : raise->floor;
 }
 
-/* What the base and the row become. A counter that is not bound lies by the
- * gap above its row and above its table, of which one may be older. */
-static bool standing_lift(struct standing *now, const struct seqb_raise *raise)
-{
-    int64_t last = now->last;
-    bool fits = true;
-
-    if (now->base.state != MYSQL_COUNTER_BOUND) {
-        fits = value_lift(&now->base.value, raise->base_gap);
-        now->base_ms = raise->base_ms;
-    }
-    if (now->base.is_new && now->base.value < raise->base_floor)
-        now->base.value = raise->base_floor;
-    if (now->row.state == MYSQL_COUNTER_ABSENT)
-        now->row.value = now->base.value;
-    if (now->row.state == MYSQL_COUNTER_FOREIGN)
-        fits = value_lift(&now->row.value, raise->gap) && fits;
-    if (now->row.state != MYSQL_COUNTER_BOUND && last > 0)
-        fits = value_lift(&last, raise->gap) && fits;
-    if (now->row.value < last)
-        now->row.value = last;
-    if (now->row.value < raise->floor)
-        now->row.value = raise->floor;
-    return fits && now->row.value <= raise->limit;
-}
-
-static enum seqb_status standing_raise(struct standing *now,
-                                       const struct mysql_link *link,
-                                       const struct seqb_raise *raise,
-                                       struct seqb_error *err)
-{
-    if (now->base.state == MYSQL_COUNTER_DAMAGED ||
-        now->row.state == MYSQL_COUNTER_DAMAGED)
-        return error_set(err, SEQB_CORRUPT,
-                         "%s: counter %s or the base is damaged", link->where,
-                         raise->counter);
-    if (standing_lift(now, raise))
-        return SEQB_OK;
-    return error_set(err, SEQB_EXHAUSTED,
-                     "%s: counter %s: no value is left below %" PRId64,
-                     link->where, raise->counter, raise->limit);
-}
-
-static enum seqb_status standing_write(struct mysql_link *link,
+static enum seqb_status standing_raise(struct mysql_link *link,
                                        const char *origin,
                                        const struct mysql_table *table,
-                                       const struct standing *now,
-                                       struct seqb_error *err)
+                                       const struct seqb_raise *raise,
+                                       int64_t *value, struct seqb_error *err)
 {
-    size_t changes = 1;
+    struct sql_counter counters[] = {{.name = SQL_BASE},
+                                     {.name = table->counter}};
+    struct seqb_raise above = *raise;
+    struct sql_lift lift;
+    int64_t last;
+    enum seqb_status status =
+        standing_read(link, origin, table, counters, &last, err);
 
+    if (status != SEQB_OK)
+        return status;
+    above.floor = table_floor(&counters[1], last, raise);
+    lift = sql_counter_raise(&counters[0], &counters[1], &above);
+    if (lift.status != SEQB_OK)
+        return sql_lift_refused(&lift, link->where, raise->counter, err);
     /* Where the row is there already this still moves the next id above it,
      * which may lie below after an UPDATE of ids. */
-    if (now->row.value > 0) {
+    if (lift.value > 0)
         mysql_link_add(link, "INSERT IGNORE INTO `%s` (id) SELECT %" PRId64 ";",
-                       table->name, now->row.value);
-        changes++;
-    }
-    changes += mysql_rows_put_base(link, origin, &now->base, now->base_ms);
-    mysql_rows_put(link, origin, &now->row);
-    return mysql_rows_commit(link, changes, err);
+                       table->name, lift.value);
+    *value = lift.value;
+    return mysql_rows_commit(link, origin, lift.writes, lift.count,
+                             lift.value > 0, err);
 }
 
 enum seqb_status mysql_raise(struct mysql_link *link, const char *origin,
@@ -117,16 +77,13 @@ enum seqb_status mysql_raise(struct mysql_link *link, const char *origin,
                              const struct seqb_raise *raise, int64_t *out,
                              struct seqb_error *err)
 {
-    struct standing now = {.base_ms = 0};
-    enum seqb_status status = standing_read(link, origin, table, &now, err);
+    int64_t value;
+    const enum seqb_status status =
+        standing_raise(link, origin, table, raise, &value, err);
 
     if (status == SEQB_OK)
-        status = standing_raise(&now, link, raise, err);
-    if (status == SEQB_OK)
-        status = standing_write(link, origin, table, &now, err);
-    if (status == SEQB_OK)
-        *out = now.row.value;
-    else if (link->handle != NULL && mysql_rows_abandon(link, NULL) != SEQB_OK)
-        mysql_link_close(link);
+        *out = value;
+    else
+        (void)mysql_rows_abandon(link, NULL);
     return status;
 }

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rule of a row in seqb_counters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/sql/sql.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+#define NOW    "this store"
+#define OTHER  "another store"
+#define ORDER  "main/0/order"
+#define DAY    ORDER "@20261121"
+#define BEGINS INT64_C(1795219200000)
+#define LIMIT  100
+
+/* What stands in the table: a value, and an origin, NULL for no such row. */
+struct cell {
+    int64_t value;
+    const char *origin;
+};
+
+static const struct cell none = {0, NULL};
+
+static struct sql_counter counter_of(const char *name, struct cell row,
+                                     struct cell mark)
+{
+    struct sql_counter counter = {.name = name};
+
+    if (row.origin != NULL)
+        sql_row_found(&counter, row.value, row.origin, NOW);
+    if (mark.origin != NULL)
+        sql_mark_found(&counter, mark.value, mark.origin);
+    return counter;
+}
+
+static void state_is_told_by_value_and_origin(void **state)
+{
+    static const struct {
+        int64_t value;
+        const char *origin;
+        int expected;
+        bool is_unbound;
+    } cases[] = {
+        {0, NOW, SQL_ROW_BOUND, false},       {7, NOW, SQL_ROW_BOUND, false},
+        {7, OTHER, SQL_ROW_FOREIGN, false},   {7, "", SQL_ROW_FOREIGN, true},
+        {7, NOW "!", SQL_ROW_FOREIGN, false}, {-1, NOW, SQL_ROW_DAMAGED, false},
+        {7, NULL, SQL_ROW_DAMAGED, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sql_counter counter = {.name = ORDER};
+
+        assert_int_equal(counter.row.state, SQL_ROW_ABSENT);
+        sql_row_found(&counter, cases[i].value, cases[i].origin, NOW);
+        assert_int_equal(counter.row.state, cases[i].expected);
+        assert_int_equal(counter.row.is_unbound, cases[i].is_unbound);
+    }
+}
+
+static void mark_tells_which_names_were_purged(void **state)
+{
+    static const struct {
+        const char *keep;
+        bool is_purged;
+    } cases[] = {
+        {ORDER "@20261120", false},
+        {DAY, false},
+        {ORDER "@20261122", true},
+        {"zzz", false}, /* as an earlier version wrote */
+        {ORDER, false},
+        {NULL, true}, /* damaged */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sql_counter counter = {.name = DAY};
+
+        sql_mark_found(&counter, 5, cases[i].keep);
+        assert_int_equal(counter.mark_ms, 5);
+        assert_int_equal(counter.is_purged, cases[i].is_purged);
+    }
+}
+
+/* --- reservations --- */
+
+static void reservation_takes_what_the_rows_allow(void **state)
+{
+    static const struct {
+        struct cell base, base_mark, row, mark;
+        int64_t begins_ms;
+        int64_t want;
+        enum seqb_status status;
+        struct seqb_block block;
+    } cases[] = {
+        /* a row of its own: whatever the base */
+        {{9, OTHER}, {0}, {40, NOW}, {0}, 0, 5, SEQB_OK, {41, 5}},
+        {{9, OTHER}, {0}, {97, NOW}, {0}, 0, 5, SEQB_OK, {98, 3}},
+        {{9, NOW}, {0}, {100, NOW}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
+        {{9, NOW}, {0}, {INT64_MAX, NOW}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
+        {{9, NOW}, {0}, {40, OTHER}, {0}, 0, 5, SEQB_FENCED, {0}},
+        {{9, NOW}, {0}, {40, ""}, {0}, 0, 5, SEQB_FENCED, {0}},
+        {{9, NOW}, {0}, {-1, NOW}, {0}, 0, 5, SEQB_CORRUPT, {0}},
+        {{9, NOW},
+         {0},
+         {40, NOW},
+         {BEGINS + 1, "x"},
+         BEGINS,
+         5,
+         SEQB_OK,
+         {41, 5}},
+        /* none: at the base */
+        {{9, NOW}, {0}, {0}, {0}, 0, 5, SEQB_OK, {10, 5}},
+        {{98, NOW}, {0}, {0}, {0}, 0, 5, SEQB_OK, {99, 2}},
+        {{100, NOW}, {0}, {0}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
+        {{9, OTHER}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
+        {{0, ""}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
+        {{0}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
+        {{-1, NOW}, {0}, {0}, {0}, 0, 5, SEQB_CORRUPT, {0}},
+        {{9, NOW}, {-1, NOW}, {0}, {0}, 0, 5, SEQB_OK, {10, 5}},
+        /* none, of a period: afresh, unless it may have been forgotten */
+        {{9, NOW}, {0}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
+        {{9, NOW}, {BEGINS - 1, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
+        {{9, NOW}, {BEGINS, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {10, 5}},
+        {{9, OTHER}, {0}, {0}, {0}, BEGINS, 5, SEQB_FENCED, {0}},
+        {{9, NOW}, {-1, NOW}, {0}, {0}, BEGINS, 5, SEQB_CORRUPT, {0}},
+        /* none, of a period that may have been purged */
+        {{9, NOW}, {0}, {0}, {BEGINS, "x"}, BEGINS, 5, SEQB_OK, {1, 5}},
+        {{9, NOW}, {0}, {0}, {BEGINS + 1, "x"}, BEGINS, 5, SEQB_EXHAUSTED, {0}},
+        {{9, OTHER},
+         {0},
+         {0},
+         {BEGINS + 1, "x"},
+         BEGINS,
+         5,
+         SEQB_EXHAUSTED,
+         {0}},
+        {{9, NOW}, {0}, {0}, {-1, "x"}, BEGINS, 5, SEQB_CORRUPT, {0}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct sql_counter base =
+            counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
+        const struct sql_counter counter =
+            counter_of(DAY, cases[i].row, cases[i].mark);
+        const struct seqb_request request = {.counter = DAY,
+                                             .want = cases[i].want,
+                                             .limit = LIMIT,
+                                             .begins_ms = cases[i].begins_ms};
+        const struct sql_grant grant =
+            sql_counter_take(&base, &counter, &request);
+
+        assert_int_equal(grant.status, cases[i].status);
+        assert_int_equal(grant.why == NULL, grant.status == SEQB_OK);
+        assert_int_equal(grant.block.first, cases[i].block.first);
+        assert_int_equal(grant.block.count, cases[i].block.count);
+    }
+}
+
+static void counter_without_a_row_is_not_taken_from_by_it_alone(void **state)
+{
+    const struct seqb_request request = {
+        .counter = ORDER, .want = 5, .limit = LIMIT};
+    const struct sql_counter counter = counter_of(ORDER, none, none);
+
+    (void)state;
+    assert_int_equal(sql_row_take(&counter.row, &request).status, SEQB_FENCED);
+}
+
+/* --- raises --- */
+
+static void assert_writes(const struct sql_lift *lift, int64_t base,
+                          int64_t base_ms, int64_t value)
+{
+    size_t at = 0;
+
+    if (base >= 0) {
+        assert_string_equal(lift->writes[at].name, SQL_BASE);
+        assert_int_equal(lift->writes[at++].value, base);
+    }
+    if (base_ms > 0) {
+        assert_string_equal(lift->writes[at].name, SQL_MARK_BASE);
+        assert_int_equal(lift->writes[at++].value, base_ms);
+    }
+    assert_string_equal(lift->writes[at].name, DAY);
+    assert_int_equal(lift->writes[at++].value, value);
+    assert_int_equal(lift->count, at);
+    assert_int_equal(lift->value, value);
+}
+
+static void raise_rebinds_with_a_gap_and_never_lowers(void **state)
+{
+    static const struct {
+        struct cell base, base_mark, row;
+        int64_t floor;
+        int64_t base_after; /* -1: not written */
+        int64_t base_ms_after;
+        int64_t value;
+    } cases[] = {
+        /* the gap is 20, the base's 10, its floor 5 */
+        {{9, NOW}, {0}, {40, NOW}, 0, -1, 0, 40},
+        {{9, NOW}, {0}, {40, NOW}, 50, -1, 0, 50},
+        {{9, NOW}, {0}, {40, OTHER}, 0, -1, 0, 60},
+        {{9, NOW}, {0}, {40, OTHER}, 70, -1, 0, 70},
+        {{9, NOW}, {0}, {0}, 0, -1, 0, 9},
+        {{9, NOW}, {0}, {0}, 30, -1, 0, 30},
+        {{9, OTHER}, {0}, {40, NOW}, 0, 19, BEGINS, 40},
+        {{9, OTHER}, {0}, {40, OTHER}, 0, 19, BEGINS, 60},
+        {{9, OTHER}, {0}, {0}, 0, 19, BEGINS, 19},
+        {{9, OTHER}, {BEGINS - 1, OTHER}, {0}, 0, 19, BEGINS, 19},
+        {{9, OTHER}, {BEGINS, OTHER}, {0}, 0, 19, 0, 19},
+        {{0}, {0}, {0}, 0, 15, BEGINS, 15},
+        {{0, ""}, {0}, {0}, 0, 15, BEGINS, 15},
+        {{0, ""}, {0}, {40, ""}, 0, 15, BEGINS, 60},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct sql_counter base =
+            counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
+        const struct sql_counter counter = counter_of(DAY, cases[i].row, none);
+        const struct seqb_raise raise = {DAY, cases[i].floor, 20, LIMIT, 10,
+                                         15,  BEGINS};
+        const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
+
+        assert_int_equal(lift.status, SEQB_OK);
+        assert_writes(&lift, cases[i].base_after, cases[i].base_ms_after,
+                      cases[i].value);
+    }
+}
+
+static void raise_that_cannot_be_writes_nothing(void **state)
+{
+    static const struct {
+        struct cell base, base_mark, row, mark;
+        int64_t floor;
+        enum seqb_status status;
+    } cases[] = {
+        {{9, NOW}, {0}, {101, NOW}, {0}, 0, SEQB_EXHAUSTED},
+        {{9, NOW}, {0}, {40, NOW}, {0}, 101, SEQB_EXHAUSTED},
+        {{9, NOW}, {0}, {81, OTHER}, {0}, 0, SEQB_EXHAUSTED},
+        {{9, NOW}, {0}, {INT64_MAX, OTHER}, {0}, 0, SEQB_EXHAUSTED},
+        {{INT64_MAX, OTHER}, {0}, {40, NOW}, {0}, 0, SEQB_EXHAUSTED},
+        {{101, NOW}, {0}, {0}, {0}, 0, SEQB_EXHAUSTED},
+        {{-1, NOW}, {0}, {40, NOW}, {0}, 0, SEQB_CORRUPT},
+        {{9, NOW}, {0}, {-1, NOW}, {0}, 0, SEQB_CORRUPT},
+        {{9, OTHER}, {-1, NOW}, {40, NOW}, {0}, 0, SEQB_CORRUPT},
+        /* purged: it is not raised into being */
+        {{9, NOW}, {0}, {0}, {5, ORDER "@20261122"}, 0, SEQB_EXHAUSTED},
+        {{9, NOW}, {0}, {0}, {5, ORDER "@20261122"}, 50, SEQB_EXHAUSTED},
+        {{9, OTHER}, {0}, {0}, {5, ORDER "@20261122"}, 50, SEQB_EXHAUSTED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct sql_counter base =
+            counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
+        const struct sql_counter counter =
+            counter_of(DAY, cases[i].row, cases[i].mark);
+        const struct seqb_raise raise = {DAY, cases[i].floor, 20, LIMIT, 10,
+                                         15,  BEGINS};
+        const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
+
+        assert_int_equal(lift.status, cases[i].status);
+        assert_non_null(lift.why);
+        assert_int_equal(lift.count, 0);
+    }
+}
+
+/* --- marks --- */
+
+static void marks_are_named_after_the_counter_without_its_stamp(void **state)
+{
+    static const struct {
+        const char *counter;
+        const char *mark;
+        bool counts;
+    } cases[] = {
+        {SQL_BASE, SQL_MARK_BASE, true},
+        {ORDER, "@" ORDER, false},
+        {DAY, "@" ORDER, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char name[SEQB_COUNTER_SIZE];
+
+        assert_true(sql_mark_name(cases[i].counter, name));
+        assert_string_equal(name, cases[i].mark);
+        assert_int_equal(sql_mark_counts(cases[i].counter), cases[i].counts);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(state_is_told_by_value_and_origin),
+        cmocka_unit_test(mark_tells_which_names_were_purged),
+        cmocka_unit_test(reservation_takes_what_the_rows_allow),
+        cmocka_unit_test(counter_without_a_row_is_not_taken_from_by_it_alone),
+        cmocka_unit_test(raise_rebinds_with_a_gap_and_never_lowers),
+        cmocka_unit_test(raise_that_cannot_be_writes_nothing),
+        cmocka_unit_test(marks_are_named_after_the_counter_without_its_stamp),
+    };
+
+    return cmocka_run_group_tests_name("sql-row", tests, NULL, NULL);
+}
