@@ -6,6 +6,7 @@
 
 #include <mysqld_error.h>
 
+#include "backends/mysql/mysql.h"
 #include "backends/mysql/server.h"
 #include "mysql_sql.h"
 #include "platform/error.h"
@@ -57,8 +58,8 @@ static enum seqb_status tables_make(struct mysql_link *link,
     return status == SEQB_OK ? mysql_link_finish(link, err) : status;
 }
 
-enum seqb_status mysql_claim_open(struct mysql_link *link, bool create,
-                                  struct seqb_error *err)
+enum seqb_status mysql_tables_open(struct mysql_link *link, bool create,
+                                   struct seqb_error *err)
 {
     bool are_ready;
     enum seqb_status status = tables_find(link, &are_ready, err);
@@ -134,9 +135,9 @@ static enum seqb_status claim_add(struct mysql_link *link, const char *name,
 
 /* Claims never go away, so that looking first is safe, and an ordinary start
  * writes nothing. */
-enum seqb_status mysql_claim(struct mysql_link *link, const char *name,
-                             const char *text, char *standing, size_t size,
-                             struct seqb_error *err)
+enum seqb_status mysql_claim_stand(struct mysql_link *link, const char *name,
+                                   const char *text, char *standing,
+                                   size_t size, struct seqb_error *err)
 {
     bool is_found = false;
     bool is_added;
@@ -149,6 +150,18 @@ enum seqb_status mysql_claim(struct mysql_link *link, const char *name,
     return status == SEQB_OK
                ? claim_find(link, name, standing, size, &is_found, err)
                : status;
+}
+
+enum seqb_status mysql_claim(struct seqb_backend *backend, const char *name,
+                             const char *text, char *standing, size_t size,
+                             struct seqb_error *err)
+{
+    struct mysql_link *link = &((struct mysql *)backend)->link;
+    const enum seqb_status status = mysql_link_begin(link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    return mysql_claim_stand(link, name, text, standing, size, err);
 }
 
 /* --- swaps --- */
@@ -215,10 +228,11 @@ static enum seqb_status swap_write(struct mysql_link *link,
     return status;
 }
 
-enum seqb_status mysql_swap(struct mysql_link *link,
+enum seqb_status mysql_swap(struct seqb_backend *backend,
                             const struct seqb_swap *swap, char *standing,
                             size_t size, struct seqb_error *err)
 {
+    struct mysql_link *link = &((struct mysql *)backend)->link;
     bool is_done = false;
     enum seqb_status status = mysql_link_begin(link, err);
 

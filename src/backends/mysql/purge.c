@@ -4,13 +4,12 @@
  * see sql/mark.h; then rows are deleted. Whoever finds no row looks at
  * the mark later than that, and finds it.
  */
-#include "backends/mysql/purge.h"
+#include "backends/mysql/mysql.h"
 
 #include <inttypes.h>
 #include <mysqld_error.h>
 
 #include "backends/mysql/server.h"
-#include "backends/sql/sql.h"
 #include "platform/error.h"
 
 /* --- noting --- */
@@ -101,10 +100,11 @@ static enum seqb_status purge_delete(struct mysql_link *link,
     return SEQB_OK;
 }
 
-enum seqb_status mysql_purge(struct mysql_link *link,
+enum seqb_status mysql_purge(struct seqb_backend *backend,
                              const struct seqb_purge *purge, int32_t *deleted,
                              struct seqb_error *err)
 {
+    struct mysql_link *link = &((struct mysql *)backend)->link;
     enum seqb_status status = mysql_link_begin(link, err);
 
     if (status == SEQB_OK)

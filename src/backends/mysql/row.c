@@ -12,19 +12,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "backends/mysql/claim.h"
-#include "backends/mysql/link.h"
-#include "backends/mysql/purge.h"
-#include "backends/mysql/rows.h"
+#include "backends/mysql/mysql.h"
 #include "backends/mysql/server.h"
 #include "platform/error.h"
-#include "platform/text.h"
-
-#define ORIGIN_SQL MYSQL_ORIGIN_SQL("'seqb_counters'")
 
 struct mysql_row {
-    struct seqb_backend base;
-    struct mysql_link link;
+    struct mysql mysql;
     struct sql_batch batch; /* of the reserve call under way */
 };
 
@@ -32,10 +25,10 @@ struct mysql_row {
 
 /* `now` is the SQL of the store's origin. All is checked where the value is
  * added to; no row is changed if any of it does not hold. */
-static void grant_write(struct mysql_row *mysql,
+static void grant_write(struct mysql_row *row,
                         const struct seqb_request *request, const char *now)
 {
-    struct mysql_link *link = &mysql->link;
+    struct mysql_link *link = &row->mysql.link;
 
     mysql_link_add(link,
                    "UPDATE seqb_counters "
@@ -44,7 +37,7 @@ static void grant_write(struct mysql_row *mysql,
                    " AND " MYSQL_PRIMARY_SQL " AND origin = %s "
                    "AND origin = ",
                    request->want, request->limit - request->want, now);
-    mysql_link_quote(link, mysql->base.origin);
+    mysql_link_quote(link, row->mysql.base.origin);
     mysql_link_add(link, " AND name = ");
     mysql_link_quote(link, request->counter);
 }
@@ -52,19 +45,19 @@ static void grant_write(struct mysql_row *mysql,
 /* Many are one transaction; one is its own. From the SELECT on nobody can put
  * another table in the place of seqb_counters, so that the origin read after it
  * holds to the end. */
-static void grants_write(struct mysql_row *mysql)
+static void grants_write(struct mysql_row *row)
 {
-    const struct sql_batch *batch = &mysql->batch;
-    struct mysql_link *link = &mysql->link;
+    const struct sql_batch *batch = &row->batch;
+    struct mysql_link *link = &row->mysql.link;
 
     if (batch->count == 1) {
-        grant_write(mysql, batch->requests[0], ORIGIN_SQL);
+        grant_write(row, batch->requests[0], MYSQL_STORE_SQL);
         return;
     }
     mysql_link_add(link, "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0 FOR UPDATE;"
-                         "SET @seqb_origin = " ORIGIN_SQL ";");
+                         "SET @seqb_origin = " MYSQL_STORE_SQL ";");
     for (size_t i = 0; i < batch->count; i++) {
-        grant_write(mysql, batch->requests[i], "@seqb_origin");
+        grant_write(row, batch->requests[i], "@seqb_origin");
         mysql_link_add(link, ";");
     }
     mysql_link_add(link, "COMMIT");
@@ -89,11 +82,11 @@ static enum seqb_status grant_read(struct mysql_link *link,
     return SEQB_OK;
 }
 
-static enum seqb_status grants_read(struct mysql_row *mysql,
+static enum seqb_status grants_read(struct mysql_row *row,
                                     struct seqb_error *err)
 {
-    const struct sql_batch *batch = &mysql->batch;
-    struct mysql_link *link = &mysql->link;
+    const struct sql_batch *batch = &row->batch;
+    struct mysql_link *link = &row->mysql.link;
     enum seqb_status status;
 
     if (batch->count == 1) {
@@ -110,208 +103,85 @@ static enum seqb_status grants_read(struct mysql_row *mysql,
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 
-static enum seqb_status batch_grant(struct mysql_row *mysql,
+static enum seqb_status batch_grant(struct mysql_row *row,
                                     struct seqb_error *err)
 {
     enum seqb_status status;
 
-    grants_write(mysql);
-    status = mysql_link_send(&mysql->link, SEQB_UNCERTAIN, err);
-    return status == SEQB_OK ? grants_read(mysql, err) : status;
-}
-
-/* --- what the one statement could not serve --- */
-
-static enum seqb_status rows_lock(struct seqb_backend *backend,
-                                  struct sql_counter *counters, size_t n,
-                                  struct seqb_error *err)
-{
-    struct mysql_row *mysql = (struct mysql_row *)backend;
-
-    return mysql_rows_lock(&mysql->link, backend->origin, counters, n, err);
-}
-
-static enum seqb_status rows_commit(struct seqb_backend *backend,
-                                    const struct sql_write *writes, size_t n,
-                                    struct seqb_error *err)
-{
-    struct mysql_row *mysql = (struct mysql_row *)backend;
-
-    return mysql_rows_commit(&mysql->link, backend->origin, writes, n, 0, err);
-}
-
-static enum seqb_status rows_abandon(struct seqb_backend *backend,
-                                     struct seqb_error *err)
-{
-    return mysql_rows_abandon(&((struct mysql_row *)backend)->link, err);
-}
-
-/* Counters that are known need fewer rights than new ones. */
-static bool rows_blame(const struct seqb_backend *backend,
-                       enum seqb_status status)
-{
-    const struct mysql_row *mysql = (const struct mysql_row *)backend;
-
-    return mysql->link.handle != NULL &&
-           (status == SEQB_REFUSED || status == SEQB_CORRUPT);
-}
-
-static const struct sql_dialect dialect = {
-    .lock = rows_lock,
-    .commit = rows_commit,
-    .abandon = rows_abandon,
-    .blames_row = rows_blame,
-};
-
-static struct sql_store store_of(struct mysql_row *mysql)
-{
-    return (struct sql_store){&dialect, &mysql->base, mysql->link.where};
+    grants_write(row);
+    status = mysql_link_send(&row->mysql.link, SEQB_UNCERTAIN, err);
+    return status == SEQB_OK ? grants_read(row, err) : status;
 }
 
 /* --- reserve and raise --- */
+
+static struct sql_store store_of(struct mysql *mysql)
+{
+    return (struct sql_store){&mysql_dialect, &mysql->base, mysql->link.where};
+}
 
 static enum seqb_status mysql_row_reserve(struct seqb_backend *backend,
                                           struct seqb_request *requests,
                                           size_t n, struct seqb_error *err)
 {
-    struct mysql_row *mysql = (struct mysql_row *)backend;
-    const struct sql_store store = store_of(mysql);
-    struct sql_batch *batch = &mysql->batch;
+    struct mysql_row *row = (struct mysql_row *)backend;
+    const struct sql_store store = store_of(&row->mysql);
     struct seqb_error why;
-    enum seqb_status status = mysql_link_begin(&mysql->link, &why);
+    enum seqb_status status = mysql_link_begin(&row->mysql.link, &why);
 
-    sql_batch_begin(batch, requests, n);
+    sql_batch_begin(&row->batch, requests, n);
     if (status == SEQB_OK)
-        status = batch_grant(mysql, &why);
+        status = batch_grant(row, &why);
     if (status == SEQB_OK) {
-        sql_batch_keep(batch);
-        status = sql_batch_serve(batch, &store, &why);
+        sql_batch_keep(&row->batch);
+        status = sql_batch_serve(&row->batch, &store, &why);
     }
     if (status == SEQB_OK)
         return SEQB_OK;
-    mysql_link_close(&mysql->link);
-    return sql_batch_fail(batch, &why, err);
+    mysql_link_close(&row->mysql.link);
+    return sql_batch_fail(&row->batch, &why, err);
 }
 
 static enum seqb_status mysql_row_raise(struct seqb_backend *backend,
                                         const struct seqb_raise *raise,
                                         int64_t *out, struct seqb_error *err)
 {
-    struct mysql_row *mysql = (struct mysql_row *)backend;
+    struct mysql *mysql = (struct mysql *)backend;
     const struct sql_store store = store_of(mysql);
     const enum seqb_status status = mysql_link_begin(&mysql->link, err);
 
     return status == SEQB_OK ? sql_raise(&store, raise, out, err) : status;
 }
 
-/* --- the rest --- */
-
-static enum seqb_status mysql_row_install(struct seqb_backend *backend,
-                                          const struct seqb_window *window,
-                                          int64_t *standing,
-                                          struct seqb_error *err)
-{
-    const struct mysql_row *mysql = (const struct mysql_row *)backend;
-
-    (void)standing;
-    return error_set(err, SEQB_INVALID, "%s: %s: has no windows",
-                     mysql->link.where, window->counter);
-}
-
-static enum seqb_status mysql_row_claim(struct seqb_backend *backend,
-                                        const char *name, const char *text,
-                                        char *standing, size_t size,
-                                        struct seqb_error *err)
-{
-    struct mysql_row *mysql = (struct mysql_row *)backend;
-    enum seqb_status status = mysql_link_begin(&mysql->link, err);
-
-    if (status != SEQB_OK)
-        return status;
-    return mysql_claim(&mysql->link, name, text, standing, size, err);
-}
-
-static enum seqb_status mysql_row_swap(struct seqb_backend *backend,
-                                       const struct seqb_swap *swap,
-                                       char *standing, size_t size,
-                                       struct seqb_error *err)
-{
-    struct mysql_row *mysql = (struct mysql_row *)backend;
-
-    return mysql_swap(&mysql->link, swap, standing, size, err);
-}
-
-static enum seqb_status mysql_row_purge(struct seqb_backend *backend,
-                                        const struct seqb_purge *purge,
-                                        int32_t *deleted,
-                                        struct seqb_error *err)
-{
-    struct mysql_row *mysql = (struct mysql_row *)backend;
-
-    return mysql_purge(&mysql->link, purge, deleted, err);
-}
-
-static enum seqb_status mysql_row_clock(struct seqb_backend *backend,
-                                        int64_t *out_ms, struct seqb_error *err)
-{
-    struct mysql_row *mysql = (struct mysql_row *)backend;
-
-    return mysql_server_clock(&mysql->link, out_ms, err);
-}
+/* --- open and close --- */
 
 static void mysql_row_close(struct seqb_backend *backend)
 {
-    struct mysql_row *mysql = (struct mysql_row *)backend;
-
-    if (mysql == NULL)
+    if (backend == NULL)
         return;
-    mysql_link_close(&mysql->link);
-    free(mysql);
-}
-
-static enum seqb_status origin_read(struct mysql_row *mysql,
-                                    struct seqb_error *err)
-{
-    struct mysql_link *link = &mysql->link;
-    const char *origin = NULL;
-    enum seqb_status status;
-
-    mysql_link_add(link, "SELECT " ORIGIN_SQL);
-    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
-    if (status != SEQB_OK)
-        return status;
-    if (mysql_link_row(link))
-        origin = mysql_link_text(link, 0);
-    if (origin == NULL ||
-        !text_copy(mysql->base.origin, sizeof mysql->base.origin, origin))
-        return mysql_link_distrust(link, "the origin", err);
-    return SEQB_OK;
+    mysql_link_close(&((struct mysql *)backend)->link);
+    free(backend);
 }
 
 static enum seqb_status
 mysql_row_open(const struct seqb_backend_options *options,
                struct seqb_backend **out, struct seqb_error *err)
 {
-    struct mysql_row *mysql = calloc(1, sizeof *mysql);
+    struct mysql_row *row = calloc(1, sizeof *row);
     enum seqb_status status;
 
-    if (mysql == NULL)
+    if (row == NULL)
         return error_set(err, SEQB_NO_MEMORY, "%s (mysql): out of memory",
                          options->name);
-    mysql->base.ops = &backend_mysql_row;
-    mysql->base.fd = -1;
-    status = mysql_link_open(&mysql->link, options, err);
+    row->mysql.base.ops = &backend_mysql_row;
+    status = mysql_store_connect(&row->mysql, options, err);
     if (status == SEQB_OK)
-        status = mysql_server_check(&mysql->link, options, &mysql->base, err);
-    if (status == SEQB_OK)
-        status = mysql_claim_open(&mysql->link, options->create, err);
-    if (status == SEQB_OK)
-        status = origin_read(mysql, err);
+        status = mysql_store_enter(&row->mysql, options->create, err);
     if (status != SEQB_OK) {
-        mysql_row_close(&mysql->base);
+        mysql_row_close(&row->mysql.base);
         return status;
     }
-    *out = &mysql->base;
+    *out = &row->mysql.base;
     return SEQB_OK;
 }
 
@@ -322,10 +192,10 @@ const struct seqb_backend_ops backend_mysql_row = {
     .open = mysql_row_open,
     .reserve = mysql_row_reserve,
     .raise = mysql_row_raise,
-    .install = mysql_row_install,
-    .claim = mysql_row_claim,
-    .swap = mysql_row_swap,
-    .purge = mysql_row_purge,
-    .clock = mysql_row_clock,
+    .install = sql_install,
+    .claim = mysql_claim,
+    .swap = mysql_swap,
+    .purge = mysql_purge,
+    .clock = mysql_clock,
     .close = mysql_row_close,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of seqb_counters inside a transaction. */
-#include "backends/mysql/rows.h"
+#include "backends/mysql/mysql.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,8 +18,7 @@ static void begin_write(struct mysql_link *link)
                    "BEGIN;"
                    "INSERT INTO seqb_counters (name, value, origin) "
                    "VALUES ('', 0, '') ON DUPLICATE KEY UPDATE name = name;"
-                   "SELECT " MYSQL_PRIMARY_SQL
-                   ", " MYSQL_ORIGIN_SQL("'seqb_counters'"));
+                   "SELECT " MYSQL_PRIMARY_SQL ", " MYSQL_STORE_SQL);
 }
 
 /* Whether grants are still this server's to make, and whether the backend was
@@ -122,10 +121,12 @@ static enum seqb_status counter_read(struct mysql_link *link,
     return mark_read(link, counter, err);
 }
 
-enum seqb_status mysql_rows_lock(struct mysql_link *link, const char *origin,
-                                 struct sql_counter *counters, size_t n,
-                                 struct seqb_error *err)
+/* All in one round trip. */
+static enum seqb_status rows_lock(struct seqb_backend *backend,
+                                  struct sql_counter *counters, size_t n,
+                                  struct seqb_error *err)
 {
+    struct mysql_link *link = &((struct mysql *)backend)->link;
     enum seqb_status status;
 
     begin_write(link);
@@ -133,9 +134,9 @@ enum seqb_status mysql_rows_lock(struct mysql_link *link, const char *origin,
         counter_ask(link, counters[i].name);
     status = mysql_link_send(link, SEQB_UNREACHABLE, err);
     if (status == SEQB_OK)
-        status = begin_read(link, origin, err);
+        status = begin_read(link, backend->origin, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        status = counter_read(link, origin, &counters[i], err);
+        status = counter_read(link, backend->origin, &counters[i], err);
     return status;
 }
 
@@ -153,24 +154,26 @@ static void row_put(struct mysql_link *link, const char *origin,
     mysql_link_add(link, ";");
 }
 
-enum seqb_status mysql_rows_commit(struct mysql_link *link, const char *origin,
-                                   const struct sql_write *writes, size_t n,
-                                   size_t before, struct seqb_error *err)
+static enum seqb_status rows_commit(struct seqb_backend *backend,
+                                    const struct sql_write *writes, size_t n,
+                                    struct seqb_error *err)
 {
+    struct mysql_link *link = &((struct mysql *)backend)->link;
     enum seqb_status status;
 
     for (size_t i = 0; i < n; i++)
-        row_put(link, origin, &writes[i]);
+        row_put(link, backend->origin, &writes[i]);
     mysql_link_add(link, "COMMIT");
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);
     if (status == SEQB_OK)
-        status = mysql_link_skip(link, before + n, err);
+        status = mysql_link_skip(link, n, err);
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 
-enum seqb_status mysql_rows_abandon(struct mysql_link *link,
-                                    struct seqb_error *err)
+static enum seqb_status rows_abandon(struct seqb_backend *backend,
+                                     struct seqb_error *err)
 {
+    struct mysql_link *link = &((struct mysql *)backend)->link;
     enum seqb_status status;
 
     if (link->handle == NULL)
@@ -182,3 +185,20 @@ enum seqb_status mysql_rows_abandon(struct mysql_link *link,
         mysql_link_close(link);
     return status;
 }
+
+/* Counters that are known need fewer rights than new ones. */
+static bool rows_blame(const struct seqb_backend *backend,
+                       enum seqb_status status)
+{
+    const struct mysql *mysql = (const struct mysql *)backend;
+
+    return mysql->link.handle != NULL &&
+           (status == SEQB_REFUSED || status == SEQB_CORRUPT);
+}
+
+const struct sql_dialect mysql_dialect = {
+    .lock = rows_lock,
+    .commit = rows_commit,
+    .abandon = rows_abandon,
+    .blames_row = rows_blame,
+};

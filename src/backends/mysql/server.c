@@ -191,21 +191,3 @@ enum seqb_status mysql_server_check(struct mysql_link *link,
     base->fd = mysql_link_fd(link);
     return SEQB_OK;
 }
-
-/* The session's time zone is UTC, so that no hour comes twice. */
-enum seqb_status mysql_server_clock(struct mysql_link *link, int64_t *out_ms,
-                                    struct seqb_error *err)
-{
-    enum seqb_status status = mysql_link_begin(link, err);
-
-    if (status != SEQB_OK)
-        return status;
-    mysql_link_add(link,
-                   "SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)");
-    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
-    if (status != SEQB_OK)
-        return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, out_ms))
-        return mysql_link_distrust(link, "the time", err);
-    return SEQB_OK;
-}

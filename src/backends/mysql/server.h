@@ -26,6 +26,9 @@
     "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() "          \
     "AND TABLE_NAME = " table "))"
 
+/* The store's origin: the one that the rows of seqb_counters must carry. */
+#define MYSQL_STORE_SQL MYSQL_ORIGIN_SQL("'seqb_counters'")
+
 /* True while the server may be written to as a primary: part of the WHERE of
  * whatever grants, since read_only does not stop users with more rights. The
  * variable is a number or a word, by version; compared as a text, since MySQL
@@ -40,8 +43,4 @@
 enum seqb_status mysql_server_check(struct mysql_link *link,
                                     const struct seqb_backend_options *options,
                                     struct seqb_backend *base,
-                                    struct seqb_error *err);
-
-/* The clock of backend.h, a call of its own. */
-enum seqb_status mysql_server_clock(struct mysql_link *link, int64_t *out_ms,
                                     struct seqb_error *err);

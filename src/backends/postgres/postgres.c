@@ -36,16 +36,6 @@ static struct postgres *postgres_of(struct seqb_backend *backend)
     return (struct postgres *)backend;
 }
 
-static enum seqb_status postgres_install(struct seqb_backend *backend,
-                                         const struct seqb_window *window,
-                                         int64_t *standing,
-                                         struct seqb_error *err)
-{
-    (void)standing;
-    return error_set(err, SEQB_INVALID, "%s: %s: has no windows",
-                     postgres_of(backend)->link.where, window->counter);
-}
-
 /* --- claims --- */
 
 static enum seqb_status claim_judge(struct postgres *postgres, const char *name,
@@ -229,7 +219,7 @@ const struct seqb_backend_ops backend_postgres = {
     .open = postgres_open,
     .reserve = postgres_reserve,
     .raise = postgres_raise,
-    .install = postgres_install,
+    .install = sql_install,
     .claim = postgres_claim,
     .swap = postgres_swap,
     .purge = postgres_purge,

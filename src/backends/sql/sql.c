@@ -208,3 +208,12 @@ enum seqb_status sql_raise(const struct sql_store *store,
         (void)store->dialect->abandon(store->backend, NULL);
     return status;
 }
+
+enum seqb_status sql_install(struct seqb_backend *backend,
+                             const struct seqb_window *window,
+                             int64_t *standing, struct seqb_error *err)
+{
+    (void)standing;
+    return error_set(err, SEQB_INVALID, "%s: %s: has no windows",
+                     backend->ops->engine, window->counter);
+}

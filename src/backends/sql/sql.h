@@ -94,3 +94,8 @@ enum seqb_status sql_raise(const struct sql_store *store,
 enum seqb_status sql_lift_refused(const struct sql_lift *lift,
                                   const char *where, const char *counter,
                                   struct seqb_error *err);
+
+/* The install of backend.h: a direct counter has no windows. */
+enum seqb_status sql_install(struct seqb_backend *backend,
+                             const struct seqb_window *window,
+                             int64_t *standing, struct seqb_error *err);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "backends/sqlite/link.h"
+#include "backends/sqlite/statement.h"
 
 /* Notes which file it is, once the queries are prepared. */
 enum seqb_status sqlite_history_identify(struct sqlite_link *link,

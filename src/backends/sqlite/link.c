@@ -1,51 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handle on a SQLite file. What the rows mean is in sqlite.c, the tables
- * are in sql/sqlite.sql, what to do about a failure is the pool's.
+ * A handle on a SQLite file: opening and transactions. What the rows mean is
+ * in sql/row.c, the tables are in sql/sqlite.sql, what to do about a failure is
+ * the pool's.
  */
 #include "backends/sqlite/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "backends/sqlite/file.h"
 #include "backends/sqlite/history.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "sqlite_sql.h"
 
 #define SQL_SIZE 32 /* of a short answer */
-
-static const char *const query_texts[SQLITE_QUERIES] = {
-    [SQLITE_QUERY_BEGIN] = "BEGIN IMMEDIATE",
-    [SQLITE_QUERY_COMMIT] = "COMMIT",
-    [SQLITE_QUERY_ROLLBACK] = "ROLLBACK",
-    [SQLITE_QUERY_COUNTER_FIND] =
-        "SELECT value, origin FROM seqb_counters WHERE name = ?1",
-    [SQLITE_QUERY_COUNTER_PUT] =
-        "REPLACE INTO seqb_counters VALUES (?1, ?2, ?3)",
-    [SQLITE_QUERY_MARK_PUT] =
-        ("INSERT INTO seqb_counters VALUES (?1, ?2, ?3) ON CONFLICT (name) "
-         "DO UPDATE SET value = max(value, ?2), "
-         "origin = CASE WHEN ?4 THEN origin ELSE ?3 END"),
-    [SQLITE_QUERY_COUNTERS_DELETE] =
-        ("DELETE FROM seqb_counters WHERE name IN (SELECT name "
-         "FROM seqb_counters WHERE name > ?1 AND name < ?2 "
-         "ORDER BY name LIMIT ?3)"),
-    [SQLITE_QUERY_COMMITS_FIND] = "SELECT count FROM seqb_commits",
-    [SQLITE_QUERY_COMMITS_PUT] = "REPLACE INTO seqb_commits VALUES (1, ?1)",
-    [SQLITE_QUERY_CLAIM_FIND] = "SELECT text FROM seqb_claims WHERE name = ?1",
-    [SQLITE_QUERY_CLAIM_ADD] =
-        "INSERT OR IGNORE INTO seqb_claims VALUES (?1, ?2)",
-    [SQLITE_QUERY_CLAIM_REPLACE] =
-        "UPDATE seqb_claims SET text = ?2 WHERE name = ?1 AND text = ?3",
-};
 
 /* Only WAL with FULL lost nothing in a power cut; NORMAL and the rollback
  * journal did. So each is set, and then must be. */
@@ -58,148 +30,7 @@ static const struct {
     {"PRAGMA synchronous = FULL", "PRAGMA synchronous", "2"},
 };
 
-/* --- failures --- */
-
-static enum seqb_status cannot_open_status(int error)
-{
-    switch (error) {
-    case EACCES:
-    case EISDIR:
-    case EPERM:
-    case EROFS:
-        return SEQB_REFUSED;
-    default:
-        return SEQB_UNREACHABLE;
-    }
-}
-
-/* SQLite tries again read-only when it may not make a file, and then reports
- * that there is none. */
-static bool folder_is_closed(const char *path)
-{
-    char folder[PATH_MAX];
-
-    if (!text_copy(folder, sizeof folder, path))
-        return false;
-    *(strrchr(folder, '/') + 1) = '\0';
-    return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0 &&
-           cannot_open_status(errno) == SEQB_REFUSED;
-}
-
-static enum seqb_status result_status(struct sqlite_link *link, int code)
-{
-    switch (code) {
-    case SQLITE_CANTOPEN:
-        return cannot_open_status(sqlite3_system_errno(link->db));
-    case SQLITE_IOERR:
-        return SEQB_UNREACHABLE;
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-    case SQLITE_FULL:
-        return SEQB_REFUSED;
-    case SQLITE_NOMEM:
-        return SEQB_NO_MEMORY;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-    case SQLITE_ERROR: /* such as a column that is not there */
-        return SEQB_CORRUPT;
-    default:
-        return SEQB_PROTOCOL;
-    }
-}
-
-enum seqb_status sqlite_link_fail(struct sqlite_link *link, int result,
-                                  const char *what, struct seqb_error *err)
-{
-    const int code = result & 0xff; /* without what extends it */
-
-    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
-        return error_set(err, SEQB_UNREACHABLE,
-                         "sqlite %s: %s is locked by another process; waited "
-                         "for up to %d ms",
-                         link->name, link->path, link->busy_ms);
-    return error_set(err, result_status(link, code), "sqlite %s: %s %s: %s",
-                     link->name, what, link->path, sqlite3_errmsg(link->db));
-}
-
-enum seqb_status sqlite_link_random(const char *name, char *out,
-                                    struct seqb_error *err)
-{
-    uint64_t random[2];
-
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return error_set(err, SEQB_UNREACHABLE, "sqlite %s: no random bytes",
-                         name);
-    (void)text_format(out, SQLITE_RANDOM_SIZE, "%016" PRIx64 "%016" PRIx64,
-                      random[0], random[1]);
-    return SEQB_OK;
-}
-
-/* --- statements --- */
-
-sqlite3_stmt *sqlite_link_query(struct sqlite_link *link,
-                                enum sqlite_query query, const char *name)
-{
-    (void)sqlite3_bind_text(link->queries[query], 1, name, -1, SQLITE_STATIC);
-    return link->queries[query];
-}
-
-enum seqb_status sqlite_link_run(struct sqlite_link *link,
-                                 enum sqlite_query query,
-                                 struct seqb_error *err)
-{
-    const int result = sqlite3_step(link->queries[query]);
-
-    (void)sqlite3_reset(link->queries[query]);
-    return result == SQLITE_DONE
-               ? SEQB_OK
-               : sqlite_link_fail(link, result, query_texts[query], err);
-}
-
-/* Runs one statement; its first row's first column, or "" without a row. */
-static enum seqb_status link_ask(struct sqlite_link *link, const char *sql,
-                                 char *out, size_t size, struct seqb_error *err)
-{
-    enum seqb_status status = SEQB_OK;
-    sqlite3_stmt *statement = NULL;
-    const char *text = NULL;
-    int result = sqlite3_prepare_v2(link->db, sql, -1, &statement, NULL);
-
-    if (result == SQLITE_OK)
-        result = sqlite3_step(statement);
-    if (result == SQLITE_ROW)
-        text = (const char *)sqlite3_column_text(statement, 0);
-    (void)text_copy(out, size, text != NULL ? text : "");
-    if (result != SQLITE_ROW && result != SQLITE_DONE)
-        status = sqlite_link_fail(link, result, "read", err);
-    (void)sqlite3_finalize(statement);
-    return status;
-}
-
-static enum seqb_status link_prepare(struct sqlite_link *link,
-                                     struct seqb_error *err)
-{
-    for (int i = 0; i < SQLITE_QUERIES; i++) {
-        int result = sqlite3_prepare_v3(link->db, query_texts[i], -1,
-                                        SQLITE_PREPARE_PERSISTENT,
-                                        &link->queries[i], NULL);
-
-        if (result != SQLITE_OK)
-            return sqlite_link_fail(link, result, query_texts[i], err);
-    }
-    return SEQB_OK;
-}
-
 /* --- transactions --- */
-
-enum seqb_status sqlite_link_check_process(const struct sqlite_link *link,
-                                           struct seqb_error *err)
-{
-    if (link->pid != getpid())
-        return error_set(err, SEQB_FORKED,
-                         "sqlite %s: was opened before fork()", link->name);
-    return SEQB_OK;
-}
 
 static enum seqb_status link_commit(struct sqlite_link *link,
                                     struct seqb_error *err)
@@ -257,6 +88,19 @@ void sqlite_link_abandon(struct sqlite_link *link)
 
 /* --- opening --- */
 
+/* SQLite tries again read-only when it may not make a file, and then reports
+ * that there is none. */
+static bool folder_is_closed(const char *path)
+{
+    char folder[PATH_MAX];
+
+    if (!text_copy(folder, sizeof folder, path))
+        return false;
+    *(strrchr(folder, '/') + 1) = '\0';
+    return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0 &&
+           (errno == EACCES || errno == EPERM || errno == EROFS);
+}
+
 static enum seqb_status link_open_file(struct sqlite_link *link, bool create,
                                        struct seqb_error *err)
 {
@@ -288,13 +132,13 @@ static enum seqb_status link_find_tables(struct sqlite_link *link,
 {
     char found[SQL_SIZE];
     enum seqb_status status =
-        link_ask(link,
-                 "SELECT CASE WHEN count(*) = 0 THEN 'none' "
-                 "WHEN sum(name IN ('seqb_counters', 'seqb_claims', "
-                 "'seqb_commits')) = 3 "
-                 "THEN 'ours' ELSE 'others' END "
-                 "FROM sqlite_schema WHERE type = 'table'",
-                 found, sizeof found, err);
+        sqlite_link_ask(link,
+                        "SELECT CASE WHEN count(*) = 0 THEN 'none' "
+                        "WHEN sum(name IN ('seqb_counters', 'seqb_claims', "
+                        "'seqb_commits')) = 3 "
+                        "THEN 'ours' ELSE 'others' END "
+                        "FROM sqlite_schema WHERE type = 'table'",
+                        found, sizeof found, err);
 
     if (status != SEQB_OK)
         return status;
@@ -313,11 +157,11 @@ static enum seqb_status link_set(struct sqlite_link *link,
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         char answer[SQL_SIZE];
         enum seqb_status status =
-            link_ask(link, settings[i].set, answer, sizeof answer, err);
+            sqlite_link_ask(link, settings[i].set, answer, sizeof answer, err);
 
         if (status == SEQB_OK)
-            status =
-                link_ask(link, settings[i].ask, answer, sizeof answer, err);
+            status = sqlite_link_ask(link, settings[i].ask, answer,
+                                     sizeof answer, err);
         if (status != SEQB_OK)
             return status;
         if (strcmp(answer, settings[i].answer) != 0)
@@ -362,7 +206,7 @@ static enum seqb_status link_open_tables(struct sqlite_link *link, bool create,
     if (status == SEQB_OK && create)
         status = link_found(link, err);
     if (status == SEQB_OK)
-        status = link_prepare(link, err);
+        status = sqlite_link_prepare(link, err);
     return status;
 }
 

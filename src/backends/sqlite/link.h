@@ -1,49 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One handle on one SQLite file, for the sqlite engine alone: opening it in
- * the one mode that loses no commit, its statements and transactions. Whether
- * it is still the file that stands under its name is history.h's.
+ * the one mode that loses no commit, and its transactions.
  */
 #pragma once
 
-#include <sqlite3.h>
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include <seqbroker/backend.h>
-
-#include "backends/sqlite/file.h"
-
-#define SQLITE_RANDOM_SIZE 33
-
-enum sqlite_query {
-    SQLITE_QUERY_BEGIN,
-    SQLITE_QUERY_COMMIT,
-    SQLITE_QUERY_ROLLBACK,
-    SQLITE_QUERY_COUNTER_FIND,    /* name: value, origin */
-    SQLITE_QUERY_COUNTER_PUT,     /* name, value, origin */
-    SQLITE_QUERY_MARK_PUT,        /* name, value, keep, keep stays */
-    SQLITE_QUERY_COUNTERS_DELETE, /* after, before, at most */
-    SQLITE_QUERY_COMMITS_FIND,    /* how many commits of ours there were */
-    SQLITE_QUERY_COMMITS_PUT,     /* that many */
-    SQLITE_QUERY_CLAIM_FIND,      /* name: text */
-    SQLITE_QUERY_CLAIM_ADD,       /* name, text */
-    SQLITE_QUERY_CLAIM_REPLACE,   /* name, text, expected */
-    SQLITE_QUERIES
-};
-
-struct sqlite_link {
-    const char *name; /* the options' */
-    const char *path;
-    char where[128]; /* "sqlite NAME", for messages */
-    sqlite3 *db;
-    sqlite3_stmt *queries[SQLITE_QUERIES];
-    int busy_ms;     /* how long a lock of others is waited for */
-    pid_t pid;       /* SQLite forbids a handle to cross fork() */
-    int64_t commits; /* in the file, as this handle saw last */
-    char file[SQLITE_FILE_ID_SIZE]; /* which file `path` was at open ... */
-    char log[SQLITE_FILE_ID_SIZE];  /* ... and which its write-ahead log */
-};
+#include "backends/sqlite/statement.h"
 
 /* Opens the file and prepares the queries. With `create` it is a new file,
  * and its tables are made in a transaction that is for the caller to end. A
@@ -55,10 +17,6 @@ enum seqb_status sqlite_link_open(struct sqlite_link *link,
 /* Takes a half-open link. In a forked child it frees nothing: closing there
  * would drop the parent's locks and log. */
 void sqlite_link_close(struct sqlite_link *link);
-
-/* SEQB_FORKED in a forked child. */
-enum seqb_status sqlite_link_check_process(const struct sqlite_link *link,
-                                           struct seqb_error *err);
 
 /* Locks the file against other writers, and checks that it is the same. */
 enum seqb_status sqlite_link_begin(struct sqlite_link *link,
@@ -72,20 +30,3 @@ enum seqb_status sqlite_link_end(struct sqlite_link *link,
 
 /* Ends a transaction without a change, if there is one. */
 void sqlite_link_abandon(struct sqlite_link *link);
-
-/* The query with its first parameter bound; `name` must live until it ran. */
-sqlite3_stmt *sqlite_link_query(struct sqlite_link *link,
-                                enum sqlite_query query, const char *name);
-
-/* Runs a query that answers no row. */
-enum seqb_status sqlite_link_run(struct sqlite_link *link,
-                                 enum sqlite_query query,
-                                 struct seqb_error *err);
-
-/* 128 random bits as SQLITE_RANDOM_SIZE - 1 digits; `name` is for messages. */
-enum seqb_status sqlite_link_random(const char *name, char *out,
-                                    struct seqb_error *err);
-
-/* What SQLite's last answer `result` means; `what` was being done. */
-enum seqb_status sqlite_link_fail(struct sqlite_link *link, int result,
-                                  const char *what, struct seqb_error *err);

@@ -259,18 +259,6 @@ static enum seqb_status sqlite_raise(struct seqb_backend *backend,
 
 /* --- the rest --- */
 
-static enum seqb_status sqlite_install(struct seqb_backend *backend,
-                                       const struct seqb_window *window,
-                                       int64_t *standing,
-                                       struct seqb_error *err)
-{
-    const struct sqlite *sqlite = (const struct sqlite *)backend;
-
-    (void)standing;
-    return error_set(err, SEQB_INVALID, "sqlite %s: %s: has no windows",
-                     sqlite->link.name, window->counter);
-}
-
 static enum seqb_status sqlite_purge(struct seqb_backend *backend,
                                      const struct seqb_purge *purge,
                                      int32_t *deleted, struct seqb_error *err)
@@ -305,7 +293,7 @@ const struct seqb_backend_ops backend_sqlite = {
     .open = sqlite_open,
     .reserve = sqlite_reserve,
     .raise = sqlite_raise,
-    .install = sqlite_install,
+    .install = sql_install,
     .claim = sqlite_claim,
     .swap = sqlite_swap,
     .purge = sqlite_purge,

@@ -15,9 +15,7 @@
 #include "backends/mysql/autoinc/ids.h"
 #include "backends/mysql/autoinc/raise.h"
 #include "backends/mysql/autoinc/tables.h"
-#include "backends/mysql/claim.h"
-#include "backends/mysql/link.h"
-#include "backends/sql/sql.h"
+#include "backends/mysql/mysql.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -33,8 +31,7 @@
 #define PURGE_ROWS  2048
 
 struct autoinc {
-    struct seqb_backend base;
-    struct mysql_link link;
+    struct mysql mysql;
     struct mysql_tables tables;
     int64_t increment; /* ids of a table differ by a multiple of it */
     int64_t keep_rows; /* 0: all */
@@ -49,7 +46,7 @@ static void autoinc_close(struct seqb_backend *backend)
     if (autoinc == NULL)
         return;
     mysql_tables_fini(&autoinc->tables);
-    mysql_link_close(&autoinc->link);
+    mysql_link_close(&autoinc->mysql.link);
     free(autoinc);
 }
 
@@ -69,26 +66,20 @@ static enum seqb_status version_check(const struct mysql_link *link,
                      link->is_mariadb ? "MariaDB 10.2.4" : "MySQL 8.0");
 }
 
-static enum seqb_status session_read(struct autoinc *autoinc,
-                                     struct seqb_error *err)
+static enum seqb_status increment_read(struct autoinc *autoinc,
+                                       struct seqb_error *err)
 {
-    struct mysql_link *link = &autoinc->link;
+    struct mysql_link *link = &autoinc->mysql.link;
     enum seqb_status status;
-    const char *origin;
 
-    mysql_link_add(link, "SELECT " MYSQL_STORE_SQL
-                         ", @@SESSION.auto_increment_increment");
+    mysql_link_add(link, "SELECT @@SESSION.auto_increment_increment");
     status = mysql_link_run(link, SEQB_UNREACHABLE, err);
     if (status != SEQB_OK)
         return status;
     if (!mysql_link_row(link) ||
-        !mysql_link_int64(link, 1, &autoinc->increment) ||
+        !mysql_link_int64(link, 0, &autoinc->increment) ||
         autoinc->increment < 1)
-        return mysql_link_distrust(link, "its origin", err);
-    origin = mysql_link_text(link, 0);
-    if (origin == NULL ||
-        !text_copy(autoinc->base.origin, sizeof autoinc->base.origin, origin))
-        return mysql_link_distrust(link, "its origin", err);
+        return mysql_link_distrust(link, "its increment", err);
     return SEQB_OK;
 }
 
@@ -97,16 +88,14 @@ autoinc_connect(struct autoinc *autoinc,
                 const struct seqb_backend_options *options,
                 struct seqb_error *err)
 {
-    struct mysql_link *link = &autoinc->link;
-    enum seqb_status status = mysql_link_open(link, options, err);
+    enum seqb_status status =
+        mysql_store_connect(&autoinc->mysql, options, err);
 
     if (status == SEQB_OK)
-        status = mysql_server_check(link, options, &autoinc->base, err);
+        status = version_check(&autoinc->mysql.link, err);
     if (status == SEQB_OK)
-        status = version_check(link, err);
-    if (status == SEQB_OK)
-        status = mysql_claim_open(link, options->create, err);
-    return status == SEQB_OK ? session_read(autoinc, err) : status;
+        status = mysql_store_enter(&autoinc->mysql, options->create, err);
+    return status == SEQB_OK ? increment_read(autoinc, err) : status;
 }
 
 static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
@@ -119,10 +108,9 @@ static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
     if (autoinc == NULL)
         return error_set(err, SEQB_NO_MEMORY, "mysql-autoinc %s: out of memory",
                          options->name);
-    autoinc->base.ops = &backend_mysql_autoinc;
-    autoinc->base.fd = -1;
+    autoinc->mysql.base.ops = &backend_mysql_autoinc;
     autoinc->keep_rows = options->keep_rows;
-    mysql_tables_init(&autoinc->tables, &autoinc->link, options);
+    mysql_tables_init(&autoinc->tables, &autoinc->mysql.link, options);
     if (mysql_format_is_valid(autoinc->tables.format))
         status = autoinc_connect(autoinc, options, err);
     else
@@ -132,42 +120,11 @@ static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
                            "digits, _, $ and -",
                            options->name, autoinc->tables.format);
     if (status != SEQB_OK) {
-        autoinc_close(&autoinc->base);
+        autoinc_close(&autoinc->mysql.base);
         return status;
     }
-    *out = &autoinc->base;
+    *out = &autoinc->mysql.base;
     return SEQB_OK;
-}
-
-static enum seqb_status autoinc_swap(struct seqb_backend *backend,
-                                     const struct seqb_swap *swap,
-                                     char *standing, size_t size,
-                                     struct seqb_error *err)
-{
-    struct mysql_link *link = &((struct autoinc *)backend)->link;
-
-    return mysql_swap(link, swap, standing, size, err);
-}
-
-static enum seqb_status autoinc_clock(struct seqb_backend *backend,
-                                      int64_t *out_ms, struct seqb_error *err)
-{
-    struct mysql_link *link = &((struct autoinc *)backend)->link;
-
-    return mysql_server_clock(link, out_ms, err);
-}
-
-static enum seqb_status autoinc_claim(struct seqb_backend *backend,
-                                      const char *name, const char *text,
-                                      char *standing, size_t size,
-                                      struct seqb_error *err)
-{
-    struct mysql_link *link = &((struct autoinc *)backend)->link;
-    const enum seqb_status status = mysql_link_begin(link, err);
-
-    if (status != SEQB_OK)
-        return status;
-    return mysql_claim(link, name, text, standing, size, err);
 }
 
 /* --- reserve --- */
@@ -204,7 +161,7 @@ static enum seqb_status parts_prepare(struct autoinc *autoinc,
                                       struct seqb_request *requests, size_t n,
                                       struct seqb_error *err)
 {
-    const struct mysql_link *link = &autoinc->link;
+    const struct mysql_link *link = &autoinc->mysql.link;
     bool is_first = true;
 
     for (size_t i = 0; i < n; i++) {
@@ -270,8 +227,9 @@ static enum seqb_status parts_serve(struct autoinc *autoinc,
 {
     while (*n > 0) {
         size_t refused;
-        const enum seqb_status status = mysql_ids_make(
-            &autoinc->link, autoinc->base.origin, parts, *n, &refused, err);
+        const enum seqb_status status =
+            mysql_ids_make(&autoinc->mysql.link, autoinc->mysql.base.origin,
+                           parts, *n, &refused, err);
 
         if (refused == *n)
             return status;
@@ -288,7 +246,7 @@ static enum seqb_status parts_serve(struct autoinc *autoinc,
 static void parts_purge(struct autoinc *autoinc, struct mysql_part *parts,
                         size_t n)
 {
-    struct mysql_link *link = &autoinc->link;
+    struct mysql_link *link = &autoinc->mysql.link;
     const int64_t keep_rows = autoinc->keep_rows;
     size_t at = n;
 
@@ -324,7 +282,7 @@ static enum seqb_status requests_serve(struct autoinc *autoinc,
         return status;
     parts_purge(autoinc, parts, count);
     for (size_t i = 0; i < count; i++) {
-        mysql_ids_answer(&autoinc->link, &parts[i]);
+        mysql_ids_answer(&autoinc->mysql.link, &parts[i]);
         if (parts[i].state == PART_ABSENT) /* it may begin next time */
             mysql_tables_forget(&autoinc->tables, parts[i].table->counter);
     }
@@ -337,14 +295,14 @@ static enum seqb_status autoinc_serve(struct autoinc *autoinc,
                                       size_t *answered, struct seqb_error *err)
 {
     struct mysql_part parts[CALL_COUNTERS];
-    enum seqb_status status = mysql_link_begin(&autoinc->link, err);
+    enum seqb_status status = mysql_link_begin(&autoinc->mysql.link, err);
 
     for (*answered = 0; status == SEQB_OK && *answered < n;) {
         const size_t left = n - *answered;
         const size_t some = left < CALL_COUNTERS ? left : CALL_COUNTERS;
 
-        if (*answered > 0 && call_is_late(&autoinc->link)) {
-            request_put_off(&autoinc->link, &requests[(*answered)++]);
+        if (*answered > 0 && call_is_late(&autoinc->mysql.link)) {
+            request_put_off(&autoinc->mysql.link, &requests[(*answered)++]);
             continue;
         }
         status =
@@ -369,7 +327,7 @@ static enum seqb_status autoinc_reserve(struct seqb_backend *backend,
         return SEQB_OK;
     for (size_t i = answered; i < n; i++)
         requests[i].status = error_copy(&requests[i].error, &why);
-    mysql_link_close(&autoinc->link);
+    mysql_link_close(&autoinc->mysql.link);
     return error_copy(err, &why);
 }
 
@@ -380,31 +338,19 @@ static enum seqb_status autoinc_raise(struct seqb_backend *backend,
                                       int64_t *out, struct seqb_error *err)
 {
     struct autoinc *autoinc = (struct autoinc *)backend;
-    enum seqb_status status = mysql_link_begin(&autoinc->link, err);
+    enum seqb_status status = mysql_link_begin(&autoinc->mysql.link, err);
 
     if (status != SEQB_OK)
         return status;
     if (sql_name_is_stamped(raise->counter))
-        return period_refuse(&autoinc->link, raise->counter, err);
+        return period_refuse(&autoinc->mysql.link, raise->counter, err);
     mysql_tables_forget(&autoinc->tables, raise->counter);
     status = mysql_tables_prepare(&autoinc->tables, raise->counter, false, err);
     if (status != SEQB_OK)
         return status;
-    return mysql_raise(&autoinc->link, backend->origin,
+    return mysql_raise(&autoinc->mysql,
                        mysql_tables_find(&autoinc->tables, raise->counter),
                        raise, out, err);
-}
-
-static enum seqb_status autoinc_install(struct seqb_backend *backend,
-                                        const struct seqb_window *window,
-                                        int64_t *standing,
-                                        struct seqb_error *err)
-{
-    const struct autoinc *autoinc = (const struct autoinc *)backend;
-
-    (void)standing;
-    return error_set(err, SEQB_INVALID, "%s: %s: has no windows",
-                     autoinc->link.where, window->counter);
 }
 
 /* There are no counters of periods. */
@@ -426,10 +372,10 @@ const struct seqb_backend_ops backend_mysql_autoinc = {
     .open = autoinc_open,
     .reserve = autoinc_reserve,
     .raise = autoinc_raise,
-    .install = autoinc_install,
-    .claim = autoinc_claim,
-    .swap = autoinc_swap,
+    .install = sql_install,
+    .claim = mysql_claim,
+    .swap = mysql_swap,
     .purge = autoinc_purge,
-    .clock = autoinc_clock,
+    .clock = mysql_clock,
     .close = autoinc_close,
 };

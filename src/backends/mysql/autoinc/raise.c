@@ -8,18 +8,18 @@
 
 #include <inttypes.h>
 
-#include "backends/mysql/rows.h"
 #include "platform/error.h"
 
 /* Locks the rows, and only then looks at the table: its last id, 0 if there is
  * none. */
-static enum seqb_status standing_read(struct mysql_link *link,
-                                      const char *origin,
+static enum seqb_status standing_read(struct mysql *mysql,
                                       const struct mysql_table *table,
                                       struct sql_counter *counters,
                                       int64_t *last, struct seqb_error *err)
 {
-    enum seqb_status status = mysql_rows_lock(link, origin, counters, 2, err);
+    struct mysql_link *link = &mysql->link;
+    enum seqb_status status =
+        mysql_dialect.lock(&mysql->base, counters, 2, err);
 
     if (status != SEQB_OK)
         return status;
@@ -42,8 +42,20 @@ static int64_t table_floor(const struct sql_counter *counter, int64_t last,
     return last > raise->floor ? last : raise->floor;
 }
 
-static enum seqb_status standing_raise(struct mysql_link *link,
-                                       const char *origin,
+/* Where the row is there already this still moves the next id above it, which
+ * may lie below after an UPDATE of ids. */
+static enum seqb_status table_lift(struct mysql_link *link,
+                                   const struct mysql_table *table,
+                                   int64_t last, struct seqb_error *err)
+{
+    if (last < 1)
+        return SEQB_OK;
+    mysql_link_add(link, "INSERT IGNORE INTO `%s` (id) SELECT %" PRId64,
+                   table->name, last);
+    return mysql_link_run(link, SEQB_UNREACHABLE, err);
+}
+
+static enum seqb_status standing_raise(struct mysql *mysql,
                                        const struct mysql_table *table,
                                        const struct seqb_raise *raise,
                                        int64_t *value, struct seqb_error *err)
@@ -53,37 +65,33 @@ static enum seqb_status standing_raise(struct mysql_link *link,
     struct seqb_raise above = *raise;
     struct sql_lift lift;
     int64_t last;
-    enum seqb_status status =
-        standing_read(link, origin, table, counters, &last, err);
+    enum seqb_status status = standing_read(mysql, table, counters, &last, err);
 
     if (status != SEQB_OK)
         return status;
     above.floor = table_floor(&counters[1], last, raise);
     lift = sql_counter_raise(&counters[0], &counters[1], &above);
     if (lift.status != SEQB_OK)
-        return sql_lift_refused(&lift, link->where, raise->counter, err);
-    /* Where the row is there already this still moves the next id above it,
-     * which may lie below after an UPDATE of ids. */
-    if (lift.value > 0)
-        mysql_link_add(link, "INSERT IGNORE INTO `%s` (id) SELECT %" PRId64 ";",
-                       table->name, lift.value);
+        return sql_lift_refused(&lift, mysql->link.where, raise->counter, err);
     *value = lift.value;
-    return mysql_rows_commit(link, origin, lift.writes, lift.count,
-                             lift.value > 0, err);
+    status = table_lift(&mysql->link, table, lift.value, err);
+    return status == SEQB_OK ? mysql_dialect.commit(&mysql->base, lift.writes,
+                                                    lift.count, err)
+                             : status;
 }
 
-enum seqb_status mysql_raise(struct mysql_link *link, const char *origin,
+enum seqb_status mysql_raise(struct mysql *mysql,
                              const struct mysql_table *table,
                              const struct seqb_raise *raise, int64_t *out,
                              struct seqb_error *err)
 {
     int64_t value;
     const enum seqb_status status =
-        standing_raise(link, origin, table, raise, &value, err);
+        standing_raise(mysql, table, raise, &value, err);
 
     if (status == SEQB_OK)
         *out = value;
     else
-        (void)mysql_rows_abandon(link, NULL);
+        (void)mysql_dialect.abandon(&mysql->base, NULL);
     return status;
 }

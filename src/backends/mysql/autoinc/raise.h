@@ -5,11 +5,10 @@
 #include <seqbroker/backend.h>
 
 #include "backends/mysql/autoinc/tables.h"
-#include "backends/mysql/link.h"
+#include "backends/mysql/mysql.h"
 
-/* The counter of that table, as found fit within this call, of a store that
- * was `origin` when it was opened. */
-enum seqb_status mysql_raise(struct mysql_link *link, const char *origin,
+/* The counter of that table, as found fit within this call. */
+enum seqb_status mysql_raise(struct mysql *mysql,
                              const struct mysql_table *table,
                              const struct seqb_raise *raise, int64_t *out,
                              struct seqb_error *err);

@@ -118,8 +118,8 @@ static enum seqb_status table_claim(struct mysql_tables *tables,
         if (*c >= 'A' && *c <= 'Z')
             *c = (char)(*c - 'A' + 'a');
     }
-    status = mysql_claim(tables->link, name, table->counter, owner,
-                         sizeof owner, err);
+    status = mysql_claim_stand(tables->link, name, table->counter, owner,
+                               sizeof owner, err);
     if (status != SEQB_OK || strcmp(owner, table->counter) == 0)
         return status;
     return error_set(err, SEQB_REFUSED,

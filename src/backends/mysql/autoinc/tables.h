@@ -16,9 +16,6 @@
 #include "backends/mysql/link.h"
 #include "backends/mysql/server.h"
 
-/* The store's origin: the one that the rows of seqb_counters must carry. */
-#define MYSQL_STORE_SQL MYSQL_ORIGIN_SQL("'seqb_counters'")
-
 /* A counter whose table was found fit on this connection. */
 struct mysql_table {
     char counter[SEQB_COUNTER_SIZE]; /* first: the key of the tree */
