@@ -216,6 +216,24 @@ static void failed_commit_is_uncertain_and_never_repeats(void **state)
     backend_sqlite.close(backend);
 }
 
+static void failed_commit_of_a_new_counter_grants_nothing(void **state)
+{
+    struct sqlite_faults *faults = sqlite_faults_install();
+    struct seqb_backend *backend = sqlite_case_open(*state);
+    struct seqb_request request;
+
+    faults->fails_sync = true;
+    assert_status(sqlite_case_reserve(backend, ORDER, 5, &request),
+                  SEQB_UNCERTAIN);
+    assert_status(request.status, SEQB_UNCERTAIN);
+    faults->fails_sync = false;
+    backend_sqlite.close(backend);
+    backend = sqlite_case_open(*state);
+    assert_status(sqlite_case_reserve(backend, ORDER, 5, &request), SEQB_OK);
+    assert_true(request.block.first == 1 || request.block.first == 6);
+    backend_sqlite.close(backend);
+}
+
 static void disk_without_a_write_ahead_log_is_unsafe(void **state)
 {
     const struct sqlite_files *files = *state;
@@ -281,6 +299,7 @@ int main(void)
         SQLITE_CASE(values_of_a_killed_process_stay_spent),
         SQLITE_CASE(each_grant_is_synced_before_it_is_answered),
         SQLITE_CASE(failed_commit_is_uncertain_and_never_repeats),
+        SQLITE_CASE(failed_commit_of_a_new_counter_grants_nothing),
         SQLITE_CASE(disk_without_a_write_ahead_log_is_unsafe),
         SQLITE_CASE(damaged_counter_fails_alone),
         SQLITE_CASE(tables_dropped_while_open_are_corrupt),

@@ -161,6 +161,9 @@ static void reservation_takes_what_the_rows_allow(void **state)
         assert_int_equal(grant.why == NULL, grant.status == SEQB_OK);
         assert_int_equal(grant.block.first, cases[i].block.first);
         assert_int_equal(grant.block.count, cases[i].block.count);
+        if (grant.status == SEQB_OK)
+            assert_int_equal(grant.value - grant.block.first,
+                             grant.block.count - 1);
     }
 }
 

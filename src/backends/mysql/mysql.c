@@ -12,11 +12,12 @@ enum seqb_status mysql_store_connect(struct mysql *mysql,
 {
     enum seqb_status status;
 
-    mysql->base.fd = -1;
+    mysql->sql.base.fd = -1;
+    mysql->sql.where = mysql->link.where;
     status = mysql_link_open(&mysql->link, options, err);
-    return status == SEQB_OK
-               ? mysql_server_check(&mysql->link, options, &mysql->base, err)
-               : status;
+    return status == SEQB_OK ? mysql_server_check(&mysql->link, options,
+                                                  &mysql->sql.base, err)
+                             : status;
 }
 
 enum seqb_status mysql_store_enter(struct mysql *mysql, bool create,
@@ -34,8 +35,8 @@ enum seqb_status mysql_store_enter(struct mysql *mysql, bool create,
         return status;
     if (mysql_link_row(link))
         origin = mysql_link_text(link, 0);
-    if (origin == NULL ||
-        !text_copy(mysql->base.origin, sizeof mysql->base.origin, origin))
+    if (origin == NULL || !text_copy(mysql->sql.base.origin,
+                                     sizeof mysql->sql.base.origin, origin))
         return mysql_link_distrust(link, "the origin", err);
     return SEQB_OK;
 }

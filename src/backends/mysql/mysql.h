@@ -10,7 +10,7 @@
 
 /* The first member of an engine's struct. */
 struct mysql {
-    struct seqb_backend base;
+    struct sql_backend sql;
     struct mysql_link link;
 };
 
@@ -38,9 +38,18 @@ enum seqb_status mysql_clock(struct seqb_backend *backend, int64_t *out_ms,
                              struct seqb_error *err);
 
 /*
- * The dialect of sql.h: the rows inside a transaction. They are locked in the
- * order of their names, the base's "" first, so that brokers wait for each
- * other and never in a circle; the marks of counters of periods after their
- * counters, shared: a purge that raises one waits for nothing else.
+ * For a dialect of sql.h. The rows are locked in the order of their names, the
+ * base's "" first, so that brokers wait for each other and never in a circle;
+ * the marks of counters of periods after their counters, shared: a purge that
+ * raises one waits for nothing else. The first two are one round trip each.
  */
-extern const struct sql_dialect mysql_dialect;
+enum seqb_status mysql_rows_lock(struct seqb_backend *backend,
+                                 struct sql_counter *counters, size_t n,
+                                 struct seqb_error *err);
+enum seqb_status mysql_rows_commit(struct seqb_backend *backend,
+                                   const struct sql_write *writes, size_t n,
+                                   struct seqb_error *err);
+enum seqb_status mysql_rows_abandon(struct seqb_backend *backend,
+                                    struct seqb_error *err);
+bool mysql_rows_blame(const struct seqb_backend *backend,
+                      enum seqb_status status);

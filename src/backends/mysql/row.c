@@ -16,19 +16,14 @@
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 
-struct mysql_row {
-    struct mysql mysql;
-    struct sql_batch batch; /* of the reserve call under way */
-};
-
 /* --- reserve: the one statement a counter --- */
 
 /* `now` is the SQL of the store's origin. All is checked where the value is
  * added to; no row is changed if any of it does not hold. */
-static void grant_write(struct mysql_row *row,
-                        const struct seqb_request *request, const char *now)
+static void grant_write(struct mysql *mysql, const struct seqb_request *request,
+                        const char *now)
 {
-    struct mysql_link *link = &row->mysql.link;
+    struct mysql_link *link = &mysql->link;
 
     mysql_link_add(link,
                    "UPDATE seqb_counters "
@@ -37,7 +32,7 @@ static void grant_write(struct mysql_row *row,
                    " AND " MYSQL_PRIMARY_SQL " AND origin = %s "
                    "AND origin = ",
                    request->want, request->limit - request->want, now);
-    mysql_link_quote(link, row->mysql.base.origin);
+    mysql_link_quote(link, mysql->sql.base.origin);
     mysql_link_add(link, " AND name = ");
     mysql_link_quote(link, request->counter);
 }
@@ -45,19 +40,19 @@ static void grant_write(struct mysql_row *row,
 /* Many are one transaction; one is its own. From the SELECT on nobody can put
  * another table in the place of seqb_counters, so that the origin read after it
  * holds to the end. */
-static void grants_write(struct mysql_row *row)
+static void grants_write(struct mysql *mysql)
 {
-    const struct sql_batch *batch = &row->batch;
-    struct mysql_link *link = &row->mysql.link;
+    const struct sql_batch *batch = &mysql->sql.batch;
+    struct mysql_link *link = &mysql->link;
 
     if (batch->count == 1) {
-        grant_write(row, batch->requests[0], MYSQL_STORE_SQL);
+        grant_write(mysql, batch->requests[0], MYSQL_STORE_SQL);
         return;
     }
     mysql_link_add(link, "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0 FOR UPDATE;"
                          "SET @seqb_origin = " MYSQL_STORE_SQL ";");
     for (size_t i = 0; i < batch->count; i++) {
-        grant_write(row, batch->requests[i], "@seqb_origin");
+        grant_write(mysql, batch->requests[i], "@seqb_origin");
         mysql_link_add(link, ";");
     }
     mysql_link_add(link, "COMMIT");
@@ -82,11 +77,10 @@ static enum seqb_status grant_read(struct mysql_link *link,
     return SEQB_OK;
 }
 
-static enum seqb_status grants_read(struct mysql_row *row,
-                                    struct seqb_error *err)
+static enum seqb_status grants_read(struct mysql *mysql, struct seqb_error *err)
 {
-    const struct sql_batch *batch = &row->batch;
-    struct mysql_link *link = &row->mysql.link;
+    const struct sql_batch *batch = &mysql->sql.batch;
+    struct mysql_link *link = &mysql->link;
     enum seqb_status status;
 
     if (batch->count == 1) {
@@ -103,55 +97,35 @@ static enum seqb_status grants_read(struct mysql_row *row,
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 
-static enum seqb_status batch_grant(struct mysql_row *row,
-                                    struct seqb_error *err)
-{
-    enum seqb_status status;
-
-    grants_write(row);
-    status = mysql_link_send(&row->mysql.link, SEQB_UNCERTAIN, err);
-    return status == SEQB_OK ? grants_read(row, err) : status;
-}
-
-/* --- reserve and raise --- */
-
-static struct sql_store store_of(struct mysql *mysql)
-{
-    return (struct sql_store){&mysql_dialect, &mysql->base, mysql->link.where};
-}
-
-static enum seqb_status mysql_row_reserve(struct seqb_backend *backend,
-                                          struct seqb_request *requests,
-                                          size_t n, struct seqb_error *err)
-{
-    struct mysql_row *row = (struct mysql_row *)backend;
-    const struct sql_store store = store_of(&row->mysql);
-    struct seqb_error why;
-    enum seqb_status status = mysql_link_begin(&row->mysql.link, &why);
-
-    sql_batch_begin(&row->batch, requests, n);
-    if (status == SEQB_OK)
-        status = batch_grant(row, &why);
-    if (status == SEQB_OK) {
-        sql_batch_keep(&row->batch);
-        status = sql_batch_serve(&row->batch, &store, &why);
-    }
-    if (status == SEQB_OK)
-        return SEQB_OK;
-    mysql_link_close(&row->mysql.link);
-    return sql_batch_fail(&row->batch, &why, err);
-}
-
-static enum seqb_status mysql_row_raise(struct seqb_backend *backend,
-                                        const struct seqb_raise *raise,
-                                        int64_t *out, struct seqb_error *err)
+static enum seqb_status batch_take(struct seqb_backend *backend,
+                                   struct seqb_error *err)
 {
     struct mysql *mysql = (struct mysql *)backend;
-    const struct sql_store store = store_of(mysql);
-    const enum seqb_status status = mysql_link_begin(&mysql->link, err);
+    enum seqb_status status;
 
-    return status == SEQB_OK ? sql_raise(&store, raise, out, err) : status;
+    grants_write(mysql);
+    status = mysql_link_send(&mysql->link, SEQB_UNCERTAIN, err);
+    if (status == SEQB_OK)
+        status = grants_read(mysql, err);
+    if (status != SEQB_OK)
+        mysql_link_close(&mysql->link);
+    return status;
 }
+
+static enum seqb_status call_begin(struct seqb_backend *backend,
+                                   struct seqb_error *err)
+{
+    return mysql_link_begin(&((struct mysql *)backend)->link, err);
+}
+
+static const struct sql_dialect dialect = {
+    .begin = call_begin,
+    .take = batch_take,
+    .lock = mysql_rows_lock,
+    .commit = mysql_rows_commit,
+    .abandon = mysql_rows_abandon,
+    .blames_row = mysql_rows_blame,
+};
 
 /* --- open and close --- */
 
@@ -167,21 +141,22 @@ static enum seqb_status
 mysql_row_open(const struct seqb_backend_options *options,
                struct seqb_backend **out, struct seqb_error *err)
 {
-    struct mysql_row *row = calloc(1, sizeof *row);
+    struct mysql *mysql = calloc(1, sizeof *mysql);
     enum seqb_status status;
 
-    if (row == NULL)
+    if (mysql == NULL)
         return error_set(err, SEQB_NO_MEMORY, "%s (mysql): out of memory",
                          options->name);
-    row->mysql.base.ops = &backend_mysql_row;
-    status = mysql_store_connect(&row->mysql, options, err);
+    mysql->sql.base.ops = &backend_mysql_row;
+    mysql->sql.dialect = &dialect;
+    status = mysql_store_connect(mysql, options, err);
     if (status == SEQB_OK)
-        status = mysql_store_enter(&row->mysql, options->create, err);
+        status = mysql_store_enter(mysql, options->create, err);
     if (status != SEQB_OK) {
-        mysql_row_close(&row->mysql.base);
+        mysql_row_close(&mysql->sql.base);
         return status;
     }
-    *out = &row->mysql.base;
+    *out = &mysql->sql.base;
     return SEQB_OK;
 }
 
@@ -190,8 +165,8 @@ const struct seqb_backend_ops backend_mysql_row = {
     .guarantee = SEQB_DIRECT,
     .library = mysql_link_library,
     .open = mysql_row_open,
-    .reserve = mysql_row_reserve,
-    .raise = mysql_row_raise,
+    .reserve = sql_reserve,
+    .raise = sql_raise,
     .install = sql_install,
     .claim = mysql_claim,
     .swap = mysql_swap,

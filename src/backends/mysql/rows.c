@@ -121,10 +121,9 @@ static enum seqb_status counter_read(struct mysql_link *link,
     return mark_read(link, counter, err);
 }
 
-/* All in one round trip. */
-static enum seqb_status rows_lock(struct seqb_backend *backend,
-                                  struct sql_counter *counters, size_t n,
-                                  struct seqb_error *err)
+enum seqb_status mysql_rows_lock(struct seqb_backend *backend,
+                                 struct sql_counter *counters, size_t n,
+                                 struct seqb_error *err)
 {
     struct mysql_link *link = &((struct mysql *)backend)->link;
     enum seqb_status status;
@@ -154,9 +153,9 @@ static void row_put(struct mysql_link *link, const char *origin,
     mysql_link_add(link, ";");
 }
 
-static enum seqb_status rows_commit(struct seqb_backend *backend,
-                                    const struct sql_write *writes, size_t n,
-                                    struct seqb_error *err)
+enum seqb_status mysql_rows_commit(struct seqb_backend *backend,
+                                   const struct sql_write *writes, size_t n,
+                                   struct seqb_error *err)
 {
     struct mysql_link *link = &((struct mysql *)backend)->link;
     enum seqb_status status;
@@ -170,8 +169,8 @@ static enum seqb_status rows_commit(struct seqb_backend *backend,
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 
-static enum seqb_status rows_abandon(struct seqb_backend *backend,
-                                     struct seqb_error *err)
+enum seqb_status mysql_rows_abandon(struct seqb_backend *backend,
+                                    struct seqb_error *err)
 {
     struct mysql_link *link = &((struct mysql *)backend)->link;
     enum seqb_status status;
@@ -187,18 +186,11 @@ static enum seqb_status rows_abandon(struct seqb_backend *backend,
 }
 
 /* Counters that are known need fewer rights than new ones. */
-static bool rows_blame(const struct seqb_backend *backend,
-                       enum seqb_status status)
+bool mysql_rows_blame(const struct seqb_backend *backend,
+                      enum seqb_status status)
 {
     const struct mysql *mysql = (const struct mysql *)backend;
 
     return mysql->link.handle != NULL &&
            (status == SEQB_REFUSED || status == SEQB_CORRUPT);
 }
-
-const struct sql_dialect mysql_dialect = {
-    .lock = rows_lock,
-    .commit = rows_commit,
-    .abandon = rows_abandon,
-    .blames_row = rows_blame,
-};

@@ -3,8 +3,7 @@
  * The postgres engine: direct counters, each a row that carries the origin in
  * which its value holds. No sequence objects: what nextval() answered may be
  * forgotten in a crash (docs/guarantees.md). Here are opening, claims and the
- * clock; the counters are in reserve.c, raise.c and
- * purge.c.
+ * clock; the counters are in reserve.c, rows.c and purge.c.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -199,16 +198,18 @@ postgres_open(const struct seqb_backend_options *options,
     if (postgres == NULL)
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory",
                          options->name);
-    postgres->base.ops = &backend_postgres;
-    postgres->base.fd = -1;
+    postgres->sql.base.ops = &backend_postgres;
+    postgres->sql.base.fd = -1;
+    postgres->sql.dialect = &postgres_dialect;
+    postgres->sql.where = postgres->link.where;
     postgres->timeout_ms = options->timeout_ms;
-    status =
-        postgres_session_open(&postgres->link, &postgres->base, options, err);
+    status = postgres_session_open(&postgres->link, &postgres->sql.base,
+                                   options, err);
     if (status != SEQB_OK) {
-        postgres_close(&postgres->base);
+        postgres_close(&postgres->sql.base);
         return status;
     }
-    *out = &postgres->base;
+    *out = &postgres->sql.base;
     return SEQB_OK;
 }
 
@@ -217,8 +218,8 @@ const struct seqb_backend_ops backend_postgres = {
     .guarantee = SEQB_DIRECT,
     .library = postgres_library,
     .open = postgres_open,
-    .reserve = postgres_reserve,
-    .raise = postgres_raise,
+    .reserve = sql_reserve,
+    .raise = sql_raise,
     .install = sql_install,
     .claim = postgres_claim,
     .swap = postgres_swap,

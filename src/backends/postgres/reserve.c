@@ -23,7 +23,7 @@ static void take_ask(struct postgres *postgres,
     char want[POSTGRES_NUMBER_SIZE];
     char limit[POSTGRES_NUMBER_SIZE];
     const char *const arguments[] = {request->counter, want, limit,
-                                     postgres->base.origin};
+                                     postgres->sql.base.origin};
 
     postgres_number_make(request->want, want);
     postgres_number_make(request->limit, limit);
@@ -75,7 +75,7 @@ static enum seqb_status take_hear(struct postgres *postgres,
 static enum seqb_status trip_once(struct postgres *postgres, size_t *failed,
                                   struct seqb_error *err)
 {
-    const struct sql_batch *batch = &postgres->batch;
+    const struct sql_batch *batch = &postgres->sql.batch;
     enum seqb_status status;
 
     *failed = batch->count;
@@ -103,10 +103,11 @@ static void batch_drop(struct sql_batch *batch, size_t i)
 
 /* A statement that fails undoes its whole transaction: then the others have
  * one without it. */
-static enum seqb_status trip_run(struct postgres *postgres,
-                                 struct seqb_error *err)
+enum seqb_status postgres_take(struct seqb_backend *backend,
+                               struct seqb_error *err)
 {
-    struct sql_batch *batch = &postgres->batch;
+    struct postgres *postgres = (struct postgres *)backend;
+    struct sql_batch *batch = &postgres->sql.batch;
 
     while (batch->count > 0) {
         struct seqb_error why;
@@ -128,25 +129,4 @@ static enum seqb_status trip_run(struct postgres *postgres,
         batch_drop(batch, failed);
     }
     return SEQB_OK;
-}
-
-enum seqb_status postgres_reserve(struct seqb_backend *backend,
-                                  struct seqb_request *requests, size_t n,
-                                  struct seqb_error *err)
-{
-    struct postgres *postgres = (struct postgres *)backend;
-    const struct sql_store store = postgres_store(postgres);
-    struct sql_batch *batch = &postgres->batch;
-    struct seqb_error why;
-    enum seqb_status status;
-
-    sql_batch_begin(batch, requests, n);
-    status = postgres_link_begin(&postgres->link, postgres->timeout_ms, &why);
-    if (status == SEQB_OK)
-        status = trip_run(postgres, &why);
-    if (status == SEQB_OK) {
-        sql_batch_keep(batch);
-        status = sql_batch_serve(batch, &store, &why);
-    }
-    return status == SEQB_OK ? SEQB_OK : sql_batch_fail(batch, &why, err);
 }

@@ -82,7 +82,7 @@ static enum seqb_status counter_hear(struct postgres *postgres,
 
     if (status == SEQB_OK && is_there)
         sql_row_found(counter, value_read(row), origin_read(row),
-                      postgres->base.origin);
+                      postgres->sql.base.origin);
     if (status == SEQB_OK && sql_mark_counts(counter->name)) {
         status = row_hear(postgres, &mark, &is_there, err);
         if (status == SEQB_OK && is_there)
@@ -166,26 +166,19 @@ static bool rows_blame(const struct seqb_backend *backend,
            strcmp(link->state, POSTGRES_NO_RIGHT) == 0;
 }
 
-static const struct sql_dialect dialect = {
+static enum seqb_status call_begin(struct seqb_backend *backend,
+                                   struct seqb_error *err)
+{
+    struct postgres *postgres = (struct postgres *)backend;
+
+    return postgres_link_begin(&postgres->link, postgres->timeout_ms, err);
+}
+
+const struct sql_dialect postgres_dialect = {
+    .begin = call_begin,
+    .take = postgres_take,
     .lock = rows_lock,
     .commit = rows_commit,
     .abandon = rows_abandon,
     .blames_row = rows_blame,
 };
-
-struct sql_store postgres_store(struct postgres *postgres)
-{
-    return (struct sql_store){&dialect, &postgres->base, postgres->link.where};
-}
-
-enum seqb_status postgres_raise(struct seqb_backend *backend,
-                                const struct seqb_raise *raise, int64_t *out,
-                                struct seqb_error *err)
-{
-    struct postgres *postgres = (struct postgres *)backend;
-    const struct sql_store store = postgres_store(postgres);
-    const enum seqb_status status =
-        postgres_link_begin(&postgres->link, postgres->timeout_ms, err);
-
-    return status == SEQB_OK ? sql_raise(&store, raise, out, err) : status;
-}

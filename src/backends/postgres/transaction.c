@@ -80,11 +80,11 @@ static enum seqb_status prelude_check(struct postgres *postgres,
                          "%s: the server is a standby by now: give its "
                          "primary's address",
                          where);
-    if (strcmp(origin, postgres->base.origin) != 0)
+    if (strcmp(origin, postgres->sql.base.origin) != 0)
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: the store is another than the one that was "
                          "opened (%s, was %s), open it again",
-                         where, origin, postgres->base.origin);
+                         where, origin, postgres->sql.base.origin);
     if (strcmp(PQgetvalue(result, 0, PRELUDE_SYNC), "off") == 0)
         return error_set(err, SEQB_UNSAFE, "%s: synchronous_commit stays off",
                          where);

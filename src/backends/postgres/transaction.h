@@ -12,22 +12,19 @@
 #define POSTGRES_NO_RIGHT    "42501" /* SQLSTATE: insufficient privilege */
 
 struct postgres {
-    struct seqb_backend base;
+    struct sql_backend sql;
     struct postgres_link link;
     int32_t timeout_ms;
-    struct sql_batch batch; /* of the reserve call under way */
 };
 
 /* How sql/ speaks to it; rows.c. */
-struct sql_store postgres_store(struct postgres *postgres);
+extern const struct sql_dialect postgres_dialect;
 
-/* As the ops of backend_postgres. */
-enum seqb_status postgres_reserve(struct seqb_backend *backend,
-                                  struct seqb_request *requests, size_t n,
-                                  struct seqb_error *err);
-enum seqb_status postgres_raise(struct seqb_backend *backend,
-                                const struct seqb_raise *raise, int64_t *out,
-                                struct seqb_error *err);
+/* The take of the dialect; reserve.c. */
+enum seqb_status postgres_take(struct seqb_backend *backend,
+                               struct seqb_error *err);
+
+/* As the purge of backend_postgres. */
 enum seqb_status postgres_purge(struct seqb_backend *backend,
                                 const struct seqb_purge *purge,
                                 int32_t *deleted, struct seqb_error *err);

@@ -68,7 +68,8 @@ struct sql_grant sql_row_take(const struct sql_row *row,
     if (count > request->limit - row->value)
         count = request->limit - row->value;
     return (struct sql_grant){.status = SEQB_OK,
-                              .block = {row->value + 1, count}};
+                              .block = {row->value + 1, count},
+                              .value = row->value + count};
 }
 
 /* Whether the period is over comes before whether the base is bound: a counter

@@ -48,10 +48,10 @@ struct sql_write {
 
 /* What a reservation gets. */
 struct sql_grant {
-    enum seqb_status status; /* SEQB_OK: the row's value becomes the last one
-                                of the block */
-    const char *why;         /* else; static */
+    enum seqb_status status;
+    const char *why; /* if not SEQB_OK; static */
     struct seqb_block block;
+    int64_t value; /* that the row becomes */
 };
 
 /* What a raise does. */

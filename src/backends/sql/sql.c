@@ -18,8 +18,8 @@ static int request_compare(const void *a, const void *b)
     return strcmp((*left)->counter, (*right)->counter);
 }
 
-void sql_batch_begin(struct sql_batch *batch, struct seqb_request *requests,
-                     size_t n)
+static void batch_begin(struct sql_batch *batch, struct seqb_request *requests,
+                        size_t n)
 {
     assert(n >= 1 && n <= SQL_REQUESTS_MAX);
     batch->count = n;
@@ -31,7 +31,7 @@ void sql_batch_begin(struct sql_batch *batch, struct seqb_request *requests,
     qsort(batch->requests, n, sizeof(struct seqb_request *), request_compare);
 }
 
-void sql_batch_keep(struct sql_batch *batch)
+static void batch_keep(struct sql_batch *batch)
 {
     size_t left = 0;
 
@@ -42,9 +42,9 @@ void sql_batch_keep(struct sql_batch *batch)
     batch->count = left;
 }
 
-enum seqb_status sql_batch_fail(struct sql_batch *batch,
-                                const struct seqb_error *why,
-                                struct seqb_error *err)
+static enum seqb_status batch_fail(struct sql_batch *batch,
+                                   const struct seqb_error *why,
+                                   struct seqb_error *err)
 {
     for (size_t i = 0; i < batch->count; i++)
         batch->requests[i]->status =
@@ -64,9 +64,9 @@ static void counters_name(struct sql_batch *batch, size_t from, size_t n)
 }
 
 /* Answers those that get nothing, and lists the rows of the others. */
-static size_t writes_fill(struct sql_batch *batch,
-                          const struct sql_store *store, size_t from, size_t n)
+static size_t writes_fill(struct sql_backend *sql, size_t from, size_t n)
 {
+    struct sql_batch *batch = &sql->batch;
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -77,12 +77,12 @@ static size_t writes_fill(struct sql_batch *batch,
         if (grant.status != SEQB_OK) {
             request->status =
                 error_set(&request->error, grant.status, "%s: counter %s: %s",
-                          store->where, request->counter, grant.why);
+                          sql->where, request->counter, grant.why);
             continue;
         }
         request->block = grant.block;
-        batch->writes[count++] = (struct sql_write){
-            request->counter, grant.block.first + grant.block.count - 1};
+        batch->writes[count++] =
+            (struct sql_write){request->counter, grant.value};
     }
     return count;
 }
@@ -95,21 +95,21 @@ static void requests_grant(struct sql_batch *batch, size_t from, size_t n)
     }
 }
 
-static enum seqb_status part_serve(struct sql_batch *batch,
-                                   const struct sql_store *store, size_t from,
+static enum seqb_status part_serve(struct sql_backend *sql, size_t from,
                                    size_t n, struct seqb_error *err)
 {
+    struct sql_batch *batch = &sql->batch;
     size_t count;
     enum seqb_status status;
 
     counters_name(batch, from, n);
-    status = store->dialect->lock(store->backend, batch->counters, n + 1, err);
+    status = sql->dialect->lock(&sql->base, batch->counters, n + 1, err);
     if (status != SEQB_OK)
         return status;
-    count = writes_fill(batch, store, from, n);
+    count = writes_fill(sql, from, n);
     if (count == 0)
-        return store->dialect->abandon(store->backend, err);
-    status = store->dialect->commit(store->backend, batch->writes, count, err);
+        return sql->dialect->abandon(&sql->base, err);
+    status = sql->dialect->commit(&sql->base, batch->writes, count, err);
     if (status == SEQB_OK)
         requests_grant(batch, from, n);
     return status;
@@ -118,31 +118,31 @@ static enum seqb_status part_serve(struct sql_batch *batch,
 /* --- all of them --- */
 
 /* Ends what failed; whether others may go well. */
-static bool store_goes_on(const struct sql_store *store,
-                          enum seqb_status status)
+static bool goes_on(struct sql_backend *sql, enum seqb_status status)
 {
-    const struct sql_dialect *dialect = store->dialect;
+    const struct sql_dialect *dialect = sql->dialect;
     const bool is_of_row = status != SEQB_UNCERTAIN &&
                            dialect->blames_row != NULL &&
-                           dialect->blames_row(store->backend, status);
+                           dialect->blames_row(&sql->base, status);
 
-    return dialect->abandon(store->backend, NULL) == SEQB_OK && is_of_row;
+    return dialect->abandon(&sql->base, NULL) == SEQB_OK && is_of_row;
 }
 
 /* A statement that fails undoes its whole transaction: then each has one to
  * itself. */
-static enum seqb_status batch_serve_each(struct sql_batch *batch,
-                                         const struct sql_store *store,
+static enum seqb_status batch_serve_each(struct sql_backend *sql,
                                          struct seqb_error *err)
 {
+    struct sql_batch *batch = &sql->batch;
+
     for (size_t i = 0; i < batch->count; i++) {
         struct seqb_request *request = batch->requests[i];
         struct seqb_error why;
-        const enum seqb_status status = part_serve(batch, store, i, 1, &why);
+        const enum seqb_status status = part_serve(sql, i, 1, &why);
 
         if (status == SEQB_OK)
             continue;
-        if (!store_goes_on(store, status))
+        if (!goes_on(sql, status))
             return error_copy(err, &why);
         request->status = error_set(&request->error, status, "counter %s: %s",
                                     request->counter, why.text);
@@ -150,20 +150,45 @@ static enum seqb_status batch_serve_each(struct sql_batch *batch,
     return SEQB_OK;
 }
 
-enum seqb_status sql_batch_serve(struct sql_batch *batch,
-                                 const struct sql_store *store,
-                                 struct seqb_error *err)
+static enum seqb_status batch_serve(struct sql_backend *sql,
+                                    struct seqb_error *err)
 {
-    enum seqb_status status = SEQB_OK;
+    struct sql_batch *batch = &sql->batch;
+    enum seqb_status status;
 
-    if (batch->count > 0)
-        status = part_serve(batch, store, 0, batch->count, err);
-    if (status != SEQB_OK && store_goes_on(store, status)) {
-        sql_batch_keep(batch);
-        status = batch_serve_each(batch, store, err);
+    batch_keep(batch);
+    if (batch->count == 0)
+        return SEQB_OK;
+    status = part_serve(sql, 0, batch->count, err);
+    if (status != SEQB_OK && goes_on(sql, status)) {
+        batch_keep(batch);
+        status = batch_serve_each(sql, err);
     }
-    sql_batch_keep(batch);
+    batch_keep(batch);
     return status;
+}
+
+static enum seqb_status call_begin(struct sql_backend *sql,
+                                   struct seqb_error *err)
+{
+    return sql->dialect->begin != NULL ? sql->dialect->begin(&sql->base, err)
+                                       : SEQB_OK;
+}
+
+enum seqb_status sql_reserve(struct seqb_backend *backend,
+                             struct seqb_request *requests, size_t n,
+                             struct seqb_error *err)
+{
+    struct sql_backend *sql = (struct sql_backend *)backend;
+    struct seqb_error why;
+    enum seqb_status status = call_begin(sql, &why);
+
+    batch_begin(&sql->batch, requests, n);
+    if (status == SEQB_OK && sql->dialect->take != NULL)
+        status = sql->dialect->take(backend, &why);
+    if (status == SEQB_OK)
+        status = batch_serve(sql, &why);
+    return status == SEQB_OK ? SEQB_OK : batch_fail(&sql->batch, &why, err);
 }
 
 /* --- raises --- */
@@ -176,7 +201,7 @@ enum seqb_status sql_lift_refused(const struct sql_lift *lift,
                      lift->why);
 }
 
-static enum seqb_status raise_locked(const struct sql_store *store,
+static enum seqb_status raise_locked(struct sql_backend *sql,
                                      const struct seqb_raise *raise,
                                      int64_t *value, struct seqb_error *err)
 {
@@ -184,28 +209,32 @@ static enum seqb_status raise_locked(const struct sql_store *store,
                                      {.name = raise->counter}};
     struct sql_lift lift;
     const enum seqb_status status =
-        store->dialect->lock(store->backend, counters, 2, err);
+        sql->dialect->lock(&sql->base, counters, 2, err);
 
     if (status != SEQB_OK)
         return status;
     lift = sql_counter_raise(&counters[0], &counters[1], raise);
     if (lift.status != SEQB_OK)
-        return sql_lift_refused(&lift, store->where, raise->counter, err);
+        return sql_lift_refused(&lift, sql->where, raise->counter, err);
     *value = lift.value;
-    return store->dialect->commit(store->backend, lift.writes, lift.count, err);
+    return sql->dialect->commit(&sql->base, lift.writes, lift.count, err);
 }
 
-enum seqb_status sql_raise(const struct sql_store *store,
+enum seqb_status sql_raise(struct seqb_backend *backend,
                            const struct seqb_raise *raise, int64_t *out,
                            struct seqb_error *err)
 {
+    struct sql_backend *sql = (struct sql_backend *)backend;
+    enum seqb_status status = call_begin(sql, err);
     int64_t value;
-    const enum seqb_status status = raise_locked(store, raise, &value, err);
 
+    if (status != SEQB_OK)
+        return status;
+    status = raise_locked(sql, raise, &value, err);
     if (status == SEQB_OK)
         *out = value;
     else
-        (void)store->dialect->abandon(store->backend, NULL);
+        (void)sql->dialect->abandon(backend, NULL);
     return status;
 }
 
@@ -215,5 +244,5 @@ enum seqb_status sql_install(struct seqb_backend *backend,
 {
     (void)standing;
     return error_set(err, SEQB_INVALID, "%s: %s: has no windows",
-                     backend->ops->engine, window->counter);
+                     ((struct sql_backend *)backend)->where, window->counter);
 }

@@ -18,8 +18,23 @@
 
 #define SQL_REQUESTS_MAX 1024
 
-/* How a store is spoken to; within the call that is under way on `backend`. */
+/* How a store is spoken to. */
 struct sql_dialect {
+    /* A call begins that must end within the options' `timeout_ms`. NULL:
+     * nothing is to be done for that. */
+    enum seqb_status (*begin)(struct seqb_backend *backend,
+                              struct seqb_error *err);
+
+    /*
+     * Answers what the engine's own statement can, of the requests in the
+     * batch: SEQB_OK with a block, each only if its row is bound to the store
+     * as it is when the value is added to. The others stay SEQB_AGAIN, or fail
+     * alone. If this fails nothing that it answered counts. NULL: all goes the
+     * shared way.
+     */
+    enum seqb_status (*take)(struct seqb_backend *backend,
+                             struct seqb_error *err);
+
     /*
      * Begins a transaction; locks the rows of `counters` in their order, the
      * first of which is the base's; and tells sql_row_found of each that is
@@ -51,12 +66,6 @@ struct sql_dialect {
                        enum seqb_status status);
 };
 
-struct sql_store {
-    const struct sql_dialect *dialect;
-    struct seqb_backend *backend;
-    const char *where; /* begins messages */
-};
-
 /* The requests of a call that have no answer yet, and room for their rows. */
 struct sql_batch {
     struct seqb_request *requests[SQL_REQUESTS_MAX];
@@ -65,37 +74,28 @@ struct sql_batch {
     struct sql_write writes[SQL_REQUESTS_MAX];
 };
 
-/* Takes up the requests in the order of their counters' names, the one in which
- * all brokers lock rows. Each becomes SEQB_AGAIN: it has no answer. */
-void sql_batch_begin(struct sql_batch *batch, struct seqb_request *requests,
-                     size_t n);
+/* The first member of an engine's struct. */
+struct sql_backend {
+    struct seqb_backend base;
+    const struct sql_dialect *dialect;
+    const char *where;      /* begins messages */
+    struct sql_batch batch; /* of the reserve call under way: in the order of
+                               their names, in which all brokers lock rows */
+};
 
-/* Leaves those that have no answer. */
-void sql_batch_keep(struct sql_batch *batch);
-
-/* Answers all that are left, in one transaction as a rule. On failure some may
- * have been answered, and the others are still in the batch. */
-enum seqb_status sql_batch_serve(struct sql_batch *batch,
-                                 const struct sql_store *store,
-                                 struct seqb_error *err);
-
-/* Those that are left fail as `why` says; returns its status, and copies it to
- * `err`, which may be NULL. */
-enum seqb_status sql_batch_fail(struct sql_batch *batch,
-                                const struct seqb_error *why,
-                                struct seqb_error *err);
-
-/* The raise of backend.h, in a transaction of its own. */
-enum seqb_status sql_raise(const struct sql_store *store,
+/* Members of seqb_backend_ops, with the contracts of backend.h. A direct
+ * counter has no windows to install. */
+enum seqb_status sql_reserve(struct seqb_backend *backend,
+                             struct seqb_request *requests, size_t n,
+                             struct seqb_error *err);
+enum seqb_status sql_raise(struct seqb_backend *backend,
                            const struct seqb_raise *raise, int64_t *out,
                            struct seqb_error *err);
+enum seqb_status sql_install(struct seqb_backend *backend,
+                             const struct seqb_window *window,
+                             int64_t *standing, struct seqb_error *err);
 
 /* What the rule of a raise refused, said of that counter. */
 enum seqb_status sql_lift_refused(const struct sql_lift *lift,
                                   const char *where, const char *counter,
                                   struct seqb_error *err);
-
-/* The install of backend.h: a direct counter has no windows. */
-enum seqb_status sql_install(struct seqb_backend *backend,
-                             const struct seqb_window *window,
-                             int64_t *standing, struct seqb_error *err);

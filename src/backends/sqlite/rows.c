@@ -39,7 +39,7 @@ static const char *row_origin(sqlite3_stmt *query)
     return (const char *)sqlite3_column_text(query, 1);
 }
 
-enum seqb_status sqlite_row_read(struct sqlite *sqlite,
+static enum seqb_status row_read(struct sqlite *sqlite,
                                  struct sql_counter *counter,
                                  struct seqb_error *err)
 {
@@ -50,7 +50,7 @@ enum seqb_status sqlite_row_read(struct sqlite *sqlite,
 
     if (is_there)
         sql_row_found(counter, row_value(query), row_origin(query),
-                      sqlite->base.origin);
+                      sqlite->sql.base.origin);
     (void)sqlite3_reset(query);
     return status;
 }
@@ -80,11 +80,55 @@ enum seqb_status sqlite_row_put(struct sqlite *sqlite, const char *counter,
         sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, counter);
 
     (void)sqlite3_bind_int64(query, 2, value);
-    (void)sqlite3_bind_text(query, 3, sqlite->base.origin, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_text(query, 3, sqlite->sql.base.origin, -1,
+                            SQLITE_STATIC);
     return sqlite_link_run(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, err);
 }
 
 /* --- the dialect --- */
+
+/* Takes from the counters that are well, in a transaction of the caller's;
+ * `*granted` tells if any was. The answers hold once it is committed. */
+static enum seqb_status rows_take(struct sqlite *sqlite, bool *granted,
+                                  struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < sqlite->sql.batch.count && status == SEQB_OK; i++) {
+        struct seqb_request *request = sqlite->sql.batch.requests[i];
+        struct sql_counter counter = {.name = request->counter};
+        struct sql_grant grant;
+
+        status = row_read(sqlite, &counter, err);
+        if (status != SEQB_OK)
+            return status;
+        grant = sql_row_take(&counter.row, request);
+        if (grant.status != SEQB_OK)
+            continue; /* why is found out later */
+        request->status = SEQB_OK;
+        request->block = grant.block;
+        status = sqlite_row_put(sqlite, counter.name, grant.value, err);
+        *granted = true;
+    }
+    return status;
+}
+
+static enum seqb_status batch_take(struct seqb_backend *backend,
+                                   struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    bool granted = false;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = rows_take(sqlite, &granted, err);
+    if (status == SEQB_OK && !granted) {
+        sqlite_link_abandon(&sqlite->link);
+        return SEQB_OK;
+    }
+    return sqlite_link_end(&sqlite->link, status, err);
+}
 
 /* The file is locked as a whole: who finds no base is alone with that. */
 static enum seqb_status rows_lock(struct seqb_backend *backend,
@@ -95,7 +139,7 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
     enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
 
     for (size_t i = 0; i < n && status == SEQB_OK; i++) {
-        status = sqlite_row_read(sqlite, &counters[i], err);
+        status = row_read(sqlite, &counters[i], err);
         if (status == SEQB_OK && sql_mark_counts(counters[i].name))
             status = mark_read(sqlite, &counters[i], err);
     }
@@ -122,16 +166,12 @@ static enum seqb_status rows_abandon(struct seqb_backend *backend,
     return SEQB_OK;
 }
 
-static const struct sql_dialect dialect = {
+const struct sql_dialect sqlite_dialect = {
+    .take = batch_take,
     .lock = rows_lock,
     .commit = rows_commit,
     .abandon = rows_abandon,
 };
-
-struct sql_store sqlite_store(struct sqlite *sqlite)
-{
-    return (struct sql_store){&dialect, &sqlite->base, sqlite->link.where};
-}
 
 /* --- purging --- */
 

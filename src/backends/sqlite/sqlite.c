@@ -81,10 +81,10 @@ static enum seqb_status origin_read(struct sqlite *sqlite,
                                      standing, sizeof standing, err);
     if (status != SEQB_OK)
         return status;
-    (void)text_format(sqlite->base.origin, sizeof sqlite->base.origin, "%s:%s",
-                      sqlite->link.file, standing);
+    (void)text_format(sqlite->sql.base.origin, sizeof sqlite->sql.base.origin,
+                      "%s:%s", sqlite->link.file, standing);
     /* Files of one device fail together. */
-    (void)text_format(sqlite->base.domain, sizeof sqlite->base.domain,
+    (void)text_format(sqlite->sql.base.domain, sizeof sqlite->sql.base.domain,
                       "disk %.*s", (int)strcspn(sqlite->link.file, ":"),
                       sqlite->link.file);
     return SEQB_OK;
@@ -124,16 +124,18 @@ static enum seqb_status store_open(const struct seqb_backend_options *options,
     if (sqlite == NULL)
         return error_set(err, SEQB_NO_MEMORY, "sqlite %s: out of memory",
                          options->name);
-    sqlite->base.ops = &backend_sqlite;
-    sqlite->base.fd = -1;
-    (void)text_copy(sqlite->base.server, sizeof sqlite->base.server,
+    sqlite->sql.base.ops = &backend_sqlite;
+    sqlite->sql.base.fd = -1;
+    sqlite->sql.dialect = &sqlite_dialect;
+    sqlite->sql.where = sqlite->link.where;
+    (void)text_copy(sqlite->sql.base.server, sizeof sqlite->sql.base.server,
                     sqlite_library());
     status = store_connect(sqlite, options, err);
     if (status != SEQB_OK) {
-        sqlite_close(&sqlite->base);
+        sqlite_close(&sqlite->sql.base);
         return status;
     }
-    *out = &sqlite->base;
+    *out = &sqlite->sql.base;
     return SEQB_OK;
 }
 
@@ -184,79 +186,6 @@ static enum seqb_status sqlite_open(const struct seqb_backend_options *options,
     return status == SEQB_OK ? store_open(&existing, out, err) : status;
 }
 
-/* --- reserve and raise --- */
-
-/* Takes from the counters that are well, in a transaction of the caller's;
- * `*granted` tells if any was. The answers hold once it is committed. */
-static enum seqb_status batch_take(struct sqlite *sqlite, bool *granted,
-                                   struct seqb_error *err)
-{
-    enum seqb_status status = SEQB_OK;
-
-    for (size_t i = 0; i < sqlite->batch.count && status == SEQB_OK; i++) {
-        struct seqb_request *request = sqlite->batch.requests[i];
-        struct sql_counter counter = {.name = request->counter};
-        struct sql_grant grant;
-
-        status = sqlite_row_read(sqlite, &counter, err);
-        if (status != SEQB_OK)
-            return status;
-        grant = sql_row_take(&counter.row, request);
-        if (grant.status != SEQB_OK)
-            continue; /* why is found out later */
-        request->status = SEQB_OK;
-        request->block = grant.block;
-        status = sqlite_row_put(sqlite, counter.name,
-                                grant.block.first + grant.block.count - 1, err);
-        *granted = true;
-    }
-    return status;
-}
-
-static enum seqb_status batch_grant(struct sqlite *sqlite,
-                                    struct seqb_error *err)
-{
-    bool granted = false;
-    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
-
-    if (status != SEQB_OK)
-        return status;
-    status = batch_take(sqlite, &granted, err);
-    if (status == SEQB_OK && !granted) {
-        sqlite_link_abandon(&sqlite->link);
-        return SEQB_OK;
-    }
-    return sqlite_link_end(&sqlite->link, status, err);
-}
-
-static enum seqb_status sqlite_reserve(struct seqb_backend *backend,
-                                       struct seqb_request *requests, size_t n,
-                                       struct seqb_error *err)
-{
-    struct sqlite *sqlite = (struct sqlite *)backend;
-    const struct sql_store store = sqlite_store(sqlite);
-    struct seqb_error why;
-    enum seqb_status status;
-
-    sql_batch_begin(&sqlite->batch, requests, n);
-    status = batch_grant(sqlite, &why);
-    if (status == SEQB_OK) {
-        sql_batch_keep(&sqlite->batch);
-        status = sql_batch_serve(&sqlite->batch, &store, &why);
-    }
-    return status == SEQB_OK ? SEQB_OK
-                             : sql_batch_fail(&sqlite->batch, &why, err);
-}
-
-static enum seqb_status sqlite_raise(struct seqb_backend *backend,
-                                     const struct seqb_raise *raise,
-                                     int64_t *out, struct seqb_error *err)
-{
-    const struct sql_store store = sqlite_store((struct sqlite *)backend);
-
-    return sql_raise(&store, raise, out, err);
-}
-
 /* --- the rest --- */
 
 static enum seqb_status sqlite_purge(struct seqb_backend *backend,
@@ -291,8 +220,8 @@ const struct seqb_backend_ops backend_sqlite = {
     .guarantee = SEQB_DIRECT,
     .library = sqlite_library,
     .open = sqlite_open,
-    .reserve = sqlite_reserve,
-    .raise = sqlite_raise,
+    .reserve = sql_reserve,
+    .raise = sql_raise,
     .install = sql_install,
     .claim = sqlite_claim,
     .swap = sqlite_swap,

@@ -108,7 +108,7 @@ static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
     if (autoinc == NULL)
         return error_set(err, SEQB_NO_MEMORY, "mysql-autoinc %s: out of memory",
                          options->name);
-    autoinc->mysql.base.ops = &backend_mysql_autoinc;
+    autoinc->mysql.sql.base.ops = &backend_mysql_autoinc;
     autoinc->keep_rows = options->keep_rows;
     mysql_tables_init(&autoinc->tables, &autoinc->mysql.link, options);
     if (mysql_format_is_valid(autoinc->tables.format))
@@ -120,10 +120,10 @@ static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
                            "digits, _, $ and -",
                            options->name, autoinc->tables.format);
     if (status != SEQB_OK) {
-        autoinc_close(&autoinc->mysql.base);
+        autoinc_close(&autoinc->mysql.sql.base);
         return status;
     }
-    *out = &autoinc->mysql.base;
+    *out = &autoinc->mysql.sql.base;
     return SEQB_OK;
 }
 
@@ -228,7 +228,7 @@ static enum seqb_status parts_serve(struct autoinc *autoinc,
     while (*n > 0) {
         size_t refused;
         const enum seqb_status status =
-            mysql_ids_make(&autoinc->mysql.link, autoinc->mysql.base.origin,
+            mysql_ids_make(&autoinc->mysql.link, autoinc->mysql.sql.base.origin,
                            parts, *n, &refused, err);
 
         if (refused == *n)

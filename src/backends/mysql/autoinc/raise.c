@@ -19,7 +19,7 @@ static enum seqb_status standing_read(struct mysql *mysql,
 {
     struct mysql_link *link = &mysql->link;
     enum seqb_status status =
-        mysql_dialect.lock(&mysql->base, counters, 2, err);
+        mysql_rows_lock(&mysql->sql.base, counters, 2, err);
 
     if (status != SEQB_OK)
         return status;
@@ -75,8 +75,8 @@ static enum seqb_status standing_raise(struct mysql *mysql,
         return sql_lift_refused(&lift, mysql->link.where, raise->counter, err);
     *value = lift.value;
     status = table_lift(&mysql->link, table, lift.value, err);
-    return status == SEQB_OK ? mysql_dialect.commit(&mysql->base, lift.writes,
-                                                    lift.count, err)
+    return status == SEQB_OK ? mysql_rows_commit(&mysql->sql.base, lift.writes,
+                                                 lift.count, err)
                              : status;
 }
 
@@ -92,6 +92,6 @@ enum seqb_status mysql_raise(struct mysql *mysql,
     if (status == SEQB_OK)
         *out = value;
     else
-        (void)mysql_dialect.abandon(&mysql->base, NULL);
+        (void)mysql_rows_abandon(&mysql->sql.base, NULL);
     return status;
 }
