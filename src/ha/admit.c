@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/claim.h"
 #include "ha/startup.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "store/store.h"
 
 #define ADMIT_TIMEOUT_MS 2000 /* without a step forward */
 
@@ -32,6 +32,7 @@ static enum seqb_status admit_one(struct worker *worker,
                                   struct seqb_error *err)
 {
     const int32_t member = member_of(worker, counter->pool);
+    const struct claim_terms claimed = counter_claim(counter);
     enum seqb_status status;
 
     if (member < 0 || !worker_may_work(worker, counter->pool, NULL))
@@ -39,9 +40,10 @@ static enum seqb_status admit_one(struct worker *worker,
     status = worker_connect(worker, err);
     if (status != SEQB_OK)
         return status;
-    status = claim_sequence(worker, counter, err);
+    status = claim_sequence(&worker->connection, &claimed, err);
     if (status == SEQB_OK && member < counter->partitions)
-        counter->slots[member].admitted_on = (uint32_t)worker->connection;
+        counter->slots[member].admitted_on =
+            (uint32_t)worker->connection.serial;
     if (status != SEQB_OK && status != SEQB_LAYOUT)
         worker_fail(worker, err, 0);
     return status;

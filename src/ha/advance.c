@@ -22,9 +22,9 @@ static int64_t counter_highest(const struct ha_counter *counter)
 
         if (last == 0)
             continue;
-        number =
-            layout_number(last, i, counter->pool->options->bits, memory_bits) |
-            (((int64_t)1 << memory_bits) - 1);
+        number = layout_number(last, i, counter->pool->options->layout.bits,
+                               memory_bits) |
+                 (((int64_t)1 << memory_bits) - 1);
         if (number > highest)
             highest = number;
     }
@@ -36,13 +36,13 @@ static int64_t counter_bound(const struct ha_counter *counter)
 {
     const struct ha_pool_options *pool = counter->pool->options;
     const int32_t spent_bits = counter_spent_bits(counter);
-    const int32_t low_bits = pool->bits + counter->memory_bits;
-    const int64_t windows =
-        layout_window_max(spent_bits, counter->memory_bits, pool->window_bits);
+    const int32_t low_bits = pool->layout.bits + counter->memory_bits;
+    const int64_t windows = layout_window_max(spent_bits, counter->memory_bits,
+                                              pool->layout.window_bits);
 
     for (int32_t i = 0; i < counter->partitions; i++) {
         if (slot_class(&counter->slots[i]) == SEQB_WINDOWED)
-            return (windows << (pool->window_bits + low_bits)) - 1;
+            return (windows << (pool->layout.window_bits + low_bits)) - 1;
     }
     return (layout_counter_max(spent_bits, counter->memory_bits) << low_bits) -
            1;
@@ -58,8 +58,7 @@ static enum seqb_status check_classes(const struct ha_counter *counter,
                 err, SEQB_INVALID,
                 "sequence %s: partition %d (%s) makes its numbers of the time: "
                 "it cannot be advanced",
-                counter->key, (int)i,
-                counter->pool->workers[i]->options->options.name);
+                counter->key, (int)i, worker_name(counter->pool->workers[i]));
     }
     return SEQB_OK;
 }
@@ -96,8 +95,9 @@ enum seqb_status ha_counter_advance(struct ha_counter *counter, int64_t to,
                                     struct seqb_error *err)
 {
     struct ha_pool *pool = counter->pool;
-    const int64_t value = to >> (pool->options->bits + counter->memory_bits);
-    const int64_t window = value >> pool->options->window_bits;
+    const int64_t value =
+        to >> (pool->options->layout.bits + counter->memory_bits);
+    const int64_t window = value >> pool->options->layout.window_bits;
     enum seqb_status status;
 
     pthread_mutex_lock(&pool->lock);
@@ -117,9 +117,10 @@ static bool slot_is_above(const struct slot *slot)
 {
     const struct ha_counter *counter = slot->counter;
     const enum seqb_guarantee class = slot_class(slot);
-    const int64_t last = class == SEQB_WINDOWED
-                             ? slot->last >> counter->pool->options->window_bits
-                             : slot->last;
+    const int64_t last =
+        class == SEQB_WINDOWED
+            ? slot->last >> counter->pool->options->layout.window_bits
+            : slot->last;
 
     /* Nothing will come of one that is exhausted. */
     return last > counter->floor[class] || slot->closed == SEQB_EXHAUSTED;
@@ -220,10 +221,9 @@ static enum seqb_status raise_judge(const struct ha_counter *counter,
                                "store; this broker raises the others before it "
                                "uses them",
                                counter->key);
-        (void)text_append(err->text, sizeof err->text,
-                          "; partition %d (%s): %s", (int)i,
-                          counter->pool->workers[i]->options->options.name,
-                          slot_why_low(slot));
+        (void)text_append(
+            err->text, sizeof err->text, "; partition %d (%s): %s", (int)i,
+            worker_name(counter->pool->workers[i]), slot_why_low(slot));
     }
     return status;
 }
@@ -234,7 +234,7 @@ static void tell_advanced(const struct ha_counter *counter, const char *reason)
         .kind = SEQB_EVENT_ADVANCED,
         .from = SEQB_PARTITION_UP,
         .to = SEQB_PARTITION_UP,
-        .pool = counter->pool->options->name,
+        .pool = counter->pool->options->layout.name,
         .partition = -1,
         .backend = "",
         .key = counter->key,

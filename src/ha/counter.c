@@ -51,11 +51,11 @@ static int64_t slot_level_floor(const struct slot *slot, int64_t want)
     const struct ha_pool_options *options = counter->pool->options;
     const enum seqb_guarantee class = slot_class(slot);
     const int64_t highest =
-        class == SEQB_WINDOWED
-            ? layout_window_max(counter_spent_bits(counter),
-                                counter->memory_bits, options->window_bits)
-            : layout_counter_max(counter_spent_bits(counter),
-                                 counter->memory_bits);
+        class == SEQB_WINDOWED ? layout_window_max(counter_spent_bits(counter),
+                                                   counter->memory_bits,
+                                                   options->layout.window_bits)
+                               : layout_counter_max(counter_spent_bits(counter),
+                                                    counter->memory_bits);
 
     return fence_level_floor(class, counter->level[class], highest, want);
 }
@@ -81,9 +81,10 @@ static void slot_note(struct slot *slot)
     const struct seqb_error *why = slot->why;
     const int64_t last = slot->block.first + slot->block.count - 1;
     const enum seqb_guarantee class = slot_class(slot);
-    const int64_t level = class == SEQB_WINDOWED
-                              ? last >> counter->pool->options->window_bits
-                              : last;
+    const int64_t level =
+        class == SEQB_WINDOWED
+            ? last >> counter->pool->options->layout.window_bits
+            : last;
 
     free(slot->reason);
     slot->reason = NULL;
@@ -111,9 +112,9 @@ static void tell_closed(const struct slot *slot)
                                                     : SEQB_EVENT_LAYOUT,
         .from = SEQB_PARTITION_UP,
         .to = SEQB_PARTITION_UP,
-        .pool = counter->pool->options->name,
+        .pool = counter->pool->options->layout.name,
         .partition = slot->partition,
-        .backend = worker->options->options.name,
+        .backend = worker_name(worker),
         .key = counter->key,
         .reason = slot->why->text,
     };
@@ -137,8 +138,9 @@ static void slot_done(struct slot *slot)
         tell_closed(slot);
     if (slot->why == NULL) {
         grant.first = layout_number(slot->block.first, slot->partition,
-                                    options->bits, counter->memory_bits);
-        grant.step = (int64_t)1 << (options->bits + counter->memory_bits);
+                                    options->layout.bits, counter->memory_bits);
+        grant.step = (int64_t)1
+                     << (options->layout.bits + counter->memory_bits);
         grant.count = slot->block.count;
     }
     counter->sink->deliver(counter->sink, &grant);
@@ -158,8 +160,8 @@ static void slot_init(struct ha_counter *counter, int32_t i)
     counter->slots[i] = (struct slot){
         .counter = counter,
         .partition = (int16_t)i,
-        .is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED,
-        .is_local = worker->options->ops->guarantee == SEQB_LOCAL,
+        .is_windowed = worker_guarantee(worker) == SEQB_WINDOWED,
+        .is_local = worker_guarantee(worker) == SEQB_LOCAL,
         .done = slot_done,
         .mark = FENCE_NOTHING,
     };
@@ -169,7 +171,7 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
                                 int32_t memory_bits, struct ha_sink *sink,
                                 struct ha_counter **out, struct seqb_error *err)
 {
-    const int32_t partitions = 1 << pool->options->bits;
+    const int32_t partitions = 1 << pool->options->layout.bits;
     const size_t key_size = strlen(key) + 1;
     struct ha_counter *counter =
         calloc(1, sizeof *counter + key_size +
@@ -204,7 +206,7 @@ void ha_counter_free(struct ha_counter *counter)
 
 bool ha_counter_has_past(const struct ha_counter *counter)
 {
-    return counter->pool->options->generation > 1;
+    return counter->pool->options->layout.generation > 1;
 }
 
 /* Bit i: the call that partition i's worker makes, for whatever counter, takes
@@ -214,8 +216,8 @@ static uint64_t pool_hanging(const struct ha_pool *pool, int64_t now_ms)
     uint64_t hanging = 0;
 
     for (int32_t i = 0; i < pool->pool.partitions; i++) {
-        const int64_t call_ms = atomic_load_explicit(&pool->workers[i]->call_ms,
-                                                     memory_order_relaxed);
+        const int64_t call_ms = atomic_load_explicit(
+            &pool->workers[i]->connection.call_ms, memory_order_relaxed);
 
         if (call_ms >= 0 && now_ms - call_ms > pool_patience_ms(&pool->pool, i))
             hanging |= (uint64_t)1 << i;
@@ -385,10 +387,9 @@ static enum seqb_status tell_trouble(const struct ha_counter *counter,
     (void)error_set(err, status, "sequence %s: %s", counter->key,
                     seqb_status_text(status));
     for (int32_t i = 0; err != NULL && i < pool->pool.partitions; i++)
-        (void)text_append(err->text, sizeof err->text,
-                          "; partition %d (%s): %s", (int)i,
-                          pool->workers[i]->options->options.name,
-                          slot_trouble(counter, i, now_ms));
+        (void)text_append(
+            err->text, sizeof err->text, "; partition %d (%s): %s", (int)i,
+            worker_name(pool->workers[i]), slot_trouble(counter, i, now_ms));
     return status;
 }
 
@@ -419,7 +420,8 @@ enum seqb_status ha_counter_outlook(struct ha_counter *counter,
 struct bits_layout slot_local_bits(const struct slot *slot)
 {
     const struct seqb_backend_options *options =
-        &slot->counter->pool->workers[slot->partition]->options->options;
+        &slot->counter->pool->workers[slot->partition]
+             ->connection.options->options;
 
     return (struct bits_layout){.epoch_ms = options->epoch_ms,
                                 .unit_ms = 1,
@@ -435,8 +437,8 @@ void ha_counter_decode(const struct ha_counter *counter, int64_t value,
     struct bits_layout bits;
     struct bits_parts parts;
 
-    layout_decode(value, counter->pool->options->bits, counter->memory_bits,
-                  out);
+    layout_decode(value, counter->pool->options->layout.bits,
+                  counter->memory_bits, out);
     slot = &counter->slots[out->partition];
     if (!slot->is_local)
         return;
@@ -459,7 +461,7 @@ void ha_counter_hold(struct ha_counter *counter, int64_t number)
     class = slot_class(slot);
     level = decoded.counter;
     if (class == SEQB_WINDOWED)
-        level >>= counter->pool->options->window_bits;
+        level >>= counter->pool->options->layout.window_bits;
     pthread_mutex_lock(&counter->pool->lock);
     slot->last = max_of(slot->last, decoded.counter);
     counter->level[class] = max_of(counter->level[class], level);
@@ -482,7 +484,7 @@ struct ha_pool *ha_counter_pool(const struct ha_counter *counter)
 
 uint32_t ha_counter_partitions(const struct ha_counter *counter)
 {
-    return (uint32_t)1 << counter->pool->options->bits;
+    return (uint32_t)1 << counter->pool->options->layout.bits;
 }
 
 const char *ha_counter_key(const struct ha_counter *counter)
@@ -492,5 +494,5 @@ const char *ha_counter_key(const struct ha_counter *counter)
 
 const char *ha_counter_pool_name(const struct ha_counter *counter)
 {
-    return counter->pool->options->name;
+    return counter->pool->options->layout.name;
 }

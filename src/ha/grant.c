@@ -2,14 +2,13 @@
 /* Carries out what fence.c decides. */
 #include "ha/grant.h"
 
-#include "ha/call.h"
-#include "ha/claim.h"
 #include "ha/tenant.h"
 #include "ha/window.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
+#include "store/store.h"
 
 /* Reserve, drop a cell that fell behind, put a window into it, reserve; once
  * more if another broker was faster and used up what it had installed. */
@@ -35,7 +34,8 @@ static int64_t slot_window_max(const struct slot *slot)
     const struct ha_pool_options *pool = slot->counter->pool->options;
 
     return layout_window_max(counter_spent_bits(slot->counter),
-                             slot->counter->memory_bits, pool->window_bits);
+                             slot->counter->memory_bits,
+                             pool->layout.window_bits);
 }
 
 static int64_t slot_limit(const struct slot *slot)
@@ -46,7 +46,7 @@ static int64_t slot_limit(const struct slot *slot)
     if (slot->is_lease)
         return slot_window_max(slot);
     if (slot->is_windowed)
-        return (int64_t)1 << pool->window_bits;
+        return (int64_t)1 << pool->layout.window_bits;
     return layout_counter_max(counter_spent_bits(slot->counter), memory_bits);
 }
 
@@ -57,7 +57,8 @@ static void slot_name(const struct slot *slot, char *out, size_t size)
     const char *lease = slot->is_ticket ? "ticket/" : "window/";
     char name[LAYOUT_POOL_SIZE];
 
-    layout_internal_name(pool->name, pool->generation, name, sizeof name);
+    layout_internal_name(pool->layout.name, pool->layout.generation, name,
+                         sizeof name);
     (void)text_format(out, size, "%s%s/%d/%s", slot->is_lease ? lease : "",
                       name, (int)slot->partition, slot->counter->key);
     if (digits != 0)
@@ -91,12 +92,13 @@ static size_t grant_admit(struct worker *worker, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         struct slot *slot = worker->batch[i];
+        const struct claim_terms claimed = counter_claim(slot->counter);
         struct seqb_error err;
         enum seqb_status status = SEQB_OK;
 
         if (!slot->is_ticket &&
-            slot->admitted_on != (uint32_t)worker->connection)
-            status = claim_sequence(worker, slot->counter, &err);
+            slot->admitted_on != (uint32_t)worker->connection.serial)
+            status = claim_sequence(&worker->connection, &claimed, &err);
         if (status != SEQB_OK && status != SEQB_LAYOUT) {
             worker_fail(worker, &err, 0);
             answer_all(worker, left, &err);
@@ -108,7 +110,7 @@ static size_t grant_admit(struct worker *worker, size_t n)
             grant_answer(slot, &err);
             continue;
         }
-        slot->admitted_on = (uint32_t)worker->connection;
+        slot->admitted_on = (uint32_t)worker->connection.serial;
         worker->batch[left++] = slot;
     }
     return left;
@@ -132,7 +134,8 @@ static bool grant_reserve(struct worker *worker, size_t n)
                                   .begins_ms = slot->counter->stamp.begins_ms,
                                   .window = SEQB_NO_WINDOW};
     }
-    if (call_reserve(worker, n, &err) == SEQB_OK) {
+    if (connection_reserve(&worker->connection, worker->requests, n, &err) ==
+        SEQB_OK) {
         worker_note(worker, NULL, clock_now_us() - start_us);
         return true;
     }
@@ -188,9 +191,9 @@ static void tell_raised(const struct worker *worker, const struct slot *slot,
         .kind = SEQB_EVENT_RAISED,
         .from = SEQB_PARTITION_UP,
         .to = SEQB_PARTITION_UP,
-        .pool = slot->counter->pool->options->name,
+        .pool = slot->counter->pool->options->layout.name,
         .partition = slot->partition,
-        .backend = worker->options->options.name,
+        .backend = worker_name(worker),
         .key = slot->counter->key,
         .counter = reply->counter,
         .reason = reason,
@@ -210,7 +213,7 @@ static bool is_over(const struct worker *worker, const struct slot *slot)
     const struct ha_counter *counter = slot->counter;
 
     return counter->stamp.digits != 0 &&
-           worker_latest_ms(worker) - counter->stamp.ends_ms >
+           connection_latest_ms(&worker->connection) - counter->stamp.ends_ms >
                counter->terms->keep_ms / 2;
 }
 
@@ -220,7 +223,8 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
                                    const struct seqb_request *reply,
                                    struct seqb_error *err)
 {
-    const int64_t failover_gap = slot->counter->pool->options->failover_gap;
+    const int64_t failover_gap =
+        slot->counter->pool->options->layout.failover_gap;
     const int64_t gap = slot->is_lease ? WINDOW_GAP : failover_gap;
     const struct seqb_raise raise = {
         .counter = reply->counter,
@@ -230,7 +234,7 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
         .limit = reply->limit,
         .base_gap = failover_gap,
         .base_floor = base_floor(worker, slot, failover_gap),
-        .base_ms = worker_base_ms(worker),
+        .base_ms = connection_base_ms(&worker->connection),
     };
     int64_t value;
     enum seqb_status status;
@@ -238,7 +242,7 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
     if (is_over(worker, slot))
         return error_set(err, SEQB_EXHAUSTED, "counter %s: the period is over",
                          reply->counter);
-    status = call_raise(worker, &raise, &value, err);
+    status = connection_raise(&worker->connection, &raise, &value, err);
     if (status == SEQB_OK)
         tell_raised(worker, slot, reply, value);
     return status;
@@ -266,7 +270,7 @@ static enum seqb_status mend_drop(struct worker *worker, struct slot *slot,
         .counter = reply->counter, .floor = slot->floor, .limit = INT64_MAX};
     int64_t window;
 
-    return call_raise(worker, &raise, &window, err);
+    return connection_raise(&worker->connection, &raise, &window, err);
 }
 
 /* Puts a fresh window into the cell. "Not above the one that stands" is
@@ -286,7 +290,7 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
     if (status != SEQB_OK)
         return status;
     /* I2: sent once. If it fails, the window is lost with it. */
-    status = call_install(worker, &window, &standing, err);
+    status = connection_install(&worker->connection, &window, &standing, err);
     return status == SEQB_FENCED ? SEQB_OK : status;
 }
 
@@ -305,7 +309,8 @@ static void grant_poison(struct worker *worker, struct slot *slot,
 static void grant_accept(struct worker *worker, struct slot *slot,
                          const struct seqb_request *reply)
 {
-    const int32_t window_bits = slot->counter->pool->options->window_bits;
+    const int32_t window_bits =
+        slot->counter->pool->options->layout.window_bits;
 
     slot->mark = fence_advance(reply, slot_class(slot));
     slot->block = reply->block;
@@ -325,7 +330,7 @@ static enum seqb_status grant_mend(struct worker *worker, struct slot *slot,
 {
     enum seqb_status status;
 
-    if (worker->backend == NULL)
+    if (!connection_is_open(&worker->connection))
         return error_set(err, SEQB_UNAVAILABLE, "the connection was lost");
     if (verdict == FENCE_WINDOW)
         status = mend_window(worker, slot, reply, err);
@@ -347,7 +352,7 @@ static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
                                     const struct seqb_request *reply,
                                     struct seqb_error *err)
 {
-    const enum seqb_guarantee guarantee = worker->options->ops->guarantee;
+    const enum seqb_guarantee guarantee = worker_guarantee(worker);
     const enum fence_verdict verdict =
         fence_judge(guarantee, &slot->mark, slot->floor, reply);
 
@@ -406,8 +411,9 @@ static void grant_look(struct worker *worker)
 {
     struct seqb_error err;
 
-    if (worker->backend != NULL && worker_clock_is_due(worker) &&
-        worker_see_clock(worker, &err) != SEQB_OK)
+    if (connection_is_open(&worker->connection) &&
+        connection_clock_is_due(&worker->connection) &&
+        connection_read_clock(&worker->connection, &err) != SEQB_OK)
         worker_fail(worker, &err, 0);
 }
 
@@ -425,10 +431,10 @@ void grant_run(struct worker *worker, size_t n)
         return;
     }
     worker->mend_until_ms =
-        clock_now_ms() + worker->options->options.timeout_ms;
+        clock_now_ms() + worker->connection.options->options.timeout_ms;
     n = grant_admit(worker, n);
     /* All were refused, by claims that were read: the backend is well. */
-    if (n == 0 && worker->backend != NULL)
+    if (n == 0 && connection_is_open(&worker->connection))
         worker_note(worker, NULL, clock_now_us() - start_us);
     if (n > 0 && !tenant_is_ready(worker, &err)) {
         answer_all(worker, n, &err);
@@ -439,7 +445,7 @@ void grant_run(struct worker *worker, size_t n)
             return;
         n = grant_settle(worker, n);
         grant_look(worker);
-        if (n > 0 && worker->backend == NULL)
+        if (n > 0 && !connection_is_open(&worker->connection))
             break;
     }
     (void)error_set(&err, SEQB_UNAVAILABLE,

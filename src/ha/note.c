@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/call.h"
 #include "ha/startup.h"
 #include "ha/worker.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "store/store.h"
 
 #define NUMBER_SIZE 24
 #define SWAPS       8
@@ -76,8 +76,8 @@ static enum seqb_status note_raise(struct worker *worker,
     char was[NUMBER_SIZE];
     char text[NUMBER_SIZE];
     const struct seqb_swap swap = {note->name, was, text};
-    enum seqb_status status =
-        call_claim(worker, note->name, NULL, was, sizeof was, err);
+    enum seqb_status status = connection_claim(&worker->connection, note->name,
+                                               NULL, was, sizeof was, err);
 
     (void)text_format(text, sizeof text, "%" PRId64, note->value);
     for (int i = 0; status == SEQB_OK && i < SWAPS; i++) {
@@ -86,7 +86,8 @@ static enum seqb_status note_raise(struct worker *worker,
         status = note_parse(note, was, standing, err);
         if (status != SEQB_OK || *standing >= note->value)
             return status;
-        status = call_swap(worker, &swap, is, sizeof is, err);
+        status =
+            connection_swap(&worker->connection, &swap, is, sizeof is, err);
         (void)text_copy(was, sizeof was, is);
     }
     return status == SEQB_OK
@@ -153,7 +154,7 @@ enum seqb_status ha_note(struct ha *ha, const struct ha_entry *entry,
                          struct seqb_error *err)
 {
     struct worker *worker = &ha->workers[entry->backend];
-    const char *store = worker->options->options.name;
+    const char *store = worker_name(worker);
     const char *name = entry->name;
     struct note *note = note_new(entry);
     enum seqb_status status;

@@ -30,7 +30,7 @@ void pool_init(struct pool *pool, const struct ha_pool_options *options,
                int32_t members, uint64_t seed, int64_t now_ms)
 {
     *pool = (struct pool){.options = options,
-                          .partitions = 1 << options->bits,
+                          .partitions = 1 << options->layout.bits,
                           .members = members,
                           .random = seed | 1};
     for (int32_t i = 0; i < members; i++)

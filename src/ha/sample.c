@@ -110,7 +110,7 @@ void sample_tell(const struct ha_counter *counter, int64_t end_ms)
         .kind = SEQB_EVENT_FORECAST,
         .from = SEQB_PARTITION_UP,
         .to = SEQB_PARTITION_UP,
-        .pool = counter->pool->options->name,
+        .pool = counter->pool->options->layout.name,
         .partition = -1,
         .backend = "",
         .key = counter->key,

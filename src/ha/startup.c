@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/claim.h"
 #include "ha/tenant.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "store/store.h"
 
 #define LOOK_TRIES 3
 
@@ -40,13 +40,14 @@ static bool look_once(struct worker *worker, struct worker_startup *startup)
     struct layout_store *store = &startup->store;
     enum seqb_status status = SEQB_OK;
 
-    if (worker->backend == NULL)
-        status = worker_open_backend(worker, false, &startup->error);
+    if (!connection_is_open(&worker->connection))
+        status = worker_open(worker, false, &startup->error);
     if (status != SEQB_OK)
         return true;
-    status = claim_look(worker, startup->pool->options, store, &startup->error);
+    status = claim_look(&worker->connection, &startup->pool->options->layout,
+                        store, &startup->error);
     if (status != SEQB_OK)
-        worker_disconnect(worker);
+        connection_close(&worker->connection);
     store->is_reached = status == SEQB_OK;
     return status != SEQB_UNREACHABLE;
 }
@@ -71,12 +72,12 @@ static void step_identify(struct worker *worker, struct worker_job *job)
     struct layout_store *store = &startup->store;
     enum seqb_status status = SEQB_OK;
 
-    if (worker->backend == NULL)
-        status = worker_open_backend(worker, true, &startup->error);
+    if (!connection_is_open(&worker->connection))
+        status = worker_open(worker, true, &startup->error);
     if (status == SEQB_OK)
-        status = claim_identify(worker, store, &startup->error);
+        status = claim_identify(&worker->connection, store, &startup->error);
     if (status != SEQB_OK)
-        worker_disconnect(worker);
+        connection_close(&worker->connection);
     store->is_reached = status == SEQB_OK;
     startup_done(worker);
 }
@@ -87,7 +88,7 @@ static void step_verify(struct worker *worker, struct worker_job *job)
     const int64_t start_us = clock_now_us();
     enum seqb_status status = startup->error.status;
 
-    if (worker->backend != NULL) {
+    if (connection_is_open(&worker->connection)) {
         startup->error.status = SEQB_OK;
         status = worker_verify(worker, &startup->error);
     }
@@ -129,7 +130,7 @@ void startup_wait(struct worker *worker, int64_t until_ms)
 static void stores_read(const struct ha_pool *pool,
                         struct layout_stores *stores)
 {
-    stores->partitions = 1 << pool->options->bits;
+    stores->partitions = 1 << pool->options->layout.bits;
     stores->count = pool->members;
     stores->authority = -1;
     for (int32_t i = 0; i < pool->members; i++) {
@@ -139,9 +140,9 @@ static void stores_read(const struct ha_pool *pool,
         if (worker == pool->authority)
             stores->authority = i;
         memset(store, 0, sizeof *store);
-        store->backend = worker->options->options.name;
-        store->is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED;
-        store->is_local = worker->options->ops->guarantee == SEQB_LOCAL;
+        store->backend = worker_name(worker);
+        store->is_windowed = worker_guarantee(worker) == SEQB_WINDOWED;
+        store->is_local = worker_guarantee(worker) == SEQB_LOCAL;
         if (!worker->startup.is_abandoned) {
             store->is_reached = worker->startup.store.is_reached;
             (void)text_copy(store->id, sizeof store->id,
@@ -152,7 +153,8 @@ static void stores_read(const struct ha_pool *pool,
                             worker->startup.store.place);
         }
         if (layout_is_named(store))
-            layout_store_name(worker->options, store->id, sizeof store->id);
+            layout_store_name(worker->connection.options, store->id,
+                              sizeof store->id);
     }
 }
 
@@ -187,13 +189,13 @@ static enum seqb_status first_start_fails(const struct ha_pool *pool,
                          "pool %s: backend %s does not answer within "
                          "open_timeout, and no other one says whether this "
                          "is the first start; try again",
-                         pool->options->name, worker->options->options.name);
+                         pool->options->layout.name, worker_name(worker));
     if (status_blame(status) == BLAME_BACKEND && status != SEQB_CORRUPT)
         status = SEQB_UNAVAILABLE;
     return error_set(err, status,
                      "pool %s: the first start needs every direct backend, "
                      "and %s fails: %s",
-                     pool->options->name, worker->options->options.name,
+                     pool->options->layout.name, worker_name(worker),
                      startup->error.text);
 }
 
@@ -211,7 +213,7 @@ static enum seqb_status check_twins(const struct ha_pool *pool,
     return error_set(err, SEQB_LAYOUT,
                      "pool %s: backends %s and %s lead to the same store; "
                      "give each one of its own",
-                     pool->options->name, a->backend, b->backend);
+                     pool->options->layout.name, a->backend, b->backend);
 }
 
 /* A store that knows no claim of the pool, but stands in another one: most
@@ -227,7 +229,7 @@ static enum seqb_status check_places(const struct ha_pool *pool,
 
         if (store->place[0] != '\0')
             status = claim_compare_place(store->backend, store->place,
-                                         pool->options, i, err);
+                                         &pool->options->layout, i, err);
     }
     return status;
 }
@@ -237,8 +239,8 @@ static enum seqb_status first_start(struct ha_pool *pool,
                                     struct layout_stores *stores,
                                     int32_t timeout_ms, struct seqb_error *err)
 {
-    if (pool->options->generation > 1)
-        return layout_not_migrated(pool->options, err);
+    if (pool->options->layout.generation > 1)
+        return layout_not_migrated(&pool->options->layout, err);
     if (check_places(pool, stores, err) != SEQB_OK)
         return SEQB_LAYOUT;
     pool_step(pool, step_identify, timeout_ms);
@@ -265,7 +267,7 @@ static enum seqb_status check_strangers(const struct ha_pool *pool,
                 err, SEQB_LAYOUT,
                 "pool %s: backend %s is new and empty, but backend %s says "
                 "that the pool is in use; put the old store back",
-                pool->options->name, store->backend, claim->backend);
+                pool->options->layout.name, store->backend, claim->backend);
     }
     return SEQB_OK;
 }
@@ -311,14 +313,14 @@ static enum seqb_status settle_stores(struct ha_pool *pool,
                       : later_start(pool, stores, &claim, timeout_ms, err);
 
     if (status == SEQB_OK)
-        status = layout_compose(pool->options, stores, pool->layout,
-                                sizeof pool->layout, err);
+        status = layout_compose(&pool->options->layout, stores,
+                                pool->claim.text, sizeof pool->claim.text, err);
     if (status == SEQB_OK && claim != NULL)
-        status =
-            layout_compare(claim->backend, claim->layout, pool->layout, err);
+        status = layout_compare(claim->backend, claim->layout, pool->claim.text,
+                                err);
     for (int32_t i = 0; i < stores->count; i++)
-        (void)text_copy(pool->store_ids[i], sizeof pool->store_ids[i],
-                        stores->stores[i].id);
+        (void)text_copy(pool->claim.store_ids[i],
+                        sizeof pool->claim.store_ids[i], stores->stores[i].id);
     return status;
 }
 
@@ -331,7 +333,7 @@ static enum seqb_status pool_settle(struct ha_pool *pool, int32_t timeout_ms,
 
     if (stores.stores == NULL)
         return error_set(err, SEQB_NO_MEMORY, "pool %s: out of memory",
-                         pool->options->name);
+                         pool->options->layout.name);
     status = settle_stores(pool, &stores, timeout_ms, err);
     free(stores.stores);
     return status;
@@ -370,7 +372,7 @@ static enum seqb_status verify_all(struct ha *ha, struct seqb_error *err)
     if (usable > 0)
         return SEQB_OK;
     return error_set(err, SEQB_UNAVAILABLE, "no backend answers; %s: %s",
-                     ha->workers[0].options->options.name,
+                     ha->workers[0].connection.options->options.name,
                      ha->workers[0].startup.is_abandoned
                          ? "no answer in time"
                          : ha->workers[0].startup.error.text);

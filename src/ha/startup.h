@@ -11,8 +11,8 @@ struct ha {
     const struct ha_options *options;
     struct watchdog *watchdog;
     struct events events;
-    struct server *servers; /* as many as are different */
-    size_t server_count;
+    struct endpoint *endpoints; /* as many as are different */
+    size_t endpoint_count;
     struct worker *workers; /* one a backend, in the options' order */
     struct ha_pool *pools;
     size_t pools_made;            /* pools whose lock is initialised */

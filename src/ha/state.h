@@ -18,15 +18,11 @@
 #include "ha/events.h"
 #include "ha/fence.h"
 #include "ha/ha.h"
-#include "ha/layout.h"
 #include "ha/pool.h"
-#include "ha/server.h"
-#include "ha/watchdog.h"
 #include "period/period.h"
+#include "store/store.h"
 
 #define CLASSES 3 /* of enum seqb_guarantee */
-
-#define NO_CLOCK INT64_MIN /* of a store, or it was not seen */
 
 #define WORKER_BATCH 64 /* requests in one call of an engine */
 
@@ -131,8 +127,7 @@ struct ha_pool {
     struct pool pool;
     struct ha_counter *recent; /* the last one asked: probes reserve for it */
     /* Written once, before any worker is asked to verify; then constant. */
-    char layout[SEQB_CLAIM_SIZE];
-    char store_ids[POOL_MEMBERS_MAX][LAYOUT_STORE_SIZE];
+    struct layout_claim claim;
 };
 
 /* Bits of a number that are no counter's: those of the partition, and those
@@ -142,7 +137,17 @@ static inline int32_t counter_spent_bits(const struct ha_counter *counter)
     const int32_t value_bits =
         counter->terms == NULL ? BITS_ALL : counter->terms->value_bits;
 
-    return counter->pool->options->bits + BITS_ALL - value_bits;
+    return counter->pool->options->layout.bits + BITS_ALL - value_bits;
+}
+
+/* What is claimed for the counter's sequence. */
+static inline struct claim_terms counter_claim(const struct ha_counter *counter)
+{
+    return (struct claim_terms){
+        .layout = &counter->pool->options->layout,
+        .key = counter->key,
+        .memory_bits = counter->memory_bits,
+        .more = counter->terms == NULL ? "" : counter->terms->claim};
 }
 
 /* How a local engine's values are made up. */
@@ -177,13 +182,10 @@ struct worker_duty {
 };
 
 struct worker {
-    const struct ha_backend_options *options;
-    struct watchdog *watchdog;
-    struct events *events;         /* NULL: only the log */
-    struct server *server;         /* NULL: nothing is known of it */
-    struct worker *next_on_server; /* constant after start */
+    struct connection connection; /* first: an endpoint lists connections. Its
+                                     thread's own */
+    struct events *events;        /* NULL: only the log */
     struct tenant *tenant;      /* of a local engine: see tenant.h; else NULL */
-    int32_t timeout_ms;         /* the shortest of its pools' */
     struct worker_duty *duties; /* constant after start */
     size_t duty_count;
     pthread_t thread;
@@ -201,29 +203,26 @@ struct worker {
      * worker_wake follows it. */
     atomic_bool is_serving;
 
-    /* When the call under way began, by clock_now_ms; -1: none is. Relaxed:
-     * whoever judges it looks again. */
-    _Atomic int64_t call_ms;
-
     /* When a call was answered last; and whether another backend on the same
-     * server could not connect since. Relaxed, as above. */
+     * server could not connect since. Relaxed: whoever reads it looks again. */
     _Atomic int64_t well_ms;
     atomic_bool is_doubted;
 
-    /* The store's wall clock less our boot clock, ms; NO_CLOCK. Relaxed,
-     * likewise. */
-    _Atomic int64_t clock_ms;
-
     /* The thread's own. */
-    struct seqb_backend *backend; /* NULL: not connected */
-    struct watch watch;           /* over the backend's socket */
     bool is_probing;
-    int64_t clock_seen_ms; /* when its clock was looked at last */
-    uint64_t connection;   /* counts the connections made */
-    uint64_t verified_on;  /* the connection on which claims were compared */
     int64_t highest;       /* value of any direct counter granted, or window */
     int64_t mend_until_ms; /* one bound for the windows of a batch */
     struct slot *batch[WORKER_BATCH];
     struct seqb_request requests[WORKER_BATCH];
     char names[WORKER_BATCH][SEQB_COUNTER_SIZE];
 };
+
+static inline const char *worker_name(const struct worker *worker)
+{
+    return connection_name(&worker->connection);
+}
+
+static inline enum seqb_guarantee worker_guarantee(const struct worker *worker)
+{
+    return connection_guarantee(&worker->connection);
+}

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/call.h"
 #include "ha/tenant.h"
 #include "ha/tenant_state.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
+#include "store/store.h"
 
 #define REST_MIN_MS 20
 #define REST_MAX_MS 1000
@@ -33,16 +33,16 @@ static int64_t rest_of(const struct tenant *tenant)
 enum seqb_status tenant_look(struct tenant *tenant, const char *name,
                              char *standing, struct seqb_error *err)
 {
-    return call_claim(tenant->authority, name, NULL, standing, LEASE_TEXT_SIZE,
-                      err);
+    return connection_claim(&tenant->authority->connection, name, NULL,
+                            standing, LEASE_TEXT_SIZE, err);
 }
 
 enum seqb_status tenant_swap(struct tenant *tenant,
                              const struct seqb_swap *about, char *standing,
                              struct seqb_error *err)
 {
-    const enum seqb_status status =
-        call_swap(tenant->authority, about, standing, LEASE_TEXT_SIZE, err);
+    const enum seqb_status status = connection_swap(
+        &tenant->authority->connection, about, standing, LEASE_TEXT_SIZE, err);
 
     if (status != SEQB_OK)
         return status;
@@ -151,7 +151,7 @@ static void check_origin(struct tenant *tenant)
     struct seqb_error why;
 
     (void)text_format(origin, sizeof origin, "%s",
-                      tenant->authority->backend->origin);
+                      tenant->authority->connection.backend->origin);
     if (origin[0] == '\0')
         (void)text_copy(origin, sizeof origin, "-");
     for (char *at = origin; *at != '\0'; at++) {
@@ -169,7 +169,7 @@ static void check_origin(struct tenant *tenant)
     if (tenant->id == TENANT_NOBODY)
         return;
     (void)error_set(&why, SEQB_AGAIN, "authority %s is not what it was",
-                    tenant->authority->options->options.name);
+                    worker_name(tenant->authority));
     tenant_lose(tenant, &why);
 }
 
@@ -194,7 +194,7 @@ static int64_t turn_fails(struct tenant *tenant, const struct seqb_error *err)
     struct seqb_error why;
 
     (void)error_set(&why, SEQB_UNAVAILABLE, "no worker id: authority %s: %s",
-                    tenant->authority->options->options.name, err->text);
+                    worker_name(tenant->authority), err->text);
     tenant_fail(tenant, &why);
     return rest_of(tenant);
 }
@@ -221,7 +221,7 @@ int64_t tenant_turn(struct tenant *tenant)
     if (status == SEQB_OK || status == SEQB_AGAIN)
         return tenant->id != TENANT_NOBODY ? tenant->self.lease_ms / 3
                                            : rest_ms;
-    if (tenant->authority->backend != NULL)
+    if (connection_is_open(&tenant->authority->connection))
         worker_fail(tenant->authority, &err, clock_now_us() - start_us);
     return turn_fails(tenant, &err);
 }

@@ -40,7 +40,7 @@ static void ticket_free(struct ticket *ticket)
  * the same batch has cost it. */
 static void ticket_note(struct ticket *ticket)
 {
-    const struct seqb_backend *backend = ticket->worker->backend;
+    const struct seqb_backend *backend = ticket->worker->connection.backend;
 
     if (ticket->slot.why != NULL) {
         ticket->error = *ticket->slot.why;
@@ -118,7 +118,7 @@ static enum seqb_status ticket_take(struct ticket *ticket, int64_t until_ms,
                                     struct ha_ticket *out,
                                     struct seqb_error *err)
 {
-    const char *backend = ticket->worker->options->options.name;
+    const char *backend = worker_name(ticket->worker);
     enum seqb_status status;
 
     if (!worker_post(ticket->worker, &ticket->slot.job)) {
@@ -145,7 +145,7 @@ static enum seqb_status ticket_take(struct ticket *ticket, int64_t until_ms,
 static enum seqb_status ticket_check(struct ha_pool *pool, int32_t member,
                                      int64_t until_ms, struct seqb_error *err)
 {
-    const char *backend = pool->workers[member]->options->options.name;
+    const char *backend = worker_name(pool->workers[member]);
     bool is_usable;
 
     pthread_mutex_lock(&pool->lock);
@@ -169,7 +169,7 @@ static bool place_is_direct(const struct ha *ha, struct ha_place place)
         return false;
     pool = &ha->pools[place.pool];
     return place.member >= 0 && place.member < pool->members &&
-           pool->workers[place.member]->options->ops->guarantee == SEQB_DIRECT;
+           worker_guarantee(pool->workers[place.member]) == SEQB_DIRECT;
 }
 
 enum seqb_status ha_ticket(struct ha *ha, struct ha_place place,
@@ -228,7 +228,7 @@ size_t ha_pool_count(const struct ha *ha)
 
 const char *ha_pool_layout(const struct ha_pool *pool)
 {
-    return pool->layout;
+    return pool->claim.text;
 }
 
 enum ha_origin ha_pool_origin(struct ha_pool *pool, int32_t partition,

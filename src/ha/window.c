@@ -142,7 +142,7 @@ static enum seqb_status authority_fails(const struct window_source *source,
     if (source->status == SEQB_EXHAUSTED)
         return error_set(err, SEQB_EXHAUSTED, "%s", why);
     return error_set(err, SEQB_UNAVAILABLE, "no window: authority %s: %s",
-                     source->authority->options->options.name,
+                     worker_name(source->authority),
                      source->is_asked ? "no answer in time" : why);
 }
 

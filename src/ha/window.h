@@ -8,10 +8,6 @@
 
 #include "ha/state.h"
 
-/* How many windows a changed authority is raised by: leases are rare, so that
- * this covers more lost ones than a store can forget in practice. */
-#define WINDOW_GAP 65536
-
 /*
  * Takes a window above `floor` for the slot, on its worker's thread: the spare,
  * else a fresh lease of the pool's authority, waiting for it at most until

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#include "ha/call.h"
-#include "ha/claim.h"
 #include "ha/grant.h"
 #include "ha/tenant.h"
 #include "platform/clock.h"
@@ -16,29 +14,19 @@
 #include "platform/log.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "store/store.h"
 
 /* A probe reserves as much as was asked for last, so that it counts as real,
  * at most so many runs. */
 #define PROBE_RUNS 64
 
-static const char *worker_name(const struct worker *worker)
-{
-    return worker->options->options.name;
-}
-
-enum seqb_status worker_init(struct worker *worker,
-                             const struct ha_backend_options *options,
-                             struct watchdog *watchdog, size_t duties,
+enum seqb_status worker_init(struct worker *worker, size_t duties,
                              struct seqb_error *err)
 {
-    worker->options = options;
-    worker->watchdog = watchdog;
     worker->duties = calloc(duties + 1, sizeof *worker->duties);
     if (worker->duties == NULL)
         return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
-                         options->options.name);
-    atomic_init(&worker->call_ms, -1);
-    atomic_init(&worker->clock_ms, NO_CLOCK);
+                         worker_name(worker));
     pthread_mutex_init(&worker->lock, NULL);
     condition_init(&worker->changed);
     return SEQB_OK;
@@ -89,7 +77,7 @@ void worker_tell(const struct worker *worker, const struct worker_duty *duty,
         .kind = SEQB_EVENT_STATE,
         .from = change.from,
         .to = change.to,
-        .pool = duty->pool->options->name,
+        .pool = duty->pool->options->layout.name,
         .partition =
             duty->member < duty->pool->pool.partitions ? duty->member : -1,
         .backend = worker_name(worker),
@@ -99,7 +87,8 @@ void worker_tell(const struct worker *worker, const struct worker_duty *duty,
     if (change.from == change.to)
         return;
     events_tell(worker->events, &event);
-    watchdog_expect(worker->watchdog, 0); /* time may change it again */
+    watchdog_expect(worker->connection.watchdog,
+                    0); /* time may change it again */
 }
 
 void worker_note(struct worker *worker, const struct seqb_error *why,
@@ -129,25 +118,13 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
 
 /* --- the connection --- */
 
-void worker_disconnect(struct worker *worker)
-{
-    if (worker->backend != NULL)
-        call_close(worker);
-    worker->backend = NULL;
-    watch_close(&worker->watch);
-}
-
 void worker_fail(struct worker *worker, const struct seqb_error *why,
                  int64_t elapsed_us)
 {
-    const bool is_broken =
-        why->status == SEQB_UNREACHABLE || why->status == SEQB_UNCERTAIN;
-
-    if (worker->server != NULL && is_broken)
-        server_note(worker->server, true);
+    connection_report(&worker->connection, why);
     /* First: closing may take long, and is a call that is judged, too. */
     worker_note(worker, why, elapsed_us);
-    worker_disconnect(worker);
+    connection_close(&worker->connection);
 }
 
 /* No connection could be made since `since_ms`: what is true of one backend on
@@ -158,14 +135,16 @@ static void worker_speak_for_all(const struct worker *worker,
 {
     struct seqb_error copy;
 
-    if (worker->server == NULL || why->status != SEQB_UNREACHABLE)
+    if (worker->connection.endpoint == NULL || why->status != SEQB_UNREACHABLE)
         return;
     (void)error_set(&copy, SEQB_UNREACHABLE,
                     "as backend %s on the same "
                     "server: %s",
                     worker_name(worker), why->text);
-    for (struct worker *other = worker->server->first; other != NULL;
-         other = other->next_on_server) {
+    for (struct connection *at = worker->connection.endpoint->first; at != NULL;
+         at = at->next_on_endpoint) {
+        struct worker *other = (struct worker *)at;
+
         if (other == worker ||
             atomic_load_explicit(&other->well_ms, memory_order_relaxed) >=
                 since_ms)
@@ -183,31 +162,20 @@ static void worker_show(struct worker *worker)
         const struct worker_duty *duty = &worker->duties[i];
 
         pthread_mutex_lock(&duty->pool->lock);
-        pool_connected(&duty->pool->pool, duty->member, worker->backend);
+        pool_connected(&duty->pool->pool, duty->member,
+                       worker->connection.backend);
         pthread_mutex_unlock(&duty->pool->lock);
     }
 }
 
-enum seqb_status worker_open_backend(struct worker *worker, bool create,
-                                     struct seqb_error *err)
+enum seqb_status worker_open(struct worker *worker, bool create,
+                             struct seqb_error *err)
 {
-    struct seqb_backend_options options = worker->options->options;
-    enum seqb_status status;
+    const enum seqb_status status =
+        connection_open(&worker->connection, create, err);
 
-    options.create = create && options.auto_create;
-    worker_call_begins(worker, clock_now_ms());
-    status = worker->options->ops->open(&options, &worker->backend, err);
-    worker_call_ends(worker);
-    if (status != SEQB_OK)
-        return status;
-    if (worker->server != NULL)
-        server_note(worker->server, false);
-    worker->connection++;
-    worker_show(worker);
-    status =
-        watch_open(worker->watchdog, worker->backend->fd, &worker->watch, err);
-    if (status != SEQB_OK)
-        worker_disconnect(worker);
+    if (status == SEQB_OK)
+        worker_show(worker);
     return status;
 }
 
@@ -216,26 +184,27 @@ enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err)
     for (size_t i = 0; i < worker->duty_count; i++) {
         const struct worker_duty *duty = &worker->duties[i];
         const enum seqb_status status =
-            claim_verify(worker, duty->pool, duty->member, err);
+            claim_verify(&worker->connection, &duty->pool->options->layout,
+                         &duty->pool->claim, duty->member, err);
 
         if (status != SEQB_OK)
             return status;
     }
-    worker->verified_on = worker->connection;
-    return worker_see_clock(worker, err);
+    connection_set_verified(&worker->connection);
+    return connection_read_clock(&worker->connection, err);
 }
 
 enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err)
 {
     const int64_t start_us = clock_now_us();
-    const bool was_open = worker->backend != NULL;
+    const bool was_open = connection_is_open(&worker->connection);
     struct seqb_error why;
     enum seqb_status status = SEQB_OK;
 
-    if (was_open && worker->verified_on == worker->connection)
+    if (connection_is_verified(&worker->connection))
         return SEQB_OK;
     if (!was_open)
-        status = worker_open_backend(worker, false, &why);
+        status = worker_open(worker, false, &why);
     if (status == SEQB_OK)
         status = worker_verify(worker, &why);
     if (status == SEQB_OK)
@@ -295,7 +264,7 @@ static void probe_claims(struct worker *worker)
 {
     const int64_t start_us = clock_now_us();
     struct seqb_error err;
-    const bool was_open = worker->backend != NULL;
+    const bool was_open = connection_is_open(&worker->connection);
 
     if (worker_connect(worker, &err) != SEQB_OK)
         return;
@@ -308,11 +277,8 @@ static void probe_claims(struct worker *worker)
 /* Probes of a server that is down wait for their turn. */
 static bool worker_must_wait(struct worker *worker, int64_t now_ms)
 {
-    int64_t until_ms;
+    const int64_t until_ms = connection_enter(&worker->connection, now_ms);
 
-    if (worker->backend != NULL || worker->server == NULL)
-        return false;
-    until_ms = server_enter(worker->server, now_ms);
     for (size_t i = 0; i < worker->duty_count && until_ms > 0; i++) {
         const struct worker_duty *duty = &worker->duties[i];
 
@@ -330,7 +296,7 @@ static void worker_probe(struct worker *worker)
 
     if (atomic_exchange_explicit(&worker->is_doubted, false,
                                  memory_order_relaxed))
-        worker_disconnect(worker);
+        connection_close(&worker->connection);
     if (worker_must_wait(worker, now_ms))
         return;
     for (size_t i = 0; i < worker->duty_count && n < WORKER_BATCH; i++) {
@@ -440,7 +406,7 @@ static void *worker_run(void *argument)
         worker_reconnect(worker);
     }
     worker_abandon(worker);
-    worker_disconnect(worker);
+    connection_close(&worker->connection);
     return NULL;
 }
 

@@ -7,12 +7,9 @@
 
 #include "ha/state.h"
 
-/* Sets up a zeroed worker with room for `duties` duties, not yet running.
- * The watchdog, the events and the server must outlive its thread; the latter
- * two may be NULL. */
-enum seqb_status worker_init(struct worker *worker,
-                             const struct ha_backend_options *options,
-                             struct watchdog *watchdog, size_t duties,
+/* Sets up a worker that is zeroed but for its connection, with room for
+ * `duties` duties, not yet running. */
+enum seqb_status worker_init(struct worker *worker, size_t duties,
                              struct seqb_error *err);
 enum seqb_status worker_start(struct worker *worker, struct seqb_error *err);
 
@@ -38,37 +35,17 @@ int64_t worker_judge(struct worker *worker, int64_t now_ms);
 
 /* The rest is for the worker's own thread. */
 
-/* Around every call of the engine, so that others may judge it. */
-void worker_call_begins(struct worker *worker, int64_t now_ms);
-void worker_call_ends(struct worker *worker);
-
 /* Opens the backend unless it is open, and verifies the claims of its pools.
  * A failure is noted. */
 enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err);
 
-/* Opens the backend only, under the watchdog from then on; `create` lets it
+/* Opens the backend only, and shows its server in the status; `create` lets it
  * make its store. */
-enum seqb_status worker_open_backend(struct worker *worker, bool create,
-                                     struct seqb_error *err);
+enum seqb_status worker_open(struct worker *worker, bool create,
+                             struct seqb_error *err);
 
 /* Verifies the claims of every pool that the worker serves. */
 enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err);
-
-/* Of clocks.c: asks for the store's wall clock, and whether it is time to do so
- * again. */
-enum seqb_status worker_see_clock(struct worker *worker,
-                                  struct seqb_error *err);
-bool worker_clock_is_due(const struct worker *worker);
-
-/* Of clocks.c, any thread: the store's wall clock less ours, ms, or NO_CLOCK;
- * and the later one of both. */
-int64_t worker_clock_ahead_ms(const struct worker *worker);
-int64_t worker_latest_ms(const struct worker *worker);
-
-/* Of clocks.c: no stamp that a broker has begun so far begins after it. */
-int64_t worker_base_ms(const struct worker *worker);
-
-void worker_disconnect(struct worker *worker);
 
 /* Connects again if a call has cost the connection and no quarantine. */
 void worker_reconnect(struct worker *worker);

@@ -4,18 +4,6 @@
 
 #include "platform/text.h"
 
-void worker_call_begins(struct worker *worker, int64_t now_ms)
-{
-    atomic_store_explicit(&worker->call_ms, now_ms, memory_order_relaxed);
-    if (worker->timeout_ms > 0)
-        watchdog_expect(worker->watchdog, now_ms + worker->timeout_ms);
-}
-
-void worker_call_ends(struct worker *worker)
-{
-    atomic_store_explicit(&worker->call_ms, -1, memory_order_relaxed);
-}
-
 int64_t worker_judge(struct worker *worker, int64_t now_ms)
 {
     int64_t soonest_ms = INT64_MAX;
@@ -30,7 +18,8 @@ int64_t worker_judge(struct worker *worker, int64_t now_ms)
 
         pthread_mutex_lock(&pool->lock);
         /* With the lock: a call whose end was noted is not judged again. */
-        call_ms = atomic_load_explicit(&worker->call_ms, memory_order_relaxed);
+        call_ms = atomic_load_explicit(&worker->connection.call_ms,
+                                       memory_order_relaxed);
         change =
             pool_judge(&pool->pool, duty->member, call_ms, now_ms, &next_ms);
         (void)text_copy(reason, sizeof reason,

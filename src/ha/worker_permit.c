@@ -41,12 +41,12 @@ bool worker_may_work(struct worker *worker, const struct ha_pool *of,
 
 bool worker_may_connect(struct worker *worker, struct seqb_error *err)
 {
-    if (worker->backend != NULL || worker->server == NULL ||
-        worker->is_probing || server_enter(worker->server, clock_now_ms()) == 0)
+    if (worker->is_probing ||
+        connection_enter(&worker->connection, clock_now_ms()) == 0)
         return true;
     (void)error_set(err, SEQB_UNAVAILABLE,
                     "its server is down, and was tried less than %d ms ago",
-                    SERVER_ATTEMPT_MS);
+                    ENDPOINT_ATTEMPT_MS);
     return false;
 }
 
@@ -71,7 +71,7 @@ void worker_reconnect(struct worker *worker)
 {
     struct seqb_error err;
 
-    if (worker->backend == NULL && worker_is_usable(worker) &&
+    if (!connection_is_open(&worker->connection) && worker_is_usable(worker) &&
         worker_may_connect(worker, &err))
         (void)worker_connect(worker, &err);
 }

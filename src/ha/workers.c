@@ -3,7 +3,6 @@
  * their workers' threads, a job a pool. */
 #include <stdlib.h>
 
-#include "ha/call.h"
 #include "ha/lease.h"
 #include "ha/startup.h"
 #include "ha/tenant.h"
@@ -12,6 +11,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "store/store.h"
 
 struct roster {
     struct worker_job job; /* first: it is posted to the authority */
@@ -58,7 +58,7 @@ static void roster_end(struct roster *roster, const struct seqb_error *why)
 
 static bool is_ours(const struct ha_pool *pool, const struct lease_row *row)
 {
-    for (int32_t i = 0; i < 1 << pool->options->bits; i++) {
+    for (int32_t i = 0; i < 1 << pool->options->layout.bits; i++) {
         const struct tenant *tenant = pool->workers[i]->tenant;
 
         if (tenant != NULL && row->is_held && tenant_owns(tenant, row->key))
@@ -102,7 +102,7 @@ static enum seqb_status roster_add(struct roster *roster, int64_t id,
             .used_upto_ms = row.upto_ms,
         };
         (void)text_copy(worker->pool, sizeof worker->pool,
-                        roster->pool->options->name);
+                        roster->pool->options->layout.name);
         (void)text_copy(worker->holder, sizeof worker->holder,
                         is_read ? row.holder : "(its row is damaged)");
     }
@@ -126,7 +126,8 @@ static enum seqb_status roster_read(struct roster *roster,
         char text[LEASE_TEXT_SIZE];
 
         tenant_row_name(roster->pool, id, name, sizeof name);
-        status = call_claim(worker, name, NULL, text, sizeof text, err);
+        status = connection_claim(&worker->connection, name, NULL, text,
+                                  sizeof text, err);
         if (status == SEQB_OK && text[0] == '\0')
             break;
         if (status == SEQB_OK)
@@ -203,7 +204,7 @@ static struct roster *roster_ask(const struct ha_pool *pool, int32_t bits,
                                  struct seqb_error *err)
 {
     const struct seqb_backend_options *options =
-        &pool->authority->options->options;
+        &pool->authority->connection.options->options;
     struct roster *roster = roster_new(pool, bits);
     const char *why = "no answer in time";
     enum seqb_status status = SEQB_UNAVAILABLE;
@@ -228,7 +229,7 @@ static struct roster *roster_ask(const struct ha_pool *pool, int32_t bits,
         roster = NULL; /* the worker's */
     }
     (void)error_set(err, status, "pool %s: authority %s: %s",
-                    pool->options->name, options->name, why);
+                    pool->options->layout.name, options->name, why);
     roster_free(roster);
     return NULL;
 }
@@ -238,12 +239,12 @@ static int32_t worker_bits_of(const struct ha_pool *pool)
 {
     int32_t bits = -1;
 
-    for (int32_t i = 0; i < 1 << pool->options->bits; i++) {
+    for (int32_t i = 0; i < 1 << pool->options->layout.bits; i++) {
         const struct worker *worker = pool->workers[i];
 
         if (worker->tenant != NULL &&
-            worker->options->options.worker_bits > bits)
-            bits = worker->options->options.worker_bits;
+            worker->connection.options->options.worker_bits > bits)
+            bits = worker->connection.options->options.worker_bits;
     }
     return bits;
 }

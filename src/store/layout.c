@@ -4,13 +4,12 @@
  * in docs/architecture.md, and the layout's text: fields `name=value;`, the
  * partitions' stores as one list with commas.
  */
-#include "ha/layout.h"
+#include "store/layout.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "period/period.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -27,7 +26,7 @@ int64_t layout_window_max(int32_t bits, int32_t memory_bits,
 {
     const int32_t spent = bits + memory_bits + window_bits;
 
-    return spent < BITS_ALL ? INT64_MAX >> spent : 0;
+    return spent < LAYOUT_BITS_ALL ? INT64_MAX >> spent : 0;
 }
 
 int64_t layout_number(int64_t v, int32_t partition, int32_t bits,
@@ -58,7 +57,7 @@ void layout_internal_name(const char *pool, int32_t generation, char *out,
         (void)text_copy(out, size, pool);
 }
 
-void layout_store_name(const struct ha_backend_options *backend, char *out,
+void layout_store_name(const struct store_options *backend, char *out,
                        size_t size)
 {
     const struct seqb_backend_options *options = &backend->options;
@@ -89,7 +88,7 @@ static bool has_leases(const struct layout_stores *stores)
     return false;
 }
 
-enum seqb_status layout_compose(const struct ha_pool_options *pool,
+enum seqb_status layout_compose(const struct layout *layout,
                                 const struct layout_stores *stores, char *out,
                                 size_t size, struct seqb_error *err)
 {
@@ -100,19 +99,19 @@ enum seqb_status layout_compose(const struct ha_pool_options *pool,
                                 : NO_AUTHORITY;
     bool fits;
 
-    layout_internal_name(pool->name, pool->generation, name, sizeof name);
+    layout_internal_name(layout->name, layout->generation, name, sizeof name);
     fits = text_format(out, size,
                        "pool=%s;bits=%d;window_bits=%d;authority=%s;"
                        "partitions=",
-                       name, (int)pool->bits,
-                       is_windowed ? (int)pool->window_bits : 0, authority);
+                       name, (int)layout->bits,
+                       is_windowed ? (int)layout->window_bits : 0, authority);
     for (int32_t i = 0; i < stores->partitions; i++)
         fits = text_append(out, size, "%s%s", i == 0 ? "" : ",",
                            stores->stores[i].id) &&
                fits;
     if (!fits)
         return error_set(err, SEQB_LAYOUT, "pool %s: the layout is too long",
-                         pool->name);
+                         layout->name);
     return SEQB_OK;
 }
 
@@ -125,16 +124,16 @@ const struct layout_store *layout_find_claim(const struct layout_stores *stores)
     return NULL;
 }
 
-enum seqb_status layout_not_migrated(const struct ha_pool_options *pool,
+enum seqb_status layout_not_migrated(const struct layout *layout,
                                      struct seqb_error *err)
 {
-    const int generation = (int)pool->generation;
+    const int generation = (int)layout->generation;
 
     return error_set(err, SEQB_LAYOUT,
                      "pool %s: no backend that was reached knows its "
                      "generation %d; nothing was changed; run seqctl migrate "
                      "first, from the topology with generation %d to this one",
-                     pool->name, generation, generation - 1);
+                     layout->name, generation, generation - 1);
 }
 
 static bool is_known(const struct layout_store *store)
@@ -215,7 +214,7 @@ static void tell_partition(const char *was, const char *is, char *out,
     char a[LAYOUT_STORE_SIZE];
     char b[LAYOUT_STORE_SIZE];
 
-    for (int32_t i = 0; i < HA_PARTITIONS_MAX; i++) {
+    for (int32_t i = 0; i < STORE_PARTITIONS_MAX; i++) {
         word_copy(was, i, a, sizeof a);
         word_copy(is, i, b, sizeof b);
         if (strcmp(a, b) != 0) {

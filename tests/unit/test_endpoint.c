@@ -7,71 +7,71 @@
 
 #include <string.h>
 
-#include "ha/server.h"
+#include "store/endpoint.h"
 
 /* --- the gate --- */
 
 static void a_server_that_is_well_may_be_tried_at_any_time(void **state)
 {
-    struct server_gate gate = {.is_down = false};
+    struct endpoint_gate gate = {.is_down = false};
 
     (void)state;
     for (int64_t now_ms = 0; now_ms < 100; now_ms++)
-        assert_int_equal(server_gate_enter(&gate, now_ms), 0);
+        assert_int_equal(endpoint_gate_enter(&gate, now_ms), 0);
 }
 
 static void one_that_is_down_may_be_tried_twice_a_second(void **state)
 {
-    struct server_gate gate = {.is_down = true};
+    struct endpoint_gate gate = {.is_down = true};
 
     (void)state;
-    assert_int_equal(server_gate_enter(&gate, 10000), 0);
+    assert_int_equal(endpoint_gate_enter(&gate, 10000), 0);
     for (int64_t now_ms = 10000; now_ms < 10500; now_ms++)
-        assert_int_equal(server_gate_enter(&gate, now_ms), 10500);
-    assert_int_equal(server_gate_enter(&gate, 10500), 0);
-    assert_int_equal(server_gate_enter(&gate, 10500), 11000);
-    assert_int_equal(server_gate_enter(&gate, 90000), 0);
-    assert_int_equal(server_gate_enter(&gate, 90001), 90500);
+        assert_int_equal(endpoint_gate_enter(&gate, now_ms), 10500);
+    assert_int_equal(endpoint_gate_enter(&gate, 10500), 0);
+    assert_int_equal(endpoint_gate_enter(&gate, 10500), 11000);
+    assert_int_equal(endpoint_gate_enter(&gate, 90000), 0);
+    assert_int_equal(endpoint_gate_enter(&gate, 90001), 90500);
 }
 
 /* The attempt that found it so was one. */
 static void the_attempt_that_found_it_down_counts(void **state)
 {
-    struct server_gate gate = {.is_down = false};
+    struct endpoint_gate gate = {.is_down = false};
 
     (void)state;
-    assert_int_equal(server_gate_enter(&gate, 10000), 0);
+    assert_int_equal(endpoint_gate_enter(&gate, 10000), 0);
     gate.is_down = true;
-    assert_int_equal(server_gate_enter(&gate, 10001), 10500);
-    assert_int_equal(server_gate_enter(&gate, 10500), 0);
+    assert_int_equal(endpoint_gate_enter(&gate, 10001), 10500);
+    assert_int_equal(endpoint_gate_enter(&gate, 10500), 0);
 }
 
-static struct ha_backend_options backend_at(const char *host, int32_t port)
+static struct store_options backend_at(const char *host, int32_t port)
 {
     static const struct seqb_backend_ops ops = {.engine = "mysql-row"};
 
-    return (struct ha_backend_options){
+    return (struct store_options){
         .ops = &ops, .options = {.name = "a", .host = host, .port = port}};
 }
 
 static void what_was_noted_opens_and_shuts_the_gate(void **state)
 {
-    const struct ha_backend_options options = backend_at("db", 3306);
-    struct server servers[1];
+    const struct store_options options = backend_at("db", 3306);
+    struct endpoint servers[1];
     size_t count = 0;
-    struct server *server = server_find(servers, &count, &options);
+    struct endpoint *server = endpoint_find(servers, &count, &options);
 
     (void)state;
-    assert_int_equal(server_enter(server, 10000), 0);
-    assert_int_equal(server_enter(server, 10000), 0);
-    server_note(server, true);
-    assert_int_equal(server_enter(server, 10001), 10500);
-    server_note(server, true);
-    assert_int_equal(server_enter(server, 10499), 10500);
-    server_note(server, false);
-    assert_int_equal(server_enter(server, 10499), 0);
-    assert_int_equal(server_enter(server, 10499), 0);
-    server_fini(server);
+    assert_int_equal(endpoint_enter(server, 10000), 0);
+    assert_int_equal(endpoint_enter(server, 10000), 0);
+    endpoint_note(server, true);
+    assert_int_equal(endpoint_enter(server, 10001), 10500);
+    endpoint_note(server, true);
+    assert_int_equal(endpoint_enter(server, 10499), 10500);
+    endpoint_note(server, false);
+    assert_int_equal(endpoint_enter(server, 10499), 0);
+    assert_int_equal(endpoint_enter(server, 10499), 0);
+    endpoint_fini(server);
 }
 
 /* --- which are one --- */
@@ -104,45 +104,45 @@ static void a_server_is_named_by_where_it_is(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(addresses); i++) {
         const struct seqb_backend_ops ops = {.engine = addresses[i].engine};
-        const struct ha_backend_options options = {
-            .ops = &ops, .options = addresses[i].options};
-        char address[SERVER_ADDRESS_SIZE] = "never";
+        const struct store_options options = {.ops = &ops,
+                                              .options = addresses[i].options};
+        char address[ENDPOINT_ADDRESS_SIZE] = "never";
 
-        server_address(&options, address, sizeof address);
+        endpoint_address(&options, address, sizeof address);
         assert_string_equal(address, addresses[i].address);
     }
 }
 
 static void backends_at_one_address_are_one_server(void **state)
 {
-    const struct ha_backend_options a = backend_at("db", 3306);
-    const struct ha_backend_options b = backend_at("db", 3307);
-    const struct ha_backend_options again = backend_at("db", 3306);
-    struct server servers[3];
+    const struct store_options a = backend_at("db", 3306);
+    const struct store_options b = backend_at("db", 3307);
+    const struct store_options again = backend_at("db", 3306);
+    struct endpoint servers[3];
     size_t count = 0;
-    struct server *first = server_find(servers, &count, &a);
+    struct endpoint *first = endpoint_find(servers, &count, &a);
 
     (void)state;
     assert_ptr_equal(first, &servers[0]);
-    assert_ptr_equal(server_find(servers, &count, &b), &servers[1]);
-    assert_ptr_equal(server_find(servers, &count, &again), &servers[0]);
+    assert_ptr_equal(endpoint_find(servers, &count, &b), &servers[1]);
+    assert_ptr_equal(endpoint_find(servers, &count, &again), &servers[0]);
     assert_int_equal(count, 2);
     for (size_t i = 0; i < count; i++)
-        server_fini(&servers[i]);
+        endpoint_fini(&servers[i]);
 }
 
 /* Files have no address: that they are alike in this makes them not one. */
 static void each_store_without_a_server_is_one_of_its_own(void **state)
 {
-    struct ha_backend_options file = backend_at(NULL, 0);
-    struct server servers[2];
+    struct store_options file = backend_at(NULL, 0);
+    struct endpoint servers[2];
     size_t count = 0;
 
     (void)state;
-    assert_ptr_equal(server_find(servers, &count, &file), &servers[0]);
-    assert_ptr_equal(server_find(servers, &count, &file), &servers[1]);
+    assert_ptr_equal(endpoint_find(servers, &count, &file), &servers[0]);
+    assert_ptr_equal(endpoint_find(servers, &count, &file), &servers[1]);
     for (size_t i = 0; i < count; i++)
-        server_fini(&servers[i]);
+        endpoint_fini(&servers[i]);
 }
 
 /* --- four partitions on a dead one --- */
@@ -152,7 +152,7 @@ static void each_store_without_a_server_is_one_of_its_own(void **state)
 
 struct scene {
     struct fixture fixture;
-    struct server_gate gate;
+    struct endpoint_gate gate;
     bool is_alive;
     int64_t attempts[ATTEMPTS]; /* when each began */
     size_t count;
@@ -177,7 +177,7 @@ static void worker_step(struct scene *scene, int32_t i, int64_t now_ms)
 
     if (pool_probe_at(pool, i) > now_ms)
         return;
-    until_ms = server_gate_enter(&scene->gate, now_ms);
+    until_ms = endpoint_gate_enter(&scene->gate, now_ms);
     if (until_ms > 0) {
         pool_hold(pool, i, until_ms);
         return;
@@ -189,7 +189,7 @@ static void worker_step(struct scene *scene, int32_t i, int64_t now_ms)
         probe_is_refused(scene, i, now_ms);
         return;
     }
-    scene->gate = (struct server_gate){.is_down = false};
+    scene->gate = (struct endpoint_gate){.is_down = false};
     (void)answer_at(&scene->fixture, i, now_ms);
 }
 

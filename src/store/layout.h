@@ -11,10 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ha/ha.h"
+#include <seqbroker/admin.h>
 
+#include "store/options.h"
+
+#define LAYOUT_BITS_ALL   63 /* of a number */
 #define LAYOUT_STORE_SIZE 64
 #define LAYOUT_POOL_SIZE  (SEQB_NAME_MAX + 12) /* of an internal name */
+
+/* How many windows a changed authority is raised by: leases are rare, so that
+ * this covers more lost ones than a store can forget in practice. */
+#define WINDOW_GAP 65536
 
 /* The largest counter value whose numbers fit in 63 bits. */
 int64_t layout_counter_max(int32_t bits, int32_t memory_bits);
@@ -66,14 +73,14 @@ static inline bool layout_is_named(const struct layout_store *store)
 {
     return store->is_windowed || store->is_local;
 }
-void layout_store_name(const struct ha_backend_options *backend, char *out,
+void layout_store_name(const struct store_options *backend, char *out,
                        size_t size);
 
 /*
  * The layout as text, as every store of the pool keeps it. A direct store goes
  * by its id, the others by their names.
  */
-enum seqb_status layout_compose(const struct ha_pool_options *pool,
+enum seqb_status layout_compose(const struct layout *layout,
                                 const struct layout_stores *stores, char *out,
                                 size_t size, struct seqb_error *err);
 
@@ -83,7 +90,7 @@ layout_find_claim(const struct layout_stores *stores);
 
 /* SEQB_LAYOUT: a later generation that no store has a claim of. What the one
  * before it has issued is not known then. */
-enum seqb_status layout_not_migrated(const struct ha_pool_options *pool,
+enum seqb_status layout_not_migrated(const struct layout *layout,
                                      struct seqb_error *err);
 
 /* Two direct stores that were reached and have one id; false if none have. */
@@ -97,6 +104,12 @@ bool layout_find_twins(const struct layout_stores *stores,
  * an authority that the claim does not name stays "".
  */
 void layout_adopt(const char *standing, struct layout_stores *stores);
+
+/* A pool's layout as every store of it keeps it. */
+struct layout_claim {
+    char text[SEQB_CLAIM_SIZE];
+    char store_ids[STORE_MEMBERS_MAX][LAYOUT_STORE_SIZE]; /* by member */
+};
 
 /* Compares a standing claim with what ought to stand: SEQB_OK or SEQB_LAYOUT
  * with what differs and where it stands. */

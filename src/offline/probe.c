@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens every backend at once, each on a thread of its own and under the
- * watchdog, and looks at its claims. What that means is in inspect_pool.c. */
-#include "ha/inspect.h"
+ * watchdog, and looks at its claims. What that means is in probe_pool.c. */
+#include "offline/probe.h"
 
 #include <stdlib.h>
 
-#include "ha/claim.h"
-#include "ha/worker.h"
+#include "offline/offline.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -18,19 +17,19 @@ struct inspector;
 struct inspection {
     struct inspector *inspector;
     int32_t backend; /* its index */
-    struct ha_backend_options options;
-    struct worker worker; /* never started: only its connection is used */
+    struct store_options options;
+    struct connection connection;
     struct seqb_probe *found;
     pthread_t thread;
     bool is_started;
 };
 
 struct inspector {
-    const struct ha_options *options;
+    const struct store_topology *topology;
     struct watchdog *watchdog;
     struct inspection *inspections; /* one a backend */
     struct seqb_probe *found;       /* the same */
-    struct inspect_pool *pools;
+    struct probe_pool *pools;
 };
 
 static void inspection_fail(struct inspection *inspection,
@@ -47,19 +46,19 @@ static void inspection_fail(struct inspection *inspection,
 static enum seqb_status inspection_open(struct inspection *inspection,
                                         struct seqb_error *err)
 {
-    struct worker *worker = &inspection->worker;
-    enum seqb_status status = worker_open_backend(worker, false, err);
+    struct connection *connection = &inspection->connection;
+    enum seqb_status status = connection_open(connection, false, err);
 
     if (status != SEQB_UNSAFE)
         return status;
     inspection_fail(inspection, err);
     inspection->options.options.accept_loss = true;
-    return worker_open_backend(worker, false, err);
+    return connection_open(connection, false, err);
 }
 
 static void inspection_keep(struct inspection *inspection, int64_t start_us)
 {
-    const struct seqb_backend *backend = inspection->worker.backend;
+    const struct seqb_backend *backend = inspection->connection.backend;
     struct seqb_probe *found = inspection->found;
 
     found->open_us = clock_now_us() - start_us;
@@ -71,7 +70,7 @@ static void inspection_keep(struct inspection *inspection, int64_t start_us)
 /* What the store says of its place: that of a partition, or else whose layout
  * it keeps. */
 static void inspection_place(struct inspection *inspection,
-                             const struct ha_pool_options *pool,
+                             const struct layout *pool,
                              const struct layout_store *store)
 {
     struct seqb_probe *found = inspection->found;
@@ -83,7 +82,7 @@ static void inspection_place(struct inspection *inspection,
 }
 
 static enum seqb_status inspection_look_for(struct inspection *inspection,
-                                            const struct inspect_pool *pool,
+                                            const struct probe_pool *pool,
                                             struct seqb_error *err)
 {
     for (int32_t i = 0; i < pool->stores.count; i++) {
@@ -91,7 +90,7 @@ static enum seqb_status inspection_look_for(struct inspection *inspection,
 
         if (pool->backends[i] != inspection->backend)
             continue;
-        if (claim_look(&inspection->worker, pool->options, store, err) !=
+        if (claim_look(&inspection->connection, pool->options, store, err) !=
             SEQB_OK)
             return err->status;
         store->is_reached = true;
@@ -99,7 +98,7 @@ static enum seqb_status inspection_look_for(struct inspection *inspection,
             layout_store_name(&inspection->options, store->id,
                               sizeof store->id);
         inspection_place(inspection, pool->options, store);
-        if (claim_check_retired(&inspection->worker, pool->options, err) !=
+        if (claim_check_retired(&inspection->connection, pool->options, err) !=
             SEQB_OK)
             return err->status;
     }
@@ -113,7 +112,7 @@ static enum seqb_status inspection_look(struct inspection *inspection,
     const struct inspector *inspector = inspection->inspector;
     enum seqb_status status = SEQB_OK;
 
-    for (size_t i = 0; i < inspector->options->pool_count && status == SEQB_OK;
+    for (size_t i = 0; i < inspector->topology->pool_count && status == SEQB_OK;
          i++)
         status = inspection_look_for(inspection, &inspector->pools[i], err);
     return status;
@@ -133,17 +132,17 @@ static void *inspection_run(void *argument)
     inspection_keep(inspection, start_us);
     if (inspection_look(inspection, &err) != SEQB_OK)
         inspection_fail(inspection, &err);
-    worker_disconnect(&inspection->worker);
+    connection_close(&inspection->connection);
     return NULL;
 }
 
 /* --- setting up --- */
 
-static void pool_add(struct inspector *inspector, struct inspect_pool *pool,
+static void pool_add(struct inspector *inspector, struct probe_pool *pool,
                      int32_t backend, int32_t partition)
 {
-    const struct ha_backend_options *options =
-        &inspector->options->backends[backend];
+    const struct store_options *options =
+        &inspector->topology->backends[backend];
     struct seqb_probe *found = &inspector->found[backend];
     const int32_t member = pool->stores.count++;
 
@@ -161,8 +160,8 @@ static void pool_add(struct inspector *inspector, struct inspect_pool *pool,
 static enum seqb_status pool_assemble(struct inspector *inspector, size_t i,
                                       struct seqb_error *err)
 {
-    const struct ha_pool_options *options = &inspector->options->pools[i];
-    struct inspect_pool *pool = &inspector->pools[i];
+    const struct layout *options = inspector->topology->layouts[i];
+    struct probe_pool *pool = &inspector->pools[i];
 
     pool->options = options;
     pool->found = inspector->found;
@@ -188,15 +187,14 @@ static enum seqb_status pool_assemble(struct inspector *inspector, size_t i,
     return SEQB_OK;
 }
 
-static enum seqb_status backend_assemble(struct inspector *inspector, size_t i,
-                                         struct seqb_error *err)
+static void backend_assemble(struct inspector *inspector, size_t i)
 {
     struct inspection *inspection = &inspector->inspections[i];
     struct seqb_probe *found = &inspector->found[i];
 
     inspection->inspector = inspector;
     inspection->backend = (int32_t)i;
-    inspection->options = inspector->options->backends[i];
+    inspection->options = inspector->topology->backends[i];
     inspection->found = found;
     found->partition = -1;
     found->is_windowed = inspection->options.ops->guarantee == SEQB_WINDOWED;
@@ -205,40 +203,39 @@ static enum seqb_status backend_assemble(struct inspector *inspector, size_t i,
                     inspection->options.options.name);
     (void)text_copy(found->engine, sizeof found->engine,
                     inspection->options.ops->engine);
-    return worker_init(&inspection->worker, &inspection->options,
-                       inspector->watchdog, 0, err);
+    connection_init(&inspection->connection, &inspection->options,
+                    inspector->watchdog, NULL);
 }
 
 static enum seqb_status inspector_init(struct inspector *inspector,
                                        struct seqb_error *err)
 {
-    const struct ha_options *options = inspector->options;
+    const struct store_topology *topology = inspector->topology;
     enum seqb_status status;
 
     inspector->inspections =
-        calloc(options->backend_count, sizeof *inspector->inspections);
-    inspector->found = calloc(options->backend_count, sizeof *inspector->found);
-    inspector->pools = calloc(options->pool_count, sizeof *inspector->pools);
+        calloc(topology->backend_count, sizeof *inspector->inspections);
+    inspector->found =
+        calloc(topology->backend_count, sizeof *inspector->found);
+    inspector->pools = calloc(topology->pool_count, sizeof *inspector->pools);
     if (inspector->inspections == NULL || inspector->found == NULL ||
         inspector->pools == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
     status = watchdog_open(NULL, NULL, &inspector->watchdog, err);
-    for (size_t i = 0; i < options->backend_count && status == SEQB_OK; i++)
-        status = backend_assemble(inspector, i, err);
-    for (size_t i = 0; i < options->pool_count && status == SEQB_OK; i++)
+    for (size_t i = 0; i < topology->backend_count; i++)
+        backend_assemble(inspector, i);
+    for (size_t i = 0; i < topology->pool_count && status == SEQB_OK; i++)
         status = pool_assemble(inspector, i, err);
     return status;
 }
 
 static void inspector_fini(struct inspector *inspector)
 {
-    const struct ha_options *options = inspector->options;
+    const struct store_topology *topology = inspector->topology;
 
-    for (size_t i = 0;
-         inspector->inspections != NULL && i < options->backend_count; i++)
-        worker_fini(&inspector->inspections[i].worker);
     watchdog_close(inspector->watchdog);
-    for (size_t i = 0; inspector->pools != NULL && i < options->pool_count; i++)
+    for (size_t i = 0; inspector->pools != NULL && i < topology->pool_count;
+         i++)
         free(inspector->pools[i].stores.stores);
     free(inspector->inspections);
     free(inspector->found);
@@ -250,7 +247,7 @@ static void inspector_fini(struct inspector *inspector)
 static enum seqb_status inspector_run(struct inspector *inspector,
                                       struct seqb_error *err)
 {
-    const size_t count = inspector->options->backend_count;
+    const size_t count = inspector->topology->backend_count;
     enum seqb_status status = SEQB_OK;
 
     for (size_t i = 0; i < count && status == SEQB_OK; i++) {
@@ -274,7 +271,7 @@ static enum seqb_status inspector_tell(const struct inspector *inspector,
     enum seqb_status status = SEQB_OK;
     size_t failed = 0;
 
-    for (size_t i = 0; i < inspector->options->backend_count; i++) {
+    for (size_t i = 0; i < inspector->topology->backend_count; i++) {
         const struct seqb_probe *found = &inspector->found[i];
 
         if (to->backend != NULL)
@@ -286,26 +283,26 @@ static enum seqb_status inspector_tell(const struct inspector *inspector,
             status =
                 found->status == SEQB_LAYOUT ? SEQB_LAYOUT : SEQB_UNAVAILABLE;
     }
-    for (size_t i = 0; i < inspector->options->pool_count; i++)
-        inspect_domains(&inspector->pools[i], to);
+    for (size_t i = 0; i < inspector->topology->pool_count; i++)
+        probe_warn_domains(&inspector->pools[i], to);
     if (status == SEQB_OK)
         return SEQB_OK;
     return error_set(err, status, "%zu of %zu backends cannot serve", failed,
-                     inspector->options->backend_count);
+                     inspector->topology->backend_count);
 }
 
-enum seqb_status ha_inspect(const struct ha_options *options,
-                            const struct seqb_probe_listener *listener,
-                            struct seqb_error *err)
+enum seqb_status offline_probe(const struct store_topology *topology,
+                               const struct seqb_probe_listener *listener,
+                               struct seqb_error *err)
 {
-    struct inspector inspector = {.options = options};
+    struct inspector inspector = {.topology = topology};
     enum seqb_status status = inspector_init(&inspector, err);
 
     if (status == SEQB_OK)
         status = inspector_run(&inspector, err);
-    for (size_t i = 0; i < options->pool_count && status == SEQB_OK; i++) {
-        inspect_layout(&inspector.pools[i]);
-        inspect_generation(&inspector.pools[i]);
+    for (size_t i = 0; i < topology->pool_count && status == SEQB_OK; i++) {
+        probe_check_layout(&inspector.pools[i]);
+        probe_check_generation(&inspector.pools[i]);
     }
     if (status == SEQB_OK)
         status = inspector_tell(&inspector, listener, err);

@@ -2,7 +2,7 @@
 /*
  * Ends calls that hang: at its deadline a call's socket is shut down, so that
  * it returns with an error. One thread a broker, which sleeps until the next
- * deadline. What a worker does then is worker.h's.
+ * deadline.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct watch {
  * `judge` (NULL: none) is called on the watchdog's thread, with none of its
  * locks held, when watchdog_expect has asked for it, and then whenever it
  * said itself: it returns when to be called again, INT64_MAX for not before
- * watchdog_expect asks anew. SEQB_NO_MEMORY also where no thread can be
+ * watchdog_expect asks again. SEQB_NO_MEMORY also where no thread can be
  * started.
  */
 enum seqb_status watchdog_open(int64_t (*judge)(void *context, int64_t now_ms),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nothing here overflows: a number never has more than 63 bits. */
-#include "ha/migrate_plan.h"
+#include "offline/migrate_plan.h"
 
 #include <assert.h>
 
-#include "ha/layout.h"
+#include "store/store.h"
 
 /* Bits of a number below the counter's value, or below the window. */
 static int32_t low_bits(const struct migrate_shape *shape, bool is_windowed)

@@ -6,19 +6,20 @@
  */
 #pragma once
 
-#include "ha/migrate_plan.h"
-#include "ha/state.h"
+#include "offline/migrate_plan.h"
+#include "store/store.h"
 
 struct migrate_side {
-    struct ha_pool pool; /* its workers are never started */
-    struct worker *workers;
-    struct layout_stores stores; /* as they were found */
-    char name[LAYOUT_POOL_SIZE]; /* internal */
+    const struct layout *layout;
+    struct layout_claim claim;      /* as it is made */
+    struct connection *connections; /* by member */
+    struct layout_stores stores;    /* as they were found */
+    char name[LAYOUT_POOL_SIZE];    /* internal */
 };
 
 /* A counter of values, or the authority's counter of windows. */
 struct migrate_counter {
-    struct worker *worker; /* who keeps it */
+    struct connection *connection; /* to its store */
     bool is_windowed;
     char name[SEQB_COUNTER_SIZE];
     int64_t limit;    /* the largest value or window of the layout */
@@ -33,7 +34,7 @@ enum side_stores {
 };
 
 /* For a pool of the options, which must outlive it; not connected. */
-enum seqb_status side_new(const struct ha_options *options, size_t pool,
+enum seqb_status side_new(const struct store_topology *topology, size_t pool,
                           struct watchdog *watchdog, struct migrate_side **out,
                           struct seqb_error *err);
 

@@ -5,9 +5,7 @@
  */
 #include <string.h>
 
-#include "ha/call.h"
-#include "ha/claim.h"
-#include "ha/migrate_steps.h"
+#include "offline/migrate_steps.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -52,14 +50,14 @@ static enum seqb_status note_claim(const struct migrate_counter *counter, int n,
     enum seqb_status status;
 
     note_name(counter, n, name, sizeof name);
-    status =
-        call_claim(counter->worker, name, text, standing, sizeof standing, err);
+    status = connection_claim(counter->connection, name, text, standing,
+                              sizeof standing, err);
     *out = 0;
     if (status != SEQB_OK || standing[0] == '\0' ||
         text_to_int64(standing, strlen(standing), out))
         return status;
     return error_set(err, SEQB_CORRUPT, "backend %s: claim '%s' says '%s'",
-                     counter->worker->options->options.name, name, standing);
+                     connection_name(counter->connection), name, standing);
 }
 
 /* The highest of all notes; 0: there is none. */
@@ -146,8 +144,8 @@ enum seqb_status old_retire(struct migrate_side *was, const char *by,
 {
     enum seqb_status status = SEQB_OK;
 
-    for (int32_t i = 0; i < was->pool.members && status == SEQB_OK; i++)
-        status = claim_retire(&was->workers[i], was->pool.options, by, err);
+    for (int32_t i = 0; i < was->stores.count && status == SEQB_OK; i++)
+        status = claim_retire(&was->connections[i], was->layout, by, err);
     return status;
 }
 
@@ -165,17 +163,19 @@ static enum seqb_status counter_end(const struct migrate_counter *counter,
 
 /* A cell of another size, which no broker of this layout counts in, nor puts
  * its spare window over. */
-static enum seqb_status cell_replace(struct worker *worker,
+static enum seqb_status cell_replace(struct connection *connection,
                                      const struct seqb_raise *drop,
                                      int64_t size, struct seqb_error *err)
 {
     const struct seqb_window window = {
         .counter = drop->counter, .window = 1, .size = size};
     int64_t standing;
-    enum seqb_status status = call_raise(worker, drop, &standing, err);
+    enum seqb_status status =
+        connection_raise(connection, drop, &standing, err);
 
-    return status == SEQB_OK ? call_install(worker, &window, &standing, err)
-                             : status;
+    return status == SEQB_OK
+               ? connection_install(connection, &window, &standing, err)
+               : status;
 }
 
 static enum seqb_status cell_bury(struct migrate_side *was,
@@ -195,7 +195,7 @@ static enum seqb_status cell_bury(struct migrate_side *was,
         /* Larger, since a memcached refuses what is small; within what the
          * engines allow. */
         status =
-            cell_replace(&was->workers[partition], &drop,
+            cell_replace(&was->connections[partition], &drop,
                          (int64_t)1 << (bits < 40 ? bits + 1 : bits - 1), err);
         if (status != SEQB_LAYOUT && status != SEQB_FENCED &&
             status != SEQB_AGAIN)

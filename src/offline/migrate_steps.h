@@ -6,12 +6,12 @@
  */
 #pragma once
 
-#include "ha/migrate_side.h"
+#include "offline/migrate_side.h"
 
 /* One sequence on its way. */
 struct migrate_key {
     const char *key;
-    const char *terms; /* see struct ha_migrate_key */
+    const char *terms; /* see struct offline_key */
     struct migrate_shape was;
     struct migrate_shape is;
     int64_t last; /* the largest number that may have been issued */

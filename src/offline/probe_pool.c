@@ -3,20 +3,19 @@
  * concerns, and all of them. */
 #include <string.h>
 
-#include "ha/claim.h"
-#include "ha/inspect.h"
+#include "offline/probe.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
 #define LINE_SIZE 1024
 
-static struct seqb_probe *found_of(const struct inspect_pool *pool, int32_t i)
+static struct seqb_probe *found_of(const struct probe_pool *pool, int32_t i)
 {
     return &pool->found[pool->backends[i]];
 }
 
 /* The first reason stands. */
-static void blame(const struct inspect_pool *pool, int32_t i,
+static void blame(const struct probe_pool *pool, int32_t i,
                   const struct seqb_error *why)
 {
     struct seqb_probe *found = found_of(pool, i);
@@ -27,7 +26,7 @@ static void blame(const struct inspect_pool *pool, int32_t i,
     (void)text_copy(found->reason, sizeof found->reason, why->text);
 }
 
-static void check_places(const struct inspect_pool *pool)
+static void check_places(const struct probe_pool *pool)
 {
     for (int32_t i = 0; i < pool->stores.partitions; i++) {
         const struct layout_store *store = &pool->stores.stores[i];
@@ -40,7 +39,7 @@ static void check_places(const struct inspect_pool *pool)
     }
 }
 
-static void check_twins(const struct inspect_pool *pool)
+static void check_twins(const struct probe_pool *pool)
 {
     const struct layout_store *a;
     const struct layout_store *b;
@@ -57,7 +56,7 @@ static void check_twins(const struct inspect_pool *pool)
 }
 
 /* New stores in a pool that is in use. */
-static void check_strangers(const struct inspect_pool *pool,
+static void check_strangers(const struct probe_pool *pool,
                             const struct layout_store *claim)
 {
     for (int32_t i = 0; i < pool->stores.count; i++) {
@@ -75,7 +74,7 @@ static void check_strangers(const struct inspect_pool *pool,
     }
 }
 
-void inspect_layout(struct inspect_pool *pool)
+void probe_check_layout(struct probe_pool *pool)
 {
     const struct layout_store *claim = layout_find_claim(&pool->stores);
     char expected[SEQB_CLAIM_SIZE];
@@ -100,7 +99,7 @@ void inspect_layout(struct inspect_pool *pool)
     }
 }
 
-void inspect_generation(struct inspect_pool *pool)
+void probe_check_generation(struct probe_pool *pool)
 {
     struct seqb_error err;
 
@@ -122,7 +121,7 @@ static void warn(const struct seqb_probe_listener *listener, const char *line)
         listener->warning(listener->context, line);
 }
 
-static bool shares_domain(const struct inspect_pool *pool, int32_t i, int32_t j)
+static bool shares_domain(const struct probe_pool *pool, int32_t i, int32_t j)
 {
     const char *domain = found_of(pool, i)->domain;
 
@@ -130,7 +129,7 @@ static bool shares_domain(const struct inspect_pool *pool, int32_t i, int32_t j)
 }
 
 /* The partitions of the domain that partition `first` is the first one of. */
-static void warn_of_domain(const struct inspect_pool *pool, int32_t first,
+static void warn_of_domain(const struct probe_pool *pool, int32_t first,
                            const struct seqb_probe_listener *listener)
 {
     char line[LINE_SIZE];
@@ -154,7 +153,7 @@ static void warn_of_domain(const struct inspect_pool *pool, int32_t first,
         warn(listener, line);
 }
 
-static bool has_windows(const struct inspect_pool *pool)
+static bool has_windows(const struct probe_pool *pool)
 {
     for (int32_t i = 0; i < pool->stores.partitions; i++) {
         if (pool->stores.stores[i].is_windowed)
@@ -163,7 +162,7 @@ static bool has_windows(const struct inspect_pool *pool)
     return false;
 }
 
-static bool has_worker_ids(const struct inspect_pool *pool)
+static bool has_worker_ids(const struct probe_pool *pool)
 {
     for (int32_t i = 0; i < pool->stores.partitions; i++) {
         if (pool->stores.stores[i].is_local)
@@ -173,7 +172,7 @@ static bool has_worker_ids(const struct inspect_pool *pool)
 }
 
 /* What the pool lacks without its authority. */
-static void warn_of_leases(const struct inspect_pool *pool,
+static void warn_of_leases(const struct probe_pool *pool,
                            const struct seqb_probe_listener *listener)
 {
     const char *name = pool->options->name;
@@ -196,7 +195,7 @@ static void warn_of_leases(const struct inspect_pool *pool,
 }
 
 /* The partition that fails together with the authority, -1 if none does. */
-static int32_t partition_beside(const struct inspect_pool *pool,
+static int32_t partition_beside(const struct probe_pool *pool,
                                 int32_t authority)
 {
     for (int32_t i = 0; i < pool->stores.partitions; i++) {
@@ -206,7 +205,7 @@ static int32_t partition_beside(const struct inspect_pool *pool,
     return -1;
 }
 
-static void warn_of_authority(const struct inspect_pool *pool,
+static void warn_of_authority(const struct probe_pool *pool,
                               const struct seqb_probe_listener *listener)
 {
     const int32_t authority = pool->stores.authority;
@@ -230,8 +229,8 @@ static void warn_of_authority(const struct inspect_pool *pool,
     warn(listener, line);
 }
 
-void inspect_domains(const struct inspect_pool *pool,
-                     const struct seqb_probe_listener *listener)
+void probe_warn_domains(const struct probe_pool *pool,
+                        const struct seqb_probe_listener *listener)
 {
     for (int32_t i = 0; i < pool->stores.partitions; i++)
         warn_of_domain(pool, i, listener);

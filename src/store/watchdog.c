@@ -4,7 +4,7 @@
  * the list is searched; deadlines are rarely met, so a call that begins wakes
  * the thread only if it is due before the thread would look anyway.
  */
-#include "ha/watchdog.h"
+#include "store/watchdog.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,7 @@
 /* Beginning the new counters, and the claims of a first start, last. */
 #include <string.h>
 
-#include "ha/call.h"
-#include "ha/claim.h"
-#include "ha/migrate_steps.h"
+#include "offline/migrate_steps.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -27,14 +25,14 @@ static enum seqb_status look_done(struct migrate_side *is,
 
     key->is_done = true;
     done_name(is, key->key, name, sizeof name);
-    for (int32_t i = 0; i < is->pool.members && key->is_done; i++) {
+    for (int32_t i = 0; i < is->stores.count && key->is_done; i++) {
         if (side_is_windowed(is, i))
             continue;
-        if (is->workers[i].backend != NULL)
-            status = call_claim(&is->workers[i], name, NULL, standing,
-                                sizeof standing, err);
-        key->is_done = is->workers[i].backend != NULL && status == SEQB_OK &&
-                       standing[0] != '\0';
+        if (connection_is_open(&is->connections[i]))
+            status = connection_claim(&is->connections[i], name, NULL, standing,
+                                      sizeof standing, err);
+        key->is_done = connection_is_open(&is->connections[i]) &&
+                       status == SEQB_OK && standing[0] != '\0';
     }
     return status;
 }
@@ -129,10 +127,10 @@ static enum seqb_status claim_done(struct migrate_side *is,
 
     done_name(is, key->key, name, sizeof name);
     (void)text_format(text, sizeof text, "above %lld", (long long)key->last);
-    for (int32_t i = 0; i < is->pool.members && status == SEQB_OK; i++) {
+    for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++) {
         if (!side_is_windowed(is, i))
-            status = call_claim(&is->workers[i], name, text, standing,
-                                sizeof standing, err);
+            status = connection_claim(&is->connections[i], name, text, standing,
+                                      sizeof standing, err);
     }
     return status;
 }
@@ -141,17 +139,15 @@ enum seqb_status new_raise(struct migrate_side *is,
                            const struct migrate_key *key,
                            struct seqb_error *err)
 {
-    const struct ha_terms terms = {
-        .claim = key->terms == NULL ? "" : key->terms,
-        .value_bits = BITS_ALL - key->is.unused_bits};
-    struct ha_counter counter = {.pool = &is->pool,
-                                 .key = key->key,
-                                 .memory_bits = key->is.memory_bits,
-                                 .terms = &terms};
+    const struct claim_terms terms = {.layout = is->layout,
+                                      .key = key->key,
+                                      .memory_bits = key->is.memory_bits,
+                                      .more =
+                                          key->terms == NULL ? "" : key->terms};
     enum seqb_status status = counters_raise(is, key, err);
 
-    for (int32_t i = 0; i < is->pool.members && status == SEQB_OK; i++)
-        status = claim_migrated(&is->workers[i], &counter, err);
+    for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++)
+        status = claim_migrated(&is->connections[i], &terms, err);
     return status == SEQB_OK ? claim_done(is, key, err) : status;
 }
 
@@ -161,25 +157,26 @@ enum seqb_status new_identify(struct migrate_side *is, struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
-    for (int32_t i = 0; i < is->pool.members && status == SEQB_OK; i++) {
+    for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++) {
         struct layout_store *store = &is->stores.stores[i];
 
-        status = claim_identify(&is->workers[i], store, err);
+        status = claim_identify(&is->connections[i], store, err);
         store->is_reached = status == SEQB_OK;
-        (void)text_copy(is->pool.store_ids[i], sizeof is->pool.store_ids[i],
+        (void)text_copy(is->claim.store_ids[i], sizeof is->claim.store_ids[i],
                         store->id);
     }
     if (status != SEQB_OK)
         return status;
-    return layout_compose(is->pool.options, &is->stores, is->pool.layout,
-                          sizeof is->pool.layout, err);
+    return layout_compose(is->layout, &is->stores, is->claim.text,
+                          sizeof is->claim.text, err);
 }
 
 enum seqb_status new_settle(struct migrate_side *is, struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
-    for (int32_t i = 0; i < is->pool.members && status == SEQB_OK; i++)
-        status = claim_verify(&is->workers[i], &is->pool, i, err);
+    for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++)
+        status =
+            claim_verify(&is->connections[i], is->layout, &is->claim, i, err);
     return status;
 }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/migrate_steps.h"
-#include "period/period.h"
+#include "offline/migrate_steps.h"
+#include "offline/offline.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -16,7 +16,7 @@
 
 /* One pool on its way. */
 struct move {
-    const struct ha_migrate_pool *options;
+    const struct offline_pool *options;
     struct migrate_side *was;
     struct migrate_side *is;
     struct migrate_key *keys; /* as many as the options have */
@@ -24,7 +24,7 @@ struct move {
 };
 
 struct migration {
-    const struct ha_migration *options;
+    const struct offline_migration *options;
     struct watchdog *watchdog;
     struct move *moves; /* one a pool */
     size_t count;
@@ -34,7 +34,7 @@ struct migration {
 
 static void tell(const struct migration *migration, const char *line)
 {
-    const struct ha_migration *options = migration->options;
+    const struct offline_migration *options = migration->options;
 
     if (options->report != NULL)
         options->report(options->context, line);
@@ -66,8 +66,8 @@ static void tell_stores(const struct migration *migration, const char *which,
 static void tell_layout(const struct migration *migration,
                         const struct move *move)
 {
-    const struct ha_pool_options *was = move->was->pool.options;
-    const struct ha_pool_options *is = move->is->pool.options;
+    const struct layout *was = move->was->layout;
+    const struct layout *is = move->is->layout;
     char line[LINE_SIZE];
 
     (void)text_format(line, sizeof line,
@@ -155,12 +155,12 @@ static void tell_numbers(const struct migration *migration,
 /* What the topologies say of the key; and what the stores say, where a
  * topology does not. */
 static enum seqb_status key_look(const struct move *move,
-                                 const struct ha_migrate_key *options,
+                                 const struct offline_key *options,
                                  struct migrate_key *key,
                                  struct seqb_error *err)
 {
-    const struct ha_pool_options *was = move->was->pool.options;
-    const struct ha_pool_options *is = move->is->pool.options;
+    const struct layout *was = move->was->layout;
+    const struct layout *is = move->is->layout;
     int32_t bits;
 
     if (side_look_bits(move->was, options->key, options->terms, &bits, err) !=
@@ -188,7 +188,8 @@ static enum seqb_status key_look(const struct move *move,
                                       was->failover_gap, 0};
     key->is = (struct migrate_shape){
         is->bits, options->is_bits >= 0 ? options->is_bits : bits,
-        is->window_bits, is->failover_gap, BITS_ALL - options->is_value_bits};
+        is->window_bits, is->failover_gap,
+        LAYOUT_BITS_ALL - options->is_value_bits};
     return new_look(move->is, key, err);
 }
 
@@ -285,7 +286,7 @@ static enum seqb_status move_run(const struct migration *migration,
     return error_set(err, status,
                      "pool %s is half migrated: mend this and migrate again: "
                      "%s",
-                     move->is->pool.options->name, why.text);
+                     move->is->layout->name, why.text);
 }
 
 /* --- the whole --- */
@@ -293,7 +294,7 @@ static enum seqb_status move_run(const struct migration *migration,
 static enum seqb_status move_init(const struct migration *migration, size_t i,
                                   struct seqb_error *err)
 {
-    const struct ha_migration *options = migration->options;
+    const struct offline_migration *options = migration->options;
     struct move *move = &migration->moves[i];
     enum seqb_status status;
 
@@ -378,8 +379,8 @@ static enum seqb_status migration_run(const struct migration *migration,
     return status;
 }
 
-enum seqb_status ha_migrate(const struct ha_migration *options,
-                            struct seqb_error *err)
+enum seqb_status offline_migrate(const struct offline_migration *options,
+                                 struct seqb_error *err)
 {
     struct migration migration = {.options = options,
                                   .count = options->pool_count};

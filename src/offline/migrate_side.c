@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections and single calls; in which order is migrate.c's. */
-#include "ha/migrate_side.h"
+#include "offline/migrate_side.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/call.h"
-#include "ha/claim.h"
-#include "ha/inspect.h"
-#include "ha/window.h"
-#include "ha/worker.h"
+#include "offline/probe.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -20,51 +16,52 @@
 /* --- setting up --- */
 
 static enum seqb_status member_add(struct migrate_side *side,
-                                   const struct ha_backend_options *backend,
+                                   const struct store_options *backend,
                                    struct watchdog *watchdog,
                                    struct seqb_error *err)
 {
-    const int32_t member = side->pool.members++;
+    const int32_t member = side->stores.count;
 
     if (backend->ops->guarantee == SEQB_LOCAL)
         return error_set(err, SEQB_INVALID,
                          "pool %s: backend %s makes its numbers of the time: a "
                          "pool with it cannot be migrated",
                          side->name, backend->options.name);
-    side->pool.workers[member] = &side->workers[member];
     side->stores.stores[member] = (struct layout_store){
         .backend = backend->options.name,
         .is_windowed = backend->ops->guarantee == SEQB_WINDOWED};
     side->stores.count++;
-    return worker_init(&side->workers[member], backend, watchdog, 0, err);
+    connection_init(&side->connections[member], backend, watchdog, NULL);
+    return SEQB_OK;
 }
 
 static enum seqb_status members_add(struct migrate_side *side,
-                                    const struct ha_options *options,
+                                    const struct store_topology *topology,
                                     struct watchdog *watchdog,
                                     struct seqb_error *err)
 {
-    const struct ha_pool_options *pool = side->pool.options;
+    const struct layout *pool = side->layout;
     enum seqb_status status = SEQB_OK;
 
     for (int32_t i = 0; i < 1 << pool->bits && status == SEQB_OK; i++) {
-        status = member_add(side, &options->backends[pool->partitions[i]],
+        status = member_add(side, &topology->backends[pool->partitions[i]],
                             watchdog, err);
         if (pool->partitions[i] == pool->authority)
             side->stores.authority = i;
     }
     if (status != SEQB_OK || pool->authority < 0 || side->stores.authority >= 0)
         return status;
-    side->stores.authority = side->pool.members;
-    return member_add(side, &options->backends[pool->authority], watchdog, err);
+    side->stores.authority = side->stores.count;
+    return member_add(side, &topology->backends[pool->authority], watchdog,
+                      err);
 }
 
-enum seqb_status side_new(const struct ha_options *options, size_t pool,
+enum seqb_status side_new(const struct store_topology *topology, size_t pool,
                           struct watchdog *watchdog, struct migrate_side **out,
                           struct seqb_error *err)
 {
-    const struct ha_pool_options *about = &options->pools[pool];
-    const size_t most = ((size_t)1 << about->bits) + 1;
+    const struct layout *layout = topology->layouts[pool];
+    const size_t most = ((size_t)1 << layout->bits) + 1;
     struct migrate_side *side = calloc(1, sizeof *side);
 
     *out = side;
@@ -72,27 +69,25 @@ enum seqb_status side_new(const struct ha_options *options, size_t pool,
         (void)error_set(err, SEQB_NO_MEMORY, "out of memory");
         return SEQB_NO_MEMORY;
     }
-    side->pool.options = about;
-    layout_internal_name(about->name, about->generation, side->name,
+    side->layout = layout;
+    layout_internal_name(layout->name, layout->generation, side->name,
                          sizeof side->name);
-    side->stores.partitions = 1 << about->bits;
+    side->stores.partitions = 1 << layout->bits;
     side->stores.authority = -1;
-    side->workers = calloc(most, sizeof *side->workers);
+    side->connections = calloc(most, sizeof *side->connections);
     side->stores.stores = calloc(most, sizeof *side->stores.stores);
-    if (side->workers == NULL || side->stores.stores == NULL)
+    if (side->connections == NULL || side->stores.stores == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
-    return members_add(side, options, watchdog, err);
+    return members_add(side, topology, watchdog, err);
 }
 
 void side_free(struct migrate_side *side)
 {
     if (side == NULL)
         return;
-    for (int32_t i = 0; i < side->pool.members; i++) {
-        worker_disconnect(&side->workers[i]);
-        worker_fini(&side->workers[i]);
-    }
-    free(side->workers);
+    for (int32_t i = 0; i < side->stores.count; i++)
+        connection_close(&side->connections[i]);
+    free(side->connections);
     free(side->stores.stores);
     free(side);
 }
@@ -100,22 +95,22 @@ void side_free(struct migrate_side *side)
 enum seqb_status side_connect(struct migrate_side *side,
                               enum side_stores stores, struct seqb_error *err)
 {
-    for (int32_t i = 0; i < side->pool.members; i++) {
-        struct worker *worker = &side->workers[i];
+    for (int32_t i = 0; i < side->stores.count; i++) {
+        struct connection *connection = &side->connections[i];
         struct seqb_error why;
         enum seqb_status status = SEQB_OK;
 
-        if (worker->backend == NULL)
-            status = worker_open_backend(worker, stores == SIDE_MAKE, &why);
+        if (!connection_is_open(connection))
+            status = connection_open(connection, stores == SIDE_MAKE, &why);
         if (status == SEQB_UNREACHABLE && stores == SIDE_SOME &&
-            worker->options->options.auto_create)
+            connection->options->options.auto_create)
             continue;
         if (status != SEQB_OK)
             return error_set(err, status,
                              "pool %s: a migration needs every backend, and "
                              "%s fails: %s",
-                             side->pool.options->name,
-                             worker->options->options.name, why.text);
+                             side->layout->name, connection_name(connection),
+                             why.text);
     }
     return SEQB_OK;
 }
@@ -140,17 +135,16 @@ bool side_has(const struct migrate_side *side, bool windowed)
 static enum seqb_status side_compare(struct migrate_side *side,
                                      struct seqb_error *err)
 {
-    struct inspect_pool look = {.options = side->pool.options,
-                                .stores = side->stores};
+    struct probe_pool look = {.options = side->layout, .stores = side->stores};
     enum seqb_status status = SEQB_OK;
 
-    look.found = calloc((size_t)side->pool.members, sizeof *look.found);
+    look.found = calloc((size_t)side->stores.count, sizeof *look.found);
     if (look.found == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
-    for (int32_t i = 0; i < side->pool.members; i++)
+    for (int32_t i = 0; i < side->stores.count; i++)
         look.backends[i] = i;
-    inspect_layout(&look);
-    for (int32_t i = 0; i < side->pool.members && status == SEQB_OK; i++) {
+    probe_check_layout(&look);
+    for (int32_t i = 0; i < side->stores.count && status == SEQB_OK; i++) {
         if (look.found[i].status != SEQB_OK)
             status = error_set(err, look.found[i].status, "%s",
                                look.found[i].reason);
@@ -161,12 +155,12 @@ static enum seqb_status side_compare(struct migrate_side *side,
 
 enum seqb_status side_look(struct migrate_side *side, struct seqb_error *err)
 {
-    for (int32_t i = 0; i < side->pool.members; i++) {
+    for (int32_t i = 0; i < side->stores.count; i++) {
         struct layout_store *store = &side->stores.stores[i];
 
-        if (side->workers[i].backend == NULL)
+        if (!connection_is_open(&side->connections[i]))
             continue;
-        if (claim_look(&side->workers[i], side->pool.options, store, err) !=
+        if (claim_look(&side->connections[i], side->layout, store, err) !=
             SEQB_OK)
             return err->status;
         store->is_reached = true;
@@ -205,18 +199,18 @@ enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
                                 const char *terms, int32_t *out,
                                 struct seqb_error *err)
 {
-    struct ha_counter counter = {.pool = &side->pool, .key = key};
+    const struct claim_terms claimed = {.layout = side->layout, .key = key};
 
     *out = -1;
-    for (int32_t i = 0; i < side->pool.members; i++) {
+    for (int32_t i = 0; i < side->stores.count; i++) {
         char claim[CLAIM_TERMS_SIZE];
         enum seqb_status status;
         int32_t bits;
 
-        if (side->workers[i].backend == NULL)
+        if (!connection_is_open(&side->connections[i]))
             continue;
-        status = claim_look_sequence(&side->workers[i], &counter,
-                                     side->pool.options->generation, claim,
+        status = claim_look_sequence(&side->connections[i], &claimed,
+                                     side->layout->generation, claim,
                                      sizeof claim, err);
         if (status != SEQB_OK)
             return status;
@@ -241,12 +235,12 @@ void side_counter(struct migrate_side *side, const struct migrate_shape *shape,
                   const char *key, int32_t partition,
                   struct migrate_counter *out)
 {
-    const struct ha_pool_options *pool = side->pool.options;
+    const struct layout *pool = side->layout;
     const bool is_windowed = side_is_windowed(side, partition);
 
     *out = (struct migrate_counter){
-        .worker =
-            &side->workers[is_windowed ? side->stores.authority : partition],
+        .connection = &side->connections[is_windowed ? side->stores.authority
+                                                     : partition],
         .is_windowed = is_windowed,
         .limit = migrate_limit(shape, is_windowed),
         .gap = is_windowed ? WINDOW_GAP : pool->failover_gap,
@@ -263,31 +257,29 @@ static enum seqb_status raise_by(const struct migrate_counter *counter,
 {
     int64_t value;
 
-    return call_raise(counter->worker, raise, &value, err);
+    return connection_raise(counter->connection, raise, &value, err);
 }
 
 static enum seqb_status take_once(const struct migrate_counter *counter,
                                   int64_t limit, int64_t *out,
                                   struct seqb_error *err)
 {
-    struct seqb_request *request = &counter->worker->requests[0];
-
-    *request = (struct seqb_request){.counter = counter->name,
-                                     .want = 1,
-                                     .limit = limit,
-                                     .window = SEQB_NO_WINDOW};
-    if (call_reserve(counter->worker, 1, err) != SEQB_OK)
+    struct seqb_request request = {.counter = counter->name,
+                                   .want = 1,
+                                   .limit = limit,
+                                   .window = SEQB_NO_WINDOW};
+    if (connection_reserve(counter->connection, &request, 1, err) != SEQB_OK)
         return err->status;
-    if (request->status != SEQB_OK)
-        return error_copy(err, &request->error);
-    if (request->block.count != 1 || request->block.first < 1)
+    if (request.status != SEQB_OK)
+        return error_copy(err, &request.error);
+    if (request.block.count != 1 || request.block.first < 1)
         return error_set(err, SEQB_PROTOCOL,
                          "backend %s: counter %s: granted %lld from %lld, "
                          "which was not asked for",
-                         counter->worker->options->options.name, counter->name,
-                         (long long)request->block.count,
-                         (long long)request->block.first);
-    *out = request->block.first;
+                         connection_name(counter->connection), counter->name,
+                         (long long)request.block.count,
+                         (long long)request.block.first);
+    *out = request.block.first;
     return SEQB_OK;
 }
 
@@ -295,12 +287,12 @@ enum seqb_status counter_take(const struct migrate_counter *counter,
                               int64_t limit, int64_t *out,
                               struct seqb_error *err)
 {
-    const struct seqb_raise raise = {.counter = counter->name,
-                                     .gap = counter->gap,
-                                     .limit = limit,
-                                     .base_gap = counter->base_gap,
-                                     .base_ms =
-                                         worker_base_ms(counter->worker)};
+    const struct seqb_raise raise = {
+        .counter = counter->name,
+        .gap = counter->gap,
+        .limit = limit,
+        .base_gap = counter->base_gap,
+        .base_ms = connection_base_ms(counter->connection)};
     enum seqb_status status = take_once(counter, limit, out, err);
 
     for (int round = 1; round < TAKE_ROUNDS; round++) {
@@ -320,13 +312,13 @@ enum seqb_status counter_raise(const struct migrate_counter *counter,
                                int64_t floor, int64_t limit,
                                struct seqb_error *err)
 {
-    const struct seqb_raise raise = {.counter = counter->name,
-                                     .floor = floor,
-                                     .gap = counter->gap,
-                                     .limit = limit,
-                                     .base_gap = counter->base_gap,
-                                     .base_ms =
-                                         worker_base_ms(counter->worker)};
+    const struct seqb_raise raise = {
+        .counter = counter->name,
+        .floor = floor,
+        .gap = counter->gap,
+        .limit = limit,
+        .base_gap = counter->base_gap,
+        .base_ms = connection_base_ms(counter->connection)};
 
     return raise_by(counter, &raise, err);
 }
