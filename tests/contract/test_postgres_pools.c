@@ -177,7 +177,7 @@ static void host_that_hangs_does_not_hide_the_primary(void **state)
                       (int)server_port(hung), (int)server_port(f->server),
                       f->database);
     f->options.conninfo = conninfo;
-    f->options.connect_timeout_ms = 4000;
+    f->options.connect_timeout_ms = 8000; /* a half for each host */
     must_open(f);
     must_take(f, 1, 0);
     server_resume(hung);

@@ -12,6 +12,7 @@
 
 #include "support/servers.h"
 
+#define SERVER_PATH_SIZE 4096
 #define SERVER_ARGS_MAX  16
 #define SERVER_WORDS_MAX 64
 
@@ -24,14 +25,14 @@ struct server_words {
 };
 
 struct server_kind {
-    const char *program; /* found in PATH, or an absolute path */
+    const char *program; /* as program_find takes it */
     bool as_nobody; /* it refuses root: runs as nobody, who owns the folder */
 
     /* Once, in the new folder, before the first start. May be NULL. */
     void (*prepare)(struct server *server);
 
-    /* Adds the words of the command line, the program's name first; the
-     * server stays in the foreground. */
+    /* Adds the words of the command line, first one that the program's path
+     * replaces; the server stays in the foreground. */
     void (*command)(struct server *server, struct server_words *words);
 
     /* Whether it answers by now. */
@@ -64,6 +65,10 @@ struct server *server_new(const struct server_kind *kind,
 /* Adds one word to a command line. */
 void server_word(struct server_words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The path of a program, by its name or its path. Names are looked up in PATH
+ * and then where Debian keeps servers. False if it is not there. */
+bool program_find(const char *program, char out[static SERVER_PATH_SIZE]);
 
 /* Fails the test if `server` is NULL, as one is whose start has failed. */
 void server_expect(const struct server *server);

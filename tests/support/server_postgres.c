@@ -140,7 +140,7 @@ static void postgres_command(struct server *server, struct server_words *words)
         "dynamic_shared_memory_type=mmap",
     };
 
-    server_word(words, "%s", server->kind->program);
+    server_word(words, "postgres");
     server_word(words, "-D");
     server_word(words, "data");
     server_word(words, "-p");

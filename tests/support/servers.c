@@ -154,21 +154,36 @@ static void server_register(struct server *server)
     fail_msg("more than %d servers at once", SERVERS_MAX);
 }
 
-bool server_is_installed(const char *program)
+bool program_find(const char *program, char out[static SERVER_PATH_SIZE])
 {
     const char *path = getenv("PATH");
-    char file[512];
+    char folders[SERVER_PATH_SIZE];
+    const char *at = folders;
 
-    while (path != NULL && *path != '\0') {
-        const size_t length = strcspn(path, ":");
+    if (strchr(program, '/') != NULL)
+        return text_copy(out, SERVER_PATH_SIZE, program) &&
+               access(out, X_OK) == 0;
+    /* Debian keeps some servers where only root's PATH leads. */
+    (void)text_format(folders, sizeof folders,
+                      "%s:/usr/local/sbin:/usr/sbin:/sbin",
+                      path != NULL ? path : "");
+    while (*at != '\0') {
+        const size_t length = strcspn(at, ":");
 
-        if (text_format(file, sizeof file, "%.*s/%s", (int)length, path,
+        if (text_format(out, SERVER_PATH_SIZE, "%.*s/%s", (int)length, at,
                         program) &&
-            access(file, X_OK) == 0)
+            access(out, X_OK) == 0)
             return true;
-        path += length + (path[length] == ':');
+        at += length + (at[length] == ':');
     }
     return false;
+}
+
+bool server_is_installed(const char *program)
+{
+    char path[SERVER_PATH_SIZE];
+
+    return program_find(program, path);
 }
 
 void server_require(const char *program)
@@ -210,6 +225,7 @@ static void server_exec(const struct server *server, const char *const *argv,
                         pid_t parent)
 {
     sigset_t none;
+    char path[SERVER_PATH_SIZE];
     char *words[SERVER_WORDS_MAX + 1];
     size_t n = 0;
     const int log = open("server.log", O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -225,7 +241,10 @@ static void server_exec(const struct server *server, const char *const *argv,
     for (; argv[n] != NULL; n++)
         words[n] = (char *)argv[n];
     words[n] = NULL;
-    execvp(server->kind->program, words);
+    if (!program_find(server->kind->program, path))
+        _exit(127);
+    words[0] = path; /* by which PostgreSQL finds its other programs */
+    execv(path, words);
     _exit(127);
 }
 

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config/two-servers.conf over real servers: two databases of one server are
+ * two stores, which fail together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "scene.h"
+#include "support/server_mariadb.h"
+#include "support/server_postgres.h"
+#include "told.h"
+
+#define PARTITIONS 4
+
+static struct server *mariadb[2];
+static struct server *postgres;
+
+static struct server *start_mariadb(void)
+{
+    struct server *server = server_mariadb(NULL);
+
+    mariadb_tell(server, "CREATE DATABASE seqbroker_0; "
+                         "CREATE DATABASE seqbroker_1; "
+                         "CREATE USER seqbroker@'%%'; "
+                         "GRANT ALL ON *.* TO seqbroker@'%%'");
+    return server;
+}
+
+static void prepare(void **state)
+{
+    (void)state;
+    mariadb_require();
+    postgres_require();
+    mariadb[0] = start_mariadb();
+    mariadb[1] = start_mariadb();
+    postgres = server_postgres(NULL);
+    postgres_tell(postgres, "postgres", "CREATE DATABASE seqbroker_0");
+    postgres_tell(postgres, "postgres", "CREATE DATABASE seqbroker_1");
+}
+
+/* A loaded machine is not to be taken for slow stores. */
+static void be_patient(char *text)
+{
+    scene_replace(text, "name = \"main\";",
+                  "name = \"main\"; timeout = \"5s\"; "
+                  "rescue_after = \"400ms\";");
+    scene_replace(text, "key = \"order\";",
+                  "key = \"order\"; max_unused = 5000; deadline = \"1m\";");
+}
+
+/* The sample, on the private servers. */
+static void read_sample(char text[static SCENE_TEXT_SIZE])
+{
+    scene_sample("config/two-servers.conf", text);
+    for (int i = 0; i < 2; i++) {
+        scene_replace_port(text, "port = 3306", server_port(mariadb[0]));
+        scene_replace_port(text, "port = 3307", server_port(mariadb[1]));
+    }
+    be_patient(text);
+}
+
+static const char *write_sample(const struct scene *scene)
+{
+    char text[SCENE_TEXT_SIZE];
+
+    read_sample(text);
+    return scene_write(scene, "two-servers.conf", text);
+}
+
+static void take_from_all(struct scene *scene, int32_t partitions)
+{
+    scene_take(scene, "order", 20000);
+    for (int32_t i = 0; i < partitions; i++) {
+        scene_take_until(scene, "order", i, SEQB_PARTITION_UP);
+        while (scene_partition(scene, i).granted == 0)
+            scene_take(scene, "order", 100);
+    }
+}
+
+static void two_databases_of_a_server_are_two_partitions(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = write_sample(scene);
+
+    for (int i = 0; i < 2; i++) {
+        scene_open(scene, topology);
+        take_from_all(scene, PARTITIONS);
+        scene_close(scene);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+static void a_server_takes_its_partitions_with_it_and_no_others(void **state)
+{
+    struct scene *scene = *state;
+
+    scene_open(scene, write_sample(scene));
+    take_from_all(scene, PARTITIONS);
+    server_kill(mariadb[0]);
+    scene_take_until(scene, "order", 0, SEQB_PARTITION_QUARANTINED);
+    scene_take_until(scene, "order", 2, SEQB_PARTITION_QUARANTINED);
+    scene_take(scene, "order", 20000);
+    assert_int_equal(scene_partition(scene, 1).state, SEQB_PARTITION_UP);
+    assert_int_equal(scene_partition(scene, 3).state, SEQB_PARTITION_UP);
+    server_start(mariadb[0]);
+    scene_take_until(scene, "order", 0, SEQB_PARTITION_UP);
+    scene_take_until(scene, "order", 2, SEQB_PARTITION_UP);
+    scene_take(scene, "order", 20000);
+    scene_expect_no_repeats(scene);
+}
+
+/* Its counters go on above all that they gave. */
+static void a_database_that_is_emptied_repeats_nothing(void **state)
+{
+    struct scene *scene = *state;
+
+    scene_open(scene, write_sample(scene));
+    take_from_all(scene, PARTITIONS);
+    mariadb_tell(mariadb[0], "TRUNCATE seqbroker_1.seqb_counters");
+    for (int i = 0; i < 10; i++)
+        take_from_all(scene, PARTITIONS);
+    scene_expect_no_repeats(scene);
+}
+
+static void a_probe_names_what_stands_on_one_server(void **state)
+{
+    struct scene *scene = *state;
+    char path[256];
+    const struct told *told;
+
+    (void)text_copy(path, sizeof path, write_sample(scene));
+    told_use(scene, path);
+    told = told_by(path, NULL);
+    told_expect(told, SEQB_OK);
+    scene_expect_words(told->warnings,
+                       "pool main: a-0, a-1 stand on one server or disk (");
+    scene_expect_words(told->warnings,
+                       "pool main: b-0, b-1 stand on one server or disk (");
+}
+
+/* One database under two partitions would give each number twice. */
+static void one_database_is_not_two_partitions(void **state)
+{
+    struct scene *scene = *state;
+    char text[SCENE_TEXT_SIZE];
+
+    mariadb_tell(mariadb[0], "CREATE OR REPLACE DATABASE seqbroker_0; "
+                             "CREATE OR REPLACE DATABASE seqbroker_1");
+    mariadb_tell(mariadb[1], "CREATE OR REPLACE DATABASE seqbroker_0; "
+                             "CREATE OR REPLACE DATABASE seqbroker_1");
+    read_sample(text);
+    scene_replace(text, "seqbroker_1", "seqbroker_0");
+    scene_expect_refused(scene, scene_write(scene, "twice.conf", text),
+                         SEQB_LAYOUT, "a-0 and a-1 lead to the same store");
+}
+
+static void so_it_is_with_postgres(void **state)
+{
+    struct scene *scene = *state;
+    char text[SCENE_TEXT_SIZE];
+
+    assert_true(text_format(
+        text, sizeof text,
+        "backends = ("
+        "  { name = \"pg-0\"; engine = \"postgres\"; host = \"127.0.0.1\";"
+        "    port = %d; user = \"postgres\"; database = \"seqbroker_0\"; },"
+        "  { name = \"pg-1\"; engine = \"postgres\"; host = \"127.0.0.1\";"
+        "    port = %d; user = \"postgres\"; database = \"seqbroker_1\"; } );"
+        "pools = ( { name = \"main\"; partitions = [ \"pg-0\", \"pg-1\" ]; } );"
+        "sequences = ( { key = \"order\"; } );",
+        (int)server_port(postgres), (int)server_port(postgres)));
+    be_patient(text);
+    scene_open(scene, scene_write(scene, "pg.conf", text));
+    take_from_all(scene, 2);
+    scene_expect_no_repeats(scene);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prepare),
+        SCENE(two_databases_of_a_server_are_two_partitions),
+        SCENE(a_server_takes_its_partitions_with_it_and_no_others),
+        SCENE(a_database_that_is_emptied_repeats_nothing),
+        SCENE(a_probe_names_what_stands_on_one_server),
+        SCENE(one_database_is_not_two_partitions),
+        SCENE(so_it_is_with_postgres),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("broker_databases", tests, NULL, NULL);
+}
