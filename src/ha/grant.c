@@ -31,36 +31,44 @@ static void answer_all(struct worker *worker, size_t n,
 
 static int64_t slot_window_max(const struct slot *slot)
 {
-    const struct ha_pool_options *pool = slot->counter->pool->options;
+    const struct layout *layout = &slot_pool(slot)->options->layout;
+    const struct ha_counter *counter = slot->counter;
 
-    return layout_window_max(counter_spent_bits(slot->counter),
-                             slot->counter->memory_bits,
-                             pool->layout.window_bits);
+    if (counter == NULL)
+        return layout_window_max(layout->bits, 0, layout->window_bits);
+    return layout_window_max(counter_spent_bits(counter), counter->memory_bits,
+                             layout->window_bits);
 }
 
 static int64_t slot_limit(const struct slot *slot)
 {
-    const struct ha_pool_options *pool = slot->counter->pool->options;
-    const int32_t memory_bits = slot->counter->memory_bits;
+    const struct ha_counter *counter = slot->counter;
 
     if (slot->is_lease)
         return slot_window_max(slot);
     if (slot->is_windowed)
-        return (int64_t)1 << pool->layout.window_bits;
-    return layout_counter_max(counter_spent_bits(slot->counter), memory_bits);
+        return (int64_t)1 << counter->pool->options->layout.window_bits;
+    return layout_counter_max(counter_spent_bits(counter),
+                              counter->memory_bits);
+}
+
+/* Of the period that the slot's counter is of; digits 0: none. */
+static struct ha_stamp slot_stamp(const struct slot *slot)
+{
+    return slot->counter == NULL ? (struct ha_stamp){.digits = 0}
+                                 : slot->counter->stamp;
 }
 
 static void slot_name(const struct slot *slot, char *out, size_t size)
 {
-    const struct ha_pool_options *pool = slot->counter->pool->options;
-    const int64_t digits = slot->counter->stamp.digits;
-    const char *lease = slot->is_ticket ? "ticket/" : "window/";
+    const struct layout *layout = &slot_pool(slot)->options->layout;
+    const int64_t digits = slot_stamp(slot).digits;
+    const char *lease = slot->counter == NULL ? "ticket/" : "window/";
     char name[LAYOUT_POOL_SIZE];
 
-    layout_internal_name(pool->layout.name, pool->layout.generation, name,
-                         sizeof name);
+    layout_internal_name(layout->name, layout->generation, name, sizeof name);
     (void)text_format(out, size, "%s%s/%d/%s", slot->is_lease ? lease : "",
-                      name, (int)slot->partition, slot->counter->key);
+                      name, (int)slot->partition, slot_key(slot));
     if (digits != 0)
         (void)text_append(out, size, "@%lld", (long long)digits);
 }
@@ -76,12 +84,21 @@ static size_t grant_permit(struct worker *worker, size_t n)
         struct seqb_error err;
 
         if (worker->is_probing ||
-            worker_may_work(worker, slot->counter->pool, &err))
+            worker_may_work(worker, slot_pool(slot), &err))
             worker->batch[left++] = slot;
         else
             grant_answer(slot, &err);
     }
     return left;
+}
+
+static enum seqb_status slot_admit(struct worker *worker,
+                                   const struct slot *slot,
+                                   struct seqb_error *err)
+{
+    const struct claim_terms claimed = counter_claim(slot->counter);
+
+    return claim_sequence(&worker->connection, &claimed, err);
 }
 
 /* Compares the sequences' claims where this connection has not yet; answers
@@ -92,13 +109,12 @@ static size_t grant_admit(struct worker *worker, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         struct slot *slot = worker->batch[i];
-        const struct claim_terms claimed = counter_claim(slot->counter);
         struct seqb_error err;
         enum seqb_status status = SEQB_OK;
 
-        if (!slot->is_ticket &&
+        if (slot->counter != NULL &&
             slot->admitted_on != (uint32_t)worker->connection.serial)
-            status = claim_sequence(&worker->connection, &claimed, &err);
+            status = slot_admit(worker, slot, &err);
         if (status != SEQB_OK && status != SEQB_LAYOUT) {
             worker_fail(worker, &err, 0);
             answer_all(worker, left, &err);
@@ -131,7 +147,7 @@ static bool grant_reserve(struct worker *worker, size_t n)
             (struct seqb_request){.counter = worker->names[i],
                                   .want = slot->want,
                                   .limit = slot_limit(slot),
-                                  .begins_ms = slot->counter->stamp.begins_ms,
+                                  .begins_ms = slot_stamp(slot).begins_ms,
                                   .window = SEQB_NO_WINDOW};
     }
     if (connection_reserve(&worker->connection, worker->requests, n, &err) ==
@@ -155,7 +171,7 @@ static int64_t max_of(int64_t a, int64_t b)
  * changed begins above it, if the broker knows more than the store does. */
 static int64_t slot_level(const struct slot *slot)
 {
-    struct ha_pool *pool = slot->counter->pool;
+    struct ha_pool *pool = slot_pool(slot);
     int64_t level;
 
     if (slot->is_lease)
@@ -178,7 +194,7 @@ static int64_t base_floor(const struct worker *worker, const struct slot *slot,
 
     if (highest == 0)
         return 0;
-    if (slot->counter->pool->authority == worker && floor > windows)
+    if (slot_pool(slot)->authority == worker && floor > windows)
         floor = windows;
     return floor;
 }
@@ -191,10 +207,10 @@ static void tell_raised(const struct worker *worker, const struct slot *slot,
         .kind = SEQB_EVENT_RAISED,
         .from = SEQB_PARTITION_UP,
         .to = SEQB_PARTITION_UP,
-        .pool = slot->counter->pool->options->layout.name,
+        .pool = slot_pool(slot)->options->layout.name,
         .partition = slot->partition,
         .backend = worker_name(worker),
-        .key = slot->counter->key,
+        .key = slot_key(slot),
         .counter = reply->counter,
         .reason = reason,
     };
@@ -210,11 +226,11 @@ static void tell_raised(const struct worker *worker, const struct slot *slot,
  * raise it would make it anew. See purge.c for how far clocks differ. */
 static bool is_over(const struct worker *worker, const struct slot *slot)
 {
-    const struct ha_counter *counter = slot->counter;
+    const struct ha_stamp stamp = slot_stamp(slot);
 
-    return counter->stamp.digits != 0 &&
-           connection_latest_ms(&worker->connection) - counter->stamp.ends_ms >
-               counter->terms->keep_ms / 2;
+    return stamp.digits != 0 &&
+           connection_latest_ms(&worker->connection) - stamp.ends_ms >
+               slot->counter->terms->keep_ms / 2;
 }
 
 /* Raises and binds a direct counter whose store changed, or whose block lay
@@ -223,8 +239,7 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
                                    const struct seqb_request *reply,
                                    struct seqb_error *err)
 {
-    const int64_t failover_gap =
-        slot->counter->pool->options->layout.failover_gap;
+    const int64_t failover_gap = slot_pool(slot)->options->layout.failover_gap;
     const int64_t gap = slot->is_lease ? WINDOW_GAP : failover_gap;
     const struct seqb_raise raise = {
         .counter = reply->counter,
@@ -309,8 +324,7 @@ static void grant_poison(struct worker *worker, struct slot *slot,
 static void grant_accept(struct worker *worker, struct slot *slot,
                          const struct seqb_request *reply)
 {
-    const int32_t window_bits =
-        slot->counter->pool->options->layout.window_bits;
+    const int32_t window_bits = slot_pool(slot)->options->layout.window_bits;
 
     slot->mark = fence_advance(reply, slot_class(slot));
     slot->block = reply->block;

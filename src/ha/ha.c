@@ -154,7 +154,6 @@ void ha_close(struct ha *ha)
         pthread_cond_destroy(&ha->pools[i].answered);
         pthread_mutex_destroy(&ha->pools[i].lock);
     }
-    admit_forget(ha);
     for (size_t i = 0; ha->endpoints != NULL && i < ha->endpoint_count; i++)
         endpoint_fini(&ha->endpoints[i]);
     events_fini(&ha->events);

@@ -9,43 +9,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ha/ask.h"
 #include "ha/tenant.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "platform/thread.h"
 #include "store/store.h"
 
 #define LOOK_TRIES 3
 
-static struct worker_startup *startup_of(struct worker_job *job)
-{
-    return (struct worker_startup *)job;
-}
+/* What is asked of a worker: a step of the start, on its thread. */
+struct step {
+    struct ask ask;             /* first: the answer is what follows */
+    const struct ha_pool *pool; /* whose claim to read */
+    struct layout_store store;
+    struct seqb_error error; /* of this step, or of one before */
+};
 
-void startup_done(struct worker *worker)
+/* What is known of a backend. */
+struct found {
+    struct step *step; /* under way; NULL: none is */
+    struct layout_store store;
+    struct seqb_error error;
+};
+
+struct startup {
+    struct ha *ha;
+    struct found *found; /* one a backend */
+};
+
+static struct found *found_of(const struct startup *startup,
+                              const struct worker *worker)
 {
-    pthread_mutex_lock(&worker->lock);
-    worker->startup.is_done = true;
-    pthread_cond_broadcast(&worker->changed);
-    pthread_mutex_unlock(&worker->lock);
+    return &startup->found[worker - startup->ha->workers];
 }
 
 /* Steps that a worker carries out on its own thread. */
 
 /* False if the connection broke after it had been made. */
-static bool look_once(struct worker *worker, struct worker_startup *startup)
+static bool look_once(struct worker *worker, struct step *step)
 {
-    struct layout_store *store = &startup->store;
+    struct layout_store *store = &step->store;
     enum seqb_status status = SEQB_OK;
 
     if (!connection_is_open(&worker->connection))
-        status = worker_open(worker, false, &startup->error);
+        status = worker_open(worker, false, &step->error);
     if (status != SEQB_OK)
         return true;
-    status = claim_look(&worker->connection, &startup->pool->options->layout,
-                        store, &startup->error);
+    status = claim_look(&worker->connection, &step->pool->options->layout,
+                        store, &step->error);
     if (status != SEQB_OK)
         connection_close(&worker->connection);
     store->is_reached = status == SEQB_OK;
@@ -54,87 +67,123 @@ static bool look_once(struct worker *worker, struct worker_startup *startup)
 
 /* A store may be found to have another history by several brokers that start
  * at once: the first binds it, and the others' connections are void. */
-static void step_look(struct worker *worker, struct worker_job *job)
+static enum seqb_status step_look(struct worker *worker, struct ask *ask,
+                                  struct seqb_error *err)
 {
-    struct worker_startup *startup = startup_of(job);
+    struct step *step = (struct step *)ask;
 
-    startup->store.is_reached = false;
+    (void)err;
+    step->store.is_reached = false;
     for (int i = 0; i < LOOK_TRIES; i++) {
-        if (look_once(worker, startup))
+        if (look_once(worker, step))
             break;
     }
-    startup_done(worker);
+    return SEQB_OK;
 }
 
-static void step_identify(struct worker *worker, struct worker_job *job)
+static enum seqb_status step_identify(struct worker *worker, struct ask *ask,
+                                      struct seqb_error *err)
 {
-    struct worker_startup *startup = startup_of(job);
-    struct layout_store *store = &startup->store;
+    struct step *step = (struct step *)ask;
     enum seqb_status status = SEQB_OK;
 
+    (void)err;
     if (!connection_is_open(&worker->connection))
-        status = worker_open(worker, true, &startup->error);
+        status = worker_open(worker, true, &step->error);
     if (status == SEQB_OK)
-        status = claim_identify(&worker->connection, store, &startup->error);
+        status =
+            claim_identify(&worker->connection, &step->store, &step->error);
     if (status != SEQB_OK)
         connection_close(&worker->connection);
-    store->is_reached = status == SEQB_OK;
-    startup_done(worker);
+    step->store.is_reached = status == SEQB_OK;
+    return SEQB_OK;
 }
 
-static void step_verify(struct worker *worker, struct worker_job *job)
+static enum seqb_status step_verify(struct worker *worker, struct ask *ask,
+                                    struct seqb_error *err)
 {
-    struct worker_startup *startup = startup_of(job);
+    struct step *step = (struct step *)ask;
     const int64_t start_us = clock_now_us();
-    enum seqb_status status = startup->error.status;
+    enum seqb_status status = step->error.status;
 
+    (void)err;
     if (connection_is_open(&worker->connection)) {
-        startup->error.status = SEQB_OK;
-        status = worker_verify(worker, &startup->error);
+        step->error.status = SEQB_OK;
+        status = worker_verify(worker, &step->error);
     }
     if (status == SEQB_OK)
         worker_note(worker, NULL, clock_now_us() - start_us);
     else
-        worker_fail(worker, &startup->error, clock_now_us() - start_us);
+        worker_fail(worker, &step->error, clock_now_us() - start_us);
     atomic_store_explicit(&worker->is_serving, true, memory_order_relaxed);
-    startup_done(worker);
+    return SEQB_OK;
 }
 
 /* Posting steps and waiting for them. */
 
-void startup_post(struct worker *worker,
-                  void (*step)(struct worker *worker, struct worker_job *job))
+static void step_free(struct ask *ask)
 {
-    if (worker->startup.is_abandoned)
-        return;
-    worker->startup.is_done = false;
-    worker->startup.job.call = step;
-    if (!worker_post(worker, &worker->startup.job))
-        worker->startup.is_abandoned = true;
+    ask_fini(ask);
+    free(ask);
 }
 
-void startup_wait(struct worker *worker, int64_t until_ms)
+/* Nothing is posted to a worker that did not answer before. */
+static enum seqb_status
+step_post(const struct startup *startup, struct worker *worker,
+          const struct ha_pool *pool,
+          enum seqb_status (*call)(struct worker *worker, struct ask *ask,
+                                   struct seqb_error *err),
+          struct seqb_error *err)
 {
-    struct worker_startup *startup = &worker->startup;
-    bool in_time = !startup->is_abandoned;
+    struct found *found = found_of(startup, worker);
+    struct step *step;
 
-    pthread_mutex_lock(&worker->lock);
-    while (in_time && !startup->is_done)
-        in_time = condition_wait(&worker->changed, &worker->lock, until_ms) ||
-                  startup->is_done;
-    pthread_mutex_unlock(&worker->lock);
-    startup->is_abandoned = !in_time;
+    if (worker->is_silent)
+        return SEQB_OK;
+    step = calloc(1, sizeof *step);
+    if (step == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
+                         worker_name(worker));
+    ask_init(&step->ask, call, step_free);
+    step->pool = pool;
+    step->store = found->store;
+    step->error = found->error;
+    worker->is_silent = !ask_post(worker, &step->ask);
+    if (worker->is_silent)
+        step_free(&step->ask);
+    else
+        found->step = step;
+    return SEQB_OK;
+}
+
+static void step_wait(const struct startup *startup, struct worker *worker,
+                      int64_t until_ms)
+{
+    struct found *found = found_of(startup, worker);
+    struct step *step = found->step;
+
+    if (step == NULL)
+        return;
+    worker->is_silent = !ask_wait(&step->ask, until_ms);
+    if (!worker->is_silent) {
+        found->store = step->store;
+        found->error = step->error;
+    }
+    found->step = NULL;
+    ask_release(&step->ask);
 }
 
 /* The stores of a pool as the workers found them. */
-static void stores_read(const struct ha_pool *pool,
+static void stores_read(const struct startup *startup,
+                        const struct ha_pool *pool,
                         struct layout_stores *stores)
 {
     stores->partitions = 1 << pool->options->layout.bits;
     stores->count = pool->members;
     stores->authority = -1;
     for (int32_t i = 0; i < pool->members; i++) {
-        struct worker *worker = pool->workers[i];
+        const struct worker *worker = pool->workers[i];
+        const struct found *found = found_of(startup, worker);
         struct layout_store *store = &stores->stores[i];
 
         if (worker == pool->authority)
@@ -143,14 +192,13 @@ static void stores_read(const struct ha_pool *pool,
         store->backend = worker_name(worker);
         store->is_windowed = worker_guarantee(worker) == SEQB_WINDOWED;
         store->is_local = worker_guarantee(worker) == SEQB_LOCAL;
-        if (!worker->startup.is_abandoned) {
-            store->is_reached = worker->startup.store.is_reached;
-            (void)text_copy(store->id, sizeof store->id,
-                            worker->startup.store.id);
+        if (!worker->is_silent) {
+            store->is_reached = found->store.is_reached;
+            (void)text_copy(store->id, sizeof store->id, found->store.id);
             (void)text_copy(store->layout, sizeof store->layout,
-                            worker->startup.store.layout);
+                            found->store.layout);
             (void)text_copy(store->place, sizeof store->place,
-                            worker->startup.store.place);
+                            found->store.place);
         }
         if (layout_is_named(store))
             layout_store_name(worker->connection.options, store->id,
@@ -160,31 +208,32 @@ static void stores_read(const struct ha_pool *pool,
 
 /* Each step has the whole time-out: one hung store, waited for in the first,
  * must not leave the others none. It is not waited for again. */
-static void pool_step(struct ha_pool *pool,
-                      void (*step)(struct worker *worker,
-                                   struct worker_job *job),
-                      int32_t timeout_ms)
+static enum seqb_status
+pool_step(const struct startup *startup, struct ha_pool *pool,
+          enum seqb_status (*call)(struct worker *worker, struct ask *ask,
+                                   struct seqb_error *err),
+          struct seqb_error *err)
 {
-    const int64_t until_ms = clock_now_ms() + timeout_ms;
+    const int64_t until_ms =
+        clock_now_ms() + startup->ha->options->open_timeout_ms;
+    enum seqb_status status = SEQB_OK;
 
-    for (int32_t i = 0; i < pool->members; i++) {
-        /* An abandoned worker may still be reading it. */
-        if (!pool->workers[i]->startup.is_abandoned)
-            pool->workers[i]->startup.pool = pool;
-        startup_post(pool->workers[i], step);
-    }
+    for (int32_t i = 0; i < pool->members && status == SEQB_OK; i++)
+        status = step_post(startup, pool->workers[i], pool, call, err);
     for (int32_t i = 0; i < pool->members; i++)
-        startup_wait(pool->workers[i], until_ms);
+        step_wait(startup, pool->workers[i], until_ms);
+    return status;
 }
 
-static enum seqb_status first_start_fails(const struct ha_pool *pool,
+static enum seqb_status first_start_fails(const struct startup *startup,
+                                          const struct ha_pool *pool,
                                           const struct worker *worker,
                                           struct seqb_error *err)
 {
-    const struct worker_startup *startup = &worker->startup;
-    enum seqb_status status = startup->error.status;
+    const struct seqb_error *why = &found_of(startup, worker)->error;
+    enum seqb_status status = why->status;
 
-    if (startup->is_abandoned)
+    if (worker->is_silent)
         return error_set(err, SEQB_UNAVAILABLE,
                          "pool %s: backend %s does not answer within "
                          "open_timeout, and no other one says whether this "
@@ -196,7 +245,7 @@ static enum seqb_status first_start_fails(const struct ha_pool *pool,
                      "pool %s: the first start needs every direct backend, "
                      "and %s fails: %s",
                      pool->options->layout.name, worker_name(worker),
-                     startup->error.text);
+                     why->text);
 }
 
 /* Two backends that lead to one store would fail together, and a layout
@@ -235,19 +284,21 @@ static enum seqb_status check_places(const struct ha_pool *pool,
 }
 
 /* Nobody has claimed the pool: makes the stores and gives them ids. */
-static enum seqb_status first_start(struct ha_pool *pool,
+static enum seqb_status first_start(const struct startup *startup,
+                                    struct ha_pool *pool,
                                     struct layout_stores *stores,
-                                    int32_t timeout_ms, struct seqb_error *err)
+                                    struct seqb_error *err)
 {
     if (pool->options->layout.generation > 1)
         return layout_not_migrated(&pool->options->layout, err);
     if (check_places(pool, stores, err) != SEQB_OK)
         return SEQB_LAYOUT;
-    pool_step(pool, step_identify, timeout_ms);
-    stores_read(pool, stores);
+    if (pool_step(startup, pool, step_identify, err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
+    stores_read(startup, pool, stores);
     for (int32_t i = 0; i < stores->count; i++) {
         if (!stores->stores[i].is_windowed && !stores->stores[i].is_reached)
-            return first_start_fails(pool, pool->workers[i], err);
+            return first_start_fails(startup, pool, pool->workers[i], err);
     }
     return check_twins(pool, stores, err);
 }
@@ -272,20 +323,26 @@ static enum seqb_status check_strangers(const struct ha_pool *pool,
     return SEQB_OK;
 }
 
-static const struct layout_store *look_at_all(struct ha_pool *pool,
-                                              struct layout_stores *stores,
-                                              int32_t timeout_ms)
+/* `*claim` is the pool's, NULL if none stands. */
+static enum seqb_status look_at_all(const struct startup *startup,
+                                    struct ha_pool *pool,
+                                    struct layout_stores *stores,
+                                    const struct layout_store **claim,
+                                    struct seqb_error *err)
 {
-    pool_step(pool, step_look, timeout_ms);
-    stores_read(pool, stores);
-    return layout_find_claim(stores);
+    if (pool_step(startup, pool, step_look, err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
+    stores_read(startup, pool, stores);
+    *claim = layout_find_claim(stores);
+    return SEQB_OK;
 }
 
 /* The pool is in use, as `*claim` says. */
-static enum seqb_status later_start(struct ha_pool *pool,
+static enum seqb_status later_start(const struct startup *startup,
+                                    struct ha_pool *pool,
                                     struct layout_stores *stores,
                                     const struct layout_store **claim,
-                                    int32_t timeout_ms, struct seqb_error *err)
+                                    struct seqb_error *err)
 {
     struct seqb_error why;
     enum seqb_status status = check_strangers(pool, stores, *claim, &why);
@@ -293,7 +350,8 @@ static enum seqb_status later_start(struct ha_pool *pool,
     /* Another broker's first start may have come between two looks: it gives
      * every store its id before it claims the first one. */
     if (status != SEQB_OK) {
-        *claim = look_at_all(pool, stores, timeout_ms);
+        if (look_at_all(startup, pool, stores, claim, err) != SEQB_OK)
+            return SEQB_NO_MEMORY;
         if (*claim == NULL)
             return error_copy(err, &why);
         status = check_strangers(pool, stores, *claim, err);
@@ -302,16 +360,18 @@ static enum seqb_status later_start(struct ha_pool *pool,
     return status;
 }
 
-static enum seqb_status settle_stores(struct ha_pool *pool,
+static enum seqb_status settle_stores(const struct startup *startup,
+                                      struct ha_pool *pool,
                                       struct layout_stores *stores,
-                                      int32_t timeout_ms,
                                       struct seqb_error *err)
 {
-    const struct layout_store *claim = look_at_all(pool, stores, timeout_ms);
-    enum seqb_status status =
-        claim == NULL ? first_start(pool, stores, timeout_ms, err)
-                      : later_start(pool, stores, &claim, timeout_ms, err);
+    const struct layout_store *claim = NULL;
+    enum seqb_status status = look_at_all(startup, pool, stores, &claim, err);
 
+    if (status != SEQB_OK)
+        return status;
+    status = claim == NULL ? first_start(startup, pool, stores, err)
+                           : later_start(startup, pool, stores, &claim, err);
     if (status == SEQB_OK)
         status = layout_compose(&pool->options->layout, stores,
                                 pool->claim.text, sizeof pool->claim.text, err);
@@ -324,7 +384,8 @@ static enum seqb_status settle_stores(struct ha_pool *pool,
     return status;
 }
 
-static enum seqb_status pool_settle(struct ha_pool *pool, int32_t timeout_ms,
+static enum seqb_status pool_settle(const struct startup *startup,
+                                    struct ha_pool *pool,
                                     struct seqb_error *err)
 {
     struct layout_stores stores = {
@@ -334,7 +395,7 @@ static enum seqb_status pool_settle(struct ha_pool *pool, int32_t timeout_ms,
     if (stores.stores == NULL)
         return error_set(err, SEQB_NO_MEMORY, "pool %s: out of memory",
                          pool->options->layout.name);
-    status = settle_stores(pool, &stores, timeout_ms, err);
+    status = settle_stores(startup, pool, &stores, err);
     free(stores.stores);
     return status;
 }
@@ -350,44 +411,59 @@ static void abandon(struct worker *worker, int64_t waited_ms)
     worker_wake(worker);
 }
 
-static enum seqb_status verify_all(struct ha *ha, struct seqb_error *err)
+/* Whether any backend answers. */
+static enum seqb_status verify_end(const struct startup *startup,
+                                   struct seqb_error *err)
 {
-    const int64_t until_ms = clock_now_ms() + ha->options->open_timeout_ms;
+    struct ha *ha = startup->ha;
     size_t usable = 0;
 
-    for (size_t i = 0; i < ha->options->backend_count; i++)
-        startup_post(&ha->workers[i], step_verify);
-    for (size_t i = 0; i < ha->options->backend_count; i++)
-        startup_wait(&ha->workers[i], until_ms);
     for (size_t i = 0; i < ha->options->backend_count; i++) {
-        struct worker *worker = &ha->workers[i];
+        const struct seqb_error *why = &startup->found[i].error;
 
-        if (worker->startup.is_abandoned)
-            abandon(worker, ha->options->open_timeout_ms);
-        else if (worker->startup.error.status == SEQB_LAYOUT)
-            return error_copy(err, &worker->startup.error);
+        if (ha->workers[i].is_silent)
+            abandon(&ha->workers[i], ha->options->open_timeout_ms);
+        else if (why->status == SEQB_LAYOUT)
+            return error_copy(err, why);
         else
-            usable += worker->startup.error.status == SEQB_OK;
+            usable += why->status == SEQB_OK;
     }
     if (usable > 0)
         return SEQB_OK;
     return error_set(err, SEQB_UNAVAILABLE, "no backend answers; %s: %s",
-                     ha->workers[0].connection.options->options.name,
-                     ha->workers[0].startup.is_abandoned
-                         ? "no answer in time"
-                         : ha->workers[0].startup.error.text);
+                     worker_name(&ha->workers[0]),
+                     ha->workers[0].is_silent ? "no answer in time"
+                                              : startup->found[0].error.text);
+}
+
+static enum seqb_status verify_all(const struct startup *startup,
+                                   struct seqb_error *err)
+{
+    struct ha *ha = startup->ha;
+    const int64_t until_ms = clock_now_ms() + ha->options->open_timeout_ms;
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < ha->options->backend_count && status == SEQB_OK; i++)
+        status = step_post(startup, &ha->workers[i], NULL, step_verify, err);
+    for (size_t i = 0; i < ha->options->backend_count; i++)
+        step_wait(startup, &ha->workers[i], until_ms);
+    return status == SEQB_OK ? verify_end(startup, err) : status;
 }
 
 enum seqb_status startup_run(struct ha *ha, struct seqb_error *err)
 {
-    enum seqb_status status;
+    struct startup startup = {
+        .ha = ha,
+        .found = calloc(ha->options->backend_count, sizeof *startup.found)};
+    enum seqb_status status = SEQB_OK;
 
-    for (size_t i = 0; i < ha->options->pool_count; i++) {
-        status = pool_settle(&ha->pools[i], ha->options->open_timeout_ms, err);
-        if (status != SEQB_OK)
-            return status;
-    }
-    status = verify_all(ha, err);
+    if (startup.found == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < ha->options->pool_count && status == SEQB_OK; i++)
+        status = pool_settle(&startup, &ha->pools[i], err);
+    if (status == SEQB_OK)
+        status = verify_all(&startup, err);
+    free(startup.found);
     if (status == SEQB_OK)
         tenants_start(ha, clock_now_ms() + ha->options->open_timeout_ms);
     return status;

@@ -53,7 +53,7 @@ struct purge;
 /* One for each partition of every sequence: small things stand together. */
 struct slot {
     struct worker_job job;
-    struct ha_counter *counter;
+    struct ha_counter *counter;    /* NULL: of no sequence, see ticket_slot */
     struct window_source *windows; /* NULL: none was taken from it yet */
 
     /* The question, set by who posts it; then the answer, set by the worker
@@ -79,7 +79,6 @@ struct slot {
     bool is_windowed;
     bool is_local;
     bool is_lease;   /* the counter is that of a window source */
-    bool is_ticket;  /* a lease of no sequence: it has no claim to compare */
     bool is_busy;    /* guarded by the pool's lock */
     bool was_raised; /* the worker's own: to get this answer */
 };
@@ -90,6 +89,13 @@ static inline enum seqb_guarantee slot_class(const struct slot *slot)
         return SEQB_LOCAL;
     return slot->is_windowed ? SEQB_WINDOWED : SEQB_DIRECT;
 }
+
+/* A lease of a counter that belongs to no sequence. */
+struct ticket_slot {
+    struct slot slot; /* first: it is posted to the worker */
+    struct ha_pool *pool;
+    const char *key;
+};
 
 /* With the pool's lock held: the slot is to be asked for `want` values, near
  * the level of its class. */
@@ -130,6 +136,18 @@ struct ha_pool {
     struct layout_claim claim;
 };
 
+static inline struct ha_pool *slot_pool(const struct slot *slot)
+{
+    return slot->counter == NULL ? ((const struct ticket_slot *)slot)->pool
+                                 : slot->counter->pool;
+}
+
+static inline const char *slot_key(const struct slot *slot)
+{
+    return slot->counter == NULL ? ((const struct ticket_slot *)slot)->key
+                                 : slot->counter->key;
+}
+
 /* Bits of a number that are no counter's: those of the partition, and those
  * that the sequence has no use for. */
 static inline int32_t counter_spent_bits(const struct ha_counter *counter)
@@ -153,28 +171,6 @@ static inline struct claim_terms counter_claim(const struct ha_counter *counter)
 /* How a local engine's values are made up. */
 struct bits_layout slot_local_bits(const struct slot *slot);
 
-/* Counters whose memory bits are claimed in one go. */
-struct admission {
-    struct admission *next; /* of those that workers may still look at */
-    atomic_bool is_refused; /* other bits were found: nobody need go on */
-    size_t count;
-    struct ha_counter *counters[];
-};
-
-/* What ha_open asks of a worker, one at a time; guarded by worker.lock but
- * for what the worker fills before it sets is_done. */
-struct worker_startup {
-    struct worker_job job;
-    bool is_done;
-    bool is_abandoned; /* ha_open waits no more: the store counts as absent */
-    struct layout_store store;
-    bool is_admitting;
-    struct admission *admission; /* in: whom to admit */
-    _Atomic size_t admitted;     /* so many of them were looked at */
-    const struct ha_pool *pool;  /* in: whose claim to read */
-    struct seqb_error error;
-};
-
 /* A pool that the worker serves, as which member of it. */
 struct worker_duty {
     struct ha_pool *pool;
@@ -191,13 +187,16 @@ struct worker {
     pthread_t thread;
     bool is_started;
 
-    pthread_mutex_t lock; /* guards first ... startup.is_done */
+    pthread_mutex_t lock; /* guards first ... is_woken */
     pthread_cond_t changed;
     struct worker_job *first;
     struct worker_job *last;
     bool is_stopping;
     bool is_woken; /* look again when the next probe is due */
-    struct worker_startup startup;
+
+    /* Of ha_open's and ha_admit's threads: it did not answer them in time, and
+     * is not asked by them again. */
+    bool is_silent;
 
     /* Startup is over: probes may begin. Relaxed: it carries nothing, and
      * worker_wake follows it. */
