@@ -417,19 +417,6 @@ enum seqb_status ha_counter_outlook(struct ha_counter *counter,
     return status;
 }
 
-struct bits_layout slot_local_bits(const struct slot *slot)
-{
-    const struct seqb_backend_options *options =
-        &slot->counter->pool->workers[slot->partition]
-             ->connection.options->options;
-
-    return (struct bits_layout){.epoch_ms = options->epoch_ms,
-                                .unit_ms = 1,
-                                .time = options->time_bits,
-                                .shard = options->worker_bits,
-                                .counter = options->counter_bits};
-}
-
 void ha_counter_decode(const struct ha_counter *counter, int64_t value,
                        struct seqb_decoded *out)
 {

@@ -168,9 +168,6 @@ static inline struct claim_terms counter_claim(const struct ha_counter *counter)
         .more = counter->terms == NULL ? "" : counter->terms->claim};
 }
 
-/* How a local engine's values are made up. */
-struct bits_layout slot_local_bits(const struct slot *slot);
-
 /* A pool that the worker serves, as which member of it. */
 struct worker_duty {
     struct ha_pool *pool;
@@ -224,4 +221,18 @@ static inline const char *worker_name(const struct worker *worker)
 static inline enum seqb_guarantee worker_guarantee(const struct worker *worker)
 {
     return connection_guarantee(&worker->connection);
+}
+
+/* How a local engine's values are made up. */
+static inline struct bits_layout slot_local_bits(const struct slot *slot)
+{
+    const struct seqb_backend_options *options =
+        &slot->counter->pool->workers[slot->partition]
+             ->connection.options->options;
+
+    return (struct bits_layout){.epoch_ms = options->epoch_ms,
+                                .unit_ms = 1,
+                                .time = options->time_bits,
+                                .shard = options->worker_bits,
+                                .counter = options->counter_bits};
 }

@@ -97,6 +97,9 @@ enum seqb_status tenant_swap(struct tenant *tenant,
 /* SEQB_AGAIN: somebody else has it, and this tenant none any more. */
 enum seqb_status tenant_renew(struct tenant *tenant, struct seqb_error *err);
 
+/* Says in its row that the id is nobody's any more, if it is still ours. */
+void tenant_row_return(struct tenant *tenant);
+
 /* Whether ids may be had. SEQB_AGAIN: not yet, with the reason; `*rest_ms` is
  * lowered to when. */
 enum seqb_status tenant_open_origin(struct tenant *tenant, int64_t *rest_ms,

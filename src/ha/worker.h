@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One backend's thread and connection: takes what is posted, probes when its
- * member is quarantined, tells its pools how calls went.
+ * One backend's thread, which owns its connection: takes what is posted, probes
+ * when its member is quarantined, tells its pools how calls went.
  */
 #pragma once
 
@@ -11,6 +11,8 @@
  * `duties` duties, not yet running. */
 enum seqb_status worker_init(struct worker *worker, size_t duties,
                              struct seqb_error *err);
+
+/* Starts its thread; of serve.c. */
 enum seqb_status worker_start(struct worker *worker, struct seqb_error *err);
 
 /* Tells the thread to end; then waits for it. What is still posted is
@@ -21,6 +23,9 @@ void worker_fini(struct worker *worker);
 
 /* Any thread. False, and nothing is posted, if the worker is stopping. */
 bool worker_post(struct worker *worker, struct worker_job *job);
+
+/* Takes all that was posted, in its order; NULL: nothing. */
+struct worker_job *worker_take(struct worker *worker);
 
 /* Any thread: looks again when its next probe is due. */
 void worker_wake(struct worker *worker);
