@@ -9,7 +9,8 @@
 
 #include "ha/ask.h"
 #include "ha/startup.h"
-#include "ha/worker.h"
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
 #include "platform/error.h"
 #include "store/store.h"
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ha/state.h"
+#include "ha/worker.h"
 
 struct ask {
     struct worker_job job;     /* first */

@@ -429,7 +429,7 @@ void ha_counter_decode(const struct ha_counter *counter, int64_t value,
     slot = &counter->slots[out->partition];
     if (!slot->is_local)
         return;
-    bits = slot_local_bits(slot);
+    bits = worker_local_bits(counter->pool->workers[slot->partition]);
     bits_take_apart(&bits, out->counter, &parts);
     out->time_ms = parts.time_ms;
     out->worker = parts.shard;

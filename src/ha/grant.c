@@ -4,7 +4,8 @@
 
 #include "ha/tenant.h"
 #include "ha/window.h"
-#include "ha/worker.h"
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"

@@ -7,7 +7,7 @@
 
 #include "ha/startup.h"
 #include "ha/tenant.h"
-#include "ha/worker.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"

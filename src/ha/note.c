@@ -10,7 +10,7 @@
 
 #include "ha/ask.h"
 #include "ha/startup.h"
-#include "ha/worker.h"
+#include "ha/worker_connection.h"
 #include "platform/error.h"
 #include "platform/text.h"
 

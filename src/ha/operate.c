@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "ha/worker.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"

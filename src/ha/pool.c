@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The states of a pool's partitions. */
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an operator may do to a partition, in which state. */
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 
 #include "platform/error.h"
 #include "platform/text.h"

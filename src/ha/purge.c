@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ha/ha.h"
-#include "ha/worker.h"
+#include "ha/worker_connection.h"
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/text.h"

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 
@@ -138,7 +139,7 @@ static int64_t time_end_ms(const struct ha_counter *counter)
 
         if (!slot->is_local)
             continue;
-        bits = slot_local_bits(slot);
+        bits = worker_local_bits(counter->pool->workers[slot->partition]);
         end_ms = bits_end_ms(&bits);
         if (end_ms < soonest_ms)
             soonest_ms = end_ms;

@@ -11,7 +11,8 @@
 
 #include "ha/ask.h"
 #include "ha/tenant.h"
-#include "ha/worker.h"
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"

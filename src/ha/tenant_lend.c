@@ -3,7 +3,7 @@
  * or why there is none. */
 #include "ha/tenant.h"
 #include "ha/tenant_state.h"
-#include "ha/worker.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ha/tenant.h"
-#include "ha/tenant_state.h"
+#include "ha/tenant_row.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "ha/tenant.h"
-#include "ha/tenant_state.h"
-#include "ha/worker.h"
+#include "ha/tenant_row.h"
+#include "ha/worker_connection.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"

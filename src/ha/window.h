@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "ha/state.h"
+#include "ha/counter.h"
 
 /*
  * Takes a window above `floor` for the slot, on its worker's thread: the spare,

@@ -7,7 +7,7 @@
 #include "ha/lease.h"
 #include "ha/startup.h"
 #include "ha/tenant.h"
-#include "ha/worker.h"
+#include "ha/worker_connection.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "store/store.h"

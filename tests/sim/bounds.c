@@ -2,7 +2,7 @@
 /* The bounds that README.md derives. */
 #include "bounds.h"
 
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 #include "store/endpoint.h"
 #include "world.h"
 

@@ -7,7 +7,7 @@
 
 #include "bounds.h"
 #include "clocks.h"
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 #include "platform/text.h"
 #include "world.h"
 

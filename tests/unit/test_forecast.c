@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
+#include "ha/counter.h"
 #include "ha/forecast.h"
 #include "ha/sample.h"
-#include "ha/state.h"
 #include "platform/clock.h"
 #include "queue/sequence.h"
 #include "store/layout.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ha/state.h"
+#include "ha/counter.h"
 #include "platform/clock.h"
 #include "support/rig.h"
 
