@@ -208,6 +208,15 @@ struct seqb_backend_ops {
                                 struct seqb_error *err);
 
     /*
+     * The next three are for one counter or claim each. Like a request's,
+     * these statuses mean that it alone failed, nothing was changed, and the
+     * connection is fit for another call: SEQB_REFUSED (denied rights, a name
+     * that the store cannot have), SEQB_CORRUPT (a row that is damaged),
+     * SEQB_INVALID, SEQB_EXHAUSTED, SEQB_FENCED, SEQB_LAYOUT, SEQB_AGAIN,
+     * SEQB_NO_MEMORY. The pool then keeps the connection, goes on with other
+     * counters, and tries this one again later. After any other failure the
+     * backend must be closed.
+     *
      * Atomically: counter = max(counter, floor), as `struct seqb_raise` says;
      * `*out` is what it is then. Windowed: drops the cell if its window is at
      * or below `floor`, so that a later window is needed; `*out` is the

@@ -49,6 +49,13 @@ const struct mysql_error *mysql_error_find(unsigned code)
     return NULL;
 }
 
+bool mysql_error_is_of_rights(unsigned code)
+{
+    return code == ER_DBACCESS_DENIED_ERROR ||
+           code == ER_TABLEACCESS_DENIED_ERROR ||
+           code == ER_COLUMNACCESS_DENIED_ERROR;
+}
+
 bool mysql_error_is_clients(unsigned code)
 {
     return (code >= CR_MIN_ERROR && code < CR_MIN_ERROR + 1000) ||

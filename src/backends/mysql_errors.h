@@ -16,5 +16,8 @@ struct mysql_error {
  * SEQB_REFUSED. After an error that has one nothing was committed. */
 const struct mysql_error *mysql_error_find(unsigned code);
 
+/* Whether the user lacks a right, which may be granted at any time. */
+bool mysql_error_is_of_rights(unsigned code);
+
 /* Whether the client library reports it, and the connection is dead. */
 bool mysql_error_is_clients(unsigned code);

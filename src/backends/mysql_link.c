@@ -176,6 +176,7 @@ static enum seqb_status link_refuse(struct mysql_link *link,
     if (link->code == 0 || mysql_error_is_clients(link->code))
         return link_lose(link, false, err);
     error = mysql_error_find(link->code);
+    link->is_denied = link->is_denied || mysql_error_is_of_rights(link->code);
     if (error == NULL || error->next == NULL)
         return error_set(err, error != NULL ? error->status : SEQB_REFUSED,
                          "%s: error %u: %s", link->where, link->code,
@@ -185,6 +186,19 @@ static enum seqb_status link_refuse(struct mysql_link *link,
 }
 
 /* --- calls --- */
+
+/* A server reads the rights on a database when it is chosen: those that are
+ * granted later are for who chooses it again. */
+static enum seqb_status rights_read(struct mysql_link *link,
+                                    struct seqb_error *err)
+{
+    link->is_denied = false;
+    mysql_link_add(link, "USE `");
+    for (const char *at = link->database; *at != '\0'; at++)
+        mysql_link_add(link, "%s%c", *at == '`' ? "`" : "", *at);
+    mysql_link_add(link, "`");
+    return mysql_link_run(link, SEQB_UNREACHABLE, err);
+}
 
 enum seqb_status mysql_link_begin(struct mysql_link *link,
                                   struct seqb_error *err)
@@ -200,7 +214,7 @@ enum seqb_status mysql_link_begin(struct mysql_link *link,
     link->deadline_ms = clock_now_ms() + link->timeout_ms;
     link->length = 0;
     link->is_text_incomplete = false;
-    return SEQB_OK;
+    return link->is_denied ? rights_read(link, err) : SEQB_OK;
 }
 
 enum seqb_status mysql_link_send(struct mysql_link *link, enum seqb_status lost,
@@ -462,6 +476,7 @@ enum seqb_status mysql_link_open(struct mysql_link *link,
     (void)mysql_link_library();
     link->lost = SEQB_UNREACHABLE;
     link->pid = getpid();
+    link->database = options->database;
     link->timeout_ms = options->timeout_ms;
     link->budget_ms = options->connect_timeout_ms;
     link->deadline_ms = clock_now_ms() + options->connect_timeout_ms;

@@ -23,6 +23,7 @@
 
 struct mysql_link {
     MYSQL *handle;           /* NULL when closed; a later call fails */
+    const char *database;    /* the options' */
     char where[256];         /* "mysql-a (mysql 10.0.0.1:3306)", no secrets */
     int64_t deadline_ms;     /* of the call under way */
     int32_t budget_ms;       /* its length, for messages */
@@ -35,6 +36,7 @@ struct mysql_link {
     size_t length;           /* of text */
     size_t size;             /* of its memory */
     bool is_text_incomplete; /* out of memory while it was written */
+    bool is_denied;          /* a right was missing, and may be granted since */
     size_t taken;            /* answers to the last send taken so far */
 
     /* The answer that mysql_link_next took last. */
@@ -70,7 +72,8 @@ int mysql_link_fd(const struct mysql_link *link);
 
 /* A call begins that must end within the options' `timeout_ms`.
  * SEQB_UNREACHABLE if the connection was lost earlier, SEQB_FORKED in a
- * forked child. */
+ * forked child. After one in which a right was missing, has the server read
+ * them anew, which may fail like a statement. */
 enum seqb_status mysql_link_begin(struct mysql_link *link,
                                   struct seqb_error *err);
 

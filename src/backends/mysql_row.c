@@ -212,26 +212,58 @@ static void request_serve(struct mysql_row *mysql, struct seqb_request *request,
     mysql_rows_put(&mysql->link, mysql->base.origin, row);
 }
 
-/* Those that are left, with their rows locked. */
-static enum seqb_status turns_settle(struct mysql_row *mysql, size_t n,
-                                     struct seqb_error *err)
+/* So many turns in one transaction, with their rows locked. */
+static enum seqb_status turns_lock(struct mysql_row *mysql,
+                                   const struct turn *turns, size_t n,
+                                   struct seqb_error *err)
 {
     struct mysql_counter base;
     size_t granted = 0;
     enum seqb_status status;
 
     for (size_t i = 0; i < n; i++)
-        mysql->rows[i].name = mysql->turns[i].counter;
+        mysql->rows[i].name = turns[i].counter;
     status = mysql_rows_lock(&mysql->link, mysql->base.origin, &base,
                              mysql->rows, n, err);
     if (status != SEQB_OK)
         return status;
     for (size_t i = 0; i < n; i++) {
-        request_serve(mysql, mysql->turns[i].request, &mysql->rows[i], &base);
-        granted += mysql->turns[i].request->status == SEQB_OK;
+        request_serve(mysql, turns[i].request, &mysql->rows[i], &base);
+        granted += turns[i].request->status == SEQB_OK;
     }
     return granted > 0 ? mysql_rows_commit(&mysql->link, granted, err)
                        : mysql_rows_abandon(&mysql->link, err);
+}
+
+/* Whether the server refused a statement, undid what came before it, and goes
+ * on: counters that are known need fewer rights than new ones. */
+static bool turns_are_refused(struct mysql_row *mysql, enum seqb_status status)
+{
+    return mysql->link.handle != NULL &&
+           (status == SEQB_REFUSED || status == SEQB_CORRUPT) &&
+           mysql_rows_abandon(&mysql->link, NULL) == SEQB_OK;
+}
+
+/* Those that are left; where some of them are refused, each by itself. */
+static enum seqb_status turns_settle(struct mysql_row *mysql, size_t n,
+                                     struct seqb_error *err)
+{
+    enum seqb_status status = turns_lock(mysql, mysql->turns, n, err);
+
+    if (!turns_are_refused(mysql, status))
+        return status;
+    for (size_t i = 0; i < n; i++) {
+        struct seqb_request *request = mysql->turns[i].request;
+
+        status = turns_lock(mysql, &mysql->turns[i], 1, err);
+        if (turns_are_refused(mysql, status))
+            request->status =
+                error_set(&request->error, status, "counter %s: %s",
+                          request->counter, err->text);
+        else if (status != SEQB_OK)
+            return status;
+    }
+    return SEQB_OK;
 }
 
 static enum seqb_status turns_grant(struct mysql_row *mysql, size_t n,
@@ -287,7 +319,8 @@ static enum seqb_status mysql_row_raise(struct seqb_backend *backend,
         return status;
     status = mysql_row_raise_locked(&mysql->link, mysql->base.origin, raise,
                                     out, err);
-    if (status != SEQB_OK && status != SEQB_EXHAUSTED && status != SEQB_CORRUPT)
+    if (status != SEQB_OK && mysql->link.handle != NULL &&
+        mysql_rows_abandon(&mysql->link, NULL) != SEQB_OK)
         mysql_link_close(&mysql->link);
     return status;
 }

@@ -75,7 +75,6 @@ enum seqb_status mysql_row_raise_locked(struct mysql_link *link,
 {
     struct mysql_counter base;
     struct mysql_counter row = {.name = raise->counter};
-    struct seqb_error why;
     int64_t base_ms;
     size_t changes;
     enum seqb_status status =
@@ -84,10 +83,9 @@ enum seqb_status mysql_row_raise_locked(struct mysql_link *link,
     if (status != SEQB_OK)
         return status;
     base_ms = base.state == MYSQL_COUNTER_BOUND ? 0 : raise->base_ms;
-    if (raise_judge(link, raise, &base, &row, &why) != SEQB_OK) {
-        status = mysql_rows_abandon(link, err);
-        return status == SEQB_OK ? error_copy(err, &why) : status;
-    }
+    status = raise_judge(link, raise, &base, &row, err);
+    if (status != SEQB_OK)
+        return status;
     changes = mysql_rows_put_base(link, origin, &base, base_ms);
     mysql_rows_put(link, origin, &row);
     status = mysql_rows_commit(link, changes + 1, err);

@@ -8,8 +8,8 @@
 
 /*
  * In a transaction of its own within the call that is under way, on a store
- * that was `origin` when it was opened. A failure but SEQB_EXHAUSTED and
- * SEQB_CORRUPT leaves the transaction for the connection's end to roll back.
+ * that was `origin` when it was opened. A failure leaves the transaction for
+ * the caller to roll back.
  */
 enum seqb_status mysql_row_raise_locked(struct mysql_link *link,
                                         const char *origin,

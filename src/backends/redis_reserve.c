@@ -35,6 +35,13 @@ static enum seqb_status grant_take(const redisReply *reply,
     return status;
 }
 
+/* The user may run the script, but not on this key. */
+static bool key_is_denied(const redisReply *reply)
+{
+    return reply_is_error(reply, "NOPERM") &&
+           strstr(reply->str, " key") != NULL;
+}
+
 /* Answers one request; false if the connection is not fit for another call,
  * which `request->error` then explains. */
 static bool request_answer(struct redis *redis, const redisReply *reply,
@@ -45,7 +52,7 @@ static bool request_answer(struct redis *redis, const redisReply *reply,
     (void)script_key(redis, "", request->counter, key);
     if (reply->type == REDIS_REPLY_ERROR) {
         request->status = script_refuse(redis, key, reply, &request->error);
-        return reply_is_error(reply, "FOREIGN");
+        return reply_is_error(reply, "FOREIGN") || key_is_denied(reply);
     }
     request->status = grant_take(reply, request);
     if (request->status == SEQB_OK)

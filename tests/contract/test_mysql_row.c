@@ -128,6 +128,56 @@ static void damaged_counter_fails_alone(void **state)
     assert_status(requests[1].status, SEQB_OK);
 }
 
+/* --- rights --- */
+
+static void must_miss_insert(struct fixture *f)
+{
+    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0};
+    struct seqb_request requests[3] = {
+        {.counter = "main/0/new", .want = 3, .limit = LIMIT},
+        {.counter = ORDER, .want = 3, .limit = LIMIT},
+        {.counter = "main/0/used-up", .want = 3, .limit = 1},
+    };
+    int64_t value;
+
+    assert_status(f->ops->reserve(f->backend, requests, 3, &f->err), SEQB_OK);
+    assert_status(requests[0].status, SEQB_REFUSED);
+    assert_non_null(strstr(requests[0].error.text, "counter main/0/new: "));
+    assert_non_null(strstr(requests[0].error.text, "INSERT command denied"));
+    assert_status(requests[1].status, SEQB_OK);
+    /* Why it was not served at once cannot be found out. */
+    assert_status(requests[2].status, SEQB_REFUSED);
+    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err),
+                  SEQB_REFUSED);
+    must_take(f, 1, requests[1].block.first + 2);
+}
+
+/* A right on the whole database is seen once it has been missed. */
+static void missing_insert_is_missed_by_new_counters_alone(void **state)
+{
+    static const char *const tables[] = {"seqb_counters", "*"};
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    assert_status(take(f, ORDER, 1, &request), SEQB_OK);
+    assert_status(take(f, "main/0/used-up", 1, &request), SEQB_OK);
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        char counter[32];
+
+        TELL(f, "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
+                "GRANT SELECT, UPDATE ON seqb_counters TO seq;"
+                "GRANT SELECT, INSERT ON seqb_claims TO seq");
+        must_open(f);
+        assert_status(take(f, ORDER, 1, &request), SEQB_OK);
+        must_miss_insert(f);
+        mariadb_tell(f->server, "GRANT INSERT ON %s.%s TO seq", f->database,
+                     tables[i]);
+        (void)text_format(counter, sizeof counter, "main/0/made-%zu", i);
+        (void)take(f, counter, 1, &request);
+        assert_status(take(f, counter, 1, &request), SEQB_OK);
+    }
+}
+
 /* --- what a server may do to a call --- */
 
 static void read_only_stops_even_who_may_write_then(void **state)
@@ -269,6 +319,7 @@ int main(void)
         FIXTURE_TEST(largest_batch_is_served_whole_and_in_any_order),
         FIXTURE_TEST(rest_below_the_limit_is_one_smaller_grant),
         FIXTURE_TEST(damaged_counter_fails_alone),
+        FIXTURE_TEST(missing_insert_is_missed_by_new_counters_alone),
         FIXTURE_TEST(read_only_stops_even_who_may_write_then),
         FIXTURE_TEST(killed_connection_is_not_used_again),
         FIXTURE_TEST(statement_that_is_killed_is_uncertain),

@@ -186,6 +186,28 @@ static void missing_rights_are_told_by_each_call(void **state)
     must_not_open(f, SEQB_REFUSED, "sql/postgres.sql");
 }
 
+static void missing_insert_is_missed_by_new_counters_alone(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request requests[2] = {
+        {.counter = "main/0/new", .want = 3, .limit = LIMIT},
+        {.counter = ORDER, .want = 3, .limit = LIMIT},
+    };
+
+    must_take(f, 1, 0);
+    TELL(f, "ALTER TABLE seqb_counters OWNER TO postgres; "
+            "GRANT SELECT, UPDATE ON seqb_counters TO seq");
+    assert_status(backend_postgres.reserve(f->backend, requests, 2, &f->err),
+                  SEQB_OK);
+    assert_status(requests[0].status, SEQB_REFUSED);
+    assert_non_null(strstr(requests[0].error.text, "main/0/new"));
+    assert_non_null(strstr(requests[0].error.text, "permission denied"));
+    assert_status(requests[1].status, SEQB_OK);
+    must_take(f, 1, 4);
+    TELL(f, "GRANT INSERT ON seqb_counters TO seq");
+    assert_status(take(f, "main/0/new", 1, &requests[0]), SEQB_OK);
+}
+
 static void no_connection_left_is_unreachable(void **state)
 {
     struct fixture *f = fixture_start(state);
@@ -332,6 +354,7 @@ int main(void)
         FIXTURE_TEST(tables_are_made_by_many_at_once),
         FIXTURE_TEST(rights_that_the_sql_names_are_enough),
         FIXTURE_TEST(missing_rights_are_told_by_each_call),
+        FIXTURE_TEST(missing_insert_is_missed_by_new_counters_alone),
         FIXTURE_TEST(no_connection_left_is_unreachable),
         FIXTURE_TEST(wrong_password_is_refused_and_not_shown),
         FIXTURE_TEST(conninfo_that_cannot_be_shows_no_password),

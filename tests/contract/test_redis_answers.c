@@ -224,6 +224,31 @@ static void errors_tell_what_becomes_of_the_connection(void **state)
     }
 }
 
+/* As redis 7.0 and 7.2 have it; the connection is fit for another call. */
+static void key_that_is_denied_is_refused_alone(void **state)
+{
+    static const char *const answers[] = {
+        "-NOPERM this user has no permissions to access one of the keys used "
+        "as arguments\r\n",
+        "-NOPERM No permissions to access a key\r\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        struct impostor impostor = {0};
+        struct seqb_request requests[2];
+        char text[256];
+
+        (void)text_format(text, sizeof text, "%s" SOUND, answers[i]);
+        session_start(&impostor, text, WAITS);
+        assert_int_equal(reserve_two(&impostor, SIZE, requests), SEQB_OK);
+        assert_int_equal(requests[0].status, SEQB_REFUSED);
+        assert_non_null(strstr(requests[0].error.text, "NOPERM"));
+        assert_int_equal(requests[1].status, SEQB_OK);
+        impostor_stop(&impostor);
+    }
+}
+
 static void closed_in_mid_reply_is_uncertain_from_there_on(void **state)
 {
     struct impostor impostor = {0};
@@ -364,6 +389,7 @@ int main(void)
         cmocka_unit_test(dripping_server_does_not_stretch_the_time_out),
         cmocka_unit_test(answers_out_of_range_are_refused_whole),
         cmocka_unit_test(errors_tell_what_becomes_of_the_connection),
+        cmocka_unit_test(key_that_is_denied_is_refused_alone),
         cmocka_unit_test(closed_in_mid_reply_is_uncertain_from_there_on),
         cmocka_unit_test(other_calls_check_their_answers_too),
         cmocka_unit_test(time_that_is_none_makes_no_sense),
