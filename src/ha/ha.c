@@ -28,23 +28,16 @@ static void add_duty(struct ha_pool *pool, struct worker *worker)
 static void pool_assemble(struct ha *ha, struct ha_pool *pool,
                           const struct ha_pool_options *options)
 {
-    const int32_t partitions = 1 << options->layout.bits;
-    bool is_partition = false;
+    const struct layout *layout = &options->layout;
 
     pool->options = options;
     pthread_mutex_init(&pool->lock, NULL);
     condition_init(&pool->answered);
     ha->pools_made++;
-    for (int32_t i = 0; i < partitions; i++) {
-        add_duty(pool, &ha->workers[options->layout.partitions[i]]);
-        is_partition |=
-            options->layout.partitions[i] == options->layout.authority;
-    }
-    if (options->layout.authority >= 0) {
-        pool->authority = &ha->workers[options->layout.authority];
-        if (!is_partition)
-            add_duty(pool, pool->authority);
-    }
+    for (int32_t i = 0; i < layout_member_count(layout); i++)
+        add_duty(pool, &ha->workers[layout_member(layout, i)]);
+    if (layout->authority >= 0)
+        pool->authority = &ha->workers[layout->authority];
     pool_init(&pool->pool, options, pool->members, (uint64_t)clock_now_us(),
               clock_now_ms());
 }

@@ -7,7 +7,6 @@
 #include "ha/startup.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ha/ask.h"
 #include "ha/tenant.h"
@@ -179,31 +178,15 @@ static void stores_read(const struct startup *startup,
                         const struct ha_pool *pool,
                         struct layout_stores *stores)
 {
-    stores->partitions = 1 << pool->options->layout.bits;
-    stores->count = pool->members;
-    stores->authority = -1;
-    for (int32_t i = 0; i < pool->members; i++) {
+    for (int32_t i = 0; i < stores->count; i++) {
         const struct worker *worker = pool->workers[i];
-        const struct found *found = found_of(startup, worker);
+        const struct store_options *backend = worker->connection.options;
         struct layout_store *store = &stores->stores[i];
 
-        if (worker == pool->authority)
-            stores->authority = i;
-        memset(store, 0, sizeof *store);
-        store->backend = worker_name(worker);
-        store->is_windowed = worker_guarantee(worker) == SEQB_WINDOWED;
-        store->is_local = worker_guarantee(worker) == SEQB_LOCAL;
-        if (!worker->is_silent) {
-            store->is_reached = found->store.is_reached;
-            (void)text_copy(store->id, sizeof store->id, found->store.id);
-            (void)text_copy(store->layout, sizeof store->layout,
-                            found->store.layout);
-            (void)text_copy(store->place, sizeof store->place,
-                            found->store.place);
-        }
+        *store = worker->is_silent ? layout_store_of(backend)
+                                   : found_of(startup, worker)->store;
         if (layout_is_named(store))
-            layout_store_name(worker->connection.options, store->id,
-                              sizeof store->id);
+            layout_store_name(backend, store->id, sizeof store->id);
     }
 }
 
@@ -310,18 +293,15 @@ static enum seqb_status check_strangers(const struct ha_pool *pool,
                                         const struct layout_store *claim,
                                         struct seqb_error *err)
 {
-    for (int32_t i = 0; i < stores->count; i++) {
-        const struct layout_store *store = &stores->stores[i];
+    const struct layout_store *store = layout_find_stranger(stores, NULL);
 
-        if (store->is_reached && !layout_is_named(store) &&
-            store->id[0] == '\0')
-            return error_set(
-                err, SEQB_LAYOUT,
-                "pool %s: backend %s is new and empty, but backend %s says "
-                "that the pool is in use; put the old store back",
-                pool->options->layout.name, store->backend, claim->backend);
-    }
-    return SEQB_OK;
+    if (store == NULL)
+        return SEQB_OK;
+    return error_set(err, SEQB_LAYOUT,
+                     "pool %s: backend %s is new and empty, but backend %s "
+                     "says that the pool is in use; put the old store back",
+                     pool->options->layout.name, store->backend,
+                     claim->backend);
 }
 
 /* `*claim` is the pool's, NULL if none stands. */
@@ -389,15 +369,13 @@ static enum seqb_status pool_settle(const struct startup *startup,
                                     struct ha_pool *pool,
                                     struct seqb_error *err)
 {
-    struct layout_stores stores = {
-        .stores = calloc((size_t)pool->members, sizeof *stores.stores)};
-    enum seqb_status status;
+    struct layout_stores stores;
+    enum seqb_status status = layout_stores_init(
+        &stores, &pool->options->layout, startup->ha->options->backends, err);
 
-    if (stores.stores == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "pool %s: out of memory",
-                         pool->options->layout.name);
-    status = settle_stores(startup, pool, &stores, err);
-    free(stores.stores);
+    if (status == SEQB_OK)
+        status = settle_stores(startup, pool, &stores, err);
+    layout_stores_fini(&stores);
     return status;
 }
 
@@ -460,6 +438,8 @@ enum seqb_status startup_run(struct ha *ha, struct seqb_error *err)
 
     if (startup.found == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < ha->options->backend_count; i++)
+        startup.found[i].store = layout_store_of(&ha->options->backends[i]);
     for (size_t i = 0; i < ha->options->pool_count && status == SEQB_OK; i++)
         status = pool_settle(&startup, &ha->pools[i], err);
     if (status == SEQB_OK)

@@ -15,45 +15,23 @@
 
 /* --- setting up --- */
 
-static enum seqb_status member_add(struct migrate_side *side,
-                                   const struct store_options *backend,
-                                   struct watchdog *watchdog,
-                                   struct seqb_error *err)
-{
-    const int32_t member = side->stores.count;
-
-    if (backend->ops->guarantee == SEQB_LOCAL)
-        return error_set(err, SEQB_INVALID,
-                         "pool %s: backend %s makes its numbers of the time: a "
-                         "pool with it cannot be migrated",
-                         side->name, backend->options.name);
-    side->stores.stores[member] = (struct layout_store){
-        .backend = backend->options.name,
-        .is_windowed = backend->ops->guarantee == SEQB_WINDOWED};
-    side->stores.count++;
-    connection_init(&side->connections[member], backend, watchdog, NULL);
-    return SEQB_OK;
-}
-
 static enum seqb_status members_add(struct migrate_side *side,
                                     const struct store_topology *topology,
                                     struct watchdog *watchdog,
                                     struct seqb_error *err)
 {
-    const struct layout *pool = side->layout;
-    enum seqb_status status = SEQB_OK;
+    for (int32_t i = 0; i < side->stores.count; i++) {
+        const struct store_options *backend =
+            &topology->backends[layout_member(side->layout, i)];
 
-    for (int32_t i = 0; i < 1 << pool->bits && status == SEQB_OK; i++) {
-        status = member_add(side, &topology->backends[pool->partitions[i]],
-                            watchdog, err);
-        if (pool->partitions[i] == pool->authority)
-            side->stores.authority = i;
+        if (backend->ops->guarantee == SEQB_LOCAL)
+            return error_set(err, SEQB_INVALID,
+                             "pool %s: backend %s makes its numbers of the "
+                             "time: a pool with it cannot be migrated",
+                             side->name, backend->options.name);
+        connection_init(&side->connections[i], backend, watchdog, NULL);
     }
-    if (status != SEQB_OK || pool->authority < 0 || side->stores.authority >= 0)
-        return status;
-    side->stores.authority = side->stores.count;
-    return member_add(side, &topology->backends[pool->authority], watchdog,
-                      err);
+    return SEQB_OK;
 }
 
 enum seqb_status side_new(const struct store_topology *topology, size_t pool,
@@ -61,7 +39,6 @@ enum seqb_status side_new(const struct store_topology *topology, size_t pool,
                           struct seqb_error *err)
 {
     const struct layout *layout = topology->layouts[pool];
-    const size_t most = ((size_t)1 << layout->bits) + 1;
     struct migrate_side *side = calloc(1, sizeof *side);
 
     *out = side;
@@ -72,11 +49,12 @@ enum seqb_status side_new(const struct store_topology *topology, size_t pool,
     side->layout = layout;
     layout_internal_name(layout->name, layout->generation, side->name,
                          sizeof side->name);
-    side->stores.partitions = 1 << layout->bits;
-    side->stores.authority = -1;
-    side->connections = calloc(most, sizeof *side->connections);
-    side->stores.stores = calloc(most, sizeof *side->stores.stores);
-    if (side->connections == NULL || side->stores.stores == NULL)
+    if (layout_stores_init(&side->stores, layout, topology->backends, err) !=
+        SEQB_OK)
+        return SEQB_NO_MEMORY;
+    side->connections =
+        calloc((size_t)side->stores.count, sizeof *side->connections);
+    if (side->connections == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
     return members_add(side, topology, watchdog, err);
 }
@@ -85,10 +63,11 @@ void side_free(struct migrate_side *side)
 {
     if (side == NULL)
         return;
-    for (int32_t i = 0; i < side->stores.count; i++)
+    for (int32_t i = 0; side->connections != NULL && i < side->stores.count;
+         i++)
         connection_close(&side->connections[i]);
     free(side->connections);
-    free(side->stores.stores);
+    layout_stores_fini(&side->stores);
     free(side);
 }
 

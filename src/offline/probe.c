@@ -138,52 +138,37 @@ static void *inspection_run(void *argument)
 
 /* --- setting up --- */
 
+/* A backend may serve several pools as their authority: it is shown in the one
+ * that it is a partition of, else in the first. */
 static void pool_add(struct inspector *inspector, struct probe_pool *pool,
-                     int32_t backend, int32_t partition)
+                     int32_t member)
 {
-    const struct store_options *options =
-        &inspector->topology->backends[backend];
+    const int32_t backend = layout_member(pool->options, member);
     struct seqb_probe *found = &inspector->found[backend];
-    const int32_t member = pool->stores.count++;
+    const bool is_partition = member < pool->stores.partitions;
 
     pool->backends[member] = backend;
-    pool->stores.stores[member] = (struct layout_store){
-        .backend = options->options.name,
-        .is_windowed = options->ops->guarantee == SEQB_WINDOWED,
-        .is_local = options->ops->guarantee == SEQB_LOCAL};
-    if (partition < 0 && found->pool[0] != '\0')
+    if (!is_partition && found->pool[0] != '\0')
         return;
-    found->partition = partition;
+    found->partition = is_partition ? member : -1;
     (void)text_copy(found->pool, sizeof found->pool, pool->options->name);
 }
 
 static enum seqb_status pool_assemble(struct inspector *inspector, size_t i,
                                       struct seqb_error *err)
 {
-    const struct layout *options = inspector->topology->layouts[i];
+    const struct layout *layout = inspector->topology->layouts[i];
     struct probe_pool *pool = &inspector->pools[i];
 
-    pool->options = options;
+    pool->options = layout;
     pool->found = inspector->found;
-    pool->stores.partitions = 1 << options->bits;
-    pool->stores.authority = -1;
-    pool->stores.stores = calloc((size_t)pool->stores.partitions + 1,
-                                 sizeof *pool->stores.stores);
-    if (pool->stores.stores == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "pool %s: out of memory",
-                         options->name);
-    for (int32_t j = 0; j < pool->stores.partitions; j++) {
-        pool_add(inspector, pool, options->partitions[j], j);
-        if (options->partitions[j] == options->authority)
-            pool->stores.authority = j;
-    }
-    if (options->authority < 0)
-        return SEQB_OK;
-    inspector->found[options->authority].is_authority = true;
-    if (pool->stores.authority < 0) {
-        pool->stores.authority = pool->stores.count;
-        pool_add(inspector, pool, options->authority, -1);
-    }
+    if (layout_stores_init(&pool->stores, layout, inspector->topology->backends,
+                           err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
+    for (int32_t j = 0; j < pool->stores.count; j++)
+        pool_add(inspector, pool, j);
+    if (layout->authority >= 0)
+        inspector->found[layout->authority].is_authority = true;
     return SEQB_OK;
 }
 
@@ -236,7 +221,7 @@ static void inspector_fini(struct inspector *inspector)
     watchdog_close(inspector->watchdog);
     for (size_t i = 0; inspector->pools != NULL && i < topology->pool_count;
          i++)
-        free(inspector->pools[i].stores.stores);
+        layout_stores_fini(&inspector->pools[i].stores);
     free(inspector->inspections);
     free(inspector->found);
     free(inspector->pools);

@@ -59,18 +59,16 @@ static void check_twins(const struct probe_pool *pool)
 static void check_strangers(const struct probe_pool *pool,
                             const struct layout_store *claim)
 {
-    for (int32_t i = 0; i < pool->stores.count; i++) {
-        const struct layout_store *store = &pool->stores.stores[i];
+    const struct layout_store *store = NULL;
+
+    while ((store = layout_find_stranger(&pool->stores, store)) != NULL) {
         struct seqb_error err;
 
-        if (!store->is_reached || layout_is_named(store) ||
-            store->id[0] != '\0')
-            continue;
         (void)error_set(&err, SEQB_LAYOUT,
                         "backend %s is new and empty, but backend %s says "
                         "that pool %s is in use; put the old store back",
                         store->backend, claim->backend, pool->options->name);
-        blame(pool, i, &err);
+        blame(pool, (int32_t)(store - pool->stores.stores), &err);
     }
 }
 

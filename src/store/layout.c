@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "platform/error.h"
@@ -68,6 +69,72 @@ void layout_store_name(const struct store_options *backend, char *out,
                           (int)options->worker_bits, (int)options->counter_bits,
                           (long long)options->epoch_ms);
 }
+
+/* --- members and their stores --- */
+
+static bool has_own_authority(const struct layout *layout)
+{
+    return layout->authority >= 0 &&
+           layout_authority(layout) == 1 << layout->bits;
+}
+
+int32_t layout_member_count(const struct layout *layout)
+{
+    return (1 << layout->bits) + has_own_authority(layout);
+}
+
+int32_t layout_member(const struct layout *layout, int32_t i)
+{
+    return i < 1 << layout->bits ? layout->partitions[i] : layout->authority;
+}
+
+int32_t layout_authority(const struct layout *layout)
+{
+    int32_t i = 0;
+
+    if (layout->authority < 0)
+        return -1;
+    while (i < 1 << layout->bits && layout->partitions[i] != layout->authority)
+        i++;
+    return i;
+}
+
+struct layout_store layout_store_of(const struct store_options *backend)
+{
+    return (struct layout_store){
+        .backend = backend->options.name,
+        .is_windowed = backend->ops->guarantee == SEQB_WINDOWED,
+        .is_local = backend->ops->guarantee == SEQB_LOCAL};
+}
+
+enum seqb_status layout_stores_init(struct layout_stores *stores,
+                                    const struct layout *layout,
+                                    const struct store_options *backends,
+                                    struct seqb_error *err)
+{
+    const int32_t count = layout_member_count(layout);
+
+    *stores = (struct layout_stores){
+        .stores = calloc((size_t)count, sizeof *stores->stores),
+        .count = count,
+        .partitions = 1 << layout->bits,
+        .authority = layout_authority(layout)};
+    if (stores->stores == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "pool %s: out of memory",
+                         layout->name);
+    for (int32_t i = 0; i < count; i++)
+        stores->stores[i] =
+            layout_store_of(&backends[layout_member(layout, i)]);
+    return SEQB_OK;
+}
+
+void layout_stores_fini(struct layout_stores *stores)
+{
+    free(stores->stores);
+    stores->stores = NULL;
+}
+
+/* --- the claim --- */
 
 static bool has_windowed(const struct layout_stores *stores)
 {
@@ -154,6 +221,20 @@ bool layout_find_twins(const struct layout_stores *stores,
         }
     }
     return false;
+}
+
+const struct layout_store *
+layout_find_stranger(const struct layout_stores *stores,
+                     const struct layout_store *past)
+{
+    const struct layout_store *store = past == NULL ? stores->stores : past + 1;
+
+    for (; store < stores->stores + stores->count; store++) {
+        if (store->is_reached && !layout_is_named(store) &&
+            store->id[0] == '\0')
+            return store;
+    }
+    return NULL;
 }
 
 /* Copies the value of a field, or "" if the text has none of that name. */

@@ -46,6 +46,13 @@ void layout_decode(int64_t number, int32_t bits, int32_t memory_bits,
 void layout_internal_name(const char *pool, int32_t generation, char *out,
                           size_t size);
 
+/* The members of a pool are its partitions, then the authority if it is none
+ * of them: how many there are, which backend the i-th is, and which member is
+ * the authority; -1: none. */
+int32_t layout_member_count(const struct layout *layout);
+int32_t layout_member(const struct layout *layout, int32_t i);
+int32_t layout_authority(const struct layout *layout);
+
 /* One store of a pool as it was found: a partition's, or the authority's. */
 struct layout_store {
     const char *backend; /* its name in the topology */
@@ -66,6 +73,15 @@ struct layout_stores {
     int32_t partitions;
     int32_t authority; /* index of the authority's; -1: none */
 };
+
+/* A backend's store, and those of a pool, of which nothing is known yet.
+ * SEQB_NO_MEMORY. layout_stores_fini takes zeroed ones. */
+struct layout_store layout_store_of(const struct store_options *backend);
+enum seqb_status layout_stores_init(struct layout_stores *stores,
+                                    const struct layout *layout,
+                                    const struct store_options *backends,
+                                    struct seqb_error *err);
+void layout_stores_fini(struct layout_stores *stores);
 
 /* A store that keeps no id goes by a name that its backend's settings give: a
  * windowed one by the backend's, a local one by its bits and epoch as well. */
@@ -97,6 +113,12 @@ enum seqb_status layout_not_migrated(const struct layout *layout,
 bool layout_find_twins(const struct layout_stores *stores,
                        const struct layout_store **a,
                        const struct layout_store **b);
+
+/* The first store after `past` (NULL: of all) that was reached, and is new in a
+ * pool that is in use; NULL: none is. */
+const struct layout_store *
+layout_find_stranger(const struct layout_stores *stores,
+                     const struct layout_store *past);
 
 /*
  * Completes the ids of direct stores that were not reached with those of a
