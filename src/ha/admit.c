@@ -12,7 +12,6 @@
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
 #include "platform/error.h"
-#include "store/store.h"
 
 #define ADMIT_TIMEOUT_MS 2000 /* without a step forward */
 

@@ -5,7 +5,6 @@
 #include "ha/startup.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
-#include "store/store.h"
 
 #define CLOCKS_MOST 64 /* that are asked for the time */
 

@@ -11,6 +11,7 @@
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 /* A counter that alone failed (its partition is well) is asked again after
@@ -32,11 +33,6 @@ static int64_t slot_rest_until(const struct slot *slot)
 static bool slot_is_open(const struct slot *slot, int64_t now_ms)
 {
     return !slot->is_busy && slot->closed == SEQB_OK && slot->at_ms <= now_ms;
-}
-
-static int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* A direct store that grants what its counter gave before has forgotten. */
@@ -244,11 +240,6 @@ static int32_t count_usable(const struct pool *pool, uint64_t skip)
     for (int32_t i = 0; i < pool->partitions; i++)
         n += pool_is_usable(pool, i) && (skip >> i & 1) == 0;
     return n;
-}
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* With the pool's lock held: marks the slots to be asked and lists them. */

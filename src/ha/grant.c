@@ -8,8 +8,8 @@
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
-#include "store/store.h"
 
 /* Reserve, drop a cell that fell behind, put a window into it, reserve; once
  * more if another broker was faster and used up what it had installed. */
@@ -161,11 +161,6 @@ static bool grant_reserve(struct worker *worker, size_t n)
     worker_fail(worker, &err, clock_now_us() - start_us);
     answer_all(worker, n, &err);
     return false;
-}
-
-static int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* The highest value that any partition granted this counter: one whose store

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 const char *seqb_partition_state_name(enum seqb_partition_state state)
@@ -77,11 +78,6 @@ static struct pool_change member_enter(struct pool_member *member,
         member->since_ms = now_ms;
     member->state = state;
     return change;
-}
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* xorshift64 */

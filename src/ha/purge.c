@@ -12,7 +12,6 @@
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "store/store.h"
 
 #define PURGE_MOST    256              /* counters deleted in one call */
 #define AHEAD_MOST_MS INT64_C(1800000) /* of ours to the store's clock */

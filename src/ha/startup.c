@@ -15,7 +15,6 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "store/store.h"
 
 #define LOOK_TRIES 3
 

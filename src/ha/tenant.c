@@ -12,16 +12,12 @@
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 
 #define DEFAULT_LEASE_MS 10000
 #define GIVE_BACK_MS     1000 /* how long a stop waits for an authority */
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* --- on the authority's thread --- */
 

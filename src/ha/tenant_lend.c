@@ -6,18 +6,8 @@
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
-#include "store/store.h"
-
-static int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* --- what the partition shows --- */
 

@@ -10,7 +10,6 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "store/store.h"
 
 #define REST_MIN_MS 20
 #define REST_MAX_MS 1000

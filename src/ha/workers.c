@@ -10,7 +10,6 @@
 #include "ha/worker_connection.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "store/store.h"
 
 struct roster {
     struct ask ask; /* first: the answer is `found` */

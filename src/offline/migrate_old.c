@@ -7,6 +7,7 @@
 
 #include "offline/migrate_steps.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 /* A claim is never changed: a counter that went on after a note, when a
@@ -17,11 +18,6 @@
 /* A broker may install a window between a drop and what is put in its place,
  * but has only one in spare. */
 #define BURY_ROUNDS 8
-
-static int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Where an ended counter stands: above all that brokers may take, so that it
  * can be told from one that they used up. */
