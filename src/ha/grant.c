@@ -435,8 +435,9 @@ void grant_run(struct worker *worker, size_t n)
     n = grant_permit(worker, n);
     if (n == 0)
         return;
-    if (!worker_may_connect(worker, &err) ||
-        worker_connect(worker, &err) != SEQB_OK) {
+    if (!connection_is_verified(&worker->connection) &&
+        (!worker_may_connect(worker, &err) ||
+         worker_connect(worker, &err) != SEQB_OK)) {
         answer_all(worker, n, &err);
         return;
     }
@@ -446,7 +447,7 @@ void grant_run(struct worker *worker, size_t n)
     /* All were refused, by claims that were read: the backend is well. */
     if (n == 0 && connection_is_open(&worker->connection))
         worker_note(worker, NULL, clock_now_us() - start_us);
-    if (n > 0 && !tenant_is_ready(worker, &err)) {
+    if (n > 0 && worker->tenant != NULL && !tenant_is_ready(worker, &err)) {
         answer_all(worker, n, &err);
         return;
     }

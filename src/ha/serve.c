@@ -192,7 +192,8 @@ static void *worker_run(void *argument)
             worker_do(worker, jobs);
         else
             worker_probe(worker);
-        worker_reconnect(worker);
+        if (!connection_is_open(&worker->connection))
+            worker_reconnect(worker);
     }
     worker_abandon(worker);
     connection_close(&worker->connection);

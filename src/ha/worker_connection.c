@@ -108,7 +108,6 @@ void worker_reconnect(struct worker *worker)
 {
     struct seqb_error err;
 
-    if (!connection_is_open(&worker->connection) && worker_is_usable(worker) &&
-        worker_may_connect(worker, &err))
+    if (worker_is_usable(worker) && worker_may_connect(worker, &err))
         (void)worker_connect(worker, &err);
 }

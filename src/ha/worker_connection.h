@@ -16,7 +16,8 @@ enum seqb_status worker_open(struct worker *worker, bool create,
 /* Verifies the claims of every pool that the worker serves. */
 enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err);
 
-/* Connects again if a call has cost the connection and no quarantine. */
+/* One that is not open: connects if a call has cost the connection and no
+ * quarantine. */
 void worker_reconnect(struct worker *worker);
 
 /* A call failed: notes it and closes the connection, which may hold a reply
