@@ -228,22 +228,6 @@ static enum seqb_status raise_judge(const struct ha_counter *counter,
     return status;
 }
 
-static void tell_advanced(const struct ha_counter *counter, const char *reason)
-{
-    const struct seqb_event event = {
-        .kind = SEQB_EVENT_ADVANCED,
-        .from = SEQB_PARTITION_UP,
-        .to = SEQB_PARTITION_UP,
-        .pool = counter->pool->options->layout.name,
-        .partition = -1,
-        .backend = "",
-        .key = counter->key,
-        .reason = reason,
-    };
-
-    events_tell(counter->pool->workers[0]->events, &event);
-}
-
 enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
                                   struct seqb_error *err)
 {
@@ -261,6 +245,6 @@ enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
         (void)text_format(why.text, sizeof why.text,
                           "by an operator, beyond counter value %lld",
                           (long long)floor);
-    tell_advanced(counter, why.text);
+    counter_tell(counter, SEQB_EVENT_ADVANCED, why.text);
     return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
 }

@@ -103,19 +103,11 @@ static void tell_closed(const struct slot *slot)
 {
     const struct ha_counter *counter = slot->counter;
     const struct worker *worker = counter->pool->workers[slot->partition];
-    const struct seqb_event event = {
-        .kind = slot->why->status == SEQB_EXHAUSTED ? SEQB_EVENT_EXHAUSTED
-                                                    : SEQB_EVENT_LAYOUT,
-        .from = SEQB_PARTITION_UP,
-        .to = SEQB_PARTITION_UP,
-        .pool = counter->pool->options->layout.name,
-        .partition = slot->partition,
-        .backend = worker_name(worker),
-        .key = counter->key,
-        .reason = slot->why->text,
-    };
+    const enum seqb_event_kind kind = slot->why->status == SEQB_EXHAUSTED
+                                          ? SEQB_EVENT_EXHAUSTED
+                                          : SEQB_EVENT_LAYOUT;
 
-    events_tell(worker->events, &event);
+    slot_tell(worker, slot, kind, NULL, slot->why->text);
 }
 
 /* On the worker's thread: the slot was answered. */

@@ -73,3 +73,11 @@ static inline struct claim_terms counter_claim(const struct ha_counter *counter)
 /* With the pool's lock held: the slot is to be asked for `want` values, near
  * the level of its class. */
 void slot_ask(struct slot *slot, int64_t want, int64_t now_ms);
+
+/* Of events.c: tells what happened to a counter in a worker's store, where
+ * `name` is its name (NULL: it matters not), or in the whole pool. With no lock
+ * held. */
+void slot_tell(const struct worker *worker, const struct slot *slot,
+               enum seqb_event_kind kind, const char *name, const char *reason);
+void counter_tell(const struct ha_counter *counter, enum seqb_event_kind kind,
+                  const char *reason);

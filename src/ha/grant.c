@@ -199,23 +199,12 @@ static void tell_raised(const struct worker *worker, const struct slot *slot,
                         const struct seqb_request *reply, int64_t value)
 {
     char reason[sizeof reply->error.text + 64];
-    const struct seqb_event event = {
-        .kind = SEQB_EVENT_RAISED,
-        .from = SEQB_PARTITION_UP,
-        .to = SEQB_PARTITION_UP,
-        .pool = slot_pool(slot)->options->layout.name,
-        .partition = slot->partition,
-        .backend = worker_name(worker),
-        .key = slot_key(slot),
-        .counter = reply->counter,
-        .reason = reason,
-    };
 
     (void)text_format(reason, sizeof reason, "raised to %lld: %s",
                       (long long)value,
                       reply->status == SEQB_FENCED ? reply->error.text
                                                    : "it had fallen behind");
-    events_tell(worker->events, &event);
+    slot_tell(worker, slot, SEQB_EVENT_RAISED, reply->counter, reason);
 }
 
 /* Whether others may be about to purge the slot's stamp, or have done so: to
