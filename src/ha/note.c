@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A value kept in a store under a name, the highest ever: a claim that is
- * swapped for a higher one, on the store's worker's thread. No counter, which
- * would begin after the base, or bind that of a store that changed.
- */
-#include <inttypes.h>
+/* A value kept in a store under a name, the highest ever, by its worker. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ha/ask.h"
 #include "ha/startup.h"
 #include "ha/worker_connection.h"
 #include "platform/error.h"
 #include "platform/text.h"
-
-#define NUMBER_SIZE 24
-#define SWAPS       8
 
 struct note {
     struct ask ask; /* first: the answer is `standing` */
@@ -30,46 +21,6 @@ static void note_free(struct ask *ask)
     free(ask);
 }
 
-/* What stands there, "" is 0. */
-static enum seqb_status note_parse(const struct note *note, const char *text,
-                                   int64_t *out, struct seqb_error *err)
-{
-    *out = 0;
-    if (text[0] == '\0' ||
-        (text_to_int64(text, strlen(text), out) && *out >= 0))
-        return SEQB_OK;
-    return error_set(err, SEQB_CORRUPT,
-                     "'%s' stands where a number ought to: remove the claim %s",
-                     text, note->name);
-}
-
-/* Another broker may be faster, with a value as good as ours or lower. */
-static enum seqb_status note_raise(struct worker *worker,
-                                   const struct note *note, int64_t *standing,
-                                   struct seqb_error *err)
-{
-    char was[NUMBER_SIZE];
-    char text[NUMBER_SIZE];
-    const struct seqb_swap swap = {note->name, was, text};
-    enum seqb_status status = connection_claim(&worker->connection, note->name,
-                                               NULL, was, sizeof was, err);
-
-    (void)text_format(text, sizeof text, "%" PRId64, note->value);
-    for (int i = 0; status == SEQB_OK && i < SWAPS; i++) {
-        char is[NUMBER_SIZE];
-
-        status = note_parse(note, was, standing, err);
-        if (status != SEQB_OK || *standing >= note->value)
-            return status;
-        status =
-            connection_swap(&worker->connection, &swap, is, sizeof is, err);
-        (void)text_copy(was, sizeof was, is);
-    }
-    return status == SEQB_OK
-               ? error_set(err, SEQB_AGAIN, "other brokers were faster")
-               : status;
-}
-
 static enum seqb_status note_run(struct worker *worker, struct ask *ask,
                                  struct seqb_error *err)
 {
@@ -80,7 +31,8 @@ static enum seqb_status note_run(struct worker *worker, struct ask *ask,
         worker_connect(worker, err) != SEQB_OK)
         status = err->status;
     else
-        status = note_raise(worker, note, &note->standing, err);
+        status = claim_raise(&worker->connection, note->name, note->value,
+                             &note->standing, err);
     if (status == SEQB_UNREACHABLE || status == SEQB_UNCERTAIN)
         worker_fail(worker, err, 0);
     return status;

@@ -2,6 +2,7 @@
 /* What stands in a store, and what ought to. */
 #include "store/claim.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -11,6 +12,9 @@
 
 #define STORE_CLAIM "store"
 #define PLACE_CLAIM "place"
+
+#define NUMBER_SIZE 24
+#define SWAPS       8
 
 /* Whether the store keeps what it was told: it may forget, or be none. */
 static bool store_remembers(const struct connection *connection)
@@ -306,4 +310,45 @@ enum seqb_status claim_sequence(struct connection *connection,
     if (terms->layout->generation > 1 && store_remembers(connection))
         status = check_history(connection, terms, err);
     return status == SEQB_OK ? claim_migrated(connection, terms, err) : status;
+}
+
+/* --- a number that only grows --- */
+
+/* What stands there, "" is 0. */
+static enum seqb_status number_parse(const char *name, const char *text,
+                                     int64_t *out, struct seqb_error *err)
+{
+    *out = 0;
+    if (text[0] == '\0' ||
+        (text_to_int64(text, strlen(text), out) && *out >= 0))
+        return SEQB_OK;
+    return error_set(err, SEQB_CORRUPT,
+                     "'%s' stands where a number ought to: remove the claim %s",
+                     text, name);
+}
+
+/* Another broker may be faster, with a value as good as ours or lower. */
+enum seqb_status claim_raise(struct connection *connection, const char *name,
+                             int64_t value, int64_t *standing,
+                             struct seqb_error *err)
+{
+    char was[NUMBER_SIZE];
+    char text[NUMBER_SIZE];
+    const struct seqb_swap swap = {name, was, text};
+    enum seqb_status status =
+        connection_claim(connection, name, NULL, was, sizeof was, err);
+
+    (void)text_format(text, sizeof text, "%" PRId64, value);
+    for (int i = 0; status == SEQB_OK && i < SWAPS; i++) {
+        char is[NUMBER_SIZE];
+
+        status = number_parse(name, was, standing, err);
+        if (status != SEQB_OK || *standing >= value)
+            return status;
+        status = connection_swap(connection, &swap, is, sizeof is, err);
+        (void)text_copy(was, sizeof was, is);
+    }
+    return status == SEQB_OK
+               ? error_set(err, SEQB_AGAIN, "other brokers were faster")
+               : status;
 }

@@ -70,3 +70,13 @@ enum seqb_status claim_sequence(struct connection *connection,
 enum seqb_status claim_migrated(struct connection *connection,
                                 const struct claim_terms *terms,
                                 struct seqb_error *err);
+
+/*
+ * In a direct store: the number that stands under the name becomes at least
+ * `value`, durably, and is told. A claim that is swapped for a higher one: no
+ * counter, which would begin after the base, or bind that of a store that
+ * changed. SEQB_AGAIN: other brokers were faster; SEQB_CORRUPT.
+ */
+enum seqb_status claim_raise(struct connection *connection, const char *name,
+                             int64_t value, int64_t *standing,
+                             struct seqb_error *err);
