@@ -43,17 +43,21 @@ struct seqb_partition_status {
     bool is_local;             /* ... or this: a snowflake */
     bool is_authority;         /* leases the pool's windows */
     enum seqb_partition_state state;
-    char reason[256]; /* why it is not up, the backend's own words; or "" */
-    int64_t since_ms; /* how long it has been in this state */
+    char reason[256];      /* why it is not up, or else what it refuses to which
+                              counter, in the backend's own words; or "" */
+    int64_t since_ms;      /* how long it has been in this state */
     int64_t next_probe_ms; /* ms from now; -1: none is due */
     int64_t latency_us;    /* moving average of a reservation; 0: none yet */
     int64_t granted;       /* counter values since the broker opened */
-    int64_t errors;        /* failed calls since then */
+    int64_t errors;        /* failed calls, and refused counters, since then */
     int64_t slow;          /* calls past the pool's time-out since then */
     int64_t ejections;     /* times it was taken out, since then */
     /* The wall clock of the store's machine less ours, ms, as seen last;
      * INT64_MIN: it has none of its own, or was not seen. */
     int64_t clock_ms;
+    /* Counters that it refuses now though it is well: see
+     * SEQB_EVENT_COUNTER_REFUSED. */
+    int64_t refused;
 };
 
 #define SEQB_WHY_SIZE 80
@@ -148,8 +152,10 @@ seqb_command(struct seqb_broker *broker, const char *pool, int32_t partition,
              enum seqb_order order, struct seqb_error *err);
 
 enum seqb_health {
-    SEQB_HEALTH_SERVING,     /* every partition of every pool may be asked */
-    SEQB_HEALTH_DEGRADED,    /* some may not; every pool can serve */
+    SEQB_HEALTH_SERVING,     /* every partition of every pool may be asked, and
+                                refuses no counter */
+    SEQB_HEALTH_DEGRADED,    /* some may not, or refuse some; every pool can
+                                serve */
     SEQB_HEALTH_NOT_SERVING, /* a pool has no partition that may be asked */
     SEQB_HEALTH_UNKNOWN
 };
@@ -184,7 +190,9 @@ enum seqb_event_kind {
     SEQB_EVENT_EXHAUSTED, /* a counter has no values left in a partition */
     SEQB_EVENT_LAYOUT,    /* a sequence was used with other memory bits */
     SEQB_EVENT_FORECAST,  /* a sequence will run out within a year */
-    SEQB_EVENT_ADVANCED   /* a sequence was advanced by an operator */
+    SEQB_EVENT_ADVANCED,  /* a sequence was advanced by an operator */
+    SEQB_EVENT_COUNTER_REFUSED, /* a partition that is well refuses a counter */
+    SEQB_EVENT_COUNTER_RECOVERED /* it grants that counter again */
 };
 
 /* Something that an operator may want to know. Strings live for the call. */
@@ -200,6 +208,19 @@ struct seqb_event {
         *counter;       /* its name in the store; NULL if it is not about one */
     const char *reason; /* the backend's own words where it has some; or "" */
 };
+
+/*
+ * A partition refuses a counter if it answers that this one alone cannot be
+ * served: denied rights, a damaged row, a table that is missing. The event
+ * comes once, and again only if the refusal gets another status. What may pass
+ * by itself (a lock that another session holds, a clock that is behind) is told
+ * when it has lasted for 3 s. The partition stays up for other counters. The
+ * refused one is tried again, less and less often, at least every 30 s, also
+ * if nobody asks for it, until it is granted: SEQB_EVENT_COUNTER_RECOVERED.
+ * SEQB_EVENT_EXHAUSTED and SEQB_EVENT_LAYOUT are refusals as well, which are
+ * never tried again. All of them count as errors of the partition, and are
+ * shown in its `refused` and `reason`, and by seqb_health.
+ */
 
 /* "state", "raised", ... Never NULL. */
 SEQB_API const char *seqb_event_name(enum seqb_event_kind kind);

@@ -64,10 +64,12 @@ struct seqb_stamp {
  *
  * Errors: SEQB_CONFIG (every mistake in the file, a line each),
  * SEQB_STATE_DIR, SEQB_LAYOUT (says what differs; nothing was changed),
- * SEQB_UNAVAILABLE (a first start without all direct backends, or no backend
- * at all answers), SEQB_CLOCK (sequences with a period, and the machine's clock
- * is far from the stores' or is not set), SEQB_CORRUPT, SEQB_NO_MEMORY. `*out`
- * is touched only on success; free it with seqb_close.
+ * SEQB_UNAVAILABLE (no backend knows the pool, and not all direct ones answer,
+ * as a first start needs; or no backend at all answers), SEQB_INVALID (no
+ * backend knows it, and the options of a direct one are wrong), SEQB_CLOCK
+ * (sequences with a period, and the machine's clock is far from the stores' or
+ * is not set), SEQB_CORRUPT, SEQB_NO_MEMORY. `*out` is touched only on success;
+ * free it with seqb_close.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
                                                     struct seqb_broker **out,
@@ -413,9 +415,9 @@ enum seqb_log_level {
 
 /*
  * Sets the process-wide logger; the library is silent without one. `line` is
- * one line without a newline, `key=value` words, no secrets. Called from any
- * thread, one call at a time. Set it before the first seqb_open; NULL removes
- * it.
+ * one line of logfmt without a newline: `key=value` words, values in quotes
+ * with JSON's escapes where they need them, no secrets. Called from any thread,
+ * one call at a time. Set it before the first seqb_open; NULL removes it.
  */
 SEQB_API void seqb_set_logger(void (*logger)(void *context,
                                              enum seqb_log_level level,

@@ -37,6 +37,16 @@ static enum seqb_status broker_start(struct seqb_broker *broker,
     return status;
 }
 
+static void report_open(const struct seqb_broker *broker)
+{
+    char state_dir[LOG_VALUE_SIZE];
+
+    log_line(SEQB_LOG_INFO, "event=open broker=%s state_dir=%s",
+             seqb_broker_name(broker),
+             log_value(state_dir, sizeof state_dir,
+                       config_topology(broker->config)->state_dir));
+}
+
 enum seqb_status seqb_open_with(const char *topology,
                                 const struct seqb_backend_ops *const *engines,
                                 struct seqb_broker **out,
@@ -54,9 +64,7 @@ enum seqb_status seqb_open_with(const char *topology,
         broker_free(broker);
         return status;
     }
-    log_line(SEQB_LOG_INFO, "event=open broker=%s state_dir=%s",
-             seqb_broker_name(broker),
-             config_topology(broker->config)->state_dir);
+    report_open(broker);
     *out = broker;
     return SEQB_OK;
 }

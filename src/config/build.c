@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "config/build_time.h"
-#include "config/check.h"
-#include "config/check_number.h"
+#include "config/draft.h"
 #include "config/place.h"
 #include "config/secret.h"
 #include "config/templates.h"
@@ -19,15 +18,16 @@
 static void build_pool(const struct build *build, const struct draft_pool *pool,
                        struct ha_pool_options *out)
 {
-    out->layout.name = pool->name.text;
-    out->layout.generation = (int32_t)pool->generation.number;
-    out->layout.bits = check_bits(pool->partitions.count);
+    struct layout *layout = &out->layout;
+
+    layout->name = pool->name.text;
+    layout->generation = (int32_t)pool->generation.number;
+    layout->bits = draft_partition_bits(pool->partitions.count);
     for (size_t i = 0; i < pool->partitions.count; i++)
-        out->layout.partitions[i] =
-            check_find_backend(build->draft, pool->partitions.names[i]);
-    out->layout.authority =
-        check_find_backend(build->draft, pool->authority.text);
-    out->layout.window_bits = (int32_t)pool->window_bits.number;
+        layout->partitions[i] =
+            draft_find_backend(build->draft, pool->partitions.names[i]);
+    layout->authority = draft_find_backend(build->draft, pool->authority.text);
+    layout->window_bits = (int32_t)pool->window_bits.number;
     out->timeout_ms = (int32_t)pool->timeout.number;
     out->slow_count = (int32_t)pool->slow_count.number;
     out->slow_window_ms = (int32_t)pool->slow_window.number;
@@ -188,7 +188,7 @@ static void build_sequence(const struct build *build,
     const struct secret_reader reader = secrets_of(build);
 
     out->key = sequence->key.text;
-    out->pool = check_find_pool(build->draft, sequence);
+    out->pool = draft_find_pool(build->draft, sequence);
     out->memory_bits = (int32_t)sequence->memory_bits.number;
     out->deadline_ms = (int32_t)sequence->deadline.number;
     out->runway_ms = (int32_t)sequence->runway.number;
@@ -197,7 +197,7 @@ static void build_sequence(const struct build *build,
     out->idle_after_ms = sequence->idle_after.number;
     out->warm = sequence->warm.number != 0;
     if (sequence->js_safe.number != 0 && sequence->ids.line == 0)
-        out->value_bits = check_value_bits(sequence);
+        out->value_bits = draft_value_bits(sequence);
     build_period(build->arena, sequence, out);
     templates_add(build->templates, &reader, sequence, out);
     widths_weigh(build->topology, sequence, build->mistakes, out);

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "config/check.h"
 #include "config/day.h"
+#include "config/draft.h"
 #include "config/place.h"
 #include "config/split.h"
 #include "period/period.h"
@@ -125,7 +125,7 @@ const struct queue_clock_options *build_clock(const struct build *build)
     clock->rules.max_ahead_ms = broker->max_ahead.number;
     clock->broker = broker->name.text;
     clock->path = place_join(build->arena, build->topology->state_dir, file);
-    clock->store = check_find_backend(build->draft, broker->clock_store.text);
+    clock->store = draft_find_backend(build->draft, broker->clock_store.text);
     return clock;
 }
 

@@ -8,6 +8,7 @@
 
 #include "config/check_number.h"
 #include "config/check_time.h"
+#include "config/draft.h"
 #include "config/engine.h"
 #include "config/nearest.h"
 #include "ha/ha.h"
@@ -27,62 +28,12 @@ struct checker {
                           for that */
 };
 
-int32_t check_bits(size_t count)
-{
-    for (int32_t bits = 0; bits <= HA_BITS_MAX; bits++) {
-        if (count == (size_t)1 << bits)
-            return bits;
-    }
-    return -1;
-}
-
-int32_t check_find_backend(const struct draft *draft, const char *name)
-{
-    for (size_t i = 0; name != NULL && i < draft->backend_count; i++) {
-        const char *other = draft->backends[i].name.text;
-
-        if (other != NULL && strcmp(other, name) == 0)
-            return (int32_t)i;
-    }
-    return -1;
-}
-
-bool check_pool_has(const struct draft *draft, const struct draft_pool *pool,
-                    enum seqb_guarantee guarantee)
-{
-    for (size_t j = 0; j < pool->partitions.count; j++) {
-        const int32_t i = check_find_backend(draft, pool->partitions.names[j]);
-        const struct seqb_backend_ops *ops =
-            i < 0 ? NULL : draft->backends[i].ops;
-
-        if (ops != NULL && ops->guarantee == guarantee)
-            return true;
-    }
-    return false;
-}
-
-int32_t check_find_pool(const struct draft *draft,
-                        const struct draft_sequence *sequence)
-{
-    const char *name = sequence->pool.text;
-
-    if (sequence->pool.line == 0)
-        return draft->pool_count == 1 ? 0 : -1;
-    for (size_t i = 0; name != NULL && i < draft->pool_count; i++) {
-        const char *other = draft->pools[i].name.text;
-
-        if (other != NULL && strcmp(other, name) == 0)
-            return (int32_t)i;
-    }
-    return -1;
-}
-
 static void check_backend(struct checker *checker, size_t i)
 {
     const struct draft_backend *backend = &checker->draft->backends[i];
     const char *name = backend->name.text;
 
-    if (name != NULL && check_find_backend(checker->draft, name) != (int32_t)i)
+    if (name != NULL && draft_find_backend(checker->draft, name) != (int32_t)i)
         mistakes_add(checker->mistakes, backend->name.line,
                      "there is another backend named '%s'", name);
     engine_check(checker->draft, backend, checker->mistakes);
@@ -92,7 +43,7 @@ static void check_backend(struct checker *checker, size_t i)
  * none. */
 static int32_t find_named(struct checker *checker, const char *name, int line)
 {
-    const int32_t found = check_find_backend(checker->draft, name);
+    const int32_t found = draft_find_backend(checker->draft, name);
     struct nearest nearest = {.word = name};
     char hint[NEAREST_HINT_SIZE];
 
@@ -138,7 +89,7 @@ static void check_partition_count(struct checker *checker,
     const size_t count = pool->partitions.count;
     size_t next = 1;
 
-    if (count == 0 || check_bits(count) >= 0)
+    if (count == 0 || draft_partition_bits(count) >= 0)
         return;
     while (next < count && next < HA_PARTITIONS_MAX)
         next *= 2;
@@ -166,11 +117,11 @@ static void check_authority(struct checker *checker,
     int32_t i;
 
     if (pool->authority.line == 0) {
-        if (check_pool_has(checker->draft, pool, SEQB_WINDOWED))
+        if (draft_pool_has(checker->draft, pool, SEQB_WINDOWED))
             mistakes_add(checker->mistakes, pool->line,
                          "the pool has no 'authority': its windowed "
                          "partitions need one, such as an sqlite backend");
-        else if (check_pool_has(checker->draft, pool, SEQB_LOCAL))
+        else if (draft_pool_has(checker->draft, pool, SEQB_LOCAL))
             mistakes_add(checker->mistakes, pool->line,
                          "the pool has no 'authority': its local partitions "
                          "lease their worker ids from one, such as an sqlite "
@@ -217,7 +168,7 @@ static void check_unused(struct checker *checker)
         const struct draft_backend *backend = &checker->draft->backends[i];
 
         if (checker->places[i].is_used || backend->name.text == NULL ||
-            check_find_backend(checker->draft, backend->name.text) !=
+            draft_find_backend(checker->draft, backend->name.text) !=
                 (int32_t)i)
             continue;
         mistakes_add(checker->mistakes, backend->line,
@@ -253,7 +204,7 @@ static void add_no_pool(struct checker *checker,
 static void check_sequence(struct checker *checker,
                            const struct draft_sequence *sequence)
 {
-    const int32_t pool = check_find_pool(checker->draft, sequence);
+    const int32_t pool = draft_find_pool(checker->draft, sequence);
     const int64_t run = (int64_t)1 << sequence->memory_bits.number;
     const int64_t most = sequence->max_unused.number;
     const struct draft_pool *in =

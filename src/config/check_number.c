@@ -4,18 +4,12 @@
  * wrong with a template is found when it is compiled, by templates.c. */
 #include "config/check_number.h"
 
-#include "config/check.h"
+#include "config/draft.h"
 #include "config/engine.h"
 #include "period/period.h"
 
-#define JS_BITS            53 /* of the doubles that JavaScript has */
-#define WINDOW_BITS_LEAST  8  /* for the window's number */
+#define WINDOW_BITS_LEAST  8 /* for the window's number */
 #define COUNTER_BITS_LEAST 20
-
-int check_value_bits(const struct draft_sequence *sequence)
-{
-    return sequence->js_safe.number != 0 ? JS_BITS : BITS_ALL;
-}
 
 static int bits_line(const struct draft_sequence *sequence)
 {
@@ -29,8 +23,8 @@ static void check_pool_bits(const struct draft *draft,
                             const struct draft_pool *pool,
                             struct mistakes *mistakes)
 {
-    const int all = check_value_bits(sequence);
-    const int bits = check_bits(pool->partitions.count);
+    const int all = draft_value_bits(sequence);
+    const int bits = draft_partition_bits(pool->partitions.count);
     const int memory_bits = (int)sequence->memory_bits.number;
     const int window_bits = (int)pool->window_bits.number;
     const int line = bits_line(sequence);
@@ -40,14 +34,14 @@ static void check_pool_bits(const struct draft *draft,
     if (bits < 0)
         return;
     if (windowed < WINDOW_BITS_LEAST &&
-        check_pool_has(draft, pool, SEQB_WINDOWED))
+        draft_pool_has(draft, pool, SEQB_WINDOWED))
         mistakes_add(mistakes, line,
                      "%d partition bits + %d memory bits + %d window bits "
                      "leave %d of %d bits for the window's number, at least "
                      "%d are needed: lower memory_bits or window_bits",
                      bits, memory_bits, window_bits, windowed, all,
                      WINDOW_BITS_LEAST);
-    if (direct < COUNTER_BITS_LEAST && check_pool_has(draft, pool, SEQB_DIRECT))
+    if (direct < COUNTER_BITS_LEAST && draft_pool_has(draft, pool, SEQB_DIRECT))
         mistakes_add(mistakes, line,
                      "%d partition bits + %d memory bits leave %d of %d bits "
                      "for the counter, at least %d are needed: lower "
@@ -61,12 +55,12 @@ static void check_snowflakes(const struct draft *draft,
                              const struct draft_pool *pool,
                              struct mistakes *mistakes)
 {
-    const int all = check_value_bits(sequence);
-    const int bits = check_bits(pool->partitions.count);
+    const int all = draft_value_bits(sequence);
+    const int bits = draft_partition_bits(pool->partitions.count);
     const int memory_bits = (int)sequence->memory_bits.number;
 
     for (size_t j = 0; bits >= 0 && j < pool->partitions.count; j++) {
-        const int32_t i = check_find_backend(draft, pool->partitions.names[j]);
+        const int32_t i = draft_find_backend(draft, pool->partitions.names[j]);
         const struct draft_backend *backend =
             i < 0 ? NULL : &draft->backends[i];
         int own;
@@ -94,13 +88,14 @@ static void check_safe_ids(const struct draft_sequence *sequence,
     const int shard = (int)ids->shard.number;
     const int counter = (int)ids->counter.number;
     const int sum = time + shard + counter;
+    const int all = draft_value_bits(sequence);
 
-    if (sum <= BITS_ALL && sum > check_value_bits(sequence))
+    if (sum <= BITS_ALL && sum > all)
         mistakes_add(mistakes, sequence->js_safe.line,
                      "'js_safe' keeps ids below 2^%d, but 'time' = %d, "
                      "'shard' = %d and 'counter' = %d are %d bits: lower "
                      "'shard' or 'counter' by %d in all",
-                     JS_BITS, time, shard, counter, sum, sum - JS_BITS);
+                     all, time, shard, counter, sum, sum - all);
 }
 
 void check_number(const struct draft *draft,

@@ -6,9 +6,6 @@
 #include "config/mistakes.h"
 #include "config/schema.h"
 
-/* Bits that the sequence's numbers may have in all. */
-int check_value_bits(const struct draft_sequence *sequence);
-
 /* `pool` is the sequence's, NULL if it was not found. */
 void check_number(const struct draft *draft,
                   const struct draft_sequence *sequence,

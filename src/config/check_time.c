@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "config/check.h"
+#include "config/draft.h"
 #include "config/split.h"
 
 #define KEY_MAX    48 /* a counter's name holds the stamp, too */
@@ -94,7 +94,7 @@ static void check_engines(const struct draft *draft,
                           struct mistakes *mistakes)
 {
     for (size_t j = 0; j < pool->partitions.count; j++) {
-        const int32_t i = check_find_backend(draft, pool->partitions.names[j]);
+        const int32_t i = draft_find_backend(draft, pool->partitions.names[j]);
         const struct seqb_backend_ops *ops =
             i < 0 ? NULL : draft->backends[i].ops;
         const char *why = ops == NULL ? NULL : why_not(ops);
@@ -114,11 +114,11 @@ static void check_lessor(const struct draft *draft,
                          const struct draft_pool *pool,
                          struct mistakes *mistakes)
 {
-    const int32_t i = check_find_backend(draft, pool->authority.text);
+    const int32_t i = draft_find_backend(draft, pool->authority.text);
     const struct seqb_backend_ops *ops = i < 0 ? NULL : draft->backends[i].ops;
 
     if (ops == NULL || strcmp(ops->engine, "mysql-autoinc") != 0 ||
-        !check_pool_has(draft, pool, SEQB_WINDOWED))
+        !draft_pool_has(draft, pool, SEQB_WINDOWED))
         return;
     mistakes_add(mistakes, period_line(sequence),
                  "the sequence has a period, but the authority '%s' of its "
@@ -134,14 +134,14 @@ static void check_room(const struct draft *draft,
 {
     const struct draft_number *counter = &sequence->ids.counter;
     const int line = counter->line > 0 ? counter->line : sequence->ids.line;
-    const int bits = check_bits(pool->partitions.count);
+    const int bits = draft_partition_bits(pool->partitions.count);
     const int memory_bits = (int)sequence->memory_bits.number;
     const int window_bits = (int)pool->window_bits.number;
     const int direct = (int)counter->number - bits - memory_bits;
 
     if (bits < 0)
         return;
-    if (check_pool_has(draft, pool, SEQB_WINDOWED) &&
+    if (draft_pool_has(draft, pool, SEQB_WINDOWED) &&
         direct - window_bits < LEAST_BITS)
         mistakes_add(mistakes, line,
                      "ids: %d partition bits + %d memory bits + %d window "

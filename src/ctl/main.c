@@ -5,7 +5,6 @@
 #include <getopt.h>
 #include <locale.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,18 +64,6 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0},
 };
-
-void ctl_complain(const char *format, ...)
-{
-    va_list arguments;
-
-    fflush(stdout); /* what was printed came first */
-    fputs("seqctl: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-}
 
 static void options_print(unsigned options)
 {

@@ -25,6 +25,7 @@ static const struct column partition_columns[] = {
     {"GRANTED", "granted", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {"ERRORS", "errors", SHOW_INTEGER, SCOLS_FL_RIGHT},
     {"EJECTED", "ejections", SHOW_INTEGER, SCOLS_FL_RIGHT},
+    {"REFUSES", "refused", SHOW_SOME, SCOLS_FL_RIGHT},
     {"CLOCK", "clock_ms", SHOW_OFFSET, SCOLS_FL_RIGHT},
     {.title = NULL},
 };
@@ -73,6 +74,7 @@ static const struct field partition_fields[] = {
     {"errors", MEMBER_INTEGER},
     {"slow", MEMBER_INTEGER},
     {"ejections", MEMBER_INTEGER},
+    {"refused", MEMBER_INTEGER},
     {"clock_ms", MEMBER_MAYBE_INTEGER},
     {.name = NULL},
 };

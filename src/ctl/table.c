@@ -119,11 +119,14 @@ static void partition_format(char *to, size_t size, const redisReply *map,
 static void why_format(char *to, size_t size, const redisReply *map)
 {
     const char *loss = reply_text(map, "loss");
+    const char *reason = reply_text(map, "reason");
+    const bool is_well = *reason == '\0' || reply_integer(map, "refused") > 0;
 
-    if (*reply_text(map, "reason") != '\0')
-        snprintf(to, size, "%s", reply_text(map, "reason"));
+    if (*loss == '\0' || !is_well)
+        snprintf(to, size, "%s", reason);
     else
-        snprintf(to, size, "%s%s", *loss != '\0' ? "may lose: " : "", loss);
+        snprintf(to, size, "%s%smay lose: %s", reason,
+                 *reason != '\0' ? "; " : "", loss);
 }
 
 static void refill_format(char *to, size_t size, const redisReply *map)
@@ -195,6 +198,7 @@ static void cell_format(char *to, size_t size, const struct column *column,
         snprintf(to, size, "%s", reply_text(map, column->field));
         return;
     case SHOW_INTEGER:
+    case SHOW_SOME:
         snprintf(to, size, "%" PRId64, reply_integer(map, column->field));
         return;
     case SHOW_MAYBE:
@@ -243,11 +247,14 @@ static bool table_add(struct libscols_table *table,
 static bool column_is_needed(const struct column *column,
                              const redisReply *rows)
 {
-    if (column->show != SHOW_MAYBE && column->show != SHOW_OFFSET &&
-        column->show != SHOW_ROOM)
+    const bool is_count = column->show == SHOW_SOME;
+
+    if (!is_count && column->show != SHOW_MAYBE &&
+        column->show != SHOW_OFFSET && column->show != SHOW_ROOM)
         return true;
     for (size_t i = 0; i < rows->elements; i++) {
-        if (reply_field(rows->element[i], column->field) != NULL)
+        if (reply_field(rows->element[i], column->field) != NULL &&
+            (!is_count || reply_integer(rows->element[i], column->field) != 0))
             return true;
     }
     return false;

@@ -14,6 +14,7 @@
 enum show {
     SHOW_TEXT,
     SHOW_INTEGER,
+    SHOW_SOME,      /* an integer; the column is left out where all are 0 */
     SHOW_MAYBE,     /* either; the column is left out where no row has it */
     SHOW_AGE,       /* ms, as 3m12s; -1: none */
     SHOW_SINCE,     /* the age of a moment, ms since 1970; 0: none */
@@ -23,7 +24,7 @@ enum show {
     SHOW_OFFSET,    /* ms, as +1.2s; left out as SHOW_MAYBE */
     SHOW_ROOM,      /* how many of its template's numbers; likewise left out */
     SHOW_REFILL,    /* how many numbers it asked for, and why so many */
-    SHOW_WHY,       /* the reason; else what its settings lose */
+    SHOW_WHY,       /* the reason; what its settings lose if it is well */
     SHOW_PARTITION, /* with the pool's name where there are several */
 };
 

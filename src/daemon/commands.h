@@ -19,10 +19,13 @@ enum command_outcome {
     COMMAND_YIELDS /* has used up its turn; to be executed again */
 };
 
+#define COMMAND_NAME_SIZE 32 /* bytes that hold the longest name */
+
 struct command {
     const char *name; /* upper case */
     int arity;        /* words, the name among them; negative: at least */
     bool takes_key;   /* as its second word */
+    const char *flag; /* as Redis names them: "write", ... */
     const char *group;
     enum command_outcome (*run)(struct session *session,
                                 const struct resp_request *request);
@@ -39,17 +42,9 @@ const struct command *command_find(struct resp_slice name);
 /* The i-th command, NULL past the last. */
 const struct command *command_at(size_t i);
 
-/* Whether a word is `text`, letter case aside. */
-bool word_is(struct resp_slice word, const char *text);
-
-/* Parses a whole decimal integer; false if it is anything else. */
-bool word_to_integer(struct resp_slice word, long long *out);
-
-/* Reads what may stand behind the first `count` words: STR, and then `*out` is
- * true. False, after answering the error, if anything else does. */
-bool command_is_text(struct session *session,
-                     const struct resp_request *request, size_t count,
-                     bool *out);
+/* COMMAND itself */
+enum command_outcome command_command(struct session *session,
+                                     const struct resp_request *request);
 
 /* numbers.c */
 enum command_outcome command_incr(struct session *session,
@@ -76,6 +71,8 @@ enum command_outcome command_status(struct session *session,
                                     const struct resp_request *request);
 enum command_outcome command_info(struct session *session,
                                   const struct resp_request *request);
+enum command_outcome command_dbsize(struct session *session,
+                                    const struct resp_request *request);
 struct seqb_broker;
 struct seqb_partition_status;
 /* Every partition, to be freed; NULL if memory is short. */
@@ -111,11 +108,20 @@ enum command_outcome command_auth(struct session *session,
                                   const struct resp_request *request);
 enum command_outcome command_select(struct session *session,
                                     const struct resp_request *request);
-enum command_outcome command_client(struct session *session,
-                                    const struct resp_request *request);
 enum command_outcome command_config(struct session *session,
                                     const struct resp_request *request);
 
-/* manual.c */
-enum command_outcome command_command(struct session *session,
-                                     const struct resp_request *request);
+/* client.c */
+enum command_outcome command_client(struct session *session,
+                                    const struct resp_request *request);
+/* False after answering the error. */
+bool client_rename(struct session *session, struct resp_slice name);
+
+/* manual.c: what COMMAND tells of one row */
+void reply_command_name(struct buffer *out, const struct command *command);
+void reply_command_info(struct buffer *out, const struct command *command,
+                        bool is_resp3);
+void reply_command_docs(struct buffer *out, const struct command *command,
+                        bool is_resp3);
+/* Writes a command's name in lower case, as Redis does. */
+void command_name(const struct command *command, char out[COMMAND_NAME_SIZE]);

@@ -9,6 +9,7 @@
 #include "daemon/lane.h"
 #include "daemon/reply.h"
 #include "daemon/session.h"
+#include "daemon/words.h"
 
 #define TIME_SIZE 40
 
@@ -73,11 +74,8 @@ enum command_outcome command_decode(struct session *session,
     lane = session_lane(session, request->argv[1]);
     if (lane == NULL)
         return COMMAND_DONE;
-    if (!word_to_integer(request->argv[2], &value)) {
-        reply_error(&session->out, "ERR",
-                    "value is not an integer or out of range");
+    if (!command_integer(session, request->argv[2], &value))
         return COMMAND_DONE;
-    }
     if (seqb_decode(lane->sequence, value, &decoded, &err) == SEQB_OK)
         reply_decoded(session, &decoded, is_text);
     else

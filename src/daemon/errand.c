@@ -2,14 +2,14 @@
 /* The thread of an errand, and how the loop hears of its end. */
 #include "daemon/errand.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/daemon.h"
 #include "daemon/reply.h"
-#include "daemon/server.h"
 #include "daemon/session.h"
+#include "daemon/signals.h"
 
 #define WORKERS_ROOM 1024 /* as many as a snowflake has by default */
 
@@ -55,7 +55,7 @@ static enum seqb_status errand_call(struct errand *errand)
     return SEQB_OK;
 }
 
-/* The release pairs with the acquire in errand_serve: who sees the mark sees
+/* The release pairs with the acquire in errand_poll: who sees the mark sees
  * what was answered. */
 static void *errand_run(void *argument)
 {
@@ -71,27 +71,12 @@ static void *errand_run(void *argument)
     return NULL;
 }
 
-/* Signals are the loop's. */
-static bool errand_launch(struct errand *errand)
-{
-    sigset_t all;
-    sigset_t old;
-    bool is_launched;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    is_launched =
-        pthread_create(&errand->thread, NULL, errand_run, errand) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return is_launched;
-}
-
 bool errand_start(struct session *session, const struct errand_order *order)
 {
-    struct server *server = session->server;
+    struct daemon *daemon = session->daemon;
     struct errand *errand;
 
-    if (server->errand != NULL) {
+    if (daemon->errand != NULL) {
         reply_error(&session->out, "ERR",
                     "another command is waiting for the stores, try again");
         return false;
@@ -99,42 +84,43 @@ bool errand_start(struct session *session, const struct errand_order *order)
     errand = calloc(1, sizeof *errand);
     if (errand != NULL) {
         errand->order = *order;
-        errand->broker = server->broker;
-        errand->wake_fd = server->wake_fd;
+        errand->broker = daemon->broker;
+        errand->wake_fd = daemon->wake_fd;
         errand->session = session;
         atomic_init(&errand->is_done, false);
     }
-    if (errand == NULL || !errand_launch(errand)) {
+    if (errand == NULL ||
+        !signals_thread(&errand->thread, errand_run, errand)) {
         reply_error(&session->out, "ERR", "out of memory");
         free(errand);
         return false;
     }
-    server->errand = errand;
+    daemon->errand = errand;
     session->errand = errand;
     return true;
 }
 
-void errand_serve(struct server *server)
+struct session *errand_poll(struct daemon *daemon)
 {
-    struct errand *errand = server->errand;
+    const struct errand *errand = daemon->errand;
 
     if (errand == NULL ||
         !atomic_load_explicit(&errand->is_done, memory_order_acquire))
-        return;
-    if (errand->session == NULL)
-        errand_end(server);
-    else
-        session_resume(errand->session);
+        return NULL;
+    if (errand->session != NULL)
+        return errand->session;
+    errand_end(daemon);
+    return NULL;
 }
 
-void errand_end(struct server *server)
+void errand_end(struct daemon *daemon)
 {
-    if (server->errand == NULL)
+    if (daemon->errand == NULL)
         return;
-    pthread_join(server->errand->thread, NULL);
-    if (server->errand->session != NULL)
-        server->errand->session->errand = NULL;
-    free(server->errand->workers);
-    free(server->errand);
-    server->errand = NULL;
+    pthread_join(daemon->errand->thread, NULL);
+    if (daemon->errand->session != NULL)
+        daemon->errand->session->errand = NULL;
+    free(daemon->errand->workers);
+    free(daemon->errand);
+    daemon->errand = NULL;
 }

@@ -12,7 +12,7 @@
 
 #include <seqbroker/admin.h>
 
-struct server;
+struct daemon;
 struct session;
 
 enum errand_kind {
@@ -44,8 +44,9 @@ struct errand {
  * False, after answering why, if it cannot be. */
 bool errand_start(struct session *session, const struct errand_order *order);
 
-/* For the loop's wake-up: resumes the session of an errand that is done. */
-void errand_serve(struct server *server);
+/* For the loop's wake-up: the session of an errand that is done, to be resumed;
+ * NULL if there is none. Ends an errand for which nobody waits any more. */
+struct session *errand_poll(struct daemon *daemon);
 
 /* Waits for the errand under way, if there is one, and frees it. */
-void errand_end(struct server *server);
+void errand_end(struct daemon *daemon);

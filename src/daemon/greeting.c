@@ -9,8 +9,8 @@
 
 #include "daemon/commands.h"
 #include "daemon/reply.h"
-#include "daemon/server.h"
 #include "daemon/session.h"
+#include "daemon/words.h"
 
 #define PATTERN_SIZE 64
 
@@ -72,25 +72,6 @@ enum command_outcome command_select(struct session *session,
     return COMMAND_DONE;
 }
 
-/* False after answering the error. */
-static bool session_rename(struct session *session, struct resp_slice name)
-{
-    bool is_legal = name.length <= SESSION_NAME_MAX;
-
-    for (size_t i = 0; is_legal && i < name.length; i++)
-        is_legal = name.data[i] > ' ' && name.data[i] <= '~';
-    if (!is_legal) {
-        reply_error(&session->out, "ERR",
-                    "a client's name has at most %d printable characters, no "
-                    "spaces",
-                    SESSION_NAME_MAX);
-        return false;
-    }
-    memcpy(session->name, name.data, name.length);
-    session->name[name.length] = '\0';
-    return true;
-}
-
 static void reply_hello(struct session *session)
 {
     struct buffer *out = &session->out;
@@ -121,7 +102,7 @@ static bool hello_options(struct session *session,
             reply_error(&session->out, "ERR", "syntax error in HELLO");
             return false;
         }
-        if (!session_rename(session, request->argv[i + 1]))
+        if (!client_rename(session, request->argv[i + 1]))
             return false;
     }
     return true;
@@ -145,51 +126,6 @@ enum command_outcome command_hello(struct session *session,
         return COMMAND_DONE;
     session->is_resp3 = version == 3;
     reply_hello(session);
-    return COMMAND_DONE;
-}
-
-static void reply_client_info(struct session *session)
-{
-    char text[SESSION_NAME_MAX + 128];
-
-    snprintf(text, sizeof text, "id=%lld fd=%d name=%s age=%lld db=0 resp=%d",
-             (long long)session->id, session->fd, session->name,
-             (long long)(server_now_ms() - session->opened_ms) / 1000,
-             session->is_resp3 ? 3 : 2);
-    reply_string(&session->out, text);
-}
-
-static void reply_client_name(struct session *session)
-{
-    if (session->name[0] == '\0')
-        reply_null(&session->out, session->is_resp3);
-    else
-        reply_string(&session->out, session->name);
-}
-
-enum command_outcome command_client(struct session *session,
-                                    const struct resp_request *request)
-{
-    struct resp_slice what = request->argv[1];
-    size_t words = request->argc - 2;
-
-    if (word_is(what, "ID") && words == 0)
-        reply_integer(&session->out, session->id);
-    else if (word_is(what, "INFO") && words == 0)
-        reply_client_info(session);
-    else if (word_is(what, "GETNAME") && words == 0)
-        reply_client_name(session);
-    else if (word_is(what, "SETNAME") && words == 1) {
-        if (session_rename(session, request->argv[2]))
-            reply_simple(&session->out, "OK");
-    } else if ((word_is(what, "SETINFO") && words == 2) ||
-               (word_is(what, "NO-EVICT") && words == 1) ||
-               (word_is(what, "NO-TOUCH") && words == 1))
-        reply_simple(&session->out, "OK"); /* nothing here depends on them */
-    else
-        reply_error(&session->out, "ERR",
-                    "unknown subcommand or wrong number of arguments: use "
-                    "CLIENT ID, INFO, GETNAME, SETNAME or SETINFO");
     return COMMAND_DONE;
 }
 

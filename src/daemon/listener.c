@@ -74,16 +74,9 @@ static void listener_name_tcp(struct listener *listener)
 {
     struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
-    char host[NI_MAXHOST] = "?";
-    bool is_ipv6 = false;
 
-    if (getsockname(listener->fd, (struct sockaddr *)&address, &length) == 0)
-        getnameinfo((struct sockaddr *)&address, length, host, sizeof host,
-                    NULL, 0, NI_NUMERICHOST);
-    is_ipv6 = address.ss_family == AF_INET6;
-    snprintf(listener->name, sizeof listener->name, "%s%.100s%s:%d",
-             is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "",
-             listener_port(listener));
+    (void)getsockname(listener->fd, (struct sockaddr *)&address, &length);
+    address_print(&address, length, listener->name);
 }
 
 /* A listening socket on that address, or -1 with errno. */

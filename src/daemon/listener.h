@@ -9,12 +9,14 @@
 
 #include <seqbroker/status.h>
 
+#include "daemon/address.h"
+
 struct listener {
     int fd; /* -1: closed */
     struct event *event;
-    char name[160];   /* "127.0.0.1:7379", or the socket's path */
-    const char *path; /* unix sockets: to be removed at the end */
-    dev_t device;     /* of the socket file, to remove no other's */
+    char name[ADDRESS_SIZE]; /* "127.0.0.1:7379", or the socket's path */
+    const char *path;        /* unix sockets: to be removed at the end */
+    dev_t device;            /* of the socket file, to remove no other's */
     ino_t inode;
 };
 

@@ -2,7 +2,6 @@
 /* seqbrokerd: options, logging and the process's own settings. The rest is
  * the server's. */
 #include <getopt.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <seqbroker/admin.h>
 
 #include "daemon/server.h"
+#include "daemon/signals.h"
 
 #define PATH_SIZE      4096
 #define DEFAULT_LISTEN "127.0.0.1:7379"
@@ -43,8 +43,12 @@ static const char help[] =
     "      --version           prints the version\n"
     "      --help              prints this text\n"
     "\n"
-    "SIGTERM, SIGINT and seqctl drain --broker stop it cleanly. Exit codes:\n"
-    "0 stopped, 1 error, 2 wrong usage.\n";
+    "SIGTERM, SIGINT and seqctl drain --broker stop it cleanly; a second\n"
+    "SIGTERM or SIGINT ends it at once. SIGHUP changes nothing but a line in\n"
+    "the log: the topology is read at the start only, a restart applies\n"
+    "changes. SIGUSR1, SIGUSR2, SIGALRM and SIGPIPE are ignored.\n"
+    "Exit codes: 0 stopped cleanly, 1 error or ended by a second signal,\n"
+    "2 wrong usage.\n";
 
 /* What the command line says; the strings are argv's or the literals above. */
 struct arguments {
@@ -69,6 +73,16 @@ static void log_to_stderr(void *context, enum seqb_log_level level,
     fprintf(stderr, "%s.%03ldZ %s %s\n", date, now.tv_nsec / 1000000,
             names[level], line);
 }
+
+static void refuse_reload(void)
+{
+    log_to_stderr(NULL, SEQB_LOG_WARN,
+                  "event=reload_refused signal=HUP reason=\"the topology is "
+                  "read at the start only: restart seqbrokerd to apply "
+                  "changes\"");
+}
+
+static const struct signals_answers answers = {.hangup = refuse_reload};
 
 static int usage_error(const char *what, const char *value)
 {
@@ -193,7 +207,7 @@ static int serve(const struct server_options *options)
     if (server_open(options, &server, &err) != SEQB_OK)
         return fail(&err);
     fprintf(stderr, "ready name=%s listen=%s socket=%s pid=%ld\n",
-            seqb_broker_name(server->broker),
+            seqb_broker_name(server->daemon.broker),
             options->listen == NULL ? "none" : server->tcp.name,
             options->socket_path == NULL ? "none" : options->socket_path,
             (long)getpid());
@@ -209,13 +223,16 @@ int main(int argc, char **argv)
     struct seqb_error err;
     char state_dir[PATH_SIZE];
     char socket_path[PATH_SIZE + sizeof SOCKET_NAME + 1];
-    int code = arguments_parse(argc, argv, &arguments);
+    int code = 0;
 
+    signals_shield();
+    code = arguments_parse(argc, argv, &arguments);
     if (code < 0)
         code = arguments_check(&arguments);
     if (code >= 0)
         return code;
-    signal(SIGPIPE, SIG_IGN);
+    if (!signals_answer(&answers))
+        return fail(&(struct seqb_error){.text = "cannot start a thread"});
     raise_open_files();
     seqb_set_logger(log_to_stderr, NULL);
     if (arguments.state_dir != NULL &&

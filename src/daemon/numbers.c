@@ -13,6 +13,7 @@
 #include "daemon/session.h"
 #include "daemon/wait.h"
 #include "daemon/wish.h"
+#include "daemon/words.h"
 
 #define REPEATS_MAX 1024 /* requests answered together with one before */
 
@@ -127,17 +128,13 @@ enum command_outcome command_incrby(struct session *session,
 
     if (lane == NULL)
         return COMMAND_DONE;
-    if (!word_to_integer(request->argv[2], &count)) {
-        reply_error(&session->out, "ERR",
-                    "value is not an integer or out of range");
+    if (!command_integer(session, request->argv[2], &count))
         return COMMAND_DONE;
-    }
     if (wait_is_due(session, lane)) {
         session_wait(session, lane);
         return COMMAND_WAITS;
     }
-    if (count < 0)
-        count = 0; /* as wrong, and the library's answer says the bound */
+    /* One below 0 is as wrong, and the library's answer says the bound. */
     if (seqb_try_next_run(lane->sequence, (size_t)count, &first, &err) !=
         SEQB_OK)
         return wait_or_fail(session, lane, &err);

@@ -8,10 +8,11 @@
 #include <seqbroker/admin.h>
 
 #include "daemon/commands.h"
+#include "daemon/daemon.h"
 #include "daemon/errand.h"
 #include "daemon/reply.h"
-#include "daemon/server.h"
 #include "daemon/session.h"
+#include "daemon/words.h"
 
 #define PLACE_SIZE (2 * SEQB_NAME_MAX + 2)
 
@@ -134,7 +135,7 @@ static bool word_copy(struct resp_slice word, char *out, size_t size)
 static void order_give(struct session *session, enum seqb_order order,
                        const char *name)
 {
-    struct seqb_broker *broker = session->server->broker;
+    struct seqb_broker *broker = session->daemon->broker;
     const struct seqb_partition_status *found;
     struct places places;
     struct seqb_error err;
@@ -190,15 +191,15 @@ enum command_outcome command_health(struct session *session,
     struct seqb_error err;
 
     (void)request;
-    if (session->server->is_stopping) {
+    if (session->daemon->is_stopping) {
         health = SEQB_HEALTH_NOT_SERVING;
         snprintf(reason, sizeof reason, "the broker is stopping");
-    } else if (seqb_health(session->server->broker, &health, reason,
+    } else if (seqb_health(session->daemon->broker, &health, reason,
                            sizeof reason, &err) != SEQB_OK) {
         reply_failure(&session->out, &err);
         return COMMAND_DONE;
     }
-    warning_read(session->server->broker, warning, sizeof warning);
+    warning_read(session->daemon->broker, warning, sizeof warning);
     reply_map(&session->out, 3, session->is_resp3);
     reply_field_string(&session->out, "health", seqb_health_name(health));
     reply_field_string(&session->out, "reason", reason);
@@ -211,7 +212,7 @@ enum command_outcome command_drain(struct session *session,
 {
     (void)request;
     reply_simple(&session->out, "OK");
-    server_drain(session->server, session->fd);
+    daemon_drain(session->daemon, session->fd);
     return COMMAND_DONE;
 }
 
@@ -224,11 +225,8 @@ static enum command_outcome advance_begin(struct session *session,
 
     if (lane == NULL)
         return COMMAND_DONE;
-    if (!word_to_integer(request->argv[2], &to)) {
-        reply_error(&session->out, "ERR",
-                    "value is not an integer or out of range");
+    if (!command_integer(session, request->argv[2], &to))
         return COMMAND_DONE;
-    }
     order.to = to;
     memcpy(order.key, lane->key, lane->key_length + 1);
     return errand_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
@@ -243,7 +241,7 @@ enum command_outcome command_advance(struct session *session,
     if (session->errand == NULL)
         return advance_begin(session, request);
     err = session->errand->err;
-    errand_end(session->server);
+    errand_end(session->daemon);
     if (err.status == SEQB_OK)
         reply_simple(&session->out, "OK");
     else

@@ -9,6 +9,7 @@
 #include "daemon/lane.h"
 #include "daemon/reply.h"
 #include "daemon/session.h"
+#include "daemon/words.h"
 
 /* Before a parameter's name: whatever it is, it is no other field's. */
 #define PARAM_PREFIX "param."

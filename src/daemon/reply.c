@@ -186,6 +186,22 @@ void reply_string(struct buffer *out, const char *text)
     reply_bulk(out, text, strlen(text));
 }
 
+void reply_verbatim(struct buffer *out, const char *text, size_t length,
+                    bool is_resp3)
+{
+    static const char kind[] = "txt:";
+    const size_t kind_length = sizeof kind - 1;
+
+    if (!is_resp3) {
+        reply_bulk(out, text, length);
+        return;
+    }
+    reply_head(out, '=', (int64_t)(kind_length + length));
+    buffer_append(out, kind, kind_length);
+    buffer_append(out, text, length);
+    buffer_append(out, "\r\n", 2);
+}
+
 void reply_null(struct buffer *out, bool is_resp3)
 {
     if (is_resp3)
@@ -197,6 +213,11 @@ void reply_null(struct buffer *out, bool is_resp3)
 void reply_array(struct buffer *out, size_t count)
 {
     reply_head(out, '*', (int64_t)count);
+}
+
+void reply_set(struct buffer *out, size_t count, bool is_resp3)
+{
+    reply_head(out, is_resp3 ? '~' : '*', (int64_t)count);
 }
 
 void reply_map(struct buffer *out, size_t count, bool is_resp3)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The replies of the Redis protocol, appended to a buffer. RESP3 differs from
- * RESP2 only in maps and nulls here. Running out of memory shows in the
+ * RESP2 only in maps, sets and nulls here. Running out of memory shows in the
  * buffer's `is_broken`.
  */
 #pragma once
@@ -36,10 +36,18 @@ void reply_numbers(struct buffer *out, const int64_t *values, size_t count,
 
 void reply_bulk(struct buffer *out, const char *data, size_t length);
 void reply_string(struct buffer *out, const char *text);
+
+/* A text for people: in RESP3 a verbatim string, in RESP2 a bulk string. */
+void reply_verbatim(struct buffer *out, const char *text, size_t length,
+                    bool is_resp3);
+
 void reply_null(struct buffer *out, bool is_resp3);
 
 /* The head of an array of `count` replies. */
 void reply_array(struct buffer *out, size_t count);
+
+/* The head of a set of `count` replies; in RESP2 an array. */
+void reply_set(struct buffer *out, size_t count, bool is_resp3);
 
 /* The head of a map of `count` pairs; in RESP2 an array of twice as many. */
 void reply_map(struct buffer *out, size_t count, bool is_resp3);

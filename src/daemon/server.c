@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loop: who comes in, who has more to do, who is woken, and how it ends;
- * see server.h. What a connection does stands in session.c. */
+ * see server.h. What a connection does stands in connection.c. */
 #include "daemon/server.h"
 
 #include <errno.h>
@@ -11,8 +11,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "daemon/errand.h"
 
 /* Connections accepted before those that exist have their turn. */
 #define ACCEPT_MAX 64
@@ -23,80 +24,11 @@
 /* How long a stop waits for answers and for peers that do not read. */
 #define STOP_GRACE_MS 5000
 
-int64_t server_now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-int server_tcp_port(const struct server *server)
-{
-    return listener_port(&server->tcp);
-}
-
-void server_add(struct server *server, struct session *session)
-{
-    TAILQ_INSERT_TAIL(&server->sessions, session, entry);
-    server->session_count++;
-}
-
-void server_remove(struct server *server, struct session *session)
-{
-    TAILQ_REMOVE(&server->sessions, session, entry);
-    if (session->is_deferred)
-        TAILQ_REMOVE(&server->deferred, session, deferred);
-    server->session_count--;
-    if (server->is_stopping && server->session_count == 0)
-        event_base_loopbreak(server->base);
-}
-
 static void timer_start(struct event *timer, int ms)
 {
     const struct timeval delay = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
 
     event_add(timer, &delay);
-}
-
-void server_defer(struct server *server, struct session *session)
-{
-    if (session->is_deferred)
-        return;
-    session->is_deferred = true;
-    TAILQ_INSERT_TAIL(&server->deferred, session, deferred);
-    timer_start(server->defer, 0);
-}
-
-/* One turn of one session, then the loop looks at all others again: whoever
- * asks for little waits for one turn at most, however many ask for much. */
-static void server_on_defer(evutil_socket_t fd, short events, void *context)
-{
-    struct server *server = context;
-    struct session *session = TAILQ_FIRST(&server->deferred);
-
-    (void)fd;
-    (void)events;
-    if (session == NULL)
-        return;
-    TAILQ_REMOVE(&server->deferred, session, deferred);
-    session->is_deferred = false;
-    if (!TAILQ_EMPTY(&server->deferred))
-        timer_start(server->defer, 0);
-    session_work(session);
-}
-
-static void server_on_wake(evutil_socket_t fd, short events, void *context)
-{
-    struct server *server = context;
-    uint64_t count = 0;
-
-    (void)events;
-    /* Before looking at the marks: a mark that is set later wakes again. */
-    if (read(fd, &count, sizeof count) < 0)
-        return;
-    lanes_serve(&server->lanes, session_resume);
-    errand_serve(server);
 }
 
 static void server_watch_listeners(struct server *server, bool wanted)
@@ -127,7 +59,7 @@ static void server_accept(struct server *server,
         int fd = listener_accept(listener);
 
         if (fd >= 0) {
-            session_open(server, fd);
+            connection_adopt(&server->connections, fd);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
@@ -176,31 +108,29 @@ static void die_at_once(int signal_number)
  * sent. */
 static void server_stop(struct server *server)
 {
-    struct session *session = NULL;
-    struct session *next = NULL;
-
-    server->is_stopping = true;
     event_del(server->again);
-    event_del(server->drain);
     listener_close(&server->tcp);
     listener_close(&server->local);
     timer_start(server->grace, STOP_GRACE_MS);
-    if (server->session_count == 0)
-        event_base_loopbreak(server->base);
-    for (session = TAILQ_FIRST(&server->sessions); session != NULL;
-         session = next) {
-        next = TAILQ_NEXT(session, entry);
-        session_finish(session);
-    }
+    connections_finish(&server->connections);
 }
 
-/* From now on signals act even if the loop does not turn. */
+/* From now on signals act even if the loop does not turn. They are blocked
+ * meanwhile: event_del leaves them with their default action, which would end
+ * a drain with what the broker holds unwritten. */
 static void server_take_signals(struct server *server, void (*handler)(int))
 {
+    sigset_t both;
+
+    sigemptyset(&both);
+    sigaddset(&both, SIGTERM);
+    sigaddset(&both, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &both, NULL);
     event_del(server->term);
     event_del(server->interrupt);
     signal(SIGTERM, handler);
     signal(SIGINT, handler);
+    pthread_sigmask(SIG_UNBLOCK, &both, NULL);
 }
 
 static void server_on_signal(evutil_socket_t fd, short events, void *context)
@@ -219,20 +149,25 @@ static void die_next_time(int signal_number)
     signal(SIGINT, die_at_once);
 }
 
-static void server_on_drain(evutil_socket_t fd, short events, void *context)
+static void server_on_wake(evutil_socket_t fd, short events, void *context)
 {
-    (void)fd;
-    (void)events;
-    server_take_signals(context, die_next_time);
-    server_stop(context);
-}
+    struct server *server = context;
+    struct daemon *daemon = &server->daemon;
+    struct session *waiting;
+    uint64_t count = 0;
 
-void server_drain(struct server *server, int fd)
-{
-    if (server->is_stopping || server->drain_fd >= 0)
+    (void)events;
+    /* Before looking at the marks: a mark that is set later wakes again. */
+    if (read(fd, &count, sizeof count) < 0)
         return;
-    server->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    timer_start(server->drain, 0);
+    lanes_serve(&daemon->lanes, connection_resume);
+    waiting = errand_poll(daemon);
+    if (waiting != NULL)
+        connection_resume(waiting);
+    if (!daemon->is_drain_asked || daemon->is_stopping)
+        return;
+    server_take_signals(server, die_next_time);
+    server_stop(server);
 }
 
 static enum seqb_status server_fail(struct seqb_error *err, const char *what)
@@ -248,17 +183,14 @@ static enum seqb_status server_make_events(struct server *server,
 {
     struct event_base *base = server->base;
 
-    server->wake = event_new(base, server->wake_fd, EV_READ | EV_PERSIST,
+    server->wake = event_new(base, server->daemon.wake_fd, EV_READ | EV_PERSIST,
                              server_on_wake, server);
-    server->defer = evtimer_new(base, server_on_defer, server);
     server->again = evtimer_new(base, server_on_again, server);
     server->grace = evtimer_new(base, server_on_grace, server);
-    server->drain = evtimer_new(base, server_on_drain, server);
     server->term = evsignal_new(base, SIGTERM, server_on_signal, server);
     server->interrupt = evsignal_new(base, SIGINT, server_on_signal, server);
-    if (server->wake == NULL || server->defer == NULL ||
-        server->again == NULL || server->grace == NULL ||
-        server->drain == NULL || server->term == NULL ||
+    if (server->wake == NULL || server->again == NULL ||
+        server->grace == NULL || server->term == NULL ||
         server->interrupt == NULL || event_add(server->wake, NULL) != 0 ||
         event_add(server->term, NULL) != 0 ||
         event_add(server->interrupt, NULL) != 0)
@@ -277,6 +209,7 @@ static enum seqb_status server_listen(struct server *server,
         server->tcp.event =
             event_new(server->base, server->tcp.fd, EV_READ | EV_PERSIST,
                       server_on_tcp, server);
+        server->daemon.tcp_port = listener_port(&server->tcp);
     }
     if (options->socket_path != NULL) {
         if (listener_open_local(&server->local, options->socket_path, err) !=
@@ -293,17 +226,20 @@ static enum seqb_status server_listen(struct server *server,
 static enum seqb_status server_start(struct server *server,
                                      struct seqb_error *err)
 {
-    server->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (server->wake_fd < 0)
+    struct daemon *daemon = &server->daemon;
+
+    daemon->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (daemon->wake_fd < 0)
         return server_fail(err, "eventfd");
     server->base = event_base_new();
-    if (server->base == NULL)
+    if (server->base == NULL ||
+        !connections_init(&server->connections, daemon, server->base))
         return server_fail(err, "event loop");
     /* The signals first: one that comes while the broker opens stops it. */
     if (server_make_events(server, err) != SEQB_OK ||
-        seqb_open(server->options.topology, &server->broker, err) != SEQB_OK)
+        seqb_open(server->options.topology, &daemon->broker, err) != SEQB_OK)
         return err->status;
-    lanes_init(&server->lanes, server->broker, server->wake_fd);
+    lanes_init(&daemon->lanes, daemon->broker, daemon->wake_fd);
     return server_listen(server, err);
 }
 
@@ -315,13 +251,9 @@ enum seqb_status server_open(const struct server_options *options,
     if (server == NULL)
         return server_fail(err, "server");
     server->options = *options;
-    server->wake_fd = -1;
-    server->drain_fd = -1;
     server->tcp.fd = -1;
     server->local.fd = -1;
-    server->started_ms = server_now_ms();
-    TAILQ_INIT(&server->sessions);
-    TAILQ_INIT(&server->deferred);
+    daemon_init(&server->daemon, options->state_dir);
     if (server_start(server, err) != SEQB_OK) {
         server_close(server);
         return err->status;
@@ -337,9 +269,8 @@ void server_run(struct server *server)
 
 static void server_free_events(struct server *server)
 {
-    struct event *events[] = {server->wake,     server->defer, server->again,
-                              server->grace,    server->drain, server->term,
-                              server->interrupt};
+    struct event *events[] = {server->wake, server->again, server->grace,
+                              server->term, server->interrupt};
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         if (events[i] != NULL)
@@ -348,22 +279,23 @@ static void server_free_events(struct server *server)
 
 void server_close(struct server *server)
 {
+    struct daemon *daemon;
+
     if (server == NULL)
         return;
+    daemon = &server->daemon;
     listener_close(&server->tcp);
     listener_close(&server->local);
-    while (!TAILQ_EMPTY(&server->sessions))
-        session_close(TAILQ_FIRST(&server->sessions));
-    errand_end(server);
-    seqb_close(server->broker);
-    lanes_fini(&server->lanes);
+    connections_fini(&server->connections);
+    errand_end(daemon);
+    seqb_close(daemon->broker);
+    lanes_fini(&daemon->lanes);
     server_free_events(server);
     if (server->base != NULL)
         event_base_free(server->base);
-    if (server->wake_fd >= 0)
-        close(server->wake_fd);
-    buffer_fini(&server->spare);
-    if (server->drain_fd >= 0)
-        close(server->drain_fd);
+    if (daemon->wake_fd >= 0)
+        close(daemon->wake_fd);
+    if (daemon->drain_fd >= 0)
+        close(daemon->drain_fd);
     free(server);
 }

@@ -8,9 +8,10 @@
 #include <seqbroker/admin.h>
 
 #include "daemon/commands.h"
+#include "daemon/daemon.h"
 #include "daemon/reply.h"
-#include "daemon/server.h"
 #include "daemon/session.h"
+#include "daemon/words.h"
 
 /* What INFO calls itself for clients that compare versions of Redis. */
 #define REDIS_VERSION "7.0.0"
@@ -68,7 +69,7 @@ static void reply_partition(struct buffer *out,
 {
     const bool is_clock_known = partition->clock_ms != INT64_MIN;
 
-    reply_map(out, 18 + (size_t)is_clock_known, is_resp3);
+    reply_map(out, 19 + (size_t)is_clock_known, is_resp3);
     reply_field_string(out, "pool", partition->pool);
     reply_field_integer(out, "partition", partition->partition);
     reply_field_string(out, "backend", partition->backend);
@@ -88,6 +89,7 @@ static void reply_partition(struct buffer *out,
     reply_field_integer(out, "errors", partition->errors);
     reply_field_integer(out, "slow", partition->slow);
     reply_field_integer(out, "ejections", partition->ejections);
+    reply_field_integer(out, "refused", partition->refused);
     if (is_clock_known)
         reply_field_integer(out, "clock_ms", partition->clock_ms);
 }
@@ -140,7 +142,7 @@ static void reply_partitions(struct session *session)
 {
     size_t count = 0;
     struct seqb_partition_status *all =
-        partitions_copy(session->server->broker, &count);
+        partitions_copy(session->daemon->broker, &count);
 
     reply_string(&session->out, "partitions");
     reply_array(&session->out, count);
@@ -153,7 +155,7 @@ static void reply_sequences(struct session *session)
 {
     size_t count = 0;
     struct seqb_sequence_status *all =
-        sequences_copy(session->server->broker, &count);
+        sequences_copy(session->daemon->broker, &count);
 
     reply_string(&session->out, "sequences");
     reply_array(&session->out, count);
@@ -191,19 +193,19 @@ static void reply_clock(struct buffer *out,
 enum command_outcome command_status(struct session *session,
                                     const struct resp_request *request)
 {
-    const struct server *server = session->server;
+    const struct daemon *daemon = session->daemon;
     struct buffer *out = &session->out;
     struct seqb_clock_status clock = {.is_used = false};
 
     (void)request;
-    if (seqb_clock(server->broker, &clock, NULL) != SEQB_OK)
+    if (seqb_clock(daemon->broker, &clock, NULL) != SEQB_OK)
         clock.is_used = false;
     reply_map(out, 8 + (size_t)clock.is_used, session->is_resp3);
-    reply_field_string(out, "broker", seqb_broker_name(server->broker));
+    reply_field_string(out, "broker", seqb_broker_name(daemon->broker));
     reply_field_string(out, "version", SEQB_VERSION);
-    reply_field_integer(out, "uptime_ms", server_now_ms() - server->started_ms);
+    reply_field_integer(out, "uptime_ms", daemon_now_ms() - daemon->started_ms);
     reply_field_integer(out, "pid", getpid());
-    reply_field_string(out, "state_dir", server->options.state_dir);
+    reply_field_string(out, "state_dir", daemon->state_dir);
     reply_libraries(out);
     reply_partitions(session);
     reply_sequences(session);
@@ -212,7 +214,22 @@ enum command_outcome command_status(struct session *session,
     return COMMAND_DONE;
 }
 
-static void info_server(const struct server *server, struct buffer *text)
+enum command_outcome command_dbsize(struct session *session,
+                                    const struct resp_request *request)
+{
+    size_t count = 0;
+    struct seqb_error err;
+
+    (void)request;
+    if (seqb_sequences(session->daemon->broker, NULL, 0, &count, &err) ==
+        SEQB_OK)
+        reply_integer(&session->out, (int64_t)count);
+    else
+        reply_failure(&session->out, &err);
+    return COMMAND_DONE;
+}
+
+static void info_server(const struct daemon *daemon, struct buffer *text)
 {
     buffer_format(text,
                   "# Server\r\n"
@@ -223,45 +240,45 @@ static void info_server(const struct server *server, struct buffer *text)
                   "process_id:%ld\r\n"
                   "tcp_port:%d\r\n"
                   "uptime_in_seconds:%lld\r\n",
-                  seqb_broker_name(server->broker), (long)getpid(),
-                  server_tcp_port(server),
-                  (long long)(server_now_ms() - server->started_ms) / 1000);
+                  seqb_broker_name(daemon->broker), (long)getpid(),
+                  daemon->tcp_port,
+                  (long long)(daemon_now_ms() - daemon->started_ms) / 1000);
 }
 
-static void info_clients(const struct server *server, struct buffer *text)
+static void info_clients(const struct daemon *daemon, struct buffer *text)
 {
     buffer_format(text, "# Clients\r\nconnected_clients:%lld\r\n",
-                  (long long)server->session_count);
+                  (long long)daemon->session_count);
 }
 
-static void info_stats(const struct server *server, struct buffer *text)
+static void info_stats(const struct daemon *daemon, struct buffer *text)
 {
     buffer_format(text,
                   "# Stats\r\n"
                   "total_connections_received:%lld\r\n"
                   "total_commands_processed:%lld\r\n",
-                  (long long)server->connections_received,
-                  (long long)server->commands_processed);
+                  (long long)daemon->connections_received,
+                  (long long)daemon->commands_processed);
 }
 
 /* ioredis waits for this line before it says that it is ready. */
-static void info_persistence(const struct server *server, struct buffer *text)
+static void info_persistence(const struct daemon *daemon, struct buffer *text)
 {
-    (void)server;
+    (void)daemon;
     buffer_format(text, "# Persistence\r\nloading:0\r\n");
 }
 
-static void info_replication(const struct server *server, struct buffer *text)
+static void info_replication(const struct daemon *daemon, struct buffer *text)
 {
-    (void)server;
+    (void)daemon;
     buffer_format(text,
                   "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n");
 }
 
-static void info_sequences(const struct server *server, struct buffer *text)
+static void info_sequences(const struct daemon *daemon, struct buffer *text)
 {
     size_t count = 0;
-    struct seqb_sequence_status *all = sequences_copy(server->broker, &count);
+    struct seqb_sequence_status *all = sequences_copy(daemon->broker, &count);
 
     buffer_format(text, "# Sequences\r\n");
     for (size_t i = 0; i < count; i++)
@@ -276,7 +293,7 @@ static void info_sequences(const struct server *server, struct buffer *text)
 
 static const struct {
     const char *name;
-    void (*write)(const struct server *server, struct buffer *text);
+    void (*write)(const struct daemon *daemon, struct buffer *text);
 } sections[] = {
     {"server", info_server},           {"clients", info_clients},
     {"persistence", info_persistence}, {"stats", info_stats},
@@ -305,7 +322,7 @@ enum command_outcome command_info(struct session *session,
             continue;
         if (text.length > 0)
             buffer_append(&text, "\r\n", 2);
-        sections[i].write(session->server, &text);
+        sections[i].write(session->daemon, &text);
     }
     reply_bulk(&session->out, buffer_content(&text), text.length);
     buffer_fini(&text);

@@ -4,11 +4,11 @@
 
 #include <seqbroker/seqbroker.h>
 
-#include "daemon/commands.h"
 #include "daemon/lane.h"
 #include "daemon/params.h"
 #include "daemon/reply.h"
 #include "daemon/session.h"
+#include "daemon/words.h"
 
 #define COUNT_MAX 100000 /* numbers, or texts, of one request */
 

@@ -47,6 +47,6 @@ enum command_outcome command_workers(struct session *session,
         reply_workers(session, session->errand);
     else
         reply_failure(&session->out, &session->errand->err);
-    errand_end(session->server);
+    errand_end(session->daemon);
     return COMMAND_DONE;
 }

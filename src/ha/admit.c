@@ -40,7 +40,8 @@ static int32_t member_of(const struct worker *worker,
     return -1;
 }
 
-/* What was compared here need not be so again with its first grant. */
+/* What was compared here need not be so again with its first grant; what the
+ * store refuses to this counter alone is told then. */
 static enum seqb_status admit_one(struct worker *worker,
                                   struct ha_counter *counter,
                                   struct seqb_error *err)
@@ -58,8 +59,10 @@ static enum seqb_status admit_one(struct worker *worker,
     if (status == SEQB_OK && member < counter->partitions)
         counter->slots[member].admitted_on =
             (uint32_t)worker->connection.serial;
-    if (status != SEQB_OK && status != SEQB_LAYOUT)
+    if (!connection_was_refused(status))
         worker_fail(worker, err, 0);
+    else if (status != SEQB_LAYOUT)
+        status = SEQB_OK; /* the others are compared */
     return status;
 }
 

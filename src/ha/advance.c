@@ -123,12 +123,12 @@ static bool slot_is_above(const struct slot *slot)
             : slot->last;
 
     /* Nothing will come of one that is exhausted. */
-    return last > counter->floor[class] || slot->closed == SEQB_EXHAUSTED;
+    return last > counter->floor[class] || slot_closed(slot) == SEQB_EXHAUSTED;
 }
 
 static bool slot_may_rise(const struct slot *slot)
 {
-    return !slot_is_above(slot) && slot->closed == SEQB_OK &&
+    return !slot_is_above(slot) && slot_closed(slot) == SEQB_OK &&
            pool_is_usable(&slot->counter->pool->pool, slot->partition);
 }
 
@@ -202,7 +202,8 @@ static const char *slot_why_low(const struct slot *slot)
                    : seqb_partition_state_name(member->state);
     if (slot->is_busy)
         return "no answer in time";
-    return slot->reason != NULL ? slot->reason : "asked in vain";
+    return slot->refusal != NULL ? refusal_reason(slot->refusal)
+                                 : "asked in vain";
 }
 
 static enum seqb_status raise_judge(const struct ha_counter *counter,

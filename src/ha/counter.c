@@ -14,147 +14,6 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-/* A counter that alone failed (its partition is well) is asked again after
- * this, not at every tick. */
-#define SLOT_REST_MS 100
-
-/* One that has given all of this ms: in the next one. */
-#define SLOT_AGAIN_MS 1
-
-/* When the slot that was answered may be asked again. */
-static int64_t slot_rest_until(const struct slot *slot)
-{
-    if (slot->why == NULL)
-        return 0;
-    return clock_now_ms() +
-           (slot->why->status == SEQB_AGAIN ? SLOT_AGAIN_MS : SLOT_REST_MS);
-}
-
-static bool slot_is_open(const struct slot *slot, int64_t now_ms)
-{
-    return !slot->is_busy && slot->closed == SEQB_OK && slot->at_ms <= now_ms;
-}
-
-/* A direct store that grants what its counter gave before has forgotten. */
-static int64_t slot_own_floor(const struct slot *slot)
-{
-    return slot_class(slot) == SEQB_DIRECT ? slot->last : 0;
-}
-
-static int64_t slot_level_floor(const struct slot *slot, int64_t want)
-{
-    const struct ha_counter *counter = slot->counter;
-    const struct ha_pool_options *options = counter->pool->options;
-    const enum seqb_guarantee class = slot_class(slot);
-    const int64_t highest =
-        class == SEQB_WINDOWED ? layout_window_max(counter_spent_bits(counter),
-                                                   counter->memory_bits,
-                                                   options->layout.window_bits)
-                               : layout_counter_max(counter_spent_bits(counter),
-                                                    counter->memory_bits);
-
-    return fence_level_floor(class, counter->level[class], highest, want);
-}
-
-/* With the pool's lock held: the slot is to be asked. */
-void slot_ask(struct slot *slot, int64_t want, int64_t now_ms)
-{
-    const enum seqb_guarantee class = slot_class(slot);
-    const struct ha_counter *counter = slot->counter;
-
-    slot->is_busy = true;
-    slot->was_raised = false;
-    slot->at_ms = now_ms;
-    slot->want = want;
-    slot->floor = max_of(slot_level_floor(slot, want), counter->floor[class]);
-    slot->floor = max_of(slot->floor, slot_own_floor(slot));
-}
-
-/* With the pool's lock held: remembers how the answer went. */
-static void slot_note(struct slot *slot)
-{
-    struct ha_counter *counter = slot->counter;
-    const struct seqb_error *why = slot->why;
-    const int64_t last = slot->block.first + slot->block.count - 1;
-    const enum seqb_guarantee class = slot_class(slot);
-    const int64_t level =
-        class == SEQB_WINDOWED
-            ? last >> counter->pool->options->layout.window_bits
-            : last;
-
-    free(slot->reason);
-    slot->reason = NULL;
-    if (why == NULL) {
-        counter->pool->pool.member[slot->partition].granted +=
-            slot->block.count;
-        sample_jump(slot);
-        slot->last = max_of(slot->last, last);
-        counter->level[class] = max_of(counter->level[class], level);
-        return;
-    }
-    if (why->status == SEQB_AGAIN)
-        return; /* nothing is wrong */
-    slot->reason = text_copy_of(why->text);
-    if (why->status == SEQB_EXHAUSTED || why->status == SEQB_LAYOUT)
-        slot->closed = why->status;
-}
-
-static void tell_closed(const struct slot *slot)
-{
-    const struct ha_counter *counter = slot->counter;
-    const struct worker *worker = counter->pool->workers[slot->partition];
-    const enum seqb_event_kind kind = slot->why->status == SEQB_EXHAUSTED
-                                          ? SEQB_EVENT_EXHAUSTED
-                                          : SEQB_EVENT_LAYOUT;
-
-    slot_tell(worker, slot, kind, NULL, slot->why->text);
-}
-
-/* On the worker's thread: the slot was answered. */
-static void slot_done(struct slot *slot)
-{
-    struct ha_counter *counter = slot->counter;
-    const struct ha_pool_options *options = counter->pool->options;
-    struct ha_grant grant = {0};
-    bool has_closed;
-
-    pthread_mutex_lock(&counter->pool->lock);
-    slot_note(slot);
-    has_closed = slot->closed != SEQB_OK;
-    pthread_mutex_unlock(&counter->pool->lock);
-    if (has_closed)
-        tell_closed(slot);
-    if (slot->why == NULL) {
-        grant.first = layout_number(slot->block.first, slot->partition,
-                                    options->layout.bits, counter->memory_bits);
-        grant.step = (int64_t)1
-                     << (options->layout.bits + counter->memory_bits);
-        grant.count = slot->block.count;
-    }
-    counter->sink->deliver(counter->sink, &grant);
-    /* Only now: runs between a slot and a ring would be asked for again. */
-    pthread_mutex_lock(&counter->pool->lock);
-    slot->is_busy = false;
-    slot->at_ms = slot_rest_until(slot);
-    if (counter->advancing > 0)
-        pthread_cond_broadcast(&counter->pool->answered);
-    pthread_mutex_unlock(&counter->pool->lock);
-}
-
-static void slot_init(struct ha_counter *counter, int32_t i)
-{
-    const struct worker *worker = counter->pool->workers[i];
-
-    counter->slots[i] = (struct slot){
-        .counter = counter,
-        .partition = (int16_t)i,
-        .is_windowed = worker_guarantee(worker) == SEQB_WINDOWED,
-        .is_local = worker_guarantee(worker) == SEQB_LOCAL,
-        .done = slot_done,
-        .mark = FENCE_NOTHING,
-    };
-}
-
 enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
                                 int32_t memory_bits, struct ha_sink *sink,
                                 struct ha_counter **out, struct seqb_error *err)
@@ -174,7 +33,7 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
     counter->partitions = partitions;
     counter->key = memcpy(&counter->slots[partitions], key, key_size);
     for (int32_t i = 0; i < partitions; i++)
-        slot_init(counter, i);
+        slot_init(&counter->slots[i], counter, i);
     *out = counter;
     return SEQB_OK;
 }
@@ -185,7 +44,7 @@ void ha_counter_free(struct ha_counter *counter)
         return;
     for (int32_t i = 0; i < counter->partitions; i++) {
         window_source_free(counter->slots[i].windows);
-        free(counter->slots[i].reason);
+        refusal_free(counter->slots[i].refusal);
     }
     free(counter->sample);
     free(counter->purge);
@@ -327,11 +186,11 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
                             .late_ms = INT64_MAX};
     for (int32_t i = 0; i < pool->pool.partitions; i++) {
         const struct slot *slot = &counter->slots[i];
-        const int64_t late_ms =
-            slot->at_ms + pool_patience_ms(&pool->pool, i) + 1;
+        int64_t late_ms;
 
         if (!slot->is_busy)
             continue;
+        late_ms = slot->at_ms + pool_patience_ms(&pool->pool, i) + 1;
         out->all += slot->want;
         if (now_ms >= late_ms)
             continue;
@@ -349,14 +208,15 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
     const struct pool_member *member = &counter->pool->pool.member[i];
     const char *words = seqb_partition_state_name(member->state);
 
-    if (slot->closed != SEQB_OK || pool_state_is_usable(member->state)) {
-        /* One that has closed may still be busy with telling so. */
-        if (slot->closed == SEQB_OK && (slot_is_open(slot, now_ms) ||
-                                        slot->is_busy || slot->reason == NULL))
-            return NULL;
-        return slot->reason != NULL ? slot->reason
-                                    : seqb_status_text(slot->closed);
-    }
+    /* Never again, or as long as trying once more does not show otherwise. */
+    if (slot_closed(slot) != SEQB_OK ||
+        (refusal_is_told(slot->refusal) && pool_state_is_usable(member->state)))
+        return refusal_reason(slot->refusal);
+    if (pool_state_is_usable(member->state))
+        return slot_is_open(slot, now_ms) || slot->is_busy ||
+                       slot->refusal == NULL
+                   ? NULL
+                   : refusal_reason(slot->refusal);
     return member->reason[0] != '\0' ? member->reason : words;
 }
 
@@ -386,14 +246,12 @@ enum seqb_status ha_counter_outlook(struct ha_counter *counter,
 
     pthread_mutex_lock(&pool->lock);
     for (int32_t i = 0; i < pool->pool.partitions; i++) {
-        const enum seqb_status why = counter->slots[i].closed;
-
         if (slot_trouble(counter, i, now_ms) == NULL)
             status = SEQB_OK;
-        closed += why != SEQB_OK;
+        closed += slot_closed(&counter->slots[i]) != SEQB_OK;
     }
     if (closed == pool->pool.partitions)
-        status = counter->slots[0].closed;
+        status = slot_closed(&counter->slots[0]);
     if (status != SEQB_OK)
         status = tell_trouble(counter, status, now_ms, err);
     pthread_mutex_unlock(&pool->lock);

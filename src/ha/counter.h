@@ -70,9 +70,24 @@ static inline struct claim_terms counter_claim(const struct ha_counter *counter)
         .more = counter->terms == NULL ? "" : counter->terms->claim};
 }
 
-/* With the pool's lock held: the slot is to be asked for `want` values, near
- * the level of its class. */
-void slot_ask(struct slot *slot, int64_t want, int64_t now_ms);
+/* Of the period that the slot's counter is of; digits 0: none. */
+static inline struct ha_stamp slot_stamp(const struct slot *slot)
+{
+    return slot->counter == NULL ? (struct ha_stamp){.digits = 0}
+                                 : slot->counter->stamp;
+}
+
+/* The last window that it may have. */
+static inline int64_t slot_window_max(const struct slot *slot)
+{
+    const struct layout *layout = &slot_pool(slot)->options->layout;
+    const struct ha_counter *counter = slot->counter;
+
+    if (counter == NULL)
+        return layout_window_max(layout->bits, 0, layout->window_bits);
+    return layout_window_max(counter_spent_bits(counter), counter->memory_bits,
+                             layout->window_bits);
+}
 
 /* Of events.c: tells what happened to a counter in a worker's store, where
  * `name` is its name (NULL: it matters not), or in the whole pool. With no lock

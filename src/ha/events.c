@@ -16,6 +16,8 @@ const char *seqb_event_name(enum seqb_event_kind kind)
         [SEQB_EVENT_LAYOUT] = "layout",
         [SEQB_EVENT_FORECAST] = "forecast",
         [SEQB_EVENT_ADVANCED] = "advanced",
+        [SEQB_EVENT_COUNTER_REFUSED] = "counter_refused",
+        [SEQB_EVENT_COUNTER_RECOVERED] = "counter_recovered",
     };
 
     return (size_t)kind < sizeof names / sizeof names[0] ? names[kind]
@@ -49,8 +51,10 @@ static enum seqb_log_level event_level(const struct seqb_event *event)
     switch (event->kind) {
     case SEQB_EVENT_EXHAUSTED:
     case SEQB_EVENT_LAYOUT:
+    case SEQB_EVENT_COUNTER_REFUSED:
         return SEQB_LOG_ERROR;
     case SEQB_EVENT_ADVANCED:
+    case SEQB_EVENT_COUNTER_RECOVERED:
         return SEQB_LOG_INFO;
     case SEQB_EVENT_STATE:
         break;
@@ -69,19 +73,17 @@ static enum seqb_log_level event_level(const struct seqb_event *event)
 static void event_log(const struct seqb_event *event)
 {
     if (event->kind == SEQB_EVENT_STATE)
-        log_line(event_level(event),
-                 "event=%s was=%s pool=%s partition=%d backend=%s "
-                 "reason=\"%s\"",
-                 seqb_partition_state_name(event->to),
-                 seqb_partition_state_name(event->from), event->pool,
-                 (int)event->partition, event->backend, event->reason);
+        log_reason(event_level(event), event->reason,
+                   "event=%s was=%s pool=%s partition=%d backend=%s",
+                   seqb_partition_state_name(event->to),
+                   seqb_partition_state_name(event->from), event->pool,
+                   (int)event->partition, event->backend);
     else
-        log_line(event_level(event),
-                 "event=%s pool=%s partition=%d backend=%s key=%s counter=%s "
-                 "reason=\"%s\"",
-                 seqb_event_name(event->kind), event->pool,
-                 (int)event->partition, event->backend, event->key,
-                 event->counter != NULL ? event->counter : "", event->reason);
+        log_reason(event_level(event), event->reason,
+                   "event=%s pool=%s partition=%d backend=%s key=%s counter=%s",
+                   seqb_event_name(event->kind), event->pool,
+                   (int)event->partition, event->backend, event->key,
+                   event->counter != NULL ? event->counter : "");
 }
 
 void events_tell(struct events *events, const struct seqb_event *event)

@@ -9,6 +9,7 @@
 
 #include "ha/ha.h"
 #include "ha/pool_turn.h"
+#include "ha/refusal.h"
 
 struct worker;
 
@@ -22,6 +23,7 @@ struct ha_pool {
     pthread_cond_t answered; /* a slot of a counter that is being advanced */
     struct pool pool;
     struct ha_counter *recent; /* the last one asked: probes reserve for it */
+    struct refusals refusals[HA_PARTITIONS_MAX]; /* by partition */
     /* Written once, before any worker is asked to verify; then constant. */
     struct layout_claim claim;
 };

@@ -106,25 +106,39 @@ static void tell_member(const struct ha_pool *pool, int32_t i, char *out,
         (void)text_append(out, size, ": %s", member->reason);
 }
 
+/* With the pool's lock held: one that may be asked, and what it refuses. */
+static void tell_refusals(const struct ha_pool *pool, int32_t i, char *out,
+                          size_t size)
+{
+    (void)text_append(out, size, "%spartition %d (%s) ",
+                      out[0] == '\0' ? "" : "; ", (int)i,
+                      worker_name(pool->workers[i]));
+    slot_refusals_tell(pool, i, out, size);
+}
+
+/* Those that are down before those that refuse a counter, since `out` may be
+ * short. */
 static enum seqb_health pool_health(struct ha_pool *pool, char *out,
                                     size_t size)
 {
-    int32_t down = 0;
+    const struct pool *members = &pool->pool;
     bool may_serve;
 
     out[0] = '\0';
     pthread_mutex_lock(&pool->lock);
-    may_serve = pool_has_usable(&pool->pool, 0);
+    may_serve = pool_has_usable(members, 0);
     for (int32_t i = 0; i < pool->members; i++) {
-        if (pool_is_usable(&pool->pool, i))
-            continue;
-        tell_member(pool, i, out, size);
-        down++;
+        if (!pool_is_usable(members, i))
+            tell_member(pool, i, out, size);
+    }
+    for (int32_t i = 0; i < members->partitions; i++) {
+        if (pool_is_usable(members, i) && pool->refusals[i].count > 0)
+            tell_refusals(pool, i, out, size);
     }
     pthread_mutex_unlock(&pool->lock);
     if (!may_serve)
         return SEQB_HEALTH_NOT_SERVING;
-    return down > 0 ? SEQB_HEALTH_DEGRADED : SEQB_HEALTH_SERVING;
+    return out[0] != '\0' ? SEQB_HEALTH_DEGRADED : SEQB_HEALTH_SERVING;
 }
 
 /* Backends' own words may have several lines. */

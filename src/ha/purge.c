@@ -79,9 +79,9 @@ static void job_note(struct worker *worker, struct purge_job *job,
                      enum seqb_status status, const struct seqb_error *err)
 {
     if (status != SEQB_OK && status != job->last)
-        log_line(SEQB_LOG_WARN,
-                 "event=purge_failed backend=%s key=%s reason=\"%s\"",
-                 worker_name(worker), job->purge->counter->key, err->text);
+        log_reason(SEQB_LOG_WARN, err->text,
+                   "event=purge_failed backend=%s key=%s", worker_name(worker),
+                   job->purge->counter->key);
     job->last = status;
     if (status == SEQB_UNREACHABLE || status == SEQB_UNCERTAIN)
         worker_fail(worker, err, 0);

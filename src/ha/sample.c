@@ -64,7 +64,7 @@ static int64_t counter_end_ms(const struct ha_counter *counter)
     counter_tops(counter, top);
     values_spread(counter, top, now);
     for (int32_t i = 0; i < counter->partitions; i++) {
-        if (counter->slots[i].closed == SEQB_EXHAUSTED)
+        if (slot_closed(&counter->slots[i]) == SEQB_EXHAUSTED)
             now[i] = limit;
     }
     return forecast_end_ms(&counter->sample->forecast, now,

@@ -48,7 +48,7 @@ static struct slot *probe_begin(const struct worker_duty *duty, int64_t now_ms)
         pool_probe_begins(&pool->pool, duty->member, now_ms);
     if (is_due && pool->recent != NULL && duty->member < pool->pool.partitions)
         slot = &pool->recent->slots[duty->member];
-    if (slot != NULL && (slot->is_busy || slot->closed != SEQB_OK))
+    if (slot != NULL && (slot->is_busy || refusal_is_told(slot->refusal)))
         slot = NULL;
     if (slot != NULL) /* its want is 0 if it was never asked */
         slot_ask(slot,

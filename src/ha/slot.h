@@ -7,6 +7,7 @@
 
 #include "ha/fence.h"
 #include "ha/ha.h"
+#include "ha/refusal.h"
 
 struct worker;
 
@@ -40,13 +41,13 @@ struct slot {
     /* The worker's own. */
     struct fence_mark mark;
     uint32_t admitted_on; /* the connection on which the claim was compared */
+    bool is_refused;      /* `why` is of this counter alone */
 
     /* Guarded by the pool's lock; not used for a lease. */
-    enum seqb_status closed; /* EXHAUSTED or LAYOUT: never ask again */
-    int64_t last;            /* the highest value granted; 0: none yet */
+    int64_t last;  /* the highest value granted; 0: none yet */
     int64_t at_ms; /* busy: when it was asked; else: not to be asked before, as
-                      this counter alone has failed */
-    char *reason;  /* of closed or rest; NULL: none */
+                      this counter has failed; INT64_MAX: never again */
+    struct refusal *refusal; /* NULL: nothing has failed since it was granted */
 
     int16_t partition; /* constant, as the next three */
     bool is_windowed;
@@ -69,3 +70,37 @@ struct ticket_slot {
     struct ha_pool *pool;
     const char *key;
 };
+
+/* EXHAUSTED or LAYOUT if it is never to be asked again; else SEQB_OK. */
+static inline enum seqb_status slot_closed(const struct slot *slot)
+{
+    return slot->refusal != NULL && slot->refusal->kind == REFUSAL_FINAL
+               ? slot->refusal->status
+               : SEQB_OK;
+}
+
+void slot_init(struct slot *slot, struct ha_counter *counter,
+               int32_t partition);
+
+/* The rest with the pool's lock held. */
+
+/* It is to be asked for `want` values, near the level of its class. */
+void slot_ask(struct slot *slot, int64_t want, int64_t now_ms);
+
+/* Whether it may be asked now, if its partition may. */
+bool slot_is_open(const struct slot *slot, int64_t now_ms);
+
+/* As new as it was when it was made, for another stamp. What was compared in
+ * its store, and who it is, stays; so does what its store refuses whatever the
+ * stamp, until the next answer. */
+void slot_renew(struct slot *slot);
+
+/* A slot of partition `i` that is to be posted, since what it is refused is
+ * tried again though nobody asks; or NULL. `*next_ms`: when to look again,
+ * INT64_MAX: not by itself. */
+struct slot *slot_retry(struct ha_pool *pool, int32_t i, int64_t now_ms,
+                        int64_t *next_ms);
+
+/* Appends in words what partition `i` refuses, which must be something. */
+void slot_refusals_tell(const struct ha_pool *pool, int32_t i, char *out,
+                        size_t size);

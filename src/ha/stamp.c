@@ -26,19 +26,6 @@ static bool is_idle(struct ha_counter *counter)
     return counter->advancing == 0;
 }
 
-/* What was compared in its store, and who it is, stays. */
-static void slot_renew(struct slot *slot)
-{
-    free(slot->reason);
-    slot->reason = NULL;
-    slot->mark = FENCE_NOTHING;
-    slot->floor = 0;
-    slot->closed = SEQB_OK;
-    slot->last = 0;
-    slot->at_ms = 0;
-    window_renew(slot);
-}
-
 static void counter_renew(struct ha_counter *counter)
 {
     for (int32_t i = 0; i < counter->partitions; i++)

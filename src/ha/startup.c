@@ -208,6 +208,7 @@ pool_step(const struct startup *startup, struct ha_pool *pool,
     return status;
 }
 
+/* While nobody knows the pool, it is not known either whether it is new. */
 static enum seqb_status first_start_fails(const struct startup *startup,
                                           const struct ha_pool *pool,
                                           const struct worker *worker,
@@ -225,8 +226,9 @@ static enum seqb_status first_start_fails(const struct startup *startup,
     if (status_blame(status) == BLAME_BACKEND && status != SEQB_CORRUPT)
         status = SEQB_UNAVAILABLE;
     return error_set(err, status,
-                     "pool %s: the first start needs every direct backend, "
-                     "and %s fails: %s",
+                     "pool %s: no backend that answers knows the pool; if it "
+                     "is new, the first start needs every direct backend, and "
+                     "%s fails: %s",
                      pool->options->layout.name, worker_name(worker),
                      why->text);
 }
@@ -266,12 +268,39 @@ static enum seqb_status check_places(const struct ha_pool *pool,
     return status;
 }
 
+/* An option that is wrong was found by looking already: no store is to be made
+ * before it is put right. */
+static enum seqb_status check_options(const struct startup *startup,
+                                      const struct ha_pool *pool,
+                                      const struct layout_stores *stores,
+                                      struct seqb_error *err)
+{
+    for (int32_t i = 0; i < stores->count; i++) {
+        const struct layout_store *store = &stores->stores[i];
+        const struct worker *worker = pool->workers[i];
+        const struct seqb_error *why = &found_of(startup, worker)->error;
+
+        if (store->is_windowed || store->is_reached || worker->is_silent ||
+            status_blame(why->status) != BLAME_CALLER)
+            continue;
+        return error_set(err, why->status,
+                         "pool %s: backend %s cannot be used as it is "
+                         "configured: %s",
+                         pool->options->layout.name, store->backend, why->text);
+    }
+    return SEQB_OK;
+}
+
 /* Nobody has claimed the pool: makes the stores and gives them ids. */
 static enum seqb_status first_start(const struct startup *startup,
                                     struct ha_pool *pool,
                                     struct layout_stores *stores,
                                     struct seqb_error *err)
 {
+    const enum seqb_status status = check_options(startup, pool, stores, err);
+
+    if (status != SEQB_OK)
+        return status;
     if (pool->options->layout.generation > 1)
         return layout_not_migrated(&pool->options->layout, err);
     if (check_places(pool, stores, err) != SEQB_OK)

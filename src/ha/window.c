@@ -20,6 +20,7 @@ struct window_source {
     bool is_asked; /* a lease is under way */
     int64_t spare; /* leased and not yet taken; SEQB_NO_WINDOW: none */
     enum seqb_status status; /* of the last lease */
+    bool is_refused;         /* it failed alone: the authority is well */
     char *why;               /* it failed; NULL: no words for it */
 };
 
@@ -29,12 +30,13 @@ static struct window_source *source_of(struct slot *lease)
 }
 
 /* With the lock held: how a lease went, NULL for well. */
-static void source_note(struct window_source *source,
+static void source_note(struct window_source *source, bool is_refused,
                         const struct seqb_error *why)
 {
     free(source->why);
     source->why = why == NULL ? NULL : text_copy_of(why->text);
     source->status = why == NULL ? SEQB_OK : why->status;
+    source->is_refused = is_refused;
 }
 
 /* On the authority's thread: the lease was answered. */
@@ -46,7 +48,7 @@ static void lease_done(struct slot *lease)
     source->is_asked = false;
     if (lease->why == NULL)
         source->spare = lease->block.first;
-    source_note(source, lease->why);
+    source_note(source, lease->is_refused, lease->why);
     pthread_cond_broadcast(&source->changed);
     pthread_mutex_unlock(&source->lock);
 }
@@ -102,7 +104,7 @@ void window_renew(struct slot *slot)
     pthread_mutex_lock(&source->lock);
     source->spare = SEQB_NO_WINDOW;
     source->lease.mark = FENCE_NOTHING;
-    source_note(source, NULL);
+    source_note(source, false, NULL);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -118,7 +120,7 @@ static void lease_ask(struct window_source *source, int64_t floor)
     if (!worker_post(source->authority, &source->lease.job)) {
         source->is_asked = false;
         (void)error_set(&why, SEQB_CLOSED, "the broker is closing");
-        source_note(source, &why);
+        source_note(source, false, &why);
     }
 }
 
@@ -141,9 +143,10 @@ static enum seqb_status authority_fails(const struct window_source *source,
 
     if (source->status == SEQB_EXHAUSTED)
         return error_set(err, SEQB_EXHAUSTED, "%s", why);
-    return error_set(err, SEQB_UNAVAILABLE, "no window: authority %s: %s",
-                     worker_name(source->authority),
-                     source->is_asked ? "no answer in time" : why);
+    return error_set(
+        err, source->is_refused ? source->status : SEQB_UNAVAILABLE,
+        "no window: authority %s: %s", worker_name(source->authority),
+        source->is_asked ? "no answer in time" : why);
 }
 
 /* A short stamp is over before it needs a second window. */
@@ -164,7 +167,7 @@ static enum seqb_status source_take(struct window_source *source, int64_t floor,
     pthread_mutex_lock(&source->lock);
     while (source->spare <= floor) {
         source->spare = SEQB_NO_WINDOW; /* too low: dropped for good */
-        source_note(source, NULL);
+        source_note(source, false, NULL);
         lease_ask(source, floor);
         if (!lease_wait(source, deadline_ms) || source->status != SEQB_OK) {
             status = authority_fails(source, err);
@@ -185,10 +188,14 @@ enum seqb_status window_take(struct slot *slot, int64_t floor,
                              int64_t deadline_ms, int64_t *out,
                              struct seqb_error *err)
 {
+    enum seqb_status status;
+
     if (slot->windows == NULL)
         slot->windows = source_new(slot);
     if (slot->windows == NULL)
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
                          slot->counter->key);
-    return source_take(slot->windows, floor, deadline_ms, out, err);
+    status = source_take(slot->windows, floor, deadline_ms, out, err);
+    slot->is_refused = status != SEQB_UNAVAILABLE;
+    return status;
 }

@@ -12,8 +12,9 @@
  * Takes a window above `floor` for the slot, on its worker's thread: the spare,
  * else a fresh lease of the pool's authority, waiting for it at most until
  * `deadline_ms`. A window taken is never handed out again. SEQB_UNAVAILABLE if
- * the authority does not answer, with its reason; SEQB_NO_MEMORY. The slot's
- * source is made by the first call.
+ * the authority does not answer, with its reason; SEQB_NO_MEMORY; any other:
+ * the authority is well and refuses to lease windows for this counter, so that
+ * the slot `is_refused`. The slot's source is made by the first call.
  */
 enum seqb_status window_take(struct slot *slot, int64_t floor,
                              int64_t deadline_ms, int64_t *out,

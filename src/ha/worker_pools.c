@@ -7,6 +7,7 @@
 
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 void worker_tell(const struct worker *worker, const struct worker_duty *duty,
@@ -55,6 +56,25 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
     }
 }
 
+/* Has what the partition refuses tried again when it is time to. Returns when
+ * to look again. */
+static int64_t duty_retry(struct worker *worker, const struct worker_duty *duty,
+                          int64_t now_ms)
+{
+    struct ha_pool *pool = duty->pool;
+    int64_t next_ms = INT64_MAX;
+    struct slot *slot = NULL;
+
+    if (duty->member >= pool->pool.partitions)
+        return next_ms;
+    pthread_mutex_lock(&pool->lock);
+    slot = slot_retry(pool, duty->member, now_ms, &next_ms);
+    pthread_mutex_unlock(&pool->lock);
+    if (slot != NULL)
+        (void)worker_post(worker, &slot->job);
+    return next_ms;
+}
+
 int64_t worker_judge(struct worker *worker, int64_t now_ms)
 {
     int64_t soonest_ms = INT64_MAX;
@@ -77,8 +97,8 @@ int64_t worker_judge(struct worker *worker, int64_t now_ms)
                         pool->pool.member[duty->member].reason);
         pthread_mutex_unlock(&pool->lock);
         worker_tell(worker, duty, change, reason);
-        if (next_ms < soonest_ms)
-            soonest_ms = next_ms;
+        soonest_ms = min_of(soonest_ms, next_ms);
+        soonest_ms = min_of(soonest_ms, duty_retry(worker, duty, now_ms));
     }
     return soonest_ms;
 }

@@ -8,8 +8,9 @@
 void worker_tell(const struct worker *worker, const struct worker_duty *duty,
                  struct pool_change change, const char *reason);
 
-/* Any thread: judges the call under way, and what time alone changes. Returns
- * when to do so again, INT64_MAX if no call is under way. */
+/* Any thread: judges the call under way, and what time alone changes; has what
+ * is refused tried again. Returns when to do so again, INT64_MAX: not before
+ * watchdog_expect says so. */
 int64_t worker_judge(struct worker *worker, int64_t now_ms);
 
 /* Any thread. Tells every pool how a call went: `why` NULL for success. */

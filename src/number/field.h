@@ -67,6 +67,7 @@ const struct field *field_find(struct word name);
 /* The i-th one, NULL past the last. */
 const struct field *field_at(size_t i);
 
+/* Of compile.c, from here to read_fail. */
 bool word_equals(struct word word, const char *text);
 
 /* Fails with "column N: what". False, for the caller to return. */

@@ -127,10 +127,6 @@ static bool make_name(struct compile *compile, struct piece *piece)
                             "a parameter's name is a letter and up to %d "
                             "letters, digits, _ and -",
                             SEQB_PARAM_NAME_MAX - 1);
-    if (field_find(option->value) != NULL || own_find(option->value) != NULL)
-        return compile_fail(compile, option->value.column,
-                            "'%.*s' is a field: a parameter needs another name",
-                            (int)option->value.length, option->value.text);
     memcpy(param->name, option->value.text, option->value.length);
     for (size_t i = 0; i < template->param_count; i++) {
         if (strcmp(template->params[i]->param.name, param->name) == 0)

@@ -159,6 +159,19 @@ static bool refuse_field(struct compile *compile)
                         (int)name.length, name.text, known);
 }
 
+/* The name that a parameter is given, or NULL, is that of no field. */
+static bool check_param(struct compile *compile)
+{
+    const struct option *name = compile_option(compile, "name");
+
+    if (name == NULL ||
+        (field_find(name->value) == NULL && own_find(name->value) == NULL))
+        return true;
+    return compile_fail(compile, name->value.column,
+                        "'%.*s' is a field: a parameter needs another name",
+                        (int)name->value.length, name->value.text);
+}
+
 /* Behind @{. */
 static bool read_field(struct compile *compile, struct reader *reader)
 {
@@ -177,6 +190,8 @@ static bool read_field(struct compile *compile, struct reader *reader)
     if (piece == NULL)
         return false;
     piece->field = field;
+    if (field == &field_param && !check_param(compile))
+        return false;
     return field->make(compile, piece);
 }
 

@@ -4,6 +4,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/log.h"
+#include "platform/text.h"
 #include "queue/keeper.h"
 #include "queue/sequence.h"
 
@@ -45,6 +46,17 @@ static enum seqb_status sequence_drop(struct seqb_sequence *sequence,
     return status;
 }
 
+static void report_dropped(const struct seqb_sequence *sequence,
+                           uint64_t dropped, int64_t to)
+{
+    char reason[64];
+
+    (void)text_format(reason, sizeof reason, "advanced beyond %lld",
+                      (long long)to);
+    log_reason(SEQB_LOG_INFO, reason, "event=dropped key=%s numbers=%llu",
+               sequence->key, (unsigned long long)dropped);
+}
+
 enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
                                struct seqb_error *err)
 {
@@ -65,10 +77,7 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
         return status;
     until_ms = clock_now_ms() + sequence->options->deadline_ms;
     if (dropped > 0)
-        log_line(SEQB_LOG_INFO,
-                 "event=dropped key=%s numbers=%llu reason=\"advanced beyond "
-                 "%lld\"",
-                 sequence->key, (unsigned long long)dropped, (long long)to);
+        report_dropped(sequence, dropped, to);
     queue_wake(sequence);
     status = ha_counter_raise(sequence->counter, until_ms, err);
     kept = keeper_drop(queue_keeper(queue), sequence, to, until_ms,

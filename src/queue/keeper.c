@@ -279,8 +279,8 @@ static enum seqb_status round_exchange(struct round *round, int64_t until_ms,
 
 static void tell_failed(const struct round *round, const struct seqb_error *err)
 {
-    log_line(SEQB_LOG_WARN, "event=spool_failed blocks=%zu reason=\"%s\"",
-             round->count, err->text);
+    log_reason(SEQB_LOG_WARN, err->text, "event=spool_failed blocks=%zu",
+               round->count);
 }
 
 static void keeper_round(struct keeper *keeper, enum turn turn,

@@ -90,10 +90,9 @@ static void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
         count == 0 || ring_stock(sequence->ring) <= (uint64_t)sequence->low;
     pthread_mutex_unlock(&sequence->lock);
     if (count > 0 && !is_pushed)
-        log_line(SEQB_LOG_WARN,
-                 "event=dropped key=%s numbers=%llu reason=\"the ring is "
-                 "full\"",
-                 sequence->key, (unsigned long long)count);
+        log_reason(SEQB_LOG_WARN, "the ring is full",
+                   "event=dropped key=%s numbers=%llu", sequence->key,
+                   (unsigned long long)count);
     sequence_tell_ready(sequence);
     if (is_low)
         queue_wake(sequence);

@@ -70,10 +70,13 @@ static void refuse(struct exchange *exchange, const char *why)
     struct seqb_error err;
     const bool is_aside =
         file_move(spool->path, spool->refused, &err) == SEQB_OK;
+    char file[LOG_VALUE_SIZE];
+    char aside[LOG_VALUE_SIZE];
 
-    log_line(SEQB_LOG_WARN,
-             "event=spool_refused file=%s aside=%s reason=\"%s\"", spool->path,
-             is_aside ? spool->refused : "no", why);
+    log_reason(
+        SEQB_LOG_WARN, why, "event=spool_refused file=%s aside=%s",
+        log_value(file, sizeof file, spool->path),
+        log_value(aside, sizeof aside, is_aside ? spool->refused : "no"));
     exchange->present = NULL;
 }
 

@@ -277,11 +277,10 @@ void deal_tell(const struct deal *deal)
         given += piece->is_given ? piece->block.length : 0;
     }
     if (numbers[FATE_LOST] > 0)
-        log_line(SEQB_LOG_WARN,
-                 "event=spool_lost numbers=%" PRId64
-                 " reason=\"their store changed or went back, or their "
-                 "sequence has no use for them\"",
-                 numbers[FATE_LOST]);
+        log_reason(SEQB_LOG_WARN,
+                   "their store changed or went back, or their sequence has no "
+                   "use for them",
+                   "event=spool_lost numbers=%" PRId64, numbers[FATE_LOST]);
     if (numbers[FATE_TAKEN] > 0 || given > 0)
         log_line(SEQB_LOG_INFO,
                  "event=spool taken=%" PRId64 " given=%" PRId64

@@ -295,18 +295,23 @@ static bool take_run(struct seqb_sequence *sequence, size_t count,
             was_taken(sequence, ring_take_run(ring, count, first)));
 }
 
-/* Numbers of several stamps would not be contiguous, nor ids. */
-static enum seqb_status try_periodic_run(struct seqb_sequence *sequence,
-                                         size_t count, int64_t *first,
-                                         struct seqb_error *err)
+/* Numbers of several stamps would not be contiguous, nor ids. The count is
+ * shown as a caller's negative number that was made a size. */
+static enum seqb_status refuse_run(const struct seqb_sequence *sequence,
+                                   size_t count, struct seqb_error *err)
 {
-    if (count == 1)
-        return periodic_try_take(
-            sequence, &(struct queue_take){.out = first, .count = 1}, err);
+    const unsigned long long run = 1ULL << sequence->options->memory_bits;
+
+    if (sequence->periodic != NULL)
+        return error_set(err, SEQB_INVALID,
+                         "sequence %s has a period: its numbers are taken one "
+                         "by one, or with their stamp, not %lld contiguous "
+                         "ones",
+                         sequence->key, (long long)count);
     return error_set(err, SEQB_INVALID,
-                     "sequence %s has a period: its numbers are taken one by "
-                     "one, or with their stamp, not %zu contiguous ones",
-                     sequence->key, count);
+                     "sequence %s: the increment must be 1 ... %llu "
+                     "(2^memory_bits), not %lld",
+                     sequence->key, run, (long long)count);
 }
 
 enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
@@ -316,14 +321,14 @@ enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
     enum seqb_status status;
 
     if (count < 1 || count > run)
-        return error_set(err, SEQB_INVALID,
-                         "sequence %s: %zu contiguous numbers are not in 1 "
-                         "... %llu, its 2^memory_bits",
-                         sequence->key, count, (unsigned long long)run);
+        return refuse_run(sequence, count, err);
     if (take_run(sequence, count, first))
         return SEQB_OK;
+    if (sequence->periodic != NULL && count > 1)
+        return refuse_run(sequence, count, err);
     if (sequence->periodic != NULL)
-        return try_periodic_run(sequence, count, first, err);
+        return periodic_try_take(
+            sequence, &(struct queue_take){.out = first, .count = 1}, err);
     status = sequence_again(sequence, err);
     return take_run(sequence, count, first) ? SEQB_OK : status;
 }

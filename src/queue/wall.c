@@ -133,13 +133,16 @@ static enum seqb_status keep_both(struct wall *wall, int64_t begin_ms,
 static void keep_tell(const struct wall *wall, const struct seqb_error *was,
                       const struct seqb_error *is)
 {
+    char file[LOG_VALUE_SIZE];
+
     if (is->status == was->status && strcmp(is->text, was->text) == 0)
         return;
+    log_value(file, sizeof file, wall->file.path);
     if (is->status != SEQB_OK)
-        log_line(SEQB_LOG_ERROR, "event=clock_not_kept file=%s reason=\"%s\"",
-                 wall->file.path, is->text);
+        log_reason(SEQB_LOG_ERROR, is->text, "event=clock_not_kept file=%s",
+                   file);
     else
-        log_line(SEQB_LOG_INFO, "event=clock_kept file=%s", wall->file.path);
+        log_line(SEQB_LOG_INFO, "event=clock_kept file=%s", file);
 }
 
 static bool wall_has_wish(const struct wall *wall)

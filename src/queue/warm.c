@@ -100,8 +100,9 @@ void warm_wait(const struct catalog *catalog, int64_t until_ms)
             cold_add(&cold, sequence->key);
     }
     if (cold.count > 0)
-        log_line(SEQB_LOG_WARN,
-                 "event=cold sequences=%zu keys=%s%s reason=\"not filled in "
-                 "open_timeout: the first numbers may have to be waited for\"",
-                 cold.count, cold.names, cold.named < cold.count ? ",..." : "");
+        log_reason(SEQB_LOG_WARN,
+                   "not filled in open_timeout: the first numbers may have to "
+                   "be waited for",
+                   "event=cold sequences=%zu keys=%s%s", cold.count, cold.names,
+                   cold.named < cold.count ? ",..." : "");
 }

@@ -138,6 +138,12 @@ enum seqb_status connection_purge(struct connection *connection,
                     backend->ops->purge(backend, purge, deleted, err), err);
 }
 
+bool connection_was_refused(enum seqb_status status)
+{
+    return status == SEQB_REFUSED || status == SEQB_CORRUPT ||
+           status_blame(status) != BLAME_BACKEND;
+}
+
 /* --- from open to close --- */
 
 int64_t connection_enter(const struct connection *connection, int64_t now_ms)

@@ -93,6 +93,11 @@ enum seqb_status connection_purge(struct connection *connection,
                                   const struct seqb_purge *purge,
                                   int32_t *deleted, struct seqb_error *err);
 
+/* Of a raise, an install or a claim, which are for one counter: whether that
+ * one alone was refused, if it was not SEQB_OK, and the connection is fit for
+ * another call. */
+bool connection_was_refused(enum seqb_status status);
+
 /* Reads the store's wall clock; and whether it is time to do so again. */
 enum seqb_status connection_read_clock(struct connection *connection,
                                        struct seqb_error *err);

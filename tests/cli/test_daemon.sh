@@ -45,9 +45,20 @@ last=$(cli INCRBY order 8)
 is "INCRBY answers the last of a contiguous run" \
     "$(cli SEQ.DECODE order "$last" | tail -1)" 7
 like "INCRBY says how many numbers are contiguous at most" \
-    "$(cli INCRBY order 9)" "ERR *1 ... 8*"
-like "INCRBY refuses none" "$(cli INCRBY order -1)" "ERR *1 ... 8*"
-like "INCRBY wants an integer" "$(cli INCRBY order x)" "ERR value is not*"
+    "$(cli INCRBY order 9)" "ERR *increment must be 1 ... 8 *, not 9*"
+for increment in 0 -1 9223372036854775807 -9223372036854775808; do
+    like "INCRBY refuses $increment and says what was asked" \
+        "$(cli INCRBY order "$increment")" \
+        "ERR *increment must be 1 ... 8 *, not $increment"
+done
+for increment in x 1x 1.5 +1 -- "" 9223372036854775808; do
+    like "INCRBY refuses '$increment', which is no integer" \
+        "$(cli INCRBY order "$increment")" \
+        "ERR value is not an integer or out of range: '$increment'*"
+done
+like "INCRBY quotes a long word in part" \
+    "$(cli INCRBY order "$(printf 'x%.0s' {1..1000})")" \
+    "ERR value is not an integer *: 'xxxxxxxx*x'*"
 like "SEQ.DECODE refuses what is no number" "$(cli SEQ.DECODE order 0)" "ERR *"
 is "SEQ.DECODE puts a number together again" "$(
     read -r -d '' counter partition bits memory < <(
@@ -72,10 +83,16 @@ like "SELECT 1 is not" "$(cli SELECT 1)" "ERR DB index*"
 is "CLIENT SETINFO is accepted" "$(cli CLIENT SETINFO LIB-NAME x)" OK
 is "CLIENT SETNAME is kept" \
     "$(ask 'CLIENT SETNAME me\r\nCLIENT GETNAME\r\nQUIT\r\n' | sed -n 3p)" me
+like "CLIENT LIST has the addresses of both ends" "$(cli CLIENT LIST)" \
+    "id=* addr=127.0.0.1:* laddr=127.0.0.1:$daemon_port * cmd=client *"
+like "CLIENT LIST names the unix socket" \
+    "$(redis-cli -s "$daemon_socket" CLIENT LIST)" \
+    "id=* addr=$daemon_socket:0 laddr=$daemon_socket:0 * flags=U *"
+is "DBSIZE counts the sequences" "$(cli DBSIZE)" 1
 is "COMMAND COUNT counts what COMMAND LIST lists" "$(cli COMMAND COUNT)" \
     "$(cli COMMAND LIST | wc -l)"
 like "COMMAND DOCS has a summary" "$(cli COMMAND DOCS incr)" \
-    "INCR*summary*Takes one number*"
+    "incr*summary*Takes one number*"
 like "CONFIG GET answers what redis-benchmark asks" \
     "$(cli CONFIG GET appendonly)" "appendonly*no"
 is "CONFIG GET of anything else is empty" "$(cli CONFIG GET x | tr -d '\n')" ""
@@ -288,6 +305,9 @@ if grep -q ' lo$' /proc/net/if_inet6 2>>"$work/trash"; then
     daemon_start main --listen '[::1]:0' --socket none || exit 1
     like "it listens on IPv6" "$(cat "$daemon_log")" \
         "*listen=\[::1\]:$daemon_port socket=none*"
+    like "CLIENT LIST has addresses of IPv6 in brackets" \
+        "$(redis-cli -h ::1 -p "$daemon_port" CLIENT LIST)" \
+        "* addr=\[::1\]:* laddr=\[::1\]:$daemon_port *"
     is "it serves on IPv6" "$(redis-cli -h ::1 -p "$daemon_port" PING)" PONG
     daemon_stop
 else
@@ -308,7 +328,7 @@ ok "a key of the topology has numbers" is_number "$(cli INCR order)"
 like "a key that the topology does not know is refused" "$(cli INCR other)" \
     "UNKNOWNKEY *"
 like "INCRBY is bound by the memory bits" "$(cli INCRBY order 2)" \
-    "ERR *1 ... 1*"
+    "ERR *1 ... 1 *"
 daemon_stop
 
 test_waiting() {

@@ -152,6 +152,45 @@ is "the stores keep it over a restart" \
     "$(awk '$1 <= 8000000' "$work/numbers" | wc -l) $(wc -l <"$work/numbers")" \
     "0 5000"
 
+# --- what a partition that is well refuses ---
+
+does "no column tells of refusals where there are none" "0 *ERRORS*" status
+is "and no partition has any" "$(grep -c REFUSES "$work/out")" 0
+daemon_stop TERM
+refusing() { # BITS: starts one whose sequences have so many memory_bits
+    sed '/^sequences/,$d' "$work/pools.conf" >"$work/refusing.conf"
+    cat >>"$work/refusing.conf" <<END
+auto_sequences = { pattern = "*"; limit = 9; pool = "one"; memory_bits = $1;
+                   deadline = "60s"; };
+END
+    daemon_start refusing -c "$work/refusing.conf"
+}
+refusing 3 || exit 1
+does "a key is used" "0 [1-9]*" next receipt -n 2000
+daemon_stop TERM
+refusing 2 || exit 1
+does "with other bits it is refused" \
+    "1 seqctl: LAYOUT *partition 0 (a): sequence receipt *memory_bits=3*" \
+    next receipt
+does "health says which partition refuses which counter, and why" \
+    "1 degraded: pool one: partition 0 (a) refuses counter receipt: sequence receipt in backend a was used with memory_bits=3 *; partition 1 (b) refuses counter receipt: *" \
+    health
+does "and so does the status" \
+    "0 *REFUSES*one/0 * up *refuses counter receipt: *" status
+is "it is up, and has counted it" "$(field one/0 state) $(field one/0 refused)" \
+    "up 1"
+like "with its reason" "$(field one/0 reason)" "refuses counter receipt: *"
+is "as an error" "$(field one/0 errors)" 1
+is "the log has it once for each partition" \
+    "$(grep -c 'event=layout .*key=receipt' "$daemon_log")" 2
+grants() { # PLACE: once it is asked
+    seqctl next order -n 2000
+    (($(field "$1" granted) > 0))
+}
+ok "other keys are served by the same partition" wait_for grants one/0
+daemon_stop TERM
+daemon_start pools -c "$work/pools.conf" || exit 1
+
 # --- watching ---
 
 rounds() { # FILE: how often the status was printed

@@ -128,6 +128,29 @@ static void damaged_counter_fails_alone(void **state)
     assert_status(requests[1].status, SEQB_OK);
 }
 
+/* What was meant for it in the transaction that is undone is no grant. */
+static void row_that_the_server_refuses_fails_alone(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request requests[3] = {
+        {.counter = "main/0/a", .want = 5, .limit = LIMIT},
+        {.counter = "main/0/bad", .want = 5, .limit = LIMIT},
+        {.counter = "main/0/c", .want = 5, .limit = LIMIT},
+    };
+
+    TELL(f, "CREATE TRIGGER refuse BEFORE INSERT ON seqb_counters FOR EACH ROW "
+            "SET NEW.value = IF(NEW.name = 'main/0/bad', "
+            "(SELECT 1 UNION SELECT 2), NEW.value)");
+    assert_status(f->ops->reserve(f->backend, requests, 3, &f->err), SEQB_OK);
+    assert_status(requests[0].status, SEQB_OK);
+    assert_int_equal(requests[0].block.count, 5);
+    assert_status(requests[1].status, SEQB_REFUSED);
+    assert_non_null(strstr(requests[1].error.text, "counter main/0/bad: "));
+    assert_status(requests[2].status, SEQB_OK);
+    must_take(f, 1, 0); /* and the connection is well */
+    assert_int_equal(number(f, "SELECT SUM(value) FROM seqb_counters"), 11);
+}
+
 /* --- rights --- */
 
 static void must_miss_insert(struct fixture *f)
@@ -319,6 +342,7 @@ int main(void)
         FIXTURE_TEST(largest_batch_is_served_whole_and_in_any_order),
         FIXTURE_TEST(rest_below_the_limit_is_one_smaller_grant),
         FIXTURE_TEST(damaged_counter_fails_alone),
+        FIXTURE_TEST(row_that_the_server_refuses_fails_alone),
         FIXTURE_TEST(missing_insert_is_missed_by_new_counters_alone),
         FIXTURE_TEST(read_only_stops_even_who_may_write_then),
         FIXTURE_TEST(killed_connection_is_not_used_again),

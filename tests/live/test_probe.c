@@ -287,6 +287,60 @@ static void incomplete_engine_opens_no_broker(void **state)
     assert_null(scene->broker);
 }
 
+/* --- options that an engine cannot do anything with --- */
+
+static enum seqb_status puzzled_open(const struct seqb_backend_options *options,
+                                     struct seqb_backend **out,
+                                     struct seqb_error *err)
+{
+    (void)out;
+    return error_set(err, SEQB_INVALID, "lossy %s: leave tls off",
+                     options->name);
+}
+
+#define WITH_GENERATION(pools)                                                 \
+    "backends = ( { name = \"a\"; engine = \"lossy\"; }, " FILE_BACKEND(       \
+        "b") " ); pools = ( { name = \"main\"; " pools " } );" ORDER
+
+/* Whoever opens the backends: none of them knows more than that. */
+static void option_that_is_wrong_is_told_without_a_guess(void **state)
+{
+    static const struct seqb_migrate_options dry = {.dry_run = true,
+                                                    .engines = engines};
+    struct scene *scene = *state;
+    char before[256];
+    char after[256];
+    const struct told *told;
+    struct seqb_error err;
+
+    lossy = backend_sqlite;
+    lossy.engine = "lossy";
+    lossy.open = puzzled_open;
+    (void)text_copy(
+        before, sizeof before,
+        scene_write(scene, "t.conf",
+                    WITH_GENERATION("partitions = [ \"a\", \"b\" ];")));
+    (void)text_copy(
+        after, sizeof after,
+        scene_write(scene, "new.conf",
+                    WITH_GENERATION("partitions = [ \"b\", \"a\" ]; "
+                                    "generation = 2;")));
+    told = told_by(before, engines);
+    told_expect(told, SEQB_UNAVAILABLE);
+    told_expect_found(told, 0, SEQB_INVALID, "lossy a: leave tls off");
+    assert_int_equal(seqb_migrate(before, after, &dry, &err), SEQB_INVALID);
+    assert_string_equal(err.text, "pool main: a migration needs every backend, "
+                                  "and a fails: lossy a: leave tls off");
+    assert_int_equal(seqb_open_with(before, engines, &scene->broker, &err),
+                     SEQB_INVALID);
+    assert_string_equal(err.text, "pool main: backend a cannot be used as it "
+                                  "is configured: lossy a: leave tls off");
+    assert_int_equal(seqb_open_with(after, engines, &scene->broker, &err),
+                     SEQB_INVALID);
+    scene_expect_words(err.text, "backend a cannot be used as it is ");
+    assert_int_not_equal(access(scene_state_path(scene, "b.db"), F_OK), 0);
+}
+
 #define SCENE(test)                                                            \
     cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
 
@@ -303,6 +357,7 @@ int main(void)
         SCENE(loss_is_told_whether_it_is_accepted_or_not),
         SCENE(status_tells_server_domain_and_loss),
         SCENE(incomplete_engine_opens_no_broker),
+        SCENE(option_that_is_wrong_is_told_without_a_guess),
     };
 
     return cmocka_run_group_tests_name("probe", tests, NULL, NULL);

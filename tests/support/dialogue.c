@@ -75,7 +75,7 @@ void talker_init(struct talker *talker, struct server *server)
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
                     ends) == 0);
     *talker = (struct talker){.fd = ends[0]};
-    session_open(server, ends[1]);
+    connection_adopt(&server->connections, ends[1]);
 }
 
 void talker_fini(struct talker *talker)
@@ -127,7 +127,7 @@ void dialogue_settle(struct server *server, struct talker *talker)
     while (quiet < QUIET_TURNS) {
         dialogue_turn(server);
         quiet++;
-        if (talker_hear(talker) || !TAILQ_EMPTY(&server->deferred))
+        if (talker_hear(talker) || !TAILQ_EMPTY(&server->connections.deferred))
             quiet = 0;
     }
 }

@@ -288,6 +288,8 @@ static enum seqb_status fake_claim(struct seqb_backend *backend,
     pthread_mutex_lock(&fake->store->lock);
     status = call_enter(fake, FAKE_CLAIM, &is_lost, err);
     if (status == SEQB_OK)
+        status = fake_script_refuses(fake->store, FAKE_CLAIM, name, err);
+    if (status == SEQB_OK)
         status =
             text_answer(fake, name, fake_claim_stand(fake->store, name, text),
                         standing, size, err);

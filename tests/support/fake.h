@@ -44,6 +44,13 @@ void fake_store_free(struct fake_store *store);
 void fake_fail(struct fake_store *store, enum fake_call call, int64_t times,
                enum seqb_status status);
 
+/* Calls of that kind, which is FAKE_RESERVE, FAKE_RAISE, FAKE_INSTALL or
+ * FAKE_CLAIM, do nothing for that one counter or claim and answer `status` for
+ * it alone: the backend is fit for another call. SEQB_OK ends it. At most 8 of
+ * them at once. */
+void fake_refuse(struct fake_store *store, enum fake_call call,
+                 const char *counter, enum seqb_status status);
+
 /* The next `times` calls of that kind are done, but the answer is lost:
  * SEQB_UNCERTAIN, the block spent. Not for FAKE_OPEN. */
 void fake_lose_answers(struct fake_store *store, enum fake_call call,
@@ -115,6 +122,9 @@ void fake_restore(struct fake_store *store);
 
 /* Calls of that kind so far, whatever their answer. */
 int64_t fake_calls(struct fake_store *store, enum fake_call call);
+
+/* Answers so far that fake_refuse made. */
+int64_t fake_refusals(struct fake_store *store);
 
 /* Waits until fake_calls is at least `count`; false if `timeout_ms` passed. */
 bool fake_wait_for_calls(struct fake_store *store, enum fake_call call,

@@ -143,6 +143,10 @@ void fake_serve_request(struct fake_store *store, struct seqb_request *request)
     if (!request_is_fair(request))
         store->misuses++;
     request->window = SEQB_NO_WINDOW;
+    request->status = fake_script_refuses(store, FAKE_RESERVE, request->counter,
+                                          &request->error);
+    if (request->status != SEQB_OK)
+        return;
     if (store->is_windowed)
         request_serve_windowed(store, request);
     else
@@ -208,6 +212,11 @@ enum seqb_status fake_serve_raise(struct fake_store *store,
                                   const struct seqb_raise *raise, int64_t *out,
                                   struct seqb_error *err)
 {
+    const enum seqb_status status =
+        fake_script_refuses(store, FAKE_RAISE, raise->counter, err);
+
+    if (status != SEQB_OK)
+        return status;
     return store->is_windowed ? raise_windowed(store, raise, out)
                               : raise_direct(store, raise, out, err);
 }
@@ -219,7 +228,11 @@ enum seqb_status fake_serve_install(struct fake_store *store,
                                     int64_t *standing, struct seqb_error *err)
 {
     struct fake_cell *cell = fake_cell_find(store, window->counter);
+    const enum seqb_status status =
+        fake_script_refuses(store, FAKE_INSTALL, window->counter, err);
 
+    if (status != SEQB_OK)
+        return status;
     *standing = cell != NULL ? cell->window : window->window;
     if (cell != NULL && fake_cell_is_bound(store, cell) &&
         cell->value < cell->size)

@@ -163,6 +163,33 @@ enum seqb_status fake_script_verdict(struct fake_store *store,
     return SEQB_OK;
 }
 
+/* The entry of that call and counter, else NULL. */
+static struct fake_refusal *
+refusal_find(struct fake_store *store, enum fake_call call, const char *counter)
+{
+    for (size_t i = 0; i < FAKE_REFUSALS_MAX; i++) {
+        struct fake_refusal *refusal = &store->script.refusals[i];
+
+        if (strcmp(refusal->counter, counter) == 0 &&
+            (refusal->call == call || counter[0] == '\0'))
+            return refusal;
+    }
+    return NULL;
+}
+
+enum seqb_status fake_script_refuses(struct fake_store *store,
+                                     enum fake_call call, const char *counter,
+                                     struct seqb_error *err)
+{
+    const struct fake_refusal *refusal = refusal_find(store, call, counter);
+
+    if (refusal == NULL || counter[0] == '\0')
+        return SEQB_OK;
+    store->refusals++;
+    return error_set(err, refusal->status, "fake %s: %s: told to refuse",
+                     store->name, counter);
+}
+
 /* --- for the tests --- */
 
 struct fake_store *fake_store_new(const char *name)
@@ -227,6 +254,22 @@ void fake_fail(struct fake_store *store, enum fake_call call, int64_t times,
 {
     store_enter(store)->script.failures[call] = times;
     store->script.failure[call] = status;
+    store_leave(store);
+}
+
+void fake_refuse(struct fake_store *store, enum fake_call call,
+                 const char *counter, enum seqb_status status)
+{
+    struct fake_refusal *refusal =
+        refusal_find(store_enter(store), call, counter);
+
+    if (refusal == NULL)
+        refusal = refusal_find(store, call, "");
+    if (refusal == NULL)
+        abort(); /* a test with too many */
+    *refusal = (struct fake_refusal){.call = call, .status = status};
+    if (status != SEQB_OK)
+        (void)text_copy(refusal->counter, sizeof refusal->counter, counter);
     store_leave(store);
 }
 
@@ -417,6 +460,14 @@ int64_t fake_open_backends(struct fake_store *store)
 
     store_leave(store);
     return open_backends;
+}
+
+int64_t fake_refusals(struct fake_store *store)
+{
+    const int64_t refusals = store_enter(store)->refusals;
+
+    store_leave(store);
+    return refusals;
 }
 
 int64_t fake_misuses(struct fake_store *store)

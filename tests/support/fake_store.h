@@ -9,10 +9,11 @@
 
 #include "support/fake.h"
 
-#define FAKE_CELLS_MAX  512
-#define FAKE_CLAIMS_MAX 256
-#define FAKE_BASE       ""  /* where direct counters start that have no cell */
-#define FAKE_TIME       '@' /* what names of cells begin with that hold times */
+#define FAKE_CELLS_MAX    512
+#define FAKE_CLAIMS_MAX   256
+#define FAKE_REFUSALS_MAX 8
+#define FAKE_BASE         "" /* where direct counters start that have no cell */
+#define FAKE_TIME         '@' /* what names of cells begin with that hold times */
 
 struct fake_cell {
     char counter[SEQB_COUNTER_SIZE]; /* meaningful if `is_used` */
@@ -29,7 +30,15 @@ struct fake_claim {
     char *text;
 };
 
+/* What is refused, to whom, and how; no counter: free. */
+struct fake_refusal {
+    char counter[SEQB_COUNTER_SIZE];
+    enum fake_call call;
+    enum seqb_status status;
+};
+
 struct fake_script {
+    struct fake_refusal refusals[FAKE_REFUSALS_MAX];
     int64_t failures[FAKE_CALLS];         /* calls still to fail ... */
     enum seqb_status failure[FAKE_CALLS]; /* ... with this */
     int64_t losses[FAKE_CALLS];           /* answers still to lose */
@@ -56,6 +65,7 @@ struct fake_store {
     int64_t hanging;
     int64_t ended; /* calls that blocked until a shutdown */
     int64_t open_backends;
+    int64_t refusals;
     int64_t misuses;
     struct fake_cell cells[FAKE_CELLS_MAX];
     struct fake_cell saved[FAKE_CELLS_MAX];
@@ -89,6 +99,11 @@ const char *fake_claim_replace(struct fake_store *store, const char *name,
                                const char *text);
 
 void fake_call_count(struct fake_store *store, enum fake_call call);
+
+/* What the script says to a call for that one counter or claim. */
+enum seqb_status fake_script_refuses(struct fake_store *store,
+                                     enum fake_call call, const char *counter,
+                                     struct seqb_error *err);
 
 /* Waits for what the script delays or hangs; false if it took too long. */
 bool fake_script_wait(struct fake_store *store, int32_t timeout_ms);

@@ -225,8 +225,11 @@ static void store_that_refuses_is_told(void **state)
     numbers_init(&numbers);
     rig_take(broker, 10, &numbers);
     rig_await_rest(broker);
-    fake_fail(rig->stores[1], FAKE_RAISE, 1, SEQB_REFUSED);
-    expect_refused(broker, 1000000, SEQB_UNAVAILABLE, "; partition 1 (b1): ");
+    fake_refuse(rig->stores[1], FAKE_RAISE, COUNTER_1, SEQB_REFUSED);
+    expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
+                   "; partition 1 (b1): fake store-1: " COUNTER_1
+                   ": told to refuse");
+    fake_refuse(rig->stores[1], FAKE_RAISE, COUNTER_1, SEQB_OK);
     numbers.count = 0;
     rig_take(broker, 1000, &numbers);
     assert_true(lowest(&numbers) > 1000000);

@@ -17,7 +17,7 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-#define KINDS  (SEQB_EVENT_ADVANCED + 1)
+#define KINDS  (SEQB_EVENT_COUNTER_RECOVERED + 1)
 #define STATES (SEQB_PARTITION_POISONED + 1)
 
 /* The last line that was logged, and how many there were. */
@@ -68,8 +68,9 @@ static struct seqb_event event_of(enum seqb_event_kind kind)
 
 static void every_kind_has_a_name_of_its_own(void **state)
 {
-    static const char *const names[] = {"state",  "raised",   "exhausted",
-                                        "layout", "forecast", "advanced"};
+    static const char *const names[] = {
+        "state",    "raised",   "exhausted",       "layout",
+        "forecast", "advanced", "counter_refused", "counter_recovered"};
 
     (void)state;
     for (int i = 0; i < KINDS; i++)
@@ -115,7 +116,9 @@ static void what_happened_to_a_counter_is_logged_by_its_kind(void **state)
         [SEQB_EVENT_EXHAUSTED] = SEQB_LOG_ERROR,
         [SEQB_EVENT_LAYOUT] = SEQB_LOG_ERROR,
         [SEQB_EVENT_FORECAST] = SEQB_LOG_WARN,
-        [SEQB_EVENT_ADVANCED] = SEQB_LOG_INFO};
+        [SEQB_EVENT_ADVANCED] = SEQB_LOG_INFO,
+        [SEQB_EVENT_COUNTER_REFUSED] = SEQB_LOG_ERROR,
+        [SEQB_EVENT_COUNTER_RECOVERED] = SEQB_LOG_INFO};
     struct log *log = *state;
 
     for (int kind = SEQB_EVENT_RAISED; kind < KINDS; kind++) {
@@ -134,6 +137,26 @@ static void what_happened_to_a_counter_is_logged_by_its_kind(void **state)
         assert_int_equal(log->level, levels[kind]);
         assert_int_equal(log->lines, kind);
     }
+}
+
+/* A backend's own words may hold anything. */
+static void a_reason_is_one_quoted_value_of_the_line(void **state)
+{
+    struct log *log = *state;
+    struct seqb_event event = event_of(SEQB_EVENT_STATE);
+
+    event.reason = "ERROR: relation \"a\\b\"\nis \"missing\"";
+    events_tell(NULL, &event);
+    assert_string_equal(log->line,
+                        "event=up was=up pool=main partition=2 backend=pg-a "
+                        "reason=\"ERROR: relation \\\"a\\\\b\\\"\\nis "
+                        "\\\"missing\\\"\"");
+    event.kind = SEQB_EVENT_LAYOUT;
+    event.reason = "\"";
+    events_tell(NULL, &event);
+    assert_string_equal(log->line,
+                        "event=layout pool=main partition=2 backend=pg-a "
+                        "key=order counter=main/2/order reason=\"\\\"\"");
 }
 
 /* --- who listens --- */
@@ -235,6 +258,7 @@ int main(void)
         cmocka_unit_test(every_kind_has_a_name_of_its_own),
         LOGGED(a_change_of_state_is_logged_by_the_state_it_leads_to),
         LOGGED(what_happened_to_a_counter_is_logged_by_its_kind),
+        LOGGED(a_reason_is_one_quoted_value_of_the_line),
         LOGGED(each_event_is_told_once_to_who_listens_now),
         cmocka_unit_test(who_listens_is_called_by_one_thread_at_a_time),
     };

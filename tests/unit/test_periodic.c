@@ -339,6 +339,11 @@ static void what_makes_no_sense_with_a_period_is_refused(void **state)
     rig_expect_words(err.text, "period");
     assert_int_equal(queue_try_run(order, 2, &number, &err), SEQB_INVALID);
     rig_expect_words(err.text, "period");
+    /* No bound is named that would be refused as well. */
+    assert_int_equal(queue_try_run(order, (size_t)-1, &number, &err),
+                     SEQB_INVALID);
+    rig_expect_words(err.text, "period");
+    rig_expect_words(err.text, "not -1 ");
     assert_int_equal(queue_take(order, &sharded, &err), SEQB_INVALID);
     rig_expect_words(err.text, "no ids");
 }

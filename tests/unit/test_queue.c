@@ -201,8 +201,15 @@ static void counts_out_of_range_are_refused(void **state)
         assert_int_equal(queue_try_run(order, counts[i], &number, &err),
                          SEQB_INVALID);
     }
+    /* The bound, and what was asked: a count below 0 as its caller sees it. */
     assert_int_equal(queue_try_run(order, 5, &number, &err), SEQB_INVALID);
-    rig_expect_words(err.text, "1 ... 4");
+    assert_string_equal(err.text, "sequence order: the increment must be "
+                                  "1 ... 4 (2^memory_bits), not 5");
+    assert_int_equal(queue_try_run(order, 0, &number, &err), SEQB_INVALID);
+    rig_expect_words(err.text, "not 0");
+    assert_int_equal(queue_try_run(order, (size_t)-3, &number, &err),
+                     SEQB_INVALID);
+    rig_expect_words(err.text, "not -3");
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
 }
 

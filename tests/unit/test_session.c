@@ -81,7 +81,7 @@ static int64_t script_run(const struct script *script, size_t piece,
         dialogue_settle(server, out);
         said = script_say(server, out, script, said, piece);
     }
-    commands = server->commands_processed;
+    commands = server->daemon.commands_processed;
     server_close(server);
     return commands;
 }

@@ -253,10 +253,10 @@ static void many_texts_stop_for_a_client_that_does_not_read(void **state)
     talker_say(&talker, line, strlen(line));
     for (int i = 0; i < 300; i++) {
         dialogue_turn(server);
-        assert_true(TAILQ_FIRST(&server->sessions)->out.length <=
+        assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length <=
                     SESSION_UNSENT_MAX + step);
     }
-    assert_true(TAILQ_FIRST(&server->sessions)->out.length >
+    assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length >
                 SESSION_UNSENT_MAX - step);
     dialogue_settle(server, &talker);
     assert_int_equal(talker.length, 9 + 100000 * 18);

@@ -52,15 +52,15 @@ static void a_pipeline_stops_for_a_client_that_does_not_read(void **state)
     server = dialogue_server();
     talker_init(&talker, server);
     script_add(&script, "INCR a\n", requests);
-    while (more > 0 || server->commands_processed > before) {
-        before = server->commands_processed;
+    while (more > 0 || server->daemon.commands_processed > before) {
+        before = server->daemon.commands_processed;
         more = talker_say(&talker, script.data + said, script.length - said);
         said += more;
         dialogue_turn(server);
-        assert_true(TAILQ_FIRST(&server->sessions)->out.length <=
+        assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length <=
                     SESSION_UNSENT_MAX + REPLY_NUMBER_MAX);
     }
-    assert_true(server->commands_processed < (int64_t)requests);
+    assert_true(server->daemon.commands_processed < (int64_t)requests);
     dialogue_settle(server, &talker);
     dialogue_say(server, &talker, script.data + said, script.length - said,
                  WHOLE);
@@ -185,7 +185,7 @@ static void a_drain_answers_what_has_arrived_and_ends(void **state)
     talker_say(&operator, "SEQ.DRAIN\r\nSEQ.HEALTH\r\n", 23);
     talker_say(&client, script.data, script.length);
     server_run(server);
-    assert_true(server->is_stopping);
+    assert_true(server->daemon.is_stopping);
     assert_true(talker_hear(&client));
     assert_true(talker_hear(&client) && client.fd < 0);
     script_add_numbers(&expected, STUB_FIRST, 70);
@@ -216,7 +216,7 @@ static void health_of_one_that_is_stopping_is_not_serving(void **state)
     talker_say(&client, script, strlen(script));
     talker_say(&operator, "SEQ.DRAIN\r\n", 11);
     dialogue_settle(server, &operator);
-    assert_true(server->is_stopping);
+    assert_true(server->daemon.is_stopping);
     stub_refill(1);
     server_run(server);
     assert_true(talker_hear(&client));

@@ -9,6 +9,8 @@
 
 #include "ha/counter.h"
 #include "platform/clock.h"
+#include "platform/text.h"
+#include "support/events.h"
 #include "support/rig.h"
 
 #define SECOND INT64_C(1000)
@@ -147,6 +149,90 @@ static void a_new_stamp_is_not_exhausted(void **state)
                          SEQB_EXHAUSTED);
         /* 5 bits less 1 of the partition and 2 of memory. */
         assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 3);
+    }
+    taker_end(&taker, broker);
+}
+
+/* --- what a stamp is refused --- */
+
+/* Whose time does not end. */
+static void restamp_for_long(struct taker *taker, int64_t digits)
+{
+    const struct ha_stamp stamp = {digits, digits * SECOND, INT64_MAX};
+
+    await_rest(taker);
+    assert_true(ha_counter_restamp(taker->counter, &stamp));
+}
+
+static void ask_in_vain(struct taker *taker)
+{
+    (void)ha_counter_ask(taker->counter, 4, HA_ASK_ALL, clock_now_ms());
+    await_rest(taker);
+}
+
+static void a_new_stamp_is_refused_nothing_that_was_used_up(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    restamp_for_long(&taker, 1);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/bill@1", SEQB_EXHAUSTED);
+    ask_in_vain(&taker);
+    assert_int_equal(rig_partition(broker, 1).refused, 1);
+    restamp_for_long(&taker, 2);
+    assert_int_equal(rig_partition(broker, 1).refused, 0);
+    take(&taker);
+    assert_int_equal(fake_value(rig->stores[1], "main/1/bill@2"), 2);
+    taker_end(&taker, broker);
+}
+
+static void what_every_stamp_is_refused_is_told_once(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    events_start();
+    for (int64_t digits = 1; digits <= 5; digits++) {
+        char counter[SEQB_COUNTER_SIZE];
+
+        (void)text_format(counter, sizeof counter, "main/1/bill@%d",
+                          (int)digits);
+        fake_refuse(rig->stores[1], FAKE_RESERVE, counter, SEQB_INVALID);
+        restamp_for_long(&taker, digits);
+        ask_in_vain(&taker);
+        assert_int_equal(rig_partition(broker, 1).refused, 1);
+    }
+    events_expect("event=counter_refused", "key=bill", 1);
+    restamp_for_long(&taker, 6);
+    take(&taker);
+    assert_int_equal(rig_partition(broker, 1).refused, 0);
+    events_expect("event=counter_recovered", "key=bill", 1);
+    taker_end(&taker, broker);
+}
+
+static bool is_refused_nothing(void *context)
+{
+    return rig_partition(context, 1).refused == 0;
+}
+
+static void a_stamp_that_is_over_is_no_trouble(void **state)
+{
+    static const enum seqb_status statuses[] = {SEQB_EXHAUSTED, SEQB_REFUSED};
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    for (size_t i = 0; i < 2; i++) {
+        fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/bill@1", statuses[i]);
+        assert_true(is_restamped(&taker, 1));
+        ask_in_vain(&taker);
+        rig_await(is_refused_nothing, broker);
+        assert_int_equal(ha_health(broker->ha, NULL, 0), SEQB_HEALTH_SERVING);
     }
     taker_end(&taker, broker);
 }
@@ -321,6 +407,9 @@ int main(void)
         DIRECT(each_stamp_has_a_counter_of_its_own),
         DIRECT(a_counter_that_is_asked_keeps_its_stamp),
         DIRECT(a_new_stamp_is_not_exhausted),
+        DIRECT(a_new_stamp_is_refused_nothing_that_was_used_up),
+        DIRECT(what_every_stamp_is_refused_is_told_once),
+        DIRECT(a_stamp_that_is_over_is_no_trouble),
         DIRECT(old_stamps_are_noted_first_and_deleted_later),
         DIRECT(a_clock_far_ahead_of_the_stores_purges_nothing),
         DIRECT(a_note_is_never_lowered_and_outlives_the_broker),

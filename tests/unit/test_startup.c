@@ -29,6 +29,56 @@ static void first_start_needs_every_direct_store(void **state)
     numbers_fini(&numbers);
 }
 
+/* Nothing but looking can tell a first start from a later one. */
+static void
+start_that_reaches_no_store_does_not_call_itself_the_first(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct seqb_error err = {SEQB_OK, ""};
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig_use(rig, 100, &numbers);
+    for (size_t i = 0; i < 2; i++)
+        fake_fail(rig->stores[i], FAKE_OPEN, INT64_MAX, SEQB_REFUSED);
+    assert_int_equal(rig_try_open(rig, &broker, &err), SEQB_UNAVAILABLE);
+    assert_string_equal(err.text,
+                        "pool main: no backend that answers knows the pool; if "
+                        "it is new, the first start needs every direct "
+                        "backend, and b0 fails: fake store-0: told to fail");
+    for (size_t i = 0; i < 2; i++)
+        fake_fail(rig->stores[i], FAKE_OPEN, 0, SEQB_OK);
+    rig_use(rig, 100, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* An option is wrong, whatever the stores say. */
+static void option_that_is_wrong_is_told_as_that(void **state)
+{
+    struct rig *rig = *state;
+    struct seqb_error err = {SEQB_OK, ""};
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    fake_fail(rig->stores[1], FAKE_OPEN, INT64_MAX, SEQB_INVALID);
+    assert_int_equal(rig_try_open(rig, &broker, &err), SEQB_INVALID);
+    assert_string_equal(err.text, "pool main: backend b1 cannot be used as it "
+                                  "is configured: fake store-1: told to fail");
+    /* No store was asked to make anything. */
+    assert_int_equal(fake_calls(rig->stores[1], FAKE_OPEN), 1);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_OPEN), 1);
+    fake_fail(rig->stores[1], FAKE_OPEN, 0, SEQB_OK);
+    rig_use(rig, 100, &numbers);
+    /* While another store knows the pool, the start goes on without it. */
+    fake_fail(rig->stores[1], FAKE_OPEN, 1, SEQB_INVALID);
+    rig_use(rig, 100, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
 static void first_start_needs_the_authority_but_no_windowed_store(void **state)
 {
     struct rig *rig = *state;
@@ -233,6 +283,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DIRECT(first_start_needs_every_direct_store),
+        DIRECT(start_that_reaches_no_store_does_not_call_itself_the_first),
+        DIRECT(option_that_is_wrong_is_told_as_that),
         WINDOWED(first_start_needs_the_authority_but_no_windowed_store),
         DIRECT(later_start_goes_on_with_one_store_down),
         WINDOWED(later_start_goes_on_with_one_store_down),

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all sessions share; see daemon.h. */
+#include "daemon/daemon.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+void daemon_init(struct daemon *daemon, const char *state_dir)
+{
+    *daemon = (struct daemon){.state_dir = state_dir,
+                              .wake_fd = -1,
+                              .drain_fd = -1,
+                              .started_ms = daemon_now_ms()};
+    TAILQ_INIT(&daemon->sessions);
+}
+
+int64_t daemon_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void daemon_drain(struct daemon *daemon, int fd)
+{
+    const uint64_t one = 1;
+
+    if (daemon->is_stopping || daemon->is_drain_asked)
+        return;
+    daemon->is_drain_asked = true;
+    daemon->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    if (write(daemon->wake_fd, &one, sizeof one) < 0)
+        return;
+}

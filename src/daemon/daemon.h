@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The daemon as its commands see it: the broker, its lanes, who is connected,
+ * what was counted. The loop and the sockets are left to server.h. Only
+ * lane.c's callback and errand.c's call run on other threads.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqbroker/seqbroker.h>
+
+#include "daemon/lane.h"
+#include "daemon/session.h"
+
+TAILQ_HEAD(session_list, session);
+
+struct daemon {
+    struct seqb_broker *broker;
+    struct lanes lanes;
+    struct errand *errand; /* under way, or NULL */
+    struct session_list sessions;
+    size_t session_size;   /* bytes of memory of one, without its buffers */
+    const char *state_dir; /* for SEQ.STATUS; the caller's */
+    int tcp_port;          /* in use; 0: none */
+    int wake_fd;           /* an eventfd that wakes the loop */
+    int drain_fd;          /* of who asked for a drain; -1: none */
+    int64_t started_ms;
+    int64_t session_count;
+    int64_t connections_received;
+    int64_t commands_processed;
+    bool is_drain_asked; /* the loop stops in its next turn */
+    bool is_stopping;
+};
+
+/* Without a broker and lanes yet. */
+void daemon_init(struct daemon *daemon, const char *state_dir);
+
+/* ms on the monotonic clock. */
+int64_t daemon_now_ms(void);
+
+/* Has the daemon stop, as SIGTERM does, in the next turn of the loop. The
+ * connection `fd` stays open until the broker is closed: its end tells the
+ * client that the drain is over. */
+void daemon_drain(struct daemon *daemon, int fd);

@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# seqbrokerd and the signals that operators send: which ones stop it, and which
+# ones it outlives, while it starts, serves and stops.
+# Usage: test_signals.sh BUILD_FOLDER
+# shellcheck disable=SC2317 # functions are called by ok() and wait_for()
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+harmless=(HUP USR1 USR2 ALRM PIPE)
+
+# annoy: sends it all that must not end it.
+annoy() {
+    local signal
+    for signal in "${harmless[@]}"; do
+        kill -"$signal" "$daemon_pid"
+    done
+}
+
+# How often the log says that the topology is not read again.
+refusals() {
+    grep -c ' warn event=reload_refused signal=HUP reason="' "$daemon_log"
+}
+has_refused() { # TIMES
+    [ "$(refusals)" -eq "$1" ] || ! kill -0 "$daemon_pid" 2>>"$work/trash"
+}
+
+# launch NAME TOPOLOGY: starts it as daemon_start does, without waiting.
+launch() {
+    daemon_log=$work/$1.log
+    : >"$daemon_log"
+    "$build/seqbrokerd" -c "$2" --state-dir "$work/$1" --listen none \
+        --socket "$work/$1.sock" 2>>"$daemon_log" &
+    daemon_pid=$!
+    track "$daemon_pid"
+}
+
+is_over() { # or a zombie
+    ! kill -0 "$daemon_pid" 2>>"$work/trash" ||
+        grep -q '^State:.Z' "/proc/$daemon_pid/status"
+}
+is_logged() { # WORDS
+    grep -q -- "$1" "$daemon_log" || is_over
+}
+
+# --- while it serves ---
+
+for signal in "${harmless[@]}"; do
+    daemon_start serving || exit 1
+    cli INCR order >"$work/first"
+    kill -"$signal" "$daemon_pid"
+    is "SIG$signal leaves it serving" "$(cli PING)" PONG
+    daemon_stop TERM
+    is "SIG$signal and then SIGTERM end it with 0" "$daemon_code" 0
+    like "the numbers that it holds are kept after SIG$signal" \
+        "$(tail -n 1 "$daemon_log")" "*event=spool taken=* given=[1-9]*"
+done
+
+daemon_start asked || exit 1
+kill -HUP "$daemon_pid"
+wait_for has_refused 1
+is "SIGHUP is answered by one line of the log" "$(refusals)" 1
+like "that says when the topology is read" "$(tail -n 1 "$daemon_log")" \
+    '*warn event=reload_refused signal=HUP reason="the topology is read at the start only: restart *"'
+kill -HUP "$daemon_pid"
+wait_for has_refused 2
+is "each one is answered" "$(refusals)" 2
+daemon_stop INT
+is "SIGINT ends it with 0" "$daemon_code" 0
+
+# Closing the terminal is one more SIGHUP: nohup makes no difference.
+daemon_log=$work/nohup.log
+: >"$daemon_log"
+nohup "$build/seqbrokerd" -c "$work/patient.conf" --state-dir "$work/nohup" \
+    --listen none --socket "$work/nohup.sock" 2>>"$daemon_log" &
+daemon_pid=$!
+track "$daemon_pid"
+wait_for is_logged '^ready '
+kill -HUP "$daemon_pid"
+wait_for has_refused 1
+is "SIGHUP is answered under nohup as well" "$(refusals)" 1
+daemon_stop
+is "and is outlived there, too" "$daemon_code" 0
+
+# --- while it starts ---
+
+# A topology that is a pipe: the daemon waits where it reads it, which it does
+# for its state directory and again when the broker opens.
+pipe=$work/pipe.conf
+mkfifo "$pipe"
+has_closed_pipe() {
+    local fd
+    for fd in "/proc/$daemon_pid/fd/"*; do
+        [[ $(readlink "$fd") != "$pipe" ]] || return 1
+    done
+}
+
+# feed SENTENCE TIMES: sends all signals when it reads the topology, of which
+# the log has that many answers then, and lets it have one.
+feed() {
+    local fd
+    exec {fd}>"$pipe" # returns when the daemon reads
+    annoy
+    wait_for has_refused "$2"
+    is "$1" "$(refusals)" "$2"
+    cat "$work/patient.conf" >&"$fd"
+    exec {fd}>&-
+    wait_for has_closed_pipe
+}
+
+launch starting "$pipe"
+feed "SIGHUP is answered before the broker opens" 1
+# The last step of a start waits until nobody else has the spool.
+mkdir -p "$work/starting"
+exec {lock}>>"$work/starting/spool.lock"
+flock "$lock"
+feed "SIGHUP is answered while the broker opens" 2
+wait_for is_logged 'event=up .* backend=sqlite-3 '
+annoy
+wait_for has_refused 3
+is "SIGHUP is answered when the stores are open" "$(refusals)" 3
+is "it still starts" "$(grep -c '^ready ' "$daemon_log")" 0
+exec {lock}>&-
+wait_for is_logged '^ready '
+ok "no signal keeps it from starting" grep -q '^ready ' "$daemon_log"
+redis-cli -s "$work/starting.sock" INCR order >>"$work/trash"
+kill -TERM "$daemon_pid"
+reap "$daemon_pid"
+is "SIGTERM ends it with 0 after such a start" $? 0
+like "and it has kept its numbers" "$(tail -n 1 "$daemon_log")" \
+    "*event=spool taken=0 given=[1-9]*"
+
+launch patient "$pipe"
+exec {fd}>"$pipe"
+cat "$work/patient.conf" >&"$fd"
+exec {fd}>&-
+wait_for has_closed_pipe
+exec {fd}>"$pipe"
+kill -TERM "$daemon_pid"
+kill -HUP "$daemon_pid"
+wait_for has_refused 1
+cat "$work/patient.conf" >&"$fd"
+exec {fd}>&-
+reap "$daemon_pid"
+is "SIGTERM while the broker opens ends it with 0 when it has" $? 0
+
+# --- while it stops ---
+
+# start_unable_to_end NAME: its numbers are to be written to a pipe, which
+# waits for a reader.
+start_unable_to_end() {
+    daemon_start "$1" || exit 1
+    cli INCR order >>"$work/trash"
+    mkfifo "$work/$1/spool.new"
+}
+start_unable_to_end stopping
+kill -TERM "$daemon_pid"
+wait_for is_logged ' stopping$'
+annoy
+wait_for has_refused 1
+is "SIGHUP is answered while the broker closes" "$(refusals)" 1
+annoy
+wait_for has_refused 2
+is "each one is" "$(refusals)" 2
+is_over
+is "it has not ended" $? 1
+cat "$work/stopping/spool.new" >>"$work/trash" &
+reader=$!
+track "$reader"
+reap "$daemon_pid"
+is "no signal cuts the stop short" $? 0
+reap "$reader"
+
+start_unable_to_end twice
+kill -TERM "$daemon_pid"
+wait_for is_logged ' stopping$'
+kill -TERM "$daemon_pid"
+reap "$daemon_pid"
+is "a second SIGTERM ends it at once, with 1" $? 1
+
+like "--help tells of the signals and the exit codes" \
+    "$("$build/seqbrokerd" --help)" \
+    "*SIGTERM, SIGINT*SIGHUP*SIGUSR1, SIGUSR2, SIGALRM*Exit codes:*"
+
+tap_end

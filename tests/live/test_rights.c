@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Real stores that serve one key and refuse another for ever, since a right is
+ * missing or somebody changed what is in them: a broker goes on with what it is
+ * given, says what it is refused and why, and goes on by itself when an
+ * operator has put it right.
+ */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "scene.h"
+#include "support/events.h"
+#include "support/server_mariadb.h"
+#include "support/server_postgres.h"
+#include "support/server_redis.h"
+
+#define TAKEN 500
+
+static struct server *database; /* MariaDB's; each ends with the program */
+static struct server *postgres;
+static struct server *redis;
+
+/* Partition 0 is a file, partition 1 the store under test. */
+#define TOPOLOGY(store, pool)                                                  \
+    "backends = ("                                                             \
+    "  { name = \"lite\"; engine = \"sqlite\"; path = \"lite.db\"; }, " store  \
+    ");"                                                                       \
+    "pools = ( { name = \"main\"; timeout = \"20s\"; " pool " } );"            \
+    "auto_sequences = { pattern = \"*\"; limit = 1000; pool = \"main\";"       \
+    "                   max_unused = 64; deadline = \"1m\"; };"
+
+#define MYSQL(name, engine)                                                    \
+    "{ name = \"" name "\"; engine = \"" engine "\"; host = \"127.0.0.1\";"    \
+    "  port = 3306; database = \"seq\"; user = \"seq\"; }"
+
+#define POSTGRES(name)                                                         \
+    "{ name = \"" name "\"; engine = \"postgres\"; host = \"127.0.0.1\";"      \
+    "  port = 5432; database = \"postgres\"; user = \"seq\"; tls = \"off\"; }"
+
+#define REDIS(name)                                                            \
+    "{ name = \"" name "\"; engine = \"redis\"; host = \"127.0.0.1\";"         \
+    "  port = 6379; user = \"seq\"; password_file = \"redis.pass\"; }"
+
+#define BOTH(name) "partitions = [ \"lite\", \"" name "\" ];"
+
+/* --- setting up --- */
+
+static const char *write_topology(const struct scene *scene, const char *text,
+                                  const char *port, const struct server *server)
+{
+    char written[SCENE_TEXT_SIZE];
+
+    assert_true(text_copy(written, sizeof written, text));
+    if (port != NULL)
+        scene_replace_port(written, port, server_port(server));
+    return scene_write(scene, "rights.conf", written);
+}
+
+/* The tables are made by an administrator, with rights as sql/mysql.sql lists
+ * them: no CREATE. */
+static const char *prepare_mysql(const struct scene *scene, const char *text)
+{
+    char path[PATH_MAX];
+
+    mariadb_require();
+    if (database == NULL)
+        database = server_mariadb(NULL);
+    mariadb_tell(database, "CREATE OR REPLACE DATABASE seq;"
+                           "CREATE OR REPLACE USER seq@'%%'");
+    assert_non_null(realpath("sql/mysql.sql", path));
+    mariadb_run_file(database, "seq", path);
+    mariadb_tell(database,
+                 "GRANT SELECT, INSERT, UPDATE, DELETE ON seq.* TO seq@'%%'");
+    return write_topology(scene, text, "port = 3306", database);
+}
+
+/* --- what is expected --- */
+
+static const char *health_of(const struct scene *scene, char *reason,
+                             size_t size)
+{
+    enum seqb_health health = SEQB_HEALTH_UNKNOWN;
+
+    assert_int_equal(seqb_health(scene->broker, &health, reason, size, NULL),
+                     SEQB_OK);
+    return seqb_health_name(health);
+}
+
+static void await_health(struct scene *scene, const char *expected,
+                         const char *key)
+{
+    const int64_t until_ms = clock_now_ms() + SCENE_PATIENCE_MS;
+    char reason[512];
+
+    while (strcmp(health_of(scene, reason, sizeof reason), expected) != 0) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("health does not get %s: %s", expected, reason);
+        if (key != NULL)
+            scene_take(scene, key, 16);
+        else
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}
+
+/* Only those of "bill" are compared. */
+static void take(struct scene *scene, const char *key)
+{
+    struct numbers order = scene->numbers;
+
+    if (strcmp(key, "bill") != 0)
+        numbers_init(&scene->numbers);
+    scene_take(scene, key, 16);
+    if (strcmp(key, "bill") == 0)
+        return;
+    numbers_fini(&scene->numbers);
+    scene->numbers = order;
+}
+
+/* The partition is asked for the key, and gives. */
+static void await_granted(struct scene *scene, const char *key)
+{
+    const int64_t granted = scene_partition(scene, 1).granted;
+    const int64_t until_ms = clock_now_ms() + SCENE_PATIENCE_MS;
+
+    while (scene_partition(scene, 1).granted == granted) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("partition 1 grants no %s: %s", key,
+                     scene_partition(scene, 1).reason);
+        take(scene, key);
+    }
+}
+
+/* "bill" is refused by partition 1, for a reason with these words, and "order"
+ * is not. */
+static void expect_bill_refused(struct scene *scene, const char *words)
+{
+    char reason[512];
+
+    await_health(scene, "degraded", "bill");
+    (void)health_of(scene, reason, sizeof reason);
+    scene_expect_words(reason, "pool main: partition 1 (");
+    scene_expect_words(reason, ") refuses counter bill: ");
+    scene_expect_words(reason, words);
+    scene_expect_words(scene_partition(scene, 1).reason,
+                       "refuses counter bill: ");
+    assert_true(scene_partition(scene, 1).errors > 0);
+    await_granted(scene, "order");
+    scene_take(scene, "bill", TAKEN);
+    assert_int_equal(scene_partition(scene, 1).state, SEQB_PARTITION_UP);
+    events_expect("event=counter_refused pool=main partition=1", "key=bill", 1);
+    events_expect("event=quarantined", "", 0);
+}
+
+/* Nobody has to start anything, nor to ask for a number. */
+static void expect_bill_recovered(struct scene *scene)
+{
+    await_health(scene, "serving", NULL);
+    assert_string_equal(scene_partition(scene, 1).reason, "");
+    events_expect("event=counter_recovered pool=main partition=1", "key=bill",
+                  1);
+    await_granted(scene, "bill");
+    events_expect("event=counter_refused", "", 1);
+    scene_expect_no_repeats(scene);
+}
+
+/* --- MySQL --- */
+
+/* Each counter of mysql-autoinc needs a table. */
+static void a_table_that_may_not_be_made_is_told(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology = prepare_mysql(
+        scene, TOPOLOGY(MYSQL("mysql-a", "mysql-autoinc"), BOTH("mysql-a")));
+
+    mariadb_tell(database,
+                 "CREATE TABLE seq.order_code_1 (id BIGINT NOT NULL "
+                 "AUTO_INCREMENT PRIMARY KEY, generate_time DATETIME NOT NULL "
+                 "DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB");
+    events_start();
+    scene_open(scene, topology);
+    await_granted(scene, "order");
+    expect_bill_refused(scene, "CREATE command denied");
+    mariadb_tell(database, "GRANT CREATE ON seq.* TO seq@'%%'");
+    expect_bill_recovered(scene);
+}
+
+static int end(void **state)
+{
+    events_stop();
+    return scene_teardown(state);
+}
+
+/* A key that is known asks for no more than UPDATE; a new one has to be put
+ * into that table. */
+static void expect_insert_is_missed(struct scene *scene, const char *table)
+{
+    const char *topology = prepare_mysql(
+        scene, TOPOLOGY(MYSQL("mysql-a", "mysql-row"), BOTH("mysql-a")));
+
+    mariadb_tell(database,
+                 "CREATE OR REPLACE USER seq@'%%';"
+                 "GRANT SELECT, INSERT, UPDATE, DELETE ON seq.seqb_counters "
+                 "TO seq@'%%';"
+                 "GRANT SELECT, INSERT, UPDATE ON seq.seqb_claims TO seq@'%%'");
+    events_start();
+    scene_open(scene, topology);
+    await_granted(scene, "order");
+    mariadb_tell(database, "REVOKE INSERT ON seq.%s FROM seq@'%%'", table);
+    expect_bill_refused(scene, "INSERT command denied");
+    mariadb_tell(database, "GRANT INSERT ON seq.%s TO seq@'%%'", table);
+    expect_bill_recovered(scene);
+}
+
+static void a_row_that_may_not_be_made_is_told(void **state)
+{
+    expect_insert_is_missed(*state, "seqb_counters");
+}
+
+static void a_claim_that_may_not_be_made_is_told(void **state)
+{
+    expect_insert_is_missed(*state, "seqb_claims");
+}
+
+/* --- others --- */
+
+static void a_row_that_may_not_be_made_in_postgres_is_told(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology;
+
+    postgres_require();
+    postgres = server_postgres(NULL);
+    postgres_tell(postgres, "postgres",
+                  "CREATE USER seq; GRANT CREATE ON SCHEMA public TO seq");
+    topology = write_topology(scene, TOPOLOGY(POSTGRES("pg-a"), BOTH("pg-a")),
+                              "port = 5432", postgres);
+    events_start();
+    scene_open(scene, topology);
+    await_granted(scene, "order");
+    postgres_tell(postgres, "postgres",
+                  "ALTER TABLE seqb_counters OWNER TO CURRENT_USER;"
+                  "REVOKE ALL ON seqb_counters FROM seq;"
+                  "GRANT SELECT, UPDATE ON seqb_counters TO seq");
+    expect_bill_refused(scene, "permission denied for table seqb_counters");
+    postgres_tell(postgres, "postgres", "GRANT INSERT ON seqb_counters TO seq");
+    expect_bill_recovered(scene);
+}
+
+static void set_keys(const char *first, const char *second)
+{
+    server_tell(redis, "ACL SETUSER seq on >secret resetkeys %s %s allcommands",
+                first, second);
+}
+
+/* A user of Redis has patterns of keys. */
+static void a_key_that_may_not_be_touched_is_told(void **state)
+{
+    struct scene *scene = *state;
+    const char *topology;
+
+    redis = server_redis(NULL);
+    set_keys("~*order*", "~seqbroker:claim:*");
+    (void)scene_write(scene, "redis.pass", "secret");
+    topology = write_topology(
+        scene,
+        TOPOLOGY(REDIS("redis-a"), BOTH("redis-a") "authority = \"lite\";"),
+        "port = 6379", redis);
+    events_start();
+    scene_open(scene, topology);
+    await_granted(scene, "order");
+    expect_bill_refused(scene, "NOPERM");
+    set_keys("~*", "~*");
+    expect_bill_recovered(scene);
+}
+
+#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_setup, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(a_table_that_may_not_be_made_is_told),
+        SCENE(a_row_that_may_not_be_made_is_told),
+        SCENE(a_claim_that_may_not_be_made_is_told),
+        SCENE(a_row_that_may_not_be_made_in_postgres_is_told),
+        SCENE(a_key_that_may_not_be_touched_is_told),
+    };
+
+    return cmocka_run_group_tests_name("rights", tests, NULL, NULL);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a partition refuses to one counter while it gives others: told, counted,
+ * shown, tried again, and ended, over scripted stores. When what is told is
+ * test_refusal.c's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ha/counter.h"
+#include "platform/text.h"
+#include "queue/sequence.h"
+#include "support/events.h"
+#include "support/rig.h"
+
+#define BILL_0 "main/0/bill"
+#define BILL_1 "main/1/bill"
+#define CLAIM  "sequence/main/bill"
+
+#define TAKEN 500
+
+/* A broker with both sequences, neither of which is fetched ahead. */
+static struct rig_broker *open_both(struct rig *rig)
+{
+    rig->queue.sequence_count = 2;
+    events_start();
+    return rig_open(rig);
+}
+
+static enum seqb_status take(struct rig_broker *broker, const char *key,
+                             size_t count)
+{
+    struct seqb_sequence *sequence = rig_sequence(broker, key);
+    enum seqb_status status = SEQB_OK;
+    int64_t number;
+
+    for (size_t i = 0; i < count && status == SEQB_OK; i++)
+        status = queue_next(sequence, &number, NULL);
+    return status;
+}
+
+static void must_take(struct rig_broker *broker, const char *key, size_t count)
+{
+    assert_string_equal(seqb_status_name(take(broker, key, count)), "OK");
+}
+
+struct expected {
+    struct rig_broker *broker;
+    int32_t partition;
+    const char *key; /* asked for meanwhile; NULL: nobody asks */
+    int64_t refused;
+};
+
+static bool is_refusing(void *context)
+{
+    const struct expected *expected = context;
+
+    if (expected->key != NULL)
+        must_take(expected->broker, expected->key, 16);
+    return rig_partition(expected->broker, expected->partition).refused ==
+           expected->refused;
+}
+
+/* Takes numbers of "bill" until a partition refuses so many counters. */
+static void take_until_refused(struct rig_broker *broker, int32_t partition,
+                               int64_t refused)
+{
+    struct expected expected = {broker, partition, "bill", refused};
+
+    rig_await(is_refusing, &expected);
+}
+
+/* The same, but nobody asks for anything. */
+static void await_refused(struct rig_broker *broker, int32_t partition,
+                          int64_t refused)
+{
+    struct expected expected = {broker, partition, NULL, refused};
+
+    rig_await(is_refusing, &expected);
+}
+
+static void expect_health(struct rig_broker *broker, enum seqb_health expected,
+                          const char *words)
+{
+    char reason[512] = "?";
+
+    assert_string_equal(
+        seqb_health_name(ha_health(broker->ha, reason, sizeof reason)),
+        seqb_health_name(expected));
+    rig_expect_words(reason, words);
+}
+
+/* Numbers of "order" come from the partition as ever. */
+static void expect_others_served(struct rig_broker *broker, int32_t partition)
+{
+    const int64_t granted = rig_partition(broker, partition).granted;
+
+    while (rig_partition(broker, partition).granted == granted)
+        must_take(broker, "order", 16);
+    assert_int_equal(rig_partition(broker, partition).state, SEQB_PARTITION_UP);
+}
+
+static void refused_counter_is_told_once_counted_and_shown(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = open_both(rig);
+    int64_t errors;
+
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_REFUSED);
+    take_until_refused(broker, 1, 1);
+    events_expect("event=counter_refused pool=main partition=1 backend=b1 "
+                  "key=bill",
+                  BILL_1 ": told to refuse", 1);
+    assert_string_equal(rig_partition(broker, 1).reason,
+                        "refuses counter bill: fake store-1: " BILL_1
+                        ": told to refuse");
+    errors = rig_partition(broker, 1).errors;
+    assert_true(errors > 0);
+    expect_health(broker, SEQB_HEALTH_DEGRADED,
+                  "pool main: partition 1 (b1) refuses counter bill: fake "
+                  "store-1: " BILL_1 ": told to refuse");
+    while (rig_partition(broker, 1).errors < errors + 2)
+        must_take(broker, "bill", 16);
+    events_expect("event=counter_refused", "", 1);
+    expect_others_served(broker, 1);
+    assert_int_equal(rig_partition(broker, 0).refused, 0);
+    assert_int_equal(rig_partition(broker, 0).errors, 0);
+}
+
+static void refusal_ends_though_nobody_asks(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = open_both(rig);
+
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_REFUSED);
+    take_until_refused(broker, 1, 1);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_OK);
+    await_refused(broker, 1, 0);
+    assert_string_equal(rig_partition(broker, 1).reason, "");
+    expect_health(broker, SEQB_HEALTH_SERVING, "");
+    events_expect("event=counter_recovered pool=main partition=1 backend=b1 "
+                  "key=bill",
+                  "granted again", 1);
+    assert_true(fake_value(rig->stores[1], BILL_1) > 0);
+    /* Another time is told again. */
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_REFUSED);
+    take_until_refused(broker, 1, 1);
+    events_expect("event=counter_refused", "key=bill", 2);
+}
+
+static void refused_counter_is_not_asked_with_each_refill(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    int64_t refills;
+
+    rig->sequences[1].max_unused = 8;
+    broker = open_both(rig);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_REFUSED);
+    take_until_refused(broker, 1, 1);
+    refills = fake_calls(rig->stores[0], FAKE_RESERVE);
+    must_take(broker, "bill", (size_t)TAKEN * 8);
+    refills = fake_calls(rig->stores[0], FAKE_RESERVE) - refills;
+    assert_true(refills > TAKEN / 4);
+    assert_true(fake_refusals(rig->stores[1]) < refills / 4);
+}
+
+/* What every way to a number may be answered, and what is told of it. */
+static void every_status_of_one_counter_is_told(void **state)
+{
+    static const struct {
+        enum seqb_status status;
+        const char *event;
+    } cases[] = {
+        {SEQB_REFUSED, "counter_refused"},  {SEQB_CORRUPT, "counter_refused"},
+        {SEQB_PROTOCOL, "counter_refused"}, {SEQB_INVALID, "counter_refused"},
+        {SEQB_UNSAFE, "counter_refused"},   {SEQB_LAYOUT, "layout"},
+        {SEQB_EXHAUSTED, "exhausted"},
+    };
+    struct rig *rig = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rig_broker *broker = open_both(rig);
+        char event[64];
+
+        fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, cases[i].status);
+        take_until_refused(broker, 1, 1);
+        (void)text_format(event, sizeof event, "event=%s ", cases[i].event);
+        events_expect(event, "partition=1", 1);
+        events_expect("key=bill", "", 1);
+        expect_health(broker, SEQB_HEALTH_DEGRADED,
+                      "partition 1 (b1) refuses counter bill: ");
+        expect_others_served(broker, 1);
+        rig_close(broker);
+        fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_OK);
+    }
+}
+
+/* Only an operator's restart, with other settings, changes that. */
+static void what_is_used_up_is_never_asked_again(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = open_both(rig);
+    int64_t refusals;
+
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_EXHAUSTED);
+    take_until_refused(broker, 1, 1);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/order", SEQB_REFUSED);
+    refusals = fake_refusals(rig->stores[1]);
+    must_take(broker, "order", TAKEN);
+    must_take(broker, "bill", TAKEN);
+    await_refused(broker, 1, 2);
+    rig_expect_words(rig_partition(broker, 1).reason,
+                     "refuses 2 counters, first bill: ");
+    /* All of them were of the other one, as those that come are. */
+    assert_true(fake_refusals(rig->stores[1]) > refusals);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_OK);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/order", SEQB_OK);
+    await_refused(broker, 1, 1);
+    must_take(broker, "bill", TAKEN);
+    rig_expect_words(rig_partition(broker, 1).reason, "refuses counter bill: ");
+    assert_int_equal(fake_value(rig->stores[1], BILL_1), -1);
+}
+
+/* --- claims, raises, windows --- */
+
+/* The call refuses "bill" alone; the partition and all others go on. */
+static void expect_refused_by(struct rig *rig, struct rig_broker *broker,
+                              enum fake_call call, const char *counter)
+{
+    fake_refuse(rig->stores[1], call, counter, SEQB_REFUSED);
+    take_until_refused(broker, 1, 1);
+    rig_expect_words(rig_partition(broker, 1).reason,
+                     "refuses counter bill: fake store-1: ");
+    expect_others_served(broker, 1);
+    events_expect("event=counter_refused", "partition=1", 1);
+    fake_refuse(rig->stores[1], call, counter, SEQB_OK);
+    await_refused(broker, 1, 0);
+    events_expect("event=counter_recovered", "partition=1", 1);
+    events_expect("event=quarantined", "", 0);
+}
+
+static void refused_claim_is_that_counters_alone(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "*";
+    rig->queue.auto_limit = 8;
+    events_start();
+    broker = rig_open(rig);
+    expect_refused_by(rig, broker, FAKE_CLAIM, CLAIM);
+}
+
+static void claim_refused_at_the_start_stops_nobody(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+
+    fake_refuse(rig->stores[1], FAKE_CLAIM, CLAIM, SEQB_REFUSED);
+    broker = open_both(rig);
+    assert_int_equal(rig_partition(broker, 1).state, SEQB_PARTITION_UP);
+    expect_refused_by(rig, broker, FAKE_CLAIM, CLAIM);
+}
+
+static void refused_raise_is_that_counters_alone(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = open_both(rig);
+
+    must_take(broker, "bill", TAKEN);
+    must_take(broker, "order", TAKEN);
+    fake_change_origin(rig->stores[1]);
+    expect_refused_by(rig, broker, FAKE_RAISE, BILL_1);
+    events_expect("event=raised", "partition=1", 2);
+}
+
+static void refused_window_is_that_counters_alone(void **state)
+{
+    struct rig *rig = *state;
+
+    expect_refused_by(rig, open_both(rig), FAKE_INSTALL, BILL_1);
+}
+
+static void authority_that_refuses_a_lease_stays_up(void **state)
+{
+    static const char lease[] = "window/main/1/bill";
+    struct rig *rig = *state;
+    struct rig_broker *broker = open_both(rig);
+
+    fake_refuse(rig->authority, FAKE_RESERVE, lease, SEQB_REFUSED);
+    take_until_refused(broker, 1, 1);
+    assert_string_equal(
+        rig_partition(broker, 1).reason,
+        "refuses counter bill: no window: authority auth: fake authority: "
+        "window/main/1/bill: told to refuse");
+    expect_others_served(broker, 1);
+    assert_int_equal(rig_partition(broker, -1).state, SEQB_PARTITION_UP);
+    fake_refuse(rig->authority, FAKE_RESERVE, lease, SEQB_OK);
+    await_refused(broker, 1, 0);
+    events_expect("event=counter_refused", "", 1);
+    events_expect("event=quarantined", "", 0);
+}
+
+/* --- together with the partition's own troubles --- */
+
+static void partition_comes_back_though_it_refuses_a_counter(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = open_both(rig);
+
+    fake_change_origin(rig->stores[1]);
+    fake_refuse(rig->stores[1], FAKE_RAISE, BILL_1, SEQB_REFUSED);
+    take_until_refused(broker, 1, 1);
+    assert_int_equal(
+        ha_command(broker->ha, "main", 1, SEQB_ORDER_QUARANTINE, NULL),
+        SEQB_OK);
+    /* While it rests, that is all there is to say. */
+    assert_int_equal(rig_partition(broker, 1).refused, 0);
+    expect_health(broker, SEQB_HEALTH_DEGRADED,
+                  "partition 1 (b1) is quarantined: ");
+    must_take(broker, "bill", TAKEN); /* it was asked last */
+    rig_await_use(broker, 1);
+    assert_int_equal(rig_partition(broker, 1).refused, 1);
+    expect_health(broker, SEQB_HEALTH_DEGRADED,
+                  "partition 1 (b1) refuses counter bill: ");
+    events_expect("event=counter_refused", "", 1);
+}
+
+static void partition_that_fails_refuses_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = open_both(rig);
+
+    must_take(broker, "bill", TAKEN);
+    fake_set_down(rig->stores[1], true);
+    while (rig_partition(broker, 1).state != SEQB_PARTITION_QUARANTINED)
+        must_take(broker, "bill", 16);
+    fake_set_down(rig->stores[1], false);
+    rig_await_use(broker, 1);
+    must_take(broker, "bill", TAKEN);
+    assert_int_equal(rig_partition(broker, 1).refused, 0);
+    events_expect("event=counter_", "", 0);
+}
+
+/* The kind of the failure of "bill" in partition 1, if there was one. */
+static bool has_failed_as(struct rig_broker *broker, enum refusal_kind kind)
+{
+    struct ha_counter *counter = rig_sequence(broker, "bill")->counter;
+    bool has_failed;
+
+    pthread_mutex_lock(&counter->pool->lock);
+    has_failed = counter->slots[1].refusal != NULL;
+    if (has_failed)
+        assert_int_equal(counter->slots[1].refusal->kind, kind);
+    pthread_mutex_unlock(&counter->pool->lock);
+    return has_failed;
+}
+
+/* A call had no time for it; and other brokers were always faster. */
+static void what_was_not_reached_is_no_refusal(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = open_both(rig);
+
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_AGAIN);
+    while (!has_failed_as(broker, REFUSAL_SHARED))
+        must_take(broker, "bill", 16);
+    rig_close(broker);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_FENCED);
+    broker = open_both(rig);
+    while (!has_failed_as(broker, REFUSAL_PASSING))
+        must_take(broker, "bill", 16);
+    assert_int_equal(rig_partition(broker, 1).errors, 0);
+}
+
+static void caller_is_told_why_when_all_refuse(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t number;
+
+    rig->sequences[1].deadline_ms = 50;
+    broker = open_both(rig);
+    fake_refuse(rig->stores[0], FAKE_RESERVE, BILL_0, SEQB_REFUSED);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_CORRUPT);
+    while (rig_partition(broker, 0).refused + rig_partition(broker, 1).refused <
+           2)
+        assert_int_not_equal(take(broker, "bill", 1), SEQB_OK);
+    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &number, &err),
+                     SEQB_UNAVAILABLE);
+    rig_expect_words(err.text,
+                     "partition 0 (b0): fake store-0: " BILL_0 ": told to");
+    rig_expect_words(err.text,
+                     "partition 1 (b1): fake store-1: " BILL_1 ": told to");
+    expect_health(broker, SEQB_HEALTH_DEGRADED,
+                  "partition 0 (b0) refuses counter bill: ");
+    expect_others_served(broker, 0);
+    expect_others_served(broker, 1);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_OK);
+    await_refused(broker, 1, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(refused_counter_is_told_once_counted_and_shown),
+        WINDOWED(refused_counter_is_told_once_counted_and_shown),
+        DIRECT(refusal_ends_though_nobody_asks),
+        WINDOWED(refusal_ends_though_nobody_asks),
+        DIRECT(refused_counter_is_not_asked_with_each_refill),
+        DIRECT(every_status_of_one_counter_is_told),
+        DIRECT(what_is_used_up_is_never_asked_again),
+        DIRECT(refused_claim_is_that_counters_alone),
+        DIRECT(claim_refused_at_the_start_stops_nobody),
+        DIRECT(refused_raise_is_that_counters_alone),
+        WINDOWED(refused_window_is_that_counters_alone),
+        WINDOWED(authority_that_refuses_a_lease_stays_up),
+        DIRECT(partition_comes_back_though_it_refuses_a_counter),
+        DIRECT(partition_that_fails_refuses_nothing),
+        DIRECT(what_was_not_reached_is_no_refusal),
+        DIRECT(caller_is_told_why_when_all_refuse),
+    };
+
+    return cmocka_run_group_tests_name("refused", tests, NULL, NULL);
+}

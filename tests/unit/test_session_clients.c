@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CLIENT LIST and CLIENT INFO: a line a connection, as Redis 7.0 writes it and
+ * as client libraries take it apart. The broker is a stub.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "daemon/server.h"
+#include "support/dialogue.h"
+#include "support/stub_broker.h"
+
+#define MINUTE_MS 60000
+#define WHOLE     ((size_t)1 << 30) /* a piece that holds everything */
+#define LISTED    1000              /* connections at most */
+#define CROWD     (LISTED + 30)
+
+static const char *const fields[] = {
+    "id",        "addr",     "laddr",     "fd",   "name", "age",   "idle",
+    "flags",     "db",       "sub",       "psub", "ssub", "multi", "qbuf",
+    "qbuf-free", "argv-mem", "multi-mem", "rbs",  "rbp",  "obl",   "oll",
+    "omem",      "tot-mem",  "events",    "cmd",  "user", "redir", "resp"};
+
+#define FIELDS (sizeof fields / sizeof fields[0])
+
+/* A daemon without numbers, a connection to it, and a second one that a test
+ * may make. */
+struct fixture {
+    struct server *server;
+    struct talker first;
+    struct talker second;
+};
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    fixture.server = dialogue_server();
+    talker_init(&fixture.first, fixture.server);
+    fixture.second = (struct talker){.fd = -1};
+    *state = &fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+
+    server_close(fixture->server);
+    talker_fini(&fixture->first);
+    talker_fini(&fixture->second);
+    return 0;
+}
+
+static const char *hear(struct fixture *fixture, struct talker *talker,
+                        const char *said)
+{
+    talker->length = 0;
+    dialogue_say(fixture->server, talker, said, strlen(said), WHOLE);
+    assert_true(talker->length < talker->capacity);
+    talker->heard[talker->length] = '\0';
+    return talker->heard;
+}
+
+/* What is answered on the first connection, or the second, as a text until it
+ * is asked again. */
+static const char *ask(struct fixture *fixture, const char *said)
+{
+    return hear(fixture, &fixture->first, said);
+}
+static const char *ask_second(struct fixture *fixture, const char *said)
+{
+    return hear(fixture, &fixture->second, said);
+}
+
+/* The text of a bulk string; the whole answer is one. */
+static const char *bulk(const char *reply)
+{
+    char *text = NULL;
+    const unsigned long length = strtoul(reply + 1, &text, 10);
+
+    assert_int_equal(reply[0], '$');
+    assert_int_equal(strlen(text), 2 + length + 2);
+    return text + 2;
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t lines = 0;
+
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        lines += text[-1] != '\r'; /* the end of the reply */
+    return lines;
+}
+
+/* The value of a field in a line, up to its end. */
+static const char *value_of(const char *line, const char *field)
+{
+    static char value[128];
+    char key[32];
+    const char *at = NULL;
+
+    snprintf(key, sizeof key, " %s=", field);
+    at = strncmp(line, key + 1, strlen(key) - 1) == 0 ? line - 1
+                                                      : strstr(line, key);
+    if (at == NULL || memchr(line, '\n', (size_t)(at + 1 - line)) != NULL)
+        fail_msg("%s is not in %s", field, line);
+    else
+        snprintf(value, sizeof value, "%.*s",
+                 (int)strcspn(at + strlen(key), " \n"), at + strlen(key));
+    return value;
+}
+
+static void assert_field(const char *line, const char *field,
+                         const char *expected)
+{
+    assert_string_equal(value_of(line, field), expected);
+}
+
+/* --- a line --- */
+
+static void a_line_has_the_fields_of_redis_in_their_order(void **state)
+{
+    const char *line = bulk(ask(*state, "CLIENT LIST\r\n"));
+
+    assert_int_equal(lines_of(line), 1);
+    for (size_t i = 0; i < FIELDS; i++) {
+        const size_t length = strlen(fields[i]);
+
+        assert_memory_equal(line, fields[i], length);
+        assert_int_equal(line[length], '=');
+        line += strcspn(line, " \n");
+        assert_int_equal(*line++, i + 1 < FIELDS ? ' ' : '\n');
+    }
+    assert_string_equal(line, "\r\n");
+}
+
+static void it_tells_of_the_connection_that_asks(void **state)
+{
+    const char *line = bulk(ask(*state, "CLIENT INFO\r\n"));
+
+    assert_int_equal(lines_of(line), 1);
+    assert_field(line, "id", "1");
+    assert_field(line, "name", "");
+    assert_field(line, "flags", "U");
+    assert_field(line, "multi", "-1");
+    assert_field(line, "events", "r");
+    assert_field(line, "cmd", "client");
+    assert_field(line, "user", "default");
+    assert_field(line, "resp", "2");
+    (void)ask(*state, "CLIENT SETNAME me=you\r\n");
+    line = bulk(ask(*state, "CLIENT INFO\r\n"));
+    assert_field(line, "name", "me=you");
+}
+
+static void its_age_and_its_rest_are_in_seconds(void **state)
+{
+    const int64_t then_ms = daemon_now_ms() - 90000;
+    struct fixture *fixture = *state;
+    struct session *session = TAILQ_FIRST(&fixture->server->daemon.sessions);
+    const char *line = NULL;
+
+    session->opened_ms = then_ms;
+    session->heard_ms = then_ms;
+    line = bulk(ask(fixture, "CLIENT INFO\r\n"));
+    assert_true(strtol(value_of(line, "age"), NULL, 10) >= 90);
+    /* That it asks ends its rest. */
+    assert_true(session->heard_ms > then_ms);
+    session->heard_ms = then_ms;
+    talker_init(&fixture->second, fixture->server);
+    line = bulk(ask_second(fixture, "CLIENT LIST ID 1\r\n"));
+    assert_true(strtol(value_of(line, "idle"), NULL, 10) >= 90);
+}
+
+static void in_resp3_it_is_a_verbatim_string(void **state)
+{
+    static const char *const lines[] = {"CLIENT LIST\r\n", "CLIENT INFO\r\n"};
+
+    (void)ask(*state, "HELLO 3\r\n");
+    for (size_t i = 0; i < 2; i++) {
+        const char *reply = ask(*state, lines[i]);
+        char *text = NULL;
+        const unsigned long length = strtoul(reply + 1, &text, 10);
+
+        assert_int_equal(reply[0], '=');
+        assert_int_equal(strlen(text), 2 + length + 2);
+        assert_memory_equal(text + 2, "txt:id=1 ", 9);
+        assert_field(text + 6, "resp", "3");
+    }
+}
+
+/* --- several --- */
+
+static void every_connection_has_a_line(void **state)
+{
+    struct fixture *fixture = *state;
+    struct talker third;
+    const char *line = NULL;
+
+    talker_init(&fixture->second, fixture->server);
+    talker_init(&third, fixture->server);
+    (void)ask(fixture, "CLIENT SETNAME waits\r\nINCR a\r\n");
+    line = bulk(ask_second(fixture, "CLIENT LIST\r\n"));
+    assert_int_equal(lines_of(line), 3);
+    assert_field(line, "id", "1");
+    assert_field(line, "name", "waits");
+    assert_field(line, "flags", "bU");
+    assert_field(line, "cmd", "incr");
+    assert_field(line, "events", "");
+    line = strchr(line, '\n') + 1;
+    assert_field(line, "id", "2");
+    assert_field(line, "cmd", "client");
+    line = strchr(line, '\n') + 1;
+    assert_field(line, "id", "3");
+    assert_field(line, "cmd", "NULL");
+    /* One that goes is gone. */
+    talker_fini(&third);
+    line = bulk(ask_second(fixture, "CLIENT LIST\r\n"));
+    assert_int_equal(lines_of(line), 2);
+}
+
+static void some_can_be_asked_for(void **state)
+{
+    struct fixture *fixture = *state;
+    struct talker others[3];
+    const char *line = NULL;
+
+    for (size_t i = 0; i < 3; i++)
+        talker_init(&others[i], fixture->server);
+    line = bulk(ask(fixture, "CLIENT LIST ID 4 2 77 4\r\n"));
+    assert_int_equal(lines_of(line), 2);
+    assert_field(line, "id", "2");
+    assert_field(strchr(line, '\n') + 1, "id", "4");
+    line = bulk(ask(fixture, "client list type NORMAL\r\n"));
+    assert_int_equal(lines_of(line), 4);
+    assert_string_equal(ask(fixture, "CLIENT LIST TYPE pubsub\r\n"),
+                        "$0\r\n\r\n");
+    assert_string_equal(ask(fixture, "CLIENT LIST ID 77\r\n"), "$0\r\n\r\n");
+    for (size_t i = 0; i < 3; i++)
+        talker_fini(&others[i]);
+}
+
+static void what_is_no_list_is_refused(void **state)
+{
+    static const struct {
+        const char *said;
+        const char *expected;
+    } cases[] = {
+        {"CLIENT LIST ID\r\n", "-ERR syntax error"},
+        {"CLIENT LIST ID x\r\n", "-ERR Invalid client ID"},
+        {"CLIENT LIST ID 1 0\r\n", "-ERR Invalid client ID"},
+        {"CLIENT LIST ID -1\r\n", "-ERR Invalid client ID"},
+        {"CLIENT LIST TYPE\r\n", "-ERR syntax error"},
+        {"CLIENT LIST TYPE no\r\n", "-ERR Unknown client type 'no'"},
+        {"CLIENT LIST TYPE normal x\r\n", "-ERR syntax error"},
+        {"CLIENT LIST x\r\n", "-ERR syntax error"},
+        {"CLIENT INFO x\r\n", "-ERR unknown subcommand"},
+        {"CLIENT KILL ID 1\r\n", "-ERR unknown subcommand"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_memory_equal(ask(*state, cases[i].said), cases[i].expected,
+                            strlen(cases[i].expected));
+}
+
+/* --- too many --- */
+
+/* Two descriptors a connection. */
+static bool may_open(rlim_t count)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return false;
+    if (limit.rlim_cur < count)
+        limit.rlim_cur = limit.rlim_max < count ? limit.rlim_max : count;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= count;
+}
+
+/* Else an answer would grow, and the loop rest, with who connects. */
+static void of_too_many_the_newest_are_listed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct talker *crowd = calloc(CROWD, sizeof *crowd);
+    const char *line = NULL;
+    char text[32];
+
+    assert_non_null(crowd);
+    if (!may_open(2 * CROWD + 64))
+        fail_msg("%d connections need more open files", CROWD);
+    for (size_t i = 1; i < LISTED; i++)
+        talker_init(&crowd[i], fixture->server);
+    line = bulk(ask(fixture, "CLIENT LIST\r\n"));
+    assert_int_equal(lines_of(line), LISTED);
+    assert_field(line, "id", "1");
+    assert_null(strstr(line, " total="));
+    for (size_t i = LISTED; i < CROWD; i++)
+        talker_init(&crowd[i], fixture->server);
+    line = bulk(ask(fixture, "CLIENT LIST\r\n"));
+    assert_int_equal(lines_of(line), LISTED);
+    for (int id = CROWD - LISTED + 1; id <= CROWD; id++) {
+        snprintf(text, sizeof text, "%d", id);
+        assert_field(line, "id", text);
+        snprintf(text, sizeof text, "%d", CROWD);
+        assert_field(line, "total", text);
+        line = strchr(line, '\n') + 1;
+    }
+    line = bulk(ask(fixture, "CLIENT LIST ID 1\r\n"));
+    assert_int_equal(lines_of(line), 1);
+    assert_field(line, "id", "1");
+    for (size_t i = 1; i < CROWD; i++)
+        talker_fini(&crowd[i]);
+    free(crowd);
+}
+
+/* --- DBSIZE --- */
+
+static void dbsize_counts_the_sequences(void **state)
+{
+    assert_string_equal(ask(*state, "DBSIZE\r\n"), ":0\r\n");
+    stub.status.key[0] = 'a';
+    assert_string_equal(ask(*state, "dbsize\r\n"), ":1\r\n");
+    assert_memory_equal(ask(*state, "DBSIZE x\r\n"),
+                        "-ERR wrong number of arguments", 30);
+}
+
+#define SERVED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SERVED(a_line_has_the_fields_of_redis_in_their_order),
+        SERVED(it_tells_of_the_connection_that_asks),
+        SERVED(its_age_and_its_rest_are_in_seconds),
+        SERVED(in_resp3_it_is_a_verbatim_string),
+        SERVED(every_connection_has_a_line),
+        SERVED(some_can_be_asked_for),
+        SERVED(what_is_no_list_is_refused),
+        SERVED(of_too_many_the_newest_are_listed),
+        SERVED(dbsize_counts_the_sequences),
+    };
+
+    return cmocka_run_group_tests_name("session_clients", tests, NULL, NULL);
+}
