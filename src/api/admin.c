@@ -4,6 +4,7 @@
 
 #include "backends/backends.h"
 #include "number/number.h"
+#include "offline/offline.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -185,7 +186,7 @@ enum seqb_status seqb_probe(const char *topology,
 
     if (status != SEQB_OK)
         return status;
-    status = ha_inspect(&config_topology(config)->ha, listener, err);
+    status = offline_probe(&config_topology(config)->stores, listener, err);
     if (listener->warning != NULL)
         config_warn(config, listener->warning, listener->context);
     config_close(config);

@@ -11,7 +11,7 @@
 #include <seqbroker/admin.h>
 
 #include "config/config.h"
-#include "ha/ha.h"
+#include "offline/offline.h"
 #include "period/period.h"
 #include "platform/error.h"
 #include "platform/file.h"
@@ -40,8 +40,8 @@ struct request {
     const struct seqb_migrate_options *options;
     struct entry *entries; /* sorted, each key once */
     size_t entry_count;
-    struct ha_migrate_pool *pools; /* to be migrated */
-    struct ha_migrate_key *keys;   /* of all of them, one after the other */
+    struct offline_pool *pools; /* to be migrated */
+    struct offline_key *keys;   /* of all of them, one after the other */
     size_t pool_count;
 };
 
@@ -135,7 +135,7 @@ static int32_t pool_find(const struct config_topology *topology,
                          const char *name)
 {
     for (size_t i = 0; i < topology->ha.pool_count; i++) {
-        if (strcmp(topology->ha.pools[i].name, name) == 0)
+        if (strcmp(topology->ha.pools[i].layout.name, name) == 0)
             return (int32_t)i;
     }
     return NO_POOL;
@@ -154,13 +154,14 @@ static bool is_same_layout(const struct request *request,
                            const struct ha_pool_options *was,
                            const struct ha_pool_options *is)
 {
-    bool is_same = was->bits == is->bits &&
-                   was->window_bits == is->window_bits &&
-                   is_same_backend(request, was->authority, is->authority);
+    bool is_same =
+        was->layout.bits == is->layout.bits &&
+        was->layout.window_bits == is->layout.window_bits &&
+        is_same_backend(request, was->layout.authority, is->layout.authority);
 
-    for (int32_t i = 0; is_same && i < 1 << was->bits; i++)
-        is_same =
-            is_same_backend(request, was->partitions[i], is->partitions[i]);
+    for (int32_t i = 0; is_same && i < 1 << was->layout.bits; i++)
+        is_same = is_same_backend(request, was->layout.partitions[i],
+                                  is->layout.partitions[i]);
     return is_same;
 }
 
@@ -185,7 +186,7 @@ static enum seqb_status check_kept(const struct request *request, int32_t was,
     return error_set(err, SEQB_CONFIG,
                      "pool %s: %s changes: write generation = %d in the new "
                      "topology",
-                     pool->name, what, (int)pool->generation + 1);
+                     pool->layout.name, what, (int)pool->layout.generation + 1);
 }
 
 /* Whether old and new pool are two generations, and the next ones. */
@@ -193,8 +194,8 @@ static enum seqb_status check_pair(const struct request *request, int32_t was,
                                    int32_t is, bool *migrates,
                                    struct seqb_error *err)
 {
-    const int next = (int)pool_at(request->was, was)->generation + 1;
-    const int generation = (int)pool_at(request->is, is)->generation;
+    const int next = (int)pool_at(request->was, was)->layout.generation + 1;
+    const int generation = (int)pool_at(request->is, is)->layout.generation;
 
     *migrates = generation == next;
     if (generation == next - 1)
@@ -204,8 +205,8 @@ static enum seqb_status check_pair(const struct request *request, int32_t was,
     return error_set(err, SEQB_CONFIG,
                      "pool %s: generation is %d in the old topology and %d in "
                      "the new one: write generation = %d there",
-                     pool_at(request->is, is)->name, next - 1, generation,
-                     next);
+                     pool_at(request->is, is)->layout.name, next - 1,
+                     generation, next);
 }
 
 static enum seqb_status pools_find(struct request *request,
@@ -217,20 +218,20 @@ static enum seqb_status pools_find(struct request *request,
     if (request->pools == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < now->pool_count; i++) {
-        const int32_t was = pool_find(request->was, now->pools[i].name);
+        const int32_t was = pool_find(request->was, now->pools[i].layout.name);
         bool migrates = false;
 
-        if (was == NO_POOL && now->pools[i].generation > 1)
+        if (was == NO_POOL && now->pools[i].layout.generation > 1)
             return error_set(err, SEQB_CONFIG,
                              "pool %s is not in the old topology: a new pool "
                              "has generation = 1",
-                             now->pools[i].name);
+                             now->pools[i].layout.name);
         if (was != NO_POOL &&
             check_pair(request, was, (int32_t)i, &migrates, err) != SEQB_OK)
             return SEQB_CONFIG;
         if (migrates)
             request->pools[request->pool_count++] =
-                (struct ha_migrate_pool){.was = (size_t)was, .is = i};
+                (struct offline_pool){.was = (size_t)was, .is = i};
     }
     if (request->pool_count > 0)
         return SEQB_OK;
@@ -273,14 +274,14 @@ static enum seqb_status check_sequences(const struct request *request,
     const struct queue_sequence_options *now = request->is->queue.automatic;
 
     if (before != NULL && now != NULL &&
-        strcmp(pool_at(request->was, before->pool)->name,
-               pool_at(request->is, now->pool)->name) != 0)
+        strcmp(pool_at(request->was, before->pool)->layout.name,
+               pool_at(request->is, now->pool)->layout.name) != 0)
         return error_set(err, SEQB_CONFIG,
                          "auto_sequences are in pool %s in the old topology "
                          "and in pool %s in the new one: a migration moves no "
                          "sequence to another pool",
-                         pool_at(request->was, before->pool)->name,
-                         pool_at(request->is, now->pool)->name);
+                         pool_at(request->was, before->pool)->layout.name,
+                         pool_at(request->is, now->pool)->layout.name);
     for (size_t i = 0; i < request->entry_count; i++) {
         const struct entry *entry = &request->entries[i];
         const char *was;
@@ -288,8 +289,8 @@ static enum seqb_status check_sequences(const struct request *request,
 
         if (entry->was.pool == NO_POOL || entry->is.pool == NO_POOL)
             continue;
-        was = pool_at(request->was, entry->was.pool)->name;
-        is = pool_at(request->is, entry->is.pool)->name;
+        was = pool_at(request->was, entry->was.pool)->layout.name;
+        is = pool_at(request->is, entry->is.pool)->layout.name;
         if (strcmp(was, is) != 0)
             return error_set(err, SEQB_CONFIG,
                              "sequence %s is in pool %s in the old topology "
@@ -311,7 +312,7 @@ static enum seqb_status refuse_period(const struct ha_pool_options *pool,
                      "together with their stamps: a pool with such a sequence "
                      "cannot be migrated; give it a new pool between two "
                      "periods instead, see docs/time.md",
-                     pool->name, who, has);
+                     pool->layout.name, who, has);
 }
 
 /* Counters of periods come and go, so that no number is above all of them;
@@ -331,16 +332,16 @@ static enum seqb_status check_movable(const struct config_topology *topology,
         if (sequence->pool == i && sequence->period != NULL)
             return refuse_period(pool, sequence->key, "has", err);
     }
-    for (int32_t j = 0; j < 1 << pool->bits; j++) {
-        const struct ha_backend_options *backend =
-            &topology->ha.backends[pool->partitions[j]];
+    for (int32_t j = 0; j < 1 << pool->layout.bits; j++) {
+        const struct store_options *backend =
+            &topology->ha.backends[pool->layout.partitions[j]];
 
         if (backend->ops->guarantee == SEQB_LOCAL)
             return error_set(err, SEQB_CONFIG,
                              "pool %s: backend %s makes its numbers of the "
                              "time and cannot be raised above others: a pool "
                              "with it cannot be migrated",
-                             pool->name, backend->options.name);
+                             pool->layout.name, backend->options.name);
     }
     return SEQB_OK;
 }
@@ -349,7 +350,7 @@ static enum seqb_status pools_check(const struct request *request,
                                     struct seqb_error *err)
 {
     for (size_t i = 0; i < request->pool_count; i++) {
-        const struct ha_migrate_pool *pool = &request->pools[i];
+        const struct offline_pool *pool = &request->pools[i];
 
         if (check_movable(request->was, (int32_t)pool->was, err) != SEQB_OK ||
             check_movable(request->is, (int32_t)pool->is, err) != SEQB_OK)
@@ -360,8 +361,7 @@ static enum seqb_status pools_check(const struct request *request,
 
 /* --- what is to be moved --- */
 
-static bool belongs(const struct entry *entry,
-                    const struct ha_migrate_pool *pool)
+static bool belongs(const struct entry *entry, const struct offline_pool *pool)
 {
     if (entry->was.pool != NO_POOL)
         return entry->was.pool == (int32_t)pool->was;
@@ -371,21 +371,21 @@ static bool belongs(const struct entry *entry,
 static enum seqb_status keys_share(struct request *request,
                                    struct seqb_error *err)
 {
-    struct ha_migrate_key *at = calloc(
+    struct offline_key *at = calloc(
         request->pool_count * request->entry_count + 1, sizeof *request->keys);
 
     request->keys = at;
     if (at == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < request->pool_count; i++) {
-        struct ha_migrate_pool *pool = &request->pools[i];
+        struct offline_pool *pool = &request->pools[i];
 
         pool->keys = at;
         for (size_t j = 0; j < request->entry_count; j++) {
             const struct entry *entry = &request->entries[j];
 
             if (belongs(entry, pool))
-                *at++ = (struct ha_migrate_key){
+                *at++ = (struct offline_key){
                     entry->key, entry->was.memory_bits, entry->is.memory_bits,
                     entry->is.value_bits,
                     entry->was.pool != NO_POOL ? entry->was.terms
@@ -413,7 +413,7 @@ static enum seqb_status check_automatic(const struct request *request,
                 "pool %s has auto_sequences, and its stores cannot list "
                 "their keys: name every key that was ever used, one a line, "
                 "with --keys FILE; one that is left out would begin again",
-                pool_at(request->was, automatic->pool)->name);
+                pool_at(request->was, automatic->pool)->layout.name);
     }
     return SEQB_OK;
 }
@@ -439,14 +439,14 @@ static enum seqb_status request_run(struct request *request,
         status = file_make_folder(request->is->state_dir, err);
     if (status != SEQB_OK)
         return status;
-    return ha_migrate(
-        &(struct ha_migration){.was = &request->was->ha,
-                               .is = &request->is->ha,
-                               .pools = request->pools,
-                               .pool_count = request->pool_count,
-                               .dry_run = request->options->dry_run,
-                               .report = request->options->report,
-                               .context = request->options->context},
+    return offline_migrate(
+        &(struct offline_migration){.was = &request->was->stores,
+                                    .is = &request->is->stores,
+                                    .pools = request->pools,
+                                    .pool_count = request->pool_count,
+                                    .dry_run = request->options->dry_run,
+                                    .report = request->options->report,
+                                    .context = request->options->context},
         err);
 }
 

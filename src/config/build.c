@@ -18,27 +18,29 @@
 static void build_pool(const struct build *build, const struct draft_pool *pool,
                        struct ha_pool_options *out)
 {
-    out->name = pool->name.text;
-    out->generation = (int32_t)pool->generation.number;
-    out->bits = draft_partition_bits(pool->partitions.count);
+    struct layout *layout = &out->layout;
+
+    layout->name = pool->name.text;
+    layout->generation = (int32_t)pool->generation.number;
+    layout->bits = draft_partition_bits(pool->partitions.count);
     for (size_t i = 0; i < pool->partitions.count; i++)
-        out->partitions[i] =
+        layout->partitions[i] =
             draft_find_backend(build->draft, pool->partitions.names[i]);
-    out->authority = draft_find_backend(build->draft, pool->authority.text);
-    out->window_bits = (int32_t)pool->window_bits.number;
+    layout->authority = draft_find_backend(build->draft, pool->authority.text);
+    layout->window_bits = (int32_t)pool->window_bits.number;
     out->timeout_ms = (int32_t)pool->timeout.number;
     out->slow_count = (int32_t)pool->slow_count.number;
     out->slow_window_ms = (int32_t)pool->slow_window.number;
     out->rescue = strcmp(pool->rescue.text, "fixed") == 0 ? HA_RESCUE_FIXED
                                                           : HA_RESCUE_BACKOFF;
     out->rescue_after_ms = (int32_t)pool->rescue_after.number;
-    out->failover_gap = pool->failover_gap.number;
+    out->layout.failover_gap = pool->failover_gap.number;
 }
 
 static bool stands_in(const struct ha_pool_options *pool, int32_t backend)
 {
-    for (int32_t i = 0; i < 1 << pool->bits; i++) {
-        if (pool->partitions[i] == backend)
+    for (int32_t i = 0; i < 1 << pool->layout.bits; i++) {
+        if (pool->layout.partitions[i] == backend)
             return true;
     }
     return false;
@@ -54,7 +56,7 @@ static int32_t timeout_ms(const struct ha_pool_options *pools, size_t count,
     for (size_t i = 0; i < count; i++) {
         if (stands_in(&pools[i], backend))
             return pools[i].timeout_ms;
-        if (pools[i].authority == backend && pools[i].timeout_ms > most)
+        if (pools[i].layout.authority == backend && pools[i].timeout_ms > most)
             most = pools[i].timeout_ms;
     }
     return most;
@@ -136,7 +138,7 @@ static bool is_server(const struct draft_backend *backend)
 
 static void build_backend(const struct build *build,
                           const struct draft_backend *backend,
-                          struct ha_backend_options *out)
+                          struct store_options *out)
 {
     out->ops = backend->ops;
     out->options.name = backend->name.text;
@@ -163,7 +165,7 @@ static void build_backend(const struct build *build,
 
 /* Two backends in one file would hand out the same numbers. */
 static void check_paths(const struct build *build,
-                        const struct ha_backend_options *backends, size_t i)
+                        const struct store_options *backends, size_t i)
 {
     const char *path = backends[i].options.path;
 
@@ -201,15 +203,17 @@ static void build_sequence(const struct build *build,
     widths_weigh(build->topology, sequence, build->mistakes, out);
 }
 
-static void build_ha(const struct build *build,
-                     struct ha_backend_options *backends,
-                     struct ha_pool_options *pools)
+static void build_ha(const struct build *build, struct store_options *backends,
+                     struct ha_pool_options *pools,
+                     const struct layout **layouts)
 {
     const struct draft *draft = build->draft;
     struct ha_options *out = &build->topology->ha;
 
-    for (size_t i = 0; i < draft->pool_count; i++)
+    for (size_t i = 0; i < draft->pool_count; i++) {
         build_pool(build, &draft->pools[i], &pools[i]);
+        layouts[i] = &pools[i].layout;
+    }
     for (size_t i = 0; i < draft->backend_count; i++) {
         build_backend(build, &draft->backends[i], &backends[i]);
         backends[i].options.timeout_ms =
@@ -222,6 +226,11 @@ static void build_ha(const struct build *build,
     out->pools = pools;
     out->pool_count = draft->pool_count;
     out->open_timeout_ms = (int32_t)draft->broker->open_timeout.number;
+    build->topology->stores =
+        (struct store_topology){.backends = backends,
+                                .backend_count = draft->backend_count,
+                                .layouts = layouts,
+                                .pool_count = draft->pool_count};
 }
 
 static void build_queue(const struct build *build,
@@ -253,17 +262,20 @@ enum seqb_status build_topology(const struct build *build,
                                 struct seqb_error *err)
 {
     const struct draft *draft = build->draft;
-    struct ha_backend_options *backends =
+    struct store_options *backends =
         arena_take(build->arena, draft->backend_count, sizeof *backends);
     struct ha_pool_options *pools =
         arena_take(build->arena, draft->pool_count, sizeof *pools);
+    const struct layout **layouts =
+        arena_take(build->arena, draft->pool_count, sizeof *layouts);
     /* One more than are listed: the automatic ones'. */
     struct queue_sequence_options *sequences =
         arena_take(build->arena, draft->sequence_count + 1, sizeof *sequences);
     const char *state_dir = NULL;
     enum seqb_status status;
 
-    if (backends == NULL || pools == NULL || sequences == NULL)
+    if (backends == NULL || pools == NULL || layouts == NULL ||
+        sequences == NULL)
         return error_set(err, SEQB_NO_MEMORY, "topology: out of memory");
     status = place_state_dir(build->arena, draft->broker->state_dir.text,
                              &state_dir, err);
@@ -271,7 +283,7 @@ enum seqb_status build_topology(const struct build *build,
         return status;
     build->topology->broker_name = draft->broker->name.text;
     build->topology->state_dir = state_dir;
-    build_ha(build, backends, pools);
+    build_ha(build, backends, pools, layouts);
     build_queue(build, sequences);
     build->topology->queue.clock = build_clock(build);
     return SEQB_OK;

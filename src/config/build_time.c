@@ -130,7 +130,7 @@ const struct queue_clock_options *build_clock(const struct build *build)
 }
 
 void build_snowflake(const struct draft_backend *backend,
-                     struct ha_backend_options *out)
+                     struct store_options *out)
 {
     (void)day_parse(backend->epoch.text, &out->options.epoch_ms);
     out->options.time_bits = (int32_t)backend->time_bits.number;

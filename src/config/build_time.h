@@ -13,4 +13,4 @@ void build_period(struct arena *arena, const struct draft_sequence *sequence,
 const struct queue_clock_options *build_clock(const struct build *build);
 
 void build_snowflake(const struct draft_backend *backend,
-                     struct ha_backend_options *out);
+                     struct store_options *out);

@@ -9,6 +9,7 @@
 
 #include "ha/ha.h"
 #include "queue/queue.h"
+#include "store/store.h"
 
 struct config;
 
@@ -17,6 +18,7 @@ struct config_topology {
     const char *broker_name;
     const char *state_dir; /* absolute; not yet made */
     struct ha_options ha;
+    struct store_topology stores; /* the same ones, without their pools */
     struct queue_options queue;
 };
 

@@ -30,8 +30,8 @@ static uint64_t mask_of(const struct config_topology *topology,
 {
     uint64_t mask = 0;
 
-    for (int32_t i = 0; i < 1 << pool->bits; i++) {
-        if (topology->ha.backends[pool->partitions[i]].ops->guarantee ==
+    for (int32_t i = 0; i < 1 << pool->layout.bits; i++) {
+        if (topology->ha.backends[pool->layout.partitions[i]].ops->guarantee ==
             guarantee)
             mask |= UINT64_C(1) << i;
     }
@@ -50,10 +50,10 @@ static void set_shape(const struct config_topology *topology,
     weighed->has_local = local != 0;
     weighed->has_direct = mask_of(topology, pool, SEQB_DIRECT) != 0;
     weighed->shape = (struct number_pool){
-        .bits = pool->bits,
+        .bits = pool->layout.bits,
         .memory_bits = weighed->options->memory_bits,
         .windowed = mask_of(topology, pool, SEQB_WINDOWED) | local,
-        .window_bits = local == 0 ? pool->window_bits : FAR_BITS,
+        .window_bits = local == 0 ? pool->layout.window_bits : FAR_BITS,
     };
 }
 
@@ -98,7 +98,7 @@ static void note_room(const struct weighed *weighed)
                   "%s: %s numbers %s fit its width, of which pool '%s' can "
                   "give %s",
                   weighed->who, count_text(options->width_numbers, width),
-                  span_text(options), weighed->pool->name,
+                  span_text(options), weighed->pool->layout.name,
                   count_text(options->pool_numbers, room));
 }
 
@@ -116,14 +116,14 @@ static bool warn_of_windows(const struct weighed *weighed)
         mistakes_warn(weighed->mistakes, weighed->line,
                       "%s: pool '%s' has partitions that make their numbers of "
                       "the time, which are far beyond its width: " DENSE,
-                      weighed->who, weighed->pool->name);
+                      weighed->who, weighed->pool->layout.name);
     else
         mistakes_warn(weighed->mistakes, weighed->line,
                       "%s: the windowed partitions of pool '%s' can give none: "
                       "their windows of 2^%d begin beyond it: lower "
                       "window_bits, or " DENSE,
-                      weighed->who, weighed->pool->name,
-                      (int)weighed->pool->window_bits);
+                      weighed->who, weighed->pool->layout.name,
+                      (int)weighed->pool->layout.window_bits);
     return true;
 }
 
@@ -139,7 +139,7 @@ static void warn_of_less(const struct weighed *weighed)
         mistakes_warn(weighed->mistakes, weighed->line,
                       "%s: pool '%s' can give %s of the %s numbers %s that fit "
                       "its width: to have all of them, " DENSE,
-                      weighed->who, weighed->pool->name,
+                      weighed->who, weighed->pool->layout.name,
                       count_text(options->pool_numbers, room),
                       count_text(options->width_numbers, width),
                       span_text(options));
@@ -161,17 +161,18 @@ static void warn_of_gap(const struct weighed *weighed)
     const struct ha_pool_options *pool = weighed->pool;
     const struct queue_sequence_options *options = weighed->options;
     const int64_t values =
-        options->width_numbers >> (pool->bits + options->memory_bits);
+        options->width_numbers >> (pool->layout.bits + options->memory_bits);
     char is[COUNT_SIZE];
     char ought[COUNT_SIZE];
 
-    if (!weighed->has_direct || pool->failover_gap < values)
+    if (!weighed->has_direct || pool->layout.failover_gap < values)
         return;
     mistakes_warn(weighed->mistakes, weighed->line,
                   "%s: 'failover_gap' of pool '%s' is %s, so that one failover "
                   "of a store uses up all numbers%s: set it to %s, or as many "
                   "values as a failover may lose",
-                  weighed->who, pool->name, count_text(pool->failover_gap, is),
+                  weighed->who, pool->layout.name,
+                  count_text(pool->layout.failover_gap, is),
                   options->period == NULL ? "" : " of the period",
                   count_text(gap_for(values), ought));
 }

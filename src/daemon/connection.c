@@ -305,7 +305,7 @@ static void connection_on_timer(evutil_socket_t fd, short events, void *context)
     connection_work(connection);
 }
 
-void connection_open(struct connections *all, int fd)
+void connection_adopt(struct connections *all, int fd)
 {
     struct connection *connection = calloc(1, sizeof *connection);
     struct daemon *daemon = all->daemon;

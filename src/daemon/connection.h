@@ -53,7 +53,7 @@ void connections_fini(struct connections *all);
 void connections_finish(struct connections *all);
 
 /* Takes a socket over; closes it if memory is short. */
-void connection_open(struct connections *all, int fd);
+void connection_adopt(struct connections *all, int fd);
 
 /* The session's wait is over, and it has left its line: its command is executed
  * again. The connection may be gone afterwards. */

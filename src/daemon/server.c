@@ -59,7 +59,7 @@ static void server_accept(struct server *server,
         int fd = listener_accept(listener);
 
         if (fd >= 0) {
-            connection_open(&server->connections, fd);
+            connection_adopt(&server->connections, fd);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||

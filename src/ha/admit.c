@@ -7,14 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/call.h"
-#include "ha/claim.h"
+#include "ha/ask.h"
 #include "ha/startup.h"
-#include "ha/worker.h"
-#include "platform/clock.h"
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
 #include "platform/error.h"
 
 #define ADMIT_TIMEOUT_MS 2000 /* without a step forward */
+
+/* Counters whose memory bits are claimed in one go; the workers' list. */
+struct admission {
+    atomic_size_t holders;  /* who goes on free it; see admission_drop */
+    atomic_bool is_refused; /* other bits were found: nobody need go on */
+    size_t count;
+    struct ha_counter *counters[];
+};
+
+/* What one worker is asked. */
+struct admit {
+    struct ask ask; /* first */
+    struct admission *admission;
+};
 
 /* Which member of the pool the worker is; -1: it does not serve it. */
 static int32_t member_of(const struct worker *worker,
@@ -34,6 +47,7 @@ static enum seqb_status admit_one(struct worker *worker,
                                   struct seqb_error *err)
 {
     const int32_t member = member_of(worker, counter->pool);
+    const struct claim_terms claimed = counter_claim(counter);
     enum seqb_status status;
 
     if (member < 0 || !worker_may_work(worker, counter->pool, NULL))
@@ -41,10 +55,11 @@ static enum seqb_status admit_one(struct worker *worker,
     status = worker_connect(worker, err);
     if (status != SEQB_OK)
         return status;
-    status = claim_sequence(worker, counter, err);
+    status = claim_sequence(&worker->connection, &claimed, err);
     if (status == SEQB_OK && member < counter->partitions)
-        counter->slots[member].admitted_on = (uint32_t)worker->connection;
-    if (!call_was_refused(status))
+        counter->slots[member].admitted_on =
+            (uint32_t)worker->connection.serial;
+    if (!connection_was_refused(status))
         worker_fail(worker, err, 0);
     else if (status != SEQB_LAYOUT)
         status = SEQB_OK; /* the others are compared */
@@ -52,23 +67,22 @@ static enum seqb_status admit_one(struct worker *worker,
 }
 
 /* A store that fails on the way is asked for the rest when it grants. */
-static void step_admit(struct worker *worker, struct worker_job *job)
+static enum seqb_status admit_run(struct worker *worker, struct ask *ask,
+                                  struct seqb_error *err)
 {
-    struct worker_startup *startup = (struct worker_startup *)job;
-    struct admission *admission = startup->admission;
+    struct admission *admission = ((struct admit *)ask)->admission;
     enum seqb_status status = SEQB_OK;
 
     for (size_t i = 0; i < admission->count && status == SEQB_OK; i++) {
         if (atomic_load_explicit(&admission->is_refused, memory_order_relaxed))
             break;
-        status = admit_one(worker, admission->counters[i], &startup->error);
-        atomic_store_explicit(&startup->admitted, i + 1, memory_order_relaxed);
+        status = admit_one(worker, admission->counters[i], err);
+        ask_step(ask);
     }
-    startup->error.status = status;
     if (status == SEQB_LAYOUT)
         atomic_store_explicit(&admission->is_refused, true,
                               memory_order_relaxed);
-    startup_done(worker);
+    return status;
 }
 
 static struct admission *admission_new(struct ha_counter *const *counters,
@@ -79,9 +93,39 @@ static struct admission *admission_new(struct ha_counter *const *counters,
 
     if (admission == NULL)
         return NULL;
+    atomic_init(&admission->holders, 1);
     admission->count = count;
     memcpy(admission->counters, counters, size);
     return admission;
+}
+
+/* The last one frees it; the order pairs the others' reads with that. */
+static void admission_drop(struct admission *admission)
+{
+    if (atomic_fetch_sub_explicit(&admission->holders, 1,
+                                  memory_order_acq_rel) == 1)
+        free(admission);
+}
+
+static void admit_free(struct ask *ask)
+{
+    struct admit *admit = (struct admit *)ask;
+
+    ask_fini(ask);
+    admission_drop(admit->admission);
+    free(admit);
+}
+
+static struct admit *admit_new(struct admission *admission)
+{
+    struct admit *admit = calloc(1, sizeof *admit);
+
+    if (admit == NULL)
+        return NULL;
+    ask_init(&admit->ask, admit_run, admit_free);
+    admit->admission = admission;
+    atomic_fetch_add_explicit(&admission->holders, 1, memory_order_relaxed);
+    return admit;
 }
 
 /* Whether the worker is to go through the list, and can. */
@@ -90,111 +134,105 @@ static bool is_asked(const struct worker *worker,
 {
     for (size_t i = 0; i < admission->count; i++) {
         if (member_of(worker, admission->counters[i]->pool) >= 0)
-            return !worker->startup.is_abandoned;
+            return !worker->is_silent;
     }
     return false;
 }
 
-static size_t admitted(const struct worker *worker)
+/* One for each worker that is asked. False if there is no memory. */
+static bool admit_make(struct ha *ha, struct admission *admission,
+                       struct admit **admits)
 {
-    return atomic_load_explicit(&worker->startup.admitted,
-                                memory_order_relaxed);
+    for (size_t i = 0; i < ha->options->backend_count; i++) {
+        if (!is_asked(&ha->workers[i], admission))
+            continue;
+        admits[i] = admit_new(admission);
+        if (admits[i] == NULL)
+            return false;
+    }
+    return true;
 }
 
-/* There may be very many: one that gets on is waited for. */
-static void admit_wait(struct worker *worker)
-{
-    size_t before;
-
-    if (worker->startup.is_abandoned)
-        return; /* it is stopping */
-    do {
-        before = admitted(worker);
-        worker->startup.is_abandoned = false;
-        startup_wait(worker, clock_now_ms() + ADMIT_TIMEOUT_MS);
-    } while (worker->startup.is_abandoned && admitted(worker) != before);
-}
-
-static void admit_post(struct ha *ha, struct admission *admission)
+static void admit_post(struct ha *ha, struct admit **admits)
 {
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         struct worker *worker = &ha->workers[i];
 
-        worker->startup.is_admitting = is_asked(worker, admission);
-        if (!worker->startup.is_admitting)
+        if (admits[i] == NULL || ask_post(worker, &admits[i]->ask))
             continue;
-        worker->startup.admission = admission;
-        atomic_store_explicit(&worker->startup.admitted, 0,
-                              memory_order_relaxed);
-        startup_post(worker, step_admit);
+        worker->is_silent = true; /* it is stopping */
+        admit_free(&admits[i]->ask);
+        admits[i] = NULL;
     }
 }
 
-/* Waits for the answers. Who found other bits, or NULL; `*is_over`: nobody
- * looks at the list any more. */
-static const struct worker *admit_judge(struct ha *ha, bool *is_over)
+/* Waits for the answers. There may be very many counters: a worker that gets
+ * on is waited for. SEQB_LAYOUT if one found other bits. */
+static enum seqb_status admit_wait(struct ha *ha, struct admit **admits,
+                                   struct seqb_error *err)
 {
-    const struct worker *refusing = NULL;
+    enum seqb_status status = SEQB_OK;
 
-    *is_over = true;
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         struct worker *worker = &ha->workers[i];
+        struct admit *admit = admits[i];
 
-        if (!worker->startup.is_admitting)
+        if (admit == NULL)
             continue;
-        admit_wait(worker);
-        if (worker->startup.is_abandoned)
-            *is_over = false;
-        else if (worker->startup.error.status == SEQB_LAYOUT)
-            refusing = worker;
+        worker->is_silent = !ask_wait_steps(&admit->ask, ADMIT_TIMEOUT_MS);
+        if (!worker->is_silent && admit->ask.error.status == SEQB_LAYOUT)
+            status = error_copy(err, &admit->ask.error);
     }
-    return refusing;
+    return status;
 }
 
 /* What is refused may be freed next: waits for those that still look at it,
  * which they do no longer than a call takes. */
-static void admit_end(struct ha *ha)
+static void admit_end(struct ha *ha, struct admit **admits)
 {
     for (size_t i = 0; i < ha->options->backend_count; i++) {
-        struct worker *worker = &ha->workers[i];
-
-        if (!worker->startup.is_admitting || !worker->startup.is_abandoned)
-            continue;
-        worker->startup.is_abandoned = false;
-        startup_wait(worker, INT64_MAX);
+        if (admits[i] != NULL)
+            ha->workers[i].is_silent = !ask_wait(&admits[i]->ask, INT64_MAX);
     }
+}
+
+static enum seqb_status admit_all(struct ha *ha, struct admission *admission,
+                                  struct admit **admits, struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (!admit_make(ha, admission, admits)) {
+        for (size_t i = 0; i < ha->options->backend_count; i++) {
+            if (admits[i] != NULL)
+                admit_free(&admits[i]->ask);
+        }
+        return error_set(err, SEQB_NO_MEMORY, "admission: out of memory");
+    }
+    admit_post(ha, admits);
+    status = admit_wait(ha, admits, err);
+    if (status != SEQB_OK)
+        admit_end(ha, admits);
+    for (size_t i = 0; i < ha->options->backend_count; i++) {
+        if (admits[i] != NULL)
+            ask_release(&admits[i]->ask);
+    }
+    return status;
 }
 
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err)
 {
     struct admission *admission = admission_new(counters, count);
-    const struct worker *refusing;
-    bool is_over;
+    struct admit **admits =
+        calloc(ha->options->backend_count, sizeof(struct admit *));
+    enum seqb_status status;
 
-    if (admission == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "admission: out of memory");
-    admit_post(ha, admission);
-    refusing = admit_judge(ha, &is_over);
-    if (refusing != NULL) {
-        (void)error_copy(err, &refusing->startup.error);
-        admit_end(ha);
-    }
-    if (is_over || refusing != NULL) {
-        free(admission);
-    } else {
-        admission->next = ha->admissions;
-        ha->admissions = admission;
-    }
-    return refusing == NULL ? SEQB_OK : SEQB_LAYOUT;
-}
-
-void admit_forget(struct ha *ha)
-{
-    while (ha->admissions != NULL) {
-        struct admission *admission = ha->admissions;
-
-        ha->admissions = admission->next;
-        free(admission);
-    }
+    if (admission == NULL || admits == NULL)
+        status = error_set(err, SEQB_NO_MEMORY, "admission: out of memory");
+    else
+        status = admit_all(ha, admission, admits, err);
+    if (admission != NULL)
+        admission_drop(admission);
+    free(admits);
+    return status;
 }

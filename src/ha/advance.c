@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An operator moves a counter forwards: a floor for every partition, and a run
  * of each, so that the stores are above it, too. */
-#include "ha/slot.h"
 #include "ha/startup.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
@@ -23,9 +22,9 @@ static int64_t counter_highest(const struct ha_counter *counter)
 
         if (last == 0)
             continue;
-        number =
-            layout_number(last, i, counter->pool->options->bits, memory_bits) |
-            (((int64_t)1 << memory_bits) - 1);
+        number = layout_number(last, i, counter->pool->options->layout.bits,
+                               memory_bits) |
+                 (((int64_t)1 << memory_bits) - 1);
         if (number > highest)
             highest = number;
     }
@@ -37,13 +36,13 @@ static int64_t counter_bound(const struct ha_counter *counter)
 {
     const struct ha_pool_options *pool = counter->pool->options;
     const int32_t spent_bits = counter_spent_bits(counter);
-    const int32_t low_bits = pool->bits + counter->memory_bits;
-    const int64_t windows =
-        layout_window_max(spent_bits, counter->memory_bits, pool->window_bits);
+    const int32_t low_bits = pool->layout.bits + counter->memory_bits;
+    const int64_t windows = layout_window_max(spent_bits, counter->memory_bits,
+                                              pool->layout.window_bits);
 
     for (int32_t i = 0; i < counter->partitions; i++) {
         if (slot_class(&counter->slots[i]) == SEQB_WINDOWED)
-            return (windows << (pool->window_bits + low_bits)) - 1;
+            return (windows << (pool->layout.window_bits + low_bits)) - 1;
     }
     return (layout_counter_max(spent_bits, counter->memory_bits) << low_bits) -
            1;
@@ -59,8 +58,7 @@ static enum seqb_status check_classes(const struct ha_counter *counter,
                 err, SEQB_INVALID,
                 "sequence %s: partition %d (%s) makes its numbers of the time: "
                 "it cannot be advanced",
-                counter->key, (int)i,
-                counter->pool->workers[i]->options->options.name);
+                counter->key, (int)i, worker_name(counter->pool->workers[i]));
     }
     return SEQB_OK;
 }
@@ -97,8 +95,9 @@ enum seqb_status ha_counter_advance(struct ha_counter *counter, int64_t to,
                                     struct seqb_error *err)
 {
     struct ha_pool *pool = counter->pool;
-    const int64_t value = to >> (pool->options->bits + counter->memory_bits);
-    const int64_t window = value >> pool->options->window_bits;
+    const int64_t value =
+        to >> (pool->options->layout.bits + counter->memory_bits);
+    const int64_t window = value >> pool->options->layout.window_bits;
     enum seqb_status status;
 
     pthread_mutex_lock(&pool->lock);
@@ -118,9 +117,10 @@ static bool slot_is_above(const struct slot *slot)
 {
     const struct ha_counter *counter = slot->counter;
     const enum seqb_guarantee class = slot_class(slot);
-    const int64_t last = class == SEQB_WINDOWED
-                             ? slot->last >> counter->pool->options->window_bits
-                             : slot->last;
+    const int64_t last =
+        class == SEQB_WINDOWED
+            ? slot->last >> counter->pool->options->layout.window_bits
+            : slot->last;
 
     /* Nothing will come of one that is exhausted. */
     return last > counter->floor[class] || slot_closed(slot) == SEQB_EXHAUSTED;
@@ -222,28 +222,11 @@ static enum seqb_status raise_judge(const struct ha_counter *counter,
                                "store; this broker raises the others before it "
                                "uses them",
                                counter->key);
-        (void)text_append(err->text, sizeof err->text,
-                          "; partition %d (%s): %s", (int)i,
-                          counter->pool->workers[i]->options->options.name,
-                          slot_why_low(slot));
+        (void)text_append(
+            err->text, sizeof err->text, "; partition %d (%s): %s", (int)i,
+            worker_name(counter->pool->workers[i]), slot_why_low(slot));
     }
     return status;
-}
-
-static void tell_advanced(const struct ha_counter *counter, const char *reason)
-{
-    const struct seqb_event event = {
-        .kind = SEQB_EVENT_ADVANCED,
-        .from = SEQB_PARTITION_UP,
-        .to = SEQB_PARTITION_UP,
-        .pool = counter->pool->options->name,
-        .partition = -1,
-        .backend = "",
-        .key = counter->key,
-        .reason = reason,
-    };
-
-    events_tell(counter->pool->workers[0]->events, &event);
 }
 
 enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
@@ -263,6 +246,6 @@ enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
         (void)text_format(why.text, sizeof why.text,
                           "by an operator, beyond counter value %lld",
                           (long long)floor);
-    tell_advanced(counter, why.text);
+    counter_tell(counter, SEQB_EVENT_ADVANCED, why.text);
     return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
 }

@@ -7,18 +7,18 @@
 #include <string.h>
 
 #include "ha/sample.h"
-#include "ha/slot.h"
 #include "ha/window.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
                                 int32_t memory_bits, struct ha_sink *sink,
                                 struct ha_counter **out, struct seqb_error *err)
 {
-    const int32_t partitions = 1 << pool->options->bits;
+    const int32_t partitions = 1 << pool->options->layout.bits;
     const size_t key_size = strlen(key) + 1;
     struct ha_counter *counter =
         calloc(1, sizeof *counter + key_size +
@@ -53,7 +53,7 @@ void ha_counter_free(struct ha_counter *counter)
 
 bool ha_counter_has_past(const struct ha_counter *counter)
 {
-    return counter->pool->options->generation > 1;
+    return counter->pool->options->layout.generation > 1;
 }
 
 /* Bit i: the call that partition i's worker makes, for whatever counter, takes
@@ -63,8 +63,8 @@ static uint64_t pool_hanging(const struct ha_pool *pool, int64_t now_ms)
     uint64_t hanging = 0;
 
     for (int32_t i = 0; i < pool->pool.partitions; i++) {
-        const int64_t call_ms = atomic_load_explicit(&pool->workers[i]->call_ms,
-                                                     memory_order_relaxed);
+        const int64_t call_ms = atomic_load_explicit(
+            &pool->workers[i]->connection.call_ms, memory_order_relaxed);
 
         if (call_ms >= 0 && now_ms - call_ms > pool_patience_ms(&pool->pool, i))
             hanging |= (uint64_t)1 << i;
@@ -91,16 +91,6 @@ static int32_t count_usable(const struct pool *pool, uint64_t skip)
     for (int32_t i = 0; i < pool->partitions; i++)
         n += pool_is_usable(pool, i) && (skip >> i & 1) == 0;
     return n;
-}
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* With the pool's lock held: marks the slots to be asked and lists them. */
@@ -240,10 +230,9 @@ static enum seqb_status tell_trouble(const struct ha_counter *counter,
     (void)error_set(err, status, "sequence %s: %s", counter->key,
                     seqb_status_text(status));
     for (int32_t i = 0; err != NULL && i < pool->pool.partitions; i++)
-        (void)text_append(err->text, sizeof err->text,
-                          "; partition %d (%s): %s", (int)i,
-                          pool->workers[i]->options->options.name,
-                          slot_trouble(counter, i, now_ms));
+        (void)text_append(
+            err->text, sizeof err->text, "; partition %d (%s): %s", (int)i,
+            worker_name(pool->workers[i]), slot_trouble(counter, i, now_ms));
     return status;
 }
 
@@ -269,18 +258,6 @@ enum seqb_status ha_counter_outlook(struct ha_counter *counter,
     return status;
 }
 
-struct bits_layout slot_local_bits(const struct slot *slot)
-{
-    const struct seqb_backend_options *options =
-        &slot->counter->pool->workers[slot->partition]->options->options;
-
-    return (struct bits_layout){.epoch_ms = options->epoch_ms,
-                                .unit_ms = 1,
-                                .time = options->time_bits,
-                                .shard = options->worker_bits,
-                                .counter = options->counter_bits};
-}
-
 void ha_counter_decode(const struct ha_counter *counter, int64_t value,
                        struct seqb_decoded *out)
 {
@@ -288,12 +265,12 @@ void ha_counter_decode(const struct ha_counter *counter, int64_t value,
     struct bits_layout bits;
     struct bits_parts parts;
 
-    layout_decode(value, counter->pool->options->bits, counter->memory_bits,
-                  out);
+    layout_decode(value, counter->pool->options->layout.bits,
+                  counter->memory_bits, out);
     slot = &counter->slots[out->partition];
     if (!slot->is_local)
         return;
-    bits = slot_local_bits(slot);
+    bits = worker_local_bits(counter->pool->workers[slot->partition]);
     bits_take_apart(&bits, out->counter, &parts);
     out->time_ms = parts.time_ms;
     out->worker = parts.shard;
@@ -312,7 +289,7 @@ void ha_counter_hold(struct ha_counter *counter, int64_t number)
     class = slot_class(slot);
     level = decoded.counter;
     if (class == SEQB_WINDOWED)
-        level >>= counter->pool->options->window_bits;
+        level >>= counter->pool->options->layout.window_bits;
     pthread_mutex_lock(&counter->pool->lock);
     slot->last = max_of(slot->last, decoded.counter);
     counter->level[class] = max_of(counter->level[class], level);
@@ -335,7 +312,7 @@ struct ha_pool *ha_counter_pool(const struct ha_counter *counter)
 
 uint32_t ha_counter_partitions(const struct ha_counter *counter)
 {
-    return (uint32_t)1 << counter->pool->options->bits;
+    return (uint32_t)1 << counter->pool->options->layout.bits;
 }
 
 const char *ha_counter_key(const struct ha_counter *counter)
@@ -345,5 +322,5 @@ const char *ha_counter_key(const struct ha_counter *counter)
 
 const char *ha_counter_pool_name(const struct ha_counter *counter)
 {
-    return counter->pool->options->name;
+    return counter->pool->options->layout.name;
 }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "ha/worker.h"
 #include "platform/log.h"
 
 const char *seqb_event_name(enum seqb_event_kind kind)
@@ -94,4 +95,39 @@ void events_tell(struct events *events, const struct seqb_event *event)
     if (events->callback != NULL)
         events->callback(events->context, event);
     pthread_mutex_unlock(&events->lock);
+}
+
+void slot_tell(const struct worker *worker, const struct slot *slot,
+               enum seqb_event_kind kind, const char *name, const char *reason)
+{
+    const struct seqb_event event = {
+        .kind = kind,
+        .from = SEQB_PARTITION_UP,
+        .to = SEQB_PARTITION_UP,
+        .pool = slot_pool(slot)->options->layout.name,
+        .partition = slot->partition,
+        .backend = worker_name(worker),
+        .key = slot_key(slot),
+        .counter = name,
+        .reason = reason,
+    };
+
+    events_tell(worker->events, &event);
+}
+
+void counter_tell(const struct ha_counter *counter, enum seqb_event_kind kind,
+                  const char *reason)
+{
+    const struct seqb_event event = {
+        .kind = kind,
+        .from = SEQB_PARTITION_UP,
+        .to = SEQB_PARTITION_UP,
+        .pool = counter->pool->options->layout.name,
+        .partition = -1,
+        .backend = "",
+        .key = counter->key,
+        .reason = reason,
+    };
+
+    events_tell(counter->pool->workers[0]->events, &event);
 }

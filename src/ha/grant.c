@@ -2,11 +2,10 @@
 /* Carries out what fence.c decides. */
 #include "ha/grant.h"
 
-#include "ha/call.h"
-#include "ha/claim.h"
+#include "ha/mend.h"
 #include "ha/tenant.h"
-#include "ha/window.h"
-#include "ha/worker.h"
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -43,36 +42,28 @@ static void answer_all(struct worker *worker, size_t n,
         grant_answer(worker->batch[i], &copy);
 }
 
-static int64_t slot_window_max(const struct slot *slot)
-{
-    const struct ha_pool_options *pool = slot->counter->pool->options;
-
-    return layout_window_max(counter_spent_bits(slot->counter),
-                             slot->counter->memory_bits, pool->window_bits);
-}
-
 static int64_t slot_limit(const struct slot *slot)
 {
-    const struct ha_pool_options *pool = slot->counter->pool->options;
-    const int32_t memory_bits = slot->counter->memory_bits;
+    const struct ha_counter *counter = slot->counter;
 
     if (slot->is_lease)
         return slot_window_max(slot);
     if (slot->is_windowed)
-        return (int64_t)1 << pool->window_bits;
-    return layout_counter_max(counter_spent_bits(slot->counter), memory_bits);
+        return (int64_t)1 << counter->pool->options->layout.window_bits;
+    return layout_counter_max(counter_spent_bits(counter),
+                              counter->memory_bits);
 }
 
 static void slot_name(const struct slot *slot, char *out, size_t size)
 {
-    const struct ha_pool_options *pool = slot->counter->pool->options;
-    const int64_t digits = slot->counter->stamp.digits;
-    const char *lease = slot->is_ticket ? "ticket/" : "window/";
+    const struct layout *layout = &slot_pool(slot)->options->layout;
+    const int64_t digits = slot_stamp(slot).digits;
+    const char *lease = slot->counter == NULL ? "ticket/" : "window/";
     char name[LAYOUT_POOL_SIZE];
 
-    layout_internal_name(pool->name, pool->generation, name, sizeof name);
+    layout_internal_name(layout->name, layout->generation, name, sizeof name);
     (void)text_format(out, size, "%s%s/%d/%s", slot->is_lease ? lease : "",
-                      name, (int)slot->partition, slot->counter->key);
+                      name, (int)slot->partition, slot_key(slot));
     if (digits != 0)
         (void)text_append(out, size, "@%lld", (long long)digits);
 }
@@ -88,12 +79,21 @@ static size_t grant_permit(struct worker *worker, size_t n)
         struct seqb_error err;
 
         if (worker->is_probing ||
-            worker_may_work(worker, slot->counter->pool, &err))
+            worker_may_work(worker, slot_pool(slot), &err))
             worker->batch[left++] = slot;
         else
             grant_answer(slot, &err);
     }
     return left;
+}
+
+static enum seqb_status slot_admit(struct worker *worker,
+                                   const struct slot *slot,
+                                   struct seqb_error *err)
+{
+    const struct claim_terms claimed = counter_claim(slot->counter);
+
+    return claim_sequence(&worker->connection, &claimed, err);
 }
 
 /* Compares the sequences' claims where this connection has not yet; answers
@@ -107,10 +107,10 @@ static size_t grant_admit(struct worker *worker, size_t n)
         struct seqb_error err;
         enum seqb_status status = SEQB_OK;
 
-        if (!slot->is_ticket &&
-            slot->admitted_on != (uint32_t)worker->connection)
-            status = claim_sequence(worker, slot->counter, &err);
-        if (!call_was_refused(status)) {
+        if (slot->counter != NULL &&
+            slot->admitted_on != (uint32_t)worker->connection.serial)
+            status = slot_admit(worker, slot, &err);
+        if (!connection_was_refused(status)) {
             worker_fail(worker, &err, 0);
             answer_all(worker, left, &err);
             for (; i < n; i++)
@@ -121,7 +121,7 @@ static size_t grant_admit(struct worker *worker, size_t n)
             grant_refuse(slot, &err);
             continue;
         }
-        slot->admitted_on = (uint32_t)worker->connection;
+        slot->admitted_on = (uint32_t)worker->connection.serial;
         worker->batch[left++] = slot;
     }
     return left;
@@ -142,10 +142,11 @@ static bool grant_reserve(struct worker *worker, size_t n)
             (struct seqb_request){.counter = worker->names[i],
                                   .want = slot->want,
                                   .limit = slot_limit(slot),
-                                  .begins_ms = slot->counter->stamp.begins_ms,
+                                  .begins_ms = slot_stamp(slot).begins_ms,
                                   .window = SEQB_NO_WINDOW};
     }
-    if (call_reserve(worker, n, &err) == SEQB_OK) {
+    if (connection_reserve(&worker->connection, worker->requests, n, &err) ==
+        SEQB_OK) {
         worker_note(worker, NULL, clock_now_us() - start_us);
         return true;
     }
@@ -154,168 +155,6 @@ static bool grant_reserve(struct worker *worker, size_t n)
     worker_fail(worker, &err, clock_now_us() - start_us);
     answer_all(worker, n, &err);
     return false;
-}
-
-static int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* The highest value that any partition granted this counter: one whose store
- * changed begins above it, if the broker knows more than the store does. */
-static int64_t slot_level(const struct slot *slot)
-{
-    struct ha_pool *pool = slot->counter->pool;
-    int64_t level;
-
-    if (slot->is_lease)
-        return 0; /* windows are counted apart */
-    pthread_mutex_lock(&pool->lock);
-    level = slot->counter->level[SEQB_DIRECT];
-    pthread_mutex_unlock(&pool->lock);
-    return level;
-}
-
-/* A base that is gone becomes higher than whatever this broker was granted
- * there, so that counters which nobody raises begin high enough, too. Windows
- * begin after the base as well, and must have room left. */
-static int64_t base_floor(const struct worker *worker, const struct slot *slot,
-                          int64_t gap)
-{
-    const int64_t windows = slot_window_max(slot) / 2;
-    const int64_t highest = worker->highest;
-    int64_t floor = highest > INT64_MAX - gap ? INT64_MAX : highest + gap;
-
-    if (highest == 0)
-        return 0;
-    if (slot->counter->pool->authority == worker && floor > windows)
-        floor = windows;
-    return floor;
-}
-
-static void tell_raised(const struct worker *worker, const struct slot *slot,
-                        const struct seqb_request *reply, int64_t value)
-{
-    char reason[sizeof reply->error.text + 64];
-    const struct seqb_event event = {
-        .kind = SEQB_EVENT_RAISED,
-        .from = SEQB_PARTITION_UP,
-        .to = SEQB_PARTITION_UP,
-        .pool = slot->counter->pool->options->name,
-        .partition = slot->partition,
-        .backend = worker->options->options.name,
-        .key = slot->counter->key,
-        .counter = reply->counter,
-        .reason = reason,
-    };
-
-    (void)text_format(reason, sizeof reason, "raised to %lld: %s",
-                      (long long)value,
-                      reply->status == SEQB_FENCED ? reply->error.text
-                                                   : "it had fallen behind");
-    events_tell(worker->events, &event);
-}
-
-/* Whether others may be about to purge the slot's stamp, or have done so: to
- * raise it would make it anew. See purge.c for how far clocks differ. */
-static bool is_over(const struct worker *worker, const struct slot *slot)
-{
-    const struct ha_counter *counter = slot->counter;
-
-    return counter->stamp.digits != 0 &&
-           worker_latest_ms(worker) - counter->stamp.ends_ms >
-               counter->terms->keep_ms / 2;
-}
-
-/* A call for one counter ended: if it failed, the store refuses that counter,
- * or the connection is lost. */
-static void mend_end(struct worker *worker, struct slot *slot,
-                     enum seqb_status status, const struct seqb_error *err)
-{
-    slot->is_refused = call_was_refused(status);
-    if (!slot->is_refused)
-        worker_fail(worker, err, 0);
-}
-
-/* Raises and binds a direct counter whose store changed, or whose block lay
- * at or below the slot's floor. */
-static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
-                                   const struct seqb_request *reply,
-                                   struct seqb_error *err)
-{
-    const int64_t failover_gap = slot->counter->pool->options->failover_gap;
-    const int64_t gap = slot->is_lease ? WINDOW_GAP : failover_gap;
-    const struct seqb_raise raise = {
-        .counter = reply->counter,
-        .floor = max_of(fence_raise_floor(&slot->mark, slot->floor, gap, reply),
-                        slot_level(slot)),
-        .gap = gap,
-        .limit = reply->limit,
-        .base_gap = failover_gap,
-        .base_floor = base_floor(worker, slot, failover_gap),
-        .base_ms = worker_base_ms(worker),
-    };
-    int64_t value;
-    enum seqb_status status;
-
-    slot->is_refused = true;
-    if (is_over(worker, slot))
-        return error_set(err, SEQB_EXHAUSTED, "counter %s: the period is over",
-                         reply->counter);
-    status = call_raise(worker, &raise, &value, err);
-    if (status == SEQB_OK)
-        tell_raised(worker, slot, reply, value);
-    mend_end(worker, slot, status, err);
-    return status;
-}
-
-/* How long a windowed cell is of use: until its stamp is over, and then as long
- * as some broker's clock may say that it is not. */
-static int64_t slot_keep_s(const struct slot *slot)
-{
-    const struct ha_counter *counter = slot->counter;
-    int64_t left_ms;
-
-    if (counter->stamp.digits == 0)
-        return 0;
-    left_ms = counter->stamp.ends_ms - clock_wall_ms();
-    return (max_of(left_ms, 0) + counter->terms->keep_ms) / 1000 + 1;
-}
-
-/* Drops a cell whose window fell behind. */
-static enum seqb_status mend_drop(struct worker *worker, struct slot *slot,
-                                  const struct seqb_request *reply,
-                                  struct seqb_error *err)
-{
-    const struct seqb_raise raise = {
-        .counter = reply->counter, .floor = slot->floor, .limit = INT64_MAX};
-    int64_t window;
-    const enum seqb_status status = call_raise(worker, &raise, &window, err);
-
-    mend_end(worker, slot, status, err);
-    return status;
-}
-
-/* Puts a fresh window into the cell. "Not above the one that stands" is
- * no failure: the next round sees that one, and takes a later window. */
-static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
-                                    const struct seqb_request *reply,
-                                    struct seqb_error *err)
-{
-    struct seqb_window window = {.counter = reply->counter,
-                                 .size = reply->limit,
-                                 .keep_s = slot_keep_s(slot)};
-    int64_t standing;
-    enum seqb_status status =
-        window_take(slot, fence_window_floor(&slot->mark, slot->floor, reply),
-                    worker->mend_until_ms, &window.window, err);
-
-    if (status != SEQB_OK)
-        return status;
-    /* I2: sent once. If it fails, the window is lost with it. */
-    status = call_install(worker, &window, &standing, err);
-    mend_end(worker, slot, status, err);
-    return status == SEQB_FENCED ? SEQB_OK : status;
 }
 
 static void grant_poison(struct worker *worker, struct slot *slot,
@@ -333,7 +172,7 @@ static void grant_poison(struct worker *worker, struct slot *slot,
 static void grant_accept(struct worker *worker, struct slot *slot,
                          const struct seqb_request *reply)
 {
-    const int32_t window_bits = slot->counter->pool->options->window_bits;
+    const int32_t window_bits = slot_pool(slot)->options->layout.window_bits;
 
     slot->mark = fence_advance(reply, slot_class(slot));
     slot->block = reply->block;
@@ -346,37 +185,13 @@ static void grant_accept(struct worker *worker, struct slot *slot,
     grant_answer(slot, NULL);
 }
 
-static enum seqb_status connection_lost(struct seqb_error *err)
-{
-    return error_set(err, SEQB_UNAVAILABLE, "the connection was lost");
-}
-
-static enum seqb_status grant_mend(struct worker *worker, struct slot *slot,
-                                   enum fence_verdict verdict,
-                                   const struct seqb_request *reply,
-                                   struct seqb_error *err)
-{
-    enum seqb_status status;
-
-    if (worker->backend == NULL)
-        return connection_lost(err);
-    if (verdict == FENCE_WINDOW)
-        status = mend_window(worker, slot, reply, err);
-    else if (slot->is_windowed)
-        status = mend_drop(worker, slot, reply, err);
-    else
-        status = mend_raise(worker, slot, reply, err);
-    slot->was_raised |= verdict == FENCE_RAISE;
-    return status == SEQB_OK ? SEQB_AGAIN : status;
-}
-
 /* Acts on one reply. SEQB_OK: answered; SEQB_AGAIN: mended, ask again; else
  * the slot fails with it, alone if it `is_refused`. */
 static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
                                     const struct seqb_request *reply,
                                     struct seqb_error *err)
 {
-    const enum seqb_guarantee guarantee = worker->options->ops->guarantee;
+    const enum seqb_guarantee guarantee = worker_guarantee(worker);
     const enum fence_verdict verdict =
         fence_judge(guarantee, &slot->mark, slot->floor, reply);
 
@@ -406,7 +221,7 @@ static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
         return SEQB_POISONED;
     case FENCE_RAISE:
     case FENCE_WINDOW:
-        return grant_mend(worker, slot, verdict, reply, err);
+        return mend_counter(worker, slot, verdict, reply, err);
     default:
         /* A call had no time for it; a local engine fences all at once. */
         slot->is_refused =
@@ -439,8 +254,9 @@ static void grant_look(struct worker *worker)
 {
     struct seqb_error err;
 
-    if (worker->backend != NULL && worker_clock_is_due(worker) &&
-        worker_see_clock(worker, &err) != SEQB_OK)
+    if (connection_is_open(&worker->connection) &&
+        connection_clock_is_due(&worker->connection) &&
+        connection_read_clock(&worker->connection, &err) != SEQB_OK)
         worker_fail(worker, &err, 0);
 }
 
@@ -455,9 +271,11 @@ static void grant_give_up(struct worker *worker, size_t n)
                         "no valid counter after %d rounds: other brokers or "
                         "the store's loss were faster",
                         GRANT_ROUNDS);
-        if (worker->backend == NULL)
-            (void)connection_lost(&err);
-        slot_answer(slot, slot->is_refused && worker->backend != NULL, &err);
+        if (!connection_is_open(&worker->connection))
+            (void)error_set(&err, SEQB_UNAVAILABLE, CONNECTION_LOST);
+        slot_answer(slot,
+                    slot->is_refused && connection_is_open(&worker->connection),
+                    &err);
     }
 }
 
@@ -469,18 +287,19 @@ void grant_run(struct worker *worker, size_t n)
     n = grant_permit(worker, n);
     if (n == 0)
         return;
-    if (!worker_may_connect(worker, &err) ||
-        worker_connect(worker, &err) != SEQB_OK) {
+    if (!connection_is_verified(&worker->connection) &&
+        (!worker_may_connect(worker, &err) ||
+         worker_connect(worker, &err) != SEQB_OK)) {
         answer_all(worker, n, &err);
         return;
     }
     worker->mend_until_ms =
-        clock_now_ms() + worker->options->options.timeout_ms;
+        clock_now_ms() + worker->connection.options->options.timeout_ms;
     n = grant_admit(worker, n);
     /* All were refused, by claims that were read: the backend is well. */
-    if (n == 0 && worker->backend != NULL)
+    if (n == 0 && connection_is_open(&worker->connection))
         worker_note(worker, NULL, clock_now_us() - start_us);
-    if (n > 0 && !tenant_is_ready(worker, &err)) {
+    if (n > 0 && worker->tenant != NULL && !tenant_is_ready(worker, &err)) {
         answer_all(worker, n, &err);
         return;
     }
@@ -489,7 +308,7 @@ void grant_run(struct worker *worker, size_t n)
             return;
         n = grant_settle(worker, n);
         grant_look(worker);
-        if (n > 0 && worker->backend == NULL)
+        if (n > 0 && !connection_is_open(&worker->connection))
             break;
     }
     grant_give_up(worker, n);

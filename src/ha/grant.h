@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ha/state.h"
+#include "ha/worker.h"
 
 /* Serves worker->batch[0 ... n - 1]; each slot is answered exactly once. */
 void grant_run(struct worker *worker, size_t n);

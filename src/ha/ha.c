@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/slot.h"
 #include "ha/startup.h"
 #include "ha/tenant.h"
-#include "ha/worker.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -20,30 +19,25 @@ static void add_duty(struct ha_pool *pool, struct worker *worker)
 
     worker->duties[worker->duty_count++] =
         (struct worker_duty){pool, pool->members};
-    if (worker->timeout_ms == 0 || timeout_ms < worker->timeout_ms)
-        worker->timeout_ms = timeout_ms;
+    if (worker->connection.slow_ms == 0 ||
+        timeout_ms < worker->connection.slow_ms)
+        worker->connection.slow_ms = timeout_ms;
     pool->workers[pool->members++] = worker;
 }
 
 static void pool_assemble(struct ha *ha, struct ha_pool *pool,
                           const struct ha_pool_options *options)
 {
-    const int32_t partitions = 1 << options->bits;
-    bool is_partition = false;
+    const struct layout *layout = &options->layout;
 
     pool->options = options;
     pthread_mutex_init(&pool->lock, NULL);
     condition_init(&pool->answered);
     ha->pools_made++;
-    for (int32_t i = 0; i < partitions; i++) {
-        add_duty(pool, &ha->workers[options->partitions[i]]);
-        is_partition |= options->partitions[i] == options->authority;
-    }
-    if (options->authority >= 0) {
-        pool->authority = &ha->workers[options->authority];
-        if (!is_partition)
-            add_duty(pool, pool->authority);
-    }
+    for (int32_t i = 0; i < layout_member_count(layout); i++)
+        add_duty(pool, &ha->workers[layout_member(layout, i)]);
+    if (layout->authority >= 0)
+        pool->authority = &ha->workers[layout->authority];
     pool_init(&pool->pool, options, pool->members, (uint64_t)clock_now_us(),
               clock_now_ms());
 }
@@ -66,21 +60,14 @@ static int64_t ha_judge(void *context, int64_t now_ms)
 static enum seqb_status backend_assemble(struct ha *ha, size_t i,
                                          struct seqb_error *err)
 {
+    const struct store_options *options = &ha->options->backends[i];
     struct worker *worker = &ha->workers[i];
-    struct server *server;
-    enum seqb_status status =
-        worker_init(worker, &ha->options->backends[i], ha->watchdog,
-                    ha->options->pool_count, err);
+    struct endpoint *endpoint =
+        endpoint_find(ha->endpoints, &ha->endpoint_count, options);
 
-    if (status != SEQB_OK)
-        return status;
-    server =
-        server_find(ha->servers, &ha->server_count, &ha->options->backends[i]);
+    connection_init(&worker->connection, options, ha->watchdog, endpoint);
     worker->events = &ha->events;
-    worker->server = server;
-    worker->next_on_server = server->first;
-    server->first = worker;
-    return SEQB_OK;
+    return worker_init(worker, ha->options->pool_count, err);
 }
 
 /* A backend may serve every pool as its authority, and one as a partition. */
@@ -121,9 +108,9 @@ enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
     ha->options = options;
     ha->workers = calloc(options->backend_count, sizeof *ha->workers);
     ha->pools = calloc(options->pool_count, sizeof *ha->pools);
-    ha->servers = calloc(options->backend_count, sizeof *ha->servers);
+    ha->endpoints = calloc(options->backend_count, sizeof *ha->endpoints);
     events_init(&ha->events);
-    status = ha->workers == NULL || ha->pools == NULL || ha->servers == NULL
+    status = ha->workers == NULL || ha->pools == NULL || ha->endpoints == NULL
                  ? error_set(err, SEQB_NO_MEMORY, "out of memory")
                  : ha_assemble(ha, err);
     if (status == SEQB_OK)
@@ -160,11 +147,10 @@ void ha_close(struct ha *ha)
         pthread_cond_destroy(&ha->pools[i].answered);
         pthread_mutex_destroy(&ha->pools[i].lock);
     }
-    admit_forget(ha);
-    for (size_t i = 0; ha->servers != NULL && i < ha->server_count; i++)
-        server_fini(&ha->servers[i]);
+    for (size_t i = 0; ha->endpoints != NULL && i < ha->endpoint_count; i++)
+        endpoint_fini(&ha->endpoints[i]);
     events_fini(&ha->events);
-    free(ha->servers);
+    free(ha->endpoints);
     free(ha->workers);
     free(ha->pools);
     free(ha);
@@ -185,7 +171,7 @@ struct ha_pool *ha_pool_at(struct ha *ha, size_t i)
 
 int32_t ha_pool_bits(const struct ha_pool *pool)
 {
-    return pool->options->bits;
+    return pool->options->layout.bits;
 }
 
 /* Of a member that is well, what it refuses. */
@@ -210,8 +196,8 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
 
     *out = (struct seqb_partition_status){
         .partition = i < pool->pool.partitions ? i : -1,
-        .is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED,
-        .is_local = worker->options->ops->guarantee == SEQB_LOCAL,
+        .is_windowed = worker_guarantee(worker) == SEQB_WINDOWED,
+        .is_local = worker_guarantee(worker) == SEQB_LOCAL,
         .is_authority = worker == pool->authority,
         .state = member->state,
         .since_ms = now_ms - member->since_ms,
@@ -221,13 +207,12 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
         .errors = member->errors,
         .slow = member->slow,
         .ejections = member->ejections,
-        .clock_ms = worker_clock_ahead_ms(worker),
+        .clock_ms = connection_clock_ahead_ms(&worker->connection),
     };
-    (void)text_copy(out->pool, sizeof out->pool, pool->options->name);
-    (void)text_copy(out->backend, sizeof out->backend,
-                    worker->options->options.name);
+    (void)text_copy(out->pool, sizeof out->pool, pool->options->layout.name);
+    (void)text_copy(out->backend, sizeof out->backend, worker_name(worker));
     (void)text_copy(out->engine, sizeof out->engine,
-                    worker->options->ops->engine);
+                    worker->connection.options->ops->engine);
     (void)text_copy(out->server, sizeof out->server, member->server);
     (void)text_copy(out->domain, sizeof out->domain, member->domain);
     (void)text_copy(out->loss, sizeof out->loss, member->loss);

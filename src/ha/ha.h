@@ -16,18 +16,14 @@
 #include <seqbroker/admin.h>
 #include <seqbroker/backend.h>
 
-#define HA_BITS_MAX       6 /* 2^6 partitions at most */
-#define HA_PARTITIONS_MAX (1 << HA_BITS_MAX)
+#include "store/store.h"
+
+#define HA_BITS_MAX       STORE_BITS_MAX
+#define HA_PARTITIONS_MAX STORE_PARTITIONS_MAX
 
 struct ha;
 struct ha_pool;
 struct ha_counter;
-
-struct ha_backend_options {
-    const struct seqb_backend_ops *ops;
-    struct seqb_backend_options options; /* `create` is set by ha */
-    int32_t lease_ms;                    /* of a worker id, if it is local */
-};
 
 enum ha_rescue {
     HA_RESCUE_BACKOFF, /* 100 ms, then doubling up to rescue_after */
@@ -35,23 +31,17 @@ enum ha_rescue {
 };
 
 struct ha_pool_options {
-    const char *name;
-    int32_t partitions[HA_PARTITIONS_MAX]; /* indexes of backends */
-    int32_t bits;                          /* 2^bits partitions */
-    int32_t generation;  /* counts the layouts that the pool had; 0 is 1 */
-    int32_t authority;   /* index of a direct backend; -1: none */
-    int32_t window_bits; /* a window holds 2^window_bits counter values */
-    int32_t timeout_ms;  /* a slower call counts as slow */
-    int32_t slow_count;  /* so many within slow_window: quarantined */
+    struct layout layout;
+    int32_t timeout_ms; /* a slower call counts as slow */
+    int32_t slow_count; /* so many within slow_window: quarantined */
     int32_t slow_window_ms;
     int32_t rescue_after_ms;
     enum ha_rescue rescue;
-    int64_t failover_gap; /* counter values that a changed store is raised by */
 };
 
 /* All strings and arrays stay the caller's and live until ha_close. */
 struct ha_options {
-    const struct ha_backend_options *backends;
+    const struct store_options *backends;
     size_t backend_count;
     const struct ha_pool_options *pools;
     size_t pool_count;
@@ -294,39 +284,3 @@ void ha_on_event(struct ha *ha,
 /* See seqb_partitions. */
 void ha_status(struct ha *ha, struct seqb_partition_status *out,
                size_t capacity, size_t *count);
-
-/* See seqb_probe. Only `backend` and `warning` of the listener are told. */
-enum seqb_status ha_inspect(const struct ha_options *options,
-                            const struct seqb_probe_listener *listener,
-                            struct seqb_error *err);
-
-/* One sequence of a pool that is migrated. */
-struct ha_migrate_key {
-    const char *key;
-    int32_t was_bits;      /* memory bits; -1: the old topology does not say */
-    int32_t is_bits;       /* likewise of the new one */
-    int32_t is_value_bits; /* its numbers are below 2^is_value_bits there */
-    const char *terms;     /* claimed after them, in both; NULL: nothing */
-};
-
-/* A pool of the old options and its next generation in the new ones. */
-struct ha_migrate_pool {
-    size_t was;
-    size_t is;
-    const struct ha_migrate_key *keys;
-    size_t key_count;
-};
-
-struct ha_migration {
-    const struct ha_options *was;
-    const struct ha_options *is;
-    const struct ha_migrate_pool *pools;
-    size_t pool_count;
-    bool dry_run;
-    void (*report)(void *context, const char *line); /* may be NULL */
-    void *context;
-};
-
-/* See seqb_migrate. The pools are those of both that are to be migrated. */
-enum seqb_status ha_migrate(const struct ha_migration *options,
-                            struct seqb_error *err);

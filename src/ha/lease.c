@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "platform/checksum.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 /* Names that widths in a scan need. */
@@ -14,11 +15,6 @@
 #define ORIGIN_FORMAT "%159[^\n]"
 
 #define TIME_MAX (INT64_MAX / 4) /* of what is added to; else it is damaged */
-
-static int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* How long somebody else's lease is let stand: by clocks of which one may be
  * faster than the other by a quarter. */

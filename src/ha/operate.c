@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#include "ha/slot.h"
-#include "ha/worker.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -30,7 +29,7 @@ static struct ha_pool *pool_find(struct ha *ha, const char *name,
                                  struct seqb_error *err)
 {
     for (size_t i = 0; i < ha->options->pool_count; i++) {
-        if (strcmp(ha->pools[i].options->name, name) == 0)
+        if (strcmp(ha->pools[i].options->layout.name, name) == 0)
             return &ha->pools[i];
     }
     (void)error_set(err, SEQB_INVALID, "there is no pool '%s'", name);
@@ -51,11 +50,11 @@ static int32_t member_find(const struct ha_pool *pool, int32_t partition,
     if (partition == -1)
         (void)error_set(err, SEQB_INVALID,
                         "pool %s has no authority besides its partitions",
-                        pool->options->name);
+                        pool->options->layout.name);
     else
         (void)error_set(
             err, SEQB_INVALID, "pool %s has no partition %d: they are 0 ... %d",
-            pool->options->name, (int)partition, (int)partitions - 1);
+            pool->options->layout.name, (int)partition, (int)partitions - 1);
     return -1;
 }
 
@@ -93,7 +92,7 @@ static void tell_member(const struct ha_pool *pool, int32_t i, char *out,
                         size_t size)
 {
     const struct pool_member *member = &pool->pool.member[i];
-    const char *name = pool->workers[i]->options->options.name;
+    const char *name = worker_name(pool->workers[i]);
 
     if (i < pool->pool.partitions)
         (void)text_append(out, size, "%spartition %d (%s) is %s",
@@ -113,7 +112,7 @@ static void tell_refusals(const struct ha_pool *pool, int32_t i, char *out,
 {
     (void)text_append(out, size, "%spartition %d (%s) ",
                       out[0] == '\0' ? "" : "; ", (int)i,
-                      pool->workers[i]->options->options.name);
+                      worker_name(pool->workers[i]));
     slot_refusals_tell(pool, i, out, size);
 }
 
@@ -169,7 +168,8 @@ enum seqb_health ha_health(struct ha *ha, char *reason, size_t size)
         if (health == SEQB_HEALTH_SERVING)
             continue;
         (void)text_append(to, sizeof first, "%spool %s%s: %s",
-                          to[0] == '\0' ? "" : "; ", ha->pools[i].options->name,
+                          to[0] == '\0' ? "" : "; ",
+                          ha->pools[i].options->layout.name,
                           is_first ? " cannot serve" : "", words);
         if (health > worst)
             worst = health;

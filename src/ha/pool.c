@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The states of a pool's partitions. */
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 
 #include <assert.h>
 #include <stdio.h>
 
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 const char *seqb_partition_state_name(enum seqb_partition_state state)
@@ -30,7 +31,7 @@ void pool_init(struct pool *pool, const struct ha_pool_options *options,
                int32_t members, uint64_t seed, int64_t now_ms)
 {
     *pool = (struct pool){.options = options,
-                          .partitions = 1 << options->bits,
+                          .partitions = 1 << options->layout.bits,
                           .members = members,
                           .random = seed | 1};
     for (int32_t i = 0; i < members; i++)
@@ -77,11 +78,6 @@ static struct pool_change member_enter(struct pool_member *member,
         member->since_ms = now_ms;
     member->state = state;
     return change;
-}
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* xorshift64 */

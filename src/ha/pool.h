@@ -81,22 +81,6 @@ static inline bool pool_state_is_usable(enum seqb_partition_state state)
            state == SEQB_PARTITION_RAMPING;
 }
 
-bool pool_is_usable(const struct pool *pool, int32_t i);
-
-/* Whether any partition is usable and not in `skip` (bit i: partition i). */
-bool pool_has_usable(const struct pool *pool, uint64_t skip);
-
-/*
- * The next usable partition in turn that is not in `skip`, or -1. One that
- * ramps passes on most of its turns, unless there is no other or `all` are
- * to be asked.
- */
-int32_t pool_pick(struct pool *pool, uint64_t skip, bool all, int64_t now_ms);
-
-/* How long a call of the member may take before another partition is asked,
- * too: three times as long as usual. */
-int64_t pool_patience_ms(const struct pool *pool, int32_t i);
-
 /* A call was answered after `elapsed_us`; slow ones may quarantine. */
 struct pool_change pool_succeeded(struct pool *pool, int32_t i,
                                   int64_t elapsed_us, int64_t now_ms);
@@ -114,29 +98,3 @@ struct pool_change pool_failed(struct pool *pool, int32_t i,
  */
 struct pool_change pool_judge(struct pool *pool, int32_t i, int64_t call_ms,
                               int64_t now_ms, int64_t *next_ms);
-
-/* When the member's next probe is due; INT64_MAX if none is. */
-int64_t pool_probe_at(const struct pool *pool, int32_t i);
-
-/* No probe of the member before then. */
-void pool_hold(struct pool *pool, int32_t i, int64_t until_ms);
-
-void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms);
-
-/* What a member in quarantine lacked is there: it is probed now. False if it
- * is in none. */
-bool pool_hasten(struct pool *pool, int32_t i, int64_t now_ms);
-
-/*
- * Somebody waits and no partition outside `skip` is usable: of those that
- * rest, an authority among them, the least recently probed is probed now,
- * though not more often than every POOL_URGE_REST_MS. Returns it, or -1 if
- * none may be.
- */
-int32_t pool_urge(struct pool *pool, uint64_t skip, int64_t now_ms);
-
-/* SEQB_INVALID, with the reason, if that makes no sense in its state. */
-enum seqb_status pool_command(struct pool *pool, int32_t i,
-                              enum seqb_order order, int64_t now_ms,
-                              struct pool_change *change,
-                              struct seqb_error *err);

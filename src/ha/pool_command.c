@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an operator may do to a partition, in which state. */
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 
 #include "platform/error.h"
 #include "platform/text.h"
@@ -56,7 +56,7 @@ enum seqb_status pool_command(struct pool *pool, int32_t i,
         return error_set(err, SEQB_INVALID,
                          "partition %d of pool %s is %s: %s; nothing was "
                          "changed",
-                         (int)i, pool->options->name,
+                         (int)i, pool->options->layout.name,
                          seqb_partition_state_name(member->state), why);
     if (order == SEQB_ORDER_DRAIN) {
         member_leave(member, SEQB_PARTITION_DRAINED, "drained by an operator",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose turn it is to be asked, and to be probed. */
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 
 #define CREDIT_FULL  256 /* a whole turn */
 #define CREDIT_FIRST 32  /* of a turn, when ramping begins */

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/call.h"
 #include "ha/ha.h"
-#include "ha/worker.h"
+#include "ha/worker_connection.h"
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/text.h"
@@ -43,7 +42,8 @@ static void job_name(const struct purge_job *job, char *out, size_t size)
     const struct ha_pool_options *pool = counter->pool->options;
     char name[LAYOUT_POOL_SIZE];
 
-    layout_internal_name(pool->name, pool->generation, name, sizeof name);
+    layout_internal_name(pool->layout.name, pool->layout.generation, name,
+                         sizeof name);
     (void)text_format(out, size, "%s%s/%d/%s",
                       job->is_of_windows ? "window/" : "", name,
                       (int)job->partition, counter->key);
@@ -68,7 +68,7 @@ static enum seqb_status job_call(struct worker *worker,
     job_name(job, counter, sizeof counter);
     (void)text_format(keep, sizeof keep, "%s@%lld", counter,
                       (long long)purge->noted.digits);
-    status = call_purge(worker, &what, &deleted, err);
+    status = connection_purge(&worker->connection, &what, &deleted, err);
     if (status == SEQB_OK && what.most > 0 && deleted == what.most)
         atomic_store_explicit(&purge->has_more, true, memory_order_relaxed);
     return status;
@@ -80,8 +80,8 @@ static void job_note(struct worker *worker, struct purge_job *job,
 {
     if (status != SEQB_OK && status != job->last)
         log_reason(SEQB_LOG_WARN, err->text,
-                   "event=purge_failed backend=%s key=%s",
-                   worker->options->options.name, job->purge->counter->key);
+                   "event=purge_failed backend=%s key=%s", worker_name(worker),
+                   job->purge->counter->key);
     job->last = status;
     if (status == SEQB_UNREACHABLE || status == SEQB_UNCERTAIN)
         worker_fail(worker, err, 0);
@@ -98,11 +98,12 @@ static void job_done(struct worker_job *job)
  * of the store's. */
 static bool may_purge(const struct worker *worker)
 {
-    const int64_t ahead_ms = worker_clock_ahead_ms(worker);
+    const int64_t ahead_ms = connection_clock_ahead_ms(&worker->connection);
 
-    if (worker->backend == NULL || worker->verified_on != worker->connection)
+    if (!connection_is_open(&worker->connection) ||
+        worker->connection.verified_on != worker->connection.serial)
         return false;
-    return ahead_ms == NO_CLOCK || ahead_ms > -AHEAD_MOST_MS;
+    return ahead_ms == CONNECTION_NO_CLOCK || ahead_ms > -AHEAD_MOST_MS;
 }
 
 /* On the worker's thread. One that is not connected is asked another time. */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "ha/slot.h"
+#include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 
@@ -107,16 +107,6 @@ int64_t sample_take(struct ha_counter *counter, int64_t now_ms)
 void sample_tell(const struct ha_counter *counter, int64_t end_ms)
 {
     char reason[160];
-    const struct seqb_event event = {
-        .kind = SEQB_EVENT_FORECAST,
-        .from = SEQB_PARTITION_UP,
-        .to = SEQB_PARTITION_UP,
-        .pool = counter->pool->options->name,
-        .partition = -1,
-        .backend = "",
-        .key = counter->key,
-        .reason = reason,
-    };
 
     if (end_ms == FORECAST_NEVER)
         return;
@@ -124,7 +114,7 @@ void sample_tell(const struct ha_counter *counter, int64_t end_ms)
                       "runs out in %lld days at the usual rate: move to a "
                       "sequence with more bits in time",
                       (long long)(end_ms / FORECAST_DAY_MS));
-    events_tell(counter->pool->workers[0]->events, &event);
+    counter_tell(counter, SEQB_EVENT_FORECAST, reason);
 }
 
 /* Values that are made of time end with it, however few are taken. */
@@ -139,7 +129,7 @@ static int64_t time_end_ms(const struct ha_counter *counter)
 
         if (!slot->is_local)
             continue;
-        bits = slot_local_bits(slot);
+        bits = worker_local_bits(counter->pool->workers[slot->partition]);
         end_ms = bits_end_ms(&bits);
         if (end_ms < soonest_ms)
             soonest_ms = end_ms;

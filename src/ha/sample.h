@@ -5,8 +5,8 @@
  */
 #pragma once
 
+#include "ha/counter.h"
 #include "ha/forecast.h"
-#include "ha/state.h"
 
 /* Made when the counter is asked first: most of very many never are. */
 struct sample {

@@ -6,6 +6,7 @@
 #include "ha/window.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 /* After a failure of its partition a counter is asked again after this, not at
@@ -18,19 +19,7 @@
 /* Refusals that are looked at in one round of tries. */
 #define RETRY_LOOKS 16
 
-static int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* --- asking --- */
-
-enum seqb_status slot_closed(const struct slot *slot)
-{
-    return slot->refusal != NULL && slot->refusal->kind == REFUSAL_FINAL
-               ? slot->refusal->status
-               : SEQB_OK;
-}
 
 bool slot_is_open(const struct slot *slot, int64_t now_ms)
 {
@@ -49,11 +38,11 @@ static int64_t slot_level_floor(const struct slot *slot, int64_t want)
     const struct ha_pool_options *options = counter->pool->options;
     const enum seqb_guarantee class = slot_class(slot);
     const int64_t highest =
-        class == SEQB_WINDOWED
-            ? layout_window_max(counter_spent_bits(counter),
-                                counter->memory_bits, options->window_bits)
-            : layout_counter_max(counter_spent_bits(counter),
-                                 counter->memory_bits);
+        class == SEQB_WINDOWED ? layout_window_max(counter_spent_bits(counter),
+                                                   counter->memory_bits,
+                                                   options->layout.window_bits)
+                               : layout_counter_max(counter_spent_bits(counter),
+                                                    counter->memory_bits);
 
     return fence_level_floor(class, counter->level[class], highest, want);
 }
@@ -83,9 +72,10 @@ static void slot_granted(struct slot *slot)
     struct ha_counter *counter = slot->counter;
     const int64_t last = slot->block.first + slot->block.count - 1;
     const enum seqb_guarantee class = slot_class(slot);
-    const int64_t level = class == SEQB_WINDOWED
-                              ? last >> counter->pool->options->window_bits
-                              : last;
+    const int64_t level =
+        class == SEQB_WINDOWED
+            ? last >> counter->pool->options->layout.window_bits
+            : last;
 
     counter->pool->pool.member[slot->partition].granted += slot->block.count;
     sample_jump(slot);
@@ -147,23 +137,13 @@ static enum seqb_event_kind event_of(const struct seqb_error *why)
 }
 
 /* With no lock held: what begins or ends is tried again, or others are. */
-static void slot_tell(const struct slot *slot)
+static void slot_tell_news(const struct slot *slot)
 {
-    const struct ha_counter *counter = slot->counter;
-    const struct worker *worker = counter->pool->workers[slot->partition];
-    const struct seqb_event event = {
-        .kind = event_of(slot->why),
-        .from = SEQB_PARTITION_UP,
-        .to = SEQB_PARTITION_UP,
-        .pool = counter->pool->options->name,
-        .partition = slot->partition,
-        .backend = worker->options->options.name,
-        .key = counter->key,
-        .reason = slot->why != NULL ? slot->why->text : "granted again",
-    };
+    const struct worker *worker = slot->counter->pool->workers[slot->partition];
 
-    events_tell(worker->events, &event);
-    watchdog_expect(worker->watchdog, 0);
+    slot_tell(worker, slot, event_of(slot->why), NULL,
+              slot->why != NULL ? slot->why->text : "granted again");
+    watchdog_expect(worker->connection.watchdog, 0);
 }
 
 /* On the worker's thread: the slot was answered. */
@@ -179,11 +159,12 @@ static void slot_done(struct slot *slot)
     is_news = slot_note(slot, now_ms);
     pthread_mutex_unlock(&counter->pool->lock);
     if (is_news)
-        slot_tell(slot);
+        slot_tell_news(slot);
     if (slot->why == NULL) {
         grant.first = layout_number(slot->block.first, slot->partition,
-                                    options->bits, counter->memory_bits);
-        grant.step = (int64_t)1 << (options->bits + counter->memory_bits);
+                                    options->layout.bits, counter->memory_bits);
+        grant.step = (int64_t)1
+                     << (options->layout.bits + counter->memory_bits);
         grant.count = slot->block.count;
     }
     counter->sink->deliver(counter->sink, &grant);
@@ -203,8 +184,8 @@ void slot_init(struct slot *slot, struct ha_counter *counter, int32_t partition)
     *slot = (struct slot){
         .counter = counter,
         .partition = (int16_t)partition,
-        .is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED,
-        .is_local = worker->options->ops->guarantee == SEQB_LOCAL,
+        .is_windowed = worker_guarantee(worker) == SEQB_WINDOWED,
+        .is_local = worker_guarantee(worker) == SEQB_LOCAL,
         .done = slot_done,
         .mark = FENCE_NOTHING,
     };

@@ -1,23 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One counter in one partition: asked, answered, refused, tried again. All but
- * slot_init with the pool's lock held.
+ * What is posted to a worker, and the usual kind of it: a slot is one counter
+ * in one backend, at most one of it under way at any time.
  */
 #pragma once
 
-#include "ha/state.h"
+#include "ha/fence.h"
+#include "ha/ha.h"
+#include "ha/refusal.h"
+
+struct worker;
+
+/* Something for a worker to do, in the order of posting. */
+struct worker_job {
+    struct worker_job *next;
+    /* NULL: a slot, to be batched with others. Runs on the worker's thread. */
+    void (*call)(struct worker *worker, struct worker_job *job);
+    /* Instead of the call, on the same thread, once that has ended; NULL:
+     * nobody minds. */
+    void (*abandon)(struct worker_job *job);
+};
+
+/* Where the windows of one slot come from: see window.h. */
+struct window_source;
+
+/* One for each partition of every sequence: small things stand together. */
+struct slot {
+    struct worker_job job;
+    struct ha_counter *counter;    /* NULL: of no sequence, see ticket_slot */
+    struct window_source *windows; /* NULL: none was taken from it yet */
+
+    /* The question, set by who posts it; then the answer, set by the worker
+     * just before it calls done. */
+    int64_t want;
+    int64_t floor; /* the block, or its window, must lie above it; 0: none */
+    struct seqb_block block;
+    struct seqb_error *why; /* valid in done only; NULL on success */
+    void (*done)(struct slot *slot);
+
+    /* The worker's own. */
+    struct fence_mark mark;
+    uint32_t admitted_on; /* the connection on which the claim was compared */
+    bool is_refused;      /* `why` is of this counter alone */
+
+    /* Guarded by the pool's lock; not used for a lease. */
+    int64_t last;  /* the highest value granted; 0: none yet */
+    int64_t at_ms; /* busy: when it was asked; else: not to be asked before, as
+                      this counter has failed; INT64_MAX: never again */
+    struct refusal *refusal; /* NULL: nothing has failed since it was granted */
+
+    int16_t partition; /* constant, as the next three */
+    bool is_windowed;
+    bool is_local;
+    bool is_lease;   /* the counter is that of a window source */
+    bool is_busy;    /* guarded by the pool's lock */
+    bool was_raised; /* the worker's own: to get this answer */
+};
+
+static inline enum seqb_guarantee slot_class(const struct slot *slot)
+{
+    if (slot->is_local)
+        return SEQB_LOCAL;
+    return slot->is_windowed ? SEQB_WINDOWED : SEQB_DIRECT;
+}
+
+/* A lease of a counter that belongs to no sequence. */
+struct ticket_slot {
+    struct slot slot; /* first: it is posted to the worker */
+    struct ha_pool *pool;
+    const char *key;
+};
+
+/* EXHAUSTED or LAYOUT if it is never to be asked again; else SEQB_OK. */
+static inline enum seqb_status slot_closed(const struct slot *slot)
+{
+    return slot->refusal != NULL && slot->refusal->kind == REFUSAL_FINAL
+               ? slot->refusal->status
+               : SEQB_OK;
+}
 
 void slot_init(struct slot *slot, struct ha_counter *counter,
                int32_t partition);
+
+/* The rest with the pool's lock held. */
 
 /* It is to be asked for `want` values, near the level of its class. */
 void slot_ask(struct slot *slot, int64_t want, int64_t now_ms);
 
 /* Whether it may be asked now, if its partition may. */
 bool slot_is_open(const struct slot *slot, int64_t now_ms);
-
-/* EXHAUSTED or LAYOUT if it is never to be asked again; else SEQB_OK. */
-enum seqb_status slot_closed(const struct slot *slot);
 
 /* As new as it was when it was made, for another stamp. What was compared in
  * its store, and who it is, stays; so does what its store refuses whatever the

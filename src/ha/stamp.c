@@ -3,9 +3,9 @@
  * sequence, and its becoming that of another stamp. */
 #include <stdlib.h>
 
+#include "ha/counter.h"
 #include "ha/ha.h"
 #include "ha/sample.h"
-#include "ha/slot.h"
 #include "ha/window.h"
 
 void ha_counter_agree(struct ha_counter *counter, const struct ha_terms *terms)

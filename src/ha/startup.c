@@ -7,196 +7,230 @@
 #include "ha/startup.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "ha/claim.h"
+#include "ha/ask.h"
 #include "ha/tenant.h"
-#include "ha/worker.h"
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "platform/thread.h"
 
 #define LOOK_TRIES 3
 
-static struct worker_startup *startup_of(struct worker_job *job)
-{
-    return (struct worker_startup *)job;
-}
+/* What is asked of a worker: a step of the start, on its thread. */
+struct step {
+    struct ask ask;             /* first: the answer is what follows */
+    const struct ha_pool *pool; /* whose claim to read */
+    struct layout_store store;
+    struct seqb_error error; /* of this step, or of one before */
+};
 
-void startup_done(struct worker *worker)
+/* What is known of a backend. */
+struct found {
+    struct step *step; /* under way; NULL: none is */
+    struct layout_store store;
+    struct seqb_error error;
+};
+
+struct startup {
+    struct ha *ha;
+    struct found *found; /* one a backend */
+};
+
+static struct found *found_of(const struct startup *startup,
+                              const struct worker *worker)
 {
-    pthread_mutex_lock(&worker->lock);
-    worker->startup.is_done = true;
-    pthread_cond_broadcast(&worker->changed);
-    pthread_mutex_unlock(&worker->lock);
+    return &startup->found[worker - startup->ha->workers];
 }
 
 /* Steps that a worker carries out on its own thread. */
 
 /* False if the connection broke after it had been made. */
-static bool look_once(struct worker *worker, struct worker_startup *startup)
+static bool look_once(struct worker *worker, struct step *step)
 {
-    struct layout_store *store = &startup->store;
+    struct layout_store *store = &step->store;
     enum seqb_status status = SEQB_OK;
 
-    if (worker->backend == NULL)
-        status = worker_open_backend(worker, false, &startup->error);
+    if (!connection_is_open(&worker->connection))
+        status = worker_open(worker, false, &step->error);
     if (status != SEQB_OK)
         return true;
-    status = claim_look(worker, startup->pool->options, store, &startup->error);
+    status = claim_look(&worker->connection, &step->pool->options->layout,
+                        store, &step->error);
     if (status != SEQB_OK)
-        worker_disconnect(worker);
+        connection_close(&worker->connection);
     store->is_reached = status == SEQB_OK;
     return status != SEQB_UNREACHABLE;
 }
 
 /* A store may be found to have another history by several brokers that start
  * at once: the first binds it, and the others' connections are void. */
-static void step_look(struct worker *worker, struct worker_job *job)
+static enum seqb_status step_look(struct worker *worker, struct ask *ask,
+                                  struct seqb_error *err)
 {
-    struct worker_startup *startup = startup_of(job);
+    struct step *step = (struct step *)ask;
 
-    startup->store.is_reached = false;
+    (void)err;
+    step->store.is_reached = false;
     for (int i = 0; i < LOOK_TRIES; i++) {
-        if (look_once(worker, startup))
+        if (look_once(worker, step))
             break;
     }
-    startup_done(worker);
+    return SEQB_OK;
 }
 
-static void step_identify(struct worker *worker, struct worker_job *job)
+static enum seqb_status step_identify(struct worker *worker, struct ask *ask,
+                                      struct seqb_error *err)
 {
-    struct worker_startup *startup = startup_of(job);
-    struct layout_store *store = &startup->store;
+    struct step *step = (struct step *)ask;
     enum seqb_status status = SEQB_OK;
 
-    if (worker->backend == NULL)
-        status = worker_open_backend(worker, true, &startup->error);
+    (void)err;
+    if (!connection_is_open(&worker->connection))
+        status = worker_open(worker, true, &step->error);
     if (status == SEQB_OK)
-        status = claim_identify(worker, store, &startup->error);
+        status =
+            claim_identify(&worker->connection, &step->store, &step->error);
     if (status != SEQB_OK)
-        worker_disconnect(worker);
-    store->is_reached = status == SEQB_OK;
-    startup_done(worker);
+        connection_close(&worker->connection);
+    step->store.is_reached = status == SEQB_OK;
+    return SEQB_OK;
 }
 
-static void step_verify(struct worker *worker, struct worker_job *job)
+static enum seqb_status step_verify(struct worker *worker, struct ask *ask,
+                                    struct seqb_error *err)
 {
-    struct worker_startup *startup = startup_of(job);
+    struct step *step = (struct step *)ask;
     const int64_t start_us = clock_now_us();
-    enum seqb_status status = startup->error.status;
+    enum seqb_status status = step->error.status;
 
-    if (worker->backend != NULL) {
-        startup->error.status = SEQB_OK;
-        status = worker_verify(worker, &startup->error);
+    (void)err;
+    if (connection_is_open(&worker->connection)) {
+        step->error.status = SEQB_OK;
+        status = worker_verify(worker, &step->error);
     }
     if (status == SEQB_OK)
         worker_note(worker, NULL, clock_now_us() - start_us);
     else
-        worker_fail(worker, &startup->error, clock_now_us() - start_us);
+        worker_fail(worker, &step->error, clock_now_us() - start_us);
     atomic_store_explicit(&worker->is_serving, true, memory_order_relaxed);
-    startup_done(worker);
+    return SEQB_OK;
 }
 
 /* Posting steps and waiting for them. */
 
-void startup_post(struct worker *worker,
-                  void (*step)(struct worker *worker, struct worker_job *job))
+static void step_free(struct ask *ask)
 {
-    if (worker->startup.is_abandoned)
-        return;
-    worker->startup.is_done = false;
-    worker->startup.job.call = step;
-    if (!worker_post(worker, &worker->startup.job))
-        worker->startup.is_abandoned = true;
+    ask_fini(ask);
+    free(ask);
 }
 
-void startup_wait(struct worker *worker, int64_t until_ms)
+/* Nothing is posted to a worker that did not answer before. */
+static enum seqb_status
+step_post(const struct startup *startup, struct worker *worker,
+          const struct ha_pool *pool,
+          enum seqb_status (*call)(struct worker *worker, struct ask *ask,
+                                   struct seqb_error *err),
+          struct seqb_error *err)
 {
-    struct worker_startup *startup = &worker->startup;
-    bool in_time = !startup->is_abandoned;
+    struct found *found = found_of(startup, worker);
+    struct step *step;
 
-    pthread_mutex_lock(&worker->lock);
-    while (in_time && !startup->is_done)
-        in_time = condition_wait(&worker->changed, &worker->lock, until_ms) ||
-                  startup->is_done;
-    pthread_mutex_unlock(&worker->lock);
-    startup->is_abandoned = !in_time;
+    if (worker->is_silent)
+        return SEQB_OK;
+    step = calloc(1, sizeof *step);
+    if (step == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
+                         worker_name(worker));
+    ask_init(&step->ask, call, step_free);
+    step->pool = pool;
+    step->store = found->store;
+    step->error = found->error;
+    worker->is_silent = !ask_post(worker, &step->ask);
+    if (worker->is_silent)
+        step_free(&step->ask);
+    else
+        found->step = step;
+    return SEQB_OK;
+}
+
+static void step_wait(const struct startup *startup, struct worker *worker,
+                      int64_t until_ms)
+{
+    struct found *found = found_of(startup, worker);
+    struct step *step = found->step;
+
+    if (step == NULL)
+        return;
+    worker->is_silent = !ask_wait(&step->ask, until_ms);
+    if (!worker->is_silent) {
+        found->store = step->store;
+        found->error = step->error;
+    }
+    found->step = NULL;
+    ask_release(&step->ask);
 }
 
 /* The stores of a pool as the workers found them. */
-static void stores_read(const struct ha_pool *pool,
+static void stores_read(const struct startup *startup,
+                        const struct ha_pool *pool,
                         struct layout_stores *stores)
 {
-    stores->partitions = 1 << pool->options->bits;
-    stores->count = pool->members;
-    stores->authority = -1;
-    for (int32_t i = 0; i < pool->members; i++) {
-        struct worker *worker = pool->workers[i];
+    for (int32_t i = 0; i < stores->count; i++) {
+        const struct worker *worker = pool->workers[i];
+        const struct store_options *backend = worker->connection.options;
         struct layout_store *store = &stores->stores[i];
 
-        if (worker == pool->authority)
-            stores->authority = i;
-        memset(store, 0, sizeof *store);
-        store->backend = worker->options->options.name;
-        store->is_windowed = worker->options->ops->guarantee == SEQB_WINDOWED;
-        store->is_local = worker->options->ops->guarantee == SEQB_LOCAL;
-        if (!worker->startup.is_abandoned) {
-            store->is_reached = worker->startup.store.is_reached;
-            (void)text_copy(store->id, sizeof store->id,
-                            worker->startup.store.id);
-            (void)text_copy(store->layout, sizeof store->layout,
-                            worker->startup.store.layout);
-            (void)text_copy(store->place, sizeof store->place,
-                            worker->startup.store.place);
-        }
+        *store = worker->is_silent ? layout_store_of(backend)
+                                   : found_of(startup, worker)->store;
         if (layout_is_named(store))
-            layout_store_name(worker->options, store->id, sizeof store->id);
+            layout_store_name(backend, store->id, sizeof store->id);
     }
 }
 
 /* Each step has the whole time-out: one hung store, waited for in the first,
  * must not leave the others none. It is not waited for again. */
-static void pool_step(struct ha_pool *pool,
-                      void (*step)(struct worker *worker,
-                                   struct worker_job *job),
-                      int32_t timeout_ms)
+static enum seqb_status
+pool_step(const struct startup *startup, struct ha_pool *pool,
+          enum seqb_status (*call)(struct worker *worker, struct ask *ask,
+                                   struct seqb_error *err),
+          struct seqb_error *err)
 {
-    const int64_t until_ms = clock_now_ms() + timeout_ms;
+    const int64_t until_ms =
+        clock_now_ms() + startup->ha->options->open_timeout_ms;
+    enum seqb_status status = SEQB_OK;
 
-    for (int32_t i = 0; i < pool->members; i++) {
-        /* An abandoned worker may still be reading it. */
-        if (!pool->workers[i]->startup.is_abandoned)
-            pool->workers[i]->startup.pool = pool;
-        startup_post(pool->workers[i], step);
-    }
+    for (int32_t i = 0; i < pool->members && status == SEQB_OK; i++)
+        status = step_post(startup, pool->workers[i], pool, call, err);
     for (int32_t i = 0; i < pool->members; i++)
-        startup_wait(pool->workers[i], until_ms);
+        step_wait(startup, pool->workers[i], until_ms);
+    return status;
 }
 
 /* While nobody knows the pool, it is not known either whether it is new. */
-static enum seqb_status first_start_fails(const struct ha_pool *pool,
+static enum seqb_status first_start_fails(const struct startup *startup,
+                                          const struct ha_pool *pool,
                                           const struct worker *worker,
                                           struct seqb_error *err)
 {
-    const struct worker_startup *startup = &worker->startup;
-    enum seqb_status status = startup->error.status;
+    const struct seqb_error *why = &found_of(startup, worker)->error;
+    enum seqb_status status = why->status;
 
-    if (startup->is_abandoned)
+    if (worker->is_silent)
         return error_set(err, SEQB_UNAVAILABLE,
                          "pool %s: backend %s does not answer within "
                          "open_timeout, and no other one says whether this "
                          "is the first start; try again",
-                         pool->options->name, worker->options->options.name);
+                         pool->options->layout.name, worker_name(worker));
     if (status_blame(status) == BLAME_BACKEND && status != SEQB_CORRUPT)
         status = SEQB_UNAVAILABLE;
     return error_set(err, status,
                      "pool %s: no backend that answers knows the pool; if it "
                      "is new, the first start needs every direct backend, and "
                      "%s fails: %s",
-                     pool->options->name, worker->options->options.name,
-                     startup->error.text);
+                     pool->options->layout.name, worker_name(worker),
+                     why->text);
 }
 
 /* Two backends that lead to one store would fail together, and a layout
@@ -213,7 +247,7 @@ static enum seqb_status check_twins(const struct ha_pool *pool,
     return error_set(err, SEQB_LAYOUT,
                      "pool %s: backends %s and %s lead to the same store; "
                      "give each one of its own",
-                     pool->options->name, a->backend, b->backend);
+                     pool->options->layout.name, a->backend, b->backend);
 }
 
 /* A store that knows no claim of the pool, but stands in another one: most
@@ -229,51 +263,54 @@ static enum seqb_status check_places(const struct ha_pool *pool,
 
         if (store->place[0] != '\0')
             status = claim_compare_place(store->backend, store->place,
-                                         pool->options, i, err);
+                                         &pool->options->layout, i, err);
     }
     return status;
 }
 
 /* An option that is wrong was found by looking already: no store is to be made
  * before it is put right. */
-static enum seqb_status check_options(const struct ha_pool *pool,
+static enum seqb_status check_options(const struct startup *startup,
+                                      const struct ha_pool *pool,
                                       const struct layout_stores *stores,
                                       struct seqb_error *err)
 {
     for (int32_t i = 0; i < stores->count; i++) {
         const struct layout_store *store = &stores->stores[i];
-        const struct worker_startup *startup = &pool->workers[i]->startup;
+        const struct worker *worker = pool->workers[i];
+        const struct seqb_error *why = &found_of(startup, worker)->error;
 
-        if (store->is_windowed || store->is_reached || startup->is_abandoned ||
-            status_blame(startup->error.status) != BLAME_CALLER)
+        if (store->is_windowed || store->is_reached || worker->is_silent ||
+            status_blame(why->status) != BLAME_CALLER)
             continue;
-        return error_set(err, startup->error.status,
+        return error_set(err, why->status,
                          "pool %s: backend %s cannot be used as it is "
                          "configured: %s",
-                         pool->options->name, store->backend,
-                         startup->error.text);
+                         pool->options->layout.name, store->backend, why->text);
     }
     return SEQB_OK;
 }
 
 /* Nobody has claimed the pool: makes the stores and gives them ids. */
-static enum seqb_status first_start(struct ha_pool *pool,
+static enum seqb_status first_start(const struct startup *startup,
+                                    struct ha_pool *pool,
                                     struct layout_stores *stores,
-                                    int32_t timeout_ms, struct seqb_error *err)
+                                    struct seqb_error *err)
 {
-    const enum seqb_status status = check_options(pool, stores, err);
+    const enum seqb_status status = check_options(startup, pool, stores, err);
 
     if (status != SEQB_OK)
         return status;
-    if (pool->options->generation > 1)
-        return layout_not_migrated(pool->options, err);
+    if (pool->options->layout.generation > 1)
+        return layout_not_migrated(&pool->options->layout, err);
     if (check_places(pool, stores, err) != SEQB_OK)
         return SEQB_LAYOUT;
-    pool_step(pool, step_identify, timeout_ms);
-    stores_read(pool, stores);
+    if (pool_step(startup, pool, step_identify, err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
+    stores_read(startup, pool, stores);
     for (int32_t i = 0; i < stores->count; i++) {
         if (!stores->stores[i].is_windowed && !stores->stores[i].is_reached)
-            return first_start_fails(pool, pool->workers[i], err);
+            return first_start_fails(startup, pool, pool->workers[i], err);
     }
     return check_twins(pool, stores, err);
 }
@@ -284,34 +321,37 @@ static enum seqb_status check_strangers(const struct ha_pool *pool,
                                         const struct layout_store *claim,
                                         struct seqb_error *err)
 {
-    for (int32_t i = 0; i < stores->count; i++) {
-        const struct layout_store *store = &stores->stores[i];
+    const struct layout_store *store = layout_find_stranger(stores, NULL);
 
-        if (store->is_reached && !layout_is_named(store) &&
-            store->id[0] == '\0')
-            return error_set(
-                err, SEQB_LAYOUT,
-                "pool %s: backend %s is new and empty, but backend %s says "
-                "that the pool is in use; put the old store back",
-                pool->options->name, store->backend, claim->backend);
-    }
+    if (store == NULL)
+        return SEQB_OK;
+    return error_set(err, SEQB_LAYOUT,
+                     "pool %s: backend %s is new and empty, but backend %s "
+                     "says that the pool is in use; put the old store back",
+                     pool->options->layout.name, store->backend,
+                     claim->backend);
+}
+
+/* `*claim` is the pool's, NULL if none stands. */
+static enum seqb_status look_at_all(const struct startup *startup,
+                                    struct ha_pool *pool,
+                                    struct layout_stores *stores,
+                                    const struct layout_store **claim,
+                                    struct seqb_error *err)
+{
+    if (pool_step(startup, pool, step_look, err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
+    stores_read(startup, pool, stores);
+    *claim = layout_find_claim(stores);
     return SEQB_OK;
 }
 
-static const struct layout_store *look_at_all(struct ha_pool *pool,
-                                              struct layout_stores *stores,
-                                              int32_t timeout_ms)
-{
-    pool_step(pool, step_look, timeout_ms);
-    stores_read(pool, stores);
-    return layout_find_claim(stores);
-}
-
 /* The pool is in use, as `*claim` says. */
-static enum seqb_status later_start(struct ha_pool *pool,
+static enum seqb_status later_start(const struct startup *startup,
+                                    struct ha_pool *pool,
                                     struct layout_stores *stores,
                                     const struct layout_store **claim,
-                                    int32_t timeout_ms, struct seqb_error *err)
+                                    struct seqb_error *err)
 {
     struct seqb_error why;
     enum seqb_status status = check_strangers(pool, stores, *claim, &why);
@@ -319,7 +359,8 @@ static enum seqb_status later_start(struct ha_pool *pool,
     /* Another broker's first start may have come between two looks: it gives
      * every store its id before it claims the first one. */
     if (status != SEQB_OK) {
-        *claim = look_at_all(pool, stores, timeout_ms);
+        if (look_at_all(startup, pool, stores, claim, err) != SEQB_OK)
+            return SEQB_NO_MEMORY;
         if (*claim == NULL)
             return error_copy(err, &why);
         status = check_strangers(pool, stores, *claim, err);
@@ -328,40 +369,41 @@ static enum seqb_status later_start(struct ha_pool *pool,
     return status;
 }
 
-static enum seqb_status settle_stores(struct ha_pool *pool,
+static enum seqb_status settle_stores(const struct startup *startup,
+                                      struct ha_pool *pool,
                                       struct layout_stores *stores,
-                                      int32_t timeout_ms,
                                       struct seqb_error *err)
 {
-    const struct layout_store *claim = look_at_all(pool, stores, timeout_ms);
-    enum seqb_status status =
-        claim == NULL ? first_start(pool, stores, timeout_ms, err)
-                      : later_start(pool, stores, &claim, timeout_ms, err);
+    const struct layout_store *claim = NULL;
+    enum seqb_status status = look_at_all(startup, pool, stores, &claim, err);
 
+    if (status != SEQB_OK)
+        return status;
+    status = claim == NULL ? first_start(startup, pool, stores, err)
+                           : later_start(startup, pool, stores, &claim, err);
     if (status == SEQB_OK)
-        status = layout_compose(pool->options, stores, pool->layout,
-                                sizeof pool->layout, err);
+        status = layout_compose(&pool->options->layout, stores,
+                                pool->claim.text, sizeof pool->claim.text, err);
     if (status == SEQB_OK && claim != NULL)
-        status =
-            layout_compare(claim->backend, claim->layout, pool->layout, err);
+        status = layout_compare(claim->backend, claim->layout, pool->claim.text,
+                                err);
     for (int32_t i = 0; i < stores->count; i++)
-        (void)text_copy(pool->store_ids[i], sizeof pool->store_ids[i],
-                        stores->stores[i].id);
+        (void)text_copy(pool->claim.store_ids[i],
+                        sizeof pool->claim.store_ids[i], stores->stores[i].id);
     return status;
 }
 
-static enum seqb_status pool_settle(struct ha_pool *pool, int32_t timeout_ms,
+static enum seqb_status pool_settle(const struct startup *startup,
+                                    struct ha_pool *pool,
                                     struct seqb_error *err)
 {
-    struct layout_stores stores = {
-        .stores = calloc((size_t)pool->members, sizeof *stores.stores)};
-    enum seqb_status status;
+    struct layout_stores stores;
+    enum seqb_status status = layout_stores_init(
+        &stores, &pool->options->layout, startup->ha->options->backends, err);
 
-    if (stores.stores == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "pool %s: out of memory",
-                         pool->options->name);
-    status = settle_stores(pool, &stores, timeout_ms, err);
-    free(stores.stores);
+    if (status == SEQB_OK)
+        status = settle_stores(startup, pool, &stores, err);
+    layout_stores_fini(&stores);
     return status;
 }
 
@@ -376,44 +418,61 @@ static void abandon(struct worker *worker, int64_t waited_ms)
     worker_wake(worker);
 }
 
-static enum seqb_status verify_all(struct ha *ha, struct seqb_error *err)
+/* Whether any backend answers. */
+static enum seqb_status verify_end(const struct startup *startup,
+                                   struct seqb_error *err)
 {
-    const int64_t until_ms = clock_now_ms() + ha->options->open_timeout_ms;
+    struct ha *ha = startup->ha;
     size_t usable = 0;
 
-    for (size_t i = 0; i < ha->options->backend_count; i++)
-        startup_post(&ha->workers[i], step_verify);
-    for (size_t i = 0; i < ha->options->backend_count; i++)
-        startup_wait(&ha->workers[i], until_ms);
     for (size_t i = 0; i < ha->options->backend_count; i++) {
-        struct worker *worker = &ha->workers[i];
+        const struct seqb_error *why = &startup->found[i].error;
 
-        if (worker->startup.is_abandoned)
-            abandon(worker, ha->options->open_timeout_ms);
-        else if (worker->startup.error.status == SEQB_LAYOUT)
-            return error_copy(err, &worker->startup.error);
+        if (ha->workers[i].is_silent)
+            abandon(&ha->workers[i], ha->options->open_timeout_ms);
+        else if (why->status == SEQB_LAYOUT)
+            return error_copy(err, why);
         else
-            usable += worker->startup.error.status == SEQB_OK;
+            usable += why->status == SEQB_OK;
     }
     if (usable > 0)
         return SEQB_OK;
     return error_set(err, SEQB_UNAVAILABLE, "no backend answers; %s: %s",
-                     ha->workers[0].options->options.name,
-                     ha->workers[0].startup.is_abandoned
-                         ? "no answer in time"
-                         : ha->workers[0].startup.error.text);
+                     worker_name(&ha->workers[0]),
+                     ha->workers[0].is_silent ? "no answer in time"
+                                              : startup->found[0].error.text);
+}
+
+static enum seqb_status verify_all(const struct startup *startup,
+                                   struct seqb_error *err)
+{
+    struct ha *ha = startup->ha;
+    const int64_t until_ms = clock_now_ms() + ha->options->open_timeout_ms;
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < ha->options->backend_count && status == SEQB_OK; i++)
+        status = step_post(startup, &ha->workers[i], NULL, step_verify, err);
+    for (size_t i = 0; i < ha->options->backend_count; i++)
+        step_wait(startup, &ha->workers[i], until_ms);
+    return status == SEQB_OK ? verify_end(startup, err) : status;
 }
 
 enum seqb_status startup_run(struct ha *ha, struct seqb_error *err)
 {
-    enum seqb_status status;
+    struct startup startup = {
+        .ha = ha,
+        .found = calloc(ha->options->backend_count, sizeof *startup.found)};
+    enum seqb_status status = SEQB_OK;
 
-    for (size_t i = 0; i < ha->options->pool_count; i++) {
-        status = pool_settle(&ha->pools[i], ha->options->open_timeout_ms, err);
-        if (status != SEQB_OK)
-            return status;
-    }
-    status = verify_all(ha, err);
+    if (startup.found == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < ha->options->backend_count; i++)
+        startup.found[i].store = layout_store_of(&ha->options->backends[i]);
+    for (size_t i = 0; i < ha->options->pool_count && status == SEQB_OK; i++)
+        status = pool_settle(&startup, &ha->pools[i], err);
+    if (status == SEQB_OK)
+        status = verify_all(&startup, err);
+    free(startup.found);
     if (status == SEQB_OK)
         tenants_start(ha, clock_now_ms() + ha->options->open_timeout_ms);
     return status;

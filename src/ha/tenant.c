@@ -12,16 +12,12 @@
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 
 #define DEFAULT_LEASE_MS 10000
 #define GIVE_BACK_MS     1000 /* how long a stop waits for an authority */
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* --- on the authority's thread --- */
 
@@ -64,7 +60,7 @@ static void tenant_work(struct worker *worker, struct worker_job *job)
     if (is_closing)
         tenant_close(tenant);
     else if (wait_ms > 0)
-        watchdog_expect(worker->watchdog, clock_now_ms() + wait_ms);
+        watchdog_expect(worker->connection.watchdog, clock_now_ms() + wait_ms);
 }
 
 static void tenant_abandon(struct worker_job *job)
@@ -116,18 +112,19 @@ static enum seqb_status tenant_make(struct ha *ha, struct ha_pool *pool,
                                     int32_t partition, struct seqb_error *err)
 {
     struct worker *worker = pool->workers[partition];
-    const struct seqb_backend_options *options = &worker->options->options;
+    const struct seqb_backend_options *options =
+        &worker->connection.options->options;
     struct tenant *tenant;
 
     if (pool->authority == NULL)
         return error_set(err, SEQB_CONFIG,
                          "pool %s: backend %s needs an authority that leases "
                          "worker ids",
-                         pool->options->name, options->name);
+                         pool->options->layout.name, options->name);
     tenant = calloc(1, sizeof *tenant);
     if (tenant == NULL)
         return error_set(err, SEQB_NO_MEMORY, "pool %s: out of memory",
-                         pool->options->name);
+                         pool->options->layout.name);
     pthread_mutex_init(&tenant->lock, NULL);
     condition_init(&tenant->changed);
     tenant->job.call = tenant_work;
@@ -147,7 +144,7 @@ static enum seqb_status tenant_make(struct ha *ha, struct ha_pool *pool,
     tenant->due_ms = INT64_MAX;
     worker->tenant = tenant;
     return self_init(&tenant->self, ha->options->broker,
-                     worker->options->lease_ms, err);
+                     worker->connection.options->lease_ms, err);
 }
 
 enum seqb_status tenants_make(struct ha *ha, struct seqb_error *err)
@@ -155,8 +152,8 @@ enum seqb_status tenants_make(struct ha *ha, struct seqb_error *err)
     for (size_t i = 0; i < ha->options->pool_count; i++) {
         struct ha_pool *pool = &ha->pools[i];
 
-        for (int32_t j = 0; j < 1 << pool->options->bits; j++) {
-            if (pool->workers[j]->options->ops->guarantee == SEQB_LOCAL &&
+        for (int32_t j = 0; j < 1 << pool->options->layout.bits; j++) {
+            if (worker_guarantee(pool->workers[j]) == SEQB_LOCAL &&
                 tenant_make(ha, pool, j, err) != SEQB_OK)
                 return err == NULL ? SEQB_CONFIG : err->status;
         }

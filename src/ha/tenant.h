@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "ha/state.h"
+#include "ha/worker.h"
 
 struct ha;
 

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the partition has of its tenant: the lease that its engine counts with,
  * or why there is none. */
-#include "ha/call.h"
 #include "ha/tenant.h"
 #include "ha/tenant_state.h"
-#include "ha/worker.h"
+#include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
-
-static int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* --- what the partition shows --- */
 
@@ -135,7 +125,7 @@ static void hurry(struct tenant *tenant, const struct tenant_lease *lease,
     pthread_mutex_lock(&tenant->lock);
     tenant->due_ms = 0;
     pthread_mutex_unlock(&tenant->lock);
-    watchdog_expect(tenant->worker->watchdog, 0);
+    watchdog_expect(tenant->worker->connection.watchdog, 0);
 }
 
 /* An engine that was opened anew does not know what it gave before. */
@@ -153,7 +143,8 @@ static enum seqb_status install(struct tenant *tenant,
         .until_ms = lease->until_ms};
     int64_t standing;
 
-    return call_install(tenant->worker, &window, &standing, err);
+    return connection_install(&tenant->worker->connection, &window, &standing,
+                              err);
 }
 
 bool tenant_is_ready(struct worker *worker, struct seqb_error *err)
@@ -170,8 +161,9 @@ bool tenant_is_ready(struct worker *worker, struct seqb_error *err)
     lease = tenant->lease;
     serial = tenant->serial;
     pthread_mutex_unlock(&tenant->lock);
-    if (status == SEQB_OK && (tenant->installed != serial ||
-                              tenant->installed_on != worker->connection))
+    if (status == SEQB_OK &&
+        (tenant->installed != serial ||
+         tenant->installed_on != worker->connection.serial))
         status = install(tenant, &lease, err);
     if (status != SEQB_OK) {
         struct seqb_error why = *err;
@@ -181,7 +173,7 @@ bool tenant_is_ready(struct worker *worker, struct seqb_error *err)
         return false;
     }
     tenant->installed = serial;
-    tenant->installed_on = worker->connection;
+    tenant->installed_on = worker->connection.serial;
     hurry(tenant, &lease, serial);
     return true;
 }
@@ -207,7 +199,7 @@ void tenant_row_name(const struct ha_pool *pool, int64_t id, char *out,
 {
     char name[LAYOUT_POOL_SIZE];
 
-    layout_internal_name(pool->options->name, pool->options->generation, name,
-                         sizeof name);
+    layout_internal_name(pool->options->layout.name,
+                         pool->options->layout.generation, name, sizeof name);
     (void)text_format(out, size, "worker/%s/%lld", name, (long long)id);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ha/tenant.h"
-#include "ha/tenant_state.h"
+#include "ha/tenant_row.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -28,8 +28,9 @@ enum seqb_status tenant_open_origin(struct tenant *tenant, int64_t *rest_ms,
     enum seqb_status status = SEQB_OK;
     int64_t left_ms;
 
-    layout_internal_name(tenant->pool->options->name,
-                         tenant->pool->options->generation, pool, sizeof pool);
+    layout_internal_name(tenant->pool->options->layout.name,
+                         tenant->pool->options->layout.generation, pool,
+                         sizeof pool);
     (void)text_format(name, sizeof name, "workers/%s", pool);
     status = tenant_look(tenant, name, text, err);
     for (int i = 0; i < TENANT_SWAP_TRIES && status == SEQB_OK; i++) {
@@ -55,7 +56,7 @@ enum seqb_status tenant_open_origin(struct tenant *tenant, int64_t *rest_ms,
     return error_set(err, SEQB_AGAIN,
                      "authority %s is new, or not what it was: worker ids "
                      "leased before may still be held, for %lld ms more",
-                     tenant->authority->options->options.name,
+                     worker_name(tenant->authority),
                      (long long)(verdict == LEASE_ORIGIN_WAIT ? left_ms : 0));
 }
 
@@ -140,7 +141,7 @@ static void adopt(struct tenant *tenant, int64_t id,
 static int64_t used_before(const struct tenant *tenant,
                            const struct lease_row *before)
 {
-    const int64_t now_ms = worker_latest_ms(tenant->authority);
+    const int64_t now_ms = connection_latest_ms(&tenant->authority->connection);
 
     if (strcmp(before->origin, tenant->self.origin) == 0 ||
         before->upto_ms > now_ms)

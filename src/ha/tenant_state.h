@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ha/lease.h"
-#include "ha/state.h"
+#include "ha/worker.h"
 
 #define TENANT_NOBODY (-1) /* no worker id */
 
@@ -82,20 +82,6 @@ int64_t tenant_turn(struct tenant *tenant);
 void tenant_give_back(struct tenant *tenant);
 
 /* The rest of that thread's. */
-
-#define TENANT_SWAP_TRIES 4 /* others, or lost answers, may come in between */
-
-/* What stands under a name; `standing` has LEASE_TEXT_SIZE. */
-enum seqb_status tenant_look(struct tenant *tenant, const char *name,
-                             char *standing, struct seqb_error *err);
-
-/* SEQB_AGAIN: something else stands there, which is in `standing`. */
-enum seqb_status tenant_swap(struct tenant *tenant,
-                             const struct seqb_swap *about, char *standing,
-                             struct seqb_error *err);
-
-/* SEQB_AGAIN: somebody else has it, and this tenant none any more. */
-enum seqb_status tenant_renew(struct tenant *tenant, struct seqb_error *err);
 
 /* Whether ids may be had. SEQB_AGAIN: not yet, with the reason; `*rest_ms` is
  * lowered to when. */

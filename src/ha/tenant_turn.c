@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A tenant's turn at the authority: renew the id or find one, and give it back.
- * Every change is a swap of exactly what was seen, so that of two who want the
- * same one gets it; one whose answer is lost is found again by its key.
- */
+/* A tenant's turn at the authority: renew the id or find one, and give it
+ * back. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "ha/call.h"
 #include "ha/tenant.h"
-#include "ha/tenant_state.h"
-#include "ha/worker.h"
+#include "ha/tenant_row.h"
+#include "ha/worker_connection.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -27,102 +23,6 @@ static int64_t rest_of(const struct tenant *tenant)
         return REST_MIN_MS;
     return rest_ms < REST_MAX_MS ? rest_ms : REST_MAX_MS;
 }
-
-/* --- calls --- */
-
-enum seqb_status tenant_look(struct tenant *tenant, const char *name,
-                             char *standing, struct seqb_error *err)
-{
-    return call_claim(tenant->authority, name, NULL, standing, LEASE_TEXT_SIZE,
-                      err);
-}
-
-enum seqb_status tenant_swap(struct tenant *tenant,
-                             const struct seqb_swap *about, char *standing,
-                             struct seqb_error *err)
-{
-    const enum seqb_status status =
-        call_swap(tenant->authority, about, standing, LEASE_TEXT_SIZE, err);
-
-    if (status != SEQB_OK)
-        return status;
-    return strcmp(standing, about->text) == 0 ? SEQB_OK : SEQB_AGAIN;
-}
-
-/* --- what is ours --- */
-
-/* Replaces our row. SEQB_LAYOUT: it is ours no more, `standing` says whose. */
-static enum seqb_status
-row_replace(struct tenant *tenant,
-            struct lease_row (*next)(const struct tenant *tenant),
-            char *standing, struct seqb_error *err)
-{
-    char name[SEQB_COUNTER_SIZE];
-    enum seqb_status status = SEQB_AGAIN;
-
-    tenant_row_name(tenant->pool, tenant->id, name, sizeof name);
-    for (int i = 0; i < TENANT_SWAP_TRIES && status == SEQB_AGAIN; i++) {
-        const struct lease_row row = next(tenant);
-        char expected[LEASE_TEXT_SIZE];
-        char text[LEASE_TEXT_SIZE];
-        struct lease_row seen;
-
-        lease_write(&tenant->row, expected, sizeof expected);
-        lease_write(&row, text, sizeof text);
-        status =
-            tenant_swap(tenant,
-                        &(struct seqb_swap){
-                            .name = name, .expected = expected, .text = text},
-                        standing, err);
-        if (status == SEQB_OK)
-            tenant->row = row;
-        if (status != SEQB_AGAIN)
-            return status;
-        if (!lease_read(standing, &seen) || !seen.is_held ||
-            !tenant_owns(tenant, seen.key))
-            return SEQB_LAYOUT;
-        tenant->row = seen; /* by a swap whose answer was lost */
-    }
-    return error_set(err, SEQB_UNAVAILABLE, "%s never stands still", name);
-}
-
-static struct lease_row next_renewed(const struct tenant *tenant)
-{
-    return lease_renewed(&tenant->row, &tenant->self, clock_wall_ms());
-}
-
-static struct lease_row next_given_back(const struct tenant *tenant)
-{
-    const int64_t used_ms =
-        atomic_load_explicit(&tenant->used_ms, memory_order_relaxed);
-
-    return lease_given_back(
-        &tenant->row, used_ms > tenant->above_ms ? used_ms : tenant->above_ms,
-        clock_wall_ms());
-}
-
-/* Reckoned from before the call: who waits for its end began to later. */
-enum seqb_status tenant_renew(struct tenant *tenant, struct seqb_error *err)
-{
-    const int64_t sent_ms = clock_boot_ms();
-    char standing[LEASE_TEXT_SIZE];
-    struct lease_row row;
-    enum seqb_status status = row_replace(tenant, next_renewed, standing, err);
-
-    if (status == SEQB_OK)
-        tenant_gain(tenant, sent_ms);
-    if (status != SEQB_LAYOUT)
-        return status;
-    (void)lease_read(standing, &row);
-    (void)error_set(err, SEQB_AGAIN, "worker id %lld was taken by %s",
-                    (long long)tenant->id,
-                    row.holder[0] == '\0' ? "nobody that can be told"
-                                          : row.holder);
-    tenant_lose(tenant, err);
-    return SEQB_AGAIN;
-}
-
-/* --- turns --- */
 
 /* An operator's word, or what the store lost, counts for ids, too. */
 static enum seqb_status check_authority(const struct tenant *tenant,
@@ -151,7 +51,7 @@ static void check_origin(struct tenant *tenant)
     struct seqb_error why;
 
     (void)text_format(origin, sizeof origin, "%s",
-                      tenant->authority->backend->origin);
+                      tenant->authority->connection.backend->origin);
     if (origin[0] == '\0')
         (void)text_copy(origin, sizeof origin, "-");
     for (char *at = origin; *at != '\0'; at++) {
@@ -169,7 +69,7 @@ static void check_origin(struct tenant *tenant)
     if (tenant->id == TENANT_NOBODY)
         return;
     (void)error_set(&why, SEQB_AGAIN, "authority %s is not what it was",
-                    tenant->authority->options->options.name);
+                    worker_name(tenant->authority));
     tenant_lose(tenant, &why);
 }
 
@@ -194,7 +94,7 @@ static int64_t turn_fails(struct tenant *tenant, const struct seqb_error *err)
     struct seqb_error why;
 
     (void)error_set(&why, SEQB_UNAVAILABLE, "no worker id: authority %s: %s",
-                    tenant->authority->options->options.name, err->text);
+                    worker_name(tenant->authority), err->text);
     tenant_fail(tenant, &why);
     return rest_of(tenant);
 }
@@ -221,20 +121,19 @@ int64_t tenant_turn(struct tenant *tenant)
     if (status == SEQB_OK || status == SEQB_AGAIN)
         return tenant->id != TENANT_NOBODY ? tenant->self.lease_ms / 3
                                            : rest_ms;
-    if (tenant->authority->backend != NULL)
+    if (connection_is_open(&tenant->authority->connection))
         worker_fail(tenant->authority, &err, clock_now_us() - start_us);
     return turn_fails(tenant, &err);
 }
 
 void tenant_give_back(struct tenant *tenant)
 {
-    char standing[LEASE_TEXT_SIZE];
     struct seqb_error err;
 
     if (tenant->id == TENANT_NOBODY ||
         authority_connect(tenant, &err) != SEQB_OK ||
         tenant->id == TENANT_NOBODY)
         return;
-    (void)row_replace(tenant, next_given_back, standing, &err);
+    tenant_row_return(tenant);
     tenant->id = TENANT_NOBODY;
 }

@@ -4,70 +4,56 @@
  * windows by an ordinary reservation of the store's worker; and the origins
  * that tell whether the store is still the one it was.
  */
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "ha/ask.h"
 #include "ha/startup.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "platform/thread.h"
 
 struct ticket {
-    struct slot slot; /* first: it is posted to the worker */
-    struct ha_counter *counter;
+    struct ask ask; /* first: the answer is `out` */
+    struct ticket_slot slot;
     char key[SEQB_KEY_MAX + 1]; /* the counter's */
     struct worker *worker;
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t answered;
-    bool is_answered;
-    bool is_abandoned; /* nobody waits: whoever answers frees it */
     struct ha_ticket out;
-    struct seqb_error error; /* status OK: `out` is valid */
 };
 
-static void ticket_free(struct ticket *ticket)
+static void ticket_free(struct ask *ask)
 {
-    if (ticket == NULL)
-        return;
-    pthread_cond_destroy(&ticket->answered);
-    pthread_mutex_destroy(&ticket->lock);
-    free(ticket->counter);
-    free(ticket);
+    ask_fini(ask);
+    free(ask);
 }
 
 /* On the worker's thread, whose connection it still is unless another slot of
  * the same batch has cost it. */
-static void ticket_note(struct ticket *ticket)
+static enum seqb_status ticket_read(struct ticket *ticket,
+                                    struct seqb_error *err)
 {
-    const struct seqb_backend *backend = ticket->worker->backend;
+    const struct seqb_backend *backend = ticket->worker->connection.backend;
+    const struct slot *slot = &ticket->slot.slot;
 
-    if (ticket->slot.why != NULL) {
-        ticket->error = *ticket->slot.why;
-        return;
-    }
-    ticket->out.value = ticket->slot.block.first;
-    ticket->error.status = SEQB_OK;
+    if (slot->why != NULL)
+        return error_copy(err, slot->why);
+    ticket->out.value = slot->block.first;
     if (backend == NULL ||
         !text_copy(ticket->out.origin, sizeof ticket->out.origin,
                    backend->origin))
-        (void)error_set(&ticket->error, SEQB_UNAVAILABLE,
-                        "the connection was lost");
+        return error_set(err, SEQB_UNAVAILABLE, "the connection was lost");
+    return SEQB_OK;
 }
 
 static void ticket_done(struct slot *slot)
 {
-    struct ticket *ticket = (struct ticket *)slot;
-    bool is_abandoned;
+    struct ticket *ticket =
+        (struct ticket *)((char *)slot - offsetof(struct ticket, slot));
+    struct seqb_error err;
 
-    pthread_mutex_lock(&ticket->lock);
-    ticket_note(ticket);
-    ticket->is_answered = true;
-    is_abandoned = ticket->is_abandoned;
-    pthread_cond_signal(&ticket->answered);
-    pthread_mutex_unlock(&ticket->lock);
-    if (is_abandoned)
-        ticket_free(ticket);
+    ask_answer(&ticket->ask,
+               ticket_read(ticket, &err) == SEQB_OK ? NULL : &err);
 }
 
 static struct ticket *ticket_new(struct ha *ha, struct ha_place place,
@@ -78,65 +64,44 @@ static struct ticket *ticket_new(struct ha *ha, struct ha_place place,
 
     if (ticket == NULL)
         return NULL;
-    pthread_mutex_init(&ticket->lock, NULL);
-    condition_init(&ticket->answered);
-    /* Of a counter, a lease needs its name alone. */
-    ticket->counter = calloc(1, sizeof *ticket->counter);
-    if (ticket->counter == NULL) {
-        ticket_free(ticket);
-        return NULL;
-    }
-    ticket->counter->pool = pool;
+    ask_init(&ticket->ask, NULL, ticket_free);
+    ticket->ask.posted = &ticket->slot.slot.job;
     (void)text_copy(ticket->key, sizeof ticket->key, name);
-    ticket->counter->key = ticket->key;
     ticket->worker = pool->workers[place.member];
-    ticket->slot = (struct slot){.counter = ticket->counter,
-                                 .partition = (int16_t)place.member,
-                                 .is_lease = true,
-                                 .is_ticket = true,
-                                 .want = 1,
-                                 .done = ticket_done,
-                                 .mark = FENCE_NOTHING};
+    ticket->slot =
+        (struct ticket_slot){.slot = {.partition = (int16_t)place.member,
+                                      .is_lease = true,
+                                      .want = 1,
+                                      .done = ticket_done,
+                                      .mark = FENCE_NOTHING},
+                             .pool = pool,
+                             .key = ticket->key};
     return ticket;
-}
-
-/* False, and the ticket is the worker's to free, if no answer came in time. */
-static bool ticket_wait(struct ticket *ticket, int64_t until_ms)
-{
-    bool in_time = true;
-
-    pthread_mutex_lock(&ticket->lock);
-    while (!ticket->is_answered && in_time)
-        in_time = condition_wait(&ticket->answered, &ticket->lock, until_ms);
-    in_time = ticket->is_answered;
-    ticket->is_abandoned = !in_time;
-    pthread_mutex_unlock(&ticket->lock);
-    return in_time;
 }
 
 static enum seqb_status ticket_take(struct ticket *ticket, int64_t until_ms,
                                     struct ha_ticket *out,
                                     struct seqb_error *err)
 {
-    const char *backend = ticket->worker->options->options.name;
+    const char *backend = worker_name(ticket->worker);
+    struct seqb_error why;
     enum seqb_status status;
 
-    if (!worker_post(ticket->worker, &ticket->slot.job)) {
-        ticket_free(ticket);
-        return error_set(err, SEQB_CLOSED, "the broker is closing");
+    if (!worker_ask(ticket->worker, &ticket->ask, until_ms, &why)) {
+        if (why.status == SEQB_CLOSED)
+            return error_copy(err, &why);
+        return error_set(err, SEQB_UNAVAILABLE, "no ticket: backend %s: %s",
+                         backend, why.text);
     }
-    if (!ticket_wait(ticket, until_ms))
-        return error_set(err, SEQB_UNAVAILABLE,
-                         "no ticket: backend %s: no answer in time", backend);
-    status = ticket->error.status;
+    status = ticket->ask.error.status;
     if (status != SEQB_OK && status != SEQB_LAYOUT && status != SEQB_CLOSED)
         status = SEQB_UNAVAILABLE;
     if (status == SEQB_OK)
         *out = ticket->out;
     else
         (void)error_set(err, status, "no ticket: backend %s: %s", backend,
-                        ticket->error.text);
-    ticket_free(ticket);
+                        ticket->ask.error.text);
+    ask_release(&ticket->ask);
     return status;
 }
 
@@ -145,7 +110,7 @@ static enum seqb_status ticket_take(struct ticket *ticket, int64_t until_ms,
 static enum seqb_status ticket_check(struct ha_pool *pool, int32_t member,
                                      int64_t until_ms, struct seqb_error *err)
 {
-    const char *backend = pool->workers[member]->options->options.name;
+    const char *backend = worker_name(pool->workers[member]);
     bool is_usable;
 
     pthread_mutex_lock(&pool->lock);
@@ -169,7 +134,7 @@ static bool place_is_direct(const struct ha *ha, struct ha_place place)
         return false;
     pool = &ha->pools[place.pool];
     return place.member >= 0 && place.member < pool->members &&
-           pool->workers[place.member]->options->ops->guarantee == SEQB_DIRECT;
+           worker_guarantee(pool->workers[place.member]) == SEQB_DIRECT;
 }
 
 enum seqb_status ha_ticket(struct ha *ha, struct ha_place place,
@@ -228,7 +193,7 @@ size_t ha_pool_count(const struct ha *ha)
 
 const char *ha_pool_layout(const struct ha_pool *pool)
 {
-    return pool->layout;
+    return pool->claim.text;
 }
 
 enum ha_origin ha_pool_origin(struct ha_pool *pool, int32_t partition,

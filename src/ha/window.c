@@ -145,7 +145,7 @@ static enum seqb_status authority_fails(const struct window_source *source,
         return error_set(err, SEQB_EXHAUSTED, "%s", why);
     return error_set(
         err, source->is_refused ? source->status : SEQB_UNAVAILABLE,
-        "no window: authority %s: %s", source->authority->options->options.name,
+        "no window: authority %s: %s", worker_name(source->authority),
         source->is_asked ? "no answer in time" : why);
 }
 

@@ -6,11 +6,7 @@
  */
 #pragma once
 
-#include "ha/state.h"
-
-/* How many windows a changed authority is raised by: leases are rare, so that
- * this covers more lost ones than a store can forget in practice. */
-#define WINDOW_GAP 65536
+#include "ha/counter.h"
 
 /*
  * Takes a window above `floor` for the slot, on its worker's thread: the spare,

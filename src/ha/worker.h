@@ -1,19 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One backend's thread and connection: takes what is posted, probes when its
- * member is quarantined, tells its pools how calls went.
+ * One backend's thread, which owns its connection: takes what is posted, probes
+ * when its member is quarantined, tells its pools how calls went.
  */
 #pragma once
 
-#include "ha/state.h"
+#include <pthread.h>
+#include <stdatomic.h>
 
-/* Sets up a zeroed worker with room for `duties` duties, not yet running.
- * The watchdog, the events and the server must outlive its thread; the latter
- * two may be NULL. */
-enum seqb_status worker_init(struct worker *worker,
-                             const struct ha_backend_options *options,
-                             struct watchdog *watchdog, size_t duties,
+#include "ha/counter.h"
+#include "ha/events.h"
+
+#define WORKER_BATCH 64 /* requests in one call of an engine */
+
+/* Who leases the worker id of a local engine: see tenant.h. */
+struct tenant;
+
+/* A pool that the worker serves, as which member of it. */
+struct worker_duty {
+    struct ha_pool *pool;
+    int32_t member;
+};
+
+struct worker {
+    struct connection connection; /* first: an endpoint lists connections. Its
+                                     thread's own */
+    struct events *events;        /* NULL: only the log */
+    struct tenant *tenant;      /* of a local engine: see tenant.h; else NULL */
+    struct worker_duty *duties; /* constant after start */
+    size_t duty_count;
+    pthread_t thread;
+    bool is_started;
+
+    pthread_mutex_t lock; /* guards first ... is_woken */
+    pthread_cond_t changed;
+    struct worker_job *first;
+    struct worker_job *last;
+    bool is_stopping;
+    bool is_woken; /* look again when the next probe is due */
+
+    /* Of ha_open's and ha_admit's threads: it did not answer them in time, and
+     * is not asked by them again. */
+    bool is_silent;
+
+    /* Startup is over: probes may begin. Relaxed: it carries nothing, and
+     * worker_wake follows it. */
+    atomic_bool is_serving;
+
+    /* When a call was answered last; and whether another backend on the same
+     * server could not connect since. Relaxed: whoever reads it looks again. */
+    _Atomic int64_t well_ms;
+    atomic_bool is_doubted;
+
+    /* The thread's own. */
+    bool is_probing;
+    int64_t highest;       /* value of any direct counter granted, or window */
+    int64_t mend_until_ms; /* one bound for the windows of a batch */
+    struct slot *batch[WORKER_BATCH];
+    struct seqb_request requests[WORKER_BATCH];
+    char names[WORKER_BATCH][SEQB_COUNTER_SIZE];
+};
+
+static inline const char *worker_name(const struct worker *worker)
+{
+    return connection_name(&worker->connection);
+}
+
+static inline enum seqb_guarantee worker_guarantee(const struct worker *worker)
+{
+    return connection_guarantee(&worker->connection);
+}
+
+/* How a local engine's values are made up. */
+struct bits_layout worker_local_bits(const struct worker *worker);
+
+/* Sets up a worker that is zeroed but for its connection, with room for
+ * `duties` duties, not yet running. */
+enum seqb_status worker_init(struct worker *worker, size_t duties,
                              struct seqb_error *err);
+
+/* Starts its thread; of serve.c. */
 enum seqb_status worker_start(struct worker *worker, struct seqb_error *err);
 
 /* Tells the thread to end; then waits for it. What is still posted is
@@ -25,67 +91,8 @@ void worker_fini(struct worker *worker);
 /* Any thread. False, and nothing is posted, if the worker is stopping. */
 bool worker_post(struct worker *worker, struct worker_job *job);
 
+/* Takes all that was posted, in its order; NULL: nothing. */
+struct worker_job *worker_take(struct worker *worker);
+
 /* Any thread: looks again when its next probe is due. */
 void worker_wake(struct worker *worker);
-
-/* Any thread, with no lock held: tells a change of its state, if it is one. */
-void worker_tell(const struct worker *worker, const struct worker_duty *duty,
-                 struct pool_change change, const char *reason);
-
-/* Any thread: judges the call under way, and what time alone changes; has what
- * is refused tried again. Returns when to do so again, INT64_MAX: not before
- * watchdog_expect says so. */
-int64_t worker_judge(struct worker *worker, int64_t now_ms);
-
-/* The rest is for the worker's own thread. */
-
-/* Around every call of the engine, so that others may judge it. */
-void worker_call_begins(struct worker *worker, int64_t now_ms);
-void worker_call_ends(struct worker *worker);
-
-/* Opens the backend unless it is open, and verifies the claims of its pools.
- * A failure is noted. */
-enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err);
-
-/* Opens the backend only, under the watchdog from then on; `create` lets it
- * make its store. */
-enum seqb_status worker_open_backend(struct worker *worker, bool create,
-                                     struct seqb_error *err);
-
-/* Verifies the claims of every pool that the worker serves. */
-enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err);
-
-/* Of clocks.c: asks for the store's wall clock, and whether it is time to do so
- * again. */
-enum seqb_status worker_see_clock(struct worker *worker,
-                                  struct seqb_error *err);
-bool worker_clock_is_due(const struct worker *worker);
-
-/* Of clocks.c, any thread: the store's wall clock less ours, ms, or NO_CLOCK;
- * and the later one of both. */
-int64_t worker_clock_ahead_ms(const struct worker *worker);
-int64_t worker_latest_ms(const struct worker *worker);
-
-/* Of clocks.c: no stamp that a broker has begun so far begins after it. */
-int64_t worker_base_ms(const struct worker *worker);
-
-void worker_disconnect(struct worker *worker);
-
-/* Connects again if a call has cost the connection and no quarantine. */
-void worker_reconnect(struct worker *worker);
-
-/* Tells every pool how a call went: `why` NULL for success. */
-void worker_note(struct worker *worker, const struct seqb_error *why,
-                 int64_t elapsed_us);
-
-/* A call failed: notes it and closes the connection, which may hold a reply
- * that nobody waits for. */
-void worker_fail(struct worker *worker, const struct seqb_error *why,
-                 int64_t elapsed_us);
-
-/* False, with the reason, while the backend is not to be asked for that pool;
- * and while it would have to be connected to a server that is down and was
- * tried just now. A probe has waited for that before. */
-bool worker_may_work(struct worker *worker, const struct ha_pool *of,
-                     struct seqb_error *err);
-bool worker_may_connect(struct worker *worker, struct seqb_error *err);

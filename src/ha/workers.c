@@ -3,62 +3,37 @@
  * their workers' threads, a job a pool. */
 #include <stdlib.h>
 
-#include "ha/call.h"
+#include "ha/ask.h"
 #include "ha/lease.h"
 #include "ha/startup.h"
 #include "ha/tenant.h"
-#include "ha/worker.h"
-#include "platform/clock.h"
+#include "ha/worker_connection.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "platform/thread.h"
 
 struct roster {
-    struct worker_job job; /* first: it is posted to the authority */
+    struct ask ask; /* first: the answer is `found` */
     const struct ha_pool *pool;
-    int64_t ids;          /* that there are */
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t changed;
-    bool is_done;
-    bool is_abandoned; /* nobody waits: whoever ends it frees it */
-    size_t looks;      /* at rows, so far */
+    int64_t ids; /* that there are */
     struct seqb_worker *found;
     size_t count;
     size_t capacity;
-    struct seqb_error error; /* status OK: all were read */
 };
 
-static void roster_free(struct roster *roster)
+static void roster_free(struct ask *ask)
 {
-    if (roster == NULL)
-        return;
-    pthread_cond_destroy(&roster->changed);
-    pthread_mutex_destroy(&roster->lock);
+    struct roster *roster = (struct roster *)ask;
+
+    ask_fini(ask);
     free(roster->found);
     free(roster);
-}
-
-static void roster_end(struct roster *roster, const struct seqb_error *why)
-{
-    bool is_abandoned;
-
-    pthread_mutex_lock(&roster->lock);
-    roster->error.status = SEQB_OK;
-    if (why != NULL)
-        roster->error = *why;
-    roster->is_done = true;
-    is_abandoned = roster->is_abandoned;
-    pthread_cond_signal(&roster->changed);
-    pthread_mutex_unlock(&roster->lock);
-    if (is_abandoned)
-        roster_free(roster);
 }
 
 /* --- on the authority's thread --- */
 
 static bool is_ours(const struct ha_pool *pool, const struct lease_row *row)
 {
-    for (int32_t i = 0; i < 1 << pool->options->bits; i++) {
+    for (int32_t i = 0; i < 1 << pool->options->layout.bits; i++) {
         const struct tenant *tenant = pool->workers[i]->tenant;
 
         if (tenant != NULL && row->is_held && tenant_owns(tenant, row->key))
@@ -67,7 +42,6 @@ static bool is_ours(const struct ha_pool *pool, const struct lease_row *row)
     return false;
 }
 
-/* With the lock held. */
 static struct seqb_worker *roster_place(struct roster *roster)
 {
     if (roster->count == roster->capacity) {
@@ -90,26 +64,21 @@ static enum seqb_status roster_add(struct roster *roster, int64_t id,
     struct seqb_worker *worker;
     const bool is_read = lease_read(text, &row);
 
-    pthread_mutex_lock(&roster->lock);
-    roster->looks++;
     worker = roster_place(roster);
-    if (worker != NULL) {
-        *worker = (struct seqb_worker){
-            .worker = (int32_t)id,
-            .is_ours = is_read && is_ours(roster->pool, &row),
-            .is_free = is_read && !row.is_held,
-            .renewed_ms = row.renewed_ms,
-            .used_upto_ms = row.upto_ms,
-        };
-        (void)text_copy(worker->pool, sizeof worker->pool,
-                        roster->pool->options->name);
-        (void)text_copy(worker->holder, sizeof worker->holder,
-                        is_read ? row.holder : "(its row is damaged)");
-    }
-    pthread_cond_signal(&roster->changed);
-    pthread_mutex_unlock(&roster->lock);
     if (worker == NULL)
         return error_set(err, SEQB_NO_MEMORY, "worker ids: out of memory");
+    *worker = (struct seqb_worker){
+        .worker = (int32_t)id,
+        .is_ours = is_read && is_ours(roster->pool, &row),
+        .is_free = is_read && !row.is_held,
+        .renewed_ms = row.renewed_ms,
+        .used_upto_ms = row.upto_ms,
+    };
+    (void)text_copy(worker->pool, sizeof worker->pool,
+                    roster->pool->options->layout.name);
+    (void)text_copy(worker->holder, sizeof worker->holder,
+                    is_read ? row.holder : "(its row is damaged)");
+    ask_step(&roster->ask);
     return SEQB_OK;
 }
 
@@ -126,7 +95,8 @@ static enum seqb_status roster_read(struct roster *roster,
         char text[LEASE_TEXT_SIZE];
 
         tenant_row_name(roster->pool, id, name, sizeof name);
-        status = call_claim(worker, name, NULL, text, sizeof text, err);
+        status = connection_claim(&worker->connection, name, NULL, text,
+                                  sizeof text, err);
         if (status == SEQB_OK && text[0] == '\0')
             break;
         if (status == SEQB_OK)
@@ -135,53 +105,21 @@ static enum seqb_status roster_read(struct roster *roster,
     return status;
 }
 
-static void roster_run(struct worker *worker, struct worker_job *job)
+static enum seqb_status roster_run(struct worker *worker, struct ask *ask,
+                                   struct seqb_error *err)
 {
-    struct roster *roster = (struct roster *)job;
-    struct seqb_error err;
-    enum seqb_status status = SEQB_OK;
+    enum seqb_status status;
 
-    if (!worker_may_connect(worker, &err) ||
-        worker_connect(worker, &err) != SEQB_OK)
-        status = err.status;
-    if (status == SEQB_OK) {
-        status = roster_read(roster, worker, &err);
-        if (status_blame(status) == BLAME_BACKEND)
-            worker_fail(worker, &err, 0);
-    }
-    roster_end(roster, status == SEQB_OK ? NULL : &err);
-}
-
-static void roster_abandon(struct worker_job *job)
-{
-    struct seqb_error why;
-
-    (void)error_set(&why, SEQB_CLOSED, "the broker is closing");
-    roster_end((struct roster *)job, &why);
+    if (!worker_may_connect(worker, err) ||
+        worker_connect(worker, err) != SEQB_OK)
+        return err->status;
+    status = roster_read((struct roster *)ask, worker, err);
+    if (status_blame(status) == BLAME_BACKEND)
+        worker_fail(worker, err, 0);
+    return status;
 }
 
 /* --- asking --- */
-
-/* False, and the roster is the worker's to free, if nothing comes for longer
- * than a call may take. */
-static bool roster_wait(struct roster *roster, int64_t patience_ms)
-{
-    bool is_done;
-
-    pthread_mutex_lock(&roster->lock);
-    while (!roster->is_done) {
-        const size_t looks = roster->looks;
-
-        if (!condition_wait(&roster->changed, &roster->lock,
-                            clock_now_ms() + patience_ms) &&
-            roster->looks == looks)
-            break;
-    }
-    is_done = roster->is_done;
-    roster->is_abandoned = !is_done;
-    pthread_mutex_unlock(&roster->lock);
-    return is_done;
-}
 
 static struct roster *roster_new(const struct ha_pool *pool, int32_t bits)
 {
@@ -189,10 +127,7 @@ static struct roster *roster_new(const struct ha_pool *pool, int32_t bits)
 
     if (roster == NULL)
         return NULL;
-    pthread_mutex_init(&roster->lock, NULL);
-    condition_init(&roster->changed);
-    roster->job.call = roster_run;
-    roster->job.abandon = roster_abandon;
+    ask_init(&roster->ask, roster_run, roster_free);
     roster->pool = pool;
     roster->ids = (int64_t)1 << bits;
     return roster;
@@ -203,7 +138,7 @@ static struct roster *roster_ask(const struct ha_pool *pool, int32_t bits,
                                  struct seqb_error *err)
 {
     const struct seqb_backend_options *options =
-        &pool->authority->options->options;
+        &pool->authority->connection.options->options;
     struct roster *roster = roster_new(pool, bits);
     const char *why = "no answer in time";
     enum seqb_status status = SEQB_UNAVAILABLE;
@@ -212,24 +147,22 @@ static struct roster *roster_ask(const struct ha_pool *pool, int32_t bits,
         (void)error_set(err, SEQB_NO_MEMORY, "worker ids: out of memory");
         return NULL;
     }
-    if (!worker_post(pool->authority, &roster->job)) {
-        roster_free(roster);
+    if (!ask_post(pool->authority, &roster->ask)) {
+        roster_free(&roster->ask);
         (void)error_set(err, SEQB_UNAVAILABLE, "the broker is closing");
         return NULL;
     }
-    if (roster_wait(roster,
-                    options->connect_timeout_ms + options->timeout_ms)) {
-        if (roster->error.status == SEQB_OK)
+    if (ask_wait_steps(&roster->ask,
+                       options->connect_timeout_ms + options->timeout_ms)) {
+        if (roster->ask.error.status == SEQB_OK)
             return roster;
-        if (roster->error.status == SEQB_NO_MEMORY)
+        if (roster->ask.error.status == SEQB_NO_MEMORY)
             status = SEQB_NO_MEMORY;
-        why = roster->error.text;
-    } else {
-        roster = NULL; /* the worker's */
+        why = roster->ask.error.text;
     }
     (void)error_set(err, status, "pool %s: authority %s: %s",
-                    pool->options->name, options->name, why);
-    roster_free(roster);
+                    pool->options->layout.name, options->name, why);
+    ask_release(&roster->ask);
     return NULL;
 }
 
@@ -238,12 +171,12 @@ static int32_t worker_bits_of(const struct ha_pool *pool)
 {
     int32_t bits = -1;
 
-    for (int32_t i = 0; i < 1 << pool->options->bits; i++) {
+    for (int32_t i = 0; i < 1 << pool->options->layout.bits; i++) {
         const struct worker *worker = pool->workers[i];
 
         if (worker->tenant != NULL &&
-            worker->options->options.worker_bits > bits)
-            bits = worker->options->options.worker_bits;
+            worker->connection.options->options.worker_bits > bits)
+            bits = worker->connection.options->options.worker_bits;
     }
     return bits;
 }
@@ -268,7 +201,7 @@ enum seqb_status ha_workers(struct ha *ha, struct seqb_worker *out,
             if (n < capacity)
                 out[n] = roster->found[j];
         }
-        roster_free(roster);
+        ask_release(&roster->ask);
     }
     *count = n;
     return SEQB_OK;

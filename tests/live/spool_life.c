@@ -25,7 +25,7 @@ struct life {
     const struct life_watch *watch;
     int fd;
     char paths[PARTITIONS][128];
-    struct ha_backend_options backends[PARTITIONS];
+    struct store_options backends[PARTITIONS];
     struct ha_pool_options pool;
     struct ha_options options;
     struct ha *ha;
@@ -74,23 +74,23 @@ static void life_options(struct life *life, const char *folder)
     for (int32_t i = 0; i < PARTITIONS; i++) {
         (void)text_format(life->paths[i], sizeof life->paths[i],
                           "%s/partition-%d.db", folder, (int)i);
-        life->backends[i] = (struct ha_backend_options){
+        life->backends[i] = (struct store_options){
             .ops = &backend_sqlite,
             .options = {.name = names[i],
                         .path = life->paths[i],
                         .timeout_ms = PATIENCE_MS,
                         .connect_timeout_ms = PATIENCE_MS,
                         .auto_create = true}};
-        life->pool.partitions[i] = i;
+        life->pool.layout.partitions[i] = i;
     }
-    life->pool.name = "main";
-    life->pool.bits = BITS;
-    life->pool.authority = -1;
+    life->pool.layout.name = "main";
+    life->pool.layout.bits = BITS;
+    life->pool.layout.authority = -1;
     life->pool.timeout_ms = PATIENCE_MS;
     life->pool.slow_count = 2;
     life->pool.slow_window_ms = PATIENCE_MS;
     life->pool.rescue_after_ms = PATIENCE_MS;
-    life->pool.failover_gap = 1000;
+    life->pool.layout.failover_gap = 1000;
     life->options = (struct ha_options){.backends = life->backends,
                                         .backend_count = PARTITIONS,
                                         .pools = &life->pool,

@@ -2,8 +2,8 @@
 /* The bounds that README.md derives. */
 #include "bounds.h"
 
-#include "ha/pool.h"
-#include "ha/server.h"
+#include "ha/pool_turn.h"
+#include "store/endpoint.h"
 #include "world.h"
 
 #define SLACK_US (200 * MS) /* a dozen round trips, some of them long */
@@ -26,7 +26,8 @@ int64_t bounds_able_since(const struct broker *broker, int32_t partition)
 
     if (scene_is_windowed(scene, partition))
         since_us = max_of(
-            since_us, server_of(scene, scene->pool.authority)->well_since_us);
+            since_us,
+            server_of(scene, scene->pool.layout.authority)->well_since_us);
     return since_us;
 }
 
@@ -54,7 +55,7 @@ static int64_t rescue_us(const struct scene *scene, int64_t away_us)
     const int64_t probe = probe_us(scene);
 
     return probe + rest_us(scene, away_us + probe) +
-           (SERVER_ATTEMPT_MS + POOL_NEXT_PROBE_MS) * MS + SLACK_US;
+           (ENDPOINT_ATTEMPT_MS + POOL_NEXT_PROBE_MS) * MS + SLACK_US;
 }
 
 static int64_t away_us(const struct net_server *server)
@@ -71,7 +72,7 @@ int64_t bounds_rescue(const struct scene *scene, int32_t partition)
 
     if (!scene_is_windowed(scene, partition))
         return rescue_us(scene, away);
-    authority = away_us(server_of(scene, scene->pool.authority));
+    authority = away_us(server_of(scene, scene->pool.layout.authority));
     authority += rescue_us(scene, authority);
     return rescue_us(scene, max_of(away, authority)) + authority;
 }
@@ -79,7 +80,7 @@ int64_t bounds_rescue(const struct scene *scene, int32_t partition)
 int64_t bounds_urged(const struct scene *scene, int32_t partition)
 {
     const int64_t once = probe_us(scene) +
-                         (SERVER_ATTEMPT_MS + POOL_URGE_REST_MS) * MS +
+                         (ENDPOINT_ATTEMPT_MS + POOL_URGE_REST_MS) * MS +
                          SLACK_US;
 
     if (scene->pool.rescue == HA_RESCUE_FIXED)

@@ -42,7 +42,7 @@ static void backend_set(struct broker *broker, int32_t i)
     const struct scene *scene = &broker->run->scene;
 
     site_set(broker, i);
-    broker->backends[i] = (struct ha_backend_options){
+    broker->backends[i] = (struct store_options){
         .ops = scene_is_windowed(scene, i) ? &engine_windowed : &engine_direct,
         .options = {.name = scene->backends[i].name,
                     .host = scene->backends[i].host,

@@ -103,8 +103,8 @@ static bool is_authority(const struct fault *fault)
 {
     const struct scene *scene = &fault->run->scene;
 
-    return scene->pool.authority >= 0 &&
-           &scene->backends[scene->pool.authority].store == fault->store;
+    return scene->pool.layout.authority >= 0 &&
+           &scene->backends[scene->pool.layout.authority].store == fault->store;
 }
 
 /* What a direct store may lose is bounded; a windowed one may lose all. */
@@ -112,8 +112,9 @@ static bool may_lose(const struct fault *fault, int64_t values)
 {
     if (fault->store->is_windowed)
         return true;
-    return values < (is_authority(fault) ? WINDOW_GAP
-                                         : fault->run->scene.pool.failover_gap);
+    return values < (is_authority(fault)
+                         ? WINDOW_GAP
+                         : fault->run->scene.pool.layout.failover_gap);
 }
 
 static void failover_begin(struct fault *fault)
@@ -146,7 +147,7 @@ static bool is_known_to_all(const struct fault *fault)
 {
     struct run *run = fault->run;
     const int64_t gap =
-        is_authority(fault) ? WINDOW_GAP : run->scene.pool.failover_gap;
+        is_authority(fault) ? WINDOW_GAP : run->scene.pool.layout.failover_gap;
 
     for (int32_t i = 0; i < run->scene.brokers; i++) {
         const struct broker *broker = run->machines[i].broker;

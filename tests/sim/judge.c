@@ -7,7 +7,7 @@
 
 #include "bounds.h"
 #include "clocks.h"
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 #include "platform/text.h"
 #include "world.h"
 
@@ -87,8 +87,8 @@ static int64_t idle_since(const struct broker *broker, int32_t i,
     const int64_t ejected_us = world_now_us() - all[i].since_ms * MS;
     const int64_t since_us = bounds_able_since(broker, i);
 
-    if (is_barred(&all[i]) ||
-        (scene_is_windowed(scene, i) && is_barred(&all[scene->pool.authority])))
+    if (is_barred(&all[i]) || (scene_is_windowed(scene, i) &&
+                               is_barred(&all[scene->pool.layout.authority])))
         return WORLD_NEVER;
     if (pool_state_is_usable(all[i].state) || since_us > ejected_us)
         return since_us;
@@ -118,7 +118,7 @@ static void rescue_check(struct broker *broker, int32_t i,
 static void broker_rescues(struct broker *broker)
 {
     struct seqb_partition_status partitions[SCENE_BACKENDS];
-    const int32_t n = 1 << broker->run->scene.pool.bits;
+    const int32_t n = 1 << broker->run->scene.pool.layout.bits;
 
     (void)partitions_read(broker, partitions);
     for (int32_t i = 0; i < n; i++)
@@ -139,7 +139,7 @@ int64_t judge_longest_rescue(const struct run *run)
 {
     int64_t longest_us = 0;
 
-    for (int32_t i = 0; i < 1 << run->scene.pool.bits; i++) {
+    for (int32_t i = 0; i < 1 << run->scene.pool.layout.bits; i++) {
         const int64_t us = bounds_rescue(&run->scene, i);
 
         if (us > longest_us)
@@ -216,7 +216,7 @@ static int32_t find_able(const struct broker *broker, int64_t deadline_us)
     struct seqb_partition_status partitions[SCENE_BACKENDS];
 
     (void)partitions_read(broker, partitions);
-    for (int32_t i = 0; i < 1 << scene->pool.bits; i++) {
+    for (int32_t i = 0; i < 1 << scene->pool.layout.bits; i++) {
         const int64_t since_us = idle_since(broker, i, partitions);
         const int64_t bound_us = bounds_urged(scene, i);
 
@@ -366,7 +366,7 @@ void judge_try(struct site *site)
 static bool is_a_refill(const struct site *site)
 {
     struct seqb_partition_status partitions[SCENE_BACKENDS];
-    const int32_t n = 1 << site->owner->run->scene.pool.bits;
+    const int32_t n = 1 << site->owner->run->scene.pool.layout.bits;
     bool has_other = false;
 
     if (!site->owner->is_open || site->index >= n)

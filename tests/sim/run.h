@@ -17,7 +17,7 @@ struct run;
 struct broker {
     struct run *run;
     int32_t index; /* of its machine */
-    struct ha_backend_options backends[SCENE_BACKENDS];
+    struct store_options backends[SCENE_BACKENDS];
     struct ha_options ha_options;
     struct queue_options queue_options;
     struct queue_clock_options clock;

@@ -27,27 +27,27 @@ bool scene_is_windowed(const struct scene *scene, int32_t backend)
 
 static void backends_draw(struct scene *scene, struct random *random)
 {
-    const int32_t partitions = 1 << scene->pool.bits;
+    const int32_t partitions = 1 << scene->pool.layout.bits;
     const int64_t windowed = ONE_OF(random, 0, 50, 100);
     bool has_windowed = false;
 
     for (int32_t i = 0; i < partitions; i++) {
         const bool is_windowed = random_chance(random, (int)windowed);
 
-        scene->pool.partitions[i] = i;
+        scene->pool.layout.partitions[i] = i;
         scene->backends[i].store.is_windowed = is_windowed;
         has_windowed |= is_windowed;
     }
     scene->backend_count = partitions;
-    scene->pool.authority = -1;
+    scene->pool.layout.authority = -1;
     if (!has_windowed)
         return;
     for (int32_t i = 0; i < partitions; i++) {
         if (!scene->backends[i].store.is_windowed && random_chance(random, 50))
-            scene->pool.authority = i;
+            scene->pool.layout.authority = i;
     }
-    if (scene->pool.authority < 0)
-        scene->pool.authority = scene->backend_count++;
+    if (scene->pool.layout.authority < 0)
+        scene->pool.layout.authority = scene->backend_count++;
 }
 
 /* Some stores of one kind are on one server. */
@@ -67,16 +67,16 @@ static void servers_draw(struct scene *scene, struct random *random)
 static void pool_draw(struct scene *scene, struct random *random)
 {
     scene->pool = (struct ha_pool_options){
-        .name = "main",
-        .bits = (int32_t)ONE_OF(random, 0, 1, 1, 2, 2, 2, 3),
-        .window_bits = (int32_t)ONE_OF(random, 8, 10, 12, 20),
+        .layout.name = "main",
+        .layout.bits = (int32_t)ONE_OF(random, 0, 1, 1, 2, 2, 2, 3),
+        .layout.window_bits = (int32_t)ONE_OF(random, 8, 10, 12, 20),
         .timeout_ms = (int32_t)ONE_OF(random, 200, 300),
         .slow_count = (int32_t)ONE_OF(random, 1, 2, 3, 3, 3),
         .slow_window_ms = 60000,
         .rescue_after_ms = (int32_t)ONE_OF(random, 1000, 5000, 300000, 300000),
         .rescue =
             random_chance(random, 10) ? HA_RESCUE_FIXED : HA_RESCUE_BACKOFF,
-        .failover_gap = 1000000,
+        .layout.failover_gap = 1000000,
     };
     if (scene->pool.rescue == HA_RESCUE_FIXED)
         scene->pool.rescue_after_ms = (int32_t)ONE_OF(random, 1000, 5000);
@@ -135,16 +135,16 @@ void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed)
         .seed = seed,
         .brokers = 1,
         .backend_count = is_windowed ? 5 : 4,
-        .pool = {.name = "main",
-                 .bits = 2,
-                 .partitions = {0, 1, 2, 3},
-                 .authority = is_windowed ? 4 : -1,
-                 .window_bits = 12,
+        .pool = {.layout.name = "main",
+                 .layout.bits = 2,
+                 .layout.partitions = {0, 1, 2, 3},
+                 .layout.authority = is_windowed ? 4 : -1,
+                 .layout.window_bits = 12,
                  .timeout_ms = 200,
                  .slow_count = 3,
                  .slow_window_ms = 60000,
                  .rescue_after_ms = 300000,
-                 .failover_gap = 1000000},
+                 .layout.failover_gap = 1000000},
         .sequences = {{.key = "order",
                        .deadline_ms = 1000,
                        .runway_ms = 50,

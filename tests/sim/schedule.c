@@ -4,7 +4,7 @@
 
 #include "broker.h"
 #include "faults.h"
-#include "ha/layout.h"
+#include "store/layout.h"
 #include "world.h"
 
 #define STREAM_FAULTS  2
@@ -113,11 +113,11 @@ static void end_nears(void *context)
         return;
     run_tell(run, "backend %d comes to its end", (int)i);
     store_advance(&scene->backends[i].store, true,
-                  layout_window_max(scene->pool.bits, memory_bits,
-                                    scene->pool.window_bits) -
+                  layout_window_max(scene->pool.layout.bits, memory_bits,
+                                    scene->pool.layout.window_bits) -
                       random_between(&run->faults, 0, 20));
     store_advance(&scene->backends[i].store, false,
-                  layout_counter_max(scene->pool.bits, memory_bits) -
+                  layout_counter_max(scene->pool.layout.bits, memory_bits) -
                       random_between(&run->faults, 0, 20000));
 }
 

@@ -75,7 +75,7 @@ void talker_init(struct talker *talker, struct server *server)
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
                     ends) == 0);
     *talker = (struct talker){.fd = ends[0]};
-    connection_open(&server->connections, ends[1]);
+    connection_adopt(&server->connections, ends[1]);
 }
 
 void talker_fini(struct talker *talker)

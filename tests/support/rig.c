@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 #include "platform/clock.h"
 #include "support/events.h"
 
@@ -47,7 +47,7 @@ size_t rig_scaled(size_t count)
 static void backend_set(struct rig *rig, size_t i, size_t store,
                         const struct seqb_backend_ops *ops)
 {
-    rig->backends[i] = (struct ha_backend_options){
+    rig->backends[i] = (struct store_options){
         .ops = ops,
         .options = {.name = backend_names[store],
                     .path = store_names[store],
@@ -64,11 +64,11 @@ void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits)
     for (size_t i = 0; i < partitions; i++) {
         backend_set(rig, i, i,
                     is_windowed ? &backend_fake_windowed : &backend_fake);
-        rig->pool.partitions[i] = (int32_t)i;
+        rig->pool.layout.partitions[i] = (int32_t)i;
     }
     backend_set(rig, partitions, RIG_PARTITIONS, &backend_fake);
-    rig->pool.bits = bits;
-    rig->pool.authority = is_windowed ? (int32_t)partitions : -1;
+    rig->pool.layout.bits = bits;
+    rig->pool.layout.authority = is_windowed ? (int32_t)partitions : -1;
     rig->ha.backend_count = partitions + is_windowed;
 }
 
@@ -83,7 +83,7 @@ void rig_set_timeout(struct rig *rig, int32_t timeout_ms)
 
 void rig_set_down(struct rig *rig, bool is_down)
 {
-    for (int32_t i = 0; i < 1 << rig->pool.bits; i++)
+    for (int32_t i = 0; i < 1 << rig->pool.layout.bits; i++)
         fake_set_down(rig->stores[i], is_down);
 }
 
@@ -102,14 +102,14 @@ static void sequence_set(struct queue_sequence_options *out, const char *key)
 static void rig_set_options(struct rig *rig)
 {
     rig->pool = (struct ha_pool_options){
-        .name = "main",
-        .window_bits = 8,
+        .layout.name = "main",
+        .layout.window_bits = 8,
         .timeout_ms = RIG_PATIENCE_MS,
         .slow_count = 2,
         .slow_window_ms = RIG_FOREVER_MS,
         .rescue_after_ms = 400,
         .rescue = HA_RESCUE_BACKOFF,
-        .failover_gap = 1000,
+        .layout.failover_gap = 1000,
     };
     rig->ha = (struct ha_options){
         .backends = rig->backends,

@@ -34,7 +34,7 @@ struct rig {
      * stores "store-0" ... and "authority", the pool "main", the sequences
      * "order" and "bill", the second of which is not listed. */
     enum rig_kind kind;
-    struct ha_backend_options backends[RIG_PARTITIONS + 1];
+    struct store_options backends[RIG_PARTITIONS + 1];
     struct ha_pool_options pool;
     struct ha_options ha;
     struct queue_sequence_options sequences[2];

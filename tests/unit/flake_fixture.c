@@ -17,7 +17,7 @@
 
 void flake_put(struct rig *rig, size_t i, int32_t worker_bits)
 {
-    struct ha_backend_options *backend = &rig->backends[i];
+    struct store_options *backend = &rig->backends[i];
 
     backend->ops = &backend_snowflake;
     backend->lease_ms = FLAKE_LEASE_MS;

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "ha/pool.h"
+#include "ha/pool_turn.h"
 #include "platform/error.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -39,8 +39,8 @@ static inline void fixture_init_seeded(struct fixture *fixture, int32_t bits,
     const int32_t members = (1 << bits) + 1;
 
     fixture->options = (struct ha_pool_options){
-        .name = "main",
-        .bits = bits,
+        .layout.name = "main",
+        .layout.bits = bits,
         .timeout_ms = (int32_t)TIMEOUT_MS,
         .slow_count = SLOW_COUNT,
         .slow_window_ms = SLOW_WINDOW_MS,

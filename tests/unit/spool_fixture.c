@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "ha/layout.h"
 #include "platform/clock.h"
 #include "platform/file.h"
 #include "platform/text.h"
+#include "store/layout.h"
 #include "support/events.h"
 #include "support/folder.h"
 

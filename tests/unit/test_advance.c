@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "ha/layout.h"
 #include "queue/sequence.h"
+#include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
 

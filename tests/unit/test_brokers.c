@@ -130,7 +130,8 @@ static bool is_raised(void *context)
  * lost together with a raise is more than failover_gap. */
 static void settle(struct storm *storm, size_t i, int64_t value)
 {
-    struct raised raised = {storm, i, value + storm->rig->pool.failover_gap};
+    struct raised raised = {storm, i,
+                            value + storm->rig->pool.layout.failover_gap};
 
     if (storm->rig->kind == RIG_DIRECT)
         rig_await(is_raised, &raised);
@@ -221,9 +222,9 @@ static void storm_begin(struct storm *storm, struct rig *rig)
     if (rig->kind == RIG_WINDOWED)
         storm->stores[storm->store_count++] = rig->authority;
     rig_set_timeout(rig, 500);
-    rig->pool.failover_gap = 1000000; /* more than is ever lost */
+    rig->pool.layout.failover_gap = 1000000; /* more than is ever lost */
     rig->pool.rescue_after_ms = 100;
-    rig->pool.window_bits = 10;
+    rig->pool.layout.window_bits = 10;
     rig->sequences[0].deadline_ms = 200;
     for (size_t i = 0; i < BROKERS; i++)
         storm->brokers[i] = rig_open(rig);

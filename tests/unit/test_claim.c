@@ -14,8 +14,8 @@
 
 static void swap_partitions(struct rig *rig)
 {
-    rig->pool.partitions[0] = 1;
-    rig->pool.partitions[1] = 0;
+    rig->pool.layout.partitions[0] = 1;
+    rig->pool.layout.partitions[1] = 0;
 }
 
 static void shrink(struct rig *rig)
@@ -40,7 +40,7 @@ static void lower_memory_bits(struct rig *rig)
 
 static void raise_window_bits(struct rig *rig)
 {
-    rig->pool.window_bits++;
+    rig->pool.layout.window_bits++;
 }
 
 static void copy_over_the_other(struct rig *rig)
@@ -58,7 +58,7 @@ static void exchange_stores(struct rig *rig)
 
 static void rename_pool(struct rig *rig)
 {
-    rig->pool.name = "other";
+    rig->pool.layout.name = "other";
 }
 
 /* A store that is none of the pool's, though in use elsewhere. */
@@ -173,12 +173,12 @@ static void windowed_pool_refuses_another_layout(void **state)
     struct numbers numbers;
 
     numbers_init(&numbers);
-    rig->pool.name = "side";
+    rig->pool.layout.name = "side";
     rig->backends[0].options.path = "store-1";
     rig->backends[1].options.path = "store-2";
     rig->backends[2].options.path = "store-3";
     rig_use(rig, 10, &numbers);
-    rig->pool.name = "main";
+    rig->pool.layout.name = "main";
     rig_shape(rig, RIG_WINDOWED, 1);
     fake_store_free(rig->stores[1]);
     rig->stores[1] = fake_store_new("store-1");
@@ -301,11 +301,11 @@ static void later_generation_is_no_first_start(void **state)
     struct numbers none;
 
     numbers_init(&none);
-    rig->pool.generation = 2;
+    rig->pool.layout.generation = 2;
     rig_expect_open_fails(rig, SEQB_LAYOUT, "run seqctl migrate first");
-    rig->pool.generation = 1;
+    rig->pool.layout.generation = 1;
     rig_use(rig, 100, &none);
-    rig->pool.generation = 2;
+    rig->pool.layout.generation = 2;
     rig_expect_open_fails(rig, SEQB_LAYOUT, "run seqctl migrate first");
     numbers_fini(&none);
 }

@@ -30,7 +30,7 @@ static void embedded_default_is_four_sqlite_partitions(void **state)
     assert_int_equal(topology->ha.pool_count, 1);
     assert_int_equal(topology->ha.open_timeout_ms, 10000);
     for (int i = 0; i < 4; i++) {
-        const struct ha_backend_options *backend = &topology->ha.backends[i];
+        const struct store_options *backend = &topology->ha.backends[i];
         char path[64];
 
         assert_true(
@@ -43,11 +43,11 @@ static void embedded_default_is_four_sqlite_partitions(void **state)
         assert_null(backend->options.prefix);
         assert_int_equal(backend->options.port, 0);
         assert_false(backend->options.create);
-        assert_int_equal(pool->partitions[i], i);
+        assert_int_equal(pool->layout.partitions[i], i);
     }
-    assert_string_equal(pool->name, "main");
-    assert_int_equal(pool->bits, 2);
-    assert_int_equal(pool->authority, -1);
+    assert_string_equal(pool->layout.name, "main");
+    assert_int_equal(pool->layout.bits, 2);
+    assert_int_equal(pool->layout.authority, -1);
     config_close(config);
 }
 
@@ -80,7 +80,7 @@ static void redis_sample_is_two_partitions_and_an_authority(void **state)
 {
     struct config *config = topology_open_sound("config/redis.conf");
     const struct config_topology *topology = config_topology(config);
-    const struct ha_backend_options *backends = topology->ha.backends;
+    const struct store_options *backends = topology->ha.backends;
     const struct ha_pool_options *pool = topology->ha.pools;
 
     (void)state;
@@ -94,21 +94,21 @@ static void redis_sample_is_two_partitions_and_an_authority(void **state)
         assert_int_equal(backends[i].options.timeout_ms, 200);
         assert_null(backends[i].options.path);
         assert_null(backends[i].options.password);
-        assert_int_equal(pool->partitions[i], i);
+        assert_int_equal(pool->layout.partitions[i], i);
     }
     assert_string_equal(backends[1].options.name, "redis-b");
     assert_string_equal(backends[2].options.path, "/state/authority.db");
     assert_int_equal(backends[2].options.timeout_ms, 200);
-    assert_int_equal(pool->generation, 1);
-    assert_int_equal(pool->bits, 1);
-    assert_int_equal(pool->authority, 2);
-    assert_int_equal(pool->window_bits, 20);
+    assert_int_equal(pool->layout.generation, 1);
+    assert_int_equal(pool->layout.bits, 1);
+    assert_int_equal(pool->layout.authority, 2);
+    assert_int_equal(pool->layout.window_bits, 20);
     assert_int_equal(pool->timeout_ms, 200);
     assert_int_equal(pool->slow_count, 3);
     assert_int_equal(pool->slow_window_ms, 60000);
     assert_int_equal(pool->rescue_after_ms, 300000);
     assert_int_equal(pool->rescue, HA_RESCUE_BACKOFF);
-    assert_int_equal(pool->failover_gap, 1000000);
+    assert_int_equal(pool->layout.failover_gap, 1000000);
     config_close(config);
 }
 
@@ -149,19 +149,18 @@ static void mixed_sample_is_four_kinds_of_store(void **state)
         assert_string_equal(ha->backends[i].ops->engine, engines[i]);
         assert_int_equal(ha->backends[i].options.port, ports[i]);
         assert_false(ha->backends[i].options.accept_loss);
-        assert_int_equal(ha->pools[0].partitions[i], i);
+        assert_int_equal(ha->pools[0].layout.partitions[i], i);
     }
     assert_string_equal(ha->backends[0].options.table_format, "%s_code_%d");
-    assert_int_equal(ha->pools[0].bits, 2);
-    assert_int_equal(ha->pools[0].authority, 2);
+    assert_int_equal(ha->pools[0].layout.bits, 2);
+    assert_int_equal(ha->pools[0].layout.authority, 2);
     config_close(config);
 }
 
 static void sentinel_sample_names_no_server(void **state)
 {
     struct config *config = topology_open_sound("config/sentinel.conf");
-    const struct ha_backend_options *backends =
-        config_topology(config)->ha.backends;
+    const struct store_options *backends = config_topology(config)->ha.backends;
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -234,18 +233,18 @@ static void every_setting_of_a_pool_arrives(void **state)
     const struct ha_pool_options *pool = config_topology(config)->ha.pools;
 
     (void)state;
-    assert_string_equal(pool->name, "p");
-    assert_int_equal(pool->generation, 1000000);
-    assert_int_equal(pool->bits, 0);
-    assert_int_equal(pool->partitions[0], 0);
-    assert_int_equal(pool->authority, 2);
-    assert_int_equal(pool->window_bits, 8);
+    assert_string_equal(pool->layout.name, "p");
+    assert_int_equal(pool->layout.generation, 1000000);
+    assert_int_equal(pool->layout.bits, 0);
+    assert_int_equal(pool->layout.partitions[0], 0);
+    assert_int_equal(pool->layout.authority, 2);
+    assert_int_equal(pool->layout.window_bits, 8);
     assert_int_equal(pool->timeout_ms, 2000);
     assert_int_equal(pool->slow_count, 9);
     assert_int_equal(pool->slow_window_ms, 86400000);
     assert_int_equal(pool->rescue, HA_RESCUE_FIXED);
     assert_int_equal(pool->rescue_after_ms, 3600000);
-    assert_true(pool->failover_gap == INT64_C(1) << 40);
+    assert_true(pool->layout.failover_gap == INT64_C(1) << 40);
     config_close(config);
 }
 

@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
+#include "ha/counter.h"
 #include "ha/forecast.h"
-#include "ha/layout.h"
 #include "ha/sample.h"
-#include "ha/state.h"
 #include "platform/clock.h"
 #include "queue/sequence.h"
+#include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
 
@@ -195,7 +195,8 @@ static int64_t end_after_minutes(struct rig_broker *broker, int64_t minutes)
 
 static int64_t counter_limit(const struct rig *rig)
 {
-    return layout_counter_max(rig->pool.bits, rig->sequences[0].memory_bits);
+    return layout_counter_max(rig->pool.layout.bits,
+                              rig->sequences[0].memory_bits);
 }
 
 static void counters_of_the_store_are_what_is_measured(void **state)
@@ -233,7 +234,7 @@ static void raise_by_the_gap_is_no_consumption(void **state)
 
     numbers_init(&numbers);
     rig_shape(rig, RIG_DIRECT, 0);
-    rig->pool.failover_gap = 1000000;
+    rig->pool.layout.failover_gap = 1000000;
     broker = rig_open(rig);
     rig_take(broker, 1, &numbers);
     rig_await_rest(broker);

@@ -184,7 +184,7 @@ store_that_lost_more_than_the_gap_is_raised_above_the_mark(void **state)
 
     numbers_init(&numbers);
     rig_shape(rig, RIG_DIRECT, 0);
-    rig->pool.failover_gap = 0;
+    rig->pool.layout.failover_gap = 0;
     broker = rig_open(rig);
     fake_save(rig->stores[0]);
     rig_take(broker, 1000, &numbers);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ha/layout.h"
+#include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
 
@@ -25,7 +25,7 @@ static void expect_only(const struct rig *rig, struct numbers *numbers,
     struct seqb_decoded decoded;
 
     for (size_t j = 0; j < numbers->count; j++) {
-        layout_decode(numbers->values[j], rig->pool.bits,
+        layout_decode(numbers->values[j], rig->pool.layout.bits,
                       rig->sequences[0].memory_bits, &decoded);
         assert_int_equal(decoded.partition, i);
     }
@@ -328,7 +328,7 @@ static void store_with_another_history_is_raised_once(void **state)
     rig_take(broker, 1000, &numbers);
     rig_await_rest(broker);
     value = fake_value(rig->stores[0], COUNTER_0);
-    assert_true(value < rig->pool.failover_gap);
+    assert_true(value < rig->pool.layout.failover_gap);
     fake_restore(rig->stores[0]); /* all of those values are lost */
     rig_take(broker, 5000, &numbers);
     assert_true(fake_value(rig->stores[0], COUNTER_0) > 1000);
@@ -344,7 +344,8 @@ static void nearly_exhaust(struct rig *rig, int32_t i, int64_t runs)
     const char *const counters[] = {COUNTER_0, COUNTER_1};
 
     fake_put(rig->stores[i], counters[i],
-             layout_counter_max(rig->pool.bits, rig->sequences[0].memory_bits) -
+             layout_counter_max(rig->pool.layout.bits,
+                                rig->sequences[0].memory_bits) -
                  runs);
 }
 

@@ -50,7 +50,7 @@ static int64_t granted(struct rig *rig, struct rig_broker *broker)
 {
     int64_t sum = 0;
 
-    for (int32_t i = 0; i < 1 << rig->pool.bits; i++)
+    for (int32_t i = 0; i < 1 << rig->pool.layout.bits; i++)
         sum += rig_partition(broker, i).granted;
     return sum;
 }

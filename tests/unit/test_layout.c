@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "ha/layout.h"
 #include "platform/text.h"
+#include "store/layout.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -18,7 +18,7 @@
 
 static void each_layout(void (*visit)(int32_t bits, int32_t memory_bits))
 {
-    for (int32_t bits = 0; bits <= HA_BITS_MAX; bits++) {
+    for (int32_t bits = 0; bits <= STORE_BITS_MAX; bits++) {
         for (int32_t m = 0; m <= MEMORY_BITS_MAX; m++)
             visit(bits, m);
     }

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "ha/layout.h"
 #include "platform/text.h"
+#include "store/layout.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -21,7 +21,7 @@
     "pool=main;bits=2;window_bits=20;authority=e5;partitions=a1,b2,redis-c,d4"
 
 struct fixture {
-    struct ha_pool_options pool;
+    struct layout pool;
     struct layout_store store[STORES];
     struct layout_stores stores;
     struct seqb_error err;
@@ -130,11 +130,11 @@ static void a_layout_that_does_not_fit_is_refused_not_cut(void **state)
 static void the_largest_layout_fits_in_a_claim(void **state)
 {
     static const char name[] = "poolpoolpoolpoolpoolpoolpoolpool";
-    struct layout_store store[HA_PARTITIONS_MAX + 1] = {{.backend = "x"}};
-    const struct layout_stores stores = {store, COUNT_OF(store),
-                                         HA_PARTITIONS_MAX, HA_PARTITIONS_MAX};
-    const struct ha_pool_options pool = {
-        .name = name, .bits = HA_BITS_MAX, .window_bits = 31};
+    struct layout_store store[STORE_PARTITIONS_MAX + 1] = {{.backend = "x"}};
+    const struct layout_stores stores = {
+        store, COUNT_OF(store), STORE_PARTITIONS_MAX, STORE_PARTITIONS_MAX};
+    const struct layout pool = {
+        .name = name, .bits = STORE_BITS_MAX, .window_bits = 31};
     char text[SEQB_CLAIM_SIZE];
 
     (void)state;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "ha/fence.h"
-#include "ha/layout.h"
+#include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
 
@@ -105,8 +105,8 @@ static void one_that_forgets_goes_on_near_the_others_windows(void **state)
 static void none_is_dragged_to_the_end_of_its_range(void **state)
 {
     struct rig *rig = *state;
-    const int64_t most =
-        layout_counter_max(rig->pool.bits, rig->sequences[0].memory_bits);
+    const int64_t most = layout_counter_max(rig->pool.layout.bits,
+                                            rig->sequences[0].memory_bits);
     struct numbers numbers;
     struct rig_broker *broker = rig_open(rig);
 

@@ -213,7 +213,7 @@ static void what_is_refused_is_looked_at_by_nobody(void **state)
     fake_set_delay(rig->stores[0], 2200);
     assert_int_equal(ha_admit(broker->ha, &counters[1], 1, &err), SEQB_LAYOUT);
     rig_expect_words(err.text, "was used with memory_bits=0");
-    assert_true(broker->ha->workers[0].startup.is_done);
+    assert_false(broker->ha->workers[0].is_silent);
     fake_set_delay(rig->stores[0], 0);
     for (size_t i = 0; i < 2; i++)
         ha_counter_free(counters[i]);

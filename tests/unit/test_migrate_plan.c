@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "ha/layout.h"
-#include "ha/migrate_plan.h"
+#include "offline/migrate_plan.h"
+#include "store/layout.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 #define MARGIN          1000000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Brokers whose partitions are one server: what one finds out is true of all,
- * and one that is dead is not flooded. The gate itself is in test_server.c.
+ * and one that is dead is not flooded. The gate itself is in test_endpoint.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "ha/server.h"
 #include "platform/clock.h"
+#include "store/endpoint.h"
 #include "support/events.h"
 #include "support/rig.h"
 
@@ -80,10 +80,10 @@ static void a_dead_server_is_tried_twice_a_second_by_all(void **state)
     rig_set_down(rig, true);
     while (clock_now_ms() < begin_ms + DEAD_MS)
         (void)rig_take_one(broker, &number, NULL);
-    until_ms = clock_now_ms() + SERVER_ATTEMPT_MS;
+    until_ms = clock_now_ms() + ENDPOINT_ATTEMPT_MS;
     opens = opens_of(rig) - opens;
     assert_true(opens > 0);
-    assert_true(opens <= 1 + (clock_now_ms() - begin_ms) / SERVER_ATTEMPT_MS);
+    assert_true(opens <= 1 + (clock_now_ms() - begin_ms) / ENDPOINT_ATTEMPT_MS);
     rig_set_down(rig, false);
     rig_await(the_time_has_passed, &until_ms);
     for (int32_t i = 0; i < RIG_PARTITIONS; i++)

@@ -288,11 +288,11 @@ static struct ha_pool_options *two_pools(struct rig *rig)
     static struct ha_pool_options pools[2]; /* the teardown needs them */
 
     pools[0] = rig->pool;
-    pools[0].bits = 0;
-    pools[0].authority = 2;
+    pools[0].layout.bits = 0;
+    pools[0].layout.authority = 2;
     pools[1] = pools[0];
-    pools[1].name = "other";
-    pools[1].partitions[0] = 1;
+    pools[1].layout.name = "other";
+    pools[1].layout.partitions[0] = 1;
     rig->ha.pools = pools;
     rig->ha.pool_count = 2;
     rig->sequences[1].pool = 1;
@@ -352,8 +352,8 @@ static void probe_for_one_pool_asks_nothing_of_a_drained_one(void **state)
 
     numbers_init(&numbers);
     rig->backends[0].ops = &backend_fake;
-    pools[0].authority = -1;
-    pools[1].authority = 0; /* the first pool's partition */
+    pools[0].layout.authority = -1;
+    pools[1].layout.authority = 0; /* the first pool's partition */
     rig->ha.backend_count = 2;
     broker = rig_open(rig);
     rig_take(broker, 100, &numbers);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ha/state.h"
+#include "ha/counter.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"

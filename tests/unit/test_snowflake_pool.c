@@ -143,7 +143,7 @@ static void snowflake_needs_an_authority(void **state)
 {
     struct rig *rig = flake_rig(state, 10);
 
-    rig->pool.authority = -1;
+    rig->pool.layout.authority = -1;
     rig->ha.backend_count = 1;
     rig_expect_open_fails(rig, SEQB_CONFIG, "needs an authority");
 }

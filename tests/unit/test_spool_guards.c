@@ -315,7 +315,7 @@ static void file_of_another_pool_is_refused(void **state)
         fake_store_free(c->rig->stores[i]);
         c->rig->stores[i] = fake_store_new(i == 0 ? "store-0" : "store-1");
     }
-    c->rig->pool.name = "other";
+    c->rig->pool.layout.name = "other";
     events_start();
     spool_case_open(c);
     spool_case_take(c);

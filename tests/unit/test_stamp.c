@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ha/state.h"
+#include "ha/counter.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/events.h"

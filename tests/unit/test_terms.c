@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "ha/forecast.h"
-#include "ha/layout.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
+#include "store/layout.h"
 #include "support/folder.h"
 #include "support/rig.h"
 

@@ -250,8 +250,8 @@ static void daily_sample_has_a_pool_of_four_and_a_dense_one(void **state)
 
     (void)state;
     assert_int_equal(topology->ha.pool_count, 2);
-    assert_int_equal(topology->ha.pools[0].bits, 2);
-    assert_int_equal(topology->ha.pools[1].bits, 0);
+    assert_int_equal(topology->ha.pools[0].layout.bits, 2);
+    assert_int_equal(topology->ha.pools[1].layout.bits, 0);
     for (size_t i = 0; i < topology->ha.backend_count; i++)
         assert_string_equal(topology->ha.backends[i].ops->engine, "sqlite");
     assert_int_equal(topology->queue.sequence_count, 3);
@@ -279,8 +279,8 @@ static void seconds_sample_counts_in_redis(void **state)
     config = topology_open_sound("config/seconds.conf");
     topology = config_topology(config);
     assert_string_equal(topology->ha.backends[0].ops->engine, "redis");
-    assert_int_equal(topology->ha.pools[0].authority, 2);
-    assert_int_equal(topology->ha.pools[0].window_bits, 14);
+    assert_int_equal(topology->ha.pools[0].layout.authority, 2);
+    assert_int_equal(topology->ha.pools[0].layout.window_bits, 14);
     assert_int_equal(topology->queue.sequences[0].period->unit, PERIOD_SECOND);
     assert_int_equal(topology->queue.sequences[0].keep_periods, 600);
     config_close(config);
@@ -308,7 +308,7 @@ static void snowflake_sample_fills_63_bits(void **state)
 {
     struct config *config = topology_open_sound("config/snowflake.conf");
     const struct config_topology *topology = config_topology(config);
-    const struct ha_backend_options *flake = &topology->ha.backends[0];
+    const struct store_options *flake = &topology->ha.backends[0];
     const struct bits_layout layout = {
         flake->options.epoch_ms, 1, flake->options.time_bits,
         flake->options.worker_bits, flake->options.counter_bits};
@@ -324,7 +324,7 @@ static void snowflake_sample_fills_63_bits(void **state)
     assert_int_equal(layout.counter, 12);
     /* 2089-09-06 15:47:35.552 */
     assert_true(bits_end_ms(&layout) == INT64_C(3776860055552));
-    assert_int_equal(topology->ha.pools[0].authority, 1);
+    assert_int_equal(topology->ha.pools[0].layout.authority, 1);
     assert_null(topology->queue.clock);
     config_close(config);
 }

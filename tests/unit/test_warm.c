@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "ha/layout.h"
 #include "platform/text.h"
+#include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
 

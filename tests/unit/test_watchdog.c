@@ -19,9 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ha/watchdog.h"
 #include "platform/clock.h"
 #include "platform/thread.h"
+#include "store/watchdog.h"
 #include "support/rig.h"
 
 #define SOON_MS 5

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ha/layout.h"
+#include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
 
@@ -372,7 +372,7 @@ static void window_that_went_back_poisons_its_partition(void **state)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
-    rig->pool.window_bits = 16;
+    rig->pool.layout.window_bits = 16;
     broker = rig_open(rig);
     while (fake_value(rig->stores[0], COUNTER_0) < 300)
         rig_take(broker, 100, &numbers);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connecting, and what becomes of a connection on which a call failed. */
+#include "ha/worker_connection.h"
+
+#include "ha/worker_pools.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+
+void worker_fail(struct worker *worker, const struct seqb_error *why,
+                 int64_t elapsed_us)
+{
+    connection_report(&worker->connection, why);
+    /* First: closing may take long, and is a call that is judged, too. */
+    worker_note(worker, why, elapsed_us);
+    connection_close(&worker->connection);
+}
+
+/* No connection could be made since `since_ms`: what is true of one backend on
+ * that server is true of all, but of one that was answered meanwhile. Their
+ * connections are as good as lost. */
+static void worker_speak_for_all(const struct worker *worker,
+                                 const struct seqb_error *why, int64_t since_ms)
+{
+    struct seqb_error copy;
+
+    if (worker->connection.endpoint == NULL || why->status != SEQB_UNREACHABLE)
+        return;
+    (void)error_set(&copy, SEQB_UNREACHABLE,
+                    "as backend %s on the same "
+                    "server: %s",
+                    worker_name(worker), why->text);
+    for (struct connection *at = worker->connection.endpoint->first; at != NULL;
+         at = at->next_on_endpoint) {
+        struct worker *other = (struct worker *)at;
+
+        if (other == worker ||
+            atomic_load_explicit(&other->well_ms, memory_order_relaxed) >=
+                since_ms)
+            continue;
+        atomic_store_explicit(&other->is_doubted, true, memory_order_relaxed);
+        worker_note(other, &copy, 0);
+        worker_wake(other); /* it may sleep, with no probe in sight */
+    }
+}
+
+enum seqb_status worker_open(struct worker *worker, bool create,
+                             struct seqb_error *err)
+{
+    const enum seqb_status status =
+        connection_open(&worker->connection, create, err);
+
+    if (status == SEQB_OK)
+        worker_show(worker);
+    return status;
+}
+
+enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err)
+{
+    for (size_t i = 0; i < worker->duty_count; i++) {
+        const struct worker_duty *duty = &worker->duties[i];
+        const enum seqb_status status =
+            claim_verify(&worker->connection, &duty->pool->options->layout,
+                         &duty->pool->claim, duty->member, err);
+
+        if (status != SEQB_OK)
+            return status;
+    }
+    connection_set_verified(&worker->connection);
+    return connection_read_clock(&worker->connection, err);
+}
+
+enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err)
+{
+    const int64_t start_us = clock_now_us();
+    const bool was_open = connection_is_open(&worker->connection);
+    struct seqb_error why;
+    enum seqb_status status = SEQB_OK;
+
+    if (connection_is_verified(&worker->connection))
+        return SEQB_OK;
+    if (!was_open)
+        status = worker_open(worker, false, &why);
+    if (status == SEQB_OK)
+        status = worker_verify(worker, &why);
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    worker_fail(worker, &why, clock_now_us() - start_us);
+    if (!was_open)
+        worker_speak_for_all(worker, &why, start_us / 1000);
+    return error_copy(err, &why);
+}
+
+bool worker_may_connect(struct worker *worker, struct seqb_error *err)
+{
+    if (worker->is_probing ||
+        connection_enter(&worker->connection, clock_now_ms()) == 0)
+        return true;
+    (void)error_set(err, SEQB_UNAVAILABLE,
+                    "its server is down, and was tried less than %d ms ago",
+                    ENDPOINT_ATTEMPT_MS);
+    return false;
+}
+
+/* A call that passed its deadline has cost the connection, but no quarantine
+ * yet: whether the server is there is found out now, not by the next who
+ * asks. */
+void worker_reconnect(struct worker *worker)
+{
+    struct seqb_error err;
+
+    if (worker_is_usable(worker) && worker_may_connect(worker, &err))
+        (void)worker_connect(worker, &err);
+}

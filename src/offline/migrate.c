@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A migration from the first look to the last claim: all is looked at and
+ * planned before anything is written, and what is written may be cut off
+ * anywhere. What the steps do is in migrate_old.c and migrate_new.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "offline/migrate_steps.h"
+#include "offline/offline.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define LINE_SIZE 1024
+
+/* One pool on its way. */
+struct move {
+    const struct offline_pool *options;
+    struct migrate_side *was;
+    struct migrate_side *is;
+    struct migrate_key *keys; /* as many as the options have */
+    bool is_done;             /* layout and keys were brought along before */
+};
+
+struct migration {
+    const struct offline_migration *options;
+    struct watchdog *watchdog;
+    struct move *moves; /* one a pool */
+    size_t count;
+};
+
+/* --- telling --- */
+
+static void tell(const struct migration *migration, const char *line)
+{
+    const struct offline_migration *options = migration->options;
+
+    if (options->report != NULL)
+        options->report(options->context, line);
+}
+
+static void append_stores(const struct migrate_side *side, char *line)
+{
+    for (int32_t i = 0; i < side->stores.count; i++) {
+        const struct layout_store *store = &side->stores.stores[i];
+        const char *before = i == 0 ? "" : ", ";
+
+        if (i == side->stores.partitions)
+            before = "; authority ";
+        (void)text_append(line, LINE_SIZE, "%s%s%s", before, store->backend,
+                          store->is_reached ? "" : " (yet to be made)");
+    }
+}
+
+static void tell_stores(const struct migration *migration, const char *which,
+                        const struct migrate_side *side)
+{
+    char line[LINE_SIZE];
+
+    (void)text_format(line, sizeof line, "  %s stores: ", which);
+    append_stores(side, line);
+    tell(migration, line);
+}
+
+static void tell_layout(const struct migration *migration,
+                        const struct move *move)
+{
+    const struct layout *was = move->was->layout;
+    const struct layout *is = move->is->layout;
+    char line[LINE_SIZE];
+
+    (void)text_format(line, sizeof line,
+                      "pool %s: generation %d -> %d, partitions %d -> %d",
+                      is->name, (int)is->generation - 1, (int)is->generation,
+                      1 << was->bits, 1 << is->bits);
+    if (side_has(move->was, true) || side_has(move->is, true))
+        (void)text_append(line, sizeof line, ", window_bits %d -> %d",
+                          (int)was->window_bits, (int)is->window_bits);
+    tell(migration, line);
+    tell_stores(migration, "old", move->was);
+    tell_stores(migration, "new", move->is);
+}
+
+/* The largest value, or window, of the old counters with which the key fits
+ * in the new layout. */
+static int64_t room_of(const struct move *move, const struct migrate_key *key,
+                       bool was_windowed)
+{
+    int64_t room = INT64_MAX;
+
+    for (int windowed = 0; windowed <= 1; windowed++) {
+        const int64_t some =
+            side_has(move->is, windowed != 0)
+                ? migrate_room(&key->was, was_windowed, &key->is, windowed != 0)
+                : INT64_MAX;
+
+        room = some < room ? some : room;
+    }
+    return room;
+}
+
+static void tell_key(const struct migration *migration, const struct move *move,
+                     const struct migrate_key *key)
+{
+    char line[LINE_SIZE];
+
+    (void)text_format(line, sizeof line,
+                      "  sequence %s: memory_bits %d -> %d; ", key->key,
+                      (int)key->was.memory_bits, (int)key->is.memory_bits);
+    if (key->is_done || key->is_new) {
+        (void)text_append(line, sizeof line, "%s",
+                          key->is_done ? "was brought along before"
+                                       : "is new, nothing was issued");
+        tell(migration, line);
+        return;
+    }
+    (void)text_append(line, sizeof line, "fits if no old counter is above ");
+    if (side_has(move->was, false))
+        (void)text_append(line, sizeof line, "%lld",
+                          (long long)room_of(move, key, false));
+    if (side_has(move->was, true))
+        (void)text_append(line, sizeof line, "%s%lld windows",
+                          side_has(move->was, false) ? " or " : "",
+                          (long long)room_of(move, key, true));
+    tell(migration, line);
+}
+
+static void tell_plan(const struct migration *migration,
+                      const struct move *move)
+{
+    tell_layout(migration, move);
+    for (size_t i = 0; i < move->options->key_count; i++)
+        tell_key(migration, move, &move->keys[i]);
+    tell(migration,
+         "  steps: retire the old pool in each old store; for each sequence, "
+         "note how far each old counter came and raise it to its end, so that "
+         "old brokers get nothing more; raise each new counter above all of "
+         "them; claim the new layout in each new store");
+}
+
+static void tell_numbers(const struct migration *migration,
+                         const struct migrate_key *key)
+{
+    char line[LINE_SIZE];
+
+    (void)text_format(line, sizeof line,
+                      "  sequence %s: numbers go on above %lld", key->key,
+                      (long long)key->last);
+    tell(migration, line);
+}
+
+/* --- looking --- */
+
+/* What the topologies say of the key; and what the stores say, where a
+ * topology does not. */
+static enum seqb_status key_look(const struct move *move,
+                                 const struct offline_key *options,
+                                 struct migrate_key *key,
+                                 struct seqb_error *err)
+{
+    const struct layout *was = move->was->layout;
+    const struct layout *is = move->is->layout;
+    int32_t bits;
+
+    if (side_look_bits(move->was, options->key, options->terms, &bits, err) !=
+        SEQB_OK)
+        return err->status;
+    if (bits >= 0 && options->was_bits >= 0 && bits != options->was_bits)
+        return error_set(err, SEQB_LAYOUT,
+                         "sequence %s of pool %s was used with memory_bits = "
+                         "%d, and the old topology says %d; nothing was "
+                         "changed; put the setting back there",
+                         options->key, move->was->name, (int)bits,
+                         (int)options->was_bits);
+    /* Brokers claim the bits before they take the first value. */
+    *key = (struct migrate_key){.key = options->key,
+                                .terms = options->terms,
+                                .is_new = bits < 0 && options->was_bits < 0 &&
+                                          options->is_bits >= 0};
+    if (bits < 0)
+        bits = options->was_bits >= 0 ? options->was_bits : options->is_bits;
+    if (bits < 0)
+        bits = 0; /* nobody knows it */
+    /* The old counters are ended where the bits end, whatever their numbers
+     * were kept below. */
+    key->was = (struct migrate_shape){was->bits, bits, was->window_bits,
+                                      was->failover_gap, 0};
+    key->is = (struct migrate_shape){
+        is->bits, options->is_bits >= 0 ? options->is_bits : bits,
+        is->window_bits, is->failover_gap,
+        LAYOUT_BITS_ALL - options->is_value_bits};
+    return new_look(move->is, key, err);
+}
+
+static enum seqb_status stores_look(const struct move *move,
+                                    struct seqb_error *err)
+{
+    enum seqb_status status = side_connect(move->was, SIDE_ALL, err);
+
+    if (status == SEQB_OK)
+        status = side_connect(move->is, SIDE_SOME, err);
+    if (status == SEQB_OK)
+        status = side_look(move->was, err);
+    if (status == SEQB_OK)
+        status = side_look(move->is, err);
+    if (status != SEQB_OK || layout_find_claim(&move->was->stores) != NULL)
+        return status;
+    return error_set(err, SEQB_LAYOUT,
+                     "pool %s: no store knows its old layout; nothing was "
+                     "changed; is the old topology the one that its brokers "
+                     "use?",
+                     move->was->name);
+}
+
+static enum seqb_status move_look(struct move *move, struct seqb_error *err)
+{
+    enum seqb_status status = stores_look(move, err);
+
+    if (status != SEQB_OK)
+        return status;
+    move->is_done = new_is_settled(move->is);
+    for (size_t i = 0; i < move->options->key_count; i++) {
+        status = key_look(move, &move->options->keys[i], &move->keys[i], err);
+        if (status != SEQB_OK)
+            return status;
+        move->is_done = move->is_done && move->keys[i].is_done;
+    }
+    return SEQB_OK;
+}
+
+/* --- doing --- */
+
+/* Whether it fits, before what cannot be taken back: only values were taken of
+ * the old counters, and the new stores made. */
+static enum seqb_status move_prepare(struct move *move, struct seqb_error *err)
+{
+    enum seqb_status status = side_connect(move->is, SIDE_MAKE, err);
+
+    if (status == SEQB_OK)
+        status = new_identify(move->is, err);
+    if (status == SEQB_OK)
+        status = side_look(move->is, err);
+    for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++) {
+        struct migrate_key *key = &move->keys[i];
+
+        if (key->is_done || key->is_new)
+            continue;
+        status = old_ask(move->was, key, err);
+        if (status == SEQB_OK)
+            status = new_check(move->is, key, err);
+    }
+    return status;
+}
+
+static enum seqb_status key_move(const struct migration *migration,
+                                 const struct move *move,
+                                 struct migrate_key *key,
+                                 struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (key->is_done)
+        return SEQB_OK;
+    if (!key->is_new)
+        status = old_exhaust(move->was, key, err);
+    if (status == SEQB_OK)
+        status = new_raise(move->is, key, err);
+    if (status == SEQB_OK)
+        tell_numbers(migration, key);
+    return status;
+}
+
+static enum seqb_status move_run(const struct migration *migration,
+                                 struct move *move, struct seqb_error *err)
+{
+    struct seqb_error why;
+    enum seqb_status status = old_retire(move->was, move->is->name, &why);
+
+    for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++)
+        status = key_move(migration, move, &move->keys[i], &why);
+    if (status == SEQB_OK)
+        status = new_settle(move->is, &why);
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    return error_set(err, status,
+                     "pool %s is half migrated: mend this and migrate again: "
+                     "%s",
+                     move->is->layout->name, why.text);
+}
+
+/* --- the whole --- */
+
+static enum seqb_status move_init(const struct migration *migration, size_t i,
+                                  struct seqb_error *err)
+{
+    const struct offline_migration *options = migration->options;
+    struct move *move = &migration->moves[i];
+    enum seqb_status status;
+
+    move->options = &options->pools[i];
+    move->keys = calloc(move->options->key_count + 1, sizeof *move->keys);
+    if (move->keys == NULL) {
+        (void)error_set(err, SEQB_NO_MEMORY, "out of memory");
+        return SEQB_NO_MEMORY;
+    }
+    status = side_new(options->was, move->options->was, migration->watchdog,
+                      &move->was, err);
+    if (status == SEQB_OK)
+        status = side_new(options->is, move->options->is, migration->watchdog,
+                          &move->is, err);
+    return status;
+}
+
+static enum seqb_status migration_init(struct migration *migration,
+                                       struct seqb_error *err)
+{
+    struct watchdog *watchdog = NULL;
+    enum seqb_status status = watchdog_open(NULL, NULL, &watchdog, err);
+
+    migration->watchdog = watchdog;
+    migration->moves = calloc(migration->count, sizeof *migration->moves);
+    if (migration->moves == NULL) {
+        (void)error_set(err, SEQB_NO_MEMORY, "out of memory");
+        return SEQB_NO_MEMORY;
+    }
+    for (size_t i = 0; i < migration->count && status == SEQB_OK; i++)
+        status = move_init(migration, i, err);
+    return status;
+}
+
+static void migration_fini(struct migration *migration)
+{
+    for (size_t i = 0; migration->moves != NULL && i < migration->count; i++) {
+        side_free(migration->moves[i].was);
+        side_free(migration->moves[i].is);
+        free(migration->moves[i].keys);
+    }
+    free(migration->moves);
+    watchdog_close(migration->watchdog);
+}
+
+/* Looks at every pool and tells what is to be done; `*is_done` if nothing
+ * is. */
+static enum seqb_status migration_look(const struct migration *migration,
+                                       bool *is_done, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    *is_done = true;
+    for (size_t i = 0; i < migration->count && status == SEQB_OK; i++) {
+        status = move_look(&migration->moves[i], err);
+        *is_done = *is_done && migration->moves[i].is_done;
+    }
+    if (status != SEQB_OK)
+        return status;
+    if (*is_done) {
+        tell(migration, "all is migrated already: nothing is to be done");
+        return SEQB_OK;
+    }
+    for (size_t i = 0; i < migration->count; i++)
+        tell_plan(migration, &migration->moves[i]);
+    tell(migration, "warning: stop every broker of the old topology first; one "
+                    "that still runs gets no more numbers");
+    return SEQB_OK;
+}
+
+static enum seqb_status migration_run(const struct migration *migration,
+                                      struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < migration->count && status == SEQB_OK; i++)
+        status = move_prepare(&migration->moves[i], err);
+    for (size_t i = 0; i < migration->count && status == SEQB_OK; i++)
+        status = move_run(migration, &migration->moves[i], err);
+    if (status == SEQB_OK)
+        tell(migration, "done: start the brokers with the new topology");
+    return status;
+}
+
+enum seqb_status offline_migrate(const struct offline_migration *options,
+                                 struct seqb_error *err)
+{
+    struct migration migration = {.options = options,
+                                  .count = options->pool_count};
+    struct seqb_error why;
+    bool is_done = false;
+    enum seqb_status status = migration_init(&migration, &why);
+
+    if (status == SEQB_OK)
+        status = migration_look(&migration, &is_done, &why);
+    if (status == SEQB_OK && !is_done && options->dry_run)
+        tell(&migration, "dry run: nothing was written");
+    else if (status == SEQB_OK && !is_done)
+        status = migration_run(&migration, &why);
+    migration_fini(&migration);
+    return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
+}

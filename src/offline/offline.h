@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What runs without a broker, on connections alone: looking at all stores, and
+ * moving a pool to another layout. The front header of this folder.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <seqbroker/admin.h>
+
+#include "store/store.h"
+
+/* See seqb_probe. Only `backend` and `warning` of the listener are told. */
+enum seqb_status offline_probe(const struct store_topology *options,
+                               const struct seqb_probe_listener *listener,
+                               struct seqb_error *err);
+
+/* One sequence of a pool that is migrated. */
+struct offline_key {
+    const char *key;
+    int32_t was_bits;      /* memory bits; -1: the old topology does not say */
+    int32_t is_bits;       /* the same of the new one */
+    int32_t is_value_bits; /* its numbers are below 2^is_value_bits there */
+    const char *terms;     /* claimed after them, in both; NULL: nothing */
+};
+
+/* A pool of the old options and its next generation in the new ones. */
+struct offline_pool {
+    size_t was;
+    size_t is;
+    const struct offline_key *keys;
+    size_t key_count;
+};
+
+struct offline_migration {
+    const struct store_topology *was;
+    const struct store_topology *is;
+    const struct offline_pool *pools;
+    size_t pool_count;
+    bool dry_run;
+    void (*report)(void *context, const char *line); /* may be NULL */
+    void *context;
+};
+
+/* See seqb_migrate. The pools are those of both that are to be migrated. */
+enum seqb_status offline_migrate(const struct offline_migration *options,
+                                 struct seqb_error *err);

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens every backend at once, each on a thread of its own and under the
+ * watchdog, and looks at its claims. What that means is in probe_pool.c. */
+#include "offline/probe.h"
+
+#include <stdlib.h>
+
+#include "offline/offline.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "platform/thread.h"
+
+struct inspector;
+
+/* One backend. The thread's own while it runs. */
+struct inspection {
+    struct inspector *inspector;
+    int32_t backend; /* its index */
+    struct store_options options;
+    struct connection connection;
+    struct seqb_probe *found;
+    pthread_t thread;
+    bool is_started;
+};
+
+struct inspector {
+    const struct store_topology *topology;
+    struct watchdog *watchdog;
+    struct inspection *inspections; /* one a backend */
+    struct seqb_probe *found;       /* the same */
+    struct probe_pool *pools;
+};
+
+static void inspection_fail(struct inspection *inspection,
+                            const struct seqb_error *why)
+{
+    struct seqb_probe *found = inspection->found;
+
+    found->status = why->status;
+    (void)text_copy(found->reason, sizeof found->reason, why->text);
+}
+
+/* A store that is refused for what its settings lose is looked at all the
+ * same. */
+static enum seqb_status inspection_open(struct inspection *inspection,
+                                        struct seqb_error *err)
+{
+    struct connection *connection = &inspection->connection;
+    enum seqb_status status = connection_open(connection, false, err);
+
+    if (status != SEQB_UNSAFE)
+        return status;
+    inspection_fail(inspection, err);
+    inspection->options.options.accept_loss = true;
+    return connection_open(connection, false, err);
+}
+
+static void inspection_keep(struct inspection *inspection, int64_t start_us)
+{
+    const struct seqb_backend *backend = inspection->connection.backend;
+    struct seqb_probe *found = inspection->found;
+
+    found->open_us = clock_now_us() - start_us;
+    (void)text_copy(found->server, sizeof found->server, backend->server);
+    (void)text_copy(found->domain, sizeof found->domain, backend->domain);
+    (void)text_copy(found->loss, sizeof found->loss, backend->loss);
+}
+
+/* What the store says of its place: that of a partition, or else whose layout
+ * it keeps. */
+static void inspection_place(struct inspection *inspection,
+                             const struct layout *pool,
+                             const struct layout_store *store)
+{
+    struct seqb_probe *found = inspection->found;
+
+    if (store->place[0] != '\0')
+        (void)text_copy(found->place, sizeof found->place, store->place);
+    else if (store->layout[0] != '\0')
+        (void)text_copy(found->place, sizeof found->place, pool->name);
+}
+
+static enum seqb_status inspection_look_for(struct inspection *inspection,
+                                            const struct probe_pool *pool,
+                                            struct seqb_error *err)
+{
+    for (int32_t i = 0; i < pool->stores.count; i++) {
+        struct layout_store *store = &pool->stores.stores[i];
+
+        if (pool->backends[i] != inspection->backend)
+            continue;
+        if (claim_look(&inspection->connection, pool->options, store, err) !=
+            SEQB_OK)
+            return err->status;
+        store->is_reached = true;
+        if (layout_is_named(store)) /* as in a layout */
+            layout_store_name(&inspection->options, store->id,
+                              sizeof store->id);
+        inspection_place(inspection, pool->options, store);
+        if (claim_check_retired(&inspection->connection, pool->options, err) !=
+            SEQB_OK)
+            return err->status;
+    }
+    return SEQB_OK;
+}
+
+/* The backend's claims for each pool that it serves. */
+static enum seqb_status inspection_look(struct inspection *inspection,
+                                        struct seqb_error *err)
+{
+    const struct inspector *inspector = inspection->inspector;
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < inspector->topology->pool_count && status == SEQB_OK;
+         i++)
+        status = inspection_look_for(inspection, &inspector->pools[i], err);
+    return status;
+}
+
+static void *inspection_run(void *argument)
+{
+    struct inspection *inspection = argument;
+    const int64_t start_us = clock_now_us();
+    struct seqb_error err;
+
+    if (inspection_open(inspection, &err) != SEQB_OK) {
+        if (inspection->found->status != SEQB_UNSAFE)
+            inspection_fail(inspection, &err);
+        return NULL;
+    }
+    inspection_keep(inspection, start_us);
+    if (inspection_look(inspection, &err) != SEQB_OK)
+        inspection_fail(inspection, &err);
+    connection_close(&inspection->connection);
+    return NULL;
+}
+
+/* --- setting up --- */
+
+/* A backend may serve several pools as their authority: it is shown in the one
+ * that it is a partition of, else in the first. */
+static void pool_add(struct inspector *inspector, struct probe_pool *pool,
+                     int32_t member)
+{
+    const int32_t backend = layout_member(pool->options, member);
+    struct seqb_probe *found = &inspector->found[backend];
+    const bool is_partition = member < pool->stores.partitions;
+
+    pool->backends[member] = backend;
+    if (!is_partition && found->pool[0] != '\0')
+        return;
+    found->partition = is_partition ? member : -1;
+    (void)text_copy(found->pool, sizeof found->pool, pool->options->name);
+}
+
+static enum seqb_status pool_assemble(struct inspector *inspector, size_t i,
+                                      struct seqb_error *err)
+{
+    const struct layout *layout = inspector->topology->layouts[i];
+    struct probe_pool *pool = &inspector->pools[i];
+
+    pool->options = layout;
+    pool->found = inspector->found;
+    if (layout_stores_init(&pool->stores, layout, inspector->topology->backends,
+                           err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
+    for (int32_t j = 0; j < pool->stores.count; j++)
+        pool_add(inspector, pool, j);
+    if (layout->authority >= 0)
+        inspector->found[layout->authority].is_authority = true;
+    return SEQB_OK;
+}
+
+static void backend_assemble(struct inspector *inspector, size_t i)
+{
+    struct inspection *inspection = &inspector->inspections[i];
+    struct seqb_probe *found = &inspector->found[i];
+
+    inspection->inspector = inspector;
+    inspection->backend = (int32_t)i;
+    inspection->options = inspector->topology->backends[i];
+    inspection->found = found;
+    found->partition = -1;
+    found->is_windowed = inspection->options.ops->guarantee == SEQB_WINDOWED;
+    found->is_local = inspection->options.ops->guarantee == SEQB_LOCAL;
+    (void)text_copy(found->backend, sizeof found->backend,
+                    inspection->options.options.name);
+    (void)text_copy(found->engine, sizeof found->engine,
+                    inspection->options.ops->engine);
+    connection_init(&inspection->connection, &inspection->options,
+                    inspector->watchdog, NULL);
+}
+
+static enum seqb_status inspector_init(struct inspector *inspector,
+                                       struct seqb_error *err)
+{
+    const struct store_topology *topology = inspector->topology;
+    enum seqb_status status;
+
+    inspector->inspections =
+        calloc(topology->backend_count, sizeof *inspector->inspections);
+    inspector->found =
+        calloc(topology->backend_count, sizeof *inspector->found);
+    inspector->pools = calloc(topology->pool_count, sizeof *inspector->pools);
+    if (inspector->inspections == NULL || inspector->found == NULL ||
+        inspector->pools == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    status = watchdog_open(NULL, NULL, &inspector->watchdog, err);
+    for (size_t i = 0; i < topology->backend_count; i++)
+        backend_assemble(inspector, i);
+    for (size_t i = 0; i < topology->pool_count && status == SEQB_OK; i++)
+        status = pool_assemble(inspector, i, err);
+    return status;
+}
+
+static void inspector_fini(struct inspector *inspector)
+{
+    const struct store_topology *topology = inspector->topology;
+
+    watchdog_close(inspector->watchdog);
+    for (size_t i = 0; inspector->pools != NULL && i < topology->pool_count;
+         i++)
+        layout_stores_fini(&inspector->pools[i].stores);
+    free(inspector->inspections);
+    free(inspector->found);
+    free(inspector->pools);
+}
+
+/* --- running --- */
+
+static enum seqb_status inspector_run(struct inspector *inspector,
+                                      struct seqb_error *err)
+{
+    const size_t count = inspector->topology->backend_count;
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < count && status == SEQB_OK; i++) {
+        struct inspection *inspection = &inspector->inspections[i];
+
+        status = thread_start(&inspection->thread, "seqb-inspect",
+                              inspection_run, inspection, err);
+        inspection->is_started = status == SEQB_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (inspector->inspections[i].is_started)
+            pthread_join(inspector->inspections[i].thread, NULL);
+    }
+    return status;
+}
+
+static enum seqb_status inspector_tell(const struct inspector *inspector,
+                                       const struct seqb_probe_listener *to,
+                                       struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+    size_t failed = 0;
+
+    for (size_t i = 0; i < inspector->topology->backend_count; i++) {
+        const struct seqb_probe *found = &inspector->found[i];
+
+        if (to->backend != NULL)
+            to->backend(to->context, found);
+        if (found->status == SEQB_OK)
+            continue;
+        failed++;
+        if (status != SEQB_LAYOUT)
+            status =
+                found->status == SEQB_LAYOUT ? SEQB_LAYOUT : SEQB_UNAVAILABLE;
+    }
+    for (size_t i = 0; i < inspector->topology->pool_count; i++)
+        probe_warn_domains(&inspector->pools[i], to);
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    return error_set(err, status, "%zu of %zu backends cannot serve", failed,
+                     inspector->topology->backend_count);
+}
+
+enum seqb_status offline_probe(const struct store_topology *topology,
+                               const struct seqb_probe_listener *listener,
+                               struct seqb_error *err)
+{
+    struct inspector inspector = {.topology = topology};
+    enum seqb_status status = inspector_init(&inspector, err);
+
+    if (status == SEQB_OK)
+        status = inspector_run(&inspector, err);
+    for (size_t i = 0; i < topology->pool_count && status == SEQB_OK; i++) {
+        probe_check_layout(&inspector.pools[i]);
+        probe_check_generation(&inspector.pools[i]);
+    }
+    if (status == SEQB_OK)
+        status = inspector_tell(&inspector, listener, err);
+    inspector_fini(&inspector);
+    return status;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands in a store, and what ought to. */
+#include "store/claim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define STORE_CLAIM "store"
+#define PLACE_CLAIM "place"
+
+#define NUMBER_SIZE 24
+#define SWAPS       8
+
+/* Whether the store keeps what it was told: it may forget, or be none. */
+static bool store_remembers(const struct connection *connection)
+{
+    return connection_guarantee(connection) == SEQB_DIRECT;
+}
+
+/* "<kind>/<the pool's internal name>" */
+static void pool_claim_name(const char *kind, const struct layout *layout,
+                            char *out, size_t size)
+{
+    char name[LAYOUT_POOL_SIZE];
+
+    layout_internal_name(layout->name, layout->generation, name, sizeof name);
+    (void)text_format(out, size, "%s/%s", kind, name);
+}
+
+/* A store that stands in one place by a pool's first layout may stand in
+ * another by a later one. */
+static void place_claim_name(const struct layout *layout, char *out,
+                             size_t size)
+{
+    layout_internal_name(PLACE_CLAIM, layout->generation, out, size);
+}
+
+enum seqb_status claim_look(struct connection *connection,
+                            const struct layout *layout,
+                            struct layout_store *out, struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    enum seqb_status status = connection_claim(connection, STORE_CLAIM, NULL,
+                                               out->id, sizeof out->id, err);
+
+    place_claim_name(layout, name, sizeof name);
+    if (status == SEQB_OK)
+        status = connection_claim(connection, name, NULL, out->place,
+                                  sizeof out->place, err);
+    if (status != SEQB_OK)
+        return status;
+    pool_claim_name("pool", layout, name, sizeof name);
+    return connection_claim(connection, name, NULL, out->layout,
+                            sizeof out->layout, err);
+}
+
+/* 128 bits by chance, in hexadecimal digits. */
+static enum seqb_status id_make(char *out, size_t size, struct seqb_error *err)
+{
+    unsigned char bytes[16];
+
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return error_set(err, SEQB_NO_MEMORY, "no random bytes for an id");
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof bytes; i++)
+        (void)text_append(out, size, "%02x", bytes[i]);
+    return SEQB_OK;
+}
+
+enum seqb_status claim_identify(struct connection *connection,
+                                struct layout_store *out,
+                                struct seqb_error *err)
+{
+    char id[LAYOUT_STORE_SIZE];
+
+    if (!store_remembers(connection))
+        layout_store_name(connection->options, id, sizeof id);
+    else if (id_make(id, sizeof id, err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
+    return connection_claim(connection, STORE_CLAIM, id, out->id,
+                            sizeof out->id, err);
+}
+
+/* The store must be the one that the layout names; one that may forget is
+ * told again who it is. */
+static enum seqb_status verify_id(struct connection *connection,
+                                  const char *expected, struct seqb_error *err)
+{
+    const char *name = connection_name(connection);
+    char own[LAYOUT_STORE_SIZE];
+    char id[LAYOUT_STORE_SIZE];
+    enum seqb_status status;
+
+    layout_store_name(connection->options, own, sizeof own);
+    status = connection_claim(connection, STORE_CLAIM,
+                              store_remembers(connection) ? NULL : own, id,
+                              sizeof id, err);
+    if (status != SEQB_OK)
+        return status;
+    /* "": an authority that leases nothing, so that any store will do. */
+    if (expected[0] == '\0' || strcmp(id, expected) == 0)
+        return SEQB_OK;
+    return error_set(err, SEQB_LAYOUT,
+                     "backend %s: another store stands there: the layout "
+                     "names '%s', this one is '%s'; put the right one in its "
+                     "place",
+                     name, expected, id[0] == '\0' ? "new" : id);
+}
+
+static void place_name(const struct layout *layout, int32_t partition,
+                       char *out, size_t size)
+{
+    char name[LAYOUT_POOL_SIZE];
+
+    layout_internal_name(layout->name, layout->generation, name, sizeof name);
+    (void)text_format(out, size, "%s/%d", name, (int)partition);
+}
+
+enum seqb_status claim_compare_place(const char *name, const char *standing,
+                                     const struct layout *layout,
+                                     int32_t partition, struct seqb_error *err)
+{
+    char place[LAYOUT_STORE_SIZE];
+
+    place_name(layout, partition, place, sizeof place);
+    if (strcmp(standing, place) == 0)
+        return SEQB_OK;
+    return error_set(err, SEQB_LAYOUT,
+                     "backend %s: its store stands in %s (pool/partition) and "
+                     "is configured as %s; nothing was changed; put the "
+                     "topology back as it was, another place would issue old "
+                     "numbers again",
+                     name, standing, place);
+}
+
+/* The counters' names and the numbers' bits come from the place. An authority
+ * that is no partition may serve several pools. */
+static enum seqb_status verify_place(struct connection *connection,
+                                     const struct layout *layout,
+                                     int32_t member, struct seqb_error *err)
+{
+    char place[LAYOUT_STORE_SIZE];
+    char claim[LAYOUT_STORE_SIZE];
+    char standing[LAYOUT_STORE_SIZE];
+    enum seqb_status status;
+
+    if (member >= 1 << layout->bits)
+        return SEQB_OK;
+    place_claim_name(layout, claim, sizeof claim);
+    place_name(layout, member, place, sizeof place);
+    status = connection_claim(connection, claim, place, standing,
+                              sizeof standing, err);
+    if (status != SEQB_OK)
+        return status;
+    return claim_compare_place(connection_name(connection), standing, layout,
+                               member, err);
+}
+
+static enum seqb_status retired_error(const struct connection *connection,
+                                      const struct layout *layout,
+                                      const char *by, struct seqb_error *err)
+{
+    return error_set(err, SEQB_LAYOUT,
+                     "backend %s: pool %s of generation %d was retired by "
+                     "seqctl migrate, '%s' has taken its place; use the "
+                     "topology that was migrated to",
+                     connection_name(connection), layout->name,
+                     layout->generation > 1 ? (int)layout->generation : 1, by);
+}
+
+enum seqb_status claim_check_retired(struct connection *connection,
+                                     const struct layout *layout,
+                                     struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    char by[LAYOUT_STORE_SIZE];
+    enum seqb_status status;
+
+    pool_claim_name("retired", layout, name, sizeof name);
+    status = connection_claim(connection, name, NULL, by, sizeof by, err);
+    if (status != SEQB_OK || by[0] == '\0')
+        return status;
+    return retired_error(connection, layout, by, err);
+}
+
+enum seqb_status claim_retire(struct connection *connection,
+                              const struct layout *layout, const char *by,
+                              struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    char standing[LAYOUT_STORE_SIZE];
+    enum seqb_status status;
+
+    pool_claim_name("retired", layout, name, sizeof name);
+    status =
+        connection_claim(connection, name, by, standing, sizeof standing, err);
+    if (status != SEQB_OK || strcmp(standing, by) == 0)
+        return status;
+    return retired_error(connection, layout, standing, err);
+}
+
+enum seqb_status claim_verify(struct connection *connection,
+                              const struct layout *layout,
+                              const struct layout_claim *expected,
+                              int32_t member, struct seqb_error *err)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    char claim[SEQB_COUNTER_SIZE];
+    enum seqb_status status =
+        verify_id(connection, expected->store_ids[member], err);
+
+    if (status == SEQB_OK)
+        status = claim_check_retired(connection, layout, err);
+    if (status == SEQB_OK)
+        status = verify_place(connection, layout, member, err);
+    if (status != SEQB_OK)
+        return status;
+    pool_claim_name("pool", layout, claim, sizeof claim);
+    status = connection_claim(connection, claim, expected->text, standing,
+                              sizeof standing, err);
+    if (status != SEQB_OK)
+        return status;
+    return layout_compare(connection_name(connection), standing, expected->text,
+                          err);
+}
+
+static void sequence_claim_name(const struct claim_terms *terms,
+                                int32_t generation, char *out, size_t size)
+{
+    char name[LAYOUT_POOL_SIZE];
+
+    layout_internal_name(terms->layout->name, generation, name, sizeof name);
+    (void)text_format(out, size, "sequence/%s/%s", name, terms->key);
+}
+
+enum seqb_status claim_look_sequence(struct connection *connection,
+                                     const struct claim_terms *terms,
+                                     int32_t generation, char *out, size_t size,
+                                     struct seqb_error *err)
+{
+    char claim[SEQB_COUNTER_SIZE];
+
+    sequence_claim_name(terms, generation, claim, sizeof claim);
+    return connection_claim(connection, claim, NULL, out, size, err);
+}
+
+enum seqb_status claim_migrated(struct connection *connection,
+                                const struct claim_terms *terms,
+                                struct seqb_error *err)
+{
+    char claim[SEQB_COUNTER_SIZE];
+    char text[CLAIM_TERMS_SIZE];
+    char standing[SEQB_CLAIM_SIZE];
+    enum seqb_status status;
+
+    sequence_claim_name(terms, terms->layout->generation, claim, sizeof claim);
+    (void)text_format(text, sizeof text, "memory_bits=%d%s",
+                      (int)terms->memory_bits, terms->more);
+    status = connection_claim(connection, claim, text, standing,
+                              sizeof standing, err);
+    if (status != SEQB_OK || strcmp(standing, text) == 0)
+        return status;
+    return error_set(err, SEQB_LAYOUT,
+                     "sequence %s in backend %s was used with %s and is "
+                     "configured with %s; nothing was changed; put the "
+                     "settings back, others would issue old numbers again",
+                     terms->key, connection_name(connection), standing, text);
+}
+
+/* A sequence that this store knows of an earlier generation alone was not
+ * among the keys of a migration: its counters would begin at 1 again. */
+static enum seqb_status check_history(struct connection *connection,
+                                      const struct claim_terms *terms,
+                                      struct seqb_error *err)
+{
+    int32_t generation = terms->layout->generation;
+    char standing[CLAIM_TERMS_SIZE];
+    enum seqb_status status = claim_look_sequence(
+        connection, terms, generation, standing, sizeof standing, err);
+
+    if (status != SEQB_OK || standing[0] != '\0')
+        return status;
+    while (status == SEQB_OK && --generation >= 1) {
+        status = claim_look_sequence(connection, terms, generation, standing,
+                                     sizeof standing, err);
+        if (status == SEQB_OK && standing[0] != '\0')
+            return error_set(
+                err, SEQB_LAYOUT,
+                "sequence %s was used in generation %d of pool %s, as backend "
+                "%s says, and was not migrated; nothing was changed; run "
+                "seqctl migrate again with the key in --keys FILE",
+                terms->key, (int)generation, terms->layout->name,
+                connection_name(connection));
+    }
+    return status;
+}
+
+enum seqb_status claim_sequence(struct connection *connection,
+                                const struct claim_terms *terms,
+                                struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    /* One that may forget is no witness. */
+    if (terms->layout->generation > 1 && store_remembers(connection))
+        status = check_history(connection, terms, err);
+    return status == SEQB_OK ? claim_migrated(connection, terms, err) : status;
+}
+
+/* --- a number that only grows --- */
+
+/* What stands there, "" is 0. */
+static enum seqb_status number_parse(const char *name, const char *text,
+                                     int64_t *out, struct seqb_error *err)
+{
+    *out = 0;
+    if (text[0] == '\0' ||
+        (text_to_int64(text, strlen(text), out) && *out >= 0))
+        return SEQB_OK;
+    return error_set(err, SEQB_CORRUPT,
+                     "'%s' stands where a number ought to: remove the claim %s",
+                     text, name);
+}
+
+/* Another broker may be faster, with a value as good as ours or lower. */
+enum seqb_status claim_raise(struct connection *connection, const char *name,
+                             int64_t value, int64_t *standing,
+                             struct seqb_error *err)
+{
+    char was[NUMBER_SIZE];
+    char text[NUMBER_SIZE];
+    const struct seqb_swap swap = {name, was, text};
+    enum seqb_status status =
+        connection_claim(connection, name, NULL, was, sizeof was, err);
+
+    (void)text_format(text, sizeof text, "%" PRId64, value);
+    for (int i = 0; status == SEQB_OK && i < SWAPS; i++) {
+        char is[NUMBER_SIZE];
+
+        status = number_parse(name, was, standing, err);
+        if (status != SEQB_OK || *standing >= value)
+            return status;
+        status = connection_swap(connection, &swap, is, sizeof is, err);
+        (void)text_copy(was, sizeof was, is);
+    }
+    return status == SEQB_OK
+               ? error_set(err, SEQB_AGAIN, "other brokers were faster")
+               : status;
+}

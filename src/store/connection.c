@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening and closing, and the watch over each call. */
+#include "store/connection.h"
+
+#include "platform/clock.h"
+#include "platform/error.h"
+
+/* An engine that keeps the time itself is to answer first: its words say
+ * more, and its connection may still be closed in order. */
+#define CALL_SLACK_MS 50
+
+void connection_init(struct connection *connection,
+                     const struct store_options *options,
+                     struct watchdog *watchdog, struct endpoint *endpoint)
+{
+    connection->options = options;
+    connection->watchdog = watchdog;
+    connection->endpoint = endpoint;
+    atomic_init(&connection->call_ms, -1);
+    atomic_init(&connection->clock_ms, CONNECTION_NO_CLOCK);
+    if (endpoint == NULL)
+        return;
+    connection->next_on_endpoint = endpoint->first;
+    endpoint->first = connection;
+}
+
+const char *connection_name(const struct connection *connection)
+{
+    return connection->options->options.name;
+}
+
+enum seqb_guarantee connection_guarantee(const struct connection *connection)
+{
+    return connection->options->ops->guarantee;
+}
+
+/* --- calls --- */
+
+static void call_begins(struct connection *connection, int64_t now_ms)
+{
+    atomic_store_explicit(&connection->call_ms, now_ms, memory_order_relaxed);
+    if (connection->slow_ms > 0)
+        watchdog_expect(connection->watchdog, now_ms + connection->slow_ms);
+}
+
+static void call_ends(struct connection *connection)
+{
+    atomic_store_explicit(&connection->call_ms, -1, memory_order_relaxed);
+}
+
+static struct seqb_backend *call_begin(struct connection *connection)
+{
+    const int64_t now_ms = clock_now_ms();
+
+    call_begins(connection, now_ms);
+    watch_begin(&connection->watch,
+                now_ms + connection->options->options.timeout_ms +
+                    CALL_SLACK_MS);
+    return connection->backend;
+}
+
+/* An answer that came with the shutdown is as good as any. The next call will
+ * find the connection dead. */
+static enum seqb_status call_end(struct connection *connection,
+                                 enum seqb_status status,
+                                 struct seqb_error *err)
+{
+    struct seqb_error why;
+
+    call_ends(connection);
+    if (!watch_end(&connection->watch) || status == SEQB_OK)
+        return status;
+    why = *err;
+    return error_set(err, status, "no answer within %d ms, ended: %s",
+                     (int)connection->options->options.timeout_ms, why.text);
+}
+
+enum seqb_status connection_reserve(struct connection *connection,
+                                    struct seqb_request *requests, size_t n,
+                                    struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(connection);
+
+    return call_end(connection,
+                    backend->ops->reserve(backend, requests, n, err), err);
+}
+
+enum seqb_status connection_raise(struct connection *connection,
+                                  const struct seqb_raise *raise, int64_t *out,
+                                  struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(connection);
+
+    return call_end(connection, backend->ops->raise(backend, raise, out, err),
+                    err);
+}
+
+enum seqb_status connection_install(struct connection *connection,
+                                    const struct seqb_window *window,
+                                    int64_t *standing, struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(connection);
+
+    return call_end(connection,
+                    backend->ops->install(backend, window, standing, err), err);
+}
+
+enum seqb_status connection_claim(struct connection *connection,
+                                  const char *name, const char *text,
+                                  char *standing, size_t size,
+                                  struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(connection);
+
+    return call_end(
+        connection,
+        backend->ops->claim(backend, name, text, standing, size, err), err);
+}
+
+enum seqb_status connection_swap(struct connection *connection,
+                                 const struct seqb_swap *swap, char *standing,
+                                 size_t size, struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(connection);
+
+    return call_end(connection,
+                    backend->ops->swap(backend, swap, standing, size, err),
+                    err);
+}
+
+enum seqb_status connection_purge(struct connection *connection,
+                                  const struct seqb_purge *purge,
+                                  int32_t *deleted, struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(connection);
+
+    return call_end(connection,
+                    backend->ops->purge(backend, purge, deleted, err), err);
+}
+
+bool connection_was_refused(enum seqb_status status)
+{
+    return status == SEQB_REFUSED || status == SEQB_CORRUPT ||
+           status_blame(status) != BLAME_BACKEND;
+}
+
+/* --- from open to close --- */
+
+int64_t connection_enter(const struct connection *connection, int64_t now_ms)
+{
+    if (connection->backend != NULL || connection->endpoint == NULL)
+        return 0;
+    return endpoint_enter(connection->endpoint, now_ms);
+}
+
+enum seqb_status connection_open(struct connection *connection, bool create,
+                                 struct seqb_error *err)
+{
+    const struct store_options *store = connection->options;
+    struct seqb_backend_options options = store->options;
+    enum seqb_status status;
+
+    options.create = create && options.auto_create;
+    call_begins(connection, clock_now_ms());
+    status = store->ops->open(&options, &connection->backend, err);
+    call_ends(connection);
+    if (status != SEQB_OK)
+        return status;
+    if (connection->endpoint != NULL)
+        endpoint_note(connection->endpoint, false);
+    connection->serial++;
+    status = watch_open(connection->watchdog, connection->backend->fd,
+                        &connection->watch, err);
+    if (status != SEQB_OK)
+        connection_close(connection);
+    return status;
+}
+
+bool connection_is_open(const struct connection *connection)
+{
+    return connection->backend != NULL;
+}
+
+void connection_close(struct connection *connection)
+{
+    if (connection->backend != NULL) {
+        struct seqb_backend *backend = call_begin(connection);
+
+        backend->ops->close(backend);
+        call_ends(connection);
+        (void)watch_end(&connection->watch);
+    }
+    connection->backend = NULL;
+    watch_close(&connection->watch);
+}
+
+void connection_report(const struct connection *connection,
+                       const struct seqb_error *why)
+{
+    if (connection->endpoint != NULL &&
+        (why->status == SEQB_UNREACHABLE || why->status == SEQB_UNCERTAIN))
+        endpoint_note(connection->endpoint, true);
+}
+
+void connection_set_verified(struct connection *connection)
+{
+    connection->verified_on = connection->serial;
+}
+
+bool connection_is_verified(const struct connection *connection)
+{
+    return connection->backend != NULL &&
+           connection->verified_on == connection->serial;
+}
+
+/* --- the store's clock --- */
+
+#define CLOCK_READ_MS 30000 /* between two reads of a clock that is in use */
+
+/* No broker has begun with a period that is farther ahead of its clock and the
+ * store's: see max_ahead. */
+#define BASE_SLACK_MS (10 * INT64_C(60000))
+
+/* The answer is about half a call old. */
+enum seqb_status connection_read_clock(struct connection *connection,
+                                       struct seqb_error *err)
+{
+    const int64_t start_us = clock_now_us();
+    struct seqb_backend *backend = call_begin(connection);
+    int64_t store_ms = 0;
+    const enum seqb_status status =
+        call_end(connection, backend->ops->clock(backend, &store_ms, err), err);
+    const int64_t half_ms = (clock_now_us() - start_us) / 2000;
+
+    if (status != SEQB_OK)
+        return status;
+    connection->clock_seen_ms = clock_now_ms();
+    if (store_ms > 0)
+        atomic_store_explicit(&connection->clock_ms,
+                              store_ms + half_ms - clock_boot_ms(),
+                              memory_order_relaxed);
+    return SEQB_OK;
+}
+
+bool connection_clock_is_due(const struct connection *connection)
+{
+    return clock_now_ms() - connection->clock_seen_ms >= CLOCK_READ_MS;
+}
+
+int64_t connection_clock_ahead_ms(const struct connection *connection)
+{
+    const int64_t clock_ms =
+        atomic_load_explicit(&connection->clock_ms, memory_order_relaxed);
+
+    return clock_ms == CONNECTION_NO_CLOCK
+               ? CONNECTION_NO_CLOCK
+               : clock_ms + clock_boot_ms() - clock_wall_ms();
+}
+
+int64_t connection_latest_ms(const struct connection *connection)
+{
+    const int64_t ahead_ms = connection_clock_ahead_ms(connection);
+
+    return clock_wall_ms() + (ahead_ms > 0 ? ahead_ms : 0);
+}
+
+int64_t connection_base_ms(const struct connection *connection)
+{
+    return connection_latest_ms(connection) + BASE_SLACK_MS;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connection to a store: the engine, with each call under the watchdog. A
+ * call that hangs is ended and answers as the engine says of a lost connection,
+ * with how long it took before it. What the calls mean is in
+ * <seqbroker/backend.h>.
+ *
+ * One thread at a time uses a connection; what other threads may call says so.
+ * The calls of the engine need the backend open, and their `err` is never NULL.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "store/endpoint.h"
+#include "store/options.h"
+#include "store/watchdog.h"
+
+#define CONNECTION_NO_CLOCK INT64_MIN /* of a store, or it was not seen */
+
+struct connection {
+    const struct store_options *options; /* constant, as the next three */
+    struct watchdog *watchdog;
+    struct endpoint *endpoint;           /* NULL: nothing is known of it */
+    struct connection *next_on_endpoint; /* constant after start */
+    int32_t slow_ms; /* the watchdog has a call judged that takes longer; 0: no
+                        call. Constant after start */
+
+    struct seqb_backend *backend; /* NULL: not open */
+    struct watch watch;           /* over the backend's socket */
+    uint64_t serial;              /* counts the connections made */
+    uint64_t verified_on;  /* the serial with which claims were compared */
+    int64_t clock_seen_ms; /* when its clock was looked at last */
+
+    /* When the call under way began, by clock_now_ms; -1: none is. Relaxed:
+     * whoever judges it looks again. */
+    _Atomic int64_t call_ms;
+
+    /* The store's wall clock less our boot clock, ms, or CONNECTION_NO_CLOCK:
+     * a step of our wall clock does not change it. Relaxed, as above. */
+    _Atomic int64_t clock_ms;
+};
+
+/* Sets up a zeroed connection, not open. The options, the watchdog and the
+ * endpoint (NULL: none) must outlive it. */
+void connection_init(struct connection *connection,
+                     const struct store_options *options,
+                     struct watchdog *watchdog, struct endpoint *endpoint);
+
+const char *connection_name(const struct connection *connection);
+enum seqb_guarantee connection_guarantee(const struct connection *connection);
+
+/* 0: it is open, or may be opened now; else when to ask again, since the
+ * server behind it is down and was tried just now. */
+int64_t connection_enter(const struct connection *connection, int64_t now_ms);
+
+/* Opens the backend, under the watchdog from then on; `create` lets it make
+ * its store. */
+enum seqb_status connection_open(struct connection *connection, bool create,
+                                 struct seqb_error *err);
+bool connection_is_open(const struct connection *connection);
+
+/* Takes one that is not open. */
+void connection_close(struct connection *connection);
+
+/* A call failed so: if that says that the server is down, others on the same
+ * server are not to connect for a while. */
+void connection_report(const struct connection *connection,
+                       const struct seqb_error *why);
+
+/* Whether the claims were compared since it was opened. */
+void connection_set_verified(struct connection *connection);
+bool connection_is_verified(const struct connection *connection);
+
+/* The engine's calls. */
+enum seqb_status connection_reserve(struct connection *connection,
+                                    struct seqb_request *requests, size_t n,
+                                    struct seqb_error *err);
+enum seqb_status connection_raise(struct connection *connection,
+                                  const struct seqb_raise *raise, int64_t *out,
+                                  struct seqb_error *err);
+enum seqb_status connection_install(struct connection *connection,
+                                    const struct seqb_window *window,
+                                    int64_t *standing, struct seqb_error *err);
+enum seqb_status connection_claim(struct connection *connection,
+                                  const char *name, const char *text,
+                                  char *standing, size_t size,
+                                  struct seqb_error *err);
+enum seqb_status connection_swap(struct connection *connection,
+                                 const struct seqb_swap *swap, char *standing,
+                                 size_t size, struct seqb_error *err);
+enum seqb_status connection_purge(struct connection *connection,
+                                  const struct seqb_purge *purge,
+                                  int32_t *deleted, struct seqb_error *err);
+
+/* Of a raise, an install or a claim, which are for one counter: whether that
+ * one alone was refused, if it was not SEQB_OK, and the connection is fit for
+ * another call. */
+bool connection_was_refused(enum seqb_status status);
+
+/* Reads the store's wall clock; and whether it is time to do so again. */
+enum seqb_status connection_read_clock(struct connection *connection,
+                                       struct seqb_error *err);
+bool connection_clock_is_due(const struct connection *connection);
+
+/* Any thread: the store's wall clock less ours, ms, or CONNECTION_NO_CLOCK; and
+ * the later one of both. */
+int64_t connection_clock_ahead_ms(const struct connection *connection);
+int64_t connection_latest_ms(const struct connection *connection);
+
+/* Any thread: no period that a broker has begun so far begins after it. */
+int64_t connection_base_ms(const struct connection *connection);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a topology says of stores: how each is reached, and the layouts of the
+ * pools that they form. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqbroker/backend.h>
+
+#define STORE_BITS_MAX       6 /* 2^6 partitions at most */
+#define STORE_PARTITIONS_MAX (1 << STORE_BITS_MAX)
+
+/* With an authority that is no partition. */
+#define STORE_MEMBERS_MAX (STORE_PARTITIONS_MAX + 1)
+
+struct store_options {
+    const struct seqb_backend_ops *ops;
+    /* `create` is set by the connection. */
+    struct seqb_backend_options options;
+    int32_t lease_ms; /* of a worker id, if it is local */
+};
+
+/* What gives the numbers of a pool their meaning. */
+struct layout {
+    const char *name;                         /* the pool's */
+    int32_t partitions[STORE_PARTITIONS_MAX]; /* indexes of backends */
+    int32_t bits;                             /* 2^bits partitions */
+    int32_t generation;   /* counts the layouts that the pool had; 0 is 1 */
+    int32_t authority;    /* index of a direct backend; -1: none */
+    int32_t window_bits;  /* a window holds 2^window_bits counter values */
+    int64_t failover_gap; /* counter values that a changed store is raised by;
+                             not claimed */
+};
+
+/* All stores of a topology. The arrays are the caller's. */
+struct store_topology {
+    const struct store_options *backends;
+    size_t backend_count;
+    const struct layout *const *layouts; /* one a pool */
+    size_t pool_count;
+};
