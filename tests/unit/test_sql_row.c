@@ -90,77 +90,63 @@ static void mark_tells_which_names_were_purged(void **state)
 
 /* --- reservations --- */
 
+static const struct {
+    struct cell base, base_mark, row, mark;
+    int64_t begins_ms;
+    int64_t want;
+    enum seqb_status status;
+    struct seqb_block block;
+} takes[] = {
+    /* a row of its own: whatever the base */
+    {{9, OTHER}, {0}, {40, NOW}, {0}, 0, 5, SEQB_OK, {41, 5}},
+    {{9, OTHER}, {0}, {97, NOW}, {0}, 0, 5, SEQB_OK, {98, 3}},
+    {{9, NOW}, {0}, {100, NOW}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
+    {{9, NOW}, {0}, {INT64_MAX, NOW}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
+    {{9, NOW}, {0}, {40, OTHER}, {0}, 0, 5, SEQB_FENCED, {0}},
+    {{9, NOW}, {0}, {40, ""}, {0}, 0, 5, SEQB_FENCED, {0}},
+    {{9, NOW}, {0}, {-1, NOW}, {0}, 0, 5, SEQB_CORRUPT, {0}},
+    {{9, NOW}, {0}, {40, NOW}, {BEGINS + 1, "x"}, BEGINS, 5, SEQB_OK, {41, 5}},
+    /* none: at the base */
+    {{9, NOW}, {0}, {0}, {0}, 0, 5, SEQB_OK, {10, 5}},
+    {{98, NOW}, {0}, {0}, {0}, 0, 5, SEQB_OK, {99, 2}},
+    {{100, NOW}, {0}, {0}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
+    {{9, OTHER}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
+    {{0, ""}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
+    {{0}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
+    {{-1, NOW}, {0}, {0}, {0}, 0, 5, SEQB_CORRUPT, {0}},
+    {{9, NOW}, {-1, NOW}, {0}, {0}, 0, 5, SEQB_OK, {10, 5}},
+    /* none, of a period: afresh, unless it may have been forgotten */
+    {{9, NOW}, {0}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
+    {{9, NOW}, {BEGINS - 1, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
+    {{9, NOW}, {BEGINS, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {10, 5}},
+    {{9, OTHER}, {0}, {0}, {0}, BEGINS, 5, SEQB_FENCED, {0}},
+    {{9, NOW}, {-1, NOW}, {0}, {0}, BEGINS, 5, SEQB_CORRUPT, {0}},
+    /* none, of a period that may have been purged */
+    {{9, NOW}, {0}, {0}, {BEGINS, "x"}, BEGINS, 5, SEQB_OK, {1, 5}},
+    {{9, NOW}, {0}, {0}, {BEGINS + 1, "x"}, BEGINS, 5, SEQB_EXHAUSTED, {0}},
+    {{9, OTHER}, {0}, {0}, {BEGINS + 1, "x"}, BEGINS, 5, SEQB_EXHAUSTED, {0}},
+    {{9, NOW}, {0}, {0}, {-1, "x"}, BEGINS, 5, SEQB_CORRUPT, {0}},
+};
+
 static void reservation_takes_what_the_rows_allow(void **state)
 {
-    static const struct {
-        struct cell base, base_mark, row, mark;
-        int64_t begins_ms;
-        int64_t want;
-        enum seqb_status status;
-        struct seqb_block block;
-    } cases[] = {
-        /* a row of its own: whatever the base */
-        {{9, OTHER}, {0}, {40, NOW}, {0}, 0, 5, SEQB_OK, {41, 5}},
-        {{9, OTHER}, {0}, {97, NOW}, {0}, 0, 5, SEQB_OK, {98, 3}},
-        {{9, NOW}, {0}, {100, NOW}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
-        {{9, NOW}, {0}, {INT64_MAX, NOW}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
-        {{9, NOW}, {0}, {40, OTHER}, {0}, 0, 5, SEQB_FENCED, {0}},
-        {{9, NOW}, {0}, {40, ""}, {0}, 0, 5, SEQB_FENCED, {0}},
-        {{9, NOW}, {0}, {-1, NOW}, {0}, 0, 5, SEQB_CORRUPT, {0}},
-        {{9, NOW},
-         {0},
-         {40, NOW},
-         {BEGINS + 1, "x"},
-         BEGINS,
-         5,
-         SEQB_OK,
-         {41, 5}},
-        /* none: at the base */
-        {{9, NOW}, {0}, {0}, {0}, 0, 5, SEQB_OK, {10, 5}},
-        {{98, NOW}, {0}, {0}, {0}, 0, 5, SEQB_OK, {99, 2}},
-        {{100, NOW}, {0}, {0}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
-        {{9, OTHER}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
-        {{0, ""}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
-        {{0}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
-        {{-1, NOW}, {0}, {0}, {0}, 0, 5, SEQB_CORRUPT, {0}},
-        {{9, NOW}, {-1, NOW}, {0}, {0}, 0, 5, SEQB_OK, {10, 5}},
-        /* none, of a period: afresh, unless it may have been forgotten */
-        {{9, NOW}, {0}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
-        {{9, NOW}, {BEGINS - 1, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
-        {{9, NOW}, {BEGINS, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {10, 5}},
-        {{9, OTHER}, {0}, {0}, {0}, BEGINS, 5, SEQB_FENCED, {0}},
-        {{9, NOW}, {-1, NOW}, {0}, {0}, BEGINS, 5, SEQB_CORRUPT, {0}},
-        /* none, of a period that may have been purged */
-        {{9, NOW}, {0}, {0}, {BEGINS, "x"}, BEGINS, 5, SEQB_OK, {1, 5}},
-        {{9, NOW}, {0}, {0}, {BEGINS + 1, "x"}, BEGINS, 5, SEQB_EXHAUSTED, {0}},
-        {{9, OTHER},
-         {0},
-         {0},
-         {BEGINS + 1, "x"},
-         BEGINS,
-         5,
-         SEQB_EXHAUSTED,
-         {0}},
-        {{9, NOW}, {0}, {0}, {-1, "x"}, BEGINS, 5, SEQB_CORRUPT, {0}},
-    };
-
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(takes); i++) {
         const struct sql_counter base =
-            counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
+            counter_of(SQL_BASE, takes[i].base, takes[i].base_mark);
         const struct sql_counter counter =
-            counter_of(DAY, cases[i].row, cases[i].mark);
+            counter_of(DAY, takes[i].row, takes[i].mark);
         const struct seqb_request request = {.counter = DAY,
-                                             .want = cases[i].want,
+                                             .want = takes[i].want,
                                              .limit = LIMIT,
-                                             .begins_ms = cases[i].begins_ms};
+                                             .begins_ms = takes[i].begins_ms};
         const struct sql_grant grant =
             sql_counter_take(&base, &counter, &request);
 
-        assert_int_equal(grant.status, cases[i].status);
+        assert_int_equal(grant.status, takes[i].status);
         assert_int_equal(grant.why == NULL, grant.status == SEQB_OK);
-        assert_int_equal(grant.block.first, cases[i].block.first);
-        assert_int_equal(grant.block.count, cases[i].block.count);
+        assert_int_equal(grant.block.first, takes[i].block.first);
+        assert_int_equal(grant.block.count, takes[i].block.count);
         if (grant.status == SEQB_OK)
             assert_int_equal(grant.value - grant.block.first,
                              grant.block.count - 1);

@@ -226,7 +226,7 @@ enum seqb_status sql_raise(struct seqb_backend *backend,
 {
     struct sql_backend *sql = (struct sql_backend *)backend;
     enum seqb_status status = call_begin(sql, err);
-    int64_t value;
+    int64_t value = 0;
 
     if (status != SEQB_OK)
         return status;

@@ -64,7 +64,7 @@ static enum seqb_status standing_raise(struct mysql *mysql,
                                      {.name = table->counter}};
     struct seqb_raise above = *raise;
     struct sql_lift lift;
-    int64_t last;
+    int64_t last = 0;
     enum seqb_status status = standing_read(mysql, table, counters, &last, err);
 
     if (status != SEQB_OK)
@@ -85,7 +85,7 @@ enum seqb_status mysql_raise(struct mysql *mysql,
                              const struct seqb_raise *raise, int64_t *out,
                              struct seqb_error *err)
 {
-    int64_t value;
+    int64_t value = 0;
     const enum seqb_status status =
         standing_raise(mysql, table, raise, &value, err);
 
