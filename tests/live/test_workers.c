@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "platform/clock.h"
 #include "platform/text.h"
@@ -23,6 +25,9 @@
 #define CROWD 3
 #define TURNS (SEQB_TEST_SCALE > 1 ? 3 : 6)
 #define SOME  2000
+
+/* Longer than others hold the file's lock, shorter than a lease. */
+#define STOP_PATIENCE_MS 500
 
 /* --- topologies --- */
 
@@ -101,6 +106,33 @@ static void read_ready(struct taker *taker, struct scene *scene)
         taker_read(taker, scene, 1);
 }
 
+/* Whether nobody is writing to the authority's file. */
+static bool authority_is_free(const struct scene *scene)
+{
+    sqlite3 *db = NULL;
+    bool is_free;
+
+    assert_int_equal(sqlite3_open(scene_path(scene, "workers.db"), &db),
+                     SQLITE_OK);
+    sqlite3_busy_timeout(db, STOP_PATIENCE_MS);
+    is_free = sqlite3_exec(db, "BEGIN IMMEDIATE; ROLLBACK", NULL, NULL, NULL) ==
+              SQLITE_OK;
+    sqlite3_close(db);
+    return is_free;
+}
+
+/* One that is stopped while it writes would keep all others from the file, for
+ * as long as it is stopped: it goes on, and is stopped at another moment. */
+static void stop(const struct scene *scene, const struct taker *taker)
+{
+    assert_int_equal(kill(taker->pid, SIGSTOP), 0);
+    while (!authority_is_free(scene)) {
+        assert_int_equal(kill(taker->pid, SIGCONT), 0);
+        nanosleep(&(struct timespec){.tv_nsec = 7000000}, NULL);
+        assert_int_equal(kill(taker->pid, SIGSTOP), 0);
+    }
+}
+
 static void kill_all(struct taker *takers, struct scene *scene)
 {
     for (int i = 0; i < CROWD; i++) {
@@ -138,7 +170,7 @@ static void stopped_holder_comes_back_without_his_id(void **state)
         struct taker *taker = &takers[(turn + 2) % CROWD];
 
         taker_read(stopped, scene, SOME);
-        assert_int_equal(kill(stopped->pid, SIGSTOP), 0);
+        stop(scene, stopped);
         now_ms = clock_wall_ms();
         read_past(taker, scene, 1, now_ms);
         assert_int_equal(kill(stopped->pid, SIGCONT), 0);
