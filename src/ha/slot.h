@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is posted to a worker, and the usual kind of it: a slot is one counter
- * in one backend, at most one of it under way at any time.
+ * A slot is one counter in one backend: the unit of work, at most one of it
+ * under way at any time.
  */
 #pragma once
 
 #include "ha/fence.h"
 #include "ha/ha.h"
+#include "ha/job.h"
 #include "ha/refusal.h"
-
-struct worker;
-
-/* Something for a worker to do, in the order of posting. */
-struct worker_job {
-    struct worker_job *next;
-    /* NULL: a slot, to be batched with others. Runs on the worker's thread. */
-    void (*call)(struct worker *worker, struct worker_job *job);
-    /* Instead of the call, on the same thread, once that has ended; NULL:
-     * nobody minds. */
-    void (*abandon)(struct worker_job *job);
-};
 
 /* Where the windows of one slot come from: see window.h. */
 struct window_source;

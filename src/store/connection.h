@@ -92,21 +92,10 @@ enum seqb_status connection_swap(struct connection *connection,
 enum seqb_status connection_purge(struct connection *connection,
                                   const struct seqb_purge *purge,
                                   int32_t *deleted, struct seqb_error *err);
+enum seqb_status connection_clock(struct connection *connection,
+                                  int64_t *out_ms, struct seqb_error *err);
 
 /* Of a raise, an install or a claim, which are for one counter: whether that
  * one alone was refused, if it was not SEQB_OK, and the connection is fit for
  * another call. */
 bool connection_was_refused(enum seqb_status status);
-
-/* Reads the store's wall clock; and whether it is time to do so again. */
-enum seqb_status connection_read_clock(struct connection *connection,
-                                       struct seqb_error *err);
-bool connection_clock_is_due(const struct connection *connection);
-
-/* Any thread: the store's wall clock less ours, ms, or CONNECTION_NO_CLOCK; and
- * the later one of both. */
-int64_t connection_clock_ahead_ms(const struct connection *connection);
-int64_t connection_latest_ms(const struct connection *connection);
-
-/* Any thread: no period that a broker has begun so far begins after it. */
-int64_t connection_base_ms(const struct connection *connection);

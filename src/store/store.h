@@ -7,6 +7,7 @@
 #pragma once
 
 #include "store/claim.h"
+#include "store/clock.h"
 #include "store/connection.h"
 #include "store/endpoint.h"
 #include "store/layout.h"

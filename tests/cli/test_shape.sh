@@ -52,7 +52,13 @@ finds "no include reaches up" "may not include" \
 finds "no include reaches past a front header" "only its front header" \
     src/queue/a.c 'int a;' '#include "ha/pool.h"'
 accepts "the front header below may be included" \
-    src/queue/a.c '#include "ha/ha.h"' '#include "backends/backends.h"'
+    src/queue/a.c '#include "ha/ha.h"' '#include "period/period.h"'
+accepts "a store stands on backends" \
+    src/store/a.c '#include "backends/backends.h"'
+finds "what stands on stores does not reach past them" "may not include" \
+    src/ha/a.c '#include "backends/backends.h"'
+finds "what runs without a broker knows no pool" "may not include" \
+    src/offline/a.c '#include "ha/ha.h"'
 accepts "a folder within a folder includes what encloses it" \
     src/backends/mysql/autoinc/a.c '#include "backends/mysql/autoinc/ids.h"' \
     '#include "backends/mysql/link.h"' '#include "backends/requests.h"'

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store's wall clock, as an offset to our boot clock. */
+#include "store/clock.h"
+
+#include "platform/clock.h"
+
+#define CLOCK_READ_MS 30000 /* between two reads of a clock that is in use */
+
+/* No broker has begun with a period that is farther ahead of its clock and the
+ * store's: see max_ahead. */
+#define BASE_SLACK_MS (10 * INT64_C(60000))
+
+/* The answer is about half a call old. */
+enum seqb_status connection_read_clock(struct connection *connection,
+                                       struct seqb_error *err)
+{
+    const int64_t start_us = clock_now_us();
+    int64_t store_ms = 0;
+    const enum seqb_status status =
+        connection_clock(connection, &store_ms, err);
+    const int64_t half_ms = (clock_now_us() - start_us) / 2000;
+
+    if (status != SEQB_OK)
+        return status;
+    connection->clock_seen_ms = clock_now_ms();
+    if (store_ms > 0)
+        atomic_store_explicit(&connection->clock_ms,
+                              store_ms + half_ms - clock_boot_ms(),
+                              memory_order_relaxed);
+    return SEQB_OK;
+}
+
+bool connection_clock_is_due(const struct connection *connection)
+{
+    return clock_now_ms() - connection->clock_seen_ms >= CLOCK_READ_MS;
+}
+
+int64_t connection_clock_ahead_ms(const struct connection *connection)
+{
+    const int64_t clock_ms =
+        atomic_load_explicit(&connection->clock_ms, memory_order_relaxed);
+
+    return clock_ms == CONNECTION_NO_CLOCK
+               ? CONNECTION_NO_CLOCK
+               : clock_ms + clock_boot_ms() - clock_wall_ms();
+}
+
+int64_t connection_latest_ms(const struct connection *connection)
+{
+    const int64_t ahead_ms = connection_clock_ahead_ms(connection);
+
+    return clock_wall_ms() + (ahead_ms > 0 ? ahead_ms : 0);
+}
+
+int64_t connection_base_ms(const struct connection *connection)
+{
+    return connection_latest_ms(connection) + BASE_SLACK_MS;
+}

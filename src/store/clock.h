@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The wall clock of a connection's store. */
+#pragma once
+
+#include "store/connection.h"
+
+/* Reads the store's wall clock; and whether it is time to do so again. */
+enum seqb_status connection_read_clock(struct connection *connection,
+                                       struct seqb_error *err);
+bool connection_clock_is_due(const struct connection *connection);
+
+/* Any thread: the store's wall clock less ours, ms, or CONNECTION_NO_CLOCK; and
+ * the later one of both. */
+int64_t connection_clock_ahead_ms(const struct connection *connection);
+int64_t connection_latest_ms(const struct connection *connection);
+
+/* Any thread: no period that a broker has begun so far begins after it. */
+int64_t connection_base_ms(const struct connection *connection);
