@@ -14,7 +14,8 @@
 #include "platform/clock.h"
 #include "support/events.h"
 
-#define MANY 2000
+#define MANY          2000
+#define SLOW_LEASE_MS 1500 /* a sixth of it is more than a pause */
 
 /* --- taking and giving back --- */
 
@@ -170,7 +171,7 @@ static bool has_rested(void *context)
 
 /* Others reckon from when it was done at the earliest. With answers this slow
  * the next one comes too late for a lease from before the call, and early
- * enough for one from after it. */
+ * enough, by a sixth of it, for one from after it. */
 static void lease_is_reckoned_from_before_it_was_asked_for(void **state)
 {
     struct rig *rig = flake_rig_open(state, 10);
@@ -179,9 +180,10 @@ static void lease_is_reckoned_from_before_it_was_asked_for(void **state)
 
     numbers_init(&numbers);
     events_start();
+    flake_set_lease(rig, SLOW_LEASE_MS);
     broker = rig_open(rig);
     rig_take(broker, 1, &numbers);
-    fake_set_delay(rig->authority, FLAKE_LEASE_MS / 2);
+    fake_set_delay(rig->authority, SLOW_LEASE_MS / 2);
     for (int64_t before = clock_now_ms(); !has_rested(NULL);) {
         rig_take(broker, 64, &numbers);
         if (clock_now_ms() - before > RIG_PATIENCE_MS)
