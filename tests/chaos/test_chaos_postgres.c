@@ -23,7 +23,8 @@
     "broker = { interval = \"2ms\"; };"                                        \
     "backends = ("                                                             \
     "  { name = \"pg-a\"; engine = \"postgres\"; socket = \"%s\";"             \
-    "    user = \"postgres\"; database = \"" DATABASE "\"; }"                  \
+    "    user = \"postgres\"; database = \"" DATABASE "\";"                    \
+    "    connect_timeout = \"10s\"; }"                                         \
     ");"                                                                       \
     "pools = ( { name = \"main\"; partitions = [ \"pg-a\" ];"                  \
     "            timeout = \"2s\"; rescue_after = \"100ms\";"                  \

@@ -19,7 +19,8 @@
 static const char topology[] =
     "broker = { interval = \"2ms\"; };"
     "backends = ("
-    "  { name = \"one\"; engine = \"sqlite\"; path = \"one.db\"; }"
+    "  { name = \"one\"; engine = \"sqlite\"; path = \"one.db\";"
+    "    connect_timeout = \"10s\"; }" /* the machine may be busy */
     ");"
     "pools = ( { name = \"main\"; partitions = [ \"one\" ];"
     "            timeout = \"2s\"; rescue_after = \"100ms\";"
