@@ -6,7 +6,7 @@
 #include "platform/log.h"
 #include "platform/text.h"
 #include "queue/keeper.h"
-#include "queue/sequence.h"
+#include "queue/queue_state.h"
 
 /* With the lock held, and the floor set. The ring first: a stripe that is
  * filled meanwhile has its numbers from before. */
@@ -66,11 +66,8 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
     enum seqb_status kept;
     int64_t until_ms;
 
-    if (status == SEQB_OK && sequence->periodic != NULL)
-        return error_set(err, SEQB_INVALID,
-                         "sequence %s has a period: its numbers begin afresh "
-                         "by themselves, and are not advanced",
-                         key);
+    if (status == SEQB_OK)
+        status = sequence->source->permits(sequence, SOURCE_ADVANCE, err);
     if (status == SEQB_OK)
         status = sequence_drop(sequence, to, &dropped, err);
     if (status != SEQB_OK)
@@ -78,9 +75,9 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
     until_ms = clock_now_ms() + sequence->options->deadline_ms;
     if (dropped > 0)
         report_dropped(sequence, dropped, to);
-    queue_wake(sequence);
+    sequence_wake(sequence);
     status = ha_counter_raise(sequence->counter, until_ms, err);
-    kept = keeper_drop(queue_keeper(queue), sequence, to, until_ms,
+    kept = keeper_drop(queue->keeper, sequence, to, until_ms,
                        status == SEQB_OK ? err : NULL);
     return status == SEQB_OK ? kept : status;
 }

@@ -6,7 +6,7 @@
  */
 #include "platform/error.h"
 #include "platform/wiped.h"
-#include "queue/sequence.h"
+#include "queue/sequence_take.h"
 
 #define SLICE_USUAL 1024
 #define SLICE_MAX   (1 << 20)
@@ -30,14 +30,11 @@ enum seqb_status queue_cursor_open(struct seqb_sequence *sequence, size_t slice,
                          "sequence %s: a slice of %zu numbers is not in 0 ... "
                          "%d",
                          sequence->key, slice, SLICE_MAX);
-    if (sequence->periodic != NULL)
-        return error_set(err, SEQB_INVALID,
-                         "sequence %s has a period: a cursor would hold its "
-                         "numbers beyond their stamp",
-                         sequence->key);
-    if (queue_is_forked(sequence->queue))
+    if (sequence->source->permits(sequence, SOURCE_CURSOR, err) != SEQB_OK)
+        return SEQB_INVALID;
+    if (!sequence->ring->is_alive)
         return sequence_forked(err);
-    cursor = wiped_take(queue_memory(sequence->queue), sizeof *cursor);
+    cursor = wiped_take(sequence->context->memory, sizeof *cursor);
     if (cursor == NULL)
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
                          sequence->key);
@@ -93,5 +90,5 @@ void queue_cursor_close(struct seqb_cursor *view)
     cursor->rest.count += seen;
     if (cursor->rest.count > 0)
         sequence_give_back(cursor->sequence, &cursor->rest);
-    wiped_give(queue_memory(cursor->sequence->queue), cursor, sizeof *cursor);
+    wiped_give(cursor->sequence->context->memory, cursor, sizeof *cursor);
 }

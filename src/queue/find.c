@@ -8,7 +8,6 @@
 #include "platform/error.h"
 #include "platform/text.h"
 #include "queue/hint.h"
-#include "queue/periodic.h"
 #include "queue/queue_state.h"
 
 #define VISIT_PART 256 /* sequences visited with the catalog locked */
@@ -27,28 +26,36 @@ terms_of(const struct queue *queue,
                                      : &queue->terms[options - all->sequences];
 }
 
+static const struct source *
+source_of(const struct queue_sequence_options *options)
+{
+    return options->period != NULL ? &source_periodic : &source_plain;
+}
+
 enum seqb_status queue_add(struct queue *queue,
                            const struct queue_sequence_options *options,
                            const char *key, struct seqb_sequence **out,
                            struct seqb_error *err)
 {
+    const struct source *source = source_of(options);
+    const struct source_setup setup = {
+        .context = &queue->context,
+        .pool = ha_pool_at(queue->ha, (size_t)options->pool),
+        .options = options,
+        .terms = terms_of(queue, options),
+        .key = key,
+    };
     struct seqb_sequence *sequence;
-    const enum seqb_status status =
-        sequence_new(queue, ha_pool_at(queue->ha, (size_t)options->pool),
-                     options, key, &sequence, err);
+    const enum seqb_status status = source->open(&setup, &sequence, err);
 
     if (status != SEQB_OK)
         return status;
-    if (options->period == NULL) {
-        ha_counter_agree(sequence->counter, terms_of(queue, options));
-    } else if (periodic_open(sequence, queue->wall, err) != SEQB_OK) {
-        sequence_free(sequence);
-        return SEQB_NO_MEMORY;
-    }
     /* Of those that are listed, the keeper takes them at the start. */
-    atomic_store(&sequence->may_be_kept, queue->keeper != NULL);
+    atomic_store(&sequence->may_be_kept,
+                 queue->keeper != NULL &&
+                     source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK);
     if (!catalog_add(&queue->catalog, sequence)) {
-        sequence_free(sequence);
+        source->free(sequence);
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
                          key);
     }
@@ -97,7 +104,7 @@ static enum seqb_status admit_new(struct queue *queue,
     if (status == SEQB_OK)
         return SEQB_OK;
     catalog_remove_last(&queue->catalog);
-    sequence_free(sequence);
+    sequence->source->free(sequence);
     return status;
 }
 
@@ -156,7 +163,7 @@ enum seqb_status queue_find(struct queue *queue, const char *key,
     struct seqb_sequence *found;
     bool is_full;
 
-    if (queue_is_forked(queue))
+    if (!*queue->is_alive)
         return error_set(err, SEQB_FORKED,
                          "the broker was opened before fork(): open one in "
                          "the child");
@@ -218,7 +225,8 @@ static void status_add(void *context, struct seqb_sequence *sequence)
     struct status_list *list = context;
 
     if (list->count < list->capacity)
-        sequence_status(sequence, list->now_ms, &list->out[list->count]);
+        sequence->source->status(sequence, list->now_ms,
+                                 &list->out[list->count]);
     list->count++;
 }
 

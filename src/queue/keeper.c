@@ -13,7 +13,7 @@
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/thread.h"
-#include "queue/sequence.h"
+#include "queue/queue_state.h"
 #include "queue/spool.h"
 
 /* Between two rounds, so that many sequences share one; and so many times as
@@ -43,10 +43,6 @@ struct keeper {
 
     pthread_t thread;
     bool is_started;
-    pthread_mutex_t lock; /* guards the next two */
-    pthread_cond_t changed;
-    bool is_woken;
-    bool is_stopping;
 };
 
 enum turn {
@@ -125,6 +121,11 @@ static void round_fini(struct round *round)
     free(round->away);
 }
 
+static bool is_kept(const struct seqb_sequence *sequence)
+{
+    return sequence->source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK;
+}
+
 /* Takes out of a ring all that it holds. */
 static void round_empty(struct round *round, struct seqb_sequence *sequence)
 {
@@ -146,10 +147,8 @@ static void round_empty(struct round *round, struct seqb_sequence *sequence)
     }
 }
 
-/* Numbers that are made of the time cost nothing, and would be old ones when
- * they come back. */
-static void drop_local(const struct round *round,
-                       struct seqb_sequence *sequence)
+/* What is not kept. */
+static void drop(const struct round *round, struct seqb_sequence *sequence)
 {
     if (!round->is_last && !sequence_is_idle(sequence, round->now_ms))
         return;
@@ -162,8 +161,8 @@ static void round_look(void *context, struct seqb_sequence *sequence)
 {
     struct round *round = context;
 
-    if (ha_counter_is_local(sequence->counter)) {
-        drop_local(round, sequence);
+    if (!is_kept(sequence)) {
+        drop(round, sequence);
         return;
     }
     if (round->is_last) {
@@ -213,7 +212,8 @@ static struct seqb_sequence *round_make(struct round *round, const char *key)
     struct seqb_sequence *sequence;
 
     if (round->made == MADE_MOST ||
-        queue_find(round->keeper->queue, key, &sequence, NULL) != SEQB_OK)
+        queue_find(round->keeper->queue, key, &sequence, NULL) != SEQB_OK ||
+        !is_kept(sequence))
         return NULL;
     round->made++;
     sequence->is_wanted = true;
@@ -309,18 +309,9 @@ static void keeper_round(struct keeper *keeper, enum turn turn,
 static bool keeper_wait(struct keeper *keeper)
 {
     const int64_t now_ms = clock_now_ms();
-    const int64_t look_ms = now_ms + keeper->look_ms;
-    bool goes_on = true;
 
-    pthread_mutex_lock(&keeper->lock);
-    while (!keeper->is_stopping && goes_on)
-        goes_on = condition_wait(&keeper->changed, &keeper->lock,
-                                 keeper->is_woken ? now_ms + keeper->rest_ms
-                                                  : look_ms);
-    keeper->is_woken = false;
-    goes_on = !keeper->is_stopping;
-    pthread_mutex_unlock(&keeper->lock);
-    return goes_on;
+    return wakeup_wait(&keeper->queue->context.flusher,
+                       now_ms + keeper->rest_ms, now_ms + keeper->look_ms);
 }
 
 static void *keeper_run(void *argument)
@@ -342,8 +333,8 @@ static void *keeper_run(void *argument)
 static void want(void *context, struct seqb_sequence *sequence)
 {
     (void)context;
-    atomic_store(&sequence->is_missed, true);
-    atomic_store(&sequence->may_be_kept, true);
+    atomic_store(&sequence->is_missed, is_kept(sequence));
+    atomic_store(&sequence->may_be_kept, is_kept(sequence));
 }
 
 enum seqb_status keeper_open(struct queue *queue,
@@ -357,8 +348,6 @@ enum seqb_status keeper_open(struct queue *queue,
 
     if (keeper == NULL)
         return error_set(err, SEQB_NO_MEMORY, "spool: out of memory");
-    pthread_mutex_init(&keeper->lock, NULL);
-    condition_init(&keeper->changed);
     keeper->queue = queue;
     keeper->look_ms = look_of_all(options);
     *out = keeper;
@@ -412,25 +401,11 @@ enum seqb_status keeper_drop(struct keeper *keeper,
     return spool_exchange(keeper->spool, &terms, until_ms, err);
 }
 
-static void keeper_tell(struct keeper *keeper, bool *what)
-{
-    pthread_mutex_lock(&keeper->lock);
-    *what = true;
-    pthread_cond_signal(&keeper->changed);
-    pthread_mutex_unlock(&keeper->lock);
-}
-
-void keeper_wake(struct keeper *keeper)
-{
-    if (keeper != NULL)
-        keeper_tell(keeper, &keeper->is_woken);
-}
-
 void keeper_stop(struct keeper *keeper)
 {
     if (keeper == NULL || !keeper->is_started)
         return;
-    keeper_tell(keeper, &keeper->is_stopping);
+    wakeup_stop(&keeper->queue->context.flusher);
     pthread_join(keeper->thread, NULL);
     keeper->is_started = false;
 }
@@ -446,7 +421,5 @@ void keeper_close(struct keeper *keeper)
     if (keeper == NULL)
         return;
     spool_close(keeper->spool);
-    pthread_cond_destroy(&keeper->changed);
-    pthread_mutex_destroy(&keeper->lock);
     free(keeper);
 }

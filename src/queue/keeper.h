@@ -24,10 +24,6 @@ enum seqb_status keeper_open(struct queue *queue,
 /* Starts the thread. */
 enum seqb_status keeper_start(struct keeper *keeper, struct seqb_error *err);
 
-/* Any thread: a sequence is used whose numbers the spool may have. Takes NULL.
- */
-void keeper_wake(struct keeper *keeper);
-
 /* What the spool has of a sequence at or below `to` is never used. Waits until
  * `until_ms`. Takes NULL. Errors as spool_exchange. */
 enum seqb_status keeper_drop(struct keeper *keeper,

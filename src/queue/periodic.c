@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The terms of a sequence with a period: made, made ready ahead of their
- * stamps, emptied, and looked at. */
+/* The source of a sequence with a period: opens and closes it, makes its terms
+ * ready ahead of their stamps, and empties them. */
 #include "queue/periodic.h"
-
-#include <stdlib.h>
 
 #include "platform/clock.h"
 #include "platform/error.h"
-#include "platform/log.h"
 #include "platform/text.h"
 
 /* The next stamp's term is filled so long before its begin: a part of the
@@ -25,150 +22,42 @@
 
 /* Old stamps are purged so often, and none is that is younger. */
 #define PURGE_EVERY_MS 60000
-#define KEEP_LEAST_MS  INT64_C(3600000)
 
 static const struct period_rules *rules_of(const struct periodic *periodic)
 {
-    return periodic->front->options->period;
-}
-
-/* --- terms --- */
-
-static bool term_make(struct periodic *periodic, struct term *term)
-{
-    struct seqb_sequence *front = periodic->front;
-    struct seqb_sequence *sequence;
-
-    if (sequence_new(front->queue, ha_counter_pool(front->counter),
-                     front->options, front->key, &sequence, NULL) != SEQB_OK)
-        return false;
-    ha_counter_agree(sequence->counter, &periodic->agreed);
-    pthread_mutex_lock(&front->ready_lock);
-    queue_on_ready(sequence, front->ready, front->ready_context);
-    pthread_mutex_unlock(&front->ready_lock);
-    term->sequence = sequence;
-    return true;
-}
-
-/* What it counts from here on is of the new stamp: nothing of the old one's is
- * under way any more, or it is not changed. */
-static bool term_renew(struct periodic *periodic, struct term *term,
-                       const struct period_span *span)
-{
-    const struct ha_stamp stamp = {span->stamp, span->begin_ms, span->end_ms};
-    struct seqb_sequence *sequence = term->sequence;
-
-    atomic_store(&term->stamp, 0);
-    atomic_store(&sequence->is_over, true);
-    if (!ha_counter_restamp(sequence->counter, &stamp))
-        return false;
-    sequence_renew(sequence, &periodic->taken, &periodic->dropped);
-    atomic_store_explicit(&term->begin_ms, span->begin_ms,
-                          memory_order_relaxed);
-    atomic_store_explicit(&term->end_ms, span->end_ms, memory_order_relaxed);
-    atomic_store_explicit(&term->stamp, span->stamp, memory_order_release);
-    atomic_store(&sequence->is_over, false);
-    return true;
-}
-
-static struct term *term_find(struct periodic *periodic, int64_t stamp)
-{
-    for (int i = 0; i < TERMS; i++) {
-        if (atomic_load(&periodic->terms[i].stamp) == stamp)
-            return &periodic->terms[i];
-    }
-    return NULL;
-}
-
-struct term *periodic_term(struct periodic *periodic,
-                           const struct period_span *span)
-{
-    const struct term *now = atomic_load(&periodic->now);
-    struct term *found = term_find(periodic, span->stamp);
-
-    for (int i = 0; found == NULL && i < TERMS; i++) {
-        struct term *term = &periodic->terms[i];
-
-        if (term == now || atomic_load(&term->stamp) > span->stamp)
-            continue;
-        if (term->sequence == NULL && !term_make(periodic, term))
-            return NULL;
-        if (term_renew(periodic, term, span))
-            found = term;
-    }
-    return found;
-}
-
-void periodic_carry(struct periodic *periodic, struct term *to, int64_t now_ms)
-{
-    const struct term *from = atomic_load(&periodic->now);
-    struct refill refill;
-
-    if (from == NULL || from == to)
-        return;
-    pthread_mutex_lock(&from->sequence->lock);
-    refill = from->sequence->refill;
-    pthread_mutex_unlock(&from->sequence->lock);
-    pthread_mutex_lock(&to->sequence->lock);
-    refill_carry(&to->sequence->refill, &refill, now_ms);
-    pthread_mutex_unlock(&to->sequence->lock);
+    return periodic->front.options->period;
 }
 
 /* --- opening and closing --- */
 
-static int64_t keep_ms_of(const struct queue_sequence_options *options)
+static enum seqb_status periodic_open(const struct source_setup *setup,
+                                      struct seqb_sequence **out,
+                                      struct seqb_error *err)
 {
-    static const int64_t lengths_ms[] = {
-        [PERIOD_SECOND] = 1000,
-        [PERIOD_MINUTE] = 60000,
-        [PERIOD_HOUR] = 3600000,
-        [PERIOD_DAY] = 86400000,
-        [PERIOD_WEEK] = 7 * INT64_C(86400000),
-        [PERIOD_MONTH] = 31 * INT64_C(86400000),
-        [PERIOD_QUARTER] = 92 * INT64_C(86400000),
-        [PERIOD_YEAR] = 366 * INT64_C(86400000),
-    };
-    const int64_t keep_ms =
-        options->keep_periods * lengths_ms[options->period->unit];
+    const enum seqb_status status = sequence_new(
+        setup, &source_periodic, sizeof(struct periodic), out, err);
 
-    return keep_ms > KEEP_LEAST_MS ? keep_ms : KEEP_LEAST_MS;
-}
-
-enum seqb_status periodic_open(struct seqb_sequence *front, struct wall *wall,
-                               struct seqb_error *err)
-{
-    const struct queue_sequence_options *options = front->options;
-    struct periodic *periodic = calloc(1, sizeof *periodic);
-
-    if (periodic == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
-                         front->key);
-    pthread_mutex_init(&periodic->lock, NULL);
-    periodic->front = front;
-    periodic->wall = wall;
-    periodic->keep_ms = keep_ms_of(options);
-    periodic->agreed = (struct ha_terms){
-        .claim = options->terms == NULL ? "" : options->terms,
-        .value_bits = options_value_bits(options),
-        .keep_ms = periodic->keep_ms,
-    };
-    ha_counter_agree(front->counter, &periodic->agreed);
-    front->periodic = periodic;
+    if (status != SEQB_OK)
+        return status;
+    periodic_of(*out)->attributes = setup->terms;
+    pthread_mutex_init(&periodic_of(*out)->lock, NULL);
     return SEQB_OK;
 }
 
-void periodic_free(struct periodic *periodic)
+static void periodic_free(struct seqb_sequence *front)
 {
-    if (periodic == NULL)
-        return;
+    struct periodic *periodic = periodic_of(front);
+
     for (int i = 0; i < TERMS; i++)
         sequence_free(periodic->terms[i].sequence);
     pthread_mutex_destroy(&periodic->lock);
-    free(periodic);
+    sequence_free(front);
 }
 
-void periodic_close(struct periodic *periodic)
+static void periodic_close(struct seqb_sequence *front)
 {
+    struct periodic *periodic = periodic_of(front);
+
     pthread_mutex_lock(&periodic->lock);
     periodic->is_closed = true;
     pthread_mutex_unlock(&periodic->lock);
@@ -177,17 +66,36 @@ void periodic_close(struct periodic *periodic)
         if (periodic->terms[i].sequence != NULL)
             sequence_close(periodic->terms[i].sequence);
     }
+    sequence_close(front);
 }
 
-void periodic_on_ready(struct periodic *periodic, void (*ready)(void *context),
-                       void *context)
+static void periodic_on_ready(struct seqb_sequence *front,
+                              void (*ready)(void *context), void *context)
 {
+    struct periodic *periodic = periodic_of(front);
+
+    sequence_on_ready(front, ready, context);
     pthread_mutex_lock(&periodic->lock);
     for (int i = 0; i < TERMS; i++) {
         if (periodic->terms[i].sequence != NULL)
-            queue_on_ready(periodic->terms[i].sequence, ready, context);
+            sequence_on_ready(periodic->terms[i].sequence, ready, context);
     }
     pthread_mutex_unlock(&periodic->lock);
+}
+
+static enum seqb_status periodic_permits(const struct seqb_sequence *front,
+                                         enum source_use use,
+                                         struct seqb_error *err)
+{
+    static const char *const reasons[] = {
+        [SOURCE_SPOOL] = "they are over soon, and are not kept",
+        [SOURCE_CURSOR] = "a cursor would hold its numbers beyond their stamp",
+        [SOURCE_ADVANCE] =
+            "its numbers begin afresh by themselves, and are not advanced",
+    };
+
+    return error_set(err, SEQB_INVALID, "sequence %s has a period: %s",
+                     front->key, reasons[use]);
 }
 
 /* --- looking, on the refill thread --- */
@@ -218,7 +126,7 @@ static void prepare(struct periodic *periodic, int64_t begin_ms,
 
     period_span_at(rules_of(periodic), begin_ms, &span);
     if (left_ms <= KEEP_LEAD_MS)
-        (void)wall_expect(periodic->wall, span.begin_ms);
+        (void)wall_expect(periodic_wall(periodic), span.begin_ms);
     pthread_mutex_lock(&periodic->lock);
     if (!periodic->is_closed)
         term = periodic_term(periodic, &span);
@@ -226,7 +134,7 @@ static void prepare(struct periodic *periodic, int64_t begin_ms,
     if (term == NULL)
         return;
     periodic_carry(periodic, term, now_ms);
-    queue_wake(term->sequence);
+    sequence_wake(term->sequence);
 }
 
 static void purge(struct periodic *periodic, int64_t time_ms, int64_t now_ms)
@@ -240,9 +148,10 @@ static void purge(struct periodic *periodic, int64_t time_ms, int64_t now_ms)
     periodic->purged_ms = now_ms;
     if (is_first)
         return; /* what the clock says at the start may be corrected soon */
-    period_span_at(rules_of(periodic), time_ms - periodic->keep_ms, &keep);
+    period_span_at(rules_of(periodic), time_ms - periodic->attributes->keep_ms,
+                   &keep);
     ha_counter_purge(
-        periodic->front->counter,
+        periodic->front.counter,
         &(struct ha_stamp){keep.stamp, keep.begin_ms, keep.end_ms});
 }
 
@@ -250,7 +159,7 @@ static void purge(struct periodic *periodic, int64_t time_ms, int64_t now_ms)
  * they asked for is asked for now. */
 static void help_armed(struct periodic *periodic)
 {
-    struct seqb_sequence *front = periodic->front;
+    struct seqb_sequence *front = &periodic->front;
     struct turn turn;
 
     if (!atomic_load(&front->is_armed) ||
@@ -282,27 +191,49 @@ static int64_t look_ahead(struct periodic *periodic, int64_t time_ms,
     return LOOK_NEAR_MS;
 }
 
-int64_t periodic_look(struct periodic *periodic, int64_t now_ms)
+/* When to look again; INT64_MAX: when somebody has asked. */
+static int64_t periodic_look(struct periodic *periodic, int64_t now_ms)
 {
     struct turn turn;
     int64_t time_ms;
     int64_t wait_ms;
 
     help_armed(periodic);
-    if (periodic->front->options->warm &&
+    if (periodic->front.options->warm &&
         periodic_turn(periodic, 0, &turn, NULL) == SEQB_OK)
-        queue_wake(turn.term->sequence);
+        sequence_wake(turn.term->sequence);
     pthread_mutex_lock(&periodic->lock);
     drop_over(periodic);
     pthread_mutex_unlock(&periodic->lock);
-    if (wall_now(periodic->wall, &time_ms, NULL) != SEQB_OK)
+    if (wall_now(periodic_wall(periodic), &time_ms, NULL) != SEQB_OK)
         return now_ms + LOOK_NEAR_MS;
     purge(periodic, time_ms, now_ms);
     wait_ms = look_ahead(periodic, time_ms, now_ms);
-    if (atomic_load(&periodic->front->is_armed))
+    if (atomic_load(&periodic->front.is_armed))
         wait_ms = at_most(wait_ms, LOOK_NEAR_MS);
     return wait_ms == INT64_MAX ? INT64_MAX
                                 : now_ms + at_most(wait_ms, LOOK_MOST_MS);
+}
+
+/* It is looked at again when it says, in no list. */
+static bool periodic_refill(struct seqb_sequence *front, int64_t now_ms,
+                            int64_t *next_ms)
+{
+    *next_ms = INT64_MAX;
+    front->look_ms = periodic_look(periodic_of(front), now_ms);
+    if (front->look_ms != INT64_MAX)
+        agenda_look_at(&front->context->agenda, front->look_ms);
+    return false;
+}
+
+static bool periodic_warm(struct seqb_sequence *front, int64_t until_ms)
+{
+    struct turn turn;
+
+    if (periodic_turn(periodic_of(front), until_ms, &turn, NULL) != SEQB_OK)
+        return false;
+    sequence_wake(turn.term->sequence);
+    return sequence_warm(turn.term->sequence, until_ms);
 }
 
 /* --- for people --- */
@@ -330,13 +261,16 @@ static int64_t ends_ms(const struct bits_layout *ids)
     return end_ms == INT64_MAX ? INT64_MAX : end_ms - clock_wall_ms();
 }
 
-void periodic_status(struct periodic *periodic, int64_t now_ms,
-                     struct seqb_sequence_status *out)
+static void periodic_status(struct seqb_sequence *front, int64_t now_ms,
+                            struct seqb_sequence_status *out)
 {
-    const struct queue_sequence_options *options = periodic->front->options;
-    const int64_t waits = out->waits;
+    struct periodic *periodic = periodic_of(front);
+    const struct queue_sequence_options *options = front->options;
+    int64_t waits;
     struct turn turn;
 
+    sequence_status(front, now_ms, out);
+    waits = out->waits;
     pthread_mutex_lock(&periodic->lock);
     if (periodic_last(periodic, &turn)) {
         sequence_status(turn.term->sequence, now_ms, out);
@@ -351,3 +285,16 @@ void periodic_status(struct periodic *periodic, int64_t now_ms,
     (void)text_copy(out->period, sizeof out->period,
                     period_unit_name(options->period->unit));
 }
+
+const struct source source_periodic = {
+    .open = periodic_open,
+    .take = periodic_take,
+    .try_take = periodic_try_take,
+    .permits = periodic_permits,
+    .refill = periodic_refill,
+    .warm = periodic_warm,
+    .status = periodic_status,
+    .on_ready = periodic_on_ready,
+    .close = periodic_close,
+    .free = periodic_free,
+};

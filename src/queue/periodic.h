@@ -3,17 +3,18 @@
  * A sequence with a period. What callers have is its front, which holds no
  * numbers; they are in a few terms, each an inner sequence with a ring and a
  * counter of its own, for one stamp. A term whose stamp is over is made that
- * of a later one. Private to this folder.
+ * of a later one. Private to the files of this source.
  *
- * periodic.c makes terms ready, ahead of their stamps; periodic_turn.c decides
- * whose turn it is; periodic_take.c takes.
+ * From the bottom up: periodic_term.c makes terms; periodic_turn.c decides
+ * which one is current; periodic_take.c takes; periodic.c is the source, and
+ * makes terms ready ahead of their stamps.
  */
 #pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "queue/sequence.h"
+#include "queue/sequence_take.h"
 #include "queue/wall.h"
 
 /* The one that is current, the next one, and two whose answers may still be
@@ -32,10 +33,8 @@ struct term {
 };
 
 struct periodic {
-    struct seqb_sequence *front;
-    struct wall *wall;
-    struct ha_terms agreed; /* of its counters */
-    int64_t keep_ms;        /* how long stamps are kept that are over */
+    struct seqb_sequence front;        /* first */
+    const struct ha_terms *attributes; /* of its counters */
 
     /* NULL: no number was ever asked for. */
     _Atomic(struct term *) now;
@@ -56,35 +55,27 @@ struct turn {
     struct period_span span;
 };
 
-/* Makes `front` that of a sequence with a period. Freed with it. */
-enum seqb_status periodic_open(struct seqb_sequence *front, struct wall *wall,
-                               struct seqb_error *err);
-void periodic_free(struct periodic *periodic); /* takes NULL */
+static inline struct periodic *periodic_of(struct seqb_sequence *front)
+{
+    return (struct periodic *)front;
+}
 
-/* As sequence_close, for all its terms. */
-void periodic_close(struct periodic *periodic);
-
-/* On the refill thread: has the next stamp's term filled when it is near,
- * drops what is over, purges. Returns when to look again, INT64_MAX: when
- * somebody has asked. */
-int64_t periodic_look(struct periodic *periodic, int64_t now_ms);
+static inline struct wall *periodic_wall(const struct periodic *periodic)
+{
+    return periodic->front.context->wall;
+}
 
 /*
- * With the lock held: the term of that span, with nothing in its ring if it
- * was none before; NULL if all are busy with earlier ones, which passes, or
- * memory is short.
+ * Of periodic_term.c, with the lock held: the term of that span, with nothing
+ * in its ring if it was none before; NULL if all are busy with earlier ones,
+ * which passes, or memory is short.
  */
 struct term *periodic_term(struct periodic *periodic,
                            const struct period_span *span);
 
-/* Has the term's refill reckon with what the current one's callers use. */
+/* Of it too: has the term's refill reckon with what the current one's callers
+ * use. */
 void periodic_carry(struct periodic *periodic, struct term *to, int64_t now_ms);
-
-void periodic_status(struct periodic *periodic, int64_t now_ms,
-                     struct seqb_sequence_status *out);
-
-void periodic_on_ready(struct periodic *periodic, void (*ready)(void *context),
-                       void *context);
 
 /*
  * Of periodic_turn.c: whose turn it is now. SEQB_OK; SEQB_AGAIN: not yet
@@ -95,24 +86,20 @@ void periodic_on_ready(struct periodic *periodic, void (*ready)(void *context),
 enum seqb_status periodic_turn(struct periodic *periodic, int64_t until_ms,
                                struct turn *out, struct seqb_error *err);
 
-/* Likewise: the current term if the machine's clock is within its span, which
+/* Of it too: the current term if the machine's clock is within its span, which
  * is all there is to it, nearly always. */
 bool periodic_current(struct periodic *periodic, struct turn *out);
 
-/* Likewise: the term that was current last; false if there is none. */
+/* Of it too: the term that was current last; false if there is none. */
 bool periodic_last(struct periodic *periodic, struct turn *out);
 
 /* Whether what was taken of the term since is of the turn's stamp. */
 bool turn_holds(const struct turn *turn);
 
-/* Of periodic_take.c: as queue_take and queue_try_take. */
+/* Of periodic_take.c: as those of the source. */
 enum seqb_status periodic_take(struct seqb_sequence *front,
                                const struct queue_take *take,
                                struct seqb_error *err);
 enum seqb_status periodic_try_take(struct seqb_sequence *front,
                                    const struct queue_take *take,
                                    struct seqb_error *err);
-
-/* SEQB_INVALID unless the shard may be asked for. */
-enum seqb_status periodic_check_shard(const struct seqb_sequence *front,
-                                      int64_t shard, struct seqb_error *err);

@@ -152,7 +152,7 @@ static enum seqb_status turn_await(struct seqb_sequence *front,
                                    struct seqb_error *err)
 {
     enum seqb_status status =
-        periodic_turn(front->periodic, until_ms, turn, err);
+        periodic_turn(periodic_of(front), until_ms, turn, err);
 
     while (status == SEQB_AGAIN) {
         const int64_t now_ms = clock_now_ms();
@@ -164,7 +164,7 @@ static enum seqb_status turn_await(struct seqb_sequence *front,
                              front->key);
         status = rest(front, least(now_ms + CLOCK_REST_MS, until_ms), err);
         if (status == SEQB_AGAIN)
-            status = periodic_turn(front->periodic, until_ms, turn, err);
+            status = periodic_turn(periodic_of(front), until_ms, turn, err);
     }
     return status;
 }
@@ -180,7 +180,7 @@ static enum seqb_status take_waiting(struct taking *taking,
     struct turn turn;
 
     while (status == SEQB_AGAIN) {
-        if (!periodic_current(front->periodic, &turn)) {
+        if (!periodic_current(periodic_of(front), &turn)) {
             status = turn_await(front, until_ms, &turn, err);
             if (status != SEQB_OK)
                 return status;
@@ -200,7 +200,7 @@ enum seqb_status periodic_take(struct seqb_sequence *front,
     struct turn turn;
     enum seqb_status status = SEQB_AGAIN;
 
-    if (periodic_current(front->periodic, &turn))
+    if (periodic_current(periodic_of(front), &turn))
         status = take_there(&taking, &turn, err);
     if (status != SEQB_AGAIN)
         return status;
@@ -220,7 +220,7 @@ static enum seqb_status turn_again(struct seqb_sequence *front,
                                    struct seqb_error *err)
 {
     atomic_store(&front->is_armed, true);
-    queue_wake(front);
+    sequence_wake(front);
     if (err != NULL) {
         err->status = SEQB_AGAIN;
         err->text[0] = '\0';
@@ -261,6 +261,18 @@ static enum seqb_status try_there(struct taking *taking,
     return status == SEQB_AGAIN ? try_take(taking, turn, err) : status;
 }
 
+/* Numbers of several stamps would not be contiguous, nor ids. The count is
+ * shown as a caller's negative number that was made a size. */
+static enum seqb_status refuse_run(const struct seqb_sequence *front,
+                                   const struct queue_take *take,
+                                   struct seqb_error *err)
+{
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s has a period: its numbers are taken one by "
+                     "one, or with their stamp, not %lld contiguous ones",
+                     front->key, (long long)take->count);
+}
+
 enum seqb_status periodic_try_take(struct seqb_sequence *front,
                                    const struct queue_take *take,
                                    struct seqb_error *err)
@@ -269,10 +281,12 @@ enum seqb_status periodic_try_take(struct seqb_sequence *front,
     struct turn turn;
     enum seqb_status status = SEQB_OK;
 
+    if (take->is_contiguous && take->count != 1)
+        return refuse_run(front, take, err);
     if (!front->ring->is_alive)
         return sequence_forked(err);
-    if (!periodic_current(front->periodic, &turn))
-        status = periodic_turn(front->periodic, 0, &turn, err);
+    if (!periodic_current(periodic_of(front), &turn))
+        status = periodic_turn(periodic_of(front), 0, &turn, err);
     if (status == SEQB_OK)
         status = try_there(&taking, &turn, err);
     else if (status == SEQB_AGAIN)
@@ -280,21 +294,4 @@ enum seqb_status periodic_try_take(struct seqb_sequence *front,
     if (take->taken != NULL)
         *take->taken = taking.have;
     return status;
-}
-
-enum seqb_status periodic_check_shard(const struct seqb_sequence *front,
-                                      int64_t shard, struct seqb_error *err)
-{
-    const struct bits_layout *ids = front->options->ids;
-
-    if (ids == NULL)
-        return error_set(err, SEQB_INVALID,
-                         "sequence %s has no ids: a shard has no place in its "
-                         "numbers",
-                         front->key);
-    if (shard >= 0 && shard <= bits_shard_max(ids))
-        return SEQB_OK;
-    return error_set(err, SEQB_INVALID,
-                     "sequence %s: shard %lld is not in 0 ... %lld", front->key,
-                     (long long)shard, (long long)bits_shard_max(ids));
 }

@@ -86,7 +86,7 @@ enum seqb_status periodic_turn(struct periodic *periodic, int64_t until_ms,
 {
     struct period_span span;
     int64_t time_ms;
-    enum seqb_status status = wall_now(periodic->wall, &time_ms, err);
+    enum seqb_status status = wall_now(periodic_wall(periodic), &time_ms, err);
 
     if (status != SEQB_OK)
         return status;
@@ -94,8 +94,8 @@ enum seqb_status periodic_turn(struct periodic *periodic, int64_t until_ms,
     if (periodic_last(periodic, out) && time_ms >= out->span.begin_ms &&
         time_ms < out->span.end_ms)
         return SEQB_OK;
-    period_span_at(periodic->front->options->period, time_ms, &span);
-    status = wall_issue(periodic->wall, span.begin_ms, until_ms, err);
+    period_span_at(periodic->front.options->period, time_ms, &span);
+    status = wall_issue(periodic_wall(periodic), span.begin_ms, until_ms, err);
     if (status != SEQB_OK)
         return status;
     pthread_mutex_lock(&periodic->lock);
@@ -103,6 +103,6 @@ enum seqb_status periodic_turn(struct periodic *periodic, int64_t until_ms,
                  ? error_set(err, SEQB_CLOSED, "the broker is closing")
                  : turn_make(periodic, &span, out);
     pthread_mutex_unlock(&periodic->lock);
-    queue_wake(periodic->front); /* to have the next one ready in time */
+    sequence_wake(&periodic->front); /* to have the next one ready in time */
     return status;
 }

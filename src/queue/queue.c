@@ -10,122 +10,55 @@
 #include "platform/thread.h"
 #include "platform/wiped.h"
 #include "queue/keeper.h"
-#include "queue/periodic.h"
-#include "queue/sequence.h"
+#include "queue/wall.h"
 #include "queue/warm.h"
 
 /* How long a stop waits for what is on its way, and for the spool. */
 #define SETTLE_MS 500
 #define KEEP_MS   2000
 
-void queue_wake(struct seqb_sequence *sequence)
-{
-    struct queue *queue = sequence->queue;
+/* No stamp is purged that is younger. */
+#define KEEP_LEAST_MS INT64_C(3600000)
 
-    pthread_mutex_lock(&queue->lock);
-    sequence->is_woken = true;
-    if (!sequence->is_active) {
-        sequence->is_active = true;
-        sequence->next_active = queue->active;
-        queue->active = sequence;
-    }
-    queue->is_woken = true;
-    pthread_cond_signal(&queue->changed);
-    pthread_mutex_unlock(&queue->lock);
+/* With the catalog locked. A sequence that is due is in no list. */
+static void wake_if_due(void *context, struct seqb_sequence *sequence)
+{
+    const int64_t now_ms = *(const int64_t *)context;
+
+    if (sequence->look_ms == INT64_MAX)
+        return;
+    if (sequence->look_ms <= now_ms)
+        sequence_wake(sequence);
+    else
+        agenda_look_at(&sequence->context->agenda, sequence->look_ms);
+}
+
+static void wake_those_due(struct queue *queue)
+{
+    int64_t now_ms = clock_now_ms();
+    size_t at = 0;
+
+    if (!agenda_is_due(&queue->context.agenda, now_ms))
+        return;
+    while (queue_visit(queue, &at, wake_if_due, &now_ms))
+        continue;
 }
 
 /* Looks at one sequence of the list that was taken; returns the next one.
  * `*soonest_ms` is lowered to when it is to be looked at again. */
-static struct seqb_sequence *look_at(struct queue *queue,
+static struct seqb_sequence *look_at(struct agenda *agenda,
                                      struct seqb_sequence *sequence,
                                      int64_t *soonest_ms)
 {
-    struct seqb_sequence *next = sequence->next_active;
+    struct seqb_sequence *next = agenda_begin(agenda, sequence);
     int64_t next_ms;
-    bool stays;
+    const bool stays =
+        sequence->source->refill(sequence, clock_now_ms(), &next_ms);
 
-    pthread_mutex_lock(&queue->lock);
-    sequence->is_woken = false;
-    pthread_mutex_unlock(&queue->lock);
-    stays = sequence_refill(sequence, clock_now_ms(), &next_ms);
     if (next_ms < *soonest_ms)
         *soonest_ms = next_ms;
-    pthread_mutex_lock(&queue->lock);
-    sequence->is_active = stays || sequence->is_woken;
-    if (sequence->is_active) {
-        sequence->next_active = queue->active;
-        queue->active = sequence;
-    }
-    pthread_mutex_unlock(&queue->lock);
+    agenda_end(agenda, sequence, stays);
     return next;
-}
-
-void queue_miss(struct queue *queue)
-{
-    keeper_wake(queue->keeper);
-}
-
-/* With the catalog locked. Between two stamps it is in no list. */
-static void wake_at_turn(void *context, struct seqb_sequence *sequence)
-{
-    const int64_t now_ms = *(const int64_t *)context;
-
-    if (sequence->periodic == NULL || sequence->turn_ms == INT64_MAX)
-        return;
-    if (sequence->turn_ms <= now_ms)
-        queue_wake(sequence);
-    else
-        queue_turn_at(sequence->queue, sequence->turn_ms);
-}
-
-/* A stamp of some sequence is about to end. */
-static void wake_turns(struct queue *queue)
-{
-    int64_t now_ms = clock_now_ms();
-    size_t at = 0;
-    bool is_due;
-
-    pthread_mutex_lock(&queue->lock);
-    is_due = queue->turn_ms <= now_ms;
-    if (is_due)
-        queue->turn_ms = INT64_MAX;
-    pthread_mutex_unlock(&queue->lock);
-    while (is_due && queue_visit(queue, &at, wake_at_turn, &now_ms))
-        continue;
-}
-
-void queue_turn_at(struct queue *queue, int64_t turn_ms)
-{
-    pthread_mutex_lock(&queue->lock);
-    if (turn_ms < queue->turn_ms)
-        queue->turn_ms = turn_ms;
-    pthread_mutex_unlock(&queue->lock);
-}
-
-/* Waits for a wake-up, or until then while sequences are active, or until one
- * has its turn. Returns the list of those to look at; false when it is to
- * stop. */
-static bool queue_wait(struct queue *queue, int64_t until_ms,
-                       struct seqb_sequence **list)
-{
-    bool in_time = true;
-    bool goes_on;
-
-    pthread_mutex_lock(&queue->lock);
-    while (!queue->is_woken && !queue->is_stopping && in_time) {
-        if (queue->active == NULL || queue->turn_ms < until_ms)
-            until_ms = queue->turn_ms;
-        if (until_ms == INT64_MAX)
-            pthread_cond_wait(&queue->changed, &queue->lock);
-        else
-            in_time = condition_wait(&queue->changed, &queue->lock, until_ms);
-    }
-    queue->is_woken = false;
-    *list = queue->active;
-    queue->active = NULL;
-    goes_on = !queue->is_stopping;
-    pthread_mutex_unlock(&queue->lock);
-    return goes_on;
 }
 
 static void *refill_run(void *argument)
@@ -134,11 +67,11 @@ static void *refill_run(void *argument)
     struct seqb_sequence *list;
     int64_t until_ms = 0;
 
-    while (queue_wait(queue, until_ms, &list)) {
-        wake_turns(queue);
+    while (agenda_wait(&queue->context.agenda, until_ms, &list)) {
+        wake_those_due(queue);
         until_ms = clock_now_ms() + queue->options->interval_ms;
         while (list != NULL)
-            list = look_at(queue, list, &until_ms);
+            list = look_at(&queue->context.agenda, list, &until_ms);
     }
     return NULL;
 }
@@ -189,11 +122,32 @@ static void catalog_lock_init(pthread_rwlock_t *lock)
     pthread_rwlockattr_destroy(&attributes);
 }
 
+/* How long stamps are kept that are over. */
+static int64_t keep_ms_of(const struct queue_sequence_options *options)
+{
+    static const int64_t lengths_ms[] = {
+        [PERIOD_SECOND] = 1000,
+        [PERIOD_MINUTE] = 60000,
+        [PERIOD_HOUR] = 3600000,
+        [PERIOD_DAY] = 86400000,
+        [PERIOD_WEEK] = 7 * INT64_C(86400000),
+        [PERIOD_MONTH] = 31 * INT64_C(86400000),
+        [PERIOD_QUARTER] = 92 * INT64_C(86400000),
+        [PERIOD_YEAR] = 366 * INT64_C(86400000),
+    };
+    const int64_t keep_ms =
+        options->keep_periods * lengths_ms[options->period->unit];
+
+    return keep_ms > KEEP_LEAST_MS ? keep_ms : KEEP_LEAST_MS;
+}
+
 static struct ha_terms terms_of(const struct queue_sequence_options *options)
 {
-    return (struct ha_terms){.claim =
-                                 options->terms == NULL ? "" : options->terms,
-                             .value_bits = options_value_bits(options)};
+    return (struct ha_terms){
+        .claim = options->terms == NULL ? "" : options->terms,
+        .value_bits = options_value_bits(options),
+        .keep_ms = options->period == NULL ? 0 : keep_ms_of(options),
+    };
 }
 
 /* Shared by all sequences of the same options. */
@@ -214,15 +168,18 @@ static struct queue *queue_new(const struct queue_options *options,
                                struct ha *ha)
 {
     struct queue *queue = calloc(1, sizeof *queue);
+    struct wiped *memory;
 
     if (queue == NULL)
         return NULL;
-    queue->memory = wiped_open();
+    memory = wiped_open();
+    queue->context.memory = memory;
+    queue->context.interval_ms = options->interval_ms;
     queue->terms = terms_new(options);
-    if (queue->memory != NULL)
-        queue->is_alive = wiped_take(queue->memory, sizeof *queue->is_alive);
+    if (memory != NULL)
+        queue->is_alive = wiped_take(memory, sizeof *queue->is_alive);
     if (queue->is_alive == NULL || queue->terms == NULL) {
-        wiped_close(queue->memory);
+        wiped_close(memory);
         free(queue->terms);
         free(queue);
         return NULL;
@@ -230,10 +187,9 @@ static struct queue *queue_new(const struct queue_options *options,
     *queue->is_alive = true;
     queue->options = options;
     queue->ha = ha;
-    queue->turn_ms = INT64_MAX;
     catalog_lock_init(&queue->catalog_lock);
-    pthread_mutex_init(&queue->lock, NULL);
-    condition_init(&queue->changed);
+    agenda_init(&queue->context.agenda);
+    wakeup_init(&queue->context.flusher);
     return queue;
 }
 
@@ -260,9 +216,9 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
         return error_set(err, SEQB_NO_MEMORY, "queue: out of memory");
     *out = queue; /* to be freed after the ha in any case */
     until_ms = clock_now_ms() + options->warm_timeout_ms;
-    status = options->clock == NULL
-                 ? SEQB_OK
-                 : wall_open(options->clock, ha, until_ms, &queue->wall, err);
+    status = options->clock == NULL ? SEQB_OK
+                                    : wall_open(options->clock, ha, until_ms,
+                                                &queue->context.wall, err);
     if (status == SEQB_OK)
         status = add_listed(queue, err);
     until_ms = clock_now_ms() + options->warm_timeout_ms;
@@ -273,20 +229,6 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
     if (status == SEQB_OK)
         warm_wait(&queue->catalog, until_ms);
     return status;
-}
-
-static void close_one(struct seqb_sequence *sequence)
-{
-    if (sequence->periodic != NULL)
-        periodic_close(sequence->periodic);
-    sequence_close(sequence);
-}
-
-static void each_sequence(struct queue *queue,
-                          void (*visit)(struct seqb_sequence *sequence))
-{
-    for (size_t i = 0; i < queue->catalog.count; i++)
-        visit(queue->catalog.sequences[i]);
 }
 
 /* Nobody waits, and nothing is asked for any more: what is left is kept. */
@@ -306,14 +248,12 @@ void queue_stop(struct queue *queue)
 {
     if (queue == NULL)
         return;
-    wall_stop(queue->wall); /* whoever waits for it goes on */
+    wall_stop(queue->context.wall); /* whoever waits for it goes on */
     pthread_rwlock_rdlock(&queue->catalog_lock);
-    each_sequence(queue, close_one);
+    for (size_t i = 0; i < queue->catalog.count; i++)
+        queue->catalog.sequences[i]->source->close(queue->catalog.sequences[i]);
     pthread_rwlock_unlock(&queue->catalog_lock);
-    pthread_mutex_lock(&queue->lock);
-    queue->is_stopping = true;
-    pthread_cond_signal(&queue->changed);
-    pthread_mutex_unlock(&queue->lock);
+    agenda_stop(&queue->context.agenda);
     if (queue->is_started) {
         pthread_join(queue->thread, NULL);
         queue_keep(queue);
@@ -326,37 +266,25 @@ void queue_free(struct queue *queue)
     if (queue == NULL)
         return;
     keeper_close(queue->keeper);
-    each_sequence(queue, sequence_free);
-    wall_close(queue->wall);
+    for (size_t i = 0; i < queue->catalog.count; i++)
+        queue->catalog.sequences[i]->source->free(queue->catalog.sequences[i]);
+    wall_close(queue->context.wall);
     catalog_fini(&queue->catalog);
     free(queue->terms);
-    wiped_close(queue->memory);
-    pthread_cond_destroy(&queue->changed);
-    pthread_mutex_destroy(&queue->lock);
+    wiped_close(queue->context.memory);
+    wakeup_fini(&queue->context.flusher);
+    agenda_fini(&queue->context.agenda);
     pthread_rwlock_destroy(&queue->catalog_lock);
     free(queue);
 }
 
-struct keeper *queue_keeper(struct queue *queue)
-{
-    return queue->keeper;
-}
-
 void queue_clock(struct queue *queue, struct seqb_clock_status *out)
 {
-    *out = (struct seqb_clock_status){.is_used = queue->wall != NULL};
-    if (queue->wall != NULL)
-        wall_status(queue->wall, out);
-}
+    struct wall *wall = queue->context.wall;
 
-int32_t queue_interval_ms(const struct queue *queue)
-{
-    return queue->options->interval_ms;
-}
-
-struct wiped *queue_memory(struct queue *queue)
-{
-    return queue->memory;
+    *out = (struct seqb_clock_status){.is_used = wall != NULL};
+    if (wall != NULL)
+        wall_status(wall, out);
 }
 
 bool queue_is_forked(const struct queue *queue)

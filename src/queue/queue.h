@@ -103,6 +103,7 @@ struct queue_take {
     size_t *taken;            /* some will do; NULL: all of them or none */
     int64_t shard;            /* of ids */
     bool is_sharded;          /* else it is 0, and there need not be ids */
+    bool is_contiguous;       /* all or none; `taken` is not used */
     struct seqb_stamp *stamp; /* all of one; NULL: they need not be */
     int64_t until_ms;         /* by clock_now_ms; 0: the usual deadline */
 };

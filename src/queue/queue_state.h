@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue's own members, and which lock owns each. Private to this folder:
- * of queue.c and find.c. */
+/* The queue's own members, which lock owns each, and its sequences by key.
+ * Private to this folder. */
 #pragma once
 
 #include <pthread.h>
@@ -9,35 +9,38 @@
 #include "queue/queue.h"
 #include "queue/sequence.h"
 
+struct keeper;
+
 struct queue {
     const struct queue_options *options;
     struct ha *ha;
-    struct ha_terms *terms; /* of those without a period, by the index of their
-                               options; behind the listed ones the automatic
-                               ones' */
-    struct wiped *memory;   /* that a forked child finds zero */
-    bool *is_alive;         /* in it */
+    struct ha_terms *terms; /* by the index of the sequence's options; behind
+                               the listed ones the automatic ones' */
+    bool *is_alive;         /* in memory that a forked child finds zero */
+    struct source_context context;
 
     pthread_rwlock_t catalog_lock; /* guards the next two */
     struct catalog catalog;
     int64_t automatic; /* sequences that made themselves */
 
     struct keeper *keeper; /* of the spool; NULL: none. Constant after open. */
-    struct wall *wall;     /* NULL: nothing has a period. Likewise */
 
-    pthread_t thread;
+    pthread_t thread; /* of the agenda */
     bool is_started;
-    pthread_mutex_t lock; /* guards what follows, and the sequences' flags */
-    pthread_cond_t changed;
-    struct seqb_sequence *active; /* to be looked at in the next interval */
-    int64_t turn_ms; /* when one with a period is to be looked at; INT64_MAX */
-    bool is_woken;
-    bool is_stopping;
 };
 
-/* Makes a sequence. With the catalog locked for writing, or nobody else there
- * yet. */
+/* The rest is of find.c. Makes a sequence. With the catalog locked for writing,
+ * or nobody else there yet. */
 enum seqb_status queue_add(struct queue *queue,
                            const struct queue_sequence_options *options,
                            const char *key, struct seqb_sequence **out,
                            struct seqb_error *err);
+
+/* The sequence of a key if it is there, else NULL. */
+struct seqb_sequence *queue_peek(struct queue *queue, const char *key);
+
+/* Visits some sequences with the catalog locked, from `*at` on, which is moved
+ * behind them; false when there are no more. */
+bool queue_visit(struct queue *queue, size_t *at,
+                 void (*visit)(void *context, struct seqb_sequence *sequence),
+                 void *context);

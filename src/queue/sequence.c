@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One sequence: taking delivery of grants, and asking for them. take.c takes
- * the numbers.
+ * One sequence: made, filled with what is granted, and closed.
+ * sequence_refill.c asks for grants, sequence_take.c takes the numbers.
  */
 #include "queue/sequence.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -13,7 +14,6 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "platform/wiped.h"
-#include "queue/periodic.h"
 
 /* Of a ring besides two for each partition: what is given back. */
 #define SEGMENTS_SPARE 8
@@ -95,7 +95,7 @@ static void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
                    (unsigned long long)count);
     sequence_tell_ready(sequence);
     if (is_low)
-        queue_wake(sequence);
+        sequence_wake(sequence);
 }
 
 /* With the lock held: a rest that does not fit is a gap. */
@@ -165,12 +165,15 @@ void sequence_put(struct seqb_sequence *sequence, int64_t first, uint64_t count)
     sequence_tell_ready(sequence);
 }
 
-static void sequence_init(struct seqb_sequence *sequence, struct queue *queue,
-                          const struct queue_sequence_options *options)
+static void sequence_init(struct seqb_sequence *sequence,
+                          const struct source *source,
+                          const struct source_setup *setup)
 {
     sequence->sink.deliver = sequence_deliver;
-    sequence->queue = queue;
-    sequence->options = options;
+    sequence->source = source;
+    sequence->context = setup->context;
+    sequence->options = setup->options;
+    sequence->look_ms = INT64_MAX;
     pthread_mutex_init(&sequence->lock, NULL);
     pthread_mutex_init(&sequence->ready_lock, NULL);
     condition_init(&sequence->filled);
@@ -178,39 +181,38 @@ static void sequence_init(struct seqb_sequence *sequence, struct queue *queue,
     refill_init(&sequence->refill, sequence->seen_ms);
 }
 
-static struct ring *ring_new(struct queue *queue,
-                             const struct queue_sequence_options *options,
-                             const struct ha_pool *pool)
+static struct ring *ring_new(const struct source_setup *setup)
 {
-    const int32_t bits = ha_pool_bits(pool);
+    const int32_t bits = ha_pool_bits(setup->pool);
     const uint32_t segments = 2 * ((uint32_t)1 << bits) + SEGMENTS_SPARE;
-    void *memory = wiped_take(queue_memory(queue), ring_size(segments));
+    void *memory = wiped_take(setup->context->memory, ring_size(segments));
 
     if (memory == NULL)
         return NULL;
-    return ring_init(memory, segments, options->memory_bits, bits);
+    return ring_init(memory, segments, setup->options->memory_bits, bits);
 }
 
-enum seqb_status sequence_new(struct queue *queue, struct ha_pool *pool,
-                              const struct queue_sequence_options *options,
-                              const char *key, struct seqb_sequence **out,
+enum seqb_status sequence_new(const struct source_setup *setup,
+                              const struct source *source, size_t size,
+                              struct seqb_sequence **out,
                               struct seqb_error *err)
 {
-    struct seqb_sequence *sequence = aligned_alloc(RING_LINE, sizeof *sequence);
+    struct seqb_sequence *sequence = aligned_alloc(RING_LINE, size);
 
     if (sequence == NULL)
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
-                         key);
-    *sequence = (struct seqb_sequence){0};
-    sequence_init(sequence, queue, options);
-    sequence->ring = ring_new(queue, options, pool);
+                         setup->key);
+    memset(sequence, 0, size);
+    sequence_init(sequence, source, setup);
+    sequence->ring = ring_new(setup);
     if (sequence->ring == NULL ||
-        ha_counter_new(pool, key, options->memory_bits, &sequence->sink,
-                       &sequence->counter, err) != SEQB_OK) {
+        ha_counter_new(setup->pool, setup->key, setup->options->memory_bits,
+                       &sequence->sink, &sequence->counter, err) != SEQB_OK) {
         sequence_free(sequence);
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
-                         key);
+                         setup->key);
     }
+    ha_counter_agree(sequence->counter, setup->terms);
     sequence->key = ha_counter_key(sequence->counter);
     *out = sequence;
     return SEQB_OK;
@@ -222,8 +224,7 @@ void sequence_free(struct seqb_sequence *sequence)
 
     if (sequence == NULL)
         return;
-    memory = queue_memory(sequence->queue);
-    periodic_free(sequence->periodic);
+    memory = sequence->context->memory;
     ha_counter_free(sequence->counter);
     wiped_give(memory, sequence->spare, sizeof *sequence->spare);
     if (sequence->ring != NULL)
@@ -281,15 +282,19 @@ void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
     pthread_mutex_unlock(&sequence->lock);
 }
 
-void queue_on_ready(struct seqb_sequence *sequence,
-                    void (*ready)(void *context), void *context)
+void sequence_on_ready(struct seqb_sequence *sequence,
+                       void (*ready)(void *context), void *context)
 {
     pthread_mutex_lock(&sequence->ready_lock);
     sequence->ready = ready;
     sequence->ready_context = context;
     pthread_mutex_unlock(&sequence->ready_lock);
-    if (sequence->periodic != NULL)
-        periodic_on_ready(sequence->periodic, ready, context);
+}
+
+void queue_on_ready(struct seqb_sequence *sequence,
+                    void (*ready)(void *context), void *context)
+{
+    sequence->source->on_ready(sequence, ready, context);
 }
 
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One sequence: its ring, who waits for it, and its refill. Private to this
- * folder.
+ * One sequence: its ring, who waits for it, and its refill. A source makes it,
+ * and may put more behind it. Private to this folder.
  */
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "queue/queue.h"
 #include "queue/refill.h"
 #include "queue/ring.h"
+#include "queue/source.h"
 #include "queue/stripe.h"
 
 /* Looked at again so soon while somebody waits, or just after an ask. */
@@ -20,22 +21,17 @@
 /* Fetches overlap and hedges answer twice: up to so many times as much. */
 #define SEQUENCE_ROOM 2
 
-struct keeper;
-struct periodic;
-struct wiped;
-
 struct seqb_sequence {
     struct ha_sink sink; /* first: grants are delivered to it */
     struct ring *ring;
     /* NULL while it is not busy. The release with which they appear pairs with
      * the takers' acquire. */
     _Atomic(struct stripes *) stripes;
-    struct queue *queue;
+    const struct source *source;
+    struct source_context *context;
     struct ha_counter *counter;
     const struct queue_sequence_options *options;
-    const char *key;           /* the counter's */
-    struct periodic *periodic; /* of one with a period, whose own ring stays
-                                  empty; NULL: it has none */
+    const char *key; /* the counter's */
 
     /* From here on it is written: on lines apart from the ring's address. */
 
@@ -72,16 +68,17 @@ struct seqb_sequence {
      * is enough: they carry nothing; the default order costs nothing here. */
     atomic_bool may_be_kept;
     atomic_bool is_missed;
-    bool is_wanted; /* of the spool, by its keeper, whose own this is */
+    bool may_stripe; /* constant: its callers need not see the ring change */
+    bool is_wanted;  /* of the spool, by its keeper, whose own this is */
 
     pthread_mutex_t ready_lock; /* held while ready runs */
     void (*ready)(void *context);
     void *ready_context;
 
-    int64_t turn_ms; /* of one with a period: when the refill thread, whose own
-                        this is, is to look again; INT64_MAX: when woken */
+    int64_t look_ms; /* the refill thread's: when it looks again though the
+                        sequence is in no list; INT64_MAX: when woken */
 
-    /* Guarded by the queue's lock. */
+    /* Guarded by the agenda's lock. */
     bool is_woken;
     bool is_active; /* looked at in every interval */
     struct seqb_sequence *next_active;
@@ -96,15 +93,26 @@ options_value_bits(const struct queue_sequence_options *options)
     return options->value_bits == 0 ? BITS_ALL : options->value_bits;
 }
 
-enum seqb_status sequence_new(struct queue *queue, struct ha_pool *pool,
-                              const struct queue_sequence_options *options,
-                              const char *key, struct seqb_sequence **out,
+/* Makes a sequence at the begin of `size` zeroed bytes, for a source that keeps
+ * more behind it. */
+enum seqb_status sequence_new(const struct source_setup *setup,
+                              const struct source *source, size_t size,
+                              struct seqb_sequence **out,
                               struct seqb_error *err);
 void sequence_free(struct seqb_sequence *sequence);
 
 /* Answers everybody who waits, now and later, with SEQB_CLOSED; returns when
  * nobody waits any more, so that the sequence may be freed. */
 void sequence_close(struct seqb_sequence *sequence);
+
+/* The refill thread looks at the sequence now. Any thread. */
+static inline void sequence_wake(struct seqb_sequence *sequence)
+{
+    agenda_wake(&sequence->context->agenda, sequence);
+}
+
+void sequence_on_ready(struct seqb_sequence *sequence,
+                       void (*ready)(void *context), void *context);
 
 /* With the lock held: whom the refill is called by next. */
 void sequence_set_mark(struct seqb_sequence *sequence);
@@ -150,64 +158,5 @@ int64_t sequence_drop_rest(struct seqb_sequence *sequence);
 void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
                     int64_t *dropped);
 
-/* Of take.c: a call found the ring empty: from begin to end it counts as
- * waiting, and the sequence is not freed. */
-void sequence_wait_begin(struct seqb_sequence *sequence);
-void sequence_wait_end(struct seqb_sequence *sequence);
-
-/* Of take.c, between these two: waits until the ring holds something; for
- * nothing if it is over (SEQB_AGAIN). */
-enum seqb_status sequence_wait(struct seqb_sequence *sequence, int64_t until_ms,
-                               struct seqb_error *err);
-
-/* Of take.c: takes up to `count` numbers that are there. */
-size_t sequence_take_some(struct seqb_sequence *sequence, size_t count,
-                          int64_t *out);
-
-/* Of take.c: the ring was found empty by a caller who does not wait: has it
- * refilled, and owes a ready call. */
-enum seqb_status sequence_again(struct seqb_sequence *sequence,
-                                struct seqb_error *err);
-
-/* Of take.c: when a call that begins now is to end. */
-int64_t sequence_until(const struct seqb_sequence *sequence);
-
-/* Of take.c: fills in SEQB_FORKED. */
-enum seqb_status sequence_forked(struct seqb_error *err);
-
-/* Of take.c: takes a slice of up to `count` numbers, waiting for the first of
- * them up to the deadline. */
-enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
-                                     uint64_t count, struct ring_slice *out,
-                                     struct seqb_error *err);
-
 void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_status *out);
-
-/* Of queue.c: has the refill thread look at the sequence now. Any thread. */
-void queue_wake(struct seqb_sequence *sequence);
-
-/* Likewise: has the thread look at it again then, if nobody wakes it before. */
-void queue_turn_at(struct queue *queue, int64_t turn_ms);
-
-/* Likewise: tells the keeper that a sequence is used whose numbers the spool
- * may have. */
-void queue_miss(struct queue *queue);
-
-/* Likewise: visits some sequences with the catalog locked, from `*at` on, which
- * is moved behind them; false when there are no more. */
-bool queue_visit(struct queue *queue, size_t *at,
-                 void (*visit)(void *context, struct seqb_sequence *sequence),
-                 void *context);
-
-/* Likewise: the sequence of a key if it is there, else NULL. */
-struct seqb_sequence *queue_peek(struct queue *queue, const char *key);
-
-/* Likewise: NULL if there is no spool. */
-struct keeper *queue_keeper(struct queue *queue);
-
-/* Likewise: ms between two looks at each sequence. */
-int32_t queue_interval_ms(const struct queue *queue);
-
-/* Likewise: where rings, stripes and cursors lie. */
-struct wiped *queue_memory(struct queue *queue);

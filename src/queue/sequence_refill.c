@@ -5,7 +5,6 @@
  */
 #include "platform/text.h"
 #include "platform/wiped.h"
-#include "queue/periodic.h"
 #include "queue/sequence.h"
 
 /* Numbers a ms from which a sequence is busy, and below which it is so no
@@ -74,7 +73,7 @@ static void stripes_start(struct seqb_sequence *sequence)
 {
     if (sequence->spare == NULL) {
         void *memory =
-            wiped_take(queue_memory(sequence->queue), sizeof *sequence->spare);
+            wiped_take(sequence->context->memory, sizeof *sequence->spare);
 
         if (memory == NULL)
             return;
@@ -110,15 +109,6 @@ static bool sequence_stripe(struct seqb_sequence *sequence, int64_t stock)
     return true;
 }
 
-/* One with a period: it is looked at again when it says, in no list. */
-static bool sequence_turn(struct seqb_sequence *sequence, int64_t now_ms)
-{
-    sequence->turn_ms = periodic_look(sequence->periodic, now_ms);
-    if (sequence->turn_ms != INT64_MAX)
-        queue_turn_at(sequence->queue, sequence->turn_ms);
-    return false;
-}
-
 bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
                      int64_t *next_ms)
 {
@@ -128,7 +118,7 @@ bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
         .run = (int64_t)1 << sequence->options->memory_bits,
         .wish = atomic_load(&sequence->wish),
         .prefetch = sequence->options->prefetch,
-        .interval_ms = queue_interval_ms(sequence->queue),
+        .interval_ms = sequence->context->interval_ms,
     };
     int64_t all;
     const struct refill_view view =
@@ -137,13 +127,11 @@ bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
     bool is_striped;
 
     *next_ms = INT64_MAX;
-    if (sequence->periodic != NULL)
-        return sequence_turn(sequence, now_ms);
     if (atomic_load(&sequence->is_over))
         return false;
     if (atomic_load(&sequence->may_be_kept) &&
         !atomic_exchange(&sequence->is_missed, true))
-        queue_miss(sequence->queue);
+        wakeup_set(&sequence->context->flusher);
     pthread_mutex_lock(&sequence->lock);
     plan = refill_decide(&sequence->refill, &rules, &view);
     sequence->low = rules.prefetch ? plan.low : 0;
@@ -157,8 +145,7 @@ bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
     if (plan.runs > 0 ||
         (view.is_starved && now_ms + SEQUENCE_SOON_MS < *next_ms))
         *next_ms = now_ms + SEQUENCE_SOON_MS;
-    is_striped = sequence->options->period == NULL &&
-                 sequence_stripe(sequence, view.stock);
+    is_striped = sequence->may_stripe && sequence_stripe(sequence, view.stock);
     return view.is_starved || all > 0 || plan.runs > 0 || is_striped;
 }
 
@@ -198,6 +185,4 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
     out->runway_ms = refill_runway_ms(out->rate, out->stock);
     (void)text_copy(out->period, sizeof out->period,
                     period_unit_name(PERIOD_NONE));
-    if (sequence->periodic != NULL)
-        periodic_status(sequence->periodic, now_ms, out);
 }

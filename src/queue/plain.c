@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A source of one counter: its numbers are in the sequence's ring. */
+#include "queue/sequence_take.h"
+
+#include "platform/error.h"
+
+static enum seqb_status plain_open(const struct source_setup *setup,
+                                   struct seqb_sequence **out,
+                                   struct seqb_error *err)
+{
+    const enum seqb_status status = sequence_new(
+        setup, &source_plain, sizeof(struct seqb_sequence), out, err);
+
+    if (status == SEQB_OK)
+        (*out)->may_stripe = true;
+    return status;
+}
+
+/* Some are taken; waits for the others. */
+static enum seqb_status take_waiting(struct seqb_sequence *sequence,
+                                     const struct queue_take *take, size_t have,
+                                     struct seqb_error *err)
+{
+    const int64_t until_ms =
+        take->until_ms != 0 ? take->until_ms : sequence_until(sequence);
+    enum seqb_status status = SEQB_OK;
+
+    if (!sequence->ring->is_alive)
+        return sequence_forked(err);
+    sequence_wait_begin(sequence);
+    while (have < take->count && status == SEQB_OK) {
+        status = sequence_wait(sequence, until_ms, err);
+        if (status == SEQB_OK)
+            have += sequence_take_some(sequence, take->count - have,
+                                       take->out + have);
+    }
+    sequence_wait_end(sequence);
+    return status;
+}
+
+static enum seqb_status plain_take(struct seqb_sequence *sequence,
+                                   const struct queue_take *take,
+                                   struct seqb_error *err)
+{
+    size_t have;
+
+    if (take->count == 1 && sequence_take_run(sequence, 1, take->out))
+        return SEQB_OK;
+    have = sequence_take_some(sequence, take->count, take->out);
+    return have == take->count ? SEQB_OK
+                               : take_waiting(sequence, take, have, err);
+}
+
+/* The count is shown as a caller's negative number that was made a size. */
+static enum seqb_status refuse_run(const struct seqb_sequence *sequence,
+                                   size_t count, struct seqb_error *err)
+{
+    const unsigned long long run = 1ULL << sequence->options->memory_bits;
+
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s: the increment must be 1 ... %llu "
+                     "(2^memory_bits), not %lld",
+                     sequence->key, run, (long long)count);
+}
+
+/* Each of the three looks again once it is armed: the delivery may have been
+ * just before. */
+static enum seqb_status try_run(struct seqb_sequence *sequence,
+                                const struct queue_take *take,
+                                struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (!sequence_may_run(sequence, take->count))
+        return refuse_run(sequence, take->count, err);
+    if (sequence_take_run(sequence, take->count, take->out))
+        return SEQB_OK;
+    status = sequence_again(sequence, err);
+    return sequence_take_run(sequence, take->count, take->out) ? SEQB_OK
+                                                               : status;
+}
+
+static enum seqb_status try_some(struct seqb_sequence *sequence,
+                                 const struct queue_take *take, size_t *taken,
+                                 struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    *taken = sequence_take_some(sequence, take->count, take->out);
+    if (*taken == take->count)
+        return SEQB_OK;
+    status = sequence_again(sequence, err);
+    *taken +=
+        sequence_take_some(sequence, take->count - *taken, take->out + *taken);
+    return *taken == take->count ? SEQB_OK : status;
+}
+
+static enum seqb_status try_all(struct seqb_sequence *sequence,
+                                const struct queue_take *take,
+                                struct seqb_error *err)
+{
+    enum seqb_status status;
+    size_t taken;
+
+    if (ring_stock(sequence->ring) < take->count) {
+        atomic_store(&sequence->wish, (int64_t)take->count);
+        status = sequence_again(sequence, err);
+        if (ring_stock(sequence->ring) < take->count)
+            return status;
+    }
+    return try_some(sequence, take, &taken, err);
+}
+
+static enum seqb_status plain_try_take(struct seqb_sequence *sequence,
+                                       const struct queue_take *take,
+                                       struct seqb_error *err)
+{
+    if (take->is_contiguous)
+        return try_run(sequence, take, err);
+    return take->taken == NULL ? try_all(sequence, take, err)
+                               : try_some(sequence, take, take->taken, err);
+}
+
+/* Numbers that are made of the time cost nothing, and would be old ones when
+ * they come back. */
+static enum seqb_status plain_permits(const struct seqb_sequence *sequence,
+                                      enum source_use use,
+                                      struct seqb_error *err)
+{
+    if (use != SOURCE_SPOOL || !ha_counter_is_local(sequence->counter))
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s: its numbers are made of the time",
+                     sequence->key);
+}
+
+const struct source source_plain = {
+    .open = plain_open,
+    .take = plain_take,
+    .try_take = plain_try_take,
+    .permits = plain_permits,
+    .refill = sequence_refill,
+    .warm = sequence_warm,
+    .status = sequence_status,
+    .on_ready = sequence_on_ready,
+    .close = sequence_close,
+    .free = sequence_free,
+};

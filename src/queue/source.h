@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the numbers of a sequence come from. source_plain: a ring that a
+ * counter fills. source_periodic: a ring and a counter for each stamp. Callers
+ * take from the sequence's own ring first, without a call into its source; a
+ * source that keeps its numbers elsewhere leaves that ring empty. Private to
+ * this folder.
+ */
+#pragma once
+
+#include "ha/ha.h"
+#include "queue/agenda.h"
+#include "queue/queue.h"
+#include "queue/wakeup.h"
+
+struct wall;
+struct wiped;
+
+/* What the sequences of a queue share. */
+struct source_context {
+    struct agenda agenda;  /* of the refill thread */
+    struct wakeup flusher; /* of the thread that exchanges with the spool */
+    struct wiped *memory;  /* where rings, stripes and cursors are */
+    struct wall *wall;     /* NULL: nothing has a period */
+    int32_t interval_ms;   /* between two looks at each sequence */
+};
+
+/* What a sequence is made from. All outlives it but the setup itself, and the
+ * key. */
+struct source_setup {
+    struct source_context *context;
+    struct ha_pool *pool;
+    const struct queue_sequence_options *options;
+    const struct ha_terms *terms;
+    const char *key;
+};
+
+/* Uses that let numbers leave a sequence before they are handed out, or move
+ * its counter. */
+enum source_use {
+    SOURCE_SPOOL,  /* unused numbers are kept over a stop */
+    SOURCE_CURSOR, /* one thread holds a slice */
+    SOURCE_ADVANCE /* an operator raises the counter */
+};
+
+struct source {
+    /* Makes a sequence; `*out` is touched only on success. SEQB_NO_MEMORY. */
+    enum seqb_status (*open)(const struct source_setup *setup,
+                             struct seqb_sequence **out,
+                             struct seqb_error *err);
+
+    /* Takes all that is asked for, and waits for it until the deadline. The
+     * caller has set the stamp to that of a sequence that has none. */
+    enum seqb_status (*take)(struct seqb_sequence *sequence,
+                             const struct queue_take *take,
+                             struct seqb_error *err);
+
+    /* The same without waiting. SEQB_AGAIN: the ready function is called when
+     * there is more. */
+    enum seqb_status (*try_take)(struct seqb_sequence *sequence,
+                                 const struct queue_take *take,
+                                 struct seqb_error *err);
+
+    /* SEQB_OK, or SEQB_INVALID with the reason. Constant for a sequence. */
+    enum seqb_status (*permits)(const struct seqb_sequence *sequence,
+                                enum source_use use, struct seqb_error *err);
+
+    /* On the refill thread, when the sequence is woken or due: gets more
+     * numbers. True while it wants to be looked at in the next interval, or at
+     * `*next_ms` if that is sooner. */
+    bool (*refill)(struct seqb_sequence *sequence, int64_t now_ms,
+                   int64_t *next_ms);
+
+    /* Waits as a caller does, and takes nothing. False if there are not enough
+     * numbers by `until_ms`. */
+    bool (*warm)(struct seqb_sequence *sequence, int64_t until_ms);
+
+    void (*status)(struct seqb_sequence *sequence, int64_t now_ms,
+                   struct seqb_sequence_status *out);
+    void (*on_ready)(struct seqb_sequence *sequence,
+                     void (*ready)(void *context), void *context);
+
+    /* Answers who waits, now and later, with SEQB_CLOSED; returns when nobody
+     * does. Frees nothing: grants still come. */
+    void (*close)(struct seqb_sequence *sequence);
+    void (*free)(struct seqb_sequence *sequence);
+};
+
+extern const struct source source_plain;
+extern const struct source source_periodic;
