@@ -126,15 +126,27 @@ static bool is_raised(void *context)
            raised->value;
 }
 
-/* A direct counter is bound again before it may lose anything more: what is
- * lost together with a raise is more than failover_gap. */
+static bool are_level(void *context)
+{
+    const struct storm *storm = context;
+    const int64_t apart = fake_value(storm->stores[0], counters[0]) -
+                          fake_value(storm->stores[1], counters[1]);
+
+    return llabs(apart) < storm->rig->pool.layout.failover_gap / 2;
+}
+
+/* A direct counter is bound again before it may lose anything more, and the
+ * other one has followed it: what is lost together with a raise, be it for a
+ * new origin or for the level, is more than failover_gap. */
 static void settle(struct storm *storm, size_t i, int64_t value)
 {
     struct raised raised = {storm, i,
                             value + storm->rig->pool.layout.failover_gap};
 
-    if (storm->rig->kind == RIG_DIRECT)
-        rig_await(is_raised, &raised);
+    if (storm->rig->kind != RIG_DIRECT)
+        return;
+    rig_await(is_raised, &raised);
+    rig_await(are_level, storm);
 }
 
 static void change_history(struct storm *storm, size_t i)
