@@ -266,7 +266,8 @@ enum seqb_status build_topology(const struct build *build,
         arena_take(build->arena, draft->backend_count, sizeof *backends);
     struct ha_pool_options *pools =
         arena_take(build->arena, draft->pool_count, sizeof *pools);
-    const struct layout **layouts =
+    const struct layout **layouts = /* pointers into the pools */
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression) */
         arena_take(build->arena, draft->pool_count, sizeof *layouts);
     /* One more than are listed: the automatic ones'. */
     struct queue_sequence_options *sequences =

@@ -20,7 +20,7 @@ static enum seqb_status look_done(struct migrate_side *is,
                                   struct seqb_error *err)
 {
     char name[SEQB_COUNTER_SIZE];
-    char standing[64];
+    char standing[64] = "";
     enum seqb_status status = SEQB_OK;
 
     key->is_done = true;
