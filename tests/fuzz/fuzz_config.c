@@ -41,9 +41,11 @@ static void require_sound(const struct config_topology *topology)
     require(topology->state_dir[0] == '/');
     require(ha->pool_count > 0 && ha->backend_count > 0);
     for (size_t i = 0; i < ha->pool_count; i++) {
-        require(ha->pools[i].bits >= 0 && ha->pools[i].bits <= HA_BITS_MAX);
-        for (int32_t j = 0; j < 1 << ha->pools[i].bits; j++) {
-            const int32_t backend = ha->pools[i].partitions[j];
+        const struct layout *layout = &ha->pools[i].layout;
+
+        require(layout->bits >= 0 && layout->bits <= HA_BITS_MAX);
+        for (int32_t j = 0; j < 1 << layout->bits; j++) {
+            const int32_t backend = layout->partitions[j];
 
             require(backend >= 0 && (size_t)backend < ha->backend_count);
         }
