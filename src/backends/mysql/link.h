@@ -73,7 +73,7 @@ int mysql_link_fd(const struct mysql_link *link);
 /* A call begins that must end within the options' `timeout_ms`.
  * SEQB_UNREACHABLE if the connection was lost earlier, SEQB_FORKED in a
  * forked child. After one in which a right was missing, has the server read
- * them anew, which may fail like a statement. */
+ * them again, which may fail like a statement. */
 enum seqb_status mysql_link_begin(struct mysql_link *link,
                                   struct seqb_error *err);
 
