@@ -54,7 +54,7 @@ static void tell_raised(const struct worker *worker, const struct slot *slot,
 }
 
 /* Whether others may be about to purge the slot's stamp, or have done so: to
- * raise it would make it anew. See purge.c for how far clocks differ. */
+ * raise it would make it again. See purge.c for how far clocks differ. */
 static bool is_over(const struct worker *worker, const struct slot *slot)
 {
     const struct ha_stamp stamp = slot_stamp(slot);

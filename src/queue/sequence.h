@@ -69,7 +69,7 @@ struct seqb_sequence {
     atomic_bool may_be_kept;
     atomic_bool is_missed;
     bool may_stripe; /* constant: its callers need not see the ring change */
-    bool is_wanted;  /* of the spool, by its keeper, whose own this is */
+    bool is_wanted;  /* by the spool; its keeper reads and writes this */
 
     pthread_mutex_t ready_lock; /* held while ready runs */
     void (*ready)(void *context);
