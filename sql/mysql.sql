@@ -10,12 +10,16 @@
 --   GRANT SELECT, INSERT, UPDATE, DELETE ON seq.seqb_counters
 --       TO 'seq'@'10.0.0.%';
 --   GRANT SELECT, INSERT, UPDATE ON seq.seqb_claims TO 'seq'@'10.0.0.%';
+--   GRANT SELECT, INSERT ON seq.seqb_incarnation TO 'seq'@'10.0.0.%';
+--
+-- The last is for pools with windows = "all" or authority = "neighbours".
 --
 -- DELETE on seqb_counters is for sequences with a period: without it the rows
 -- of old periods stay, which the log says, and numbers go on.
 --
--- The engine mysql-autoinc has a table for each counter, which it makes with
--- auto_create; else its error says what to run. It takes beside the above
+-- The engine mysql-autoinc has a table for each counter of direct numbers that
+-- has no period, which it makes with auto_create; else its error says what to
+-- run. All its other counters are rows as below. A table takes beside the above
 -- either the first line, for each such table, or the second:
 --
 --   GRANT SELECT, INSERT, DELETE ON seq.order_code_0 TO 'seq'@'10.0.0.%';
@@ -35,12 +39,16 @@
 -- keep over a stop; with "@STAMP" after it for each period of a sequence that
 -- has them. `origin` names the server, and the making of this table, in which
 -- `value` holds. Bytes, not characters: so 'a', 'A' and 'a ' are three names.
--- Three kinds of rows are no counters:
+-- "cell:..." counts in windows that another store leased, in pools with
+-- windows = "all": `value` is how many of a window are used, `origin` is
+-- "<window>:<size>:" and a digest of the origin and the server's incarnation.
+-- Four kinds of rows are no counters:
 --   ''           the base: where counters start that are not here yet
 --   '@'          counters of periods that begin after this (ms since 1970) are
 --                as new as they seem, and start at 1
 --   '@<counter>' its periods that begin before this (ms since 1970) are never
 --                made again; `origin` is the first one that is not deleted
+--   '@@<counter>' of one without a period: it was granted nothing above this
 CREATE TABLE IF NOT EXISTS seqb_counters (
     name   VARBINARY(127) NOT NULL PRIMARY KEY,
     value  BIGINT         NOT NULL CHECK (value >= 0),
@@ -52,6 +60,14 @@ CREATE TABLE IF NOT EXISTS seqb_claims (
     name VARBINARY(127)  NOT NULL PRIMARY KEY,
     text VARBINARY(4095) NOT NULL
 ) ENGINE = InnoDB;
+
+-- The incarnation of the server, which cells and leases are bound to: a table in
+-- memory is empty after each start of the server, and the first broker puts
+-- another nonce into it. Never make it InnoDB's, nor put it back from a dump.
+CREATE TABLE IF NOT EXISTS seqb_incarnation (
+    id    INT           NOT NULL PRIMARY KEY,
+    nonce VARBINARY(32) NOT NULL
+) ENGINE = MEMORY;
 
 -- The base is made once in a store's life, by whoever makes the row 'store'.
 START TRANSACTION;

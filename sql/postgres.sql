@@ -23,13 +23,16 @@
 -- a restored dump and TRUNCATE are all seen (VACUUM FULL and CLUSTER too, which
 -- costs a gap). A physical copy that is put back has all three, and is not seen:
 -- docs/operations.md says what to do. Names are in the order of their
--- bytes, so that old periods are found by the key. Three kinds of rows are no
--- counters:
+-- bytes, so that old periods are found by the key. "cell:..." counts in windows
+-- that another store leased, in pools with windows = "all": `value` is how many
+-- of a window are used, `origin` is "<window>:<size>:", the origin, and when the
+-- server was started. Four kinds of rows are no counters:
 --   ''           the base: where counters start that are not here yet
 --   '@'          counters of periods that begin after this (ms since 1970) are
 --                as new as they seem, and start at 1
 --   '@<counter>' its periods that begin before this (ms since 1970) are never
 --                made again; `origin` is the first one that is not deleted
+--   '@@<counter>' of one without a period: it was granted nothing above this
 CREATE TABLE seqb_counters (
     name   text   COLLATE "C" PRIMARY KEY,
     value  bigint NOT NULL CHECK (value >= 0),

@@ -39,8 +39,7 @@ struct seqb_partition_status {
                                       last seen, "" if it was never open */
     char domain[SEQB_DOMAIN_SIZE]; /* the server or disk that it fails with */
     char loss[SEQB_LOSS_SIZE]; /* what its settings lose, by accept_loss; "" */
-    bool is_windowed;          /* guarantee class: else direct ... */
-    bool is_local;             /* ... or this: a snowflake */
+    bool is_windowed;          /* guarantee class: else direct */
     bool is_authority;         /* leases the pool's windows */
     enum seqb_partition_state state;
     char reason[256];      /* why it is not up, or else what it refuses to which
@@ -66,16 +65,18 @@ struct seqb_sequence_status {
     char key[SEQB_KEY_MAX + 1];
     char pool[SEQB_NAME_MAX + 1];
     int32_t memory_bits;
-    int64_t stock;     /* numbers in the ring */
-    int64_t in_flight; /* numbers asked of backends */
-    int64_t taken;     /* numbers handed out since the broker opened */
-    int64_t rate;      /* numbers a second, recent average */
-    int64_t waits;     /* calls that found the ring empty */
-    int64_t low_water; /* a refill is asked when the stock falls to this */
-    int64_t target;    /* numbers that ought to be held at this rate */
-    int64_t runway_ms; /* that the stock lasts at this rate; INT64_MAX: it is
-                          not used */
-    int64_t asked;     /* numbers that the last refill asked for; 0: none did */
+    int32_t window_bits; /* of its windows, the pool's or its own; 0: no
+                            partition counts in windows */
+    int64_t stock;       /* numbers in the ring */
+    int64_t in_flight;   /* numbers asked of backends */
+    int64_t taken;       /* numbers handed out since the broker opened */
+    int64_t rate;        /* numbers a second, recent average */
+    int64_t waits;       /* calls that found the ring empty */
+    int64_t low_water;   /* a refill is asked when the stock falls to this */
+    int64_t target;      /* numbers that ought to be held at this rate */
+    int64_t runway_ms;   /* that the stock lasts at this rate; INT64_MAX: it is
+                            not used */
+    int64_t asked; /* numbers that the last refill asked for; 0: none did */
     char why[SEQB_WHY_SIZE]; /* why so many, "rate: 1,200 numbers/ms x 76 ms" */
     /* ms from now until its bits are used up at the usual rate, that of other
      * brokers included; INT64_MAX: not within 1000 years, or not known yet. */
@@ -110,7 +111,7 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_clock(struct seqb_broker *broker, struct seqb_clock_status *out,
            struct seqb_error *err);
 
-/* A worker id of a pool with a snowflake, as the authority has it. */
+/* A worker id of a pool with snowflakes, by the store that leases it. */
 struct seqb_worker {
     char pool[SEQB_NAME_MAX + 1];
     int32_t worker;
@@ -122,9 +123,9 @@ struct seqb_worker {
 };
 
 /*
- * The worker ids of all pools that were ever taken, read from the authorities,
+ * The worker ids of all pools that were ever taken, as their stores have them,
  * in order: at most `capacity` of them; `*count` is how many there are. Waits
- * for the stores up to a time-out each. Errors: SEQB_UNAVAILABLE (an authority
+ * for the stores up to a time-out each. Errors: SEQB_UNAVAILABLE (a store
  * does not answer), SEQB_FORKED, SEQB_NO_MEMORY.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
@@ -152,11 +153,14 @@ seqb_command(struct seqb_broker *broker, const char *pool, int32_t partition,
              enum seqb_order order, struct seqb_error *err);
 
 enum seqb_health {
-    SEQB_HEALTH_SERVING,     /* every partition of every pool may be asked, and
-                                refuses no counter */
-    SEQB_HEALTH_DEGRADED,    /* some may not, or refuse some; every pool can
-                                serve */
-    SEQB_HEALTH_NOT_SERVING, /* a pool has no partition that may be asked */
+    SEQB_HEALTH_SERVING,  /* every partition of every pool may be asked, and
+                             refuses no counter */
+    SEQB_HEALTH_DEGRADED, /* some may not, or refuse some, or lease no windows
+                             to their neighbours since another store cannot
+                             be asked; every pool can serve */
+    SEQB_HEALTH_NOT_SERVING, /* a pool has no partition that may be asked, or
+                                no worker id for its snowflakes, or no neighbour
+                                that can lease and no spare window */
     SEQB_HEALTH_UNKNOWN
 };
 
@@ -192,7 +196,11 @@ enum seqb_event_kind {
     SEQB_EVENT_FORECAST,  /* a sequence will run out within a year */
     SEQB_EVENT_ADVANCED,  /* a sequence was advanced by an operator */
     SEQB_EVENT_COUNTER_REFUSED, /* a partition that is well refuses a counter */
-    SEQB_EVENT_COUNTER_RECOVERED /* it grants that counter again */
+    SEQB_EVENT_COUNTER_RECOVERED, /* it grants that counter again */
+    SEQB_EVENT_LESSOR_WAITS, /* a partition's store leases no windows to its
+                                neighbours: it was restarted, and another store,
+                                as `reason` says, cannot be asked */
+    SEQB_EVENT_LESSOR_LEVEL  /* it knows what the others know, and leases */
 };
 
 /* Something that an operator may want to know. Strings live for the call. */
@@ -203,7 +211,7 @@ struct seqb_event {
     const char *pool;
     int32_t partition;   /* -1: the pool's authority, or the whole pool */
     const char *backend; /* "": the whole pool */
-    const char *key;     /* the sequence's; NULL for SEQB_EVENT_STATE */
+    const char *key;     /* the sequence's; NULL: it is about the partition */
     const char
         *counter;       /* its name in the store; NULL if it is not about one */
     const char *reason; /* the backend's own words where it has some; or "" */
@@ -248,6 +256,26 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_partitions(struct seqb_broker *broker, struct seqb_partition_status *out,
                 size_t capacity, size_t *count, struct seqb_error *err);
 
+/* A store that leases windows to the others of its pool, as this broker knows
+ * (authority = "neighbours"). */
+struct seqb_lessor {
+    char pool[SEQB_NAME_MAX + 1];
+    char backend[SEQB_NAME_MAX + 1];
+    int32_t partition;
+    const char *state; /* static: "level": it may lease; "syncing" and
+                          "waiting": not yet; "unknown": nobody has looked, or
+                          it cannot be asked */
+    char waits_for[SEQB_NAME_MAX + 1]; /* the backend that it waits for; "" */
+    int64_t since_ms;                  /* how long it has been so */
+    int64_t leases_per_minute;         /* of this broker, of late */
+};
+
+/* The same for the lessors of pools with neighbours, pool by pool. Also
+ * SEQB_NO_MEMORY. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_lessors(struct seqb_broker *broker, struct seqb_lessor *out,
+             size_t capacity, size_t *count, struct seqb_error *err);
+
 /* The same for the sequences in use, in no particular order. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_sequences(struct seqb_broker *broker, struct seqb_sequence_status *out,
@@ -273,8 +301,10 @@ seqb_state_dir(const char *topology, char *out, size_t size,
  * touching any backend. For every mistake calls `report` with one line,
  * "file:line: what"; SEQB_OK if there is none, else SEQB_CONFIG. If there is
  * none, then with a line "note: ..." for every sequence whose template's width
- * ends, how many numbers fit it and how many of these its pool can give; and
- * with a line "warning: ..." for what should be looked at.
+ * ends, how many numbers fit it and how many of these its pool can give; with
+ * such lines for every partition, how it counts and who leases its windows, and
+ * for every pool, what would have to go back for a number to repeat; and with a
+ * line "warning: ..." for what should be looked at.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_check_topology(const char *topology,
@@ -287,8 +317,7 @@ struct seqb_probe {
     char engine[SEQB_ENGINE_SIZE];
     char pool[SEQB_NAME_MAX + 1]; /* where the topology puts it */
     int32_t partition;            /* -1: it is an authority only */
-    bool is_windowed;             /* guarantee class: else direct ... */
-    bool is_local;                /* ... or this: a snowflake */
+    bool is_windowed;             /* guarantee class: else direct */
     bool is_authority;            /* of any pool */
     /* SEQB_OK: it may serve. SEQB_ROLE, SEQB_UNSAFE: reached, and refused for
      * that; SEQB_LAYOUT: it claims another place or layout than the topology
@@ -307,6 +336,7 @@ struct seqb_probe {
 struct seqb_probe_listener {
     void (*mistake)(void *context, const char *line); /* in the topology */
     void (*backend)(void *context, const struct seqb_probe *probe);
+    void (*note)(void *context, const char *line);    /* how a pool counts */
     void (*warning)(void *context, const char *line); /* about a pool */
     void *context;
 };
@@ -314,8 +344,9 @@ struct seqb_probe_listener {
 /*
  * Opens every backend of a topology by itself, without a broker: nothing is
  * created or written, claims are only looked at. All at once, each within its
- * time-outs. Tells of every backend in the topology's order, then of what
- * would fail together. `engines` as for seqb_open_with.
+ * time-outs. Tells of every backend in the topology's order, then how
+ * each pool counts, then of what would fail together. `engines` as for
+ * seqb_open_with.
  *
  * SEQB_OK if every backend may serve; SEQB_CONFIG (nothing was opened),
  * SEQB_LAYOUT, SEQB_UNAVAILABLE, SEQB_INVALID, SEQB_STATE_DIR,
@@ -337,6 +368,8 @@ struct seqb_migrate_options {
      * the caller's thread. NULL: nobody listens. */
     void (*report)(void *context, const char *line);
     void *context;
+    const char *without; /* a backend of an old pool with neighbours that is
+                            gone for good, and is not asked; NULL: none */
 };
 
 /*
@@ -355,12 +388,18 @@ struct seqb_migrate_options {
  * When all is done already, it says so and changes nothing. One migration at a
  * time.
  *
+ * In a pool with neighbours each window that was used was noted by another
+ * store than the one that leased it. So one of them may be left out, `without`,
+ * if all others are level: no one of these went back since it was restarted
+ * last, as brokers found out or an operator said (seqb_trust). Else
+ * SEQB_UNSAFE. What is left out must be gone: it is SEQB_INVALID if it answers.
+ *
  * Errors: SEQB_CONFIG (a topology is not sound, or the two are no two
  * generations of one pool: the text says what to write), SEQB_INVALID (keys
  * are missing, or are none), SEQB_LAYOUT (the stores are not as the old
  * topology says, or the migration began with another new one),
  * SEQB_EXHAUSTED (the numbers of the new layout end too early), those of
- * opening a backend, of which every one is needed (SEQB_UNREACHABLE,
+ * opening a backend, of which every other one is needed (SEQB_UNREACHABLE,
  * SEQB_UNSAFE, ...), SEQB_STATE_DIR, SEQB_NO_MEMORY.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
@@ -368,6 +407,33 @@ seqb_migrate(const char *old_topology /* NULL: the embedded default */,
              const char *new_topology /* likewise */,
              const struct seqb_migrate_options *options,
              struct seqb_error *err);
+
+/* How to trust; zeroed is how seqctl does without options. */
+struct seqb_trust_options {
+    bool dry_run; /* look and tell only: nothing is written */
+    const struct seqb_backend_ops *const *engines; /* as for seqb_open_with */
+    /* As of a migration. */
+    void (*report)(void *context, const char *line);
+    void *context;
+};
+
+/*
+ * The operator's word that a backend's store did not go back. In a pool with
+ * authority = "neighbours" a store that was restarted leases no windows until
+ * all of its neighbours were asked what it leased. Where one of them is gone,
+ * it waits; after this it leases again, until it is restarted once more.
+ * Brokers may run. If the word is wrong, numbers repeat
+ * (docs/guarantees.md).
+ *
+ * SEQB_OK, also if the backend was level; SEQB_CONFIG; SEQB_INVALID: it leases
+ * nothing, or all of its neighbours can be asked; SEQB_LAYOUT: it is another
+ * store; SEQB_UNSAFE: its settings lose commits; the backend's own errors
+ * (SEQB_UNREACHABLE, ...), SEQB_AGAIN, SEQB_STATE_DIR, SEQB_NO_MEMORY.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_trust(const char *topology /* NULL: the embedded default */,
+           const char *backend, const struct seqb_trust_options *options,
+           struct seqb_error *err);
 
 /* One row of the table of settings. All strings are static. */
 struct seqb_setting {

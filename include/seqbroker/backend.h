@@ -8,11 +8,16 @@
  * always the same one. A call may block up to the options' `timeout_ms`.
  * A value is reported only after the store acknowledged its commit.
  *
- * Three classes. A *direct* counter is dense and durable and carries the origin
+ * Two classes. A *direct* counter is dense and durable and carries the origin
  * of its store; a *windowed* one lives in a store that may forget, and counts
  * offsets inside a window which the pool leased once, ever, from a direct
- * backend; a *local* one has no store, and makes values of the time and of a
- * worker id that is leased from a direct backend (docs/guarantees.md).
+ * backend (docs/guarantees.md).
+ *
+ * A direct engine that can install counts in windows as well: what it is asked
+ * of a counter whose name begins with SEQB_CELL is as in a windowed engine, and
+ * the origin of such a cell includes the store's *incarnation*, which changes
+ * whenever its server process starts, whatever its files say. So the store may
+ * be put back to any older state.
  *
  * A counter whose name ends in "@STAMP" is of one period, of which it is told
  * when that begins: it starts afresh, and is purged when it is old.
@@ -29,7 +34,7 @@
 extern "C" {
 #endif
 
-enum seqb_guarantee { SEQB_DIRECT, SEQB_WINDOWED, SEQB_LOCAL };
+enum seqb_guarantee { SEQB_DIRECT, SEQB_WINDOWED };
 
 /* Of a connection that needs a certificate, or not. */
 enum seqb_tls {
@@ -38,17 +43,23 @@ enum seqb_tls {
     SEQB_TLS_VERIFY   /* and its certificate and host name are checked */
 };
 
-#define SEQB_ORIGIN_SIZE  160
-#define SEQB_SERVER_SIZE  64
-#define SEQB_ENGINE_SIZE  24 /* of an engine's name, with the final 0 */
-#define SEQB_DOMAIN_SIZE  128
-#define SEQB_LOSS_SIZE    160
-#define SEQB_CLAIM_SIZE   4096
-/* "<pool>/<partition>/<key>", "window/..." or "ticket/..." before it, with the
- * final 0. */
-#define SEQB_COUNTER_SIZE 128
-#define SEQB_GRANT_MAX    ((int64_t)1 << 31) /* largest `want` */
-#define SEQB_NO_WINDOW    ((int64_t)-1)
+#define SEQB_ORIGIN_SIZE      160
+#define SEQB_SERVER_SIZE      64
+#define SEQB_INCARNATION_SIZE 96
+#define SEQB_ENGINE_SIZE      24 /* of an engine's name, with the final 0 */
+#define SEQB_DOMAIN_SIZE      128
+#define SEQB_LOSS_SIZE        160
+#define SEQB_CLAIM_SIZE       4096
+#define SEQB_GUARD_SIZE       256 /* of a claim that is compared, with the 0 */
+/* "<pool>/<partition>/<key>", "window/...", "ticket/..." or "cell:..." before
+ * it, with the final 0. */
+#define SEQB_COUNTER_SIZE     128
+#define SEQB_GRANT_MAX        ((int64_t)1 << 31) /* largest `want` */
+#define SEQB_NO_WINDOW        ((int64_t)-1)
+/* A raise takes no more by chance than one part in so many of what is left. */
+#define SEQB_SPREAD_PARTS     4096
+/* The begin of a cell's name in a direct engine's store: no pool has a ':'. */
+#define SEQB_CELL             "cell:"
 
 /* Strings stay the caller's and live until close; NULL where not given. */
 struct seqb_backend_options {
@@ -69,19 +80,35 @@ struct seqb_backend_options {
     const char *tls_key;          /* ... and its key */
     const char *parameters;       /* as written, for engines of services */
     int64_t keep_rows;            /* mysql-autoinc: rows kept of each counter */
-    int64_t epoch_ms;             /* snowflake: time 0 of its values, ms since
-                                     1970 */
-    int32_t time_bits;            /* snowflake: of a value, the highest */
-    int32_t worker_bits;          /* snowflake */
-    int32_t counter_bits;         /* snowflake: of a value, the lowest */
     enum seqb_tls tls;
     int32_t port;               /* 0 only with a socket */
     int32_t timeout_ms;         /* bound of one call */
     int32_t connect_timeout_ms; /* bound of open */
     bool accept_loss; /* open a store whose settings lose commits, too */
     bool auto_create; /* may make what a new counter needs, at any time */
-    bool create;      /* may make the store's file or tables; else a missing one
-                         is SEQB_UNREACHABLE and nothing is made */
+    /* Open tells the store's incarnation. It may make what keeps that, as the
+     * note of a SQLite file, which each commit then writes: set for the stores
+     * of a pool of neighbours alone. If the store has no room or no rights for
+     * it, it opens without one. */
+    bool needs_incarnation;
+    bool create; /* may make the store's file or tables; else a missing one
+                    is SEQB_UNREACHABLE and nothing is made */
+};
+
+/*
+ * A condition of a call, compared in the transaction that carries it out, with
+ * the claim locked until that ends: under `name` stands a claim that is `text`
+ * followed by the store's incarnation at this moment, SEQB_GUARD_SIZE - 1 bytes
+ * at most. If it does not, the call is SEQB_FENCED and changes nothing. If the
+ * backend has no incarnation, it is SEQB_REFUSED and changes nothing. Requests
+ * may share a guard, which has failed if it has for any of them. An engine
+ * without `list` is given none, and so is a cell that is raised.
+ */
+struct seqb_guard {
+    const char *name;
+    const char *text; /* "" for the incarnation alone */
+    bool has_failed;  /* out: the claim differs; else the call failed by itself
+                         or not at all */
 };
 
 /* Counter values first ... first + count - 1. */
@@ -104,51 +131,75 @@ struct seqb_request {
                             1 if its period begins after the base's `base_ms`,
                             else after the base as others do */
 
-    enum seqb_status status; /* out, see reserve */
-    struct seqb_block block; /* out; direct: values from 1 on;
-                                windowed: offsets 0 ... limit - 1 */
-    int64_t window;          /* out; windowed: the window of the block, or for
-                                SEQB_FENCED and SEQB_EXHAUSTED that of the cell found,
-                                SEQB_NO_WINDOW if there is none */
-    struct seqb_error error; /* out; text for any status but SEQB_OK */
+    enum seqb_status status;  /* out, see reserve */
+    struct seqb_block block;  /* out; direct: values from 1 on;
+                                 windowed: offsets 0 ... limit - 1 */
+    struct seqb_guard *guard; /* in; of a "window/..." in a store that has an
+                                 incarnation; NULL: none */
+    int64_t window;           /* in: the cell's window, as seen last, or
+                                 SEQB_NO_WINDOW: a hint, which may save a round
+                                 trip. Out; windowed: the window of the block, or
+                                 for SEQB_FENCED and SEQB_EXHAUSTED that of the
+                                 cell found, SEQB_NO_WINDOW if there is none */
+    struct seqb_error error;  /* out; text for any status but SEQB_OK */
 };
 
 /* A direct counter is raised to at least `floor`; if its origin is not the
  * store's, by `gap` as well, and is bound to it. So is the base, the value
  * that a counter begins after which is not there, by `base_gap`; a base that
  * is not there itself was 0, and becomes `base_floor` at least. The gaps are
- * how far a store that changed may have gone back. When the base is raised, so
+ * how far a store that changed may have gone back. A counter whose origin was
+ * not the store's, and one that begins after a base above 0, goes up by
+ * seqb_raise_spread as well, last of all. When the base is raised, so
  * is what is kept beside it: counters of periods that begin after `base_ms`
  * cannot have been forgotten, and need not begin after it. */
 struct seqb_raise {
     const char *counter;
-    int64_t floor;      /* >= 0 */
-    int64_t gap;        /* >= 0 */
-    int64_t limit;      /* no value above it is stored: SEQB_EXHAUSTED */
-    int64_t base_gap;   /* >= 0 */
-    int64_t base_floor; /* >= 0 */
-    int64_t base_ms;    /* ms since 1970; >= 0 */
+    int64_t floor;            /* >= 0 */
+    int64_t gap;              /* >= 0 */
+    int64_t limit;            /* no value above it is stored: SEQB_EXHAUSTED */
+    int64_t base_gap;         /* >= 0 */
+    int64_t base_floor;       /* >= 0 */
+    int64_t base_ms;          /* ms since 1970; >= 0 */
+    struct seqb_guard *guard; /* as a request's */
+    uint64_t chance;          /* random bits, for seqb_raise_spread */
 };
 
-/* A leased window to count in, from offset 0; or, for a local engine, a lease
- * of a worker id, of which the last three speak. */
+/*
+ * What a raise adds by chance to a counter that is at `value` by then. A copy
+ * that is put back twice so does not lead to the same values twice. It is below
+ * 1/4096 of what is left up to `limit`, so that there is room for thousands of
+ * raises, and below 2^16 gaps. 0 without a chance, a gap, or room.
+ */
+static inline int64_t seqb_raise_spread(const struct seqb_raise *raise,
+                                        int64_t value)
+{
+    const int64_t room =
+        value < raise->limit ? (raise->limit - value) / SEQB_SPREAD_PARTS : 0;
+    const int64_t most =
+        raise->gap < INT64_MAX >> 16 ? raise->gap * 65536 : INT64_MAX;
+    const int64_t span = room < most ? room : most;
+
+    return span > 0 ? (int64_t)(raise->chance % (uint64_t)span) : 0;
+}
+
+/* A leased window to count in, from offset 0. */
 struct seqb_window {
     const char *counter;
-    int64_t window; /* >= 1; local: the worker id */
+    int64_t window; /* >= 1 */
     int64_t size;   /* offsets 0 ... size - 1 */
     int64_t keep_s; /* windowed: the store may forget the cell after so many
                        seconds, which only costs a window; 0: never */
-    int64_t above;  /* local: only values of a time after it, in ms since 1970:
-                       those up to it may be another holder's ... */
-    int64_t upto;   /* ... and none of a time after this: the next holder's */
-    int64_t until_ms; /* local: it ends then, by CLOCK_BOOTTIME */
 };
 
 /* What stands under the name of a claim is to be replaced. */
 struct seqb_swap {
     const char *name;
-    const char *expected; /* what must stand there now; "": nothing */
-    const char *text;     /* not empty */
+    const char *expected;    /* what must stand there now; "": nothing */
+    const char *text;        /* not empty */
+    const char *incarnation; /* what the store's must be in the transaction of
+                                the swap, else SEQB_FENCED; NULL: not compared.
+                                Only in an engine with `list` */
 };
 
 /* Periods of a counter that are over. */
@@ -162,8 +213,27 @@ struct seqb_purge {
     int32_t most;        /* delete no more than that, >= 0 */
 };
 
+/* A counter that stands in a store. */
+struct seqb_listed {
+    char counter[SEQB_COUNTER_SIZE];
+    int64_t value; /* >= 0; of any origin */
+};
+
+/* A page of the counters whose names begin with `prefix`, in the order of
+ * bytes, whatever collation the store has. "@" before a counter's name is that
+ * of the mark which a purge left: its value is `before_ms`. */
+struct seqb_page {
+    const char *prefix;         /* not empty, without a final '@' */
+    const char *after;          /* only names above it; "" for the first page */
+    struct seqb_listed *listed; /* out */
+    int32_t most;               /* room in `listed`, >= 1 */
+    int32_t count;              /* out; below `most`: there are no more */
+};
+
 struct seqb_backend;
 
+/* Every class has all functions but `install`, `swap`, `purge`, `list` and
+ * `clock`, which say where they are NULL. */
 struct seqb_backend_ops {
     const char *engine; /* as in a topology file: letters, digits, _ and - */
     enum seqb_guarantee guarantee;
@@ -193,7 +263,6 @@ struct seqb_backend_ops {
      *                   windowed and absent; nothing was changed
      *   SEQB_EXHAUSTED  nothing is left below `limit` or in the window, or
      *                   the counter's period is over; nothing was changed
-     *   SEQB_CLOCK      local: the machine's clock is too far behind
      *   SEQB_LAYOUT     the cell was made with another window size
      *   SEQB_AGAIN      not reached in the time of this call; nothing was
      *                   changed, the pool asks once more
@@ -201,7 +270,9 @@ struct seqb_backend_ops {
      * Else the backend must be closed: `err` tells why, and requests that
      * were not answered have that status or, if the store may have done them,
      * SEQB_UNCERTAIN. A direct counter that is new in a store whose origin
-     * holds starts at the store's base; a windowed one is never created here.
+     * holds starts at 1 if the store's base is 0; after a base that was raised
+     * it is SEQB_FENCED, so that a raise spreads it. A windowed one is never
+     * created here.
      */
     enum seqb_status (*reserve)(struct seqb_backend *backend,
                                 struct seqb_request *requests, size_t n,
@@ -229,8 +300,7 @@ struct seqb_backend_ops {
                               struct seqb_error *err);
 
     /*
-     * Direct engines answer SEQB_INVALID. Local: counts with this lease from
-     * now on, the engine's alone whatever the counter. Windowed: puts it at
+     * NULL in a direct engine that cannot count in windows. Puts the counter at
      * the start of a window, bound to the store's origin now, unless a valid
      * cell with values left stands there ("somebody was faster" is SEQB_OK).
      * SEQB_FENCED: the cell found has a window at or above this one; nothing
@@ -247,16 +317,21 @@ struct seqb_backend_ops {
      * engine, and answers what stands there. `text` NULL only looks; then,
      * if nothing is there, `standing` is "". SEQB_PROTOCOL if what stands
      * there does not fit `size` (1 ... SEQB_CLAIM_SIZE).
+     *
+     * In a backend that has an incarnation it is SEQB_UNREACHABLE, and nothing
+     * was changed, if the store has another one at this moment: once it
+     * returned SEQB_OK, the store had the backend's when the claim was read.
      */
     enum seqb_status (*claim)(struct seqb_backend *backend, const char *name,
                               const char *text, char *standing, size_t size,
                               struct seqb_error *err);
 
     /*
-     * Direct only, others answer SEQB_INVALID. In one atomic step, durably:
+     * Direct only. In one atomic step, durably:
      * replaces what stands under `name` by `text` if that is `expected`.
      * `standing` is what stands there then, `text` if it was replaced (or was
-     * there before); "" for nothing. SEQB_PROTOCOL as for claim.
+     * there before); "" for nothing. SEQB_PROTOCOL as for claim, and without
+     * `incarnation` SEQB_UNREACHABLE as well.
      */
     enum seqb_status (*swap)(struct seqb_backend *backend,
                              const struct seqb_swap *swap, char *standing,
@@ -267,15 +342,23 @@ struct seqb_backend_ops {
      * it was; then deletes counters of it that are older than `keep`, a few
      * at a time: `*deleted` of them, fewer than `most` when there are no more.
      * The caller lets a while pass between noting and deleting (`most` 0), so
-     * that what is under way ends. Stores that let old cells expire by
-     * themselves, and those without a store, do nothing: SEQB_OK, 0.
+     * that what is under way ends. Direct only: windowed stores let old cells
+     * expire by themselves. NULL also in a direct engine whose counters cannot
+     * begin afresh; then no topology gives it a sequence with a period.
      */
     enum seqb_status (*purge)(struct seqb_backend *backend,
                               const struct seqb_purge *purge, int32_t *deleted,
                               struct seqb_error *err);
 
+    /* Reads a page of what stands, as it was committed. NULL in an engine whose
+     * stores have no incarnation. Errors as for a claim that is looked at, and
+     * SEQB_CORRUPT for a row that is no counter's. */
+    enum seqb_status (*list)(struct seqb_backend *backend,
+                             struct seqb_page *page, struct seqb_error *err);
+
     /* The wall clock of the store's machine, ms since 1970, as it was about
-     * when it answered; 0 if it has none but ours: a file, no store. */
+     * when it answered; 0 if it may not be read. NULL where the store has no
+     * clock but ours, as a file. */
     enum seqb_status (*clock)(struct seqb_backend *backend, int64_t *out_ms,
                               struct seqb_error *err);
 
@@ -288,6 +371,13 @@ struct seqb_backend_ops {
 struct seqb_backend {
     const struct seqb_backend_ops *ops;
     char origin[SEQB_ORIGIN_SIZE]; /* the store's history, as read by open */
+    /* Names one run of the store's server: it changes whenever the server may
+     * have come back with older data, and never comes back itself. As read by
+     * open, without a '|'. "" where the engine cannot tell, or was not asked
+     * for it (needs_incarnation). A server that was restarted since has another
+     * one: then claims, lists and calls with a guard are SEQB_UNREACHABLE, so
+     * that the backend is opened again. */
+    char incarnation[SEQB_INCARNATION_SIZE];
     char server[SEQB_SERVER_SIZE]; /* "redis 7.0.15", for messages */
     char domain[SEQB_DOMAIN_SIZE]; /* the server or disk: backends with the
                                       same text fail together */
@@ -306,8 +396,9 @@ struct seqb_broker;
  * points to, and what they point to, must live until seqb_close. Nothing is
  * registered: each broker knows the engines that it was opened with.
  *
- * Errors as seqb_open, and SEQB_INVALID for an engine that lacks a function,
- * or whose name is not legal or is taken by one that is built in.
+ * Errors as seqb_open, and SEQB_INVALID for an engine that lacks a function of
+ * its class or has one that its class cannot have, or whose name is not legal
+ * or is taken by one that is built in.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_open_with(const char *topology /* NULL: the embedded default */,

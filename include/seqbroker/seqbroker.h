@@ -32,11 +32,13 @@ struct seqb_decoded {
     int32_t partition;
     int32_t memory_bits;
     int64_t memory; /* 0 ... 2^memory_bits - 1 */
-    /* Of a sequence with `ids`, and of one whose partition is a snowflake: when
-     * the id's time begins, ms since 1970, and the shard or the worker id in
-     * it. Else -1. */
+    /* Of a sequence with `ids` or `snowflake`: when the id's time begins, ms
+     * since 1970; of the one the shard in it, of the other the worker id, and
+     * the datacenter where it has bits. Else -1. A snowflake has no counter in
+     * a backend: counter, partition and memory are 0. */
     int64_t time_ms;
     int64_t shard;
+    int64_t datacenter;
     int64_t worker;
     int64_t number; /* what counts within that time: of `ids` the sequence's
                        number, of a snowflake the lowest bits; else the value */
@@ -60,7 +62,10 @@ struct seqb_stamp {
  * default (four SQLite partitions under the state directory) if `topology` is
  * NULL. Returns when every backend has answered or its open time-out passed:
  * partitions that cannot be reached are quarantined and rescued later, as
- * long as the layout is known (the very first start needs all direct ones).
+ * long as the layout is known (the very first start needs all direct ones). A
+ * store that knows nothing of a pool in use costs its partition, and a sequence
+ * that a store knows by other settings is refused by seqb_sequence; the rest
+ * is served.
  *
  * Errors: SEQB_CONFIG (every mistake in the file, a line each),
  * SEQB_STATE_DIR, SEQB_LAYOUT (says what differs; nothing was changed),
@@ -82,8 +87,8 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
  * shuffles, waits once for what the stores say of it.
  *
  * Errors: SEQB_INVALID (not a legal key), SEQB_UNKNOWN_KEY (neither in the
- * topology nor allowed by auto_sequences), SEQB_LAYOUT (such a one was used
- * with another layout or key), SEQB_NO_MEMORY, SEQB_FORKED.
+ * topology nor allowed by auto_sequences), SEQB_LAYOUT (it was used with other
+ * settings, another key, or in another pool), SEQB_NO_MEMORY, SEQB_FORKED.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_sequence(struct seqb_broker *broker, const char *key,

@@ -2,6 +2,8 @@
 /* The operator API: status, and what a topology may say. */
 #include "api/broker.h"
 
+#include <stdlib.h>
+
 #include "backends/backends.h"
 #include "number/number.h"
 #include "offline/offline.h"
@@ -34,7 +36,7 @@ enum seqb_status seqb_workers(struct seqb_broker *broker,
 {
     if (check_fork(broker, err) != SEQB_OK)
         return SEQB_FORKED;
-    return ha_workers(broker->ha, out, capacity, count, err);
+    return queue_workers(broker->queue, out, capacity, count, err);
 }
 
 enum seqb_status seqb_partitions(struct seqb_broker *broker,
@@ -47,6 +49,37 @@ enum seqb_status seqb_partitions(struct seqb_broker *broker,
     if (status == SEQB_OK)
         ha_status(broker->ha, out, capacity, count);
     return status;
+}
+
+static void lessor_copy(const struct ha_lessor *from, struct seqb_lessor *to)
+{
+    *to = (struct seqb_lessor){.partition = from->partition,
+                               .state = ha_lessor_state_name(from->state),
+                               .since_ms = from->since_ms,
+                               .leases_per_minute = from->leases_per_minute};
+    (void)text_copy(to->pool, sizeof to->pool, from->pool);
+    (void)text_copy(to->backend, sizeof to->backend, from->backend);
+    if (from->waits_for != NULL)
+        (void)text_copy(to->waits_for, sizeof to->waits_for, from->waits_for);
+}
+
+enum seqb_status seqb_lessors(struct seqb_broker *broker,
+                              struct seqb_lessor *out, size_t capacity,
+                              size_t *count, struct seqb_error *err)
+{
+    struct ha_lessor *all = NULL;
+    size_t copied;
+
+    if (check_fork(broker, err) != SEQB_OK)
+        return SEQB_FORKED;
+    if (capacity > 0 && (all = calloc(capacity, sizeof *all)) == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    ha_lessors(broker->ha, all, capacity, count);
+    copied = *count < capacity ? *count : capacity;
+    for (size_t i = 0; i < copied; i++)
+        lessor_copy(&all[i], &out[i]);
+    free(all);
+    return SEQB_OK;
 }
 
 enum seqb_status seqb_sequences(struct seqb_broker *broker,
@@ -78,7 +111,7 @@ enum seqb_status seqb_health(struct seqb_broker *broker, enum seqb_health *out,
     const enum seqb_status status = check_fork(broker, err);
 
     if (status == SEQB_OK)
-        *out = ha_health(broker->ha, reason, size);
+        *out = queue_health(broker->queue, reason, size);
     return status;
 }
 
@@ -128,19 +161,20 @@ enum seqb_status seqb_state_dir(const char *topology, char *out, size_t size,
     return status;
 }
 
-/* Who is told of a topology, of its warnings as well. */
-struct listener {
-    void (*report)(void *context, const char *line);
-    void *context;
-};
-
-static void report_line(const struct listener *listener, const char *kind,
+static void report_line(const struct config_request *to, const char *kind,
                         const char *line)
 {
-    char text[1024];
+    char text[1100];
 
     (void)text_format(text, sizeof text, "%s: %s", kind, line);
-    listener->report(listener->context, text);
+    to->report(to->context, text);
+}
+
+static void report_lines(const struct config_request *to, const char *kind,
+                         const char *const *lines)
+{
+    for (; *lines != NULL; lines++)
+        report_line(to, kind, *lines);
 }
 
 static void report_note(void *context, const char *line)
@@ -148,25 +182,22 @@ static void report_note(void *context, const char *line)
     report_line(context, "note", line);
 }
 
-static void report_warning(void *context, const char *line)
-{
-    report_line(context, "warning", line);
-}
-
 enum seqb_status seqb_check_topology(const char *topology,
                                      void (*report)(void *context,
                                                     const char *line),
                                      void *context, struct seqb_error *err)
 {
-    const struct config_request request = {
+    struct config_request request = {
         .path = topology, .report = report, .context = context};
-    struct listener listener = {report, context};
     struct config *config = NULL;
     const enum seqb_status status = config_open(&request, &config, err);
 
     if (status == SEQB_OK && report != NULL) {
-        config_note(config, report_note, &listener);
-        config_warn(config, report_warning, &listener);
+        const struct config_topology *found = config_topology(config);
+
+        report_lines(&request, "note", found->notes);
+        offline_explain(&found->stores, report_note, &request);
+        report_lines(&request, "warning", found->warnings);
     }
     config_close(config);
     return status;
@@ -181,14 +212,16 @@ enum seqb_status seqb_probe(const char *topology,
                                            .engines = engines,
                                            .report = listener->mistake,
                                            .context = listener->context};
+    const char *const *warnings;
     struct config *config;
     enum seqb_status status = config_open(&request, &config, err);
 
     if (status != SEQB_OK)
         return status;
     status = offline_probe(&config_topology(config)->stores, listener, err);
-    if (listener->warning != NULL)
-        config_warn(config, listener->warning, listener->context);
+    warnings = config_topology(config)->warnings;
+    for (; listener->warning != NULL && *warnings != NULL; warnings++)
+        listener->warning(listener->context, *warnings);
     config_close(config);
     return status;
 }

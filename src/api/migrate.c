@@ -11,6 +11,7 @@
 #include <seqbroker/admin.h>
 
 #include "config/config.h"
+#include "lease/lease.h"
 #include "offline/offline.h"
 #include "period/period.h"
 #include "platform/error.h"
@@ -23,8 +24,10 @@
 struct place {
     int32_t pool; /* NO_POOL: nothing */
     int32_t memory_bits;
-    int32_t value_bits; /* its numbers are below 2^value_bits */
-    const char *terms;  /* claimed besides; NULL: nothing */
+    int32_t window_bits; /* of its windows, its own or the pool's */
+    int32_t value_bits;  /* its numbers are below 2^value_bits */
+    int64_t useful;      /* numbers above it are too wide; 0: none is */
+    const char *terms;   /* claimed besides; NULL: nothing */
 };
 
 /* A key of either topology, or of the caller. */
@@ -67,10 +70,15 @@ static struct place place_of(const struct config_topology *topology,
         fnmatch(queue->auto_pattern, key, 0) == 0)
         found = queue->automatic;
     if (found == NULL)
-        return (struct place){NO_POOL, -1, BITS_ALL, NULL};
-    return (struct place){found->pool, found->memory_bits,
-                          found->value_bits == 0 ? BITS_ALL : found->value_bits,
-                          found->terms};
+        return (struct place){NO_POOL, -1, 0, BITS_ALL, 0, NULL};
+    return (struct place){
+        found->pool,
+        found->memory_bits,
+        layout_window_bits(&topology->ha.pools[found->pool].layout,
+                           found->window_bits),
+        found->value_bits == 0 ? BITS_ALL : found->value_bits,
+        queue_useful_numbers(found),
+        found->terms};
 }
 
 static int entry_compare(const void *a, const void *b)
@@ -157,6 +165,8 @@ static bool is_same_layout(const struct request *request,
     bool is_same =
         was->layout.bits == is->layout.bits &&
         was->layout.window_bits == is->layout.window_bits &&
+        was->layout.all_windowed == is->layout.all_windowed &&
+        was->layout.neighbours == is->layout.neighbours &&
         is_same_backend(request, was->layout.authority, is->layout.authority);
 
     for (int32_t i = 0; is_same && i < 1 << was->layout.bits; i++)
@@ -177,9 +187,12 @@ static enum seqb_status check_kept(const struct request *request, int32_t was,
     for (size_t i = 0; i < request->entry_count && what == NULL; i++) {
         const struct entry *entry = &request->entries[i];
 
-        if (entry->was.pool == was && entry->is.pool == is &&
-            entry->was.memory_bits != entry->is.memory_bits)
+        if (entry->was.pool != was || entry->is.pool != is)
+            continue;
+        if (entry->was.memory_bits != entry->is.memory_bits)
             what = "the memory_bits of a sequence";
+        else if (entry->was.window_bits != entry->is.window_bits)
+            what = "the window_bits of a sequence";
     }
     if (what == NULL)
         return SEQB_OK;
@@ -316,7 +329,7 @@ static enum seqb_status refuse_period(const struct ha_pool_options *pool,
 }
 
 /* Counters of periods come and go, so that no number is above all of them;
- * those of a local partition are made of the time, and cannot be raised. */
+ * snowflakes are made of the time, and their worker ids may be held. */
 static enum seqb_status check_movable(const struct config_topology *topology,
                                       int32_t i, struct seqb_error *err)
 {
@@ -332,16 +345,13 @@ static enum seqb_status check_movable(const struct config_topology *topology,
         if (sequence->pool == i && sequence->period != NULL)
             return refuse_period(pool, sequence->key, "has", err);
     }
-    for (int32_t j = 0; j < 1 << pool->layout.bits; j++) {
-        const struct store_options *backend =
-            &topology->ha.backends[pool->layout.partitions[j]];
-
-        if (backend->ops->guarantee == SEQB_LOCAL)
+    for (size_t j = 0; j < queue->snowflake_count; j++) {
+        if (queue->snowflakes[j].pool == i)
             return error_set(err, SEQB_CONFIG,
-                             "pool %s: backend %s makes its numbers of the "
-                             "time and cannot be raised above others: a pool "
-                             "with it cannot be migrated",
-                             pool->layout.name, backend->options.name);
+                             "pool %s: it has snowflakes, which are made of "
+                             "the time and cannot be raised above others: give "
+                             "them a pool of their own",
+                             pool->layout.name);
     }
     return SEQB_OK;
 }
@@ -385,11 +395,17 @@ static enum seqb_status keys_share(struct request *request,
             const struct entry *entry = &request->entries[j];
 
             if (belongs(entry, pool))
-                *at++ = (struct offline_key){
-                    entry->key, entry->was.memory_bits, entry->is.memory_bits,
-                    entry->is.value_bits,
-                    entry->was.pool != NO_POOL ? entry->was.terms
-                                               : entry->is.terms};
+                *at++ = (struct offline_key){entry->key,
+                                             entry->was.memory_bits,
+                                             entry->is.memory_bits,
+                                             entry->was.window_bits,
+                                             entry->is.window_bits,
+                                             entry->is.value_bits,
+                                             entry->was.useful,
+                                             entry->is.useful,
+                                             entry->was.pool != NO_POOL
+                                                 ? entry->was.terms
+                                                 : entry->is.terms};
         }
         pool->key_count = (size_t)(at - pool->keys);
     }
@@ -444,6 +460,7 @@ static enum seqb_status request_run(struct request *request,
                                     .is = &request->is->stores,
                                     .pools = request->pools,
                                     .pool_count = request->pool_count,
+                                    .without = request->options->without,
                                     .dry_run = request->options->dry_run,
                                     .report = request->options->report,
                                     .context = request->options->context},

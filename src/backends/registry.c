@@ -15,12 +15,13 @@ static const struct seqb_backend_ops *const engines[] = {
     &backend_memcached,
 #endif
 #ifdef SEQB_WITH_MYSQL
-    &backend_mysql_row, &backend_mysql_autoinc,
+    &backend_mysql_row,
+    &backend_mysql_autoinc,
 #endif
 #ifdef SEQB_WITH_POSTGRES
     &backend_postgres,
 #endif
-    &backend_snowflake, NULL,
+    NULL,
 };
 
 const struct seqb_backend_ops *backend_at(size_t i)

@@ -8,7 +8,14 @@
 #include <seqbroker/backend.h>
 
 /* Every request is SEQB_UNCERTAIN, without values and without a window. */
-void requests_begin(struct seqb_request *requests, size_t n);
+static inline void requests_begin(struct seqb_request *requests, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        requests[i].status = SEQB_UNCERTAIN;
+        requests[i].block = (struct seqb_block){0, 0};
+        requests[i].window = SEQB_NO_WINDOW;
+    }
+}
 
 /* Gives `status`, and the words of `why`, to the requests that are still
  * SEQB_UNCERTAIN. Copies `why` into `err`, which may be NULL, and returns its

@@ -7,13 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "config/build.h"
-#include "config/check.h"
-#include "config/engines.h"
-#include "config/read.h"
-#include "config/scan.h"
-#include "config/templates.h"
-#include "config/zones.h"
+#include "config/build/build.h"
+#include "config/check/check.h"
+#include "config/settings/settings.h"
+#include "config/source/source.h"
 #include "embedded_conf.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -29,8 +26,6 @@ struct config {
     struct arena arena; /* holds all that the topology points to */
     struct zones zones;
     struct templates templates;
-    const char **warnings; /* ended by NULL; NULL: none */
-    const char **notes;    /* likewise */
 };
 
 /* One topology on its way. */
@@ -71,7 +66,7 @@ static enum seqb_status tell_mistakes(const struct parse *parse,
     char line[LINE_SIZE];
     size_t told = 0;
 
-    for (const struct mistake *at = parse->mistakes.first; at != NULL;
+    for (const struct mistake *at = parse->mistakes.found.first; at != NULL;
          at = at->next) {
         const struct source_line from =
             source_line_at(&parse->source, at->line);
@@ -81,9 +76,9 @@ static enum seqb_status tell_mistakes(const struct parse *parse,
         tell(teller, line);
         told++;
     }
-    if (told < parse->mistakes.count) {
+    if (told < parse->mistakes.found.count) {
         (void)text_format(line, sizeof line, "... and %zu more mistakes",
-                          parse->mistakes.count - told);
+                          parse->mistakes.found.count - told);
         tell(teller, line);
     }
     if (teller->left > 0)
@@ -119,22 +114,21 @@ static bool is_out_of_memory(const struct parse *parse)
            parse->scratch.is_out_of_memory;
 }
 
-/* The mistakes' list goes, and with it the texts. NULL if there are none. */
-static const char **keep_lines(struct parse *parse, const struct mistake *first)
+/* The lists go, and with them the texts. Ended by NULL. */
+static const char *const *keep_lines(struct parse *parse,
+                                     const struct mistake_list *list)
 {
     struct arena *arena = &parse->config->arena;
+    const char **lines = arena_take(arena, list->count + 1, sizeof *lines);
     size_t count = 0;
-    const char **lines;
 
-    for (const struct mistake *at = first; at != NULL; at = at->next)
-        count++;
-    lines = count == 0 ? NULL : arena_take(arena, count + 1, sizeof *lines);
-    for (size_t i = 0; lines != NULL && i < count; i++, first = first->next) {
+    for (const struct mistake *at = list->first; lines != NULL && at != NULL;
+         at = at->next) {
         const struct source_line from =
-            source_line_at(&parse->source, first->line);
+            source_line_at(&parse->source, at->line);
 
-        lines[i] =
-            arena_format(arena, "%s:%d: %s", from.file, from.line, first->text);
+        lines[count++] =
+            arena_format(arena, "%s:%d: %s", from.file, from.line, at->text);
     }
     return lines;
 }
@@ -164,16 +158,18 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
                    &parse->draft) &&
         !is_out_of_memory(parse)) {
         engines_resolve(&parse->draft);
+        neighbours_resolve(&parse->draft);
         zones_open(&parse->config->zones, &parse->draft, &parse->mistakes);
         check_draft(&parse->draft, &parse->mistakes);
     }
     if (is_out_of_memory(parse))
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
-    if (parse->mistakes.count > 0)
+    if (parse->mistakes.found.count > 0)
         return SEQB_OK;
     status = build_topology(&build, err);
-    parse->config->warnings = keep_lines(parse, parse->mistakes.warnings);
-    parse->config->notes = keep_lines(parse, parse->mistakes.notes);
+    parse->config->topology.warnings =
+        keep_lines(parse, &parse->mistakes.warnings);
+    parse->config->topology.notes = keep_lines(parse, &parse->mistakes.notes);
     return status;
 }
 
@@ -191,7 +187,7 @@ static enum seqb_status parse_and_tell(struct parse *parse, const char *text,
     }
     if (is_out_of_memory(parse))
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
-    if (parse->mistakes.count > 0)
+    if (parse->mistakes.found.count > 0)
         return tell_mistakes(parse, teller, err);
     return SEQB_OK;
 }
@@ -228,16 +224,6 @@ static enum seqb_status open_text(const struct config_request *request,
     return SEQB_OK;
 }
 
-static enum seqb_status open_embedded(const struct config_request *request,
-                                      struct config **out,
-                                      struct seqb_error *err)
-{
-    struct config_request embedded = *request;
-
-    embedded.path = EMBEDDED_NAME;
-    return open_text(&embedded, embedded_conf, false, out, err);
-}
-
 enum seqb_status config_open_text(const struct config_request *request,
                                   const char *text, struct config **out,
                                   struct seqb_error *err)
@@ -248,14 +234,16 @@ enum seqb_status config_open_text(const struct config_request *request,
 enum seqb_status config_open(const struct config_request *request,
                              struct config **out, struct seqb_error *err)
 {
+    struct config_request embedded = *request;
     struct seqb_error error = {.text = ""};
     enum seqb_status status = engines_check(request->engines, err);
     char *text;
 
     if (status != SEQB_OK)
         return status;
+    embedded.path = EMBEDDED_NAME;
     if (request->path == NULL)
-        return open_embedded(request, out, err);
+        return open_text(&embedded, embedded_conf, false, out, err);
     if (read_text(request->path, &text, &error) != SEQB_OK) {
         if (request->report != NULL)
             request->report(request->context, error.text);
@@ -283,38 +271,7 @@ void config_close(struct config *config)
     free(config);
 }
 
-static void tell_lines(const char *const *lines,
-                       void (*hear)(void *context, const char *line),
-                       void *context)
-{
-    for (const char *const *at = lines; at != NULL && *at != NULL; at++)
-        hear(context, *at);
-}
-
-void config_warn(const struct config *config,
-                 void (*warning)(void *context, const char *line),
-                 void *context)
-{
-    tell_lines(config->warnings, warning, context);
-}
-
-void config_note(const struct config *config,
-                 void (*note)(void *context, const char *line), void *context)
-{
-    tell_lines(config->notes, note, context);
-}
-
-const struct seqb_setting *config_settings(size_t *count)
-{
-    return schema_settings(count);
-}
-
 const char *config_embedded_text(void)
 {
     return embedded_conf;
-}
-
-const char *config_library(void)
-{
-    return read_library();
 }

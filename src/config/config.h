@@ -20,6 +20,9 @@ struct config_topology {
     struct ha_options ha;
     struct store_topology stores; /* the same ones, without their pools */
     struct queue_options queue;
+    /* Lines "file:line: what", ended by NULL. */
+    const char *const *warnings; /* of what is sound, but to be looked at */
+    const char *const *notes;    /* of what is worth knowing */
 };
 
 /* What is to be opened. Strings and engines are used in the call only, but
@@ -50,19 +53,10 @@ enum seqb_status config_open_text(const struct config_request *request,
 
 const struct config_topology *config_topology(const struct config *config);
 
-/* Tells what is sound but should be looked at, a line each: "file:line: what".
- */
-void config_warn(const struct config *config,
-                 void (*warning)(void *context, const char *line),
-                 void *context);
-
-/* Likewise what is worth knowing. */
-void config_note(const struct config *config,
-                 void (*note)(void *context, const char *line), void *context);
-
 /* Takes NULL. */
 void config_close(struct config *config);
 
+/* The table of settings as an operator sees it. */
 const struct seqb_setting *config_settings(size_t *count);
 const char *config_embedded_text(void);
 const char *config_library(void); /* "libconfig 1.5" */

@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One connection to seqbrokerd through hiredis. Answers are looked into by
- * name, so that a daemon may add fields; what they mean is left to others. */
+/* How seqctl talks: to a person on stderr, and to seqbrokerd by one connection
+ * of hiredis. Answers are looked into by name, so that a daemon may add fields;
+ * what they mean is left to others. */
 #include "ctl/client.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
 #include <seqbroker/admin.h>
+
+void ctl_complain(const char *format, ...)
+{
+    va_list arguments;
+
+    fflush(stdout); /* what was printed came first */
+    fputs("seqctl: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
 
 static enum ctl_exit client_name_socket(struct client *client,
                                         const char *given)
@@ -112,6 +126,19 @@ enum ctl_exit client_call(struct client *client, size_t words,
     return CTL_OK;
 }
 
+enum ctl_exit client_ask(const struct ctl_options *options, size_t words,
+                         const char *const *word, redisReply **out)
+{
+    struct client client;
+    enum ctl_exit result = client_open(options, &client);
+
+    *out = NULL;
+    if (result == CTL_OK)
+        result = client_call(&client, words, word, out);
+    client_close(&client);
+    return result;
+}
+
 enum ctl_exit client_await_end(struct client *client)
 {
     void *reply = NULL;
@@ -126,6 +153,14 @@ enum ctl_exit client_await_end(struct client *client)
                  "s: it waits for its clients or its stores, its log says "
                  "more",
                  client->socket, (long long)client->timeout_s);
+    return CTL_FAILED;
+}
+
+enum ctl_exit reply_refuse(const char *command, const char *what)
+{
+    ctl_complain("the answer to %s %s: is this a seqbrokerd, and of this "
+                 "version?",
+                 command, what);
     return CTL_FAILED;
 }
 

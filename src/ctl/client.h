@@ -28,9 +28,16 @@ void client_close(struct client *client);
 enum ctl_exit client_call(struct client *client, size_t words,
                           const char *const *word, redisReply **out);
 
+/* All three for one answer; `*out` is NULL unless it came. */
+enum ctl_exit client_ask(const struct ctl_options *options, size_t words,
+                         const char *const *word, redisReply **out);
+
 /* Waits until the daemon closes the connection; CTL_FAILED after having said
  * that it did not in time. */
 enum ctl_exit client_await_end(struct client *client);
+
+/* Says that an answer makes no sense, and why: "has no number". CTL_FAILED. */
+enum ctl_exit reply_refuse(const char *command, const char *what);
 
 /* The value of a name in a map (RESP2: name, value, name, value ...), NULL if
  * it has none. Owned by the map. */

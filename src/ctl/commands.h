@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of seqctl: one table row each. */
+/* The commands of seqctl: one table row each, and the functions that carry them
+ * out. */
 #pragma once
 
 #include <stddef.h>
 
+#include <seqbroker/status.h>
+
 #include "ctl/ctl.h"
+
+/* What a command does. The arguments are ended by a NULL. */
+typedef enum ctl_exit command_function(const struct ctl_options *options,
+                                       char **argument);
 
 struct command {
     const char *name;
@@ -12,10 +19,8 @@ struct command {
     int argument_count;    /* exactly so many, negative: at least; but none with
                               --broker */
     unsigned options;      /* of enum ctl_option; those for all left out */
-    const char *summary;   /* one line */
-    const char *help;      /* examples first, then what it does */
-    /* The arguments are ended by a NULL. */
-    enum ctl_exit (*run)(const struct ctl_options *options, char **argument);
+    command_function *run;
+    const char *summary; /* one line; the rest of its help is in docs/help */
 };
 
 /* The i-th command, NULL past the last. */
@@ -26,3 +31,35 @@ const struct command *command_find(const char *name);
 
 /* The command whose name is likely meant, NULL if none is near. */
 const struct command *command_guess(const char *name);
+
+/* numbers.c */
+command_function numbers_next;
+command_function numbers_number;
+command_function numbers_decode;
+command_function numbers_parse;
+
+/* status.c */
+command_function status_run;
+command_function workers_run;
+
+/* operate.c */
+command_function operate_health;
+command_function operate_quarantine;
+command_function operate_rescue;
+command_function operate_drain;
+command_function operate_resume;
+command_function operate_advance;
+
+/* probe.c: check --probe, every backend of a topology tried; migrate.c, trust.c
+ */
+command_function probe_run;
+command_function migrate_run;
+command_function trust_run;
+
+/* plan.c: what these two commands print before they write, and their exit
+ * codes. */
+void plan_show(void *context, const char *line);
+enum ctl_exit plan_exit(enum seqb_status status);
+
+/* settings_doc.c: docs/configuration.md, as config --markdown prints it */
+enum ctl_exit settings_doc_print(void);

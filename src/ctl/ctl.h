@@ -33,17 +33,19 @@ enum ctl_option {
     CTL_BROKER = 1 << 13, /* the whole one, in place of the argument */
     CTL_SHARD = 1 << 14,
     CTL_STAMP = 1 << 15,
+    CTL_WITHOUT = 1 << 16,
 };
 
 struct ctl_options {
-    unsigned given;     /* of enum ctl_option */
-    const char *socket; /* NULL: the one in the state directory */
-    int64_t timeout_s;  /* how long the daemon may take to answer */
-    int64_t count;      /* of numbers; 0 if not given */
-    int64_t to;         /* the number to advance beyond */
-    int64_t shard;      /* of ids; only if given */
-    const char *keys;   /* a file of keys; NULL: none was given */
-    int64_t interval_s; /* between two rounds of --watch */
+    unsigned given;      /* of enum ctl_option */
+    const char *socket;  /* NULL: the one in the state directory */
+    int64_t timeout_s;   /* how long the daemon may take to answer */
+    int64_t count;       /* of numbers; 0 if not given */
+    int64_t to;          /* the number to advance beyond */
+    int64_t shard;       /* of ids; only if given */
+    const char *keys;    /* a file of keys; NULL: none was given */
+    const char *without; /* a backend that is gone; NULL: none is named */
+    int64_t interval_s;  /* between two rounds of --watch */
 };
 
 /* One line to a person, on stderr. */

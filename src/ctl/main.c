@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <locale.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <seqbroker/admin.h>
 
 #include "ctl/commands.h"
+#include "seqctl_txt.h"
 
 #define COUNT_MAX   10000000
 #define TIMEOUT_MAX 3600
@@ -19,76 +21,89 @@
 
 struct option_row {
     enum ctl_option option;
+    int letter; /* of getopt */
+    const char *name;
     const char *usage;
     const char *help;
+    /* Where its argument goes, of struct ctl_options; 0: it takes none. */
+    size_t offset;
+    int64_t min; /* of an amount */
+    int64_t max; /* 0: a text */
 };
+
+#define FLAG                    0, 0, 0
+#define TEXT(to)                offsetof(struct ctl_options, to), 0, 0
+#define AMOUNT(to, least, most) offsetof(struct ctl_options, to), least, most
 
 static const struct option_row option_rows[] = {
-    {CTL_COUNT, "-n, --count N", "how many numbers (1 ... 10000000)"},
-    {CTL_SHARD, "--shard S", "the shard that the ids are to have"},
-    {CTL_STAMP, "--stamp", "each number with its stamp"},
-    {CTL_JSON, "-j, --json", "one JSON object instead of lines and tables"},
-    {CTL_MARKDOWN, "--markdown", "as docs/configuration.md"},
-    {CTL_PROBE, "--probe", "try every backend, too"},
-    {CTL_BROKER, "--broker", "not a partition: stop the whole broker"},
-    {CTL_DRY_RUN, "--dry-run", "tell what would be done, and write nothing"},
-    {CTL_KEYS, "--keys FILE",
-     "keys that the topologies do not list, one a line"},
-    {CTL_TO, "--to N", "the number that all later ones are above"},
-    {CTL_WATCH, "-w, --watch", "again and again, until Ctrl-C"},
-    {CTL_INTERVAL, "--interval SECONDS", "between two rounds (default: 2)"},
-    {CTL_SOCKET, "-s, --socket SOCKET",
-     "the daemon's (default: the one in the state directory)"},
-    {CTL_TIMEOUT, "-t, --timeout SECONDS",
-     "how long it may take to answer (default: 5)"},
-    {CTL_HELP, "-h, --help", "this text; after a command, its own"},
-    {CTL_VERSION, "--version", "versions of seqbroker and its libraries"},
+    {CTL_COUNT, 'n', "count", "-n, --count N",
+     "how many numbers (1 ... 10000000)", AMOUNT(count, 1, COUNT_MAX)},
+    {CTL_SHARD, 'S', "shard", "--shard S", "the shard that the ids are to have",
+     AMOUNT(shard, 0, INT64_MAX)},
+    {CTL_STAMP, 'P', "stamp", "--stamp", "each number with its stamp", FLAG},
+    {CTL_JSON, 'j', "json", "-j, --json",
+     "one JSON object instead of lines and tables", FLAG},
+    {CTL_MARKDOWN, 'm', "markdown", "--markdown", "as docs/configuration.md",
+     FLAG},
+    {CTL_PROBE, 'p', "probe", "--probe", "try every backend, too", FLAG},
+    {CTL_BROKER, 'b', "broker", "--broker",
+     "not a partition: stop the whole broker", FLAG},
+    {CTL_DRY_RUN, 'd', "dry-run", "--dry-run",
+     "tell what would be done, and write nothing", FLAG},
+    {CTL_KEYS, 'k', "keys", "--keys FILE",
+     "keys that the topologies do not list, one a line", TEXT(keys)},
+    {CTL_WITHOUT, 'W', "without", "--without BACKEND",
+     "leave out a store that is gone for good", TEXT(without)},
+    {CTL_TO, 'T', "to", "--to N", "the number that all later ones are above",
+     AMOUNT(to, 1, INT64_MAX)},
+    {CTL_WATCH, 'w', "watch", "-w, --watch", "again and again, until Ctrl-C",
+     FLAG},
+    {CTL_INTERVAL, 'I', "interval", "--interval SECONDS",
+     "between two rounds (default: 2)", AMOUNT(interval_s, 1, TIMEOUT_MAX)},
+    {CTL_SOCKET, 's', "socket", "-s, --socket SOCKET",
+     "the daemon's (default: the one in the state directory)", TEXT(socket)},
+    {CTL_TIMEOUT, 't', "timeout", "-t, --timeout SECONDS",
+     "how long it may take to answer (default: 5)",
+     AMOUNT(timeout_s, 1, TIMEOUT_MAX)},
+    {CTL_HELP, 'h', "help", "-h, --help", "this text; after a command, its own",
+     FLAG},
+    {CTL_VERSION, 'V', "version", "--version",
+     "versions of seqbroker and its libraries", FLAG},
 };
 
-static const struct option long_options[] = {
-    {"broker", no_argument, NULL, 'b'},
-    {"count", required_argument, NULL, 'n'},
-    {"dry-run", no_argument, NULL, 'd'},
-    {"json", no_argument, NULL, 'j'},
-    {"keys", required_argument, NULL, 'k'},
-    {"markdown", no_argument, NULL, 'm'},
-    {"probe", no_argument, NULL, 'p'},
-    {"shard", required_argument, NULL, 'S'},
-    {"stamp", no_argument, NULL, 'P'},
-    {"to", required_argument, NULL, 'T'},
-    {"watch", no_argument, NULL, 'w'},
-    {"interval", required_argument, NULL, 'I'},
-    {"socket", required_argument, NULL, 's'},
-    {"timeout", required_argument, NULL, 't'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
+#define OPTION_COUNT (sizeof option_rows / sizeof option_rows[0])
 
 static void options_print(unsigned options)
 {
-    for (size_t i = 0; i < sizeof option_rows / sizeof option_rows[0]; i++) {
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
         if (option_rows[i].option & options)
             printf("  %-27s %s\n", option_rows[i].usage, option_rows[i].help);
     }
 }
 
+/* Prints a section of docs/help/seqctl.txt: what stands below the line "#
+ * NAME". */
+static void help_section_print(const char *name)
+{
+    char heading[32];
+    const char *begin;
+    const char *end;
+
+    snprintf(heading, sizeof heading, "# %s\n", name);
+    begin = strstr(seqctl_txt, heading);
+    if (begin == NULL)
+        return;
+    begin += strlen(heading);
+    end = strstr(begin, "\n# ");
+    printf("%.*s", end == NULL ? (int)strlen(begin) : (int)(end + 1 - begin),
+           begin);
+}
+
 static void help_print(void)
 {
-    puts("  seqctl next order                 one number\n"
-         "  seqctl next order --count 1000    a thousand, one a line\n"
-         "  seqctl number order               one as its template writes it\n"
-         "  seqctl parse order SN-000042-7    is that one of them?\n"
-         "  seqctl status                     partitions and sequences\n"
-         "  seqctl health                     can it serve? for monitors\n"
-         "  seqctl drain main/2               ask that partition no more\n"
-         "  seqctl check topology.conf        is this file sound?\n"
-         "  seqctl check --probe FILE         and are its backends?\n"
-         "  seqctl migrate OLD NEW --dry-run  what would a new layout take?\n"
-         "\n"
-         "Usage: seqctl [OPTION ...] COMMAND [ARGUMENT ...]\n"
-         "\n"
-         "Commands (seqctl COMMAND --help tells more):");
+    help_section_print("seqctl");
+    puts("\nUsage: seqctl [OPTION ...] COMMAND [ARGUMENT ...]\n"
+         "\nCommands (seqctl COMMAND --help tells more):");
     for (size_t i = 0; command_at(i) != NULL; i++) {
         const struct command *command = command_at(i);
         char usage[64];
@@ -99,18 +114,13 @@ static void help_print(void)
     }
     puts("\nOptions:");
     options_print(~0U);
-    puts(
-        "\n"
-        "Exit codes: 0 done; 1 an error was answered, a probed backend is not\n"
-        "well, or the output could not be written; 2 bad usage or an invalid\n"
-        "topology; 3 no daemon answers. Those of health: 0 serving, 1 "
-        "degraded,\n"
-        "2 not serving, 3 unknown.");
+    putchar('\n');
+    help_section_print("exit codes");
 }
 
 static void command_help_print(const struct command *command)
 {
-    fputs(command->help, stdout);
+    help_section_print(command->name);
     printf("\nUsage: seqctl %s [OPTION ...]%s%s\n", command->name,
            command->arguments[0] != '\0' ? " " : "", command->arguments);
     puts("\nOptions:");
@@ -142,69 +152,36 @@ static bool amount_read(const char *name, const char *text, int64_t min,
     return true;
 }
 
+/* False if there is no such option: getopt has told it. */
 static bool option_read(int letter, struct ctl_options *out)
 {
-    switch (letter) {
-    case 'n':
-        out->given |= CTL_COUNT;
-        return amount_read("count", optarg, 1, COUNT_MAX, &out->count);
-    case 'j':
-        out->given |= CTL_JSON;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *row = &option_rows[i];
+        void *to = (char *)out + row->offset;
+
+        if (row->letter != letter)
+            continue;
+        out->given |= row->option;
+        if (row->max > 0)
+            return amount_read(row->name, optarg, row->min, row->max, to);
+        if (row->offset > 0)
+            *(const char **)to = optarg;
         return true;
-    case 'm':
-        out->given |= CTL_MARKDOWN;
-        return true;
-    case 'p':
-        out->given |= CTL_PROBE;
-        return true;
-    case 'b':
-        out->given |= CTL_BROKER;
-        return true;
-    case 'd':
-        out->given |= CTL_DRY_RUN;
-        return true;
-    case 'k':
-        out->given |= CTL_KEYS;
-        out->keys = optarg;
-        return true;
-    case 'T':
-        out->given |= CTL_TO;
-        return amount_read("to", optarg, 1, INT64_MAX, &out->to);
-    case 'S':
-        out->given |= CTL_SHARD;
-        return amount_read("shard", optarg, 0, INT64_MAX, &out->shard);
-    case 'P':
-        out->given |= CTL_STAMP;
-        return true;
-    case 'w':
-        out->given |= CTL_WATCH;
-        return true;
-    case 'I':
-        out->given |= CTL_INTERVAL;
-        return amount_read("interval", optarg, 1, TIMEOUT_MAX,
-                           &out->interval_s);
-    case 's':
-        out->given |= CTL_SOCKET;
-        out->socket = optarg;
-        return true;
-    case 't':
-        out->given |= CTL_TIMEOUT;
-        return amount_read("timeout", optarg, 1, TIMEOUT_MAX, &out->timeout_s);
-    case 'h':
-        out->given |= CTL_HELP;
-        return true;
-    case 'V':
-        out->given |= CTL_VERSION;
-        return true;
-    default: /* getopt has told it */
-        return false;
     }
+    return false;
 }
 
 static bool options_read(int argc, char **argv, struct ctl_options *out)
 {
+    struct option long_options[OPTION_COUNT + 1] = {{.name = NULL}};
     int letter;
 
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        long_options[i] = (struct option){.name = option_rows[i].name,
+                                          .has_arg = option_rows[i].offset > 0
+                                                         ? required_argument
+                                                         : no_argument,
+                                          .val = option_rows[i].letter};
     while ((letter = getopt_long(argc, argv, "n:js:t:hw", long_options,
                                  NULL)) != -1) {
         if (!option_read(letter, out)) {
@@ -231,7 +208,7 @@ static enum ctl_exit command_unknown(const char *name)
 static const char *option_misplaced(const struct command *command,
                                     unsigned given)
 {
-    for (size_t i = 0; i < sizeof option_rows / sizeof option_rows[0]; i++) {
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
         if (option_rows[i].option & given & ~command->options)
             return option_rows[i].usage;
     }

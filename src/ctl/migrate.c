@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the keys and shows what the library tells. */
-#include "ctl/migrate.h"
-
+/* seqctl migrate: reads the keys and shows what the library tells. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +7,8 @@
 #include <string.h>
 
 #include <seqbroker/admin.h>
+
+#include "ctl/commands.h"
 
 /* The lines of a file that are not empty. */
 struct keys {
@@ -86,39 +86,25 @@ static enum ctl_exit keys_read(const char *path, struct keys *keys)
     return result;
 }
 
-/* At once: what was told before the first write must be seen before it. */
-static void hear(void *context, const char *line)
-{
-    (void)context;
-    puts(line);
-    fflush(stdout);
-}
-
-static enum ctl_exit exit_of(enum seqb_status status)
-{
-    if (status == SEQB_OK)
-        return CTL_OK;
-    return status == SEQB_CONFIG || status == SEQB_INVALID ? CTL_USAGE
-                                                           : CTL_FAILED;
-}
-
-enum ctl_exit migrate_run(const char *old_topology, const char *new_topology,
-                          const char *keys, bool dry_run)
+enum ctl_exit migrate_run(const struct ctl_options *options, char **argument)
 {
     static const char *const none[] = {NULL};
-    struct seqb_migrate_options options = {.dry_run = dry_run, .report = hear};
+    struct seqb_migrate_options wanted = {.dry_run =
+                                              options->given & CTL_DRY_RUN,
+                                          .report = plan_show,
+                                          .without = options->without};
     struct keys read = {0};
     struct seqb_error err;
     enum ctl_exit result = CTL_OK;
 
-    if (keys != NULL) {
-        result = keys_read(keys, &read);
-        options.keys = read.count > 0 ? (const char *const *)read.keys : none;
-        options.key_count = read.count;
+    if (options->keys != NULL) {
+        result = keys_read(options->keys, &read);
+        wanted.keys = read.count > 0 ? (const char *const *)read.keys : none;
+        wanted.key_count = read.count;
     }
     if (result == CTL_OK) {
         result =
-            exit_of(seqb_migrate(old_topology, new_topology, &options, &err));
+            plan_exit(seqb_migrate(argument[0], argument[1], &wanted, &err));
         if (result != CTL_OK)
             ctl_complain("%s", err.text);
     }

@@ -1,22 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl next and number; see numbers.h. How they are printed is in
- * listing.c. */
-#include "ctl/numbers.h"
-
+/* seqctl next and number, decode and parse: numbers taken, and taken apart.
+ * What a number or a text means is the daemon's to say. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <seqbroker/seqbroker.h>
 
+#include "ctl/answer.h"
 #include "ctl/client.h"
-#include "ctl/listing.h"
+#include "ctl/commands.h"
+#include "ctl/json.h"
 
 #define NUMBERS_AT_ONCE 1000 /* asked of the daemon in one request */
 #define AMOUNT_SIZE     24
 #define HEAD_WORDS      4 /* command, key, COUNT, and the amount */
 #define PARAMS_MAX      (SEQB_PARAM_MAX + 1) /* and the shard of ids */
 #define WORDS_MAX       (HEAD_WORDS + 2 * PARAMS_MAX)
+
+#define DIGITS_SIZE 24
+
+/* What stands before a parameter's name in an answer to SEQ.PARSE. */
+#define PARAM_PREFIX "param."
+
+/* --- numbers on stdout as they come --- */
+
+/* One a line, or as strings of one JSON object. */
+struct listing {
+    const char *command; /* whose answers they are */
+    bool is_json;
+    int64_t printed;
+};
+
+static void line_print(const redisReply *stamp, const char *text)
+{
+    if (stamp != NULL)
+        printf("%lld ", stamp->integer);
+    puts(text);
+}
+
+static void element_print(const struct listing *listing,
+                          const redisReply *stamp, const char *text)
+{
+    fputs(listing->printed == 0 ? "{\"numbers\": [" : ", ", stdout);
+    if (stamp != NULL)
+        printf("{\"stamp\": %lld, \"number\": ", stamp->integer);
+    json_string(stdout, text);
+    if (stamp != NULL)
+        putchar('}');
+}
+
+/* False if it is neither a number nor a text. */
+static bool item_print(struct listing *listing, const redisReply *stamp,
+                       const redisReply *item)
+{
+    const char *text = item->str;
+    char digits[DIGITS_SIZE];
+
+    if (item->type == REDIS_REPLY_INTEGER) {
+        snprintf(digits, sizeof digits, "%lld", item->integer);
+        text = digits;
+    } else if (item->type != REDIS_REPLY_STRING) {
+        return false;
+    }
+    if (listing->is_json)
+        element_print(listing, stamp, text);
+    else
+        line_print(stamp, text);
+    listing->printed++;
+    return true;
+}
+
+/* An answer of `count`, each with the stamp before it unless that is NULL. */
+static enum ctl_exit listing_add(struct listing *listing,
+                                 const redisReply *stamp,
+                                 const redisReply *items, int64_t count)
+{
+    if (items->type != REDIS_REPLY_ARRAY || (int64_t)items->elements != count)
+        return reply_refuse(listing->command, "makes no sense");
+    for (size_t i = 0; i < items->elements; i++) {
+        if (!item_print(listing, stamp, items->element[i]))
+            return reply_refuse(listing->command, "makes no sense");
+    }
+    return fflush(stdout) == 0 && ferror(stdout) == 0 ? CTL_OK : CTL_FAILED;
+}
+
+/* What was printed is whole then, however the taking ended. */
+static void listing_end(const struct listing *listing)
+{
+    if (listing->is_json && listing->printed > 0)
+        puts("]}");
+}
+
+/* --- taking --- */
 
 /* A command that is sent again until there are as many as were wished for. */
 struct request {
@@ -121,4 +197,122 @@ enum ctl_exit numbers_number(const struct ctl_options *options, char **argument)
             return CTL_USAGE;
     }
     return request_run(options, &request);
+}
+
+/* --- taking apart --- */
+
+static const struct field decoded_fields[] = {
+    JSON_ONLY("counter", MEMBER_BIG),
+    JSON_ONLY("partition", MEMBER_INTEGER),
+    JSON_ONLY("memory_bits", MEMBER_INTEGER),
+    JSON_ONLY("memory", MEMBER_INTEGER),
+    JSON_ONLY("time_ms", MEMBER_MAYBE_INTEGER),
+    JSON_ONLY("time", MEMBER_MAYBE_TEXT),
+    JSON_ONLY("shard", MEMBER_MAYBE_INTEGER),
+    JSON_ONLY("datacenter", MEMBER_MAYBE_INTEGER),
+    JSON_ONLY("worker", MEMBER_MAYBE_INTEGER),
+    JSON_ONLY("number", MEMBER_MAYBE_BIG),
+    {.name = NULL},
+};
+
+static const struct field parsed_fields[] = {
+    JSON_ONLY("value", MEMBER_BIG),
+    JSON_ONLY("number", MEMBER_BIG),
+    JSON_ONLY("stamp", MEMBER_MAYBE_INTEGER),
+    JSON_ONLY("begins_ms", MEMBER_MAYBE_INTEGER),
+    JSON_ONLY("ends_ms", MEMBER_MAYBE_INTEGER),
+    JSON_ONLY("shard", MEMBER_MAYBE_INTEGER),
+    {.name = NULL},
+};
+
+/* What the daemon says, in its order: more of it for some sequences. */
+static void lines_print(const redisReply *map)
+{
+    for (size_t i = 0; i + 1 < map->elements; i += 2) {
+        const redisReply *value = map->element[i + 1];
+
+        if (map->element[i]->type != REDIS_REPLY_STRING)
+            continue;
+        if (value->type == REDIS_REPLY_INTEGER)
+            printf("%-12s %lld\n", map->element[i]->str, value->integer);
+        else if (value->type == REDIS_REPLY_STRING)
+            printf("%-12s %s\n", map->element[i]->str, value->str);
+    }
+}
+
+static void decoded_print(const redisReply *map)
+{
+    putchar('{');
+    members_print(decoded_fields, map);
+    puts("}");
+}
+
+/* The name of the parameter that a field is of, NULL if it is of none. */
+static const char *param_name(const redisReply *field, const redisReply *value)
+{
+    const size_t length = strlen(PARAM_PREFIX);
+
+    if (field->type != REDIS_REPLY_STRING ||
+        value->type != REDIS_REPLY_STRING ||
+        strncmp(field->str, PARAM_PREFIX, length) != 0)
+        return NULL;
+    return field->str + length;
+}
+
+static void params_print(const redisReply *map)
+{
+    const char *comma = "";
+
+    for (size_t i = 0; i + 1 < map->elements; i += 2) {
+        const char *name = param_name(map->element[i], map->element[i + 1]);
+
+        if (name == NULL)
+            continue;
+        fputs(comma, stdout);
+        json_string(stdout, name);
+        fputs(": ", stdout);
+        json_string(stdout, map->element[i + 1]->str);
+        comma = ", ";
+    }
+}
+
+static void parsed_print(const redisReply *map)
+{
+    putchar('{');
+    members_print(parsed_fields, map);
+    fputs(", \"params\": {", stdout);
+    params_print(map);
+    puts("}}");
+}
+
+/* Sends the words; what is answered has that field, or makes no sense. */
+static enum ctl_exit apart_call(const struct ctl_options *options,
+                                const char *const *words, const char *field,
+                                void (*print)(const redisReply *map))
+{
+    char why[32];
+    redisReply *reply;
+    enum ctl_exit result = client_ask(options, 3, words, &reply);
+
+    snprintf(why, sizeof why, "has no %s", field);
+    if (result == CTL_OK && reply_field(reply, field) == NULL)
+        result = reply_refuse(words[0], why);
+    if (result == CTL_OK)
+        (options->given & CTL_JSON ? print : lines_print)(reply);
+    freeReplyObject(reply);
+    return result;
+}
+
+enum ctl_exit numbers_decode(const struct ctl_options *options, char **argument)
+{
+    const char *const words[] = {"SEQ.DECODE", argument[0], argument[1]};
+
+    return apart_call(options, words, "counter", decoded_print);
+}
+
+enum ctl_exit numbers_parse(const struct ctl_options *options, char **argument)
+{
+    const char *const words[] = {"SEQ.PARSE", argument[0], argument[1]};
+
+    return apart_call(options, words, "number", parsed_print);
 }

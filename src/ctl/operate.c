@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Orders to the daemon, one request each, and what to say when it obeyed.
  * What an order does is the daemon's. */
-#include "ctl/operate.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ctl/client.h"
+#include "ctl/commands.h"
 #include "ctl/json.h"
 
 /* Sends a request whose answer is OK or an error. */
 static enum ctl_exit order_send(const struct ctl_options *options, size_t words,
                                 const char *const *word)
 {
-    struct client client;
-    redisReply *reply = NULL;
-    enum ctl_exit result = client_open(options, &client);
+    redisReply *reply;
+    const enum ctl_exit result = client_ask(options, words, word, &reply);
 
-    if (result == CTL_OK)
-        result = client_call(&client, words, word, &reply);
     freeReplyObject(reply);
-    client_close(&client);
     return result;
 }
 
@@ -113,13 +108,15 @@ static enum ctl_exit health_exit(const char *health)
 }
 
 static void health_print(const char *health, const char *reason,
-                         const char *warning, bool is_json)
+                         const char *warning)
 {
-    if (!is_json) {
-        printf("%s%s%s%s%s\n", health, reason[0] != '\0' ? ": " : "", reason,
-               warning[0] != '\0' ? "; warning: " : "", warning);
-        return;
-    }
+    printf("%s%s%s%s%s\n", health, reason[0] != '\0' ? ": " : "", reason,
+           warning[0] != '\0' ? "; warning: " : "", warning);
+}
+
+static void health_json(const char *health, const char *reason,
+                        const char *warning)
+{
     fputs("{\"health\": ", stdout);
     json_string(stdout, health);
     fputs(", \"reason\": ", stdout);
@@ -132,24 +129,17 @@ static void health_print(const char *health, const char *reason,
 enum ctl_exit operate_health(const struct ctl_options *options, char **argument)
 {
     static const char *const words[] = {"SEQ.HEALTH"};
-    const char *health = "unknown";
-    const char *reason = "no daemon answers";
-    const char *warning = "";
-    struct client client;
-    redisReply *reply = NULL;
-    enum ctl_exit result = client_open(options, &client);
+    redisReply *reply;
+    const enum ctl_exit result = client_ask(options, 1, words, &reply);
+    const bool is_known =
+        result == CTL_OK && reply_text(reply, "health")[0] != '\0';
+    const char *health = is_known ? reply_text(reply, "health") : "unknown";
+    enum ctl_exit code = health_exit(health);
 
     (void)argument;
-    if (result == CTL_OK)
-        result = client_call(&client, 1, words, &reply);
-    if (result == CTL_OK && reply_text(reply, "health")[0] != '\0') {
-        health = reply_text(reply, "health");
-        reason = reply_text(reply, "reason");
-        warning = reply_text(reply, "warning");
-    }
-    health_print(health, reason, warning, options->given & CTL_JSON);
-    result = health_exit(health);
+    (options->given & CTL_JSON ? health_json : health_print)(
+        health, is_known ? reply_text(reply, "reason") : "no daemon answers",
+        is_known ? reply_text(reply, "warning") : "");
     freeReplyObject(reply);
-    client_close(&client);
-    return result;
+    return code;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a probe tells, as a table (libsmartcols) and a line each warning, or as
- * one JSON object, printed as it comes. */
-#include "ctl/probe.h"
-
+/* seqctl check --probe: what a probe tells, as a table (libsmartcols) and a
+ * line each warning, or as one JSON object, printed as it comes. */
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
@@ -10,16 +8,21 @@
 
 #include <seqbroker/admin.h>
 
+#include "ctl/commands.h"
 #include "ctl/json.h"
 
 #define CELL_SIZE 64
+
+/* What is printed below the backends, one after the other. */
+enum list { BACKENDS, NOTES, WARNINGS, LISTS };
 
 struct output {
     bool is_json;
     bool is_lost; /* no memory for the table */
     struct libscols_table *table;
     size_t backends;
-    size_t warnings;
+    size_t lines;   /* of the list that is printed now */
+    enum list list; /* the same */
 };
 
 static const struct {
@@ -47,8 +50,6 @@ static const char *claim_of(const struct seqb_probe *probe)
 
 static const char *class_of(const struct seqb_probe *probe)
 {
-    if (probe->is_local)
-        return "local";
     return probe->is_windowed ? "windowed" : "direct";
 }
 
@@ -161,6 +162,7 @@ static void hear_backend(void *context, const struct seqb_probe *probe)
     if (output->is_json) {
         fputs(output->backends > 0 ? ",\n    " : "{\n  \"backends\": [\n    ",
               stdout);
+        output->lines++;
         object_print(probe);
     } else {
         table_add(output, probe);
@@ -168,23 +170,46 @@ static void hear_backend(void *context, const struct seqb_probe *probe)
     output->backends++;
 }
 
-static void hear_warning(void *context, const char *line)
+/* Ends the lists of JSON before this one, and begins it. */
+static void list_begin(struct output *output, enum list list)
 {
-    struct output *output = context;
+    static const char *const names[] = {
+        [NOTES] = "notes", [WARNINGS] = "warnings"};
 
+    while (output->list < list) {
+        fputs(output->lines > 0 ? "\n  ]" : "]", stdout);
+        output->lines = 0;
+        output->list++;
+        if (output->list < LISTS)
+            printf(",\n  \"%s\": [", names[output->list]);
+    }
+}
+
+static void line_print(struct output *output, enum list list, const char *kind,
+                       const char *line)
+{
     if (output->is_json) {
-        fputs(output->warnings > 0 ? ",\n    "
-                                   : "\n  ],\n  \"warnings\": [\n    ",
-              stdout);
+        list_begin(output, list);
+        fputs(output->lines > 0 ? ",\n    " : "\n    ", stdout);
         json_string(stdout, line);
     } else {
-        if (output->warnings == 0) {
+        if (output->table != NULL) {
             table_end(output);
             putchar('\n');
         }
-        printf("warning: %s\n", line);
+        printf("%s: %s\n", kind, line);
     }
-    output->warnings++;
+    output->lines++;
+}
+
+static void hear_note(void *context, const char *line)
+{
+    line_print(context, NOTES, "note", line);
+}
+
+static void hear_warning(void *context, const char *line)
+{
+    line_print(context, WARNINGS, "warning", line);
 }
 
 static void output_end(struct output *output)
@@ -195,31 +220,33 @@ static void output_end(struct output *output)
     }
     if (output->backends == 0)
         return;
-    puts(output->warnings > 0 ? "\n  ]\n}" : "\n  ],\n  \"warnings\": []\n}");
+    list_begin(output, LISTS);
+    puts("\n}");
 }
 
-enum ctl_exit probe_run(const char *topology, bool is_json)
+enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
 {
-    struct output output = {.is_json = is_json};
+    struct output output = {.is_json = options->given & CTL_JSON};
     const struct seqb_probe_listener listener = {.mistake = hear_mistake,
                                                  .backend = hear_backend,
+                                                 .note = hear_note,
                                                  .warning = hear_warning,
                                                  .context = &output};
     struct seqb_error err;
     enum seqb_status status;
 
-    if (!is_json && !table_begin(&output)) {
+    if (!output.is_json && !table_begin(&output)) {
         scols_unref_table(output.table);
         ctl_complain("out of memory");
         return CTL_FAILED;
     }
-    status = seqb_probe(topology, NULL, &listener, &err);
+    status = seqb_probe(argument[0], NULL, &listener, &err);
     output_end(&output);
     if (status == SEQB_CONFIG)
         return CTL_USAGE;
     if (output.is_lost)
         ctl_complain("out of memory");
     if (status != SEQB_OK)
-        ctl_complain("%s: %s", topology, err.text);
+        ctl_complain("%s: %s", argument[0], err.text);
     return status == SEQB_OK && !output.is_lost ? CTL_OK : CTL_FAILED;
 }

@@ -9,11 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/batch.h"
-#include "daemon/commands.h"
+#include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 #include "daemon/errand.h"
-#include "daemon/reply.h"
 
 /* Numbers and commands that one session gets before others have their turn. */
 #define TURN_BUDGET 4096
@@ -22,7 +20,7 @@
  * unread would make the kernel throw that reply away. */
 #define LINGER_MS 1000
 
-static void timer_start(struct event *timer, int64_t ms)
+void timer_start(struct event *timer, int64_t ms)
 {
     const struct timeval delay = {(time_t)(ms / 1000),
                                   (suseconds_t)(ms % 1000) * 1000};

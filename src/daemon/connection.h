@@ -11,8 +11,6 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 
-#include "daemon/buffer.h"
-#include "daemon/resp.h"
 #include "daemon/session.h"
 
 /* What a session holds back (less than a request) and one read behind it. */
@@ -40,6 +38,9 @@ struct connections {
     struct buffer spare; /* see buffer.h */
     char input[CONNECTION_INPUT_SIZE];
 };
+
+/* Has the timer fire after that time. */
+void timer_start(struct event *timer, int64_t ms);
 
 /* False if memory is short. `daemon` and `base` stay the caller's. */
 bool connections_init(struct connections *all, struct daemon *daemon,

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "daemon/daemon.h"
-#include "daemon/reply.h"
 #include "daemon/session.h"
 #include "daemon/signals.h"
 

@@ -13,7 +13,7 @@
 
 #include <seqbroker/seqbroker.h>
 
-#include "daemon/resp.h"
+#include "daemon/wire/wire.h"
 
 struct lane;
 struct session;

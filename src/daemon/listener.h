@@ -3,13 +3,14 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <event2/event.h>
 
 #include <seqbroker/status.h>
 
-#include "daemon/address.h"
+#define ADDRESS_SIZE 160
 
 struct listener {
     int fd; /* -1: closed */
@@ -44,3 +45,10 @@ int listener_accept(const struct listener *listener);
 
 /* Closes it and removes its socket file. Takes a closed one. */
 void listener_close(struct listener *listener);
+
+/* The address of a socket, as people and Redis write it: "127.0.0.1:7379",
+ * "[::1]:7379", or "/run/seqbrokerd.sock:0" of a unix socket, of which one
+ * without a name is
+ * ":0". */
+void address_print(const struct sockaddr_storage *address, socklen_t length,
+                   char out[ADDRESS_SIZE]);

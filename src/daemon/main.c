@@ -14,49 +14,13 @@
 
 #include "daemon/server.h"
 #include "daemon/signals.h"
+#include "seqbrokerd_txt.h"
 
 #define PATH_SIZE      4096
 #define DEFAULT_LISTEN "127.0.0.1:7379"
 #define SOCKET_NAME    "seqbrokerd.sock"
 
 enum { EXIT_USAGE = 2 };
-
-static const char help[] =
-    "Examples:\n"
-    "  seqbrokerd                           numbers from SQLite files, no "
-    "setup\n"
-    "  seqbrokerd -c /etc/seqbroker.conf    numbers from your backends\n"
-    "  redis-cli -p 7379 INCR order         takes one\n"
-    "\n"
-    "Usage: seqbrokerd [OPTION ...]\n"
-    "Serves unique numbers to Redis clients, in the foreground.\n"
-    "\n"
-    "  -c, --config FILE       topology; without one four SQLite partitions\n"
-    "                          under the state directory\n"
-    "      --state-dir DIR     instead of the topology's, and of\n"
-    "                          ~/.local/state/seqbroker\n"
-    "      --listen ADDR:PORT  TCP address (" DEFAULT_LISTEN "); port 0 is "
-    "any\n"
-    "                          free one, \"none\" switches TCP off\n"
-    "      --socket PATH       unix socket (STATE-DIR/" SOCKET_NAME ");\n"
-    "                          \"none\" switches it off\n"
-    "      --version           prints the version\n"
-    "      --help              prints this text\n"
-    "\n"
-    "SIGTERM, SIGINT and seqctl drain --broker stop it cleanly; a second\n"
-    "SIGTERM or SIGINT ends it at once. SIGHUP changes nothing but a line in\n"
-    "the log: the topology is read at the start only, a restart applies\n"
-    "changes. SIGUSR1, SIGUSR2, SIGALRM and SIGPIPE are ignored.\n"
-    "Exit codes: 0 stopped cleanly, 1 error or ended by a second signal,\n"
-    "2 wrong usage.\n";
-
-/* What the command line says; the strings are argv's or the literals above. */
-struct arguments {
-    const char *topology;
-    const char *state_dir;
-    const char *listen;
-    const char *socket_path; /* NULL: the default */
-};
 
 static void log_to_stderr(void *context, enum seqb_log_level level,
                           const char *line)
@@ -97,9 +61,9 @@ static int fail(const struct seqb_error *err)
 }
 
 /* Returns -1 if the program shall go on, else its exit code. */
-static int arguments_parse(int argc, char **argv, struct arguments *out)
+static int options_parse(int argc, char **argv, struct server_options *out)
 {
-    static const struct option options[] = {
+    static const struct option known[] = {
         {"config", required_argument, NULL, 'c'},
         {"state-dir", required_argument, NULL, 'd'},
         {"listen", required_argument, NULL, 'l'},
@@ -110,9 +74,9 @@ static int arguments_parse(int argc, char **argv, struct arguments *out)
     };
     int option = 0;
 
-    *out = (struct arguments){.listen = DEFAULT_LISTEN};
+    *out = (struct server_options){.listen = DEFAULT_LISTEN};
     opterr = 0; /* usage_error says it */
-    while ((option = getopt_long(argc, argv, "c:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "c:", known, NULL)) != -1) {
         switch (option) {
         case 'c':
             out->topology = optarg;
@@ -130,7 +94,7 @@ static int arguments_parse(int argc, char **argv, struct arguments *out)
             puts("seqbrokerd " SEQB_VERSION);
             return EXIT_SUCCESS;
         case 'h':
-            fputs(help, stdout);
+            fputs(seqbrokerd_txt, stdout);
             return EXIT_SUCCESS;
         default:
             return usage_error("unknown or incomplete option ",
@@ -148,22 +112,22 @@ static bool is_none(const char *text)
 }
 
 /* Returns -1 if all is well, else the exit code. */
-static int arguments_check(struct arguments *arguments)
+static int options_check(const struct server_options *options)
 {
-    bool has_tcp = !is_none(arguments->listen);
+    bool has_tcp = !is_none(options->listen);
     bool has_socket =
-        arguments->socket_path == NULL || !is_none(arguments->socket_path);
+        options->socket_path == NULL || !is_none(options->socket_path);
 
-    if (has_tcp && !listener_is_address(arguments->listen))
+    if (has_tcp && !listener_is_address(options->listen))
         return usage_error("--listen wants ADDR:PORT or none, not ",
-                           arguments->listen);
+                           options->listen);
     if (!has_tcp && !has_socket)
         return usage_error("--listen none and --socket none leave nothing to "
                            "listen on",
                            "");
-    if (arguments->state_dir != NULL && arguments->state_dir[0] == '\0')
+    if (options->state_dir != NULL && options->state_dir[0] == '\0')
         return usage_error("--state-dir is empty", "");
-    if (arguments->socket_path != NULL && arguments->socket_path[0] == '\0')
+    if (options->socket_path != NULL && options->socket_path[0] == '\0')
         return usage_error("--socket is empty", "");
     return -1;
 }
@@ -219,35 +183,34 @@ static int serve(const struct server_options *options)
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments;
+    struct server_options options;
     struct seqb_error err;
     char state_dir[PATH_SIZE];
     char socket_path[PATH_SIZE + sizeof SOCKET_NAME + 1];
     int code = 0;
 
     signals_shield();
-    code = arguments_parse(argc, argv, &arguments);
+    code = options_parse(argc, argv, &options);
     if (code < 0)
-        code = arguments_check(&arguments);
+        code = options_check(&options);
     if (code >= 0)
         return code;
     if (!signals_answer(&answers))
         return fail(&(struct seqb_error){.text = "cannot start a thread"});
     raise_open_files();
     seqb_set_logger(log_to_stderr, NULL);
-    if (arguments.state_dir != NULL &&
-        !state_dir_export(arguments.state_dir, &err))
+    if (options.state_dir != NULL && !state_dir_export(options.state_dir, &err))
         return fail(&err);
-    if (seqb_state_dir(arguments.topology, state_dir, sizeof state_dir, &err) !=
+    if (seqb_state_dir(options.topology, state_dir, sizeof state_dir, &err) !=
         SEQB_OK)
         return fail(&err);
+    options.state_dir = state_dir;
     snprintf(socket_path, sizeof socket_path, "%s/" SOCKET_NAME, state_dir);
-    if (arguments.socket_path == NULL)
-        arguments.socket_path = socket_path;
-    return serve(&(struct server_options){
-        .topology = arguments.topology,
-        .state_dir = state_dir,
-        .listen = is_none(arguments.listen) ? NULL : arguments.listen,
-        .socket_path =
-            is_none(arguments.socket_path) ? NULL : arguments.socket_path});
+    if (options.socket_path == NULL)
+        options.socket_path = socket_path;
+    if (is_none(options.socket_path))
+        options.socket_path = NULL;
+    if (is_none(options.listen))
+        options.listen = NULL;
+    return serve(&options);
 }

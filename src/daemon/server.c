@@ -24,13 +24,6 @@
 /* How long a stop waits for answers and for peers that do not read. */
 #define STOP_GRACE_MS 5000
 
-static void timer_start(struct event *timer, int ms)
-{
-    const struct timeval delay = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
-
-    event_add(timer, &delay);
-}
-
 static void server_watch_listeners(struct server *server, bool wanted)
 {
     struct listener *both[] = {&server->tcp, &server->local};
@@ -71,22 +64,12 @@ static void server_accept(struct server *server,
     }
 }
 
-static void server_on_tcp(evutil_socket_t fd, short events, void *context)
+static void server_on_incoming(evutil_socket_t fd, short events, void *context)
 {
     struct server *server = context;
 
-    (void)fd;
     (void)events;
-    server_accept(server, &server->tcp);
-}
-
-static void server_on_local(evutil_socket_t fd, short events, void *context)
-{
-    struct server *server = context;
-
-    (void)fd;
-    (void)events;
-    server_accept(server, &server->local);
+    server_accept(server, fd == server->tcp.fd ? &server->tcp : &server->local);
 }
 
 static void server_on_grace(evutil_socket_t fd, short events, void *context)
@@ -208,7 +191,7 @@ static enum seqb_status server_listen(struct server *server,
             return err->status;
         server->tcp.event =
             event_new(server->base, server->tcp.fd, EV_READ | EV_PERSIST,
-                      server_on_tcp, server);
+                      server_on_incoming, server);
         server->daemon.tcp_port = listener_port(&server->tcp);
     }
     if (options->socket_path != NULL) {
@@ -217,7 +200,7 @@ static enum seqb_status server_listen(struct server *server,
             return err->status;
         server->local.event =
             event_new(server->base, server->local.fd, EV_READ | EV_PERSIST,
-                      server_on_local, server);
+                      server_on_incoming, server);
     }
     server_watch_listeners(server, true);
     return SEQB_OK;

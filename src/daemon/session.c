@@ -7,8 +7,8 @@
 
 #include <seqbroker/admin.h>
 
+#include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
-#include "daemon/reply.h"
 
 struct lane *session_lane(struct session *session, struct resp_slice key)
 {
@@ -34,7 +34,8 @@ void session_answered(struct session *session, size_t count, size_t size)
     session->budget -= (int)count;
 }
 
-void session_wait(struct session *session, struct lane *lane)
+/* Until the sequence's deadline. */
+static void session_wait(struct session *session, struct lane *lane)
 {
     const bool has_waited = session->wait_until_ms != 0;
 
@@ -42,4 +43,72 @@ void session_wait(struct session *session, struct lane *lane)
         session->wait_until_ms =
             daemon_now_ms() + seqb_deadline_ms(lane->sequence);
     lanes_join(&session->daemon->lanes, lane, &session->waiter, has_waited);
+}
+
+bool session_lines_up(struct session *session, struct lane *lane)
+{
+    if (!lane_has_line(lane) || session->is_late)
+        return false;
+    session_wait(session, lane);
+    return true;
+}
+
+/* A sequence with a period may have waited for the clock. */
+static void reply_late(struct session *session, const struct lane *lane)
+{
+    const long long deadline_ms = seqb_deadline_ms(lane->sequence);
+    struct seqb_clock_status clock = {.behind_ms = 0};
+
+    if (seqb_clock(session->daemon->broker, &clock, NULL) == SEQB_OK &&
+        clock.behind_ms > 0)
+        reply_error(&session->out, "TIMEOUT",
+                    "%s: no number came within %lld ms: the backends did not "
+                    "answer, or the clock, which is %lld ms behind, has to "
+                    "catch up",
+                    lane->key, deadline_ms, (long long)clock.behind_ms);
+    else
+        reply_error(&session->out, "TIMEOUT",
+                    "%s: the backends did not answer within %lld ms", lane->key,
+                    deadline_ms);
+}
+
+enum command_outcome session_wait_or_fail(struct session *session,
+                                          struct lane *lane,
+                                          const struct seqb_error *err)
+{
+    bool may_come =
+        err->status == SEQB_AGAIN || err->status == SEQB_UNAVAILABLE;
+
+    if (may_come && !session->is_late) {
+        session_wait(session, lane);
+        return COMMAND_WAITS;
+    }
+    if (err->status == SEQB_AGAIN)
+        reply_late(session, lane);
+    else
+        reply_failure(&session->out, err);
+    return COMMAND_DONE;
+}
+
+bool session_integer(struct session *session, struct resp_slice word,
+                     long long *out)
+{
+    if (word_to_integer(word, out))
+        return true;
+    reply_error(&session->out, "ERR",
+                "value is not an integer or out of range: '%.*s'",
+                word_shown(word), word.data);
+    return false;
+}
+
+bool session_is_text(struct session *session,
+                     const struct resp_request *request, size_t count,
+                     bool *out)
+{
+    *out = request->argc == count + 1 && word_is(request->argv[count], "STR");
+    if (*out || request->argc == count)
+        return true;
+    reply_error(&session->out, "ERR", "syntax error: %s",
+                session->command->summary);
+    return false;
 }

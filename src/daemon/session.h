@@ -11,9 +11,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "daemon/buffer.h"
+#include "daemon/commands/commands.h"
 #include "daemon/lane.h"
-#include "daemon/resp.h"
 
 #define SESSION_NAME_MAX 64
 
@@ -21,7 +20,6 @@
 #define SESSION_UNSENT_MAX 262144
 
 struct batch;
-struct command;
 struct daemon;
 struct errand;
 
@@ -65,6 +63,24 @@ struct lane *session_lane(struct session *session, struct resp_slice key);
  * together with the current one. */
 void session_answered(struct session *session, size_t count, size_t size);
 
-/* Puts the session into the lane's line until the sequence's deadline, for a
- * command that then returns COMMAND_WAITS and is executed again. */
-void session_wait(struct session *session, struct lane *lane);
+/* Puts the session into the lane's line, behind others that came before, for a
+ * command that then returns COMMAND_WAITS and is executed again. False if it
+ * need not wait. */
+bool session_lines_up(struct session *session, struct lane *lane);
+
+/* The library has answered `err` instead of a number: waits, until the
+ * sequence's deadline, if one may still come in time; else answers the error.
+ */
+enum command_outcome session_wait_or_fail(struct session *session,
+                                          struct lane *lane,
+                                          const struct seqb_error *err);
+
+/* As word_to_integer; false after answering the error, in Redis's words. */
+bool session_integer(struct session *session, struct resp_slice word,
+                     long long *out);
+
+/* Reads what may stand behind the first `count` words: STR, and then `*out` is
+ * true. False, after answering the error, if anything else does. */
+bool session_is_text(struct session *session,
+                     const struct resp_request *request, size_t count,
+                     bool *out);

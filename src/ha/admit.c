@@ -2,25 +2,40 @@
 /*
  * Claiming the memory bits of sequences before their first number: every
  * worker goes through the list by itself, so that the stores work side by
- * side, however many sequences there are.
+ * side, however many sequences there are. One that a store knows by other terms
+ * is closed, and the others are served.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ha/ask.h"
 #include "ha/startup.h"
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
 #include "platform/error.h"
+#include "platform/text.h"
 
 #define ADMIT_TIMEOUT_MS 2000 /* without a step forward */
 
-/* Counters whose memory bits are claimed in one go; the workers' list. */
+/* What a worker does for a counter, connected. */
+typedef enum seqb_status (*admit_visit)(struct worker *worker,
+                                        struct ha_counter *counter,
+                                        struct seqb_error *err);
+
+/* A counter, and what the first store said that knows it by other terms; the
+ * pool's lock guards that. */
+struct admitted {
+    struct ha_counter *counter;
+    char *reason; /* NULL: there was no memory for it */
+    int32_t partition;
+    bool is_refused;
+};
+
+/* Counters that are visited in one go; the workers' list. */
 struct admission {
-    atomic_size_t holders;  /* who goes on free it; see admission_drop */
-    atomic_bool is_refused; /* other bits were found: nobody need go on */
+    admit_visit visit;
+    atomic_size_t holders; /* who goes on free it; see admission_drop */
     size_t count;
-    struct ha_counter *counters[];
+    struct admitted admitted[];
 };
 
 /* What one worker is asked. */
@@ -40,29 +55,96 @@ static int32_t member_of(const struct worker *worker,
     return -1;
 }
 
-/* What was compared here need not be so again with its first grant; what the
- * store refuses to this counter alone is told then. */
-static enum seqb_status admit_one(struct worker *worker,
-                                  struct ha_counter *counter,
-                                  struct seqb_error *err)
+/* What was compared here need not be so again with its first grant. */
+static enum seqb_status claim_here(struct worker *worker,
+                                   struct ha_counter *counter,
+                                   struct seqb_error *err)
 {
     const int32_t member = member_of(worker, counter->pool);
     const struct claim_terms claimed = counter_claim(counter);
     enum seqb_status status;
 
-    if (member < 0 || !worker_may_work(worker, counter->pool, NULL))
+    if (member < 0)
+        return SEQB_OK;
+    status = claim_sequence(&worker->connection, &claimed, err);
+    if (status == SEQB_OK && member < counter->partitions) {
+        counter->slots[member].admitted_on =
+            (uint32_t)worker->connection.serial;
+        pthread_mutex_lock(counter->pool->lock);
+        counter->heard |= (uint64_t)1 << member;
+        pthread_mutex_unlock(counter->pool->lock);
+    }
+    return status;
+}
+
+/* A sequence that another pool of this store was used for would begin at 1
+ * again in its own. A store that may forget is no witness. */
+static enum seqb_status look_elsewhere(struct worker *worker,
+                                       struct ha_counter *counter,
+                                       struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (worker_guarantee(worker) != SEQB_DIRECT)
+        return SEQB_OK;
+    for (size_t i = 0; i < worker->duty_count && status == SEQB_OK; i++) {
+        const struct ha_pool *pool = worker->duties[i].pool;
+
+        if (pool != counter->pool)
+            status = claim_check_moved(
+                &worker->connection, &pool->options->layout, counter->key,
+                counter->pool->options->layout.name, err);
+    }
+    return status;
+}
+
+static bool is_refused(const struct admitted *admitted)
+{
+    const struct ha_counter *counter = admitted->counter;
+    bool is_refused;
+
+    pthread_mutex_lock(counter->pool->lock);
+    is_refused = admitted->is_refused || counter->is_void;
+    pthread_mutex_unlock(counter->pool->lock);
+    return is_refused;
+}
+
+/* The first reason stands. */
+static void refuse(struct admitted *admitted, int32_t member,
+                   const struct seqb_error *why)
+{
+    pthread_mutex_t *lock = admitted->counter->pool->lock;
+
+    pthread_mutex_lock(lock);
+    if (!admitted->is_refused) {
+        admitted->is_refused = true;
+        admitted->reason = text_copy_of(why->text);
+        admitted->partition =
+            member >= 0 && member < admitted->counter->partitions ? member : 0;
+    }
+    pthread_mutex_unlock(lock);
+}
+
+/* What else the store refuses to this counter alone is reported with its first
+ * grant. */
+static enum seqb_status admit_one(struct worker *worker, admit_visit visit,
+                                  struct admitted *admitted,
+                                  struct seqb_error *err)
+{
+    const int32_t member = member_of(worker, admitted->counter->pool);
+    enum seqb_status status;
+
+    if (!worker_is_usable(worker) || is_refused(admitted))
         return SEQB_OK;
     status = worker_connect(worker, err);
     if (status != SEQB_OK)
         return status;
-    status = claim_sequence(&worker->connection, &claimed, err);
-    if (status == SEQB_OK && member < counter->partitions)
-        counter->slots[member].admitted_on =
-            (uint32_t)worker->connection.serial;
-    if (!connection_was_refused(status))
-        worker_fail(worker, err, 0);
-    else if (status != SEQB_LAYOUT)
-        status = SEQB_OK; /* the others are compared */
+    status = visit(worker, admitted->counter, err);
+    if (status == SEQB_LAYOUT)
+        refuse(admitted, member, err);
+    if (connection_was_refused(status))
+        return SEQB_OK; /* the others are compared */
+    worker_fail(worker, err, 0);
     return status;
 }
 
@@ -74,28 +156,27 @@ static enum seqb_status admit_run(struct worker *worker, struct ask *ask,
     enum seqb_status status = SEQB_OK;
 
     for (size_t i = 0; i < admission->count && status == SEQB_OK; i++) {
-        if (atomic_load_explicit(&admission->is_refused, memory_order_relaxed))
-            break;
-        status = admit_one(worker, admission->counters[i], err);
+        status =
+            admit_one(worker, admission->visit, &admission->admitted[i], err);
         ask_step(ask);
     }
-    if (status == SEQB_LAYOUT)
-        atomic_store_explicit(&admission->is_refused, true,
-                              memory_order_relaxed);
     return status;
 }
 
-static struct admission *admission_new(struct ha_counter *const *counters,
+static struct admission *admission_new(admit_visit visit,
+                                       struct ha_counter *const *counters,
                                        size_t count)
 {
-    const size_t size = count * sizeof(struct ha_counter *);
+    const size_t size = count * sizeof(struct admitted);
     struct admission *admission = calloc(1, sizeof *admission + size);
 
     if (admission == NULL)
         return NULL;
     atomic_init(&admission->holders, 1);
+    admission->visit = visit;
     admission->count = count;
-    memcpy(admission->counters, counters, size);
+    for (size_t i = 0; i < count; i++)
+        admission->admitted[i].counter = counters[i];
     return admission;
 }
 
@@ -103,8 +184,11 @@ static struct admission *admission_new(struct ha_counter *const *counters,
 static void admission_drop(struct admission *admission)
 {
     if (atomic_fetch_sub_explicit(&admission->holders, 1,
-                                  memory_order_acq_rel) == 1)
-        free(admission);
+                                  memory_order_acq_rel) != 1)
+        return;
+    for (size_t i = 0; i < admission->count; i++)
+        free(admission->admitted[i].reason);
+    free(admission);
 }
 
 static void admit_free(struct ask *ask)
@@ -128,23 +212,12 @@ static struct admit *admit_new(struct admission *admission)
     return admit;
 }
 
-/* Whether the worker is to go through the list, and can. */
-static bool is_asked(const struct worker *worker,
-                     const struct admission *admission)
-{
-    for (size_t i = 0; i < admission->count; i++) {
-        if (member_of(worker, admission->counters[i]->pool) >= 0)
-            return !worker->is_silent;
-    }
-    return false;
-}
-
 /* One for each worker that is asked. False if there is no memory. */
 static bool admit_make(struct ha *ha, struct admission *admission,
                        struct admit **admits)
 {
     for (size_t i = 0; i < ha->options->backend_count; i++) {
-        if (!is_asked(&ha->workers[i], admission))
+        if (!worker_is_usable(&ha->workers[i]))
             continue;
         admits[i] = admit_new(admission);
         if (admits[i] == NULL)
@@ -160,27 +233,64 @@ static void admit_post(struct ha *ha, struct admit **admits)
 
         if (admits[i] == NULL || ask_post(worker, &admits[i]->ask))
             continue;
-        worker->is_silent = true; /* it is stopping */
+        /* It is stopping. */
         admit_free(&admits[i]->ask);
         admits[i] = NULL;
     }
 }
 
+static struct seqb_error why_of(const struct admitted *admitted)
+{
+    struct seqb_error why;
+
+    (void)error_set(&why, SEQB_LAYOUT, "%s",
+                    admitted->reason != NULL ? admitted->reason
+                                             : seqb_status_text(SEQB_LAYOUT));
+    return why;
+}
+
+/* SEQB_LAYOUT if there are counters, and all are refused. */
+static enum seqb_status check_some_left(const struct admission *admission,
+                                        struct seqb_error *err)
+{
+    struct seqb_error why;
+
+    for (size_t i = 0; i < admission->count; i++) {
+        if (!is_refused(&admission->admitted[i]))
+            return SEQB_OK;
+    }
+    if (admission->count == 0)
+        return SEQB_OK;
+    why = why_of(&admission->admitted[admission->count - 1]);
+    return error_copy(err, &why);
+}
+
+/* Closes those that are refused, and logs each. */
+static void close_refused(const struct admission *admission)
+{
+    for (size_t i = 0; i < admission->count; i++) {
+        const struct admitted *admitted = &admission->admitted[i];
+        struct seqb_error why;
+
+        if (!is_refused(admitted) || admitted->counter->is_void)
+            continue;
+        why = why_of(admitted);
+        counter_close(admitted->counter, admitted->partition, &why);
+    }
+}
+
 /* Waits for the answers. There may be very many counters: a worker that gets
- * on is waited for. SEQB_LAYOUT if one found other bits. */
+ * on is waited for. SEQB_LAYOUT if a store is not of this layout any more. */
 static enum seqb_status admit_wait(struct ha *ha, struct admit **admits,
                                    struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
     for (size_t i = 0; i < ha->options->backend_count; i++) {
-        struct worker *worker = &ha->workers[i];
         struct admit *admit = admits[i];
 
-        if (admit == NULL)
-            continue;
-        worker->is_silent = !ask_wait_steps(&admit->ask, ADMIT_TIMEOUT_MS);
-        if (!worker->is_silent && admit->ask.error.status == SEQB_LAYOUT)
+        if (admit != NULL && ask_wait_steps(&admit->ask, ADMIT_TIMEOUT_MS) &&
+            admit->ask.error.status == SEQB_LAYOUT)
             status = error_copy(err, &admit->ask.error);
     }
     return status;
@@ -192,7 +302,7 @@ static void admit_end(struct ha *ha, struct admit **admits)
 {
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         if (admits[i] != NULL)
-            ha->workers[i].is_silent = !ask_wait(&admits[i]->ask, INT64_MAX);
+            (void)ask_wait(&admits[i]->ask, INT64_MAX);
     }
 }
 
@@ -210,7 +320,11 @@ static enum seqb_status admit_all(struct ha *ha, struct admission *admission,
     }
     admit_post(ha, admits);
     status = admit_wait(ha, admits, err);
-    if (status != SEQB_OK)
+    if (status == SEQB_OK)
+        status = check_some_left(admission, err);
+    if (status == SEQB_OK)
+        close_refused(admission);
+    else
         admit_end(ha, admits);
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         if (admits[i] != NULL)
@@ -219,10 +333,11 @@ static enum seqb_status admit_all(struct ha *ha, struct admission *admission,
     return status;
 }
 
-enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
-                          size_t count, struct seqb_error *err)
+static enum seqb_status admit_visit_all(struct ha *ha, admit_visit visit,
+                                        struct ha_counter *const *counters,
+                                        size_t count, struct seqb_error *err)
 {
-    struct admission *admission = admission_new(counters, count);
+    struct admission *admission = admission_new(visit, counters, count);
     struct admit **admits =
         calloc(ha->options->backend_count, sizeof(struct admit *));
     enum seqb_status status;
@@ -234,5 +349,18 @@ enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
     if (admission != NULL)
         admission_drop(admission);
     free(admits);
+    return status;
+}
+
+/* What another pool's stores say is known before anything is claimed. */
+enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
+                          size_t count, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (ha->options->pool_count > 1)
+        status = admit_visit_all(ha, look_elsewhere, counters, count, err);
+    if (status == SEQB_OK)
+        status = admit_visit_all(ha, claim_here, counters, count, err);
     return status;
 }

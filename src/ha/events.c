@@ -18,6 +18,8 @@ const char *seqb_event_name(enum seqb_event_kind kind)
         [SEQB_EVENT_ADVANCED] = "advanced",
         [SEQB_EVENT_COUNTER_REFUSED] = "counter_refused",
         [SEQB_EVENT_COUNTER_RECOVERED] = "counter_recovered",
+        [SEQB_EVENT_LESSOR_WAITS] = "lessor_waits",
+        [SEQB_EVENT_LESSOR_LEVEL] = "lessor_level",
     };
 
     return (size_t)kind < sizeof names / sizeof names[0] ? names[kind]
@@ -55,6 +57,7 @@ static enum seqb_log_level event_level(const struct seqb_event *event)
         return SEQB_LOG_ERROR;
     case SEQB_EVENT_ADVANCED:
     case SEQB_EVENT_COUNTER_RECOVERED:
+    case SEQB_EVENT_LESSOR_LEVEL:
         return SEQB_LOG_INFO;
     case SEQB_EVENT_STATE:
         break;
@@ -77,6 +80,11 @@ static void event_log(const struct seqb_event *event)
                    "event=%s was=%s pool=%s partition=%d backend=%s",
                    seqb_partition_state_name(event->to),
                    seqb_partition_state_name(event->from), event->pool,
+                   (int)event->partition, event->backend);
+    else if (event->key == NULL)
+        log_reason(event_level(event), event->reason,
+                   "event=%s pool=%s partition=%d backend=%s",
+                   seqb_event_name(event->kind), event->pool,
                    (int)event->partition, event->backend);
     else
         log_reason(event_level(event), event->reason,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ha/startup.h"
-#include "ha/tenant.h"
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -25,13 +24,58 @@ static void add_duty(struct ha_pool *pool, struct worker *worker)
     pool->workers[pool->members++] = worker;
 }
 
+/* Every store of such a pool must be fit to be believed by others alone. */
+static enum seqb_status check_neighbours(const struct ha_options *options,
+                                         const struct layout *layout,
+                                         struct seqb_error *err)
+{
+    const struct store_options *backends = options->backends;
+
+    for (int32_t i = 0; layout->neighbours && i < 1 << layout->bits; i++) {
+        const struct store_options *backend = &backends[layout->partitions[i]];
+
+        if (backend->ops->guarantee == SEQB_DIRECT &&
+            !layout_may_lease(backend->ops))
+            return error_set(err, SEQB_CONFIG,
+                             "pool %s: backend %s: engine %s cannot lease "
+                             "windows to neighbours",
+                             layout->name, backend->options.name,
+                             backend->ops->engine);
+    }
+    if (!layout->neighbours || layout_lessor_count(layout, backends) >= 2)
+        return SEQB_OK;
+    return error_set(err, SEQB_CONFIG,
+                     "pool %s: authority \"neighbours\" needs two direct "
+                     "backends or more",
+                     layout->name);
+}
+
+static void lessors_assemble(struct ha *ha, struct ha_pool *pool)
+{
+    const struct layout *layout = &pool->options->layout;
+    const struct store_options *backends = ha->options->backends;
+    const int32_t count = layout_lessor_count(layout, backends);
+    int32_t members[LESSORS_MAX];
+
+    for (int32_t i = 0; i < count; i++)
+        members[i] = layout_lessor(layout, i, backends);
+    (void)text_format(pool->synced, sizeof pool->synced, "synced/%s",
+                      pool->name);
+    pool->lessors_changed = &ha->lessors_changed;
+    lessors_init(&pool->lessors, members, count, (uint64_t)clock_now_us(),
+                 clock_now_ms());
+}
+
 static void pool_assemble(struct ha *ha, struct ha_pool *pool,
                           const struct ha_pool_options *options)
 {
     const struct layout *layout = &options->layout;
 
     pool->options = options;
-    pthread_mutex_init(&pool->lock, NULL);
+    layout_internal_name(layout->name, layout->generation, pool->name,
+                         sizeof pool->name);
+    pool->failover_gap = layout->failover_gap;
+    pool->lock = &ha->lock;
     condition_init(&pool->answered);
     ha->pools_made++;
     for (int32_t i = 0; i < layout_member_count(layout); i++)
@@ -40,13 +84,14 @@ static void pool_assemble(struct ha *ha, struct ha_pool *pool,
         pool->authority = &ha->workers[layout->authority];
     pool_init(&pool->pool, options, pool->members, (uint64_t)clock_now_us(),
               clock_now_ms());
+    lessors_assemble(ha, pool);
 }
 
 /* On the watchdog's thread. */
 static int64_t ha_judge(void *context, int64_t now_ms)
 {
     struct ha *ha = context;
-    int64_t soonest_ms = tenants_judge(ha, now_ms);
+    int64_t soonest_ms = INT64_MAX;
 
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         const int64_t next_ms = worker_judge(&ha->workers[i], now_ms);
@@ -67,15 +112,22 @@ static enum seqb_status backend_assemble(struct ha *ha, size_t i,
 
     connection_init(&worker->connection, options, ha->watchdog, endpoint);
     worker->events = &ha->events;
-    return worker_init(worker, ha->options->pool_count, err);
+    worker->raised = ha->raised;
+    return worker_init(worker, &ha->lock, ha->options->pool_count, err);
 }
 
 /* A backend may serve every pool as its authority, and one as a partition. */
 static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
 {
     const struct ha_options *options = ha->options;
-    enum seqb_status status;
 
+    for (size_t i = 0; i < options->pool_count; i++) {
+        if (check_neighbours(options, &options->pools[i].layout, err) !=
+            SEQB_OK)
+            return SEQB_CONFIG;
+    }
+    if (raised_open(options->raised_path, &ha->raised, err) != SEQB_OK)
+        return err->status;
     if (watchdog_open(ha_judge, ha, &ha->watchdog, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
     for (size_t i = 0; i < options->backend_count; i++) {
@@ -84,9 +136,6 @@ static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
     }
     for (size_t i = 0; i < options->pool_count; i++)
         pool_assemble(ha, &ha->pools[i], &options->pools[i]);
-    status = tenants_make(ha, err);
-    if (status != SEQB_OK)
-        return status;
     for (size_t i = 0; i < options->backend_count; i++) {
         if (ha->workers[i].duty_count == 0)
             return error_set(err, SEQB_CONFIG, "backend %s is used by no pool",
@@ -105,6 +154,8 @@ enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
 
     if (ha == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    pthread_mutex_init(&ha->lock, NULL);
+    condition_init(&ha->lessors_changed);
     ha->options = options;
     ha->workers = calloc(options->backend_count, sizeof *ha->workers);
     ha->pools = calloc(options->pool_count, sizeof *ha->pools);
@@ -115,6 +166,8 @@ enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
                  : ha_assemble(ha, err);
     if (status == SEQB_OK)
         status = startup_run(ha, err);
+    if (status == SEQB_OK)
+        status = neighbours_open(ha, &ha->neighbours, err);
     if (status != SEQB_OK) {
         ha_close(ha);
         return status;
@@ -129,27 +182,26 @@ void ha_close(struct ha *ha)
 {
     if (ha == NULL)
         return;
-    if (ha->workers != NULL)
-        tenants_end(ha);
+    neighbours_stop(ha->neighbours);
     for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
          i++)
         worker_stop(&ha->workers[i]);
     for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
          i++)
         worker_join(&ha->workers[i]);
+    neighbours_close(ha->neighbours);
     watchdog_close(ha->watchdog);
-    if (ha->workers != NULL)
-        tenants_free(ha);
     for (size_t i = 0; ha->workers != NULL && i < ha->options->backend_count;
          i++)
         worker_fini(&ha->workers[i]);
-    for (size_t i = 0; ha->pools != NULL && i < ha->pools_made; i++) {
+    for (size_t i = 0; ha->pools != NULL && i < ha->pools_made; i++)
         pthread_cond_destroy(&ha->pools[i].answered);
-        pthread_mutex_destroy(&ha->pools[i].lock);
-    }
     for (size_t i = 0; ha->endpoints != NULL && i < ha->endpoint_count; i++)
         endpoint_fini(&ha->endpoints[i]);
     events_fini(&ha->events);
+    pthread_cond_destroy(&ha->lessors_changed);
+    raised_close(ha->raised);
+    pthread_mutex_destroy(&ha->lock);
     free(ha->endpoints);
     free(ha->workers);
     free(ha->pools);
@@ -162,6 +214,16 @@ void ha_on_event(struct ha *ha,
                  void *context)
 {
     events_listen(&ha->events, callback, context);
+}
+
+void ha_resumed(struct ha *ha)
+{
+    pthread_mutex_lock(&ha->lock);
+    for (size_t i = 0; i < ha->options->pool_count; i++)
+        ha->pools[i].resumed++;
+    for (size_t i = 0; i < ha->options->backend_count; i++)
+        worker_connect_again(&ha->workers[i]);
+    pthread_mutex_unlock(&ha->lock);
 }
 
 struct ha_pool *ha_pool_at(struct ha *ha, size_t i)
@@ -196,8 +258,7 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
 
     *out = (struct seqb_partition_status){
         .partition = i < pool->pool.partitions ? i : -1,
-        .is_windowed = worker_guarantee(worker) == SEQB_WINDOWED,
-        .is_local = worker_guarantee(worker) == SEQB_LOCAL,
+        .is_windowed = pool_is_windowed(pool, i),
         .is_authority = worker == pool->authority,
         .state = member->state,
         .since_ms = now_ms - member->since_ms,
@@ -232,12 +293,12 @@ void ha_status(struct ha *ha, struct seqb_partition_status *out,
     for (size_t i = 0; i < ha->options->pool_count; i++) {
         struct ha_pool *pool = &ha->pools[i];
 
-        pthread_mutex_lock(&pool->lock);
+        pthread_mutex_lock(pool->lock);
         for (int32_t j = 0; j < pool->members; j++, n++) {
             if (n < capacity)
                 member_status(pool, j, now_ms, &out[n]);
         }
-        pthread_mutex_unlock(&pool->lock);
+        pthread_mutex_unlock(pool->lock);
     }
     *count = n;
 }

@@ -46,7 +46,8 @@ struct ha_options {
     const struct ha_pool_options *pools;
     size_t pool_count;
     int32_t open_timeout_ms; /* how long ha_open waits for the backends */
-    const char *broker;      /* its name, for who asks who holds a worker id */
+    const char *raised_path; /* keeps up to where counters were raised; NULL:
+                                nothing does */
 };
 
 /* The answer to one ask, as numbers: run j begins at first + j * step and holds
@@ -55,6 +56,8 @@ struct ha_grant {
     int64_t first;
     int64_t step;
     int64_t count; /* runs granted; 0: it failed */
+    bool is_void;  /* brokers give the sequence's numbers other meanings: what
+                      was granted before is not to be used either */
 };
 
 /* Who takes delivery; the first member of the taker's struct. */
@@ -70,6 +73,12 @@ enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
 
 /* No delivery comes after it. Counters must be freed after it. Takes NULL. */
 void ha_close(struct ha *ha);
+
+/* This process may have been resumed from an image of its memory: what was
+ * asked for before is not delivered, windows that were leased ahead are
+ * dropped, and every connection is closed and made again. Any thread; does not
+ * wait. */
+void ha_resumed(struct ha *ha);
 
 /* The i-th pool, in the options' order. */
 struct ha_pool *ha_pool_at(struct ha *ha, size_t i);
@@ -94,8 +103,8 @@ enum ha_origin {
 enum ha_origin ha_pool_origin(struct ha_pool *pool, int32_t partition,
                               char *out);
 
-/* A direct store by its place: a partition of a pool, or past the last one
- * the pool's authority. */
+/* A direct store by its place: a partition of a pool, which counts by itself or
+ * leases to its neighbours, or past the last one the pool's authority. */
 struct ha_place {
     size_t pool;
     int32_t member;
@@ -106,14 +115,18 @@ struct ha_place {
 bool ha_place_at(const struct ha *ha, size_t i, struct ha_place *out);
 
 struct ha_ticket {
-    int64_t value;                 /* 1 or more */
-    char origin[SEQB_ORIGIN_SIZE]; /* of the store that it is from */
+    int64_t value;                 /* 1 or more; the first one of a span */
+    int64_t count;                 /* 1, or as many as the span has */
+    char origin[SEQB_ORIGIN_SIZE]; /* of the store that it is from; the same
+                                      for all stores of neighbours */
 };
 
 /*
  * Takes the next value, ever, of the store's own counter `name`, which is of
  * the form of a key but shares nothing with that sequence. As long as the
  * origin is the same no value comes twice, and with one taker none is skipped.
+ * That of a lessor is noted at a neighbour before this returns, so that it does
+ * not come twice if one of the stores goes back.
  * Waits until `until_ms`; a ticket that comes too late is lost. SEQB_LAYOUT
  * if there is no such place, or another store stands there; SEQB_UNAVAILABLE,
  * SEQB_CLOSED, SEQB_NO_MEMORY.
@@ -121,6 +134,20 @@ struct ha_ticket {
 enum seqb_status ha_ticket(struct ha *ha, struct ha_place place,
                            const char *name, int64_t until_ms,
                            struct ha_ticket *out, struct seqb_error *err);
+
+/* Values of such a counter, one after the other. */
+struct ha_span {
+    struct ha_place place;
+    const char *name;
+    int64_t above; /* all of them are */
+    int64_t want;  /* at most so many, 1 or more */
+};
+
+/* The same for the next values that are above some value; those in between are
+ * skipped. */
+enum seqb_status ha_ticket_span(struct ha *ha, const struct ha_span *span,
+                                int64_t until_ms, struct ha_ticket *out,
+                                struct seqb_error *err);
 
 /* A counter of the pool. `sink` must outlive ha_close. */
 enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
@@ -130,19 +157,26 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
 void ha_counter_free(struct ha_counter *counter);
 
 /*
- * Claims the memory bits of all these counters in every backend that can be
- * reached, waiting for the answers: SEQB_LAYOUT if one was used with others.
- * The backends go through them side by side; one that does not get on for a
- * while is waited for no more. One call at a time.
+ * Claims the bits of all these counters in every backend that can be
+ * reached, waiting for the answers. A counter that was used with others, or in
+ * another pool, is closed: its outlook is SEQB_LAYOUT. If all are, that is
+ * returned, and none needs to be closed. The backends go through them side by
+ * side; one that does not get on for a while is waited for no more. One call at
+ * a time.
  */
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err);
 
 /* What a counter has besides a key, if that is more than usual. */
 struct ha_terms {
-    const char *claim;  /* claimed after the memory bits, " period=day"; "" */
-    int32_t value_bits; /* its numbers are below 2^value_bits; 63 is usual */
-    int64_t keep_ms;    /* its stamps are kept so long after they are over */
+    const char *claim;   /* claimed after the bits, " period=day"; "" */
+    int32_t value_bits;  /* its numbers are below 2^value_bits; 63 is usual */
+    int32_t window_bits; /* its windows hold 2^window_bits values; 0: as many as
+                            the pool's */
+    int64_t useful;      /* numbers above it are too wide; 0: none is */
+    int64_t keep_ms;     /* its stamps are kept so long after they are over */
+    bool asks_first; /* every store that may be asked compares the claim before
+                        the first number; else ha_admit has seen to that */
 };
 
 /* Before it is admitted or asked first. The terms must outlive it. */
@@ -214,11 +248,12 @@ void ha_counter_hold(struct ha_counter *counter, int64_t number);
 void ha_counter_decode(const struct ha_counter *counter, int64_t value,
                        struct seqb_decoded *out);
 
-/* Whether some partition of its pool makes its numbers of the time. */
-bool ha_counter_is_local(const struct ha_counter *counter);
 struct ha_pool *ha_counter_pool(const struct ha_counter *counter);
 uint32_t ha_counter_partitions(const struct ha_counter *counter);
 const char *ha_counter_key(const struct ha_counter *counter);
+
+/* 0: none of its partitions counts in windows. */
+int32_t ha_counter_window_bits(const struct ha_counter *counter);
 const char *ha_counter_pool_name(const struct ha_counter *counter);
 
 /*
@@ -265,10 +300,77 @@ enum seqb_status ha_note(struct ha *ha, const struct ha_entry *entry,
  */
 int32_t ha_clocks(struct ha *ha, int64_t *wall_ms);
 
-/* See seqb_workers. */
-enum seqb_status ha_workers(struct ha *ha, struct seqb_worker *out,
-                            size_t capacity, size_t *count,
-                            struct seqb_error *err);
+#define HA_TEXT_SIZE 640 /* of a text that a store keeps */
+
+/* A text that a direct store keeps under a name. */
+struct ha_text {
+    int32_t member; /* of the pool, whose store it is */
+    const char *name;
+    const char *expected; /* is replaced if it stands there; "": nothing */
+    const char *text;     /* by this; NULL: it is only looked at */
+    const char *origin;   /* that the store must have; NULL or "": any */
+};
+
+struct ha_answer {
+    char standing[HA_TEXT_SIZE]; /* "": nothing */
+    char origin[SEQB_ORIGIN_SIZE];
+    int64_t latest_ms; /* the later one of the store's wall clock and ours */
+};
+
+/*
+ * Looks at a text, or replaces it in one atomic step. Waits until `until_ms`;
+ * what is answered later has its effect all the same. SEQB_FENCED: the store
+ * has another origin, which is in `out`; nothing was changed. SEQB_CLOSED,
+ * SEQB_NO_MEMORY; any other status: no answer, with the reason.
+ */
+enum seqb_status ha_text(struct ha_pool *pool, const struct ha_text *about,
+                         int64_t until_ms, struct ha_answer *out,
+                         struct seqb_error *err);
+
+/* How long a member's store may take to connect and to answer. */
+int64_t ha_text_patience_ms(const struct ha_pool *pool, int32_t member);
+
+/* Whether it is a member of the pool whose store is direct. The members are
+ * its partitions, and past the last one an authority that is none. */
+bool ha_pool_keeps(const struct ha_pool *pool, int32_t member);
+
+/* The member that leases worker ids: the authority, else the first direct
+ * partition. In a pool with neighbours each of its lessors does, some ids each,
+ * in the order of `i`. -1: there is none, or no `i`-th. */
+int32_t ha_pool_lessor(const struct ha_pool *pool, int32_t i);
+bool ha_pool_has_neighbours(const struct ha_pool *pool);
+
+const char *ha_pool_member_name(const struct ha_pool *pool, int32_t member);
+
+/* As its options say. */
+const struct layout *ha_pool_shape(const struct ha_pool *pool);
+
+/* How a lessor of a pool with neighbours is, as this broker knows. */
+enum ha_lessor_state {
+    HA_LESSOR_UNKNOWN, /* nobody has looked, or it cannot be asked */
+    HA_LESSOR_LEVEL,   /* it may lease */
+    HA_LESSOR_SYNCING, /* it was restarted or away, and is being made level */
+    HA_LESSOR_WAITING  /* the same, but a store cannot be asked */
+};
+
+/* The names live as long as the ha. */
+struct ha_lessor {
+    const char *pool;
+    const char *backend;
+    const char *waits_for; /* the backend that cannot be asked; NULL: none */
+    int32_t partition;
+    enum ha_lessor_state state;
+    int64_t since_ms;          /* for so long */
+    int64_t leases_per_minute; /* of this broker, of late */
+};
+
+/* Fills `out` with at most `capacity` lessors, pool by pool; `*count` is how
+ * many there are. */
+void ha_lessors(struct ha *ha, struct ha_lessor *out, size_t capacity,
+                size_t *count);
+
+/* "unknown", "level", "syncing", "waiting". */
+const char *ha_lessor_state_name(enum ha_lessor_state state);
 
 /* See seqb_command and seqb_health. */
 enum seqb_status ha_command(struct ha *ha, const char *pool, int32_t partition,

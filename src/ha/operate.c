@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an operator orders of a partition, and how the pools are as a whole.
- * Which order makes sense in which state is pool_command.c's. */
+ * Which order makes sense in which state is pool_turn.c's. */
 #include "ha/startup.h"
 
 #include <string.h>
@@ -72,12 +72,12 @@ enum seqb_status ha_command(struct ha *ha, const char *pool_name,
         duty.member = member_find(pool, partition, err);
     if (duty.member < 0)
         return SEQB_INVALID;
-    pthread_mutex_lock(&pool->lock);
+    pthread_mutex_lock(pool->lock);
     status = pool_command(&pool->pool, duty.member, order, clock_now_ms(),
                           &change, err);
     (void)text_copy(reason, sizeof reason,
                     pool->pool.member[duty.member].reason);
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(pool->lock);
     if (status != SEQB_OK)
         return status;
     worker_tell(pool->workers[duty.member], &duty, change, reason);
@@ -116,26 +116,74 @@ static void tell_refusals(const struct ha_pool *pool, int32_t i, char *out,
     slot_refusals_tell(pool, i, out, size);
 }
 
-/* Those that are down before those that refuse a counter, since `out` may be
- * short. */
-static enum seqb_health pool_health(struct ha_pool *pool, char *out,
-                                    size_t size)
+/* With the pool's lock held: lessors that wait, and for whom. */
+static void tell_lessors(const struct ha_pool *pool, char *out, size_t size)
+{
+    const struct lessors *lessors = &pool->lessors;
+
+    for (int32_t i = 0; i < lessors->count; i++) {
+        const struct lessor *lessor = &lessors->lessor[i];
+        const int32_t other = lessors->lessor[lessor->waits_for].member;
+
+        if (lessor->state == HA_LESSOR_WAITING)
+            (void)text_append(out, size,
+                              "%spartition %d (%s) leases no windows: it waits "
+                              "for %s",
+                              out[0] == '\0' ? "" : "; ", (int)lessor->member,
+                              worker_name(pool->workers[lessor->member]),
+                              worker_name(pool->workers[other]));
+    }
+}
+
+/* With the pool's lock held: whether a partition that may be asked has a window
+ * ahead, or could get one. */
+static bool has_windows(const struct ha_pool *pool)
+{
+    const struct lessors *lessors = &pool->lessors;
+
+    if (lessors->count == 0 ||
+        lessors_can_lease(lessors, lessors_away(lessors, &pool->pool)))
+        return true;
+    for (int32_t i = 0; i < pool->pool.partitions; i++) {
+        if (pool_is_usable(&pool->pool, i) && pool->spares[i] > 0)
+            return true;
+    }
+    return false;
+}
+
+/* With the pool's lock held: what is wrong. Those that are down before those
+ * that refuse a counter, since `out` may be short. */
+static void tell_pool(const struct ha_pool *pool, char *out, size_t size)
 {
     const struct pool *members = &pool->pool;
-    bool may_serve;
 
-    out[0] = '\0';
-    pthread_mutex_lock(&pool->lock);
-    may_serve = pool_has_usable(members, 0);
     for (int32_t i = 0; i < pool->members; i++) {
         if (!pool_is_usable(members, i))
             tell_member(pool, i, out, size);
     }
+    tell_lessors(pool, out, size);
     for (int32_t i = 0; i < members->partitions; i++) {
         if (pool_is_usable(members, i) && pool->refusals[i].count > 0)
             tell_refusals(pool, i, out, size);
     }
-    pthread_mutex_unlock(&pool->lock);
+}
+
+static enum seqb_health pool_health(struct ha_pool *pool, char *out,
+                                    size_t size)
+{
+    bool may_serve;
+
+    out[0] = '\0';
+    pthread_mutex_lock(pool->lock);
+    may_serve = pool_has_usable(&pool->pool, 0);
+    if (may_serve && !has_windows(pool)) {
+        may_serve = false;
+        (void)text_copy(out, size,
+                        "no neighbour can lease a window, and no "
+                        "spare one is left");
+    }
+    tell_pool(pool, out, size);
+    pthread_mutex_unlock(pool->lock);
     if (!may_serve)
         return SEQB_HEALTH_NOT_SERVING;
     return out[0] != '\0' ? SEQB_HEALTH_DEGRADED : SEQB_HEALTH_SERVING;

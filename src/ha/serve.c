@@ -3,12 +3,11 @@
  * The worker's thread: waiting for what is posted, serving it in batches, and
  * probing. What a batch of slots means is in grant.c.
  */
-#include "ha/grant.h"
-#include "ha/tenant.h"
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 
@@ -16,20 +15,17 @@
  * at most so many runs. */
 #define PROBE_RUNS 64
 
-/* When the next probe of any duty is due. */
-static int64_t worker_probe_at(struct worker *worker)
+/* With the lock held: when the next probe of any duty is due. */
+static int64_t worker_probe_at(const struct worker *worker)
 {
     int64_t at = INT64_MAX;
 
+    if (!atomic_load_explicit(&worker->is_serving, memory_order_relaxed))
+        return at;
     for (size_t i = 0; i < worker->duty_count; i++) {
         const struct worker_duty *duty = &worker->duties[i];
-        int64_t due;
 
-        pthread_mutex_lock(&duty->pool->lock);
-        due = pool_probe_at(&duty->pool->pool, duty->member);
-        pthread_mutex_unlock(&duty->pool->lock);
-        if (due < at)
-            at = due;
+        at = min_of(at, pool_probe_at(&duty->pool->pool, duty->member));
     }
     return at;
 }
@@ -42,7 +38,7 @@ static struct slot *probe_begin(const struct worker_duty *duty, int64_t now_ms)
     struct slot *slot = NULL;
     bool is_due;
 
-    pthread_mutex_lock(&pool->lock);
+    pthread_mutex_lock(pool->lock);
     is_due = pool_probe_at(&pool->pool, duty->member) <= now_ms;
     if (is_due)
         pool_probe_begins(&pool->pool, duty->member, now_ms);
@@ -56,7 +52,7 @@ static struct slot *probe_begin(const struct worker_duty *duty, int64_t now_ms)
                  : slot->want > PROBE_RUNS ? PROBE_RUNS
                                            : slot->want,
                  now_ms);
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(pool->lock);
     return slot;
 }
 
@@ -71,7 +67,7 @@ static void probe_claims(struct worker *worker)
         return;
     if (was_open && worker_verify(worker, &err) != SEQB_OK)
         worker_fail(worker, &err, clock_now_us() - start_us);
-    else if (tenant_is_ready(worker, &err))
+    else
         worker_note(worker, NULL, clock_now_us() - start_us);
 }
 
@@ -83,9 +79,9 @@ static bool worker_must_wait(struct worker *worker, int64_t now_ms)
     for (size_t i = 0; i < worker->duty_count && until_ms > 0; i++) {
         const struct worker_duty *duty = &worker->duties[i];
 
-        pthread_mutex_lock(&duty->pool->lock);
+        pthread_mutex_lock(duty->pool->lock);
         pool_hold(&duty->pool->pool, duty->member, until_ms);
-        pthread_mutex_unlock(&duty->pool->lock);
+        pthread_mutex_unlock(duty->pool->lock);
     }
     return until_ms > 0;
 }
@@ -114,34 +110,42 @@ static void worker_probe(struct worker *worker)
     worker->is_probing = false;
 }
 
-/* Waits for something to do; false when it is to stop. */
-static bool worker_wait(struct worker *worker)
+/* With the lock held: takes all that was posted, in its order. */
+static struct worker_job *worker_take(struct worker *worker)
 {
-    for (;;) {
-        const bool is_serving =
-            atomic_load_explicit(&worker->is_serving, memory_order_relaxed);
-        const int64_t probe_ms =
-            is_serving ? worker_probe_at(worker) : INT64_MAX;
-        bool has_jobs;
+    struct worker_job *jobs = worker->first;
 
-        pthread_mutex_lock(&worker->lock);
-        while (worker->first == NULL && !worker->is_stopping &&
-               !worker->is_woken) {
-            if (probe_ms == INT64_MAX)
-                pthread_cond_wait(&worker->changed, &worker->lock);
-            else if (!condition_wait(&worker->changed, &worker->lock, probe_ms))
-                break;
-        }
-        worker->is_woken = false;
-        has_jobs = worker->first != NULL;
-        if (worker->is_stopping) {
-            pthread_mutex_unlock(&worker->lock);
-            return false;
-        }
-        pthread_mutex_unlock(&worker->lock);
-        if (has_jobs || probe_ms <= clock_now_ms())
-            return true;
+    worker->first = NULL;
+    worker->last = NULL;
+    return jobs;
+}
+
+/* With the lock held: waits until something is posted, or a probe is due. */
+static void worker_sleep(struct worker *worker)
+{
+    while (worker->first == NULL && !worker->is_stopping) {
+        const int64_t probe_ms = worker_probe_at(worker);
+
+        if (probe_ms == INT64_MAX)
+            pthread_cond_wait(&worker->changed, worker->lock);
+        else if (probe_ms <= clock_now_ms() ||
+                 !condition_wait(&worker->changed, worker->lock, probe_ms))
+            return;
     }
+}
+
+/* Waits for something to do: jobs, or with NULL a probe. False when it is to
+ * stop. */
+static bool worker_wait(struct worker *worker, struct worker_job **jobs)
+{
+    bool goes_on;
+
+    pthread_mutex_lock(worker->lock);
+    worker_sleep(worker);
+    goes_on = !worker->is_stopping;
+    *jobs = goes_on ? worker_take(worker) : NULL;
+    pthread_mutex_unlock(worker->lock);
+    return goes_on;
 }
 
 /* Runs calls one by one and slots in batches. */
@@ -168,9 +172,13 @@ static void worker_do(struct worker *worker, struct worker_job *jobs)
 static void worker_abandon(struct worker *worker)
 {
     struct seqb_error why;
+    struct worker_job *job;
 
+    pthread_mutex_lock(worker->lock);
+    job = worker_take(worker);
+    pthread_mutex_unlock(worker->lock);
     (void)error_set(&why, SEQB_CLOSED, "the broker is closing");
-    for (struct worker_job *job = worker_take(worker); job != NULL;) {
+    while (job != NULL) {
         struct worker_job *next = job->next;
 
         if (job->call == NULL)
@@ -184,10 +192,9 @@ static void worker_abandon(struct worker *worker)
 static void *worker_run(void *argument)
 {
     struct worker *worker = argument;
+    struct worker_job *jobs;
 
-    while (worker_wait(worker)) {
-        struct worker_job *jobs = worker_take(worker);
-
+    while (worker_wait(worker, &jobs)) {
         if (jobs != NULL)
             worker_do(worker, jobs);
         else

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * First start or not? If any store holds a claim of the pool, that is the
- * layout, and stores that cannot be reached may come later. If none does,
- * every direct store must be reached, since its id belongs to the layout.
+ * layout: stores that cannot be reached may come later, and one that knows
+ * nothing of the pool is refused alone. If none does, every direct store must
+ * be reached, since its id belongs to the layout.
  */
 #include "ha/startup.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "ha/ask.h"
-#include "ha/tenant.h"
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
@@ -23,13 +24,17 @@ struct step {
     struct ask ask;             /* first: the answer is what follows */
     const struct ha_pool *pool; /* whose claim to read */
     struct layout_store store;
+    char lessees[STORE_PARTITIONS_MAX][LAYOUT_STORE_SIZE]; /* an authority's */
     struct seqb_error error; /* of this step, or of one before */
 };
 
 /* What is known of a backend. */
 struct found {
     struct step *step; /* under way; NULL: none is */
+    bool is_silent;    /* did not answer in time, and is not asked again */
+    bool is_stranger;  /* to a pool that is in use: see is_stranger */
     struct layout_store store;
+    char lessees[STORE_PARTITIONS_MAX][LAYOUT_STORE_SIZE];
     struct seqb_error error;
 };
 
@@ -58,6 +63,10 @@ static bool look_once(struct worker *worker, struct step *step)
         return true;
     status = claim_look(&worker->connection, &step->pool->options->layout,
                         store, &step->error);
+    if (status == SEQB_OK && worker == step->pool->authority)
+        status = claim_look_lessees(
+            &worker->connection, &step->pool->options->layout,
+            step->pool->claim.backends, step->lessees, &step->error);
     if (status != SEQB_OK)
         connection_close(&worker->connection);
     store->is_reached = status == SEQB_OK;
@@ -137,7 +146,7 @@ step_post(const struct startup *startup, struct worker *worker,
     struct found *found = found_of(startup, worker);
     struct step *step;
 
-    if (worker->is_silent)
+    if (found->is_silent)
         return SEQB_OK;
     step = calloc(1, sizeof *step);
     if (step == NULL)
@@ -147,8 +156,9 @@ step_post(const struct startup *startup, struct worker *worker,
     step->pool = pool;
     step->store = found->store;
     step->error = found->error;
-    worker->is_silent = !ask_post(worker, &step->ask);
-    if (worker->is_silent)
+    memcpy(step->lessees, found->lessees, sizeof step->lessees);
+    found->is_silent = !ask_post(worker, &step->ask);
+    if (found->is_silent)
         step_free(&step->ask);
     else
         found->step = step;
@@ -163,10 +173,11 @@ static void step_wait(const struct startup *startup, struct worker *worker,
 
     if (step == NULL)
         return;
-    worker->is_silent = !ask_wait(&step->ask, until_ms);
-    if (!worker->is_silent) {
+    found->is_silent = !ask_wait(&step->ask, until_ms);
+    if (!found->is_silent) {
         found->store = step->store;
         found->error = step->error;
+        memcpy(found->lessees, step->lessees, sizeof found->lessees);
     }
     found->step = NULL;
     ask_release(&step->ask);
@@ -181,12 +192,38 @@ static void stores_read(const struct startup *startup,
         const struct worker *worker = pool->workers[i];
         const struct store_options *backend = worker->connection.options;
         struct layout_store *store = &stores->stores[i];
+        const bool is_windowed = store->is_windowed;
 
-        *store = worker->is_silent ? layout_store_of(backend)
-                                   : found_of(startup, worker)->store;
-        if (layout_is_named(store))
-            layout_store_name(backend, store->id, sizeof store->id);
+        *store = found_of(startup, worker)->is_silent
+                     ? layout_store_of(backend)
+                     : found_of(startup, worker)->store;
+        store->is_windowed = is_windowed;
+        if (store->forgets)
+            (void)text_copy(store->id, sizeof store->id, backend->options.name);
     }
+    if (pool->authority != NULL &&
+        !found_of(startup, pool->authority)->is_silent)
+        memcpy(stores->lessees, found_of(startup, pool->authority)->lessees,
+               sizeof stores->lessees);
+}
+
+/* The first thing that is wrong with the stores. */
+static void keep_first(void *context, int32_t member,
+                       const struct seqb_error *why)
+{
+    struct seqb_error *first = context;
+
+    (void)member;
+    if (first->status == SEQB_OK)
+        *first = *why;
+}
+
+static struct compare compare_of(const struct ha_pool *pool,
+                                 struct layout_stores *stores,
+                                 struct seqb_error *first)
+{
+    first->status = SEQB_OK;
+    return (struct compare){&pool->options->layout, stores, keep_first, first};
 }
 
 /* Each step has the whole time-out: one hung store, waited for in the first,
@@ -217,7 +254,7 @@ static enum seqb_status first_start_fails(const struct startup *startup,
     const struct seqb_error *why = &found_of(startup, worker)->error;
     enum seqb_status status = why->status;
 
-    if (worker->is_silent)
+    if (found_of(startup, worker)->is_silent)
         return error_set(err, SEQB_UNAVAILABLE,
                          "pool %s: backend %s does not answer within "
                          "open_timeout, and no other one says whether this "
@@ -233,41 +270,6 @@ static enum seqb_status first_start_fails(const struct startup *startup,
                      why->text);
 }
 
-/* Two backends that lead to one store would fail together, and a layout
- * with them could never be put right. */
-static enum seqb_status check_twins(const struct ha_pool *pool,
-                                    const struct layout_stores *stores,
-                                    struct seqb_error *err)
-{
-    const struct layout_store *a;
-    const struct layout_store *b;
-
-    if (!layout_find_twins(stores, &a, &b))
-        return SEQB_OK;
-    return error_set(err, SEQB_LAYOUT,
-                     "pool %s: backends %s and %s lead to the same store; "
-                     "give each one of its own",
-                     pool->options->layout.name, a->backend, b->backend);
-}
-
-/* A store that knows no claim of the pool, but stands in another one: most
- * likely the pool was renamed, and would count from 1 again. */
-static enum seqb_status check_places(const struct ha_pool *pool,
-                                     const struct layout_stores *stores,
-                                     struct seqb_error *err)
-{
-    enum seqb_status status = SEQB_OK;
-
-    for (int32_t i = 0; i < stores->partitions && status == SEQB_OK; i++) {
-        const struct layout_store *store = &stores->stores[i];
-
-        if (store->place[0] != '\0')
-            status = claim_compare_place(store->backend, store->place,
-                                         &pool->options->layout, i, err);
-    }
-    return status;
-}
-
 /* An option that is wrong was found by looking already: no store is to be made
  * before it is put right. */
 static enum seqb_status check_options(const struct startup *startup,
@@ -280,7 +282,8 @@ static enum seqb_status check_options(const struct startup *startup,
         const struct worker *worker = pool->workers[i];
         const struct seqb_error *why = &found_of(startup, worker)->error;
 
-        if (store->is_windowed || store->is_reached || worker->is_silent ||
+        if (store->forgets || store->is_reached ||
+            found_of(startup, worker)->is_silent ||
             status_blame(why->status) != BLAME_CALLER)
             continue;
         return error_set(err, why->status,
@@ -297,39 +300,28 @@ static enum seqb_status first_start(const struct startup *startup,
                                     struct layout_stores *stores,
                                     struct seqb_error *err)
 {
+    struct seqb_error why;
+    const struct compare compare = compare_of(pool, stores, &why);
     const enum seqb_status status = check_options(startup, pool, stores, err);
 
     if (status != SEQB_OK)
         return status;
     if (pool->options->layout.generation > 1)
         return layout_not_migrated(&pool->options->layout, err);
-    if (check_places(pool, stores, err) != SEQB_OK)
-        return SEQB_LAYOUT;
+    /* A store that stands in another pool: most likely this one was renamed,
+     * and would count from 1 again. */
+    compare_places(&compare);
+    if (why.status != SEQB_OK)
+        return error_copy(err, &why);
     if (pool_step(startup, pool, step_identify, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
     stores_read(startup, pool, stores);
     for (int32_t i = 0; i < stores->count; i++) {
-        if (!stores->stores[i].is_windowed && !stores->stores[i].is_reached)
+        if (!stores->stores[i].forgets && !stores->stores[i].is_reached)
             return first_start_fails(startup, pool, pool->workers[i], err);
     }
-    return check_twins(pool, stores, err);
-}
-
-/* A store that stands in a place which the layout gives to another. */
-static enum seqb_status check_strangers(const struct ha_pool *pool,
-                                        const struct layout_stores *stores,
-                                        const struct layout_store *claim,
-                                        struct seqb_error *err)
-{
-    const struct layout_store *store = layout_find_stranger(stores, NULL);
-
-    if (store == NULL)
-        return SEQB_OK;
-    return error_set(err, SEQB_LAYOUT,
-                     "pool %s: backend %s is new and empty, but backend %s "
-                     "says that the pool is in use; put the old store back",
-                     pool->options->layout.name, store->backend,
-                     claim->backend);
+    compare_twins(&compare);
+    return why.status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
 }
 
 /* `*claim` is the pool's, NULL if none stands. */
@@ -346,27 +338,42 @@ static enum seqb_status look_at_all(const struct startup *startup,
     return SEQB_OK;
 }
 
-/* The pool is in use, as `*claim` says. */
-static enum seqb_status later_start(const struct startup *startup,
-                                    struct ha_pool *pool,
-                                    struct layout_stores *stores,
-                                    const struct layout_store **claim,
-                                    struct seqb_error *err)
+/* It knows nothing of a pool that is in use, as `claim` says: it may have gone
+ * back, so that its partition is refused, and not the start. Not so if it says
+ * that it stands elsewhere, which is the topology's mistake, nor if others need
+ * it, too: an authority. */
+static bool is_stranger(const struct ha_pool *pool,
+                        const struct layout_stores *stores,
+                        const struct layout_store *claim, int32_t i)
 {
-    struct seqb_error why;
-    enum seqb_status status = check_strangers(pool, stores, *claim, &why);
+    const struct layout_store *store = &stores->stores[i];
+    char named[LAYOUT_STORE_SIZE];
 
-    /* Another broker's first start may have come between two looks: it gives
-     * every store its id before it claims the first one. */
-    if (status != SEQB_OK) {
-        if (look_at_all(startup, pool, stores, claim, err) != SEQB_OK)
-            return SEQB_NO_MEMORY;
-        if (*claim == NULL)
-            return error_copy(err, &why);
-        status = check_strangers(pool, stores, *claim, err);
-    }
-    layout_adopt((*claim)->layout, stores);
-    return status;
+    if (!layout_is_unclaimed(store) || store->place[0] != '\0' ||
+        pool->workers[i]->duty_count > 1 || pool->workers[i] == pool->authority)
+        return false;
+    layout_named(claim->layout, stores, i, named);
+    return pool->options->layout.generation > 1 ||
+           strcmp(store->id, named) != 0;
+}
+
+/* What each store is to keep from now on, and what those keep that say so. */
+static enum seqb_status claim_settle(struct ha_pool *pool,
+                                     struct layout_stores *stores,
+                                     const struct layout_store *claim,
+                                     struct seqb_error *err)
+{
+    struct layout_claim *settled = &pool->claim;
+    struct seqb_error why;
+    const struct compare compare = compare_of(pool, stores, &why);
+
+    if (compare_claims(&compare, claim, settled->text, sizeof settled->text,
+                       err) != SEQB_OK)
+        return SEQB_LAYOUT;
+    for (int32_t i = 0; i < stores->count; i++)
+        (void)text_copy(settled->store_ids[i], sizeof settled->store_ids[i],
+                        stores->stores[i].id);
+    return why.status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
 }
 
 static enum seqb_status settle_stores(const struct startup *startup,
@@ -375,22 +382,18 @@ static enum seqb_status settle_stores(const struct startup *startup,
                                       struct seqb_error *err)
 {
     const struct layout_store *claim = NULL;
-    enum seqb_status status = look_at_all(startup, pool, stores, &claim, err);
+    enum seqb_status status;
 
+    pool->claim.backends = startup->ha->options->backends;
+    status = look_at_all(startup, pool, stores, &claim, err);
     if (status != SEQB_OK)
         return status;
-    status = claim == NULL ? first_start(startup, pool, stores, err)
-                           : later_start(startup, pool, stores, &claim, err);
-    if (status == SEQB_OK)
-        status = layout_compose(&pool->options->layout, stores,
-                                pool->claim.text, sizeof pool->claim.text, err);
-    if (status == SEQB_OK && claim != NULL)
-        status = layout_compare(claim->backend, claim->layout, pool->claim.text,
-                                err);
-    for (int32_t i = 0; i < stores->count; i++)
-        (void)text_copy(pool->claim.store_ids[i],
-                        sizeof pool->claim.store_ids[i], stores->stores[i].id);
-    return status;
+    if (claim == NULL)
+        status = first_start(startup, pool, stores, err);
+    for (int32_t i = 0; claim != NULL && i < stores->count; i++)
+        found_of(startup, pool->workers[i])->is_stranger =
+            is_stranger(pool, stores, claim, i);
+    return status == SEQB_OK ? claim_settle(pool, stores, claim, err) : status;
 }
 
 static enum seqb_status pool_settle(const struct startup *startup,
@@ -428,9 +431,9 @@ static enum seqb_status verify_end(const struct startup *startup,
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         const struct seqb_error *why = &startup->found[i].error;
 
-        if (ha->workers[i].is_silent)
+        if (startup->found[i].is_silent)
             abandon(&ha->workers[i], ha->options->open_timeout_ms);
-        else if (why->status == SEQB_LAYOUT)
+        else if (why->status == SEQB_LAYOUT && !startup->found[i].is_stranger)
             return error_copy(err, why);
         else
             usable += why->status == SEQB_OK;
@@ -439,8 +442,9 @@ static enum seqb_status verify_end(const struct startup *startup,
         return SEQB_OK;
     return error_set(err, SEQB_UNAVAILABLE, "no backend answers; %s: %s",
                      worker_name(&ha->workers[0]),
-                     ha->workers[0].is_silent ? "no answer in time"
-                                              : startup->found[0].error.text);
+                     startup->found[0].is_silent
+                         ? "no answer in time"
+                         : startup->found[0].error.text);
 }
 
 static enum seqb_status verify_all(const struct startup *startup,
@@ -473,7 +477,5 @@ enum seqb_status startup_run(struct ha *ha, struct seqb_error *err)
     if (status == SEQB_OK)
         status = verify_all(&startup, err);
     free(startup.found);
-    if (status == SEQB_OK)
-        tenants_start(ha, clock_now_ms() + ha->options->open_timeout_ms);
     return status;
 }

@@ -5,17 +5,22 @@
  */
 #pragma once
 
+#include "ha/neighbours/neighbours.h"
 #include "ha/worker.h"
 
 struct ha {
+    pthread_mutex_t lock; /* see members.h */
     const struct ha_options *options;
+    struct raised *raised; /* NULL: nothing is kept */
     struct watchdog *watchdog;
     struct events events;
     struct endpoint *endpoints; /* as many as are different */
     size_t endpoint_count;
     struct worker *workers; /* one a backend, in the options' order */
     struct ha_pool *pools;
-    size_t pools_made; /* pools whose lock is initialised */
+    size_t pools_made;              /* pools whose lock is initialised */
+    struct neighbours *neighbours;  /* NULL: no pool has any, or not started */
+    pthread_cond_t lessors_changed; /* wakes who looks at lessors */
 };
 
 /* Settles every pool; on failure nothing serves and nothing was granted. */

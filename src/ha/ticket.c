@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tickets: values of a counter that belongs to no sequence, leased like
- * windows by an ordinary reservation of the store's worker; and the origins
- * that tell whether the store is still the one it was.
+ * windows by an ordinary reservation of the store's worker, and in a pool with
+ * neighbours noted at a witness; and the origins that tell whether a store is
+ * still the one it was.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,6 +14,13 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
+#include "platform/thread.h"
+
+/* In the place of an origin: the leases of neighbours do not rest on those. */
+#define OF_NEIGHBOURS "neighbours"
+
+/* From one round of neighbours that fail to note a ticket to the next one. */
+#define NOTE_AGAIN_US 20000
 
 struct ticket {
     struct ask ask; /* first: the answer is `out` */
@@ -20,13 +28,30 @@ struct ticket {
     char key[SEQB_KEY_MAX + 1]; /* the counter's */
     struct worker *worker;
     struct ha_ticket out;
+    char nonce[TERM_NONCE_SIZE]; /* of the lessor's term, as it is asked */
+    char term[TERM_SIZE];        /* in which it was leased */
 };
 
-static void ticket_free(struct ask *ask)
+/* A ticket of neighbours on its way to a witness. */
+struct ticket_note {
+    struct ask ask; /* first */
+    struct noted noted;
+    char counter[SEQB_COUNTER_SIZE];
+    char term[TERM_SIZE];
+};
+
+static void ask_drop(struct ask *ask)
 {
     ask_fini(ask);
     free(ask);
 }
+
+static bool is_of_neighbours(const struct ticket *ticket)
+{
+    return ticket->slot.pool->lessors.count > 0;
+}
+
+/* --- the lease --- */
 
 /* On the worker's thread, whose connection it still is unless another slot of
  * the same batch has cost it. */
@@ -39,11 +64,27 @@ static enum seqb_status ticket_read(struct ticket *ticket,
     if (slot->why != NULL)
         return error_copy(err, slot->why);
     ticket->out.value = slot->block.first;
+    ticket->out.count = slot->block.count;
     if (backend == NULL ||
         !text_copy(ticket->out.origin, sizeof ticket->out.origin,
-                   backend->origin))
+                   is_of_neighbours(ticket) ? OF_NEIGHBOURS : backend->origin))
         return error_set(err, SEQB_UNAVAILABLE, "the connection was lost");
+    (void)text_format(ticket->term, sizeof ticket->term, "%s%s", ticket->nonce,
+                      ticket->worker->connection.incarnation);
     return SEQB_OK;
+}
+
+/* The lessor refused, since it is not level. */
+static void ticket_doubt(const struct ticket *ticket)
+{
+    struct ha_pool *pool = ticket->slot.pool;
+
+    pthread_mutex_lock(pool->lock);
+    lessors_doubt(&pool->lessors,
+                  lessors_find(&pool->lessors, ticket->slot.slot.partition),
+                  false, clock_now_ms());
+    pthread_cond_signal(pool->lessors_changed);
+    pthread_mutex_unlock(pool->lock);
 }
 
 static void ticket_done(struct slot *slot)
@@ -52,32 +93,152 @@ static void ticket_done(struct slot *slot)
         (struct ticket *)((char *)slot - offsetof(struct ticket, slot));
     struct seqb_error err;
 
+    if (slot->why != NULL && slot->is_unlevel)
+        ticket_doubt(ticket);
     ask_answer(&ticket->ask,
                ticket_read(ticket, &err) == SEQB_OK ? NULL : &err);
 }
 
-static struct ticket *ticket_new(struct ha *ha, struct ha_place place,
-                                 const char *name)
+/* The term in which the lessor is now. */
+static void ticket_enter(struct ticket *ticket)
 {
+    const struct ha_pool *pool = ticket->slot.pool;
+    const int32_t i = lessors_find(&pool->lessors, ticket->slot.slot.partition);
+
+    pthread_mutex_lock(pool->lock);
+    if (i >= 0)
+        (void)text_copy(ticket->nonce, sizeof ticket->nonce,
+                        pool->lessors.lessor[i].nonce);
+    pthread_mutex_unlock(pool->lock);
+}
+
+static struct ticket *ticket_new(struct ha *ha, const struct ha_span *span)
+{
+    const struct ha_place place = span->place;
     struct ha_pool *pool = &ha->pools[place.pool];
     struct ticket *ticket = calloc(1, sizeof *ticket);
 
     if (ticket == NULL)
         return NULL;
-    ask_init(&ticket->ask, NULL, ticket_free);
+    ask_init(&ticket->ask, NULL, ask_drop);
     ticket->ask.posted = &ticket->slot.slot.job;
-    (void)text_copy(ticket->key, sizeof ticket->key, name);
+    (void)text_copy(ticket->key, sizeof ticket->key, span->name);
     ticket->worker = pool->workers[place.member];
     ticket->slot =
         (struct ticket_slot){.slot = {.partition = (int16_t)place.member,
                                       .is_lease = true,
-                                      .want = 1,
+                                      .want = span->want,
+                                      .floor = span->above,
                                       .done = ticket_done,
                                       .mark = FENCE_NOTHING},
                              .pool = pool,
-                             .key = ticket->key};
+                             .key = ticket->key,
+                             .nonce = ticket->nonce};
+    if (is_of_neighbours(ticket))
+        ticket_enter(ticket);
     return ticket;
 }
+
+/* --- the note --- */
+
+static enum seqb_status note_run(struct worker *worker, struct ask *ask,
+                                 struct seqb_error *err)
+{
+    return witness_note(worker, &((struct ticket_note *)ask)->noted, err);
+}
+
+static struct ticket_note *note_new(const struct ticket *ticket)
+{
+    const struct slot *slot = &ticket->slot.slot;
+    struct ha_pool *pool = ticket->slot.pool;
+    struct ticket_note *note = calloc(1, sizeof *note);
+
+    if (note == NULL)
+        return NULL;
+    ask_init(&note->ask, note_run, ask_drop);
+    grant_name(ticket->worker, slot, note->counter, sizeof note->counter);
+    (void)text_copy(note->term, sizeof note->term, ticket->term);
+    note->noted =
+        (struct noted){.pool = pool,
+                       .lessor = lessors_find(&pool->lessors, slot->partition),
+                       .term = note->term,
+                       .counter = note->counter,
+                       .lease = ticket->out.value + ticket->out.count - 1,
+                       .limit = slot_lease_max(slot)};
+    return note;
+}
+
+/* The worker of the next witness that was not tried, or NULL. */
+static struct worker *witness_of(struct ha_pool *pool, int32_t member,
+                                 uint64_t *tried)
+{
+    struct worker *worker = NULL;
+    int32_t i;
+
+    pthread_mutex_lock(pool->lock);
+    i = witness_pick(pool, lessors_find(&pool->lessors, member), *tried);
+    if (i >= 0) {
+        worker = pool->workers[pool->lessors.lessor[i].member];
+        *tried |= (uint64_t)1 << i;
+    }
+    pthread_mutex_unlock(pool->lock);
+    return worker;
+}
+
+static enum seqb_status note_take(const struct ticket *ticket,
+                                  struct worker *witness, int64_t until_ms,
+                                  struct seqb_error *err)
+{
+    struct ticket_note *note = note_new(ticket);
+    enum seqb_status status;
+
+    if (note == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    if (!worker_ask(witness, &note->ask, until_ms, err))
+        return err->status;
+    status = note->ask.error.status;
+    if (status != SEQB_OK)
+        (void)error_copy(err, &note->ask.error);
+    ask_release(&note->ask);
+    return status;
+}
+
+/* By the first neighbour that does. */
+static enum seqb_status note_by_one(const struct ticket *ticket,
+                                    int64_t until_ms, struct seqb_error *err)
+{
+    enum seqb_status status = error_set(err, SEQB_UNAVAILABLE,
+                                        "no neighbour may be asked to note it");
+    struct worker *witness;
+    uint64_t tried = 0;
+
+    while (status != SEQB_OK && status != SEQB_CLOSED &&
+           (witness = witness_of(ticket->slot.pool, ticket->slot.slot.partition,
+                                 &tried)) != NULL)
+        status = note_take(ticket, witness, until_ms, err);
+    return status == SEQB_LAYOUT ? SEQB_UNAVAILABLE : status; /* not its own */
+}
+
+/* Again and again while the neighbours fail. One that none notes is thrown
+ * away: its lessor may go back, and grant it once more. So is one that is
+ * refused: the lessor may have been made level without it. */
+static enum seqb_status ticket_note(const struct ticket *ticket,
+                                    int64_t until_ms, struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (!is_of_neighbours(ticket))
+        return SEQB_OK;
+    status = note_by_one(ticket, until_ms, err);
+    while (status != SEQB_OK && status != SEQB_CLOSED &&
+           status != SEQB_FENCED && clock_now_ms() < until_ms) {
+        thread_rest_us(NOTE_AGAIN_US);
+        status = note_by_one(ticket, until_ms, err);
+    }
+    return status;
+}
+
+/* --- a ticket --- */
 
 static enum seqb_status ticket_take(struct ticket *ticket, int64_t until_ms,
                                     struct ha_ticket *out,
@@ -93,14 +254,16 @@ static enum seqb_status ticket_take(struct ticket *ticket, int64_t until_ms,
         return error_set(err, SEQB_UNAVAILABLE, "no ticket: backend %s: %s",
                          backend, why.text);
     }
-    status = ticket->ask.error.status;
+    status = ticket->ask.error.status == SEQB_OK
+                 ? ticket_note(ticket, until_ms, &why)
+                 : error_copy(&why, &ticket->ask.error);
     if (status != SEQB_OK && status != SEQB_LAYOUT && status != SEQB_CLOSED)
         status = SEQB_UNAVAILABLE;
     if (status == SEQB_OK)
         *out = ticket->out;
     else
         (void)error_set(err, status, "no ticket: backend %s: %s", backend,
-                        ticket->ask.error.text);
+                        why.text);
     ask_release(&ticket->ask);
     return status;
 }
@@ -111,14 +274,19 @@ static enum seqb_status ticket_check(struct ha_pool *pool, int32_t member,
                                      int64_t until_ms, struct seqb_error *err)
 {
     const char *backend = worker_name(pool->workers[member]);
+    uint64_t tried = 0;
     bool is_usable;
 
-    pthread_mutex_lock(&pool->lock);
+    pthread_mutex_lock(pool->lock);
     is_usable = pool_is_usable(&pool->pool, member);
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(pool->lock);
     if (!is_usable)
         return error_set(err, SEQB_UNAVAILABLE,
                          "no ticket: backend %s is not usable", backend);
+    if (pool->lessors.count > 0 && witness_of(pool, member, &tried) == NULL)
+        return error_set(err, SEQB_UNAVAILABLE,
+                         "no ticket: no neighbour of backend %s is usable",
+                         backend);
     if (clock_now_ms() >= until_ms)
         return error_set(err, SEQB_UNAVAILABLE,
                          "no ticket: no time is left to ask backend %s",
@@ -126,35 +294,50 @@ static enum seqb_status ticket_check(struct ha_pool *pool, int32_t member,
     return SEQB_OK;
 }
 
-static bool place_is_direct(const struct ha *ha, struct ha_place place)
+/* A direct store, or one that leases to its neighbours. */
+static bool place_is_good(const struct ha *ha, struct ha_place place)
 {
     const struct ha_pool *pool;
 
     if (place.pool >= ha->options->pool_count)
         return false;
     pool = &ha->pools[place.pool];
-    return place.member >= 0 && place.member < pool->members &&
-           worker_guarantee(pool->workers[place.member]) == SEQB_DIRECT;
+    if (place.member < 0 || place.member >= pool->members)
+        return false;
+    if (pool->lessors.count > 0)
+        return lessors_find(&pool->lessors, place.member) >= 0;
+    return worker_guarantee(pool->workers[place.member]) == SEQB_DIRECT &&
+           !pool_is_windowed(pool, place.member);
 }
 
-enum seqb_status ha_ticket(struct ha *ha, struct ha_place place,
-                           const char *name, int64_t until_ms,
-                           struct ha_ticket *out, struct seqb_error *err)
+enum seqb_status ha_ticket_span(struct ha *ha, const struct ha_span *span,
+                                int64_t until_ms, struct ha_ticket *out,
+                                struct seqb_error *err)
 {
+    const struct ha_place place = span->place;
     struct ticket *ticket;
     enum seqb_status status;
 
-    if (!place_is_direct(ha, place))
+    if (!place_is_good(ha, place))
         return error_set(err, SEQB_LAYOUT,
                          "no ticket: pool %zu has no direct store %d",
                          place.pool, (int)place.member);
     status = ticket_check(&ha->pools[place.pool], place.member, until_ms, err);
     if (status != SEQB_OK)
         return status;
-    ticket = ticket_new(ha, place, name);
+    ticket = ticket_new(ha, span);
     if (ticket == NULL)
         return error_set(err, SEQB_NO_MEMORY, "no ticket: out of memory");
     return ticket_take(ticket, until_ms, out, err);
+}
+
+enum seqb_status ha_ticket(struct ha *ha, struct ha_place place,
+                           const char *name, int64_t until_ms,
+                           struct ha_ticket *out, struct seqb_error *err)
+{
+    const struct ha_span span = {.place = place, .name = name, .want = 1};
+
+    return ha_ticket_span(ha, &span, until_ms, out, err);
 }
 
 /* The `i`-th direct place of a pool, its authority's or the others'; `i` is
@@ -165,7 +348,7 @@ static bool place_find(const struct ha *ha, bool is_authority, size_t *i,
     const struct ha_pool *pool = &ha->pools[place->pool];
 
     for (place->member = 0; place->member < pool->members; place->member++) {
-        if (!place_is_direct(ha, *place) ||
+        if (!place_is_good(ha, *place) ||
             (pool->workers[place->member] == pool->authority) != is_authority)
             continue;
         if ((*i)-- == 0)
@@ -202,13 +385,13 @@ enum ha_origin ha_pool_origin(struct ha_pool *pool, int32_t partition,
     const struct pool_member *member = &pool->pool.member[partition];
     enum ha_origin origin = HA_ORIGIN_PAST;
 
-    pthread_mutex_lock(&pool->lock);
+    pthread_mutex_lock(pool->lock);
     (void)text_copy(out, SEQB_ORIGIN_SIZE, member->origin);
     if (out[0] == '\0' || member->state == SEQB_PARTITION_REFUSED ||
         member->state == SEQB_PARTITION_POISONED)
         origin = HA_ORIGIN_NONE;
     else if (pool_is_usable(&pool->pool, partition))
         origin = HA_ORIGIN_NOW;
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(pool->lock);
     return origin;
 }

@@ -7,14 +7,14 @@
 #include "platform/error.h"
 #include "platform/thread.h"
 
-enum seqb_status worker_init(struct worker *worker, size_t duties,
-                             struct seqb_error *err)
+enum seqb_status worker_init(struct worker *worker, pthread_mutex_t *lock,
+                             size_t duties, struct seqb_error *err)
 {
     worker->duties = calloc(duties + 1, sizeof *worker->duties);
     if (worker->duties == NULL)
         return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
                          worker_name(worker));
-    pthread_mutex_init(&worker->lock, NULL);
+    worker->lock = lock;
     condition_init(&worker->changed);
     return SEQB_OK;
 }
@@ -24,7 +24,6 @@ void worker_fini(struct worker *worker)
     if (worker->duties == NULL)
         return;
     pthread_cond_destroy(&worker->changed);
-    pthread_mutex_destroy(&worker->lock);
     free(worker->duties);
 }
 
@@ -32,49 +31,45 @@ bool worker_post(struct worker *worker, struct worker_job *job)
 {
     bool is_open;
 
-    pthread_mutex_lock(&worker->lock);
-    is_open = !worker->is_stopping;
-    if (is_open) {
-        job->next = NULL;
-        if (worker->first == NULL)
-            worker->first = job;
-        else
-            worker->last->next = job;
-        worker->last = job;
-        pthread_cond_signal(&worker->changed);
-    }
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(worker->lock);
+    is_open = worker_push(worker, job);
+    pthread_mutex_unlock(worker->lock);
     return is_open;
+}
+
+/* On its thread, which connects whenever it is not connected. */
+static void again_run(struct worker *worker, struct worker_job *job)
+{
+    (void)job;
+    pthread_mutex_lock(worker->lock);
+    worker->is_again_posted = false;
+    pthread_mutex_unlock(worker->lock);
+    connection_close(&worker->connection);
+}
+
+void worker_connect_again(struct worker *worker)
+{
+    if (worker->is_again_posted)
+        return;
+    worker->again.call = again_run;
+    worker->is_again_posted = worker_push(worker, &worker->again);
 }
 
 void worker_wake(struct worker *worker)
 {
-    pthread_mutex_lock(&worker->lock);
-    worker->is_woken = true;
+    pthread_mutex_lock(worker->lock);
     pthread_cond_signal(&worker->changed);
-    pthread_mutex_unlock(&worker->lock);
-}
-
-struct worker_job *worker_take(struct worker *worker)
-{
-    struct worker_job *jobs;
-
-    pthread_mutex_lock(&worker->lock);
-    jobs = worker->first;
-    worker->first = NULL;
-    worker->last = NULL;
-    pthread_mutex_unlock(&worker->lock);
-    return jobs;
+    pthread_mutex_unlock(worker->lock);
 }
 
 void worker_stop(struct worker *worker)
 {
     if (worker->duties == NULL)
         return;
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(worker->lock);
     worker->is_stopping = true;
     pthread_cond_signal(&worker->changed);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(worker->lock);
 }
 
 void worker_join(struct worker *worker)
@@ -82,16 +77,4 @@ void worker_join(struct worker *worker)
     if (worker->is_started)
         pthread_join(worker->thread, NULL);
     worker->is_started = false;
-}
-
-struct bits_layout worker_local_bits(const struct worker *worker)
-{
-    const struct seqb_backend_options *options =
-        &worker->connection.options->options;
-
-    return (struct bits_layout){.epoch_ms = options->epoch_ms,
-                                .unit_ms = 1,
-                                .time = options->time_bits,
-                                .shard = options->worker_bits,
-                                .counter = options->counter_bits};
 }

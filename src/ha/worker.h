@@ -8,13 +8,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "ha/counter.h"
+#include "ha/counter/counter.h"
 #include "ha/events.h"
+#include "ha/raised.h"
 
 #define WORKER_BATCH 64 /* requests in one call of an engine */
-
-/* Who leases the worker id of a local engine: see tenant.h. */
-struct tenant;
 
 /* A pool that the worker serves, as which member of it. */
 struct worker_duty {
@@ -26,22 +24,19 @@ struct worker {
     struct connection connection; /* first: an endpoint lists connections. Its
                                      thread's own */
     struct events *events;        /* NULL: only the log */
-    struct tenant *tenant;      /* of a local engine: see tenant.h; else NULL */
-    struct worker_duty *duties; /* constant after start */
+    struct raised *raised;        /* of the ha; NULL: nothing is kept */
+    struct worker_duty *duties;   /* constant after start */
     size_t duty_count;
     pthread_t thread;
     bool is_started;
 
-    pthread_mutex_t lock; /* guards first ... is_woken */
+    pthread_mutex_t *lock; /* of the ha: guards first ... is_again_posted */
     pthread_cond_t changed;
     struct worker_job *first;
     struct worker_job *last;
     bool is_stopping;
-    bool is_woken; /* look again when the next probe is due */
-
-    /* Of ha_open's and ha_admit's threads: it did not answer them in time, and
-     * is not asked by them again. */
-    bool is_silent;
+    struct worker_job again; /* closes the connection */
+    bool is_again_posted;
 
     /* Startup is over: probes may begin. Relaxed: it carries nothing, and
      * worker_wake follows it. */
@@ -54,10 +49,13 @@ struct worker {
 
     /* The thread's own. */
     bool is_probing;
+    char origin[SEQB_ORIGIN_SIZE]; /* of the store, when it was opened last */
+    uint32_t history;              /* counts its changes */
     int64_t highest;       /* value of any direct counter granted, or window */
     int64_t mend_until_ms; /* one bound for the windows of a batch */
     struct slot *batch[WORKER_BATCH];
     struct seqb_request requests[WORKER_BATCH];
+    struct seqb_guard guards[WORKER_BATCH]; /* of the requests that have one */
     char names[WORKER_BATCH][SEQB_COUNTER_SIZE];
 };
 
@@ -71,13 +69,34 @@ static inline enum seqb_guarantee worker_guarantee(const struct worker *worker)
     return connection_guarantee(&worker->connection);
 }
 
-/* How a local engine's values are made up. */
-struct bits_layout worker_local_bits(const struct worker *worker);
+/* Whether that member of the pool counts in windows: an engine that could count
+ * directly may. */
+static inline bool pool_is_windowed(const struct ha_pool *pool, int32_t member)
+{
+    return layout_is_windowed(&pool->options->layout, member,
+                              pool->workers[member]->connection.options->ops);
+}
+
+/* With the pool's lock held. Bit i: the call that partition i's worker makes,
+ * for whatever counter, takes longer than usual: others are asked first. */
+static inline uint64_t pool_hanging(const struct ha_pool *pool, int64_t now_ms)
+{
+    uint64_t hanging = 0;
+
+    for (int32_t i = 0; i < pool->pool.partitions; i++) {
+        const int64_t call_ms = atomic_load_explicit(
+            &pool->workers[i]->connection.call_ms, memory_order_relaxed);
+
+        if (call_ms >= 0 && now_ms - call_ms > pool_patience_ms(&pool->pool, i))
+            hanging |= (uint64_t)1 << i;
+    }
+    return hanging;
+}
 
 /* Sets up a worker that is zeroed but for its connection, with room for
  * `duties` duties, not yet running. */
-enum seqb_status worker_init(struct worker *worker, size_t duties,
-                             struct seqb_error *err);
+enum seqb_status worker_init(struct worker *worker, pthread_mutex_t *lock,
+                             size_t duties, struct seqb_error *err);
 
 /* Starts its thread; of serve.c. */
 enum seqb_status worker_start(struct worker *worker, struct seqb_error *err);
@@ -91,8 +110,24 @@ void worker_fini(struct worker *worker);
 /* Any thread. False, and nothing is posted, if the worker is stopping. */
 bool worker_post(struct worker *worker, struct worker_job *job);
 
-/* Takes all that was posted, in its order; NULL: nothing. */
-struct worker_job *worker_take(struct worker *worker);
+/* The same with the lock held. */
+static inline bool worker_push(struct worker *worker, struct worker_job *job)
+{
+    if (worker->is_stopping)
+        return false;
+    job->next = NULL;
+    if (worker->first == NULL)
+        worker->first = job;
+    else
+        worker->last->next = job;
+    worker->last = job;
+    pthread_cond_signal(&worker->changed);
+    return true;
+}
+
+/* With the lock held: its connection is closed and made again, after the calls
+ * that were posted before. */
+void worker_connect_again(struct worker *worker);
 
 /* Any thread: looks again when its next probe is due. */
 void worker_wake(struct worker *worker);

@@ -2,9 +2,13 @@
 /* Connecting, and what becomes of a connection on which a call failed. */
 #include "ha/worker_connection.h"
 
+#include <string.h>
+
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
+#include "platform/text.h"
 
 void worker_fail(struct worker *worker, const struct seqb_error *why,
                  int64_t elapsed_us)
@@ -43,25 +47,87 @@ static void worker_speak_for_all(const struct worker *worker,
     }
 }
 
+/* What was granted by a store of another origin is another history. */
+static void worker_learn_origin(struct worker *worker)
+{
+    const char *origin = worker->connection.backend->origin;
+
+    if (strcmp(origin, worker->origin) == 0)
+        return;
+    (void)text_copy(worker->origin, sizeof worker->origin, origin);
+    worker->history++;
+}
+
 enum seqb_status worker_open(struct worker *worker, bool create,
                              struct seqb_error *err)
 {
     const enum seqb_status status =
         connection_open(&worker->connection, create, err);
 
-    if (status == SEQB_OK)
+    if (status == SEQB_OK) {
+        worker_learn_origin(worker);
         worker_show(worker);
+    }
     return status;
+}
+
+/* Other brokers of the pool may have a larger failover_gap than this one. */
+static enum seqb_status learn_gap(struct worker *worker, struct ha_pool *pool,
+                                  struct seqb_error *err)
+{
+    int64_t gap;
+    enum seqb_status status;
+
+    if (worker_guarantee(worker) != SEQB_DIRECT)
+        return SEQB_OK;
+    status = claim_gap(&worker->connection, &pool->options->layout, &gap, err);
+    if (status != SEQB_OK)
+        return status;
+    pthread_mutex_lock(pool->lock);
+    pool->failover_gap = max_of(pool->failover_gap, gap);
+    pthread_mutex_unlock(pool->lock);
+    return SEQB_OK;
+}
+
+/* A lessor was connected: whether it is level, and what the others have of it,
+ * is to be looked at. One without incarnations would be believed alone. */
+static enum seqb_status report_lessor(struct worker *worker,
+                                      const struct worker_duty *duty,
+                                      struct seqb_error *err)
+{
+    struct ha_pool *pool = duty->pool;
+    const int32_t i = lessors_find(&pool->lessors, duty->member);
+
+    if (i < 0 || connection_is_verified(&worker->connection))
+        return SEQB_OK;
+    if (worker->connection.incarnation[0] == '\0')
+        return error_set(err, SEQB_UNSAFE,
+                         "backend %s: it does not say when its server was "
+                         "started, which neighbours must know",
+                         worker_name(worker));
+    pthread_mutex_lock(pool->lock);
+    lessors_connected(&pool->lessors, i, worker->connection.incarnation,
+                      clock_now_ms());
+    pthread_cond_signal(pool->lessors_changed);
+    pthread_mutex_unlock(pool->lock);
+    return SEQB_OK;
 }
 
 enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err)
 {
     for (size_t i = 0; i < worker->duty_count; i++) {
         const struct worker_duty *duty = &worker->duties[i];
-        const enum seqb_status status =
-            claim_verify(&worker->connection, &duty->pool->options->layout,
-                         &duty->pool->claim, duty->member, err);
+        const struct layout *layout = &duty->pool->options->layout;
+        enum seqb_status status =
+            claim_check_migrated(&worker->connection, layout, err);
 
+        if (status == SEQB_OK)
+            status = claim_verify(&worker->connection, layout,
+                                  &duty->pool->claim, duty->member, err);
+        if (status == SEQB_OK)
+            status = learn_gap(worker, duty->pool, err);
+        if (status == SEQB_OK)
+            status = report_lessor(worker, duty, err);
         if (status != SEQB_OK)
             return status;
     }

@@ -44,14 +44,14 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
         struct pool_change change;
         char reason[sizeof pool->pool.member[0].reason];
 
-        pthread_mutex_lock(&pool->lock);
+        pthread_mutex_lock(pool->lock);
         change = why == NULL ? pool_succeeded(&pool->pool, duty->member,
                                               elapsed_us, now_ms)
                              : pool_failed(&pool->pool, duty->member, why,
                                            elapsed_us, now_ms);
         (void)text_copy(reason, sizeof reason,
                         pool->pool.member[duty->member].reason);
-        pthread_mutex_unlock(&pool->lock);
+        pthread_mutex_unlock(pool->lock);
         worker_tell(worker, duty, change, reason);
     }
 }
@@ -67,11 +67,11 @@ static int64_t duty_retry(struct worker *worker, const struct worker_duty *duty,
 
     if (duty->member >= pool->pool.partitions)
         return next_ms;
-    pthread_mutex_lock(&pool->lock);
+    pthread_mutex_lock(pool->lock);
     slot = slot_retry(pool, duty->member, now_ms, &next_ms);
-    pthread_mutex_unlock(&pool->lock);
     if (slot != NULL)
-        (void)worker_post(worker, &slot->job);
+        (void)worker_push(worker, &slot->job);
+    pthread_mutex_unlock(pool->lock);
     return next_ms;
 }
 
@@ -87,7 +87,7 @@ int64_t worker_judge(struct worker *worker, int64_t now_ms)
         int64_t call_ms;
         int64_t next_ms;
 
-        pthread_mutex_lock(&pool->lock);
+        pthread_mutex_lock(pool->lock);
         /* With the lock: a call whose end was noted is not judged again. */
         call_ms = atomic_load_explicit(&worker->connection.call_ms,
                                        memory_order_relaxed);
@@ -95,7 +95,7 @@ int64_t worker_judge(struct worker *worker, int64_t now_ms)
             pool_judge(&pool->pool, duty->member, call_ms, now_ms, &next_ms);
         (void)text_copy(reason, sizeof reason,
                         pool->pool.member[duty->member].reason);
-        pthread_mutex_unlock(&pool->lock);
+        pthread_mutex_unlock(pool->lock);
         worker_tell(worker, duty, change, reason);
         soonest_ms = min_of(soonest_ms, next_ms);
         soonest_ms = min_of(soonest_ms, duty_retry(worker, duty, now_ms));
@@ -108,10 +108,10 @@ void worker_show(struct worker *worker)
     for (size_t i = 0; i < worker->duty_count; i++) {
         const struct worker_duty *duty = &worker->duties[i];
 
-        pthread_mutex_lock(&duty->pool->lock);
+        pthread_mutex_lock(duty->pool->lock);
         pool_connected(&duty->pool->pool, duty->member,
                        worker->connection.backend);
-        pthread_mutex_unlock(&duty->pool->lock);
+        pthread_mutex_unlock(duty->pool->lock);
     }
 }
 
@@ -136,14 +136,14 @@ bool worker_may_work(struct worker *worker, const struct ha_pool *of,
     const struct pool_member *member = &pool->pool.member[duty->member];
     bool may;
 
-    pthread_mutex_lock(&pool->lock);
+    pthread_mutex_lock(pool->lock);
     may = pool_is_usable(&pool->pool, duty->member) ||
           member->state == SEQB_PARTITION_PROBING;
     if (!may)
         (void)error_set(err, SEQB_UNAVAILABLE, "%s: %s",
                         seqb_partition_state_name(member->state),
                         member->reason);
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(pool->lock);
     return may;
 }
 
@@ -154,9 +154,9 @@ bool worker_is_usable(struct worker *worker)
     for (size_t i = 0; i < worker->duty_count; i++) {
         const struct worker_duty *duty = &worker->duties[i];
 
-        pthread_mutex_lock(&duty->pool->lock);
+        pthread_mutex_lock(duty->pool->lock);
         is_usable |= pool_is_usable(&duty->pool->pool, duty->member);
-        pthread_mutex_unlock(&duty->pool->lock);
+        pthread_mutex_unlock(duty->pool->lock);
     }
     return is_usable;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the pools that a worker serves are told, and say. */
+/* What a worker reports to its pools, and what these allow. */
 #pragma once
 
 #include "ha/worker.h"

@@ -45,7 +45,7 @@ static const uint8_t bitcoin[WORTHS] = {
     45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57,
 };
 
-static const char pairs[] =
+const char digits_pairs[] =
     "00010203040506070809" "10111213141516171819" "20212223242526272829"
     "30313233343536373839" "40414243444546474849" "50515253545556575859"
     "60616263646566676869" "70717273747576777879" "80818283848586878889"
@@ -66,40 +66,27 @@ struct numerals {
     int64_t most; /* that may be multiplied by the base */
 };
 
-static const struct numerals base_10 = {"0123456789", plain, 10,
-                                        INT64_MAX / 10};
-static const struct numerals base_16 = {"0123456789ABCDEF", plain, 16,
-                                        INT64_MAX / 16};
-static const struct numerals base_32 = {CROCKFORD, crockford, 32,
-                                        INT64_MAX / 32};
-static const struct numerals base_36 = {"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-                                        plain, 36, INT64_MAX / 36};
-static const struct numerals base_58 = {BITCOIN, bitcoin, 58, INT64_MAX / 58};
-static const struct numerals base_62 = {PLAIN, plain, 62, INT64_MAX / 62};
-
-static const struct numerals *numerals_of(int32_t base)
-{
-    switch (base) {
-    case 16:
-        return &base_16;
-    case 32:
-        return &base_32;
-    case 36:
-        return &base_36;
-    case 58:
-        return &base_58;
-    case 62:
-        return &base_62;
-    default:
-        assert(base == 10);
-        return &base_10;
-    }
-}
+/* By their bases. */
+static const struct numerals all_numerals[] = {
+    [10] = {"0123456789", plain, 10, INT64_MAX / 10},
+    [16] = {"0123456789ABCDEF", plain, 16, INT64_MAX / 16},
+    [32] = {CROCKFORD, crockford, 32, INT64_MAX / 32},
+    [36] = {"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", plain, 36, INT64_MAX / 36},
+    [58] = {BITCOIN, bitcoin, 58, INT64_MAX / 58},
+    [62] = {PLAIN, plain, 62, INT64_MAX / 62},
+};
 
 bool digits_is_base(int64_t base)
 {
-    return base == 10 || base == 16 || base == 32 || base == 36 || base == 58 ||
-           base == 62;
+    return base >= 0 &&
+           base < (int64_t)(sizeof all_numerals / sizeof all_numerals[0]) &&
+           all_numerals[base].base != 0;
+}
+
+static const struct numerals *numerals_of(int32_t base)
+{
+    assert(digits_is_base(base));
+    return &all_numerals[base];
 }
 
 const char *digits_letters(int32_t base)
@@ -148,7 +135,7 @@ int64_t digits_power(int32_t base, size_t width)
 
 static void write_pair(uint32_t value, char *out)
 {
-    memcpy(out, pairs + (size_t)value * 2, 2);
+    memcpy(out, digits_pairs + (size_t)value * 2, 2);
 }
 
 /* Four digits a step: what each step waits for is one division. */
@@ -166,7 +153,7 @@ static void write_decimal(uint64_t value, size_t width, char *out)
         value /= 100;
     }
     if (width > 0)
-        out[0] = pairs[value % 10 * 2 + 1];
+        out[0] = digits_pairs[value % 10 * 2 + 1];
 }
 
 /* Inlined where it is called, so that the base is a constant. */

@@ -30,3 +30,6 @@ void digits_write(int32_t base, int64_t value, size_t width, char *out);
 /* Reads exactly `length` digits, leading zeros allowed; false if one is none
  * of the base's, or the number does not fit. */
 bool digits_read(int32_t base, const char *text, size_t length, int64_t *out);
+
+/* "000102" ... "99": a number below 100 as two decimal digits. */
+extern const char digits_pairs[];

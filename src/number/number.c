@@ -3,7 +3,7 @@
  * says. */
 #include "number/number.h"
 
-#include "number/param.h"
+#include "number/fields/fields.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "queue/queue.h"

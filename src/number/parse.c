@@ -3,8 +3,7 @@
  * date exists, and whether a number can be so. */
 #include <string.h>
 
-#include "number/field.h"
-#include "number/param.h"
+#include "number/fields/fields.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "queue/queue.h"

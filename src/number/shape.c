@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "number/field.h"
+#include "number/fields/fields.h"
 
 /* Looks at the static text behind a piece: true if it ends there. */
 static bool ends_in_text(const struct template *template,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number/field.h"
+#include "number/fields/fields.h"
 #include "platform/error.h"
 #include "platform/text.h"
 

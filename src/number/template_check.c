@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "number/digits.h"
-#include "number/field.h"
+#include "number/fields/fields.h"
 
 static const struct piece *first_of(const struct template *template,
                                     const struct field *field)

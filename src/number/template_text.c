@@ -3,7 +3,7 @@
  * by phase, put in where its place was left. */
 #include <string.h>
 
-#include "number/field.h"
+#include "number/fields/fields.h"
 
 #define SHORT_PREFIX 16
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offline/migrate_steps.h"
+#include "offline/migrate.h"
 #include "offline/offline.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -49,8 +49,12 @@ static void append_stores(const struct migrate_side *side, char *line)
         if (i == side->stores.partitions)
             before = "; authority ";
         (void)text_append(line, LINE_SIZE, "%s%s%s", before, store->backend,
-                          store->is_reached ? "" : " (yet to be made)");
+                          i == side->without  ? " (left out)"
+                          : store->is_reached ? ""
+                                              : " (yet to be made)");
     }
+    if (side->layout->neighbours)
+        (void)text_append(line, LINE_SIZE, "; authority neighbours");
 }
 
 static void tell_stores(const struct migration *migration, const char *which,
@@ -100,6 +104,16 @@ static int64_t room_of(const struct move *move, const struct migrate_key *key,
     return room;
 }
 
+/* Those of the pools were told. */
+static void append_windows(const struct move *move,
+                           const struct migrate_key *key, char *line)
+{
+    if (key->was.window_bits != move->was->layout->window_bits ||
+        key->is.window_bits != move->is->layout->window_bits)
+        (void)text_append(line, LINE_SIZE, "window_bits %d -> %d; ",
+                          (int)key->was.window_bits, (int)key->is.window_bits);
+}
+
 static void tell_key(const struct migration *migration, const struct move *move,
                      const struct migrate_key *key)
 {
@@ -108,6 +122,7 @@ static void tell_key(const struct migration *migration, const struct move *move,
     (void)text_format(line, sizeof line,
                       "  sequence %s: memory_bits %d -> %d; ", key->key,
                       (int)key->was.memory_bits, (int)key->is.memory_bits);
+    append_windows(move, key, line);
     if (key->is_done || key->is_new) {
         (void)text_append(line, sizeof line, "%s",
                           key->is_done ? "was brought along before"
@@ -120,9 +135,49 @@ static void tell_key(const struct migration *migration, const struct move *move,
         (void)text_append(line, sizeof line, "%lld",
                           (long long)room_of(move, key, false));
     if (side_has(move->was, true))
-        (void)text_append(line, sizeof line, "%s%lld windows",
+        (void)text_append(line, sizeof line, "%s%lld %s",
                           side_has(move->was, false) ? " or " : "",
-                          (long long)room_of(move, key, true));
+                          (long long)room_of(move, key, true),
+                          move->was->layout->neighbours ? "leases" : "windows");
+    tell(migration, line);
+}
+
+/* Neighbours know what one of them leased; else only it knew. */
+static void tell_back(const struct migration *migration,
+                      const struct migrate_side *is)
+{
+    char line[LINE_SIZE];
+
+    for (int32_t i = 0; i < is->stores.count; i++) {
+        if (!is->went_back[i])
+            continue;
+        (void)text_format(
+            line, sizeof line,
+            "  warning: backend %s was put back to a state from before this "
+            "migration: its counters are raised above those of the others%s",
+            is->stores.stores[i].backend,
+            is->layout->neighbours
+                ? ""
+                : " and failover_gap; if it may have granted more since, write "
+                  "a larger failover_gap into the new topology first, and "
+                  "advance each sequence before services take numbers");
+        tell(migration, line);
+    }
+}
+
+static void tell_without(const struct migration *migration,
+                         const struct migrate_side *was)
+{
+    const char *backend = migration->options->without;
+    char line[LINE_SIZE];
+
+    if (was->without < 0)
+        return;
+    (void)text_format(line, sizeof line,
+                      "  warning: backend %s is left out: of what it leased, "
+                      "all that its neighbours noted is passed; never use its "
+                      "store again, nor a copy of it",
+                      backend);
     tell(migration, line);
 }
 
@@ -130,6 +185,8 @@ static void tell_plan(const struct migration *migration,
                       const struct move *move)
 {
     tell_layout(migration, move);
+    tell_back(migration, move->is);
+    tell_without(migration, move->was);
     for (size_t i = 0; i < move->options->key_count; i++)
         tell_key(migration, move, &move->keys[i]);
     tell(migration,
@@ -152,52 +209,13 @@ static void tell_numbers(const struct migration *migration,
 
 /* --- looking --- */
 
-/* What the topologies say of the key; and what the stores say, where a
- * topology does not. */
-static enum seqb_status key_look(const struct move *move,
-                                 const struct offline_key *options,
-                                 struct migrate_key *key,
-                                 struct seqb_error *err)
-{
-    const struct layout *was = move->was->layout;
-    const struct layout *is = move->is->layout;
-    int32_t bits;
-
-    if (side_look_bits(move->was, options->key, options->terms, &bits, err) !=
-        SEQB_OK)
-        return err->status;
-    if (bits >= 0 && options->was_bits >= 0 && bits != options->was_bits)
-        return error_set(err, SEQB_LAYOUT,
-                         "sequence %s of pool %s was used with memory_bits = "
-                         "%d, and the old topology says %d; nothing was "
-                         "changed; put the setting back there",
-                         options->key, move->was->name, (int)bits,
-                         (int)options->was_bits);
-    /* Brokers claim the bits before they take the first value. */
-    *key = (struct migrate_key){.key = options->key,
-                                .terms = options->terms,
-                                .is_new = bits < 0 && options->was_bits < 0 &&
-                                          options->is_bits >= 0};
-    if (bits < 0)
-        bits = options->was_bits >= 0 ? options->was_bits : options->is_bits;
-    if (bits < 0)
-        bits = 0; /* nobody knows it */
-    /* The old counters are ended where the bits end, whatever their numbers
-     * were kept below. */
-    key->was = (struct migrate_shape){was->bits, bits, was->window_bits,
-                                      was->failover_gap, 0};
-    key->is = (struct migrate_shape){
-        is->bits, options->is_bits >= 0 ? options->is_bits : bits,
-        is->window_bits, is->failover_gap,
-        LAYOUT_BITS_ALL - options->is_value_bits};
-    return new_look(move->is, key, err);
-}
-
 static enum seqb_status stores_look(const struct move *move,
                                     struct seqb_error *err)
 {
     enum seqb_status status = side_connect(move->was, SIDE_ALL, err);
 
+    if (status == SEQB_OK)
+        status = old_check_without(move->was, move->is->name, err);
     if (status == SEQB_OK)
         status = side_connect(move->is, SIDE_SOME, err);
     if (status == SEQB_OK)
@@ -221,7 +239,8 @@ static enum seqb_status move_look(struct move *move, struct seqb_error *err)
         return status;
     move->is_done = new_is_settled(move->is);
     for (size_t i = 0; i < move->options->key_count; i++) {
-        status = key_look(move, &move->options->keys[i], &move->keys[i], err);
+        status = key_look(move->was, move->is, &move->options->keys[i],
+                          &move->keys[i], err);
         if (status != SEQB_OK)
             return status;
         move->is_done = move->is_done && move->keys[i].is_done;
@@ -265,6 +284,8 @@ static enum seqb_status key_move(const struct migration *migration,
     if (!key->is_new)
         status = old_exhaust(move->was, key, err);
     if (status == SEQB_OK)
+        status = new_overtake(move->is, key, err);
+    if (status == SEQB_OK)
         status = new_raise(move->is, key, err);
     if (status == SEQB_OK)
         tell_numbers(migration, key);
@@ -275,8 +296,10 @@ static enum seqb_status move_run(const struct migration *migration,
                                  struct move *move, struct seqb_error *err)
 {
     struct seqb_error why;
-    enum seqb_status status = old_retire(move->was, move->is->name, &why);
+    enum seqb_status status = old_note_without(move->was, move->is->name, &why);
 
+    if (status == SEQB_OK)
+        status = old_retire(move->was, move->is->name, &why);
     for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++)
         status = key_move(migration, move, &move->keys[i], &why);
     if (status == SEQB_OK)
@@ -312,6 +335,24 @@ static enum seqb_status move_init(const struct migration *migration, size_t i,
     return status;
 }
 
+/* A backend stands in one partition of one pool. */
+static enum seqb_status leave_out(const struct migration *migration,
+                                  struct seqb_error *err)
+{
+    const char *without = migration->options->without;
+
+    for (size_t i = 0; without != NULL && i < migration->count; i++) {
+        if (side_leave_out(migration->moves[i].was, without))
+            return SEQB_OK;
+    }
+    return without == NULL
+               ? SEQB_OK
+               : error_set(err, SEQB_INVALID,
+                           "no partition of a pool that is migrated has the "
+                           "backend '%.80s' in the old topology",
+                           without);
+}
+
 static enum seqb_status migration_init(struct migration *migration,
                                        struct seqb_error *err)
 {
@@ -326,7 +367,7 @@ static enum seqb_status migration_init(struct migration *migration,
     }
     for (size_t i = 0; i < migration->count && status == SEQB_OK; i++)
         status = move_init(migration, i, err);
-    return status;
+    return status == SEQB_OK ? leave_out(migration, err) : status;
 }
 
 static void migration_fini(struct migration *migration)

@@ -2,56 +2,41 @@
 /* Beginning the new counters, and the claims of a first start, last. */
 #include <string.h>
 
-#include "offline/migrate_steps.h"
+#include "offline/migrate.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
 /* --- looking --- */
 
-static void done_name(const struct migrate_side *is, const char *key, char *out,
-                      size_t size)
+/* `name` was migrated to one value and is configured with another. */
+static enum seqb_status look_differs(const struct migrate_side *is,
+                                     const struct migrate_key *key,
+                                     const char *name, const int32_t bits[2],
+                                     struct seqb_error *err)
 {
-    (void)text_format(out, size, "migrated/%s/%s", is->name, key);
-}
-
-/* In every direct store, since the others may forget. */
-static enum seqb_status look_done(struct migrate_side *is,
-                                  struct migrate_key *key,
-                                  struct seqb_error *err)
-{
-    char name[SEQB_COUNTER_SIZE];
-    char standing[64] = "";
-    enum seqb_status status = SEQB_OK;
-
-    key->is_done = true;
-    done_name(is, key->key, name, sizeof name);
-    for (int32_t i = 0; i < is->stores.count && key->is_done; i++) {
-        if (side_is_windowed(is, i))
-            continue;
-        if (connection_is_open(&is->connections[i]))
-            status = connection_claim(&is->connections[i], name, NULL, standing,
-                                      sizeof standing, err);
-        key->is_done = connection_is_open(&is->connections[i]) &&
-                       status == SEQB_OK && standing[0] != '\0';
-    }
-    return status;
+    return error_set(err, SEQB_LAYOUT,
+                     "sequence %s of pool %s was migrated to %s = %d and is "
+                     "configured with %d; nothing was changed; put the setting "
+                     "back, or write the next generation",
+                     key->key, is->name, name, (int)bits[0], (int)bits[1]);
 }
 
 enum seqb_status new_look(struct migrate_side *is, struct migrate_key *key,
                           struct seqb_error *err)
 {
-    int32_t bits;
+    struct migrate_bits bits;
 
     if (side_look_bits(is, key->key, key->terms, &bits, err) != SEQB_OK)
         return err->status;
-    if (bits >= 0 && bits != key->is.memory_bits)
-        return error_set(err, SEQB_LAYOUT,
-                         "sequence %s of pool %s was migrated to memory_bits = "
-                         "%d and is configured with %d; nothing was changed; "
-                         "put the setting back, or write the next generation",
-                         key->key, is->name, (int)bits,
-                         (int)key->is.memory_bits);
-    return look_done(is, key, err);
+    if (bits.memory_bits >= 0 && bits.memory_bits != key->is.memory_bits)
+        return look_differs(is, key, "memory_bits",
+                            (int32_t[]){bits.memory_bits, key->is.memory_bits},
+                            err);
+    if (bits.memory_bits >= 0 && bits.window_bits != key->is.window_bits)
+        return look_differs(is, key, "window_bits",
+                            (int32_t[]){bits.window_bits, key->is.window_bits},
+                            err);
+    return side_compare_key(is, key->key, &key->is_done, err);
 }
 
 bool new_is_settled(const struct migrate_side *is)
@@ -59,8 +44,7 @@ bool new_is_settled(const struct migrate_side *is)
     for (int32_t i = 0; i < is->stores.count; i++) {
         const struct layout_store *store = &is->stores.stores[i];
 
-        if (!store->is_windowed &&
-            (!store->is_reached || store->layout[0] == '\0'))
+        if (!store->forgets && (!store->is_reached || store->layout[0] == '\0'))
             return false;
     }
     return true;
@@ -98,21 +82,78 @@ enum seqb_status new_check(const struct migrate_side *is,
     return status;
 }
 
+static bool any_went_back(const struct migrate_side *is)
+{
+    for (int32_t i = 0; i < is->stores.count; i++) {
+        if (is->went_back[i])
+            return true;
+    }
+    return false;
+}
+
+/* One that has none left granted all that it had. */
+static enum seqb_status counter_overtake(struct migrate_key *key,
+                                         int32_t partition,
+                                         const struct migrate_counter *counter,
+                                         struct seqb_error *err)
+{
+    int64_t v = counter->limit;
+    const enum seqb_status status =
+        counter_take(counter, counter->limit, &v, err);
+
+    if (status != SEQB_OK && status != SEQB_EXHAUSTED)
+        return status;
+    key_saw(key, &key->is, partition, counter, v);
+    return SEQB_OK;
+}
+
+enum seqb_status new_overtake(struct migrate_side *is, struct migrate_key *key,
+                              struct seqb_error *err)
+{
+    for (int32_t p = 0; any_went_back(is) && p < is->stores.partitions; p++) {
+        for (int32_t i = 0; i < side_counter_count(is, p); i++) {
+            struct migrate_counter counter;
+
+            side_counter(is, &key->is, key->key, (struct side_place){p, i},
+                         &counter);
+            if (!counter.went_back &&
+                counter_overtake(key, p, &counter, err) != SEQB_OK)
+                return err->status;
+        }
+    }
+    return SEQB_OK;
+}
+
+static enum seqb_status partition_raise(struct migrate_side *is,
+                                        const struct migrate_key *key,
+                                        int32_t partition,
+                                        struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    for (int32_t i = 0;
+         i < side_counter_count(is, partition) && status == SEQB_OK; i++) {
+        struct migrate_counter counter;
+        int64_t floor;
+
+        side_counter(is, &key->is, key->key, (struct side_place){partition, i},
+                     &counter);
+        status = floor_of(key, counter.is_windowed, &floor, err);
+        if (status == SEQB_OK)
+            status = counter_raise(&counter, counter_floor(&counter, floor),
+                                   counter.limit, err);
+    }
+    return status;
+}
+
 static enum seqb_status counters_raise(struct migrate_side *is,
                                        const struct migrate_key *key,
                                        struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
-    for (int32_t i = 0; i < is->stores.partitions && status == SEQB_OK; i++) {
-        struct migrate_counter counter;
-        int64_t floor;
-
-        side_counter(is, &key->is, key->key, i, &counter);
-        status = floor_of(key, counter.is_windowed, &floor, err);
-        if (status == SEQB_OK)
-            status = counter_raise(&counter, floor, counter.limit, err);
-    }
+    for (int32_t i = 0; i < is->stores.partitions && status == SEQB_OK; i++)
+        status = partition_raise(is, key, i, err);
     return status;
 }
 
@@ -125,10 +166,10 @@ static enum seqb_status claim_done(struct migrate_side *is,
     char standing[64];
     enum seqb_status status = SEQB_OK;
 
-    done_name(is, key->key, name, sizeof name);
+    side_done_name(is, key->key, name, sizeof name);
     (void)text_format(text, sizeof text, "above %lld", (long long)key->last);
     for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++) {
-        if (!side_is_windowed(is, i))
+        if (!is->stores.stores[i].forgets)
             status = connection_claim(&is->connections[i], name, text, standing,
                                       sizeof standing, err);
     }
@@ -142,6 +183,7 @@ enum seqb_status new_raise(struct migrate_side *is,
     const struct claim_terms terms = {.layout = is->layout,
                                       .key = key->key,
                                       .memory_bits = key->is.memory_bits,
+                                      .window_bits = key->is.window_bits,
                                       .more =
                                           key->terms == NULL ? "" : key->terms};
     enum seqb_status status = counters_raise(is, key, err);

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "offline/migrate_steps.h"
+#include "offline/migrate.h"
 #include "platform/error.h"
 #include "platform/minmax.h"
 #include "platform/text.h"
@@ -112,27 +112,215 @@ static enum seqb_status counter_highest(const struct migrate_counter *counter,
     return status;
 }
 
-static void key_saw(struct migrate_key *key, int32_t partition,
-                    bool is_windowed, int64_t v)
+void key_saw(struct migrate_key *key, const struct migrate_shape *shape,
+             int32_t partition, const struct migrate_counter *counter,
+             int64_t v)
 {
-    key->last = max_of(
-        key->last, migrate_last_number(&key->was, partition, is_windowed, v));
+    key->last = max_of(key->last, migrate_last_number(shape, partition,
+                                                      counter->is_windowed, v));
+}
+
+/* Takes one value of each counter of the partition, and notes it if it is to be
+ * the last one. */
+static enum seqb_status partition_ask(struct migrate_side *was,
+                                      struct migrate_key *key,
+                                      int32_t partition, bool is_last,
+                                      struct seqb_error *err)
+{
+    for (int32_t i = 0; i < side_counter_count(was, partition); i++) {
+        struct migrate_counter counter;
+        bool is_open;
+        int64_t v;
+
+        side_counter(was, &key->was, key->key,
+                     (struct side_place){partition, i}, &counter);
+        if (counter_highest(&counter, &v, &is_open, err) != SEQB_OK)
+            return err->status;
+        if (is_open && is_last && note_make(&counter, v, err) != SEQB_OK)
+            return err->status;
+        key_saw(key, &key->was, partition, &counter, v);
+    }
+    return SEQB_OK;
+}
+
+/* It is gone: one that answers, and knows the pool, is to be asked. */
+static enum seqb_status check_gone(struct migrate_side *was,
+                                   struct seqb_error *err)
+{
+    struct connection *connection = &was->connections[was->without];
+    struct layout_store store = layout_store_of(connection->options);
+    struct seqb_error why;
+    const bool is_there =
+        connection_open(connection, false, &why) == SEQB_OK &&
+        claim_look(connection, was->layout, &store, &why) == SEQB_OK &&
+        store.layout[0] != '\0';
+
+    connection_close(connection);
+    return is_there
+               ? error_set(err, SEQB_INVALID,
+                           "backend %s answers, and knows what it leased: "
+                           "nothing was changed; migrate without --without",
+                           connection_name(connection))
+               : SEQB_OK;
+}
+
+/* What stands under "<kind>/<pool>" in a store; `text` if nothing does and it
+ * is not NULL. */
+static enum seqb_status pool_claim(const struct migrate_side *was,
+                                   int32_t member, const char *kind,
+                                   const char *text,
+                                   char standing[SEQB_CLAIM_SIZE],
+                                   struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+
+    (void)text_format(name, sizeof name, "%s/%s", kind, was->name);
+    return connection_claim(&was->connections[member], name, text, standing,
+                            SEQB_CLAIM_SIZE, err);
+}
+
+/* What is claimed of a migration that leaves a store out, once all lessors were
+ * found level. */
+static void without_text(const struct migrate_side *was, const char *by,
+                         char out[SEQB_CLAIM_SIZE])
+{
+    (void)text_format(out, SEQB_CLAIM_SIZE, "%s without %s", by,
+                      connection_name(&was->connections[was->without]));
+}
+
+/* Whether an earlier run of this migration found it level, and retired it,
+ * after which nothing is leased or noted there. */
+static enum seqb_status was_level(const struct migrate_side *was,
+                                  int32_t lessor, const char *by, bool *out,
+                                  struct seqb_error *err)
+{
+    char text[SEQB_CLAIM_SIZE];
+    char level[SEQB_CLAIM_SIZE];
+    char retired[SEQB_CLAIM_SIZE];
+
+    without_text(was, by, text);
+    if (pool_claim(was, lessor, "level", NULL, level, err) != SEQB_OK ||
+        pool_claim(was, lessor, "retired", NULL, retired, err) != SEQB_OK)
+        return err->status;
+    *out = strcmp(level, text) == 0 && strcmp(retired, by) == 0;
+    return SEQB_OK;
+}
+
+/* Whether another one has a mark of another term of it: then it was away while
+ * a copy leased in its place. */
+static enum seqb_status find_copy(const struct migrate_side *was, int32_t i,
+                                  const char *term, bool *out,
+                                  struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    char mark[SEQB_CLAIM_SIZE];
+
+    (void)text_format(name, sizeof name, "known/%s/%d", was->name,
+                      (int)was->lessor_ids[i]);
+    for (int32_t j = 0; j < was->lessor_count; j++) {
+        if (j == i)
+            continue;
+        if (connection_claim(&was->connections[was->lessors[j]], name, NULL,
+                             mark, sizeof mark, err) != SEQB_OK)
+            return err->status;
+        *out |= term_is_over(term, mark);
+    }
+    return SEQB_OK;
+}
+
+/* One that is level knows all that it leased or noted, and what the missing one
+ * knew when it was made level. */
+static enum seqb_status check_level(const struct migrate_side *was, int32_t i,
+                                    const char *by, struct seqb_error *err)
+{
+    const int32_t lessor = was->lessors[i];
+    const struct connection *connection = &was->connections[lessor];
+    const char *without = connection_name(&was->connections[was->without]);
+    const char *incarnation = connection->backend->incarnation;
+    char synced[SEQB_CLAIM_SIZE];
+    char nonce[TERM_NONCE_SIZE];
+    bool is_level = false;
+    bool has_copy = false;
+
+    if (pool_claim(was, lessor, "synced", NULL, synced, err) != SEQB_OK)
+        return err->status;
+    is_level = incarnation[0] != '\0' && term_read(synced, incarnation, nonce);
+    if (is_level && strcmp(nonce, TERM_TRUSTED) != 0 &&
+        find_copy(was, i, synced, &has_copy, err) != SEQB_OK)
+        return err->status;
+    if (is_level && !has_copy)
+        return SEQB_OK;
+    if (was_level(was, lessor, by, &is_level, err) != SEQB_OK)
+        return err->status;
+    if (is_level)
+        return SEQB_OK;
+    return error_set(err, SEQB_UNSAFE,
+                     "backend %s was %s since it was last level with "
+                     "its neighbours: if it went back, only backend %s knows "
+                     "what it leased and noted; nothing was changed; bring %s "
+                     "back; or, if you know that %s did not go back, say so "
+                     "with seqctl trust, and migrate again",
+                     connection_name(connection),
+                     has_copy ? "replaced by a copy" : "restarted", without,
+                     without, connection_name(connection));
+}
+
+enum seqb_status old_note_without(const struct migrate_side *was,
+                                  const char *by, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+    char text[SEQB_CLAIM_SIZE];
+    char standing[SEQB_CLAIM_SIZE];
+
+    if (was->without < 0)
+        return SEQB_OK;
+    without_text(was, by, text);
+    for (int32_t i = 0; i < was->lessor_count && status == SEQB_OK; i++)
+        status = pool_claim(was, was->lessors[i], "level", text, standing, err);
+    return status;
+}
+
+enum seqb_status old_check_without(struct migrate_side *was, const char *by,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (was->without < 0)
+        return SEQB_OK;
+    if (!was->layout->neighbours)
+        return error_set(err, SEQB_INVALID,
+                         "pool %s: its stores do not note what another one "
+                         "gave, so that none of them can be left out",
+                         was->layout->name);
+    status = check_gone(was, err);
+    for (int32_t i = 0; i < was->lessor_count && status == SEQB_OK; i++)
+        status = check_level(was, i, by, err);
+    return status;
+}
+
+enum seqb_status old_check_back(const struct migrate_side *was,
+                                struct seqb_error *err)
+{
+    for (int32_t i = 0; i < was->stores.count; i++) {
+        if (was->went_back[i] && !was->layout->neighbours)
+            return error_set(err, SEQB_LAYOUT,
+                             "backend %s was put back to a state from before "
+                             "the migration to generation %d; nothing was "
+                             "changed; run that migration again first",
+                             was->stores.stores[i].backend,
+                             (int)was->layout->generation);
+    }
+    return SEQB_OK;
 }
 
 enum seqb_status old_ask(struct migrate_side *was, struct migrate_key *key,
                          struct seqb_error *err)
 {
-    for (int32_t i = 0; i < was->stores.partitions; i++) {
-        struct migrate_counter counter;
-        bool is_open;
-        int64_t v;
+    enum seqb_status status = SEQB_OK;
 
-        side_counter(was, &key->was, key->key, i, &counter);
-        if (counter_highest(&counter, &v, &is_open, err) != SEQB_OK)
-            return err->status;
-        key_saw(key, i, counter.is_windowed, v);
-    }
-    return SEQB_OK;
+    for (int32_t i = 0; i < was->stores.partitions && status == SEQB_OK; i++)
+        status = partition_ask(was, key, i, false, err);
+    return status;
 }
 
 enum seqb_status old_retire(struct migrate_side *was, const char *by,
@@ -140,21 +328,21 @@ enum seqb_status old_retire(struct migrate_side *was, const char *by,
 {
     enum seqb_status status = SEQB_OK;
 
-    for (int32_t i = 0; i < was->stores.count && status == SEQB_OK; i++)
-        status = claim_retire(&was->connections[i], was->layout, by, err);
+    for (int32_t i = 0; i < was->stores.count && status == SEQB_OK; i++) {
+        if (i != was->without)
+            status = claim_retire(&was->connections[i], was->layout, by, err);
+    }
     return status;
 }
 
+/* One that is ended is ended again. */
 static enum seqb_status counter_end(const struct migrate_counter *counter,
-                                    int64_t v, struct seqb_error *err)
+                                    struct seqb_error *err)
 {
     struct migrate_counter last = *counter;
-    const enum seqb_status status = note_make(counter, v, err);
 
     last.gap = 0; /* there is nothing above its end */
-    return status == SEQB_OK
-               ? counter_raise(&last, end_of(counter), end_of(counter), err)
-               : status;
+    return counter_raise(&last, end_of(counter), end_of(counter), err);
 }
 
 /* A cell of another size, which no broker of this layout counts in, nor puts
@@ -181,12 +369,13 @@ static enum seqb_status cell_bury(struct migrate_side *was,
     const int32_t bits = key->was.window_bits;
     char name[SEQB_COUNTER_SIZE];
     const struct seqb_raise drop = {.counter = name,
-                                    .floor = migrate_limit(&key->was, true),
+                                    .floor = migrate_window_limit(&key->was),
                                     .limit = INT64_MAX};
     enum seqb_status status = SEQB_LAYOUT;
 
-    (void)text_format(name, sizeof name, "%s/%d/%s", was->name, (int)partition,
-                      key->key);
+    (void)text_format(name, sizeof name, "%s%s/%d/%s",
+                      was->stores.stores[partition].forgets ? "" : SEQB_CELL,
+                      was->name, (int)partition, key->key);
     for (int round = 0; round < BURY_ROUNDS; round++) {
         /* Larger, since a memcached refuses what is small; within what the
          * engines allow. */
@@ -200,22 +389,28 @@ static enum seqb_status cell_bury(struct migrate_side *was,
     return status;
 }
 
+/* All lessors are noted before the first one is raised: a broker that makes
+ * one level with another raises it to the other's end, after which it could not
+ * be asked any more. */
 static enum seqb_status partition_exhaust(struct migrate_side *was,
                                           struct migrate_key *key,
                                           int32_t partition,
                                           struct seqb_error *err)
 {
-    struct migrate_counter counter;
-    bool is_open;
-    int64_t v;
+    enum seqb_status status = partition_ask(was, key, partition, true, err);
 
-    side_counter(was, &key->was, key->key, partition, &counter);
-    if (counter_highest(&counter, &v, &is_open, err) != SEQB_OK)
-        return err->status;
-    if (is_open && counter_end(&counter, v, err) != SEQB_OK)
-        return err->status;
-    key_saw(key, partition, counter.is_windowed, v);
-    return counter.is_windowed ? cell_bury(was, key, partition, err) : SEQB_OK;
+    for (int32_t i = 0;
+         i < side_counter_count(was, partition) && status == SEQB_OK; i++) {
+        struct migrate_counter counter;
+
+        side_counter(was, &key->was, key->key,
+                     (struct side_place){partition, i}, &counter);
+        status = counter_end(&counter, err);
+    }
+    return status == SEQB_OK && side_is_windowed(was, partition) &&
+                   partition != was->without
+               ? cell_bury(was, key, partition, err)
+               : status;
 }
 
 enum seqb_status old_exhaust(struct migrate_side *was, struct migrate_key *key,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections and single calls; in which order is migrate.c's. */
-#include "offline/migrate_side.h"
+#include "offline/migrate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "offline/probe.h"
+#include "platform/chance.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -15,23 +16,52 @@
 
 /* --- setting up --- */
 
-static enum seqb_status members_add(struct migrate_side *side,
-                                    const struct store_topology *topology,
-                                    struct watchdog *watchdog,
-                                    struct seqb_error *err)
+static void members_add(struct migrate_side *side,
+                        const struct store_topology *topology,
+                        struct watchdog *watchdog)
 {
     for (int32_t i = 0; i < side->stores.count; i++) {
         const struct store_options *backend =
             &topology->backends[layout_member(side->layout, i)];
 
-        if (backend->ops->guarantee == SEQB_LOCAL)
-            return error_set(err, SEQB_INVALID,
-                             "pool %s: backend %s makes its numbers of the "
-                             "time: a pool with it cannot be migrated",
-                             side->name, backend->options.name);
         connection_init(&side->connections[i], backend, watchdog, NULL);
     }
-    return SEQB_OK;
+}
+
+/* One authority, or the neighbours by their indexes. */
+static void lessors_find(struct migrate_side *side,
+                         const struct store_options *backends)
+{
+    const struct layout *layout = side->layout;
+
+    if (layout->authority >= 0)
+        side->lessors[side->lessor_count++] = layout_authority(layout);
+    while (side->lessor_count < layout_lessor_count(layout, backends)) {
+        side->lessors[side->lessor_count] =
+            layout_lessor(layout, side->lessor_count, backends);
+        side->lessor_ids[side->lessor_count] = side->lessor_count;
+        side->lessor_count++;
+    }
+    side->lessor_bits = layout_lessor_bits(side->lessor_count);
+}
+
+bool side_leave_out(struct migrate_side *side, const char *backend)
+{
+    int32_t left = 0;
+
+    for (int32_t i = 0; i < side->stores.partitions; i++) {
+        if (strcmp(side->stores.stores[i].backend, backend) == 0)
+            side->without = i;
+    }
+    for (int32_t i = 0; side->without >= 0 && i < side->lessor_count; i++) {
+        if (side->lessors[i] == side->without)
+            continue;
+        side->lessor_ids[left] = side->lessor_ids[i];
+        side->lessors[left++] = side->lessors[i];
+    }
+    if (side->without >= 0)
+        side->lessor_count = left;
+    return side->without >= 0;
 }
 
 enum seqb_status side_new(const struct store_topology *topology, size_t pool,
@@ -47,16 +77,20 @@ enum seqb_status side_new(const struct store_topology *topology, size_t pool,
         return SEQB_NO_MEMORY;
     }
     side->layout = layout;
+    side->without = -1;
+    side->claim.backends = topology->backends;
     layout_internal_name(layout->name, layout->generation, side->name,
                          sizeof side->name);
     if (layout_stores_init(&side->stores, layout, topology->backends, err) !=
         SEQB_OK)
         return SEQB_NO_MEMORY;
+    lessors_find(side, topology->backends);
     side->connections =
         calloc((size_t)side->stores.count, sizeof *side->connections);
     if (side->connections == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
-    return members_add(side, topology, watchdog, err);
+    members_add(side, topology, watchdog);
+    return SEQB_OK;
 }
 
 void side_free(struct migrate_side *side)
@@ -79,6 +113,8 @@ enum seqb_status side_connect(struct migrate_side *side,
         struct seqb_error why;
         enum seqb_status status = SEQB_OK;
 
+        if (i == side->without)
+            continue;
         if (!connection_is_open(connection))
             status = connection_open(connection, stores == SIDE_MAKE, &why);
         if (status == SEQB_UNREACHABLE && stores == SIDE_SOME &&
@@ -143,7 +179,12 @@ enum seqb_status side_look(struct migrate_side *side, struct seqb_error *err)
             SEQB_OK)
             return err->status;
         store->is_reached = true;
-        if (!store->is_windowed)
+        if (i == side->stores.authority &&
+            claim_look_lessees(&side->connections[i], side->layout,
+                               side->claim.backends, side->stores.lessees,
+                               err) != SEQB_OK)
+            return err->status;
+        if (!store->forgets)
             continue;
         if (store->id[0] != '\0' && strcmp(store->id, store->backend) != 0)
             return error_set(
@@ -156,35 +197,44 @@ enum seqb_status side_look(struct migrate_side *side, struct seqb_error *err)
     return side_compare(side, err);
 }
 
-/* Digits alone, between "memory_bits=" and the terms; -1 if it is anything
- * else. */
-static int32_t bits_of(const char *claim, const char *terms)
+/* Skips a word and the digits behind it; false if they do not stand there. */
+static bool bits_take(const char **claim, const char *word, int32_t *out)
 {
-    static const char before[] = "memory_bits=";
-    const size_t length = sizeof before - 1;
-    const size_t digits =
-        strlen(claim) < length ? 0 : strcspn(claim + length, " ");
+    const size_t length = strlen(word);
+    const char *digits = *claim + length;
     int64_t bits;
 
-    if (strncmp(claim, before, length) != 0 ||
-        !text_to_int64(claim + length, digits, &bits) || bits < 0 ||
-        bits > INT32_MAX ||
-        strcmp(claim + length + digits, terms == NULL ? "" : terms) != 0)
-        return -1;
-    return (int32_t)bits;
+    if (strncmp(*claim, word, length) != 0 ||
+        !text_to_int64(digits, strcspn(digits, " "), &bits) || bits < 0 ||
+        bits >= LAYOUT_BITS_ALL)
+        return false;
+    *out = (int32_t)bits;
+    *claim = digits + strcspn(digits, " ");
+    return true;
+}
+
+/* What a claim that stands says; false if it says anything else. */
+static bool bits_read(const struct layout *layout, const char *claim,
+                      const char *terms, struct migrate_bits *out)
+{
+    out->window_bits = layout->window_bits;
+    if (!bits_take(&claim, "memory_bits=", &out->memory_bits))
+        return false;
+    (void)bits_take(&claim, " window_bits=", &out->window_bits);
+    return strcmp(claim, terms == NULL ? "" : terms) == 0;
 }
 
 enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
-                                const char *terms, int32_t *out,
+                                const char *terms, struct migrate_bits *out,
                                 struct seqb_error *err)
 {
     const struct claim_terms claimed = {.layout = side->layout, .key = key};
 
-    *out = -1;
+    *out = (struct migrate_bits){-1, side->layout->window_bits};
     for (int32_t i = 0; i < side->stores.count; i++) {
         char claim[CLAIM_TERMS_SIZE];
         enum seqb_status status;
-        int32_t bits;
+        struct migrate_bits bits;
 
         if (!connection_is_open(&side->connections[i]))
             continue;
@@ -195,8 +245,9 @@ enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
             return status;
         if (claim[0] == '\0')
             continue;
-        bits = bits_of(claim, terms);
-        if (bits < 0 || (*out >= 0 && *out != bits))
+        if (!bits_read(side->layout, claim, terms, &bits) ||
+            (out->memory_bits >= 0 && (out->memory_bits != bits.memory_bits ||
+                                       out->window_bits != bits.window_bits)))
             return error_set(err, SEQB_LAYOUT,
                              "sequence %s of pool %s: backend %s says '%s', "
                              "and the topologies or another one not; nothing "
@@ -208,26 +259,123 @@ enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
     return SEQB_OK;
 }
 
+/* --- who was there --- */
+
+void side_done_name(const struct migrate_side *side, const char *key, char *out,
+                    size_t size)
+{
+    (void)text_format(out, size, "migrated/%s/%s", side->name, key);
+}
+
+/* Whether anything stands under the name. */
+static enum seqb_status has_claim(struct connection *connection,
+                                  const char *name, bool *out,
+                                  struct seqb_error *err)
+{
+    char standing[64];
+    const enum seqb_status status = connection_claim(
+        connection, name, NULL, standing, sizeof standing, err);
+
+    *out = status == SEQB_OK && standing[0] != '\0';
+    return status;
+}
+
+/* The key was brought along: a store that does not know it went back. */
+static enum seqb_status find_back(struct migrate_side *side, const char *key,
+                                  struct seqb_error *err)
+{
+    const struct claim_terms terms = {.layout = side->layout, .key = key};
+
+    for (int32_t i = 0; i < side->stores.count; i++) {
+        char claim[CLAIM_TERMS_SIZE];
+
+        if (side->stores.stores[i].forgets ||
+            !connection_is_open(&side->connections[i]))
+            continue;
+        if (claim_look_sequence(&side->connections[i], &terms,
+                                side->layout->generation, claim, sizeof claim,
+                                err) != SEQB_OK)
+            return err->status;
+        side->went_back[i] |= claim[0] == '\0';
+    }
+    return SEQB_OK;
+}
+
+enum seqb_status side_compare_key(struct migrate_side *side, const char *key,
+                                  bool *is_done, struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    bool any = false;
+
+    *is_done = true;
+    side_done_name(side, key, name, sizeof name);
+    for (int32_t i = 0; i < side->stores.count; i++) {
+        bool has = false;
+
+        if (side->stores.stores[i].forgets)
+            continue;
+        if (connection_is_open(&side->connections[i]) &&
+            has_claim(&side->connections[i], name, &has, err) != SEQB_OK)
+            return err->status;
+        *is_done &= has;
+        any |= has;
+    }
+    return any && !*is_done ? find_back(side, key, err) : SEQB_OK;
+}
+
 /* --- counters --- */
 
+int32_t side_counter_count(const struct migrate_side *side, int32_t partition)
+{
+    return side_is_windowed(side, partition) ? side->lessor_count : 1;
+}
+
 void side_counter(struct migrate_side *side, const struct migrate_shape *shape,
-                  const char *key, int32_t partition,
+                  const char *key, struct side_place place,
                   struct migrate_counter *out)
 {
     const struct layout *pool = side->layout;
-    const bool is_windowed = side_is_windowed(side, partition);
+    const bool is_windowed = side_is_windowed(side, place.partition);
+    const int32_t member =
+        is_windowed ? side->lessors[place.i] : place.partition;
 
     *out = (struct migrate_counter){
-        .connection = &side->connections[is_windowed ? side->stores.authority
-                                                     : partition],
+        .connection = &side->connections[member],
         .is_windowed = is_windowed,
         .limit = migrate_limit(shape, is_windowed),
-        .gap = is_windowed ? WINDOW_GAP : pool->failover_gap,
+        .gap = is_windowed
+                   ? layout_window_gap(migrate_limit(shape, is_windowed))
+                   : pool->failover_gap,
         .base_gap = pool->failover_gap,
+        .useful = shape->useful,
+        .low_bits = migrate_low_bits(shape, is_windowed),
+        .went_back = side->went_back[member],
     };
     (void)text_format(out->name, sizeof out->name, "%s%s/%d/%s",
-                      is_windowed ? "window/" : "", side->name, (int)partition,
-                      key);
+                      is_windowed ? "window/" : "", side->name,
+                      (int)place.partition, key);
+}
+
+static uint64_t counter_chance(const struct migrate_counter *counter,
+                               int64_t value)
+{
+    return layout_chance(chance_bits(), counter->useful, counter->low_bits,
+                         value);
+}
+
+int64_t counter_floor(const struct migrate_counter *counter, int64_t floor)
+{
+    const struct seqb_raise raise = {.gap = counter->gap,
+                                     .limit = counter->limit,
+                                     .chance = counter_chance(counter, floor)};
+
+    if (!counter->went_back)
+        return floor;
+    /* The gap of values is a part of the numbers that are passed in any case.
+     */
+    if (counter->is_windowed && floor <= counter->limit - counter->gap)
+        floor += counter->gap;
+    return floor + seqb_raise_spread(&raise, floor);
 }
 
 static enum seqb_status raise_by(const struct migrate_counter *counter,
@@ -271,7 +419,8 @@ enum seqb_status counter_take(const struct migrate_counter *counter,
         .gap = counter->gap,
         .limit = limit,
         .base_gap = counter->base_gap,
-        .base_ms = connection_base_ms(counter->connection)};
+        .base_ms = connection_base_ms(counter->connection),
+        .chance = counter_chance(counter, 0)};
     enum seqb_status status = take_once(counter, limit, out, err);
 
     for (int round = 1; round < TAKE_ROUNDS; round++) {
@@ -297,7 +446,8 @@ enum seqb_status counter_raise(const struct migrate_counter *counter,
         .gap = counter->gap,
         .limit = limit,
         .base_gap = counter->base_gap,
-        .base_ms = connection_base_ms(counter->connection)};
+        .base_ms = connection_base_ms(counter->connection),
+        .chance = counter_chance(counter, floor)};
 
     return raise_by(counter, &raise, err);
 }

@@ -11,18 +11,30 @@
 
 #include "store/store.h"
 
-/* See seqb_probe. Only `backend` and `warning` of the listener are told. */
+/* See seqb_probe. All of the listener but `mistake` are
+ * told. */
 enum seqb_status offline_probe(const struct store_topology *options,
                                const struct seqb_probe_listener *listener,
                                struct seqb_error *err);
 
+/* Tells of each partition how it counts, why, and who leases its windows; and
+ * of each pool what would have to go back for a number to repeat. Pure. */
+void offline_explain(const struct store_topology *topology,
+                     void (*tell)(void *context, const char *line),
+                     void *context);
+
 /* One sequence of a pool that is migrated. */
 struct offline_key {
     const char *key;
-    int32_t was_bits;      /* memory bits; -1: the old topology does not say */
-    int32_t is_bits;       /* the same of the new one */
-    int32_t is_value_bits; /* its numbers are below 2^is_value_bits there */
-    const char *terms;     /* claimed after them, in both; NULL: nothing */
+    int32_t was_bits;        /* memory bits; -1: the old topology does not say,
+                                nor of its windows */
+    int32_t is_bits;         /* the same of the new one */
+    int32_t was_window_bits; /* of its windows, its own or the pool's */
+    int32_t is_window_bits;  /* the same of the new one */
+    int32_t is_value_bits;   /* its numbers are below 2^is_value_bits there */
+    int64_t was_useful;      /* numbers above it are too wide; 0: none is */
+    int64_t is_useful;       /* the same of the new one */
+    const char *terms;       /* claimed after them, in both; NULL: nothing */
 };
 
 /* A pool of the old options and its next generation in the new ones. */
@@ -38,6 +50,7 @@ struct offline_migration {
     const struct store_topology *is;
     const struct offline_pool *pools;
     size_t pool_count;
+    const char *without; /* an old backend that is gone; NULL: none */
     bool dry_run;
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
@@ -46,3 +59,17 @@ struct offline_migration {
 /* See seqb_migrate. The pools are those of both that are to be migrated. */
 enum seqb_status offline_migrate(const struct offline_migration *options,
                                  struct seqb_error *err);
+
+/* A lessor that the operator believes: the partition of a pool. */
+struct offline_trust {
+    const struct store_topology *topology;
+    size_t pool;
+    int32_t partition;
+    bool dry_run;
+    void (*report)(void *context, const char *line); /* may be NULL */
+    void *context;
+};
+
+/* See seqb_trust. */
+enum seqb_status offline_trust(const struct offline_trust *options,
+                               struct seqb_error *err);

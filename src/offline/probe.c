@@ -82,7 +82,7 @@ static void inspection_place(struct inspection *inspection,
 }
 
 static enum seqb_status inspection_look_for(struct inspection *inspection,
-                                            const struct probe_pool *pool,
+                                            struct probe_pool *pool,
                                             struct seqb_error *err)
 {
     for (int32_t i = 0; i < pool->stores.count; i++) {
@@ -94,10 +94,15 @@ static enum seqb_status inspection_look_for(struct inspection *inspection,
             SEQB_OK)
             return err->status;
         store->is_reached = true;
-        if (layout_is_named(store)) /* as in a layout */
-            layout_store_name(&inspection->options, store->id,
-                              sizeof store->id);
+        if (store->forgets) /* as in a layout */
+            (void)text_copy(store->id, sizeof store->id,
+                            inspection->options.options.name);
         inspection_place(inspection, pool->options, store);
+        if (i == pool->stores.authority &&
+            claim_look_lessees(&inspection->connection, pool->options,
+                               inspection->inspector->topology->backends,
+                               pool->stores.lessees, err) != SEQB_OK)
+            return err->status;
         if (claim_check_retired(&inspection->connection, pool->options, err) !=
             SEQB_OK)
             return err->status;
@@ -151,6 +156,7 @@ static void pool_add(struct inspector *inspector, struct probe_pool *pool,
     if (!is_partition && found->pool[0] != '\0')
         return;
     found->partition = is_partition ? member : -1;
+    found->is_windowed = pool->stores.stores[member].is_windowed;
     (void)text_copy(found->pool, sizeof found->pool, pool->options->name);
 }
 
@@ -161,6 +167,7 @@ static enum seqb_status pool_assemble(struct inspector *inspector, size_t i,
     struct probe_pool *pool = &inspector->pools[i];
 
     pool->options = layout;
+    pool->stored = inspector->topology->backends;
     pool->found = inspector->found;
     if (layout_stores_init(&pool->stores, layout, inspector->topology->backends,
                            err) != SEQB_OK)
@@ -182,8 +189,6 @@ static void backend_assemble(struct inspector *inspector, size_t i)
     inspection->options = inspector->topology->backends[i];
     inspection->found = found;
     found->partition = -1;
-    found->is_windowed = inspection->options.ops->guarantee == SEQB_WINDOWED;
-    found->is_local = inspection->options.ops->guarantee == SEQB_LOCAL;
     (void)text_copy(found->backend, sizeof found->backend,
                     inspection->options.options.name);
     (void)text_copy(found->engine, sizeof found->engine,
@@ -268,6 +273,8 @@ static enum seqb_status inspector_tell(const struct inspector *inspector,
             status =
                 found->status == SEQB_LAYOUT ? SEQB_LAYOUT : SEQB_UNAVAILABLE;
     }
+    if (to->note != NULL)
+        offline_explain(inspector->topology, to->note, to->context);
     for (size_t i = 0; i < inspector->topology->pool_count; i++)
         probe_warn_domains(&inspector->pools[i], to);
     if (status == SEQB_OK)

@@ -13,6 +13,8 @@
  * the options, `backends` says which one each store is. */
 struct probe_pool {
     const struct layout *options;
+    const struct store_options *stored; /* the topology's backends; NULL: what
+                                           fails together is not asked */
     struct layout_stores stores;
     int32_t backends[STORE_MEMBERS_MAX];
     struct seqb_probe *found;

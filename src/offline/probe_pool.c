@@ -15,9 +15,9 @@ static struct seqb_probe *found_of(const struct probe_pool *pool, int32_t i)
 }
 
 /* The first reason stands. */
-static void blame(const struct probe_pool *pool, int32_t i,
-                  const struct seqb_error *why)
+static void blame(void *context, int32_t i, const struct seqb_error *why)
 {
+    const struct probe_pool *pool = context;
     struct seqb_probe *found = found_of(pool, i);
 
     if (found->status == SEQB_LAYOUT)
@@ -26,75 +26,19 @@ static void blame(const struct probe_pool *pool, int32_t i,
     (void)text_copy(found->reason, sizeof found->reason, why->text);
 }
 
-static void check_places(const struct probe_pool *pool)
-{
-    for (int32_t i = 0; i < pool->stores.partitions; i++) {
-        const struct layout_store *store = &pool->stores.stores[i];
-        struct seqb_error err;
-
-        if (store->is_reached && store->place[0] != '\0' &&
-            claim_compare_place(store->backend, store->place, pool->options, i,
-                                &err) != SEQB_OK)
-            blame(pool, i, &err);
-    }
-}
-
-static void check_twins(const struct probe_pool *pool)
-{
-    const struct layout_store *a;
-    const struct layout_store *b;
-    struct seqb_error err;
-
-    if (!layout_find_twins(&pool->stores, &a, &b))
-        return;
-    (void)error_set(&err, SEQB_LAYOUT,
-                    "backends %s and %s lead to the same store; give each one "
-                    "of its own",
-                    a->backend, b->backend);
-    blame(pool, (int32_t)(a - pool->stores.stores), &err);
-    blame(pool, (int32_t)(b - pool->stores.stores), &err);
-}
-
-/* New stores in a pool that is in use. */
-static void check_strangers(const struct probe_pool *pool,
-                            const struct layout_store *claim)
-{
-    const struct layout_store *store = NULL;
-
-    while ((store = layout_find_stranger(&pool->stores, store)) != NULL) {
-        struct seqb_error err;
-
-        (void)error_set(&err, SEQB_LAYOUT,
-                        "backend %s is new and empty, but backend %s says "
-                        "that pool %s is in use; put the old store back",
-                        store->backend, claim->backend, pool->options->name);
-        blame(pool, (int32_t)(store - pool->stores.stores), &err);
-    }
-}
-
 void probe_check_layout(struct probe_pool *pool)
 {
+    const struct compare compare = {pool->options, &pool->stores, blame, pool};
     const struct layout_store *claim = layout_find_claim(&pool->stores);
     char expected[SEQB_CLAIM_SIZE];
     struct seqb_error err;
 
-    check_places(pool);
-    check_twins(pool);
+    compare_places(&compare);
+    compare_twins(&compare);
     if (claim == NULL)
         return;
-    check_strangers(pool, claim);
-    layout_adopt(claim->layout, &pool->stores);
-    if (layout_compose(pool->options, &pool->stores, expected, sizeof expected,
-                       &err) != SEQB_OK)
-        return;
-    for (int32_t i = 0; i < pool->stores.count; i++) {
-        const struct layout_store *store = &pool->stores.stores[i];
-
-        if (store->is_reached && store->layout[0] != '\0' &&
-            layout_compare(store->backend, store->layout, expected, &err) !=
-                SEQB_OK)
-            blame(pool, i, &err);
-    }
+    compare_strangers(&compare, claim);
+    (void)compare_claims(&compare, claim, expected, sizeof expected, &err);
 }
 
 void probe_check_generation(struct probe_pool *pool)
@@ -160,15 +104,6 @@ static bool has_windows(const struct probe_pool *pool)
     return false;
 }
 
-static bool has_worker_ids(const struct probe_pool *pool)
-{
-    for (int32_t i = 0; i < pool->stores.partitions; i++) {
-        if (pool->stores.stores[i].is_local)
-            return true;
-    }
-    return false;
-}
-
 /* What the pool lacks without its authority. */
 static void warn_of_leases(const struct probe_pool *pool,
                            const struct seqb_probe_listener *listener)
@@ -182,14 +117,7 @@ static void warn_of_leases(const struct probe_pool *pool,
                       "without it the windowed partitions last as long as "
                       "their spare windows",
                       name, authority);
-    if (has_windows(pool))
-        warn(listener, line);
-    (void)text_format(line, sizeof line,
-                      "pool %s: all worker ids come from one authority, %s: "
-                      "without it the snowflakes last as long as a lease",
-                      name, authority);
-    if (has_worker_ids(pool))
-        warn(listener, line);
+    warn(listener, line);
 }
 
 /* The partition that fails together with the authority, -1 if none does. */
@@ -211,7 +139,7 @@ static void warn_of_authority(const struct probe_pool *pool,
     char line[LINE_SIZE];
     int32_t beside;
 
-    if (authority < 0 || (!has_windows(pool) && !has_worker_ids(pool)))
+    if (authority < 0 || !has_windows(pool))
         return;
     warn_of_leases(pool, listener);
     beside = partition_beside(pool, authority);
@@ -227,10 +155,44 @@ static void warn_of_authority(const struct probe_pool *pool,
     warn(listener, line);
 }
 
+/* Neighbours of the domain that the i-th is the first one of: none of them is
+ * a witness against the others. */
+static void warn_of_lessors(const struct probe_pool *pool, int32_t i,
+                            const struct seqb_probe_listener *listener)
+{
+    const int32_t first = layout_lessor(pool->options, i, pool->stored);
+    const int32_t all = layout_lessor_count(pool->options, pool->stored);
+    char line[LINE_SIZE];
+    int32_t count = 1;
+
+    (void)text_format(line, sizeof line, "pool %s: the neighbours %s",
+                      pool->options->name, found_of(pool, first)->backend);
+    for (int32_t j = 0; j < all; j++) {
+        const int32_t other = layout_lessor(pool->options, j, pool->stored);
+
+        if (j == i || !shares_domain(pool, first, other))
+            continue;
+        if (j < i)
+            return;
+        (void)text_append(line, sizeof line, ", %s",
+                          found_of(pool, other)->backend);
+        count++;
+    }
+    (void)text_append(line, sizeof line,
+                      " stand on one server or disk (%s): what puts it back "
+                      "puts them back together, and then numbers repeat",
+                      found_of(pool, first)->domain);
+    if (count > 1)
+        warn(listener, line);
+}
+
 void probe_warn_domains(const struct probe_pool *pool,
                         const struct seqb_probe_listener *listener)
 {
     for (int32_t i = 0; i < pool->stores.partitions; i++)
         warn_of_domain(pool, i, listener);
+    for (int32_t i = 0; i < layout_lessor_count(pool->options, pool->stored);
+         i++)
+        warn_of_lessors(pool, i, listener);
     warn_of_authority(pool, listener);
 }

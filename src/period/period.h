@@ -13,7 +13,9 @@
 #include <seqbroker/status.h>
 
 #include "period/bits.h"
+#include "period/flake_time.h"
 #include "period/guard.h"
+#include "period/resume.h"
 
 enum period_unit {
     PERIOD_NONE,

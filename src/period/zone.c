@@ -75,45 +75,40 @@ static int64_t zone_shift(const struct period_zone *zone, int64_t at)
     return ((at - zone->repeats) / CYCLE_S + 1) * CYCLE_S;
 }
 
-int64_t zone_local(const struct period_zone *zone, int64_t at)
+/* The last segment that begins at `at` or before, or, by local time, before
+ * which that was not reached. */
+static const struct zone_segment *segment_at(const struct period_zone *zone,
+                                             int64_t at, bool is_local)
 {
-    const int64_t shift = zone_shift(zone, at);
     size_t low = 0;
     size_t high = zone->count;
-    int64_t local;
 
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
+        const struct zone_segment *segment = &zone->segments[middle];
 
-        if (zone->segments[middle].from <= at - shift)
+        if ((is_local ? segment->reached : segment->from) <= at)
             low = middle;
         else
             high = middle;
     }
-    local = at - shift + zone->segments[low].offset;
-    if (local < zone->segments[low].reached)
-        local = zone->segments[low].reached - 1;
-    return local + shift;
+    return &zone->segments[low];
+}
+
+int64_t zone_local(const struct period_zone *zone, int64_t at)
+{
+    const int64_t shift = zone_shift(zone, at);
+    const struct zone_segment *segment = segment_at(zone, at - shift, false);
+    const int64_t local = at - shift + segment->offset;
+
+    return (local < segment->reached ? segment->reached - 1 : local) + shift;
 }
 
 int64_t zone_reach(const struct period_zone *zone, int64_t local)
 {
     const int64_t shift = zone_shift(zone, local);
-    size_t low = 0;
-    size_t high = zone->count;
-    int64_t at;
+    const struct zone_segment *segment = segment_at(zone, local - shift, true);
+    const int64_t at = local - shift - segment->offset;
 
-    /* The last segment before which it was not reached. */
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (zone->segments[middle].reached <= local - shift)
-            low = middle;
-        else
-            high = middle;
-    }
-    at = local - shift - zone->segments[low].offset;
-    if (at < zone->segments[low].from)
-        at = zone->segments[low].from;
-    return at + shift;
+    return (at < segment->from ? segment->from : at) + shift;
 }

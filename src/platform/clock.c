@@ -22,12 +22,46 @@ int64_t clock_now_ms(void)
     return clock_now_us() / 1000;
 }
 
+int64_t clock_wall_us(void)
+{
+    return read_us(CLOCK_REALTIME);
+}
+
 int64_t clock_wall_ms(void)
 {
-    return read_us(CLOCK_REALTIME) / 1000;
+    return clock_wall_us() / 1000;
+}
+
+int64_t clock_boot_us(void)
+{
+    return read_us(CLOCK_BOOTTIME);
 }
 
 int64_t clock_boot_ms(void)
 {
-    return read_us(CLOCK_BOOTTIME) / 1000;
+    return clock_boot_us() / 1000;
+}
+
+struct clock_pair clock_read_pair(void)
+{
+    struct clock_pair pair;
+
+    pair.before_ms = clock_boot_ms();
+    pair.wall_ms = clock_wall_ms();
+    pair.after_ms = clock_boot_ms();
+    return pair;
+}
+
+/* Two ticks, since the last one may be under way. */
+bool clock_has_ticked_since(struct timespec written)
+{
+    struct timespec tick;
+    struct timespec now;
+
+    if (clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0 ||
+        clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)
+        return false;
+    return (int64_t)(now.tv_sec - written.tv_sec) * 1000000000 + now.tv_nsec -
+               written.tv_nsec >
+           2 * tick.tv_nsec;
 }

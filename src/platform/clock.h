@@ -2,7 +2,9 @@
 /* The only reader of a clock; logic takes what it returns as `now_ms`. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 /* ms on CLOCK_MONOTONIC: for time-outs and ages, never for dates. */
 int64_t clock_now_ms(void);
@@ -15,3 +17,21 @@ int64_t clock_wall_ms(void);
 
 /* ms on CLOCK_BOOTTIME, which goes on while the machine sleeps: for leases. */
 int64_t clock_boot_ms(void);
+
+/* The wall clock, between two readings of the boot clock; all in ms. */
+struct clock_pair {
+    int64_t before_ms;
+    int64_t wall_ms;
+    int64_t after_ms;
+};
+
+struct clock_pair clock_read_pair(void);
+
+/* The same two clocks in us: for what is made within one ms. */
+int64_t clock_wall_us(void);
+int64_t clock_boot_us(void);
+
+/* Whether a file that was written at that time, by its status, would bear
+ * another time if it were written now: the clock of file systems ticks, 100 to
+ * 1000 times a second. */
+bool clock_has_ticked_since(struct timespec written);

@@ -2,6 +2,7 @@
 /* Whole files, the state directory, and what is to last in it. */
 #include "platform/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -204,6 +205,53 @@ static bool sync_folder_of(const char *path)
     is_synced = fsync(file) == 0;
     (void)close(file);
     return is_synced;
+}
+
+enum seqb_status file_append(const char *path, const char *bytes, size_t size,
+                             struct seqb_error *err)
+{
+    const int file = open(
+        path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    struct stat about = {.st_size = 0};
+    enum seqb_status status = SEQB_OK;
+
+    if (file < 0)
+        return state_fails("make", path, err);
+    (void)fstat(file, &about);
+    if (!write_whole(file, bytes, size) || fsync(file) != 0 ||
+        (about.st_size == 0 && !sync_folder_of(path)))
+        status = state_fails("write", path, err);
+    (void)close(file);
+    return status;
+}
+
+static bool is_old(int folder, const char *name, int64_t age_s)
+{
+    struct stat about;
+
+    return fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+           about.st_mtime + age_s < clock_wall_ms() / 1000;
+}
+
+void file_remove_old(const char *prefix, int64_t age_s)
+{
+    const char *slash = strrchr(prefix, '/');
+    const char *name = slash == NULL ? prefix : slash + 1;
+    char folder[PATH_MAX];
+    const struct dirent *entry;
+    DIR *open;
+
+    if (slash == NULL || !text_format(folder, sizeof folder, "%.*s",
+                                      (int)(name - prefix), prefix))
+        return;
+    open = opendir(folder);
+    while (open != NULL && (entry = readdir(open)) != NULL) {
+        if (strncmp(entry->d_name, name, strlen(name)) == 0 &&
+            is_old(dirfd(open), entry->d_name, age_s))
+            (void)unlinkat(dirfd(open), entry->d_name, 0);
+    }
+    if (open != NULL)
+        (void)closedir(open);
 }
 
 enum seqb_status file_move(const char *from, const char *to,

@@ -28,6 +28,17 @@ enum seqb_status file_load(const char *path, size_t max, char **out,
 enum seqb_status file_save(const char *path, const char *bytes, size_t size,
                            struct seqb_error *err);
 
+/* Adds to the end of a file (mode 0600), which is made if absent, in one piece
+ * unless the disk is full, and waits until it is on the disk. SEQB_STATE_DIR
+ * with the reason: then some of it may stand there. */
+enum seqb_status file_append(const char *path, const char *bytes, size_t size,
+                             struct seqb_error *err);
+
+/* Removes the files whose path begins with `prefix`, which names no folder
+ * alone, and that nobody has written to for `age_s` by the machine's clock.
+ * Those that cannot be removed stay. */
+void file_remove_old(const char *prefix, int64_t age_s);
+
 /* Renames within one folder, over what stands there, and waits until that is
  * on the disk. SEQB_UNCERTAIN: it may be done or not, now or after a crash. */
 enum seqb_status file_move(const char *from, const char *to,

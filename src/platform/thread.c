@@ -67,3 +67,9 @@ void fork_wiped_free(void *memory, size_t size)
     if (memory != NULL)
         munmap(memory, size);
 }
+
+void thread_rest_us(int64_t us)
+{
+    (void)nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000},
+                    NULL);
+}

@@ -18,6 +18,9 @@ enum seqb_status thread_start(pthread_t *out, const char *name,
                               void *(*run)(void *argument), void *argument,
                               struct seqb_error *err);
 
+/* Does nothing for so long; a little longer, as the machine allows. */
+void thread_rest_us(int64_t us);
+
 /* A condition whose timed wait is by clock_now_ms(). */
 void condition_init(pthread_cond_t *condition);
 

@@ -5,23 +5,8 @@
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "queue/keeper.h"
+#include "queue/keeper/keeper.h"
 #include "queue/queue_state.h"
-
-/* With the lock held, and the floor set. The ring first: a stripe that is
- * filled meanwhile has its numbers from before. */
-static uint64_t drop_all(struct seqb_sequence *sequence)
-{
-    struct ring_slice slices[STRIPES];
-    uint64_t dropped = ring_drop(sequence->ring);
-    size_t n = 0;
-
-    if (sequence->spare != NULL)
-        n = stripes_gather_all(sequence->spare, sequence->ring, slices);
-    for (size_t i = 0; i < n; i++)
-        dropped += slices[i].count;
-    return dropped;
-}
 
 /* The counter's floor and the ring under one lock: a grant that comes from
  * here on finds the floor, and one that came before is dropped. A taker that
@@ -37,10 +22,7 @@ static enum seqb_status sequence_drop(struct seqb_sequence *sequence,
                  ? error_set(err, SEQB_CLOSED, "the broker is closing")
                  : ha_counter_advance(sequence->counter, to, err);
     if (status == SEQB_OK) {
-        if (to > sequence->floor)
-            sequence->floor = to;
-        *dropped = drop_all(sequence);
-        sequence->granted -= *dropped;
+        *dropped = sequence_drop_below(sequence, to);
     }
     pthread_mutex_unlock(&sequence->lock);
     return status;

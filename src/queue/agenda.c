@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/agenda.h"
 
+#include "platform/minmax.h"
 #include "platform/thread.h"
 #include "queue/sequence.h"
 
@@ -52,24 +53,25 @@ void agenda_stop(struct agenda *agenda)
     pthread_mutex_unlock(&agenda->lock);
 }
 
-bool agenda_wait(struct agenda *agenda, int64_t until_ms,
+bool agenda_wait(struct agenda *agenda, int64_t until_ms, int64_t latest_ms,
                  struct seqb_sequence **list)
 {
     bool in_time = true;
     bool goes_on;
 
+    *list = NULL;
     pthread_mutex_lock(&agenda->lock);
     while (!agenda->is_woken && !agenda->is_stopping && in_time) {
         if (agenda->active == NULL || agenda->look_ms < until_ms)
             until_ms = agenda->look_ms;
-        if (until_ms == INT64_MAX)
-            pthread_cond_wait(&agenda->changed, &agenda->lock);
-        else
-            in_time = condition_wait(&agenda->changed, &agenda->lock, until_ms);
+        in_time = condition_wait(&agenda->changed, &agenda->lock,
+                                 min_of(until_ms, latest_ms));
     }
-    agenda->is_woken = false;
-    *list = agenda->active;
-    agenda->active = NULL;
+    if (agenda->is_woken || until_ms <= latest_ms) {
+        agenda->is_woken = false;
+        *list = agenda->active;
+        agenda->active = NULL;
+    }
     goes_on = !agenda->is_stopping;
     pthread_mutex_unlock(&agenda->lock);
     return goes_on;

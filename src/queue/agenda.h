@@ -36,9 +36,9 @@ void agenda_stop(struct agenda *agenda);
 /*
  * The rest is the refill thread's. Waits for a wake-up, or until then while
  * sequences are active, or until one is due. Takes the list of those to look
- * at; false when the thread is to stop.
+ * at; at `latest_ms` it takes an empty one. False when the thread is to stop.
  */
-bool agenda_wait(struct agenda *agenda, int64_t until_ms,
+bool agenda_wait(struct agenda *agenda, int64_t until_ms, int64_t latest_ms,
                  struct seqb_sequence **list);
 
 /* Whether the moment of agenda_look_at has come; then there is none any more.

@@ -16,6 +16,7 @@ struct cursor {
     struct seqb_cursor view; /* first */
     struct seqb_sequence *sequence;
     uint64_t slice;         /* numbers to take at once */
+    uint32_t resumed;       /* the context's, before the rest was taken */
     struct ring_slice rest; /* behind the run that the caller sees */
 };
 
@@ -44,6 +45,19 @@ enum seqb_status queue_cursor_open(struct seqb_sequence *sequence, size_t slice,
     return SEQB_OK;
 }
 
+static uint32_t times_resumed(const struct cursor *cursor)
+{
+    return atomic_load_explicit(&cursor->sequence->context->resumed,
+                                memory_order_relaxed);
+}
+
+/* What was taken before this process was resumed from an image may have been
+ * used before. */
+static bool is_stale(const struct cursor *cursor)
+{
+    return cursor->resumed != times_resumed(cursor);
+}
+
 /* The caller sees the next run of the rest. */
 static void show_run(struct cursor *cursor)
 {
@@ -67,9 +81,13 @@ enum seqb_status queue_cursor_refill(struct seqb_cursor *view, int64_t *out,
 
     if (cursor->sequence == NULL)
         return sequence_forked(err);
-    if (cursor->rest.count == 0)
+    if (is_stale(cursor))
+        cursor->rest.count = 0;
+    if (cursor->rest.count == 0) {
+        cursor->resumed = times_resumed(cursor);
         status = sequence_take_slice(cursor->sequence, cursor->slice,
                                      &cursor->rest, err);
+    }
     if (status != SEQB_OK)
         return status;
     show_run(cursor);
@@ -88,7 +106,7 @@ void queue_cursor_close(struct seqb_cursor *view)
     seen = (uint64_t)(cursor->view.end - cursor->view.next);
     cursor->rest.position -= seen;
     cursor->rest.count += seen;
-    if (cursor->rest.count > 0)
+    if (cursor->rest.count > 0 && !is_stale(cursor))
         sequence_give_back(cursor->sequence, &cursor->rest);
     wiped_give(cursor->sequence->context->memory, cursor, sizeof *cursor);
 }

@@ -7,7 +7,6 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-#include "queue/hint.h"
 #include "queue/queue_state.h"
 
 #define VISIT_PART 256 /* sequences visited with the catalog locked */
@@ -29,7 +28,9 @@ terms_of(const struct queue *queue,
 static const struct source *
 source_of(const struct queue_sequence_options *options)
 {
-    return options->period != NULL ? &source_periodic : &source_plain;
+    if (options->period != NULL)
+        return &source_periodic;
+    return options->snowflake != NULL ? &source_snowflake : &source_plain;
 }
 
 enum seqb_status queue_add(struct queue *queue,
@@ -61,6 +62,42 @@ enum seqb_status queue_add(struct queue *queue,
     }
     *out = sequence;
     return SEQB_OK;
+}
+
+/* --- "did you mean": counts what it does, and stops when that is enough --- */
+
+/* In pairs of letters that are compared; a glance at a key counts as some. */
+#define WORK_MAX 65536
+#define GLANCE   8
+
+#define EDITS_MAX 2
+
+static size_t gap_of(size_t a, size_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* A listed key that differs by two letters at most, or NULL. Of very many, only
+ * the first are looked at: wrong keys may come in a stream. */
+static const char *hint_near(const struct queue_options *options,
+                             const char *key)
+{
+    const size_t length = strlen(key);
+    const char *near = NULL;
+    size_t work = 0;
+
+    for (size_t i = 0; i < options->sequence_count && work < WORK_MAX; i++) {
+        const char *other = options->sequences[i].key;
+        const size_t other_length = strlen(other);
+
+        work += GLANCE;
+        if (gap_of(length, other_length) > EDITS_MAX)
+            continue;
+        work += length * other_length;
+        if (text_distance(key, other) <= EDITS_MAX)
+            near = other;
+    }
+    return near;
 }
 
 static enum seqb_status unknown_key(const struct queue *queue, const char *key,
@@ -175,6 +212,8 @@ enum seqb_status queue_find(struct queue *queue, const char *key,
     found = catalog_get(&queue->catalog, key);
     is_full = queue->automatic >= queue->options->auto_limit;
     pthread_rwlock_unlock(&queue->catalog_lock);
+    if (found != NULL && found->is_refused)
+        return ha_counter_outlook(found->counter, err);
     if (found == NULL && !may_make_itself(queue, key))
         return unknown_key(queue, key, err);
     if (found == NULL && is_full)

@@ -16,41 +16,6 @@ static enum seqb_status plain_open(const struct source_setup *setup,
     return status;
 }
 
-/* Some are taken; waits for the others. */
-static enum seqb_status take_waiting(struct seqb_sequence *sequence,
-                                     const struct queue_take *take, size_t have,
-                                     struct seqb_error *err)
-{
-    const int64_t until_ms =
-        take->until_ms != 0 ? take->until_ms : sequence_until(sequence);
-    enum seqb_status status = SEQB_OK;
-
-    if (!sequence->ring->is_alive)
-        return sequence_forked(err);
-    sequence_wait_begin(sequence);
-    while (have < take->count && status == SEQB_OK) {
-        status = sequence_wait(sequence, until_ms, err);
-        if (status == SEQB_OK)
-            have += sequence_take_some(sequence, take->count - have,
-                                       take->out + have);
-    }
-    sequence_wait_end(sequence);
-    return status;
-}
-
-static enum seqb_status plain_take(struct seqb_sequence *sequence,
-                                   const struct queue_take *take,
-                                   struct seqb_error *err)
-{
-    size_t have;
-
-    if (take->count == 1 && sequence_take_run(sequence, 1, take->out))
-        return SEQB_OK;
-    have = sequence_take_some(sequence, take->count, take->out);
-    return have == take->count ? SEQB_OK
-                               : take_waiting(sequence, take, have, err);
-}
-
 /* The count is shown as a caller's negative number that was made a size. */
 static enum seqb_status refuse_run(const struct seqb_sequence *sequence,
                                    size_t count, struct seqb_error *err)
@@ -121,25 +86,23 @@ static enum seqb_status plain_try_take(struct seqb_sequence *sequence,
                                : try_some(sequence, take, take->taken, err);
 }
 
-/* Numbers that are made of the time cost nothing, and would be old ones when
- * they come back. */
 static enum seqb_status plain_permits(const struct seqb_sequence *sequence,
                                       enum source_use use,
                                       struct seqb_error *err)
 {
-    if (use != SOURCE_SPOOL || !ha_counter_is_local(sequence->counter))
-        return SEQB_OK;
-    return error_set(err, SEQB_INVALID,
-                     "sequence %s: its numbers are made of the time",
-                     sequence->key);
+    (void)sequence;
+    (void)use;
+    (void)err;
+    return SEQB_OK;
 }
 
 const struct source source_plain = {
     .open = plain_open,
-    .take = plain_take,
+    .take = sequence_take,
     .try_take = plain_try_take,
     .permits = plain_permits,
     .refill = sequence_refill,
+    .drop = sequence_drop_all,
     .warm = sequence_warm,
     .status = sequence_status,
     .on_ready = sequence_on_ready,

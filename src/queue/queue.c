@@ -4,18 +4,25 @@
 #include "queue/queue_state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/log.h"
+#include "platform/text.h"
 #include "platform/thread.h"
 #include "platform/wiped.h"
-#include "queue/keeper.h"
-#include "queue/wall.h"
-#include "queue/warm.h"
+#include "queue/keeper/keeper.h"
+#include "queue/wall/wall.h"
 
 /* How long a stop waits for what is on its way, and for the spool. */
-#define SETTLE_MS 500
-#define KEEP_MS   2000
+#define SETTLE_MS  500
+#define KEEP_MS    2000
+#define NAMES_SIZE 200 /* of those that are named */
+
+/* Between two looks at the machine's clocks at most: numbers that are taken
+ * between a resumption and such a look come twice. */
+#define WATCH_MS 1000
 
 /* No stamp is purged that is younger. */
 #define KEEP_LEAST_MS INT64_C(3600000)
@@ -67,9 +74,12 @@ static void *refill_run(void *argument)
     struct seqb_sequence *list;
     int64_t until_ms = 0;
 
-    while (agenda_wait(&queue->context.agenda, until_ms, &list)) {
+    while (agenda_wait(&queue->context.agenda, until_ms,
+                       clock_now_ms() + WATCH_MS, &list)) {
+        queue_watch(queue);
         wake_those_due(queue);
-        until_ms = clock_now_ms() + queue->options->interval_ms;
+        if (list != NULL)
+            until_ms = clock_now_ms() + queue->options->interval_ms;
         while (list != NULL)
             list = look_at(&queue->context.agenda, list, &until_ms);
     }
@@ -89,6 +99,9 @@ static enum seqb_status admit_listed(struct queue *queue,
     for (size_t i = 0; i < count; i++)
         counters[i] = queue->catalog.sequences[i]->counter;
     status = ha_admit(queue->ha, counters, count, err);
+    for (size_t i = 0; i < count && status == SEQB_OK; i++)
+        queue->catalog.sequences[i]->is_refused =
+            ha_counter_outlook(counters[i], NULL) == SEQB_LAYOUT;
     free(counters);
     return status;
 }
@@ -146,6 +159,8 @@ static struct ha_terms terms_of(const struct queue_sequence_options *options)
     return (struct ha_terms){
         .claim = options->terms == NULL ? "" : options->terms,
         .value_bits = options_value_bits(options),
+        .window_bits = options->window_bits,
+        .useful = queue_useful_numbers(options),
         .keep_ms = options->period == NULL ? 0 : keep_ms_of(options),
     };
 }
@@ -161,6 +176,7 @@ static struct ha_terms *terms_new(const struct queue_options *options)
         terms[i] = terms_of(&options->sequences[i]);
     if (options->automatic != NULL)
         terms[options->sequence_count] = terms_of(options->automatic);
+    terms[options->sequence_count].asks_first = true;
     return terms;
 }
 
@@ -168,10 +184,12 @@ static struct queue *queue_new(const struct queue_options *options,
                                struct ha *ha)
 {
     struct queue *queue = calloc(1, sizeof *queue);
+    const struct clock_pair now = clock_read_pair();
     struct wiped *memory;
 
     if (queue == NULL)
         return NULL;
+    resume_init(&queue->resume, &now);
     memory = wiped_open();
     queue->context.memory = memory;
     queue->context.interval_ms = options->interval_ms;
@@ -205,6 +223,56 @@ static enum seqb_status threads_start(struct queue *queue,
                : status;
 }
 
+/* Names the sequences that are not filled; of many, the first ones. */
+struct cold {
+    char names[NAMES_SIZE];
+    size_t named;
+    size_t count;
+};
+
+static void cold_add(struct cold *cold, const char *key)
+{
+    const size_t used = strlen(cold->names);
+
+    if (cold->named == cold->count++) {
+        if (text_append(cold->names, sizeof cold->names, "%s%s",
+                        used > 0 ? "," : "", key))
+            cold->named++;
+        else
+            cold->names[used] = '\0';
+    }
+}
+
+static bool is_warmed(const struct seqb_sequence *sequence)
+{
+    return sequence->options->warm && !sequence->is_refused;
+}
+
+/* Has the warm sequences filled, side by side, and waits until each holds what
+ * a refill would not add to, at most until `until_ms`: whose ring is not
+ * filled then is logged. Refilling must have been started. */
+static void warm_wait(const struct catalog *catalog, int64_t until_ms)
+{
+    struct cold cold = {.count = 0};
+
+    for (size_t i = 0; i < catalog->count; i++) {
+        if (is_warmed(catalog->sequences[i]))
+            sequence_wake(catalog->sequences[i]);
+    }
+    for (size_t i = 0; i < catalog->count; i++) {
+        struct seqb_sequence *sequence = catalog->sequences[i];
+
+        if (is_warmed(sequence) && !sequence->source->warm(sequence, until_ms))
+            cold_add(&cold, sequence->key);
+    }
+    if (cold.count > 0)
+        log_reason(SEQB_LOG_WARN,
+                   "not filled in open_timeout: the first numbers may have to "
+                   "be waited for",
+                   "event=cold sequences=%zu keys=%s%s", cold.count, cold.names,
+                   cold.named < cold.count ? ",..." : "");
+}
+
 enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
                             struct queue **out, struct seqb_error *err)
 {
@@ -220,8 +288,12 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
                                     : wall_open(options->clock, ha, until_ms,
                                                 &queue->context.wall, err);
     if (status == SEQB_OK)
+        status = generators_open(queue, err);
+    if (status == SEQB_OK)
         status = add_listed(queue, err);
     until_ms = clock_now_ms() + options->warm_timeout_ms;
+    if (status == SEQB_OK)
+        status = generators_start(queue, until_ms, err);
     if (status == SEQB_OK && options->spool_path != NULL)
         status = keeper_open(queue, options, ha, until_ms, &queue->keeper, err);
     if (status == SEQB_OK)
@@ -249,6 +321,7 @@ void queue_stop(struct queue *queue)
     if (queue == NULL)
         return;
     wall_stop(queue->context.wall); /* whoever waits for it goes on */
+    generators_close(queue);
     pthread_rwlock_rdlock(&queue->catalog_lock);
     for (size_t i = 0; i < queue->catalog.count; i++)
         queue->catalog.sequences[i]->source->close(queue->catalog.sequences[i]);
@@ -268,6 +341,7 @@ void queue_free(struct queue *queue)
     keeper_close(queue->keeper);
     for (size_t i = 0; i < queue->catalog.count; i++)
         queue->catalog.sequences[i]->source->free(queue->catalog.sequences[i]);
+    generators_free(queue);
     wall_close(queue->context.wall);
     catalog_fini(&queue->catalog);
     free(queue->terms);

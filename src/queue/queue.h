@@ -14,6 +14,7 @@
 #include "period/period.h"
 
 struct ha;
+struct lease_options; /* of the lease folder */
 struct queue;
 struct template; /* of the number folder: only handed on here */
 
@@ -23,6 +24,7 @@ struct queue_sequence_options {
     const char *key;     /* NULL in the options of auto_sequences */
     int32_t pool;        /* index of a pool */
     int32_t memory_bits; /* 0 ... QUEUE_MEMORY_BITS_MAX */
+    int32_t window_bits; /* of its windows; 0: as the pool's */
     int32_t deadline_ms;
     int32_t runway_ms;     /* hold what is used up in so many ms */
     int64_t max_unused;    /* numbers: hold at most so many */
@@ -33,10 +35,12 @@ struct queue_sequence_options {
      * of those that do. */
     const struct period_rules *period;
     const struct bits_layout *ids; /* its numbers become such ids; NULL: no */
+    const struct lease_options *snowflake; /* its numbers are made of the time:
+                             one of the queue's snowflakes; NULL: no */
     bool full_waits;      /* for the next stamp, when this one's ids are used
                              up; else callers are refused */
     int64_t keep_periods; /* so many old counters are kept, at least */
-    const char *terms;    /* what is claimed of it besides the memory bits,
+    const char *terms;    /* what is claimed of it besides the bits,
                              " period=day"; "" or NULL: nothing. Of those
                              without a period, too */
     bool claims_first;    /* automatic ones: their claim is compared by all
@@ -48,6 +52,13 @@ struct queue_sequence_options {
     int64_t width_numbers; /* of the template, see seqb_sequence_status */
     int64_t pool_numbers;  /* likewise */
 };
+
+/* Numbers above it are too wide for the sequence's texts; 0: none is. */
+static inline int64_t
+queue_useful_numbers(const struct queue_sequence_options *options)
+{
+    return options->width_numbers < INT64_MAX ? options->width_numbers : 0;
+}
 
 /* Of the guarded clock. */
 struct queue_clock_options {
@@ -62,10 +73,12 @@ struct queue_options {
     const struct queue_sequence_options *sequences;
     size_t sequence_count;
     const struct queue_sequence_options *automatic; /* NULL: none */
-    const char *auto_pattern;                       /* fnmatch(3) of keys */
-    int64_t auto_limit;      /* at most so many sequences made by themselves */
-    const char *spool_path;  /* keeps unused numbers over a stop; NULL: none */
-    int32_t warm_timeout_ms; /* how long queue_open waits for warm ones */
+    const struct lease_options *snowflakes; /* one a pool that has some */
+    size_t snowflake_count;
+    const char *auto_pattern; /* fnmatch(3) of keys */
+    int64_t auto_limit;       /* at most so many sequences made by themselves */
+    const char *spool_path;   /* keeps unused numbers over a stop; NULL: none */
+    int32_t warm_timeout_ms;  /* how long queue_open waits for warm ones */
     const struct queue_clock_options *clock; /* NULL: nothing has a period */
 };
 
@@ -136,3 +149,9 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
                                struct seqb_error *err);
 void queue_status(struct queue *queue, struct seqb_sequence_status *out,
                   size_t capacity, size_t *count);
+
+/* See seqb_workers and seqb_health. */
+enum seqb_status queue_workers(struct queue *queue, struct seqb_worker *out,
+                               size_t capacity, size_t *count,
+                               struct seqb_error *err);
+enum seqb_health queue_health(struct queue *queue, char *reason, size_t size);

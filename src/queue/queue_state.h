@@ -27,7 +27,21 @@ struct queue {
 
     pthread_t thread; /* of the agenda */
     bool is_started;
+    struct resume resume; /* that thread's own */
 };
+
+/* Of resume.c, on the refill thread, now and then: if the machine's clocks
+ * leapt apart, all numbers that are held are dropped. */
+void queue_watch(struct queue *queue);
+
+/* Of generators.c. The pools' generators: made before their sequences, started
+ * when these are claimed, waiting until `until_ms` for the first answers;
+ * closed before the ha, freed with the queue. */
+enum seqb_status generators_open(struct queue *queue, struct seqb_error *err);
+enum seqb_status generators_start(struct queue *queue, int64_t until_ms,
+                                  struct seqb_error *err);
+void generators_close(struct queue *queue);
+void generators_free(struct queue *queue);
 
 /* The rest is of find.c. Makes a sequence. With the catalog locked for writing,
  * or nobody else there yet. */

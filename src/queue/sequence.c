@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One sequence: made, filled with what is granted, and closed.
+ * One sequence: made, given what was kept or not used, and closed.
  * sequence_refill.c asks for grants, sequence_take.c takes the numbers.
  */
 #include "queue/sequence.h"
@@ -8,130 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lease/lease.h"
 #include "platform/clock.h"
 #include "platform/error.h"
-#include "platform/log.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "platform/wiped.h"
 
 /* Of a ring besides two for each partition: what is given back. */
 #define SEGMENTS_SPARE 8
-
-/* The refill looks at a sequence at least whenever so many were taken, low or
- * not, so that it soon knows of one that has become busy. */
-#define LOOK_NUMBERS 65536
-
-/* Runs of the grant that begin at or below `floor`: the first ones. */
-static int64_t runs_too_low(const struct ha_grant *grant, int64_t floor)
-{
-    int64_t low;
-
-    if (grant->count == 0 || grant->first > floor)
-        return 0;
-    low = (floor - grant->first) / grant->step + 1;
-    return low < grant->count ? low : grant->count;
-}
-
-void sequence_set_mark(struct seqb_sequence *sequence)
-{
-    const int64_t look = (int64_t)ring_stock(sequence->ring) - LOOK_NUMBERS;
-    int64_t mark = sequence->low;
-
-    if (sequence->options->prefetch && look > mark)
-        mark = look;
-    ring_set_low(sequence->ring, (uint64_t)mark);
-}
-
-/* With the lock held. */
-static bool push(struct seqb_sequence *sequence, int64_t first, uint64_t count)
-{
-    if (!ring_push(sequence->ring, first, count))
-        return false;
-    sequence_set_mark(sequence);
-    return true;
-}
-
-/* With the lock held. */
-static void wake_waiters(struct seqb_sequence *sequence)
-{
-    if (atomic_load(&sequence->waiters) > 0)
-        pthread_cond_broadcast(&sequence->filled);
-}
-
-void sequence_tell_ready(struct seqb_sequence *sequence)
-{
-    if (!atomic_exchange(&sequence->is_armed, false))
-        return;
-    pthread_mutex_lock(&sequence->ready_lock);
-    if (sequence->ready != NULL)
-        sequence->ready(sequence->ready_context);
-    pthread_mutex_unlock(&sequence->ready_lock);
-}
-
-/* On a worker's thread. */
-static void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
-{
-    struct seqb_sequence *sequence = (struct seqb_sequence *)sink;
-    uint64_t count;
-    int64_t low;
-    bool is_pushed = false;
-    bool is_low;
-
-    pthread_mutex_lock(&sequence->lock);
-    low = runs_too_low(grant, sequence->floor);
-    count = (uint64_t)(grant->count - low) << sequence->options->memory_bits;
-    if (count > 0)
-        is_pushed = push(sequence, grant->first + low * grant->step, count);
-    sequence->granted += is_pushed ? count : 0;
-    wake_waiters(sequence); /* also by a failure: it may be the last hope */
-    /* Nobody passes a mark that is above all there is. */
-    is_low =
-        count == 0 || ring_stock(sequence->ring) <= (uint64_t)sequence->low;
-    pthread_mutex_unlock(&sequence->lock);
-    if (count > 0 && !is_pushed)
-        log_reason(SEQB_LOG_WARN, "the ring is full",
-                   "event=dropped key=%s numbers=%llu", sequence->key,
-                   (unsigned long long)count);
-    sequence_tell_ready(sequence);
-    if (is_low)
-        sequence_wake(sequence);
-}
-
-/* With the lock held: a rest that does not fit is a gap. */
-static void put_back(struct seqb_sequence *sequence,
-                     const struct ring_slice *slice)
-{
-    const int64_t first =
-        ring_number(sequence->ring->shape, slice->base, slice->position);
-
-    if (!sequence->is_closed && first > sequence->floor)
-        (void)push(sequence, first, slice->count);
-    wake_waiters(sequence);
-}
-
-void sequence_give_back(struct seqb_sequence *sequence,
-                        const struct ring_slice *slice)
-{
-    pthread_mutex_lock(&sequence->lock);
-    put_back(sequence, slice);
-    pthread_mutex_unlock(&sequence->lock);
-    sequence_tell_ready(sequence);
-}
-
-size_t sequence_gather(struct seqb_sequence *sequence)
-{
-    struct ring_slice slices[STRIPES];
-    size_t n = 0;
-
-    pthread_mutex_lock(&sequence->lock);
-    if (sequence->spare != NULL)
-        n = stripes_gather(sequence->spare, sequence->ring, slices);
-    for (size_t i = 0; i < n; i++)
-        put_back(sequence, &slices[i]);
-    pthread_mutex_unlock(&sequence->lock);
-    return n;
-}
 
 /* The last of `count` numbers that begin with `first`. */
 static int64_t last_number(const struct ring *ring, int64_t first,
@@ -156,11 +41,11 @@ void sequence_put(struct seqb_sequence *sequence, int64_t first, uint64_t count)
 
     ha_counter_hold(sequence->counter, last);
     pthread_mutex_lock(&sequence->lock);
-    if (!sequence->is_closed && first > sequence->floor &&
+    if (first > sequence->floor &&
         last <= options_greatest(sequence->options) &&
-        push(sequence, first, count))
+        sequence_push(sequence, first, count))
         sequence->granted += count;
-    wake_waiters(sequence);
+    sequence_wake_waiters(sequence);
     pthread_mutex_unlock(&sequence->lock);
     sequence_tell_ready(sequence);
 }
@@ -297,14 +182,37 @@ void queue_on_ready(struct seqb_sequence *sequence,
     sequence->source->on_ready(sequence, ready, context);
 }
 
+/* It has no counter in a store: all that it counts is in the id. */
+static void snowflake_decode(const struct lease_options *options, int64_t value,
+                             struct seqb_decoded *out)
+{
+    const int32_t worker_bits =
+        options->layout.shard - options->datacenter_bits;
+    struct bits_parts parts;
+
+    bits_take_apart(&options->layout, value, &parts);
+    out->time_ms = parts.time_ms;
+    if (options->datacenter_bits > 0)
+        out->datacenter = parts.shard >> worker_bits;
+    out->worker = parts.shard & ((INT64_C(1) << worker_bits) - 1);
+    out->number = parts.counter;
+}
+
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,
                   struct seqb_decoded *out)
 {
     const struct bits_layout *ids = sequence->options->ids;
     struct bits_parts parts;
 
-    *out = (struct seqb_decoded){
-        .time_ms = -1, .shard = -1, .worker = -1, .number = value};
+    *out = (struct seqb_decoded){.time_ms = -1,
+                                 .shard = -1,
+                                 .datacenter = -1,
+                                 .worker = -1,
+                                 .number = value};
+    if (sequence->options->snowflake != NULL) {
+        snowflake_decode(sequence->options->snowflake, value, out);
+        return;
+    }
     if (ids != NULL) {
         bits_take_apart(ids, value, &parts);
         out->time_ms = parts.time_ms;

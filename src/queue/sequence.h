@@ -46,6 +46,10 @@ struct seqb_sequence {
     /* It is of a stamp that is over: nothing is asked for, or waited for. */
     atomic_bool is_over;
 
+    /* Refused at the start by a store that knows it by other terms; constant
+     * after that. */
+    bool is_refused;
+
     /* A caller wants so many numbers at once, or none; 0: no one does. */
     _Atomic int64_t wish;
 
@@ -111,19 +115,57 @@ static inline void sequence_wake(struct seqb_sequence *sequence)
     agenda_wake(&sequence->context->agenda, sequence);
 }
 
+/* It is used: what the spool may have of it is wanted now. */
+static inline void sequence_miss(struct seqb_sequence *sequence)
+{
+    if (atomic_load(&sequence->may_be_kept) &&
+        !atomic_exchange(&sequence->is_missed, true))
+        wakeup_set(&sequence->context->flusher);
+}
+
 void sequence_on_ready(struct seqb_sequence *sequence,
                        void (*ready)(void *context), void *context);
 
 /* With the lock held: whom the refill is called by next. */
 void sequence_set_mark(struct seqb_sequence *sequence);
 
-/* On the refill thread: plans, and asks. True while it wants to be looked at
- * again in the next interval, or at `*next_ms` if that is sooner. */
+/* What a look at a sequence found, and did. */
+struct sequence_look {
+    int64_t stock;
+    int64_t late_ms; /* what is under way is late then; INT64_MAX: nothing is */
+    bool is_short;   /* more is wanted, whether it could be asked for or not */
+    bool is_starved;
+    bool is_used; /* it is worth another look in the next interval */
+};
+
+/* With the lock held, so that nothing is asked for twice: plans, and asks.
+ * Nothing if the sequence is over. */
+struct sequence_look sequence_ask(struct seqb_sequence *sequence,
+                                  int64_t now_ms);
+
+/* On the refill thread: the same. True while it wants to be looked at again in
+ * the next interval, or at `*next_ms` if that is sooner. */
 bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
                      int64_t *next_ms);
 
-/* Pushes numbers that were taken and not used back into the ring. Those that
- * do not fit, or come after the close, are a gap. */
+/* On a worker's thread: what was granted comes into the ring. */
+void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant);
+
+/* Both with the lock held: numbers come into the ring, false if it is full; and
+ * those that wait look again. */
+bool sequence_push(struct seqb_sequence *sequence, int64_t first,
+                   uint64_t count);
+void sequence_wake_waiters(struct seqb_sequence *sequence);
+
+/* With the lock held: what it holds is dropped, and what comes later if it
+ * begins at or below `floor`; how many numbers that was. */
+uint64_t sequence_drop_below(struct seqb_sequence *sequence, int64_t floor);
+
+/* All that it holds is dropped; how many numbers that was. */
+int64_t sequence_drop_all(struct seqb_sequence *sequence);
+
+/* Pushes numbers that were taken and not used back into the ring, also after
+ * the close. Those that do not fit are a gap. */
 void sequence_give_back(struct seqb_sequence *sequence,
                         const struct ring_slice *slice);
 

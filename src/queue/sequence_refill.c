@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One sequence's refill: how things are, what is planned and asked for, whether
- * its callers take from stripes; and its status.
+ * One sequence's refill: how things are, what is planned, asked for and
+ * delivered, whether its callers take from stripes; and its status.
  */
+#include "platform/log.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/wiped.h"
 #include "queue/sequence.h"
+
+/* The refill looks at a sequence at least whenever so many were taken, low or
+ * not, so that it soon knows of one that has become busy. */
+#define LOOK_NUMBERS 65536
 
 /* Numbers a ms from which a sequence is busy, and below which it is so no
  * more; and how much of the stock each stripe may hold then. */
@@ -14,6 +20,16 @@
 #define STRIPE_PART 64
 #define STRIPE_MIN  64
 #define STRIPE_MAX  1024
+
+void sequence_set_mark(struct seqb_sequence *sequence)
+{
+    const int64_t look = (int64_t)ring_stock(sequence->ring) - LOOK_NUMBERS;
+    int64_t mark = sequence->low;
+
+    if (sequence->options->prefetch && look > mark)
+        mark = look;
+    ring_set_low(sequence->ring, (uint64_t)mark);
+}
 
 /* How many numbers may be asked for besides those that are. Each partition
  * that is asked may answer with a segment of its own. */
@@ -27,37 +43,222 @@ static int64_t sequence_room(const struct seqb_sequence *sequence,
     return SEQUENCE_ROOM * (sequence->options->max_unused + run) - stock - all;
 }
 
-/* `*all` numbers are asked for; the next of them is late at `*late_ms`. */
+/* With the lock held. An answer that is being delivered counts as under way
+ * as well as in the ring, so that too little is asked for, not too much. */
 static struct refill_view sequence_view(struct seqb_sequence *sequence,
-                                        int64_t now_ms, int64_t *all,
-                                        int64_t *late_ms)
+                                        const struct ha_view *ha,
+                                        int64_t now_ms)
 {
     const int64_t run = (int64_t)1 << sequence->options->memory_bits;
     struct refill_view view = {.now_ms = now_ms};
     uint64_t consumed;
-    struct ha_view ha;
 
-    /* Before the ring: what is delivered in between is counted twice, and too
-     * little is asked for, not too much. */
-    ha_counter_view(sequence->counter, now_ms, &ha);
-    *all = ha.all * run;
-    *late_ms = ha.late_ms;
-    pthread_mutex_lock(&sequence->lock);
     view.stock = (int64_t)ring_stock(sequence->ring);
-    view.room = sequence_room(sequence, view.stock, *all);
+    view.room = sequence_room(sequence, view.stock, ha->all * run);
     consumed = sequence->granted - (uint64_t)view.stock;
     /* What is given back was counted once. */
     if (consumed > sequence->consumed)
         sequence->consumed = consumed;
     view.consumed = sequence->consumed;
-    pthread_mutex_unlock(&sequence->lock);
-    view.fresh = ha.fresh * run;
-    view.delay_ms = ha.delay_ms;
+    view.fresh = ha->fresh * run;
+    view.delay_ms = ha->delay_ms;
     view.is_starved = atomic_load(&sequence->waiters) > 0 ||
                       atomic_load(&sequence->is_armed) ||
                       (sequence->options->prefetch && view.stock == 0);
     return view;
 }
+
+static struct refill_plan sequence_plan(struct seqb_sequence *sequence,
+                                        const struct refill_view *view)
+{
+    const struct refill_rules rules = {
+        .runway_ms = sequence->options->runway_ms,
+        .max_unused = sequence->options->max_unused,
+        .run = (int64_t)1 << sequence->options->memory_bits,
+        .wish = atomic_load(&sequence->wish),
+        .prefetch = sequence->options->prefetch,
+        .interval_ms = sequence->context->interval_ms,
+    };
+    const struct refill_plan plan =
+        refill_decide(&sequence->refill, &rules, view);
+
+    sequence->low = rules.prefetch ? plan.low : 0;
+    sequence->target = plan.target;
+    if (plan.runs > 0)
+        sequence->asked = plan;
+    sequence_set_mark(sequence);
+    return plan;
+}
+
+struct sequence_look sequence_ask(struct seqb_sequence *sequence,
+                                  int64_t now_ms)
+{
+    struct ha_view ha;
+    struct refill_view view;
+    struct refill_plan plan;
+    struct sequence_look look = {.late_ms = INT64_MAX};
+
+    if (atomic_load(&sequence->is_over))
+        return look;
+    ha_counter_view(sequence->counter, now_ms, &ha);
+    view = sequence_view(sequence, &ha, now_ms);
+    plan = sequence_plan(sequence, &view);
+    look.stock = view.stock;
+    look.late_ms = ha.late_ms;
+    look.is_starved = view.is_starved;
+    look.is_short = plan.runs > 0;
+    look.is_used = look.is_starved || look.is_short || ha.all > 0;
+    if (plan.runs > 0 &&
+        ha_counter_ask(sequence->counter, plan.runs, plan.spread, now_ms) > 0)
+        look.late_ms =
+            min_of(look.late_ms, now_ms + 3 * ha.delay_ms + SEQUENCE_SOON_MS);
+    return look;
+}
+
+/* --- delivering --- */
+
+bool sequence_push(struct seqb_sequence *sequence, int64_t first,
+                   uint64_t count)
+{
+    if (!ring_push(sequence->ring, first, count))
+        return false;
+    sequence_set_mark(sequence);
+    return true;
+}
+
+void sequence_wake_waiters(struct seqb_sequence *sequence)
+{
+    if (atomic_load(&sequence->waiters) > 0)
+        pthread_cond_broadcast(&sequence->filled);
+}
+
+void sequence_tell_ready(struct seqb_sequence *sequence)
+{
+    if (!atomic_exchange(&sequence->is_armed, false))
+        return;
+    pthread_mutex_lock(&sequence->ready_lock);
+    if (sequence->ready != NULL)
+        sequence->ready(sequence->ready_context);
+    pthread_mutex_unlock(&sequence->ready_lock);
+}
+
+/* Runs of the grant that begin at or below `floor`: the first ones. */
+static int64_t runs_too_low(const struct ha_grant *grant, int64_t floor)
+{
+    int64_t low;
+
+    if (grant->count == 0 || grant->first > floor)
+        return 0;
+    low = (floor - grant->first) / grant->step + 1;
+    return low < grant->count ? low : grant->count;
+}
+
+/* The ring first: a stripe that is filled meanwhile has its numbers from
+ * before. */
+uint64_t sequence_drop_below(struct seqb_sequence *sequence, int64_t floor)
+{
+    struct ring_slice slices[STRIPES];
+    uint64_t dropped = ring_drop(sequence->ring);
+    size_t n = 0;
+
+    sequence->floor = max_of(sequence->floor, floor);
+    if (sequence->spare != NULL)
+        n = stripes_gather_all(sequence->spare, sequence->ring, slices);
+    for (size_t i = 0; i < n; i++)
+        dropped += slices[i].count;
+    sequence->granted -= dropped;
+    return dropped;
+}
+
+int64_t sequence_drop_all(struct seqb_sequence *sequence)
+{
+    uint64_t dropped;
+
+    pthread_mutex_lock(&sequence->lock);
+    dropped = sequence_drop_below(sequence, sequence->floor);
+    pthread_mutex_unlock(&sequence->lock);
+    return (int64_t)dropped;
+}
+
+static void report_void(const struct seqb_sequence *sequence, uint64_t dropped)
+{
+    log_reason(SEQB_LOG_WARN, "a store knows the sequence by other settings",
+               "event=dropped key=%s numbers=%llu", sequence->key,
+               (unsigned long long)dropped);
+}
+
+void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
+{
+    struct seqb_sequence *sequence = (struct seqb_sequence *)sink;
+    uint64_t count;
+    uint64_t dropped = 0;
+    int64_t low;
+    bool is_pushed = false;
+    bool is_low;
+
+    pthread_mutex_lock(&sequence->lock);
+    if (grant->is_void)
+        dropped = sequence_drop_below(sequence, INT64_MAX);
+    low = runs_too_low(grant, sequence->floor);
+    count = (uint64_t)(grant->count - low) << sequence->options->memory_bits;
+    if (count > 0)
+        is_pushed =
+            sequence_push(sequence, grant->first + low * grant->step, count);
+    sequence->granted += is_pushed ? count : 0;
+    sequence_wake_waiters(
+        sequence); /* also by a failure: it may be the last hope */
+    /* Nobody passes a mark that is above all there is. */
+    is_low =
+        count == 0 || ring_stock(sequence->ring) <= (uint64_t)sequence->low;
+    pthread_mutex_unlock(&sequence->lock);
+    if (dropped > 0)
+        report_void(sequence, dropped);
+    if (count > 0 && !is_pushed)
+        log_reason(SEQB_LOG_WARN, "the ring is full",
+                   "event=dropped key=%s numbers=%llu", sequence->key,
+                   (unsigned long long)count);
+    sequence_tell_ready(sequence);
+    if (is_low)
+        sequence_wake(sequence);
+}
+
+/* With the lock held: a rest that does not fit is a gap. After the close, too:
+ * the keeper's last round takes what the ring holds then. */
+static void put_back(struct seqb_sequence *sequence,
+                     const struct ring_slice *slice)
+{
+    const int64_t first =
+        ring_number(sequence->ring->shape, slice->base, slice->position);
+
+    if (first > sequence->floor)
+        (void)sequence_push(sequence, first, slice->count);
+    sequence_wake_waiters(sequence);
+}
+
+void sequence_give_back(struct seqb_sequence *sequence,
+                        const struct ring_slice *slice)
+{
+    pthread_mutex_lock(&sequence->lock);
+    put_back(sequence, slice);
+    pthread_mutex_unlock(&sequence->lock);
+    sequence_tell_ready(sequence);
+}
+
+size_t sequence_gather(struct seqb_sequence *sequence)
+{
+    struct ring_slice slices[STRIPES];
+    size_t n = 0;
+
+    pthread_mutex_lock(&sequence->lock);
+    if (sequence->spare != NULL)
+        n = stripes_gather(sequence->spare, sequence->ring, slices);
+    for (size_t i = 0; i < n; i++)
+        put_back(sequence, &slices[i]);
+    pthread_mutex_unlock(&sequence->lock);
+    return n;
+}
+
+/* --- stripes --- */
 
 static uint64_t stripe_numbers(int64_t stock)
 {
@@ -83,17 +284,27 @@ static void stripes_start(struct seqb_sequence *sequence)
                           memory_order_release);
 }
 
+/* Numbers a ms. */
+static double sequence_rate(struct seqb_sequence *sequence)
+{
+    double rate;
+
+    pthread_mutex_lock(&sequence->lock);
+    rate = sequence->refill.rate;
+    if (sequence->refill.burst > rate)
+        rate = sequence->refill.burst;
+    pthread_mutex_unlock(&sequence->lock);
+    return rate;
+}
+
 /* On the refill thread: callers of a busy sequence take from stripes, those of
  * a calm one from the ring. True while it has stripes. */
 static bool sequence_stripe(struct seqb_sequence *sequence, int64_t stock)
 {
-    const struct refill *refill = &sequence->refill; /* the thread's own */
-    const double rate =
-        refill->burst > refill->rate ? refill->burst : refill->rate;
     const bool is_striped =
         atomic_load_explicit(&sequence->stripes, memory_order_relaxed) != NULL;
 
-    if (rate < (is_striped ? CALM_RATE : BUSY_RATE)) {
+    if (sequence_rate(sequence) < (is_striped ? CALM_RATE : BUSY_RATE)) {
         if (sequence->spare == NULL)
             return false;
         atomic_store_explicit(&sequence->stripes, NULL, memory_order_relaxed);
@@ -112,55 +323,39 @@ static bool sequence_stripe(struct seqb_sequence *sequence, int64_t stock)
 bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
                      int64_t *next_ms)
 {
-    const struct refill_rules rules = {
-        .runway_ms = sequence->options->runway_ms,
-        .max_unused = sequence->options->max_unused,
-        .run = (int64_t)1 << sequence->options->memory_bits,
-        .wish = atomic_load(&sequence->wish),
-        .prefetch = sequence->options->prefetch,
-        .interval_ms = sequence->context->interval_ms,
-    };
-    int64_t all;
-    const struct refill_view view =
-        sequence_view(sequence, now_ms, &all, next_ms);
-    struct refill_plan plan;
+    struct sequence_look look;
     bool is_striped;
 
     *next_ms = INT64_MAX;
     if (atomic_load(&sequence->is_over))
         return false;
-    if (atomic_load(&sequence->may_be_kept) &&
-        !atomic_exchange(&sequence->is_missed, true))
-        wakeup_set(&sequence->context->flusher);
+    sequence_miss(sequence);
     pthread_mutex_lock(&sequence->lock);
-    plan = refill_decide(&sequence->refill, &rules, &view);
-    sequence->low = rules.prefetch ? plan.low : 0;
-    sequence->target = plan.target;
-    if (plan.runs > 0)
-        sequence->asked = plan;
-    sequence_set_mark(sequence);
+    look = sequence_ask(sequence, now_ms);
     pthread_mutex_unlock(&sequence->lock);
-    if (plan.runs > 0)
-        ha_counter_ask(sequence->counter, plan.runs, plan.spread, now_ms);
-    if (plan.runs > 0 ||
-        (view.is_starved && now_ms + SEQUENCE_SOON_MS < *next_ms))
+    *next_ms = look.late_ms;
+    if (look.is_short ||
+        (look.is_starved && now_ms + SEQUENCE_SOON_MS < *next_ms))
         *next_ms = now_ms + SEQUENCE_SOON_MS;
-    is_striped = sequence->may_stripe && sequence_stripe(sequence, view.stock);
-    return view.is_starved || all > 0 || plan.runs > 0 || is_striped;
+    is_striped = sequence->may_stripe && sequence_stripe(sequence, look.stock);
+    return look.is_used || is_striped;
 }
 
 void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_status *out)
 {
-    int64_t in_flight;
-    int64_t late_ms;
-    const struct refill_view view =
-        sequence_view(sequence, now_ms, &in_flight, &late_ms);
+    struct refill_view view;
+    struct ha_view ha;
 
+    pthread_mutex_lock(&sequence->lock);
+    ha_counter_view(sequence->counter, now_ms, &ha);
+    view = sequence_view(sequence, &ha, now_ms);
+    pthread_mutex_unlock(&sequence->lock);
     *out = (struct seqb_sequence_status){
         .memory_bits = sequence->options->memory_bits,
+        .window_bits = ha_counter_window_bits(sequence->counter),
         .stock = view.stock,
-        .in_flight = in_flight,
+        .in_flight = ha.all << sequence->options->memory_bits,
         .taken = (int64_t)view.consumed,
         .waits = atomic_load_explicit(&sequence->waits, memory_order_relaxed),
         .runs_out_ms = ha_counter_runs_out_ms(sequence->counter, now_ms),

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking numbers: what is in the sequence's stripes and ring is taken here, and
+ * its source is asked for the rest; and what sources share, waiting for more.
+ */
 #include "queue/sequence_take.h"
 
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/thread.h"
+
+#define MANY_MAX 10000000 /* numbers in one call */
 
 enum seqb_status sequence_forked(struct seqb_error *err)
 {
@@ -55,24 +62,60 @@ void sequence_wait_end(struct seqb_sequence *sequence)
     pthread_mutex_unlock(&sequence->lock);
 }
 
+/* With the lock held: asks for numbers, and returns when the answer is late.
+ * What is late, or could not be asked for, is left to the refill thread. */
+static int64_t wait_ask(struct seqb_sequence *sequence, bool *is_left)
+{
+    struct sequence_look look;
+
+    if (*is_left)
+        return INT64_MAX;
+    look = sequence_ask(sequence, clock_now_ms());
+    *is_left = look.late_ms == INT64_MAX;
+    if (*is_left)
+        sequence_wake(sequence);
+    return look.late_ms;
+}
+
+/* With the lock held and the ring empty: waits until something changes.
+ * `*is_left`: the refill thread asks meanwhile. */
+static enum seqb_status wait_once(struct seqb_sequence *sequence,
+                                  int64_t until_ms, bool *is_left,
+                                  struct seqb_error *err)
+{
+    int64_t late_ms;
+
+    if (sequence->is_closed)
+        return error_set(err, SEQB_CLOSED, "the broker is closing");
+    if (atomic_load(&sequence->is_over))
+        return SEQB_AGAIN;
+    if (is_hopeless(sequence))
+        return timed_out(sequence, err);
+    late_ms = wait_ask(sequence, is_left);
+    if (condition_wait(&sequence->filled, &sequence->lock,
+                       min_of(late_ms, until_ms))) {
+        *is_left = false;
+        return SEQB_OK;
+    }
+    if (ring_stock(sequence->ring) > 0)
+        return SEQB_OK;
+    if (late_ms >= until_ms)
+        return timed_out(sequence, err);
+    sequence_wake(sequence);
+    *is_left = true;
+    return SEQB_OK;
+}
+
 enum seqb_status sequence_wait(struct seqb_sequence *sequence, int64_t until_ms,
                                struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
+    bool is_left = false;
 
+    sequence_miss(sequence);
     pthread_mutex_lock(&sequence->lock);
-    while (status == SEQB_OK && ring_stock(sequence->ring) == 0) {
-        sequence_wake(sequence);
-        if (sequence->is_closed)
-            status = error_set(err, SEQB_CLOSED, "the broker is closing");
-        else if (atomic_load(&sequence->is_over))
-            status = SEQB_AGAIN;
-        else if (is_hopeless(sequence) ||
-                 (!condition_wait(&sequence->filled, &sequence->lock,
-                                  until_ms) &&
-                  ring_stock(sequence->ring) == 0))
-            status = timed_out(sequence, err);
-    }
+    while (status == SEQB_OK && ring_stock(sequence->ring) == 0)
+        status = wait_once(sequence, until_ms, &is_left, err);
     pthread_mutex_unlock(&sequence->lock);
     return status;
 }
@@ -205,4 +248,172 @@ enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
     }
     sequence_wait_end(sequence);
     return status;
+}
+
+/* Some are taken; waits for the others. */
+static enum seqb_status take_waiting(struct seqb_sequence *sequence,
+                                     const struct queue_take *take, size_t have,
+                                     struct seqb_error *err)
+{
+    const int64_t until_ms =
+        take->until_ms != 0 ? take->until_ms : sequence_until(sequence);
+    enum seqb_status status = SEQB_OK;
+
+    if (!sequence->ring->is_alive)
+        return sequence_forked(err);
+    sequence_wait_begin(sequence);
+    while (have < take->count && status == SEQB_OK) {
+        status = sequence_wait(sequence, until_ms, err);
+        if (status == SEQB_OK)
+            have += sequence_take_some(sequence, take->count - have,
+                                       take->out + have);
+    }
+    sequence_wait_end(sequence);
+    return status;
+}
+
+enum seqb_status sequence_take(struct seqb_sequence *sequence,
+                               const struct queue_take *take,
+                               struct seqb_error *err)
+{
+    size_t have;
+
+    if (take->count == 1 && sequence_take_run(sequence, 1, take->out))
+        return SEQB_OK;
+    have = sequence_take_some(sequence, take->count, take->out);
+    return have == take->count ? SEQB_OK
+                               : take_waiting(sequence, take, have, err);
+}
+
+/* --- callers --- */
+
+static __attribute__((noinline)) enum seqb_status
+next_unstriped(struct seqb_sequence *sequence, int64_t *out,
+               struct seqb_error *err)
+{
+    if (sequence_take_unstriped(sequence, out))
+        return SEQB_OK;
+    return sequence->source->take(
+        sequence, &(struct queue_take){.out = out, .count = 1}, err);
+}
+
+enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
+                            struct seqb_error *err)
+{
+    if (LIKELY(sequence_take_striped(sequence, out)))
+        return SEQB_OK;
+    return next_unstriped(sequence, out, err);
+}
+
+static enum seqb_status check_count(const struct seqb_sequence *sequence,
+                                    size_t count, struct seqb_error *err)
+{
+    if (count >= 1 && count <= MANY_MAX)
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s: count %zu is not in 1 ... %d", sequence->key,
+                     count, MANY_MAX);
+}
+
+enum seqb_status queue_next_many(struct seqb_sequence *sequence, size_t count,
+                                 int64_t *out, struct seqb_error *err)
+{
+    if (check_count(sequence, count, err) != SEQB_OK)
+        return SEQB_INVALID;
+    return sequence->source->take(
+        sequence, &(struct queue_take){.out = out, .count = count}, err);
+}
+
+enum seqb_status queue_try_many(struct seqb_sequence *sequence, size_t count,
+                                int64_t *out, size_t *taken,
+                                struct seqb_error *err)
+{
+    *taken = 0;
+    if (check_count(sequence, count, err) != SEQB_OK)
+        return SEQB_INVALID;
+    return sequence->source->try_take(
+        sequence,
+        &(struct queue_take){.out = out, .count = count, .taken = taken}, err);
+}
+
+enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
+                               int64_t *first, struct seqb_error *err)
+{
+    if (sequence_may_run(sequence, count) &&
+        sequence_take_run(sequence, count, first))
+        return SEQB_OK;
+    return sequence->source->try_take(
+        sequence,
+        &(struct queue_take){
+            .out = first, .count = count, .is_contiguous = true},
+        err);
+}
+
+static enum seqb_status check_shard(const struct seqb_sequence *sequence,
+                                    int64_t shard, struct seqb_error *err)
+{
+    const struct bits_layout *ids = sequence->options->ids;
+
+    if (ids == NULL)
+        return error_set(err, SEQB_INVALID,
+                         "sequence %s has no ids: a shard has no place in its "
+                         "numbers",
+                         sequence->key);
+    if (shard >= 0 && shard <= bits_shard_max(ids))
+        return SEQB_OK;
+    return error_set(
+        err, SEQB_INVALID, "sequence %s: shard %lld is not in 0 ... %lld",
+        sequence->key, (long long)shard, (long long)bits_shard_max(ids));
+}
+
+/* A sequence whose source sets no stamp has one, always. */
+static enum seqb_status take_begin(const struct seqb_sequence *sequence,
+                                   const struct queue_take *take,
+                                   struct seqb_error *err)
+{
+    const enum seqb_status status = check_count(sequence, take->count, err);
+
+    if (status == SEQB_OK && take->stamp != NULL)
+        *take->stamp = (struct seqb_stamp){.ends_ms = INT64_MAX};
+    if (status != SEQB_OK || !take->is_sharded)
+        return status;
+    return check_shard(sequence, take->shard, err);
+}
+
+enum seqb_status queue_take(struct seqb_sequence *sequence,
+                            const struct queue_take *take,
+                            struct seqb_error *err)
+{
+    const enum seqb_status status = take_begin(sequence, take, err);
+
+    return status == SEQB_OK ? sequence->source->take(sequence, take, err)
+                             : status;
+}
+
+/* More than is ever held would never be there at once. */
+static enum seqb_status check_all(const struct seqb_sequence *sequence,
+                                  const struct queue_take *take,
+                                  struct seqb_error *err)
+{
+    const int64_t most = sequence->options->max_unused / 2;
+
+    if (take->taken != NULL || take->count == 1 || (int64_t)take->count <= most)
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s: %zu numbers at once are more than half of "
+                     "its max_unused, %lld: wait for them, or raise it",
+                     sequence->key, take->count, (long long)most);
+}
+
+enum seqb_status queue_try_take(struct seqb_sequence *sequence,
+                                const struct queue_take *take,
+                                struct seqb_error *err)
+{
+    enum seqb_status status = take_begin(sequence, take, err);
+
+    if (status == SEQB_OK)
+        status = check_all(sequence, take, err);
+    if (status != SEQB_OK)
+        return status;
+    return sequence->source->try_take(sequence, take, err);
 }

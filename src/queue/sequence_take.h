@@ -32,6 +32,11 @@ static inline bool sequence_may_run(const struct seqb_sequence *sequence,
     return count >= 1 && count <= (size_t)1 << sequence->options->memory_bits;
 }
 
+/* Takes all that is wanted, and waits for it until the deadline. */
+enum seqb_status sequence_take(struct seqb_sequence *sequence,
+                               const struct queue_take *take,
+                               struct seqb_error *err);
+
 /* Takes `count` of them, which may run; false if there are none. */
 bool sequence_take_run(struct seqb_sequence *sequence, size_t count,
                        int64_t *first);

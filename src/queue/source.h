@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the numbers of a sequence come from. source_plain: a ring that a
- * counter fills. source_periodic: a ring and a counter for each stamp. Callers
- * take from the sequence's own ring first, without a call into its source; a
- * source that keeps its numbers elsewhere leaves that ring empty. Private to
- * this folder.
+ * counter fills. source_periodic: a ring and a counter for each stamp.
+ * source_snowflake: ids that are made when they are taken. Callers take from
+ * the sequence's own ring first, without a call into its source; a source that
+ * has its numbers elsewhere leaves that ring empty. Private to this folder.
  */
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "queue/queue.h"
 #include "queue/wakeup.h"
 
+struct generator;
 struct wall;
 struct wiped;
 
@@ -23,6 +24,13 @@ struct source_context {
     struct wiped *memory;  /* where rings, stripes and cursors are */
     struct wall *wall;     /* NULL: nothing has a period */
     int32_t interval_ms;   /* between two looks at each sequence */
+
+    /* Times that this process may have been resumed from an image of its
+     * memory. Relaxed: it says nothing about other memory. */
+    _Atomic uint32_t resumed;
+
+    struct generator *generators; /* by the index of its snowflakes: */
+    const struct lease_options *snowflakes;
 };
 
 /* What a sequence is made from. All outlives it but the setup itself, and the
@@ -71,6 +79,10 @@ struct source {
     bool (*refill)(struct seqb_sequence *sequence, int64_t now_ms,
                    int64_t *next_ms);
 
+    /* On the refill thread: drops all numbers that it holds; returns how many.
+     * NULL: it holds none. */
+    int64_t (*drop)(struct seqb_sequence *sequence);
+
     /* Waits as a caller does, and takes nothing. False if there are not enough
      * numbers by `until_ms`. */
     bool (*warm)(struct seqb_sequence *sequence, int64_t until_ms);
@@ -88,3 +100,4 @@ struct source {
 
 extern const struct source source_plain;
 extern const struct source source_periodic;
+extern const struct source source_snowflake;

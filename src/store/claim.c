@@ -9,14 +9,14 @@
 
 #include "platform/error.h"
 #include "platform/text.h"
+#include "store/compare.h"
 
-#define STORE_CLAIM "store"
 #define PLACE_CLAIM "place"
 
 #define NUMBER_SIZE 24
 #define SWAPS       8
 
-/* Whether the store keeps what it was told: it may forget, or be none. */
+/* Whether the store keeps what it was told: it may forget. */
 static bool store_remembers(const struct connection *connection)
 {
     return connection_guarantee(connection) == SEQB_DIRECT;
@@ -45,7 +45,7 @@ enum seqb_status claim_look(struct connection *connection,
                             struct layout_store *out, struct seqb_error *err)
 {
     char name[SEQB_COUNTER_SIZE];
-    enum seqb_status status = connection_claim(connection, STORE_CLAIM, NULL,
+    enum seqb_status status = connection_claim(connection, CLAIM_STORE, NULL,
                                                out->id, sizeof out->id, err);
 
     place_claim_name(layout, name, sizeof name);
@@ -79,10 +79,10 @@ enum seqb_status claim_identify(struct connection *connection,
     char id[LAYOUT_STORE_SIZE];
 
     if (!store_remembers(connection))
-        layout_store_name(connection->options, id, sizeof id);
+        (void)text_copy(id, sizeof id, connection_name(connection));
     else if (id_make(id, sizeof id, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
-    return connection_claim(connection, STORE_CLAIM, id, out->id,
+    return connection_claim(connection, CLAIM_STORE, id, out->id,
                             sizeof out->id, err);
 }
 
@@ -92,50 +92,12 @@ static enum seqb_status verify_id(struct connection *connection,
                                   const char *expected, struct seqb_error *err)
 {
     const char *name = connection_name(connection);
-    char own[LAYOUT_STORE_SIZE];
     char id[LAYOUT_STORE_SIZE];
-    enum seqb_status status;
+    const enum seqb_status status = connection_claim(
+        connection, CLAIM_STORE, store_remembers(connection) ? NULL : name, id,
+        sizeof id, err);
 
-    layout_store_name(connection->options, own, sizeof own);
-    status = connection_claim(connection, STORE_CLAIM,
-                              store_remembers(connection) ? NULL : own, id,
-                              sizeof id, err);
-    if (status != SEQB_OK)
-        return status;
-    /* "": an authority that leases nothing, so that any store will do. */
-    if (expected[0] == '\0' || strcmp(id, expected) == 0)
-        return SEQB_OK;
-    return error_set(err, SEQB_LAYOUT,
-                     "backend %s: another store stands there: the layout "
-                     "names '%s', this one is '%s'; put the right one in its "
-                     "place",
-                     name, expected, id[0] == '\0' ? "new" : id);
-}
-
-static void place_name(const struct layout *layout, int32_t partition,
-                       char *out, size_t size)
-{
-    char name[LAYOUT_POOL_SIZE];
-
-    layout_internal_name(layout->name, layout->generation, name, sizeof name);
-    (void)text_format(out, size, "%s/%d", name, (int)partition);
-}
-
-enum seqb_status claim_compare_place(const char *name, const char *standing,
-                                     const struct layout *layout,
-                                     int32_t partition, struct seqb_error *err)
-{
-    char place[LAYOUT_STORE_SIZE];
-
-    place_name(layout, partition, place, sizeof place);
-    if (strcmp(standing, place) == 0)
-        return SEQB_OK;
-    return error_set(err, SEQB_LAYOUT,
-                     "backend %s: its store stands in %s (pool/partition) and "
-                     "is configured as %s; nothing was changed; put the "
-                     "topology back as it was, another place would issue old "
-                     "numbers again",
-                     name, standing, place);
+    return status == SEQB_OK ? compare_id(name, id, expected, err) : status;
 }
 
 /* The counters' names and the numbers' bits come from the place. An authority
@@ -152,13 +114,13 @@ static enum seqb_status verify_place(struct connection *connection,
     if (member >= 1 << layout->bits)
         return SEQB_OK;
     place_claim_name(layout, claim, sizeof claim);
-    place_name(layout, member, place, sizeof place);
+    compare_place_name(layout, member, place, sizeof place);
     status = connection_claim(connection, claim, place, standing,
                               sizeof standing, err);
     if (status != SEQB_OK)
         return status;
-    return claim_compare_place(connection_name(connection), standing, layout,
-                               member, err);
+    return compare_place(connection_name(connection), standing, layout, member,
+                         err);
 }
 
 static enum seqb_status retired_error(const struct connection *connection,
@@ -204,6 +166,114 @@ enum seqb_status claim_retire(struct connection *connection,
     return retired_error(connection, layout, standing, err);
 }
 
+enum seqb_status claim_check_migrated(struct connection *connection,
+                                      const struct layout *layout,
+                                      struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    char standing[SEQB_CLAIM_SIZE];
+    enum seqb_status status;
+
+    if (layout->generation <= 1 || !store_remembers(connection))
+        return SEQB_OK;
+    pool_claim_name("pool", layout, name, sizeof name);
+    status = connection_claim(connection, name, NULL, standing, sizeof standing,
+                              err);
+    if (status != SEQB_OK || standing[0] != '\0')
+        return status;
+    return error_set(err, SEQB_LAYOUT,
+                     "backend %s: its store knows nothing of generation %d of "
+                     "pool %s: it was put back to a copy from before that "
+                     "migration, or the migration was cut off; run it again",
+                     connection_name(connection), (int)layout->generation,
+                     layout->name);
+}
+
+/* --- lessees --- */
+
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/. */
+static uint64_t hash_add(uint64_t hash, const char *text)
+{
+    const char *end = text == NULL ? text : text + strlen(text) + 1;
+
+    for (; text != end; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* By the store's address: its server and what of that is the store. */
+static void lessee_claim_name(const struct store_options *lessee, char *out,
+                              size_t size)
+{
+    const struct seqb_backend_options *options = &lessee->options;
+    const char *const *sentinel = options->sentinels;
+    char port[NUMBER_SIZE];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    (void)text_format(port, sizeof port, "%d", (int)options->port);
+    hash = hash_add(hash, lessee->ops->engine);
+    hash = hash_add(hash, options->host);
+    hash = hash_add(hash, options->socket_path);
+    hash = hash_add(hash, port);
+    hash = hash_add(hash, options->master_name);
+    for (; sentinel != NULL && *sentinel != NULL; sentinel++)
+        hash = hash_add(hash, *sentinel);
+    hash = hash_add(hash, options->path);
+    hash = hash_add(hash, options->database);
+    hash = hash_add(hash, options->prefix);
+    (void)text_format(out, size, "lessee/%016" PRIx64, hash);
+}
+
+/* For which pool the authority leased windows to the store; if for none,
+ * `pool` (NULL: nothing) is claimed. "" for a store that needs no windows. */
+static enum seqb_status claim_lessee(struct connection *authority,
+                                     const struct store_options *lessee,
+                                     const char *pool,
+                                     char out[LAYOUT_STORE_SIZE],
+                                     struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+
+    out[0] = '\0';
+    if (lessee->ops->guarantee != SEQB_WINDOWED)
+        return SEQB_OK;
+    lessee_claim_name(lessee, name, sizeof name);
+    return connection_claim(authority, name, pool, out, LAYOUT_STORE_SIZE, err);
+}
+
+enum seqb_status claim_look_lessees(struct connection *authority,
+                                    const struct layout *layout,
+                                    const struct store_options *backends,
+                                    char (*out)[LAYOUT_STORE_SIZE],
+                                    struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    for (int32_t i = 0; i < 1 << layout->bits && status == SEQB_OK; i++)
+        status = claim_lessee(authority, &backends[layout->partitions[i]], NULL,
+                              out[i], err);
+    return status;
+}
+
+static enum seqb_status verify_lessees(struct connection *authority,
+                                       const struct layout *layout,
+                                       const struct store_options *backends,
+                                       struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    for (int32_t i = 0; i < 1 << layout->bits && status == SEQB_OK; i++) {
+        const struct store_options *lessee = &backends[layout->partitions[i]];
+        char standing[LAYOUT_STORE_SIZE];
+
+        status = claim_lessee(authority, lessee, layout->name, standing, err);
+        if (status == SEQB_OK)
+            status =
+                compare_lessee(lessee->options.name, standing, layout, err);
+    }
+    return status;
+}
+
 enum seqb_status claim_verify(struct connection *connection,
                               const struct layout *layout,
                               const struct layout_claim *expected,
@@ -218,6 +288,8 @@ enum seqb_status claim_verify(struct connection *connection,
         status = claim_check_retired(connection, layout, err);
     if (status == SEQB_OK)
         status = verify_place(connection, layout, member, err);
+    if (status == SEQB_OK && member == layout_authority(layout))
+        status = verify_lessees(connection, layout, expected->backends, err);
     if (status != SEQB_OK)
         return status;
     pool_claim_name("pool", layout, claim, sizeof claim);
@@ -249,6 +321,19 @@ enum seqb_status claim_look_sequence(struct connection *connection,
     return connection_claim(connection, claim, NULL, out, size, err);
 }
 
+/* Without windows of its own a sequence claims what it always did. */
+static void sequence_claim_text(const struct claim_terms *terms, char *out,
+                                size_t size)
+{
+    const int32_t window_bits =
+        layout_window_bits(terms->layout, terms->window_bits);
+
+    (void)text_format(out, size, "memory_bits=%d", (int)terms->memory_bits);
+    if (window_bits != terms->layout->window_bits)
+        (void)text_append(out, size, " window_bits=%d", (int)window_bits);
+    (void)text_append(out, size, "%s", terms->more);
+}
+
 enum seqb_status claim_migrated(struct connection *connection,
                                 const struct claim_terms *terms,
                                 struct seqb_error *err)
@@ -259,8 +344,7 @@ enum seqb_status claim_migrated(struct connection *connection,
     enum seqb_status status;
 
     sequence_claim_name(terms, terms->layout->generation, claim, sizeof claim);
-    (void)text_format(text, sizeof text, "memory_bits=%d%s",
-                      (int)terms->memory_bits, terms->more);
+    sequence_claim_text(terms, text, sizeof text);
     status = connection_claim(connection, claim, text, standing,
                               sizeof standing, err);
     if (status != SEQB_OK || strcmp(standing, text) == 0)
@@ -270,6 +354,30 @@ enum seqb_status claim_migrated(struct connection *connection,
                      "configured with %s; nothing was changed; put the "
                      "settings back, others would issue old numbers again",
                      terms->key, connection_name(connection), standing, text);
+}
+
+enum seqb_status claim_check_moved(struct connection *connection,
+                                   const struct layout *other, const char *key,
+                                   const char *pool, struct seqb_error *err)
+{
+    const struct claim_terms terms = {.layout = other, .key = key};
+    char claim[SEQB_COUNTER_SIZE];
+    char standing[CLAIM_TERMS_SIZE];
+    enum seqb_status status;
+
+    sequence_claim_name(&terms, other->generation, claim, sizeof claim);
+    status = connection_claim(connection, claim, NULL, standing,
+                              sizeof standing, err);
+    if (status != SEQB_OK || standing[0] == '\0')
+        return status;
+    return error_set(err, SEQB_LAYOUT,
+                     "sequence %s was used in pool %s, as backend %s says, and "
+                     "is configured in pool %s; nothing was changed; put it "
+                     "back, it would issue old numbers again; or give it "
+                     "another key; or, if its old numbers matter to nobody, "
+                     "remove the claim '%s' from each store of pool %s",
+                     key, other->name, connection_name(connection), pool, claim,
+                     other->name);
 }
 
 /* A sequence that this store knows of an earlier generation alone was not
@@ -334,7 +442,7 @@ enum seqb_status claim_raise(struct connection *connection, const char *name,
 {
     char was[NUMBER_SIZE];
     char text[NUMBER_SIZE];
-    const struct seqb_swap swap = {name, was, text};
+    const struct seqb_swap swap = {.name = name, .expected = was, .text = text};
     enum seqb_status status =
         connection_claim(connection, name, NULL, was, sizeof was, err);
 
@@ -351,4 +459,14 @@ enum seqb_status claim_raise(struct connection *connection, const char *name,
     return status == SEQB_OK
                ? error_set(err, SEQB_AGAIN, "other brokers were faster")
                : status;
+}
+
+enum seqb_status claim_gap(struct connection *connection,
+                           const struct layout *layout, int64_t *out,
+                           struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+
+    pool_claim_name("failover_gap", layout, name, sizeof name);
+    return claim_raise(connection, name, layout->failover_gap, out, err);
 }

@@ -4,8 +4,6 @@
 
 #include "platform/clock.h"
 
-#define CLOCK_READ_MS 30000 /* between two reads of a clock that is in use */
-
 /* No broker has begun with a period that is farther ahead of its clock and the
  * store's: see max_ahead. */
 #define BASE_SLACK_MS (10 * INT64_C(60000))
@@ -28,11 +26,6 @@ enum seqb_status connection_read_clock(struct connection *connection,
                               store_ms + half_ms - clock_boot_ms(),
                               memory_order_relaxed);
     return SEQB_OK;
-}
-
-bool connection_clock_is_due(const struct connection *connection)
-{
-    return clock_now_ms() - connection->clock_seen_ms >= CLOCK_READ_MS;
 }
 
 int64_t connection_clock_ahead_ms(const struct connection *connection)

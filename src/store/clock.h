@@ -2,12 +2,18 @@
 /* The wall clock of a connection's store. */
 #pragma once
 
+#include "platform/clock.h"
 #include "store/connection.h"
+
+#define CLOCK_READ_MS 30000 /* between two reads of a clock that is in use */
 
 /* Reads the store's wall clock; and whether it is time to do so again. */
 enum seqb_status connection_read_clock(struct connection *connection,
                                        struct seqb_error *err);
-bool connection_clock_is_due(const struct connection *connection);
+static inline bool connection_clock_is_due(const struct connection *connection)
+{
+    return clock_now_ms() - connection->clock_seen_ms >= CLOCK_READ_MS;
+}
 
 /* Any thread: the store's wall clock less ours, ms, or CONNECTION_NO_CLOCK; and
  * the later one of both. */

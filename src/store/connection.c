@@ -2,8 +2,11 @@
 /* Opening and closing, and the watch over each call. */
 #include "store/connection.h"
 
+#include <assert.h>
+
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/text.h"
 
 /* An engine that keeps the time itself is to answer first: its words say
  * more, and its connection may still be closed in order. */
@@ -101,6 +104,7 @@ enum seqb_status connection_install(struct connection *connection,
 {
     struct seqb_backend *backend = call_begin(connection);
 
+    assert(backend->ops->install != NULL);
     return call_end(connection,
                     backend->ops->install(backend, window, standing, err), err);
 }
@@ -123,6 +127,7 @@ enum seqb_status connection_swap(struct connection *connection,
 {
     struct seqb_backend *backend = call_begin(connection);
 
+    assert(backend->ops->swap != NULL);
     return call_end(connection,
                     backend->ops->swap(backend, swap, standing, size, err),
                     err);
@@ -134,15 +139,30 @@ enum seqb_status connection_purge(struct connection *connection,
 {
     struct seqb_backend *backend = call_begin(connection);
 
+    assert(backend->ops->purge != NULL);
     return call_end(connection,
                     backend->ops->purge(backend, purge, deleted, err), err);
+}
+
+enum seqb_status connection_list(struct connection *connection,
+                                 struct seqb_page *page, struct seqb_error *err)
+{
+    struct seqb_backend *backend = call_begin(connection);
+
+    assert(backend->ops->list != NULL);
+    return call_end(connection, backend->ops->list(backend, page, err), err);
 }
 
 enum seqb_status connection_clock(struct connection *connection,
                                   int64_t *out_ms, struct seqb_error *err)
 {
-    struct seqb_backend *backend = call_begin(connection);
+    struct seqb_backend *backend = connection->backend;
 
+    if (backend->ops->clock == NULL) {
+        *out_ms = 0;
+        return SEQB_OK;
+    }
+    backend = call_begin(connection);
     return call_end(connection, backend->ops->clock(backend, out_ms, err), err);
 }
 
@@ -177,6 +197,8 @@ enum seqb_status connection_open(struct connection *connection, bool create,
     if (connection->endpoint != NULL)
         endpoint_note(connection->endpoint, false);
     connection->serial++;
+    (void)text_copy(connection->incarnation, sizeof connection->incarnation,
+                    connection->backend->incarnation);
     status = watch_open(connection->watchdog, connection->backend->fd,
                         &connection->watch, err);
     if (status != SEQB_OK)

@@ -31,6 +31,8 @@ struct connection {
     uint64_t serial;              /* counts the connections made */
     uint64_t verified_on;  /* the serial with which claims were compared */
     int64_t clock_seen_ms; /* when its clock was looked at last */
+    /* Of the store when it was opened last; stays when it is closed. */
+    char incarnation[SEQB_INCARNATION_SIZE];
 
     /* When the call under way began, by clock_now_ms; -1: none is. Relaxed:
      * whoever judges it looks again. */
@@ -72,7 +74,8 @@ void connection_report(const struct connection *connection,
 void connection_set_verified(struct connection *connection);
 bool connection_is_verified(const struct connection *connection);
 
-/* The engine's calls. */
+/* The engine's calls. To install, swap, purge and list: only where the engine
+ * can, see <seqbroker/backend.h>. A store without a clock has time 0. */
 enum seqb_status connection_reserve(struct connection *connection,
                                     struct seqb_request *requests, size_t n,
                                     struct seqb_error *err);
@@ -92,6 +95,9 @@ enum seqb_status connection_swap(struct connection *connection,
 enum seqb_status connection_purge(struct connection *connection,
                                   const struct seqb_purge *purge,
                                   int32_t *deleted, struct seqb_error *err);
+enum seqb_status connection_list(struct connection *connection,
+                                 struct seqb_page *page,
+                                 struct seqb_error *err);
 enum seqb_status connection_clock(struct connection *connection,
                                   int64_t *out_ms, struct seqb_error *err);
 

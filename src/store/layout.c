@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The arithmetic of a number, ((v << bits) | partition) << memory_bits | k as
- * in docs/architecture.md, and the layout's text: fields `name=value;`, the
- * partitions' stores as one list with commas.
- */
+/* The layout's text: fields `name=value;`, the partitions' stores as one list
+ * with commas. */
 #include "store/layout.h"
 
 #include <assert.h>
@@ -17,37 +14,12 @@
 /* What a layout without leases says. */
 #define NO_AUTHORITY "none"
 
-int64_t layout_counter_max(int32_t bits, int32_t memory_bits)
-{
-    return INT64_MAX >> (bits + memory_bits);
-}
+/* And one in which the other direct stores of the pool lease. */
+#define NEIGHBOURS "neighbours"
 
-int64_t layout_window_max(int32_t bits, int32_t memory_bits,
-                          int32_t window_bits)
-{
-    const int32_t spent = bits + memory_bits + window_bits;
-
-    return spent < LAYOUT_BITS_ALL ? INT64_MAX >> spent : 0;
-}
-
-int64_t layout_number(int64_t v, int32_t partition, int32_t bits,
-                      int32_t memory_bits)
-{
-    assert(v >= 0 && v <= layout_counter_max(bits, memory_bits));
-    assert(partition >= 0 && partition < (1 << bits));
-    return (v << bits | partition) << memory_bits;
-}
-
-void layout_decode(int64_t number, int32_t bits, int32_t memory_bits,
-                   struct seqb_decoded *out)
-{
-    const int64_t run = number >> memory_bits;
-
-    out->counter = run >> bits;
-    out->partition = (int32_t)(run & ((1 << bits) - 1));
-    out->memory_bits = memory_bits;
-    out->memory = number & (((int64_t)1 << memory_bits) - 1);
-}
+/* What those say that make stores count in windows which need not; the others
+ * say nothing of it. */
+#define ALL_WINDOWS "all"
 
 void layout_internal_name(const char *pool, int32_t generation, char *out,
                           size_t size)
@@ -56,18 +28,6 @@ void layout_internal_name(const char *pool, int32_t generation, char *out,
         (void)text_format(out, size, "%s~%d", pool, (int)generation);
     else
         (void)text_copy(out, size, pool);
-}
-
-void layout_store_name(const struct store_options *backend, char *out,
-                       size_t size)
-{
-    const struct seqb_backend_options *options = &backend->options;
-
-    (void)text_copy(out, size, options->name);
-    if (backend->ops->guarantee == SEQB_LOCAL)
-        (void)text_append(out, size, ":%d|%d|%d@%lld", (int)options->time_bits,
-                          (int)options->worker_bits, (int)options->counter_bits,
-                          (long long)options->epoch_ms);
 }
 
 /* --- members and their stores --- */
@@ -99,12 +59,58 @@ int32_t layout_authority(const struct layout *layout)
     return i;
 }
 
+bool layout_may_lease(const struct seqb_backend_ops *ops)
+{
+    return ops->guarantee == SEQB_DIRECT && ops->install != NULL &&
+           ops->list != NULL;
+}
+
+int32_t layout_lessor_count(const struct layout *layout,
+                            const struct store_options *backends)
+{
+    int32_t count = 0;
+
+    for (int32_t i = 0; layout->neighbours && i < 1 << layout->bits; i++)
+        count += layout_may_lease(backends[layout->partitions[i]].ops);
+    return count;
+}
+
+int32_t layout_lessor(const struct layout *layout, int32_t i,
+                      const struct store_options *backends)
+{
+    int32_t partition = 0;
+
+    while (!layout_may_lease(backends[layout->partitions[partition]].ops) ||
+           i-- > 0)
+        partition++;
+    return partition;
+}
+
+int32_t layout_lessor_bits(int32_t count)
+{
+    int32_t bits = 0;
+
+    while (1 << bits < count)
+        bits++;
+    return bits;
+}
+
+bool layout_is_windowed(const struct layout *layout, int32_t member,
+                        const struct seqb_backend_ops *ops)
+{
+    if (ops->guarantee == SEQB_WINDOWED)
+        return true;
+    if (layout->neighbours)
+        return member < 1 << layout->bits;
+    return layout->all_windowed && member < 1 << layout->bits &&
+           member != layout_authority(layout);
+}
+
 struct layout_store layout_store_of(const struct store_options *backend)
 {
-    return (struct layout_store){
-        .backend = backend->options.name,
-        .is_windowed = backend->ops->guarantee == SEQB_WINDOWED,
-        .is_local = backend->ops->guarantee == SEQB_LOCAL};
+    return (struct layout_store){.backend = backend->options.name,
+                                 .forgets =
+                                     backend->ops->guarantee == SEQB_WINDOWED};
 }
 
 enum seqb_status layout_stores_init(struct layout_stores *stores,
@@ -122,9 +128,14 @@ enum seqb_status layout_stores_init(struct layout_stores *stores,
     if (stores->stores == NULL)
         return error_set(err, SEQB_NO_MEMORY, "pool %s: out of memory",
                          layout->name);
-    for (int32_t i = 0; i < count; i++)
-        stores->stores[i] =
-            layout_store_of(&backends[layout_member(layout, i)]);
+    for (int32_t i = 0; i < count; i++) {
+        const struct store_options *backend =
+            &backends[layout_member(layout, i)];
+
+        stores->stores[i] = layout_store_of(backend);
+        stores->stores[i].is_windowed =
+            layout_is_windowed(layout, i, backend->ops);
+    }
     return SEQB_OK;
 }
 
@@ -136,6 +147,18 @@ void layout_stores_fini(struct layout_stores *stores)
 
 /* --- the claim --- */
 
+/* Who leases windows, as the layout says. */
+static const char *authority_word(const struct layout *layout,
+                                  const struct layout_stores *stores,
+                                  bool is_windowed)
+{
+    if (layout->neighbours)
+        return NEIGHBOURS;
+    return is_windowed && stores->authority >= 0
+               ? stores->stores[stores->authority].id
+               : NO_AUTHORITY;
+}
+
 static bool has_windowed(const struct layout_stores *stores)
 {
     for (int32_t i = 0; i < stores->partitions; i++) {
@@ -145,11 +168,11 @@ static bool has_windowed(const struct layout_stores *stores)
     return false;
 }
 
-/* Of windows, or of worker ids. */
-static bool has_leases(const struct layout_stores *stores)
+/* Whether some store counts in windows that need not. */
+static bool has_willing(const struct layout_stores *stores)
 {
     for (int32_t i = 0; i < stores->partitions; i++) {
-        if (layout_is_named(&stores->stores[i]))
+        if (stores->stores[i].is_windowed && !stores->stores[i].forgets)
             return true;
     }
     return false;
@@ -161,9 +184,7 @@ enum seqb_status layout_compose(const struct layout *layout,
 {
     char name[LAYOUT_POOL_SIZE];
     const bool is_windowed = has_windowed(stores);
-    const char *authority = has_leases(stores) && stores->authority >= 0
-                                ? stores->stores[stores->authority].id
-                                : NO_AUTHORITY;
+    const char *authority = authority_word(layout, stores, is_windowed);
     bool fits;
 
     layout_internal_name(layout->name, layout->generation, name, sizeof name);
@@ -176,6 +197,8 @@ enum seqb_status layout_compose(const struct layout *layout,
         fits = text_append(out, size, "%s%s", i == 0 ? "" : ",",
                            stores->stores[i].id) &&
                fits;
+    if (!layout->neighbours && has_willing(stores))
+        fits = text_append(out, size, ";windows=" ALL_WINDOWS) && fits;
     if (!fits)
         return error_set(err, SEQB_LAYOUT, "pool %s: the layout is too long",
                          layout->name);
@@ -205,7 +228,7 @@ enum seqb_status layout_not_migrated(const struct layout *layout,
 
 static bool is_known(const struct layout_store *store)
 {
-    return store->is_reached && !layout_is_named(store) && store->id[0] != '\0';
+    return store->is_reached && !store->forgets && store->id[0] != '\0';
 }
 
 bool layout_find_twins(const struct layout_stores *stores,
@@ -221,20 +244,6 @@ bool layout_find_twins(const struct layout_stores *stores,
         }
     }
     return false;
-}
-
-const struct layout_store *
-layout_find_stranger(const struct layout_stores *stores,
-                     const struct layout_store *past)
-{
-    const struct layout_store *store = past == NULL ? stores->stores : past + 1;
-
-    for (; store < stores->stores + stores->count; store++) {
-        if (store->is_reached && !layout_is_named(store) &&
-            store->id[0] == '\0')
-            return store;
-    }
-    return NULL;
 }
 
 /* Copies the value of a field, or "" if the text has none of that name. */
@@ -268,24 +277,36 @@ static void word_copy(const char *list, int32_t i, char *out, size_t size)
                       list == NULL ? "" : list);
 }
 
-void layout_adopt(const char *standing, struct layout_stores *stores)
+bool layout_is_unclaimed(const struct layout_store *store)
+{
+    return store->is_reached && !store->forgets && store->layout[0] == '\0';
+}
+
+void layout_named(const char *standing, const struct layout_stores *stores,
+                  int32_t i, char out[LAYOUT_STORE_SIZE])
 {
     char list[SEQB_CLAIM_SIZE];
 
-    field_copy(standing, "partitions", list, sizeof list);
-    for (int32_t i = 0; i < stores->partitions; i++) {
-        struct layout_store *store = &stores->stores[i];
-
-        if (store->id[0] == '\0')
-            word_copy(list, i, store->id, sizeof store->id);
+    if (i < stores->partitions) {
+        field_copy(standing, "partitions", list, sizeof list);
+        word_copy(list, i, out, LAYOUT_STORE_SIZE);
+        return;
     }
-    if (stores->authority >= 0) {
-        struct layout_store *store = &stores->stores[stores->authority];
+    field_copy(standing, "authority", out, LAYOUT_STORE_SIZE);
+    if (strcmp(out, NO_AUTHORITY) == 0 || strcmp(out, NEIGHBOURS) == 0)
+        out[0] = '\0';
+}
 
-        if (store->id[0] == '\0')
-            field_copy(standing, "authority", store->id, sizeof store->id);
-        if (strcmp(store->id, NO_AUTHORITY) == 0)
-            store->id[0] = '\0';
+void layout_adopt(const char *standing, struct layout_stores *stores)
+{
+    for (int32_t i = 0; i < stores->count; i++) {
+        struct layout_store *store = &stores->stores[i];
+        char named[LAYOUT_STORE_SIZE];
+
+        layout_named(standing, stores, i, named);
+        if (named[0] != '\0' &&
+            (store->id[0] == '\0' || layout_is_unclaimed(store)))
+            (void)text_copy(store->id, sizeof store->id, named);
     }
 }
 
@@ -322,16 +343,35 @@ static void tell_field(const char *name, const char *standing,
         (void)text_append(out, size, ", ");
     if (strcmp(name, "partitions") == 0)
         tell_partition(was, is, out, size);
+    else if (strcmp(name, "windows") == 0)
+        (void)text_append(out, size, "windows was %s and is %s",
+                          was[0] == '\0' ? "needed" : was,
+                          is[0] == '\0' ? "needed" : is);
     else
         (void)text_append(out, size, "%s was %s and is %s", name, was, is);
+}
+
+/* A pool of servers that says nothing has neighbours: one that was made before
+ * that was the default, or with "none", must say so. */
+static const char *way_on(const char *standing, const char *expected)
+{
+    char was[SEQB_CLAIM_SIZE];
+    char is[SEQB_CLAIM_SIZE];
+
+    field_copy(standing, "authority", was, sizeof was);
+    field_copy(expected, "authority", is, sizeof is);
+    if (strcmp(was, NO_AUTHORITY) == 0 && strcmp(is, NEIGHBOURS) == 0)
+        return "write authority = \"none\" in the pool to go on as it was, or "
+               "give it another generation and run seqctl migrate";
+    return "put the topology back as it was";
 }
 
 enum seqb_status layout_compare(const char *backend, const char *standing,
                                 const char *expected, struct seqb_error *err)
 {
-    static const char *const fields[] = {"pool",        "bits",
-                                         "window_bits", "authority",
-                                         "partitions",  "memory_bits"};
+    static const char *const fields[] = {
+        "pool",       "bits",    "window_bits", "authority",
+        "partitions", "windows", "memory_bits"};
     char words[512] = "";
 
     if (strcmp(standing, expected) == 0)
@@ -343,7 +383,7 @@ enum seqb_status layout_compare(const char *backend, const char *standing,
                           standing);
     return error_set(err, SEQB_LAYOUT,
                      "backend %s was used with another layout: %s; nothing "
-                     "was changed; put the topology back as it was, another "
-                     "layout would issue old numbers again",
-                     backend, words);
+                     "was changed; %s: another layout would issue old numbers "
+                     "again",
+                     backend, words, way_on(standing, expected));
 }

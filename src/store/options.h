@@ -3,6 +3,7 @@
  * pools that they form. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,6 @@ struct store_options {
     const struct seqb_backend_ops *ops;
     /* `create` is set by the connection. */
     struct seqb_backend_options options;
-    int32_t lease_ms; /* of a worker id, if it is local */
 };
 
 /* What gives the numbers of a pool their meaning. */
@@ -29,6 +29,10 @@ struct layout {
     int32_t generation;   /* counts the layouts that the pool had; 0 is 1 */
     int32_t authority;    /* index of a direct backend; -1: none */
     int32_t window_bits;  /* a window holds 2^window_bits counter values */
+    bool neighbours;      /* every partition counts in windows, which the other
+                             direct partitions lease; there is no authority */
+    bool all_windowed;    /* every partition but the authority's counts in
+                             windows, not only those that must */
     int64_t failover_gap; /* counter values that a changed store is raised by;
                              not claimed */
 };

@@ -8,8 +8,11 @@
 
 #include "store/claim.h"
 #include "store/clock.h"
+#include "store/compare.h"
 #include "store/connection.h"
 #include "store/endpoint.h"
 #include "store/layout.h"
 #include "store/options.h"
+#include "store/term.h"
+#include "store/value.h"
 #include "store/watchdog.h"

@@ -31,21 +31,24 @@ static const char ids_text[] =
     "  { key = \"second\"; memory_bits = 10; deadline = \"10s\"; "
     "period = \"second\"; max_unused = 16000000; } );";
 
+/* New pools of two direct stores each: none has to wait for old leases. */
 static const char flake_text[] =
     "broker = { name = \"bench\"; };\n"
     "backends = (\n"
-    "  { name = \"flake\"; engine = \"snowflake\"; },\n"
     "  { name = \"s0\"; engine = \"sqlite\"; path = \"0.db\"; },\n"
-    "  { name = \"s1\"; engine = \"sqlite\"; path = \"1.db\"; } );\n"
+    "  { name = \"s1\"; engine = \"sqlite\"; path = \"1.db\"; },\n"
+    "  { name = \"s2\"; engine = \"sqlite\"; path = \"2.db\"; },\n"
+    "  { name = \"s3\"; engine = \"sqlite\"; path = \"3.db\"; } );\n"
     "pools = (\n"
-    "  { name = \"flakes\"; partitions = [ \"flake\" ]; "
-    "authority = \"s0\"; },\n"
-    "  { name = \"main\"; partitions = [ \"s1\" ]; } );\n"
+    "  { name = \"main\"; partitions = [ \"s0\", \"s1\" ]; },\n"
+    "  { name = \"wide\"; partitions = [ \"s2\", \"s3\" ]; } );\n"
     "sequences = (\n"
     "  { key = \"plain\"; pool = \"main\"; memory_bits = 0; "
     "deadline = \"10s\"; },\n"
-    "  { key = \"id\"; pool = \"flakes\"; memory_bits = 0; "
-    "deadline = \"1m\"; } );\n"; /* a new authority leases after 12.5 s */
+    "  { key = \"id\"; pool = \"main\"; deadline = \"10s\"; "
+    "snowflake = { counter_bits = 12; }; },\n"
+    "  { key = \"wide\"; pool = \"wide\"; deadline = \"10s\"; "
+    "snowflake = { worker_bits = 1; counter_bits = 22; }; } );\n";
 
 /* --- what an id costs --- */
 
@@ -163,6 +166,103 @@ static void full_flake(struct report *report,
     for (int i = 0; i < arguments->runs; i++)
         full_sample(report, takers_rate(kind->id, TAKE_NEXT, 1, seconds),
                     4.096);
+    report_row_end(report);
+}
+
+/* --- snowflakes when they are taken --- */
+
+enum { M_WHAT, M_AGE, M_RATE };
+
+static const struct report_column made_columns[] = {
+    [M_WHAT] = {"taken", NULL, BAR_NONE, PLOT_NOT},
+    [M_AGE] = {"age of its time, p99.9", "ms", BAR_AT_MOST, PLOT_NOT},
+    [M_RATE] = {"one thread", "million/s", BAR_AT_LEAST, PLOT_NOT},
+};
+
+static const struct report_table made = {
+    "made",
+    "Snowflakes are made when they are taken",
+    "the wall clock's ms after a take, less the id's",
+    SHAPE_BARS,
+    made_columns,
+    3};
+
+#define AGES 10000
+
+static int compare_ages(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a;
+    const int64_t y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int64_t age_take(struct seqb_sequence *sequence)
+{
+    struct seqb_decoded decoded;
+    struct seqb_error err;
+    struct timespec now;
+    int64_t id;
+
+    if (seqb_next(sequence, &id, &err) != SEQB_OK) {
+        fprintf(stderr, "bench_time: %s\n", err.text);
+        exit(EXIT_FAILURE);
+    }
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    if (seqb_decode(sequence, id, &decoded, &err) != SEQB_OK)
+        exit(EXIT_FAILURE);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - decoded.time_ms;
+}
+
+/* ms, of takes with a rest between them; 0: as fast as they go. */
+static double age_ms(struct seqb_sequence *sequence, int64_t rest_us)
+{
+    static int64_t ages[AGES];
+    const size_t count = rest_us == 0 ? AGES : AGES / 10;
+    const struct timespec rest = {.tv_nsec = rest_us * 1000};
+    size_t at;
+
+    for (size_t i = 0; i < count; i++) {
+        ages[i] = age_take(sequence);
+        if (rest_us > 0)
+            (void)nanosleep(&rest, NULL);
+    }
+    qsort(ages, count, sizeof ages[0], compare_ages);
+    at = count * 999 / 1000;
+    return (double)ages[at];
+}
+
+static void made_row(struct report *report,
+                     const struct report_arguments *arguments,
+                     struct seqb_sequence *sequence, const char *name,
+                     int64_t rest_us)
+{
+    report_row(report);
+    report_text(report, M_WHAT, "%s", name);
+    for (int i = 0; i < arguments->runs; i++)
+        report_sample(report, M_AGE, age_ms(sequence, rest_us));
+    report_bar(report, M_AGE, 1);
+    for (int i = 0; rest_us == 0 && i < arguments->runs; i++)
+        report_sample(report, M_RATE,
+                      takers_rate(sequence, TAKE_NEXT, 1, arguments->span));
+    if (rest_us > 0)
+        report_text(report, M_RATE, "%s", "");
+}
+
+static void bench_made(struct report *report,
+                       const struct report_arguments *arguments,
+                       struct seqb_broker *broker)
+{
+    report_table(report, &made);
+    made_row(report, arguments, sequence_of(broker, "id"),
+             "12 counter bits, one after another", 0);
+    report_row_end(report);
+    made_row(report, arguments, sequence_of(broker, "id"),
+             "12 counter bits, one each 2 ms", 2000);
+    report_row_end(report);
+    made_row(report, arguments, sequence_of(broker, "wide"),
+             "22 counter bits, one after another", 0);
+    report_bar(report, M_RATE, 40);
     report_row_end(report);
 }
 
@@ -307,6 +407,7 @@ int main(int argc, char **argv)
     report_table(report, &full);
     full_ids(report, &arguments, &timed);
     full_flake(report, &arguments, &flake);
+    bench_made(report, &arguments, flake.broker);
     bench_turns(report, &arguments, sequence_of(timed.broker, "second"));
     report_table(report, &ends);
     bench_end(report, timed.broker, "plain", "numbers of four partitions");

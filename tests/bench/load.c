@@ -27,6 +27,12 @@ static void sleep_until(int64_t until_ns)
         continue;
 }
 
+static void load_tell(const struct load *load, int64_t number)
+{
+    if (load->taken != NULL)
+        load->taken(load->context, number);
+}
+
 static void load_burst(struct load *load, int64_t calls)
 {
     const int64_t interval_ns = load->rate > 0 ? 1000000000 / load->rate : 0;
@@ -37,8 +43,9 @@ static void load_burst(struct load *load, int64_t calls)
         int64_t number;
         int64_t after_ns;
 
-        if (seqb_next(load->sequence, &number, &err) != SEQB_OK &&
-            load->errors++ == 0)
+        if (seqb_next(load->sequence, &number, &err) == SEQB_OK)
+            load_tell(load, number);
+        else if (load->errors++ == 0)
             load->first = err;
         after_ns = now_ns();
         latency_add(&load->latency, after_ns - before_ns);
@@ -73,8 +80,12 @@ static void *load_run(void *argument)
     return NULL;
 }
 
-void load_start(struct load *load, struct seqb_sequence *sequence, int64_t rate)
+void load_start_told(struct load *load, struct seqb_sequence *sequence,
+                     int64_t rate, void (*taken)(void *context, int64_t number),
+                     void *context)
 {
+    load->taken = taken;
+    load->context = context;
     latency_init(&load->latency);
     latency_init(&load->felt);
     load->sequence = sequence;
@@ -83,6 +94,11 @@ void load_start(struct load *load, struct seqb_sequence *sequence, int64_t rate)
     atomic_store(&load->is_ending, 0);
     if (thread_start(&load->thread, "load", load_run, load, NULL) != SEQB_OK)
         abort();
+}
+
+void load_start(struct load *load, struct seqb_sequence *sequence, int64_t rate)
+{
+    load_start_told(load, sequence, rate, NULL, NULL);
 }
 
 void load_stop(struct load *load)

@@ -14,6 +14,8 @@
 struct load {
     struct seqb_sequence *sequence;
     int64_t rate; /* calls a second, in bursts of a ms; 0: no pause at all */
+    void (*taken)(void *context, int64_t number); /* told each; or NULL */
+    void *context;
     pthread_t thread;
     _Atomic int is_ending;
 
@@ -28,4 +30,10 @@ struct load {
 /* Ends the program if no thread can be started. */
 void load_start(struct load *load, struct seqb_sequence *sequence,
                 int64_t rate);
+
+/* The same; `taken` gets each number, on its thread. */
+void load_start_told(struct load *load, struct seqb_sequence *sequence,
+                     int64_t rate, void (*taken)(void *context, int64_t number),
+                     void *context);
+
 void load_stop(struct load *load);

@@ -81,6 +81,12 @@ static struct server *start_mariadb(void)
                          "GRANT ALL ON *.* TO bench@'%%'");
     for (size_t i = 0; i < sizeof databases / sizeof databases[0]; i++)
         mariadb_tell(server, "CREATE DATABASE %s", databases[i]);
+    for (int i = 0; i < STORE_PLACES; i++) {
+        for (const char *c = STORE_LETTERS; *c != '\0'; c++)
+            mariadb_tell(server,
+                         "CREATE DATABASE %c%drow; CREATE DATABASE %c%dauto",
+                         *c, i, *c, i);
+    }
     return server;
 }
 
@@ -93,6 +99,11 @@ static struct server *start_postgres(void)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         postgres_tell(server, "postgres", "CREATE DATABASE %s OWNER bench",
                       names[i]);
+    for (int i = 0; i < STORE_PLACES; i++) {
+        for (const char *c = STORE_LETTERS; *c != '\0'; c++)
+            postgres_tell(server, "postgres",
+                          "CREATE DATABASE %c%dpg OWNER bench", *c, i);
+    }
     return server;
 }
 

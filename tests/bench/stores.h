@@ -11,13 +11,18 @@
 
 #define STORES_MAX 6
 
+/* Places of a pool in each store: "d0" ... "d3", and so on. */
+#define STORE_PLACES  4
+#define STORE_LETTERS "dsl"
+
 struct store {
     const struct seqb_backend_ops *ops;
     const struct direct_kind *direct;
     struct seqb_backend_options options;
     char settings[256];   /* of the backend in a topology file, but for: */
     const char *place;    /* the setting that tells stores on a server apart */
-    const char *suffix;   /* of its value, which begins "b<memory bits>" */
+    const char *suffix;   /* of its value, which begins "b<memory bits>", or
+                             as STORE_PLACES says */
     char folder[64];      /* for files, shared by all */
     char path[96];        /* sqlite: the engine's own file ... */
     char direct_path[96]; /* ... and the direct client's */

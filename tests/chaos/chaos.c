@@ -11,7 +11,6 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 
-#define KEY      "order"
 #define SOME_MAX 5000
 
 /* More than a broker holds (max_unused of a topology here, at most 2000), and
@@ -34,6 +33,7 @@ int chaos_setup(void **state)
     chaos->seed = seed != NULL ? strtoull(seed, NULL, 10)
                                : (uint64_t)clock_now_us() << 8 | 1;
     chaos->random = chaos->seed;
+    chaos->key = (struct crowd_key){.name = "order"};
     crowd_init(&chaos->crowd);
     *state = chaos;
     return 0;
@@ -85,7 +85,7 @@ void chaos_start(struct chaos *chaos)
 
     for (size_t i = 0; i < CROWD_SIZE; i++)
         topologies[i] = chaos->topologies[i % 2];
-    crowd_start(&chaos->crowd, topologies, KEY);
+    crowd_start(&chaos->crowd, topologies, chaos->key);
 }
 
 void chaos_stop(struct chaos *chaos)

@@ -23,8 +23,9 @@ struct chaos {
     struct crowd crowd;
     char topologies[2][256]; /* what the even and the odd brokers read */
     uint64_t seed;
-    uint64_t random; /* the generator's state */
-    int faults;      /* that happened */
+    uint64_t random;      /* the generator's state */
+    struct crowd_key key; /* of the next start; "order" at first */
+    int faults;           /* that happened */
 };
 
 /* For cmocka: *state is a chaos. */

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +19,8 @@
 #include "platform/thread.h"
 
 #define READ_MANY   4096
-#define TAKE_MANY   37 /* no power of two */
+#define TAKE_MANY   37   /* no power of two */
+#define LOOK_EVERY  1000 /* of such takes */
 #define MEMBERS_MAX 16
 #define PATIENCE_MS 120000 /* numbers come again, or never will */
 #define HUNGER_MS   30000  /* without numbers: the process says why */
@@ -30,8 +32,15 @@ static void say(const char *what, const char *why)
     print_error("a broker process: %s: %s\n", what, why);
 }
 
+/* A file of which two times are mixed is not served until a person has put a
+ * whole one there. */
+static bool is_mixed(const struct seqb_partition_status *status)
+{
+    return strstr(status->reason, "was written over by an older one") != NULL;
+}
+
 /* A store that went back is noticed by the broker, which trusts it no more. */
-static bool is_refused(struct seqb_broker *broker)
+static bool is_refused(const struct crowd *crowd, struct seqb_broker *broker)
 {
     struct seqb_partition_status all[MEMBERS_MAX];
     size_t count = 0;
@@ -40,7 +49,8 @@ static bool is_refused(struct seqb_broker *broker)
         return false;
     for (size_t i = 0; i < count && i < MEMBERS_MAX; i++) {
         if (all[i].state != SEQB_PARTITION_REFUSED &&
-            all[i].state != SEQB_PARTITION_POISONED)
+            all[i].state != SEQB_PARTITION_POISONED &&
+            !(crowd->expects_refusal && is_mixed(&all[i])))
             continue;
         say("a partition is refused for good", all[i].reason);
         return true;
@@ -48,8 +58,42 @@ static bool is_refused(struct seqb_broker *broker)
     return false;
 }
 
+/* As a service's supervisor would: where no backend answers in time, the
+ * machine may only be busy. */
+static bool process_begin(const char *topology, struct seqb_broker **out)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS / 2;
+    struct seqb_error err = {SEQB_OK, ""};
+
+    while (seqb_open(topology, out, &err) != SEQB_OK) {
+        if (err.status == SEQB_UNAVAILABLE && clock_now_ms() < until_ms)
+            continue;
+        say("cannot begin", err.text);
+        return false;
+    }
+    return true;
+}
+
+/* Counters of different keys give the same numbers. */
+static void keys_add(int64_t *many, struct crowd_key key)
+{
+    for (size_t i = 0; i < TAKE_MANY; i++)
+        many[i] |= (int64_t)key.index << CROWD_KEY_SHIFT;
+}
+
+/* After a take; partitions that are refused need not be missed. */
+static bool must_end(const struct crowd *crowd, struct seqb_broker *broker,
+                     bool was_taken)
+{
+    static int takes;
+
+    return (!was_taken || ++takes % LOOK_EVERY == 0) &&
+           is_refused(crowd, broker);
+}
+
 /* A pipe that is full makes it wait; one that is closed ends it. */
-static int process_run(const char *topology, const char *key, int fd)
+static int process_run(const struct crowd *crowd, const char *topology,
+                       struct crowd_key key, int fd)
 {
     struct seqb_broker *broker;
     struct seqb_sequence *sequence;
@@ -57,26 +101,33 @@ static int process_run(const char *topology, const char *key, int fd)
     int64_t many[TAKE_MANY];
     int64_t say_ms = clock_now_ms() + HUNGER_MS;
 
-    if (seqb_open(topology, &broker, &err) != SEQB_OK ||
-        seqb_sequence(broker, key, &sequence, &err) != SEQB_OK) {
-        say("cannot begin", err.text);
+    if (!process_begin(topology, &broker))
+        return 1;
+    if (seqb_sequence(broker, key.name, &sequence, &err) != SEQB_OK) {
+        say("no sequence", err.text);
         return 1;
     }
     for (;;) {
-        if (seqb_next_many(sequence, TAKE_MANY, many, &err) == SEQB_OK) {
+        const bool was_taken =
+            seqb_next_many(sequence, TAKE_MANY, many, &err) == SEQB_OK;
+
+        if (was_taken) {
+            keys_add(many, key);
             if (write(fd, many, sizeof many) < 0)
                 return 0;
             say_ms = clock_now_ms() + HUNGER_MS;
-        } else if (is_refused(broker)) {
+        }
+        if (must_end(crowd, broker, was_taken))
             return 1;
-        } else if (clock_now_ms() > say_ms) {
+        if (!was_taken && clock_now_ms() > say_ms) {
             say("no numbers", err.text);
             say_ms += HUNGER_MS;
         }
     }
 }
 
-static pid_t process_start(const char *topology, const char *key, int *fd)
+static pid_t process_start(const struct crowd *crowd, const char *topology,
+                           struct crowd_key key, int *fd)
 {
     int fds[2];
     pid_t pid;
@@ -88,7 +139,7 @@ static pid_t process_start(const char *topology, const char *key, int *fd)
         /* So that it ends with the test program, however that ends. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(fds[0]);
-        _exit(process_run(topology, key, fds[1]));
+        _exit(process_run(crowd, topology, key, fds[1]));
     }
     close(fds[1]);
     *fd = fds[0];
@@ -113,6 +164,16 @@ struct listener {
     struct pollfd fds[CROWD_SIZE];
 };
 
+static void ear_count(const struct ear *ear, struct crowd *crowd, size_t i,
+                      size_t n)
+{
+    const int64_t mask = ((int64_t)1 << crowd->bits) - 1;
+
+    crowd->taken[i] += (int64_t)n;
+    for (size_t k = 0; k < n; k++)
+        crowd->granted[ear->numbers[k] >> crowd->memory_bits & mask][i]++;
+}
+
 static void ear_tell(struct ear *ear, struct crowd *crowd, size_t i)
 {
     const size_t n = ear->have / sizeof(int64_t);
@@ -122,7 +183,7 @@ static void ear_tell(struct ear *ear, struct crowd *crowd, size_t i)
     oracle_hear(&crowd->oracle, ear->numbers, n);
     if (crowd->expects_loss)
         oracle_hear(&crowd->own[i], ear->numbers, n);
-    crowd->taken[i] += (int64_t)n;
+    ear_count(ear, crowd, i, n);
     pthread_cond_signal(&crowd->heard);
     pthread_mutex_unlock(&crowd->lock);
     for (size_t k = 0; k < rest; k++)
@@ -220,11 +281,12 @@ void crowd_fini(struct crowd *crowd)
 }
 
 void crowd_start(struct crowd *crowd, const char *const *topologies,
-                 const char *key)
+                 struct crowd_key key)
 {
     assert_false(crowd->is_listening);
     for (size_t i = 0; i < CROWD_SIZE; i++) {
-        crowd->pids[i] = process_start(topologies[i], key, &crowd->fds[i]);
+        crowd->pids[i] =
+            process_start(crowd, topologies[i], key, &crowd->fds[i]);
         crowd->has_ended[i] = false;
         oracle_fini(&crowd->own[i]);
         oracle_init(&crowd->own[i]);
@@ -236,10 +298,11 @@ void crowd_start(struct crowd *crowd, const char *const *topologies,
 }
 
 /* With the lock held: whether any process lacks numbers. */
-static bool crowd_lacks(const struct crowd *crowd, const int64_t *until)
+static bool crowd_lacks(const struct crowd *crowd, const int64_t *taken,
+                        const int64_t *until)
 {
     for (size_t i = 0; i < CROWD_SIZE; i++) {
-        if (crowd->taken[i] < until[i] && !crowd->has_ended[i])
+        if (taken[i] < until[i] && !crowd->has_ended[i])
             return true;
     }
     return false;
@@ -253,13 +316,16 @@ static const char *crowd_trouble(const struct crowd *crowd)
     for (size_t i = 0; i < CROWD_SIZE; i++) {
         if (crowd->own[i].repeats != 0)
             return "a number came twice from the same process";
-        if (crowd->has_ended[i] && !crowd->expects_loss)
+        if (crowd->has_ended[i] && !crowd->expects_loss &&
+            !crowd->expects_refusal)
             return "a process ended by itself";
     }
     return NULL;
 }
 
-void crowd_await(struct crowd *crowd, int64_t each)
+/* `taken` is one of the counts that the lock guards. */
+static void crowd_await_count(struct crowd *crowd, const int64_t *taken,
+                              int64_t each)
 {
     const int64_t give_up_ms = clock_now_ms() + PATIENCE_MS;
     const char *trouble;
@@ -267,9 +333,9 @@ void crowd_await(struct crowd *crowd, int64_t each)
 
     pthread_mutex_lock(&crowd->lock);
     for (size_t i = 0; i < CROWD_SIZE; i++)
-        until[i] = crowd->taken[i] + each;
+        until[i] = taken[i] + each;
     trouble = crowd_trouble(crowd);
-    while (trouble == NULL && crowd_lacks(crowd, until)) {
+    while (trouble == NULL && crowd_lacks(crowd, taken, until)) {
         if (condition_wait(&crowd->heard, &crowd->lock, give_up_ms))
             trouble = crowd_trouble(crowd);
         else
@@ -281,6 +347,16 @@ void crowd_await(struct crowd *crowd, int64_t each)
                  (long long)crowd->oracle.repeats,
                  (long long)crowd->oracle.count,
                  (long long)crowd->oracle.repeated);
+}
+
+void crowd_await(struct crowd *crowd, int64_t each)
+{
+    crowd_await_count(crowd, crowd->taken, each);
+}
+
+void crowd_await_granted(struct crowd *crowd, int32_t partition, int64_t each)
+{
+    crowd_await_count(crowd, crowd->granted[partition], each);
 }
 
 int64_t crowd_repeats(struct crowd *crowd)

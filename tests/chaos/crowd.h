@@ -15,7 +15,15 @@
 
 #include "oracle.h"
 
-#define CROWD_SIZE 4
+#define CROWD_SIZE       4
+#define CROWD_PARTITIONS 4
+#define CROWD_KEY_SHIFT  60 /* a number has its key's index above that bit */
+
+/* Of which sequence the processes take numbers. */
+struct crowd_key {
+    const char *name;
+    int index; /* below 8; other keys have other ones */
+};
 
 struct crowd {
     pid_t pids[CROWD_SIZE]; /* 0: none */
@@ -28,11 +36,21 @@ struct crowd {
      * still required. Set before the start. */
     bool expects_loss;
 
+    /* A store that may have to be refused: processes may end, and no number
+     * comes twice. Set before the start. */
+    bool expects_refusal;
+
+    /* Where a number has its partition: above so many bits, in so many. Set
+     * before the start; 0 and 0 with one partition. */
+    int32_t memory_bits;
+    int32_t bits;
+
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t heard;
     struct oracle oracle;
     struct oracle own[CROWD_SIZE]; /* of each process; only if that is set */
     int64_t taken[CROWD_SIZE];
+    int64_t granted[CROWD_PARTITIONS][CROWD_SIZE]; /* of those, by each */
     bool has_ended[CROWD_SIZE];
 };
 
@@ -44,7 +62,7 @@ void crowd_fini(struct crowd *crowd);
 /* Starts the processes, each with its topology; every one has taken numbers
  * when it returns. */
 void crowd_start(struct crowd *crowd, const char *const *topologies,
-                 const char *key);
+                 struct crowd_key key);
 
 /* SIGKILL to all in mid-run; what they had told is heard. */
 void crowd_kill(struct crowd *crowd);
@@ -55,6 +73,9 @@ void crowd_signal(struct crowd *crowd, int signal);
 /* Waits until each process has taken so many more numbers. Fails at once when
  * a number came twice. */
 void crowd_await(struct crowd *crowd, int64_t each);
+
+/* The same for numbers of one partition. */
+void crowd_await_granted(struct crowd *crowd, int32_t partition, int64_t each);
 
 /* Numbers taken so far, by all; and those of them that had come before. */
 int64_t crowd_count(struct crowd *crowd);

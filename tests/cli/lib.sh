@@ -109,6 +109,8 @@ wait_for() {
 # The embedded default, but with patience: no verdict may depend on how busy
 # the machine is.
 sed -e 's/name = "embedded";/& open_timeout = "60s";/' \
+    -e 's/partitions = \[/timeout = "20s"; &/' \
+    -e 's/engine = /connect_timeout = "20s"; &/' \
     -e 's/auto_sequences = {/& deadline = "60s";/' \
     "$(dirname "${BASH_SOURCE[0]}")/../../config/embedded.conf" \
     >"$work/patient.conf" || exit 2

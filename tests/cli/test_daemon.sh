@@ -319,7 +319,7 @@ fi
 cat >"$work/one.conf" <<'EOF'
 broker = { name = "one"; open_timeout = "60s"; };
 backends = ( { name = "file"; engine = "sqlite"; path = "one.db"; } );
-pools = ( { name = "main"; partitions = [ "file" ]; } );
+pools = ( { name = "main"; partitions = [ "file" ]; timeout = "20s"; } );
 sequences = ( { key = "order"; pool = "main"; memory_bits = 0;
                 deadline = "60s"; } );
 EOF

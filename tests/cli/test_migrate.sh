@@ -65,6 +65,9 @@ like "one topology is no migration" "$code $err" \
 printf 'order\nno key\n' >"$work/bad-keys"
 seqctl migrate "$old" "$new" --keys "$work/bad-keys"
 like "what is no key is told" "$code $err" "2 *'no key' is no key*"
+seqctl migrate "$old" "$new" --keys "$work/keys" --without nobody
+like "what is no backend is not left out" "$code $err" \
+    "2 *no partition *has the backend 'nobody'*"
 seqctl migrate "$old" "$new" --keys "$work/keys"
 like "stores that are not there are code 1" "$code $err" \
     "1 *pool main: a migration needs every backend, and a fails: *"

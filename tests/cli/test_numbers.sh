@@ -175,10 +175,10 @@ does "with --stamp each has it" \
     next daily --stamp --json --count 2
 refuses "an error is no object" 1 "*UNKNOWNKEY*" next none --json
 does "decode --json has null for what does not apply" \
-    '0 {"counter": "7", "partition": 0, "memory_bits": 0, "memory": 0, "time_ms": null, "time": null, "shard": null, "worker": null, "number": null}' \
+    '0 {"counter": "7", "partition": 0, "memory_bits": 0, "memory": 0, "time_ms": null, "time": null, "shard": null, "datacenter": null, "worker": null, "number": null}' \
     decode plain 7 --json
 does "and all there is of an id" \
-    '0 {"counter": "*", *"time_ms": [1-9]*, "time": "20*Z", "shard": 17, "worker": null, "number": "1"}' \
+    '0 {"counter": "*", *"time_ms": [1-9]*, "time": "20*Z", "shard": 17, "datacenter": null, "worker": null, "number": "1"}' \
     decode id "$value" --json
 "$build/seqctl" -s "$daemon_socket" number order --json >/dev/full 2>"$work/err"
 like "a text that could not be printed is an error" "$? $(<"$work/err")" \

@@ -170,7 +170,7 @@ does "a key is used" "0 [1-9]*" next receipt -n 2000
 daemon_stop TERM
 refusing 2 || exit 1
 does "with other bits it is refused" \
-    "1 seqctl: LAYOUT *partition 0 (a): sequence receipt *memory_bits=3*" \
+    "1 seqctl: LAYOUT *: sequence receipt in backend *memory_bits=3*" \
     next receipt
 does "health says which partition refuses which counter, and why" \
     "1 degraded: pool one: partition 0 (a) refuses counter receipt: sequence receipt in backend a was used with memory_bits=3 *; partition 1 (b) refuses counter receipt: *" \

@@ -56,11 +56,11 @@ is "--help is no error" "$code/$err" 0/
 like "--help begins with examples" "$out" "  seqctl next order *"
 like "--help tells the exit codes" "$out" "*Exit codes: 0 *1 *2 *3 *"
 for command in next number status health workers quarantine rescue drain resume \
-    advance decode parse check migrate config; do
+    advance decode parse check migrate trust config; do
     like "--help lists $command" "$out" "*"$'\n'"  $command*"
 done
 for command in next number status health workers quarantine rescue drain resume \
-    advance decode parse check migrate config; do
+    advance decode parse check migrate trust config; do
     seqctl "$command" --help
     like "$command --help begins with an example" "$code $out" \
         "0   seqctl $command*Usage: seqctl $command *"
@@ -92,6 +92,24 @@ for file in "$work"/config/*.conf; do
     is "${file##*/} is a sound topology" \
         "$code $(grep -v '^note: ' <<<"$out") $err" "0 $file: ok "
 done
+cat >"$work/neighbours.conf" <<'END'
+backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
+             { name = "b"; engine = "sqlite"; path = "b.db"; } );
+pools = ( { name = "p"; partitions = [ "a", "b" ];
+            authority = "neighbours"; } );
+sequences = ( { key = "k"; } );
+END
+seqctl check "$work/neighbours.conf"
+like "neighbours are told of, and what must not go back together" \
+    "$code $out" \
+    "0 note: *partition 1 (b) is windowed*leased by any of the neighbours a, b*two of the stores a, b go back together*"
+seqctl trust "$work/neighbours.conf" nobody
+like "an unknown backend is not trusted" "$code $err" \
+    "2 *no partition has the backend 'nobody'*"
+sed -i 's/"a", "b" \]/"a" ]/' "$work/neighbours.conf"
+seqctl check "$work/neighbours.conf"
+like "a store alone has no neighbour" "$code $out" \
+    "2 *neighbours.conf:4: *needs 2 partitions or more*the pool has [01]: *"
 printf 'broker = { name = 5; };\npolls = ();\n' >"$work/bad.conf"
 seqctl check "$work/bad.conf"
 is "a bad topology is code 2" "$code" 2
@@ -108,7 +126,7 @@ sequences = ( { key = "k";
 END
 seqctl check "$work/soon.conf"
 like "ids that end within ten years are a warning, and sound" "$code $out" \
-    "0 warning: *soon.conf:4: 'time' = 30 bits *soon.conf: ok*"
+    "0 note: *warning: *soon.conf:4: 'time' = 30 bits *soon.conf: ok*"
 
 # --- backends, without a daemon ---
 
@@ -134,10 +152,12 @@ like "stores in use are well" "$code $out$err" \
     "0 *"$'\n'"b *sqlite *main/1 *ms *sqlite *ok *direct *- *main/1 *"
 like "what fails together is warned of" "$out" \
     "*"$'\n'"warning: pool main: a, b stand on one server or disk (*"
+like "how partitions count is told" "$out" \
+    "*"$'\n'"note: pool main: partition 1 (b) is direct: *"$'\n'"note: pool main: a number repeats if one of the stores a, b *"
 seqctl check --probe --json "$work/probe.conf"
 ok "check --probe --json is JSON" is_json "$work/out"
 like "it has the backends and the warnings" "$out" \
-    '*"backend": "b", "engine": "sqlite", "pool": "main", "partition": 1,*"status": "OK", "reason": "",*"claim": "main/1",*"warnings": \[*pool main: a, b *'
+    '*"backend": "b", "engine": "sqlite", "pool": "main", "partition": 1,*"status": "OK", "reason": "",*"claim": "main/1",*"notes": \[*partition 1 (b) is direct*\],*"warnings": \[*pool main: a, b *'
 seqctl check --probe "$work/bad.conf"
 like "a probe of a bad topology is code 2" "$code $out" "2 *bad.conf:1: *"
 rm -r "$SEQBROKER_STATE_DIR"
@@ -192,7 +212,7 @@ like "status --json tells each store's server" "$out" \
 like "what does not apply is null in JSON" "$out" \
     '*"clock": null,*"clock_ms": null}*"period": null, "stamp": null, "dropped": null, "width_numbers": null, "pool_numbers": null}*'
 like "status --json tells of a sequence's stock" "$out" \
-    '*"stock": [0-9]*, *"rate": [0-9]*, "runway_ms": *, "waits": [0-9]*, *"target": [0-9]*, "asked": [1-9]*, "why": "?*", *'
+    '*"window_bits": 0, "stock": [0-9]*, *"rate": [0-9]*, "runway_ms": *, "waits": [0-9]*, *"target": [0-9]*, "asked": [1-9]*, "why": "?*", *'
 like "what may pass 2^53 is a string in JSON" "$out" \
     '*"pid": '"$daemon_pid"',*"granted": "[0-9]*"*"errors": 0*"taken": "2501"*'
 

@@ -47,6 +47,22 @@ mapfile -t long < <(seq -f 'int a%.0f;' 501)
 finds "a file of 501 lines is too long" "500 lines" src/ha/a.c "${long[@]}"
 accepts "a file of 500 lines is not" src/ha/a.c "${long[@]:1}"
 
+# A folder with so many .c files, the last one of the name that is given.
+crowd() { # NUMBER FOLDER
+    local i
+    plant "$2/a0.c" 'int a;'
+    for ((i = 1; i < $1; i++)); do
+        cp "$tree/$2/a0.c" "$tree/$2/a$i.c"
+    done
+}
+crowd 15 src/store
+is "a folder may have 15 files" "$(shape)" ""
+crowd 16 src/store
+like "one of 16 is to be divided" "$(shape)" \
+    "src/store/*.c:1: src/store has more than 15 .c files*"
+crowd 16 src/backends/mysql
+like "and so is a sub-folder" "$(shape)" "src/backends/mysql/*sub-folder*"
+
 finds "no include reaches up" "may not include" \
     src/ha/a.c '#include "queue/queue.h"'
 finds "no include reaches past a front header" "only its front header" \

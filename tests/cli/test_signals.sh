@@ -147,12 +147,21 @@ is "SIGTERM while the broker opens ends it with 0 when it has" $? 0
 
 # --- while it stops ---
 
-# start_unable_to_end NAME: its numbers are to be written to a pipe, which
-# waits for a reader.
+# start_unable_to_end NAME: the time of its stamps is to be written to a pipe,
+# which waits for a reader. No stamp begins any more once it is.
+{
+    cat "$work/patient.conf"
+    echo 'sequences = ( { key = "tick"; pool = "main"; period = "second";'
+    echo '                deadline = "3s"; } );'
+} >"$work/ticking.conf"
+is_held() {
+    [[ $(cli INCR tick) == *TIMEOUT* ]]
+}
 start_unable_to_end() {
-    daemon_start "$1" || exit 1
+    daemon_start "$1" -c "$work/ticking.conf" || exit 1
     cli INCR order >>"$work/trash"
-    mkfifo "$work/$1/spool.new"
+    mkfifo "$work/$1/clock-embedded.new"
+    wait_for is_held
 }
 start_unable_to_end stopping
 kill -TERM "$daemon_pid"
@@ -165,7 +174,7 @@ wait_for has_refused 2
 is "each one is" "$(refusals)" 2
 is_over
 is "it has not ended" $? 1
-cat "$work/stopping/spool.new" >>"$work/trash" &
+cat "$work/stopping/clock-embedded.new" >>"$work/trash" &
 reader=$!
 track "$reader"
 reap "$daemon_pid"

@@ -11,13 +11,9 @@ asks_daemon=yes
 cat >"$work/time.conf" <<'END'
 broker = { name = "time"; open_timeout = "60s"; };
 backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
-             { name = "flake"; engine = "snowflake"; epoch = "2020-01-01";
-               time_bits = 41; worker_bits = 10; counter_bits = 12;
-               lease = "4s"; },
              { name = "leases"; engine = "sqlite"; path = "leases.db"; } );
 pools = ( { name = "main"; partitions = [ "a" ]; timeout = "20s"; },
-          { name = "snow"; partitions = [ "flake" ]; authority = "leases";
-            timeout = "20s"; } );
+          { name = "snow"; partitions = [ "leases" ]; timeout = "20s"; } );
 sequences = (
     { key = "tick"; pool = "main"; period = "second"; deadline = "60s"; },
     { key = "daily"; pool = "main"; period = "day"; deadline = "60s";
@@ -26,7 +22,9 @@ sequences = (
     { key = "id"; pool = "main"; deadline = "60s"; memory_bits = 0;
       ids = { epoch = "2020-01-01"; time = 32; unit = "s"; shard = 12;
               counter = 19; }; },
-    { key = "flake"; pool = "snow"; deadline = "60s"; memory_bits = 0; }
+    { key = "flake"; pool = "snow"; deadline = "60s";
+      snowflake = { epoch = "2020-01-01"; worker_bits = 10; counter_bits = 12;
+                    lease = "4s"; }; }
 );
 END
 daemon_start time -c "$work/time.conf" || exit 1

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/contract_cells.h"
+#include "platform/text.h"
+
 #define TESTS_MAX 96
 
 struct seqb_backend *contract_open(const struct contract *contract)
@@ -67,6 +70,7 @@ struct seqb_request contract_request(const struct contract *contract,
     request.want = want;
     request.limit = contract_limit(contract);
     request.begins_ms = 0;
+    request.guard = NULL;
     return request;
 }
 
@@ -158,7 +162,12 @@ static unsigned subject_offers(const struct contract_subject *subject)
            (subject->forget != NULL ? NEEDS_FORGET : 0U) |
            (subject->restore != NULL ? NEEDS_RESTORE : 0U) |
            (subject->demote != NULL ? NEEDS_DEMOTE : 0U) |
-           (subject->lacks_periods ? 0U : NEEDS_PERIODS);
+           (subject->ops->purge != NULL ? NEEDS_PERIODS : 0U) |
+           (subject->ops->clock != NULL ? NEEDS_CLOCK : 0U) |
+           (subject->ops->list != NULL ? NEEDS_INCARNATION : 0U) |
+           (subject->renew != NULL ? NEEDS_RENEW : 0U) |
+           (subject->withhold != NULL ? NEEDS_WITHHOLD : 0U) |
+           (subject->keeps_cells ? 0U : NEEDS_EXPIRY);
 }
 
 /* Adds those of the list that fit the subject. */
@@ -178,7 +187,7 @@ static size_t tests_add(struct CMUnitTest *tests, size_t n,
     return n;
 }
 
-int contract_run(const struct contract_subject *subject)
+static int group_run(const struct contract_subject *subject)
 {
     struct CMUnitTest tests[TESTS_MAX];
     size_t n = 0;
@@ -186,9 +195,26 @@ int contract_run(const struct contract_subject *subject)
     n = tests_add(tests, n, contract_common_tests, subject);
     n = tests_add(tests, n, contract_crowd_tests, subject);
     n = tests_add(tests, n, contract_direct_tests, subject);
+    n = tests_add(tests, n, contract_guard_tests, subject);
+    n = tests_add(tests, n, contract_list_tests, subject);
     n = tests_add(tests, n, contract_period_tests, subject);
     n = tests_add(tests, n, contract_purge_tests, subject);
     n = tests_add(tests, n, contract_swap_tests, subject);
     n = tests_add(tests, n, contract_windowed_tests, subject);
     return _cmocka_run_group_tests(subject->name, tests, n, NULL, NULL);
+}
+
+int contract_run(const struct contract_subject *subject)
+{
+    const struct seqb_backend_ops *ops = subject->ops;
+    struct contract_subject cells = *subject;
+    char name[64];
+
+    if (ops->guarantee != SEQB_DIRECT || ops->install == NULL)
+        return group_run(subject);
+    (void)text_format(name, sizeof name, "%s in windows", subject->name);
+    cells.name = name;
+    cells.ops = cells_of(ops);
+    cells.keeps_cells = true;
+    return group_run(subject) + group_run(&cells);
 }

@@ -44,14 +44,24 @@ struct contract_subject {
     void (*save)(struct contract_store *store);
     void (*restore)(struct contract_store *store);
 
+    /* The store gets another incarnation; open backends may lose their
+     * connection. When it returns, open works again. */
+    void (*renew)(struct contract_store *store);
+
+    /* What keeps the store's incarnation is gone, and nobody who opens it may
+     * make another or, if nothing is kept, may read it. `advice` is what the
+     * error then says to do. */
+    void (*withhold)(struct contract_store *store);
+    const char *advice;
+
     /* The server is no primary any more. */
     void (*demote)(struct contract_store *store);
 
-    /* Its counters have no periods: requests have no `begins_ms`, and a purge
-     * has nothing to delete. What it answers to them is its own test's. */
-    bool lacks_periods;
+    /* Cells do not vanish by themselves when they need not be kept. */
+    bool keeps_cells;
 };
 
-/* Runs every test that fits the subject's class and hooks as one group; the
+/* Runs every test that fits the subject's class and hooks as one group, and
+ * those of windowed engines on the cells of a direct one that has them; the
  * number of failures, to be returned from main. */
 int contract_run(const struct contract_subject *subject);

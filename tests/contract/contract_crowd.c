@@ -78,6 +78,8 @@ static void taker_raise(const struct taker *taker, struct seqb_backend *backend)
                                      CONTRACT_LIMIT,
                                      0,
                                      0,
+                                     0,
+                                     NULL,
                                      0};
 
     if (backend->ops->raise(backend, &raise, &value, &err) != SEQB_OK)

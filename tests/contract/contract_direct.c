@@ -59,7 +59,7 @@ static void last_int64_is_granted_and_none_after_it(void **state)
     const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
     const struct seqb_raise raise = {ORDER, INT64_MAX - 3, 0, INT64_MAX, 0, 0,
-                                     0};
+                                     0,     NULL,          0};
     struct seqb_request request = contract_request(contract, ORDER, 0);
     struct seqb_error err;
     int64_t value;
@@ -113,7 +113,7 @@ static void raise_above_the_limit_changes_nothing(void **state)
 {
     const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
-    const struct seqb_raise raise = {ORDER, 101, 0, 100, 0, 0, 0};
+    const struct seqb_raise raise = {ORDER, 101, 0, 100, 0, 0, 0, NULL, 0};
     struct seqb_error err;
     int64_t value = -7;
 
@@ -123,16 +123,6 @@ static void raise_above_the_limit_changes_nothing(void **state)
     assert_int_equal(value, -7);
     assert_true(strstr(err.text, ORDER) != NULL);
     (void)contract_take(contract, ORDER, 1, 10);
-}
-
-static void direct_counters_have_no_windows(void **state)
-{
-    const struct contract *contract = *state;
-    int64_t standing;
-
-    assert_status(contract_install(contract->backend, ORDER, 1, &standing),
-                  SEQB_INVALID);
-    (void)contract_take(contract, ORDER, 1, 0);
 }
 
 /* --- a store that became another --- */
@@ -204,6 +194,44 @@ static void gap_is_added_once_to_each_counter(void **state)
     assert_int_equal(contract_raise(contract->backend, ORDER, 0, 1000), 1100);
 }
 
+/* A counter that begins above a base that was raised. */
+static void begin_above(const struct contract *contract, const char *counter,
+                        int64_t base)
+{
+    assert_fenced(contract, counter);
+    assert_int_equal(contract_raise(contract->backend, counter, 0, 1000), base);
+    (void)contract_take(contract, counter, 5, base);
+}
+
+static int64_t raise_by_chance(const struct contract *contract,
+                               const char *counter, uint64_t chance)
+{
+    const struct seqb_raise raise = {.counter = counter,
+                                     .gap = 1000,
+                                     .limit = INT64_MAX,
+                                     .base_gap = 1000,
+                                     .chance = chance};
+    int64_t value = -1;
+
+    assert_status(
+        contract->backend->ops->raise(contract->backend, &raise, &value, NULL),
+        SEQB_OK);
+    return value;
+}
+
+/* Whoever raised it first, somebody else may have done so in another copy. */
+static void raise_of_a_copy_is_spread_by_chance(void **state)
+{
+    struct contract *contract = *state;
+
+    store_restore(contract);
+    contract_reopen(contract);
+    assert_int_equal(raise_by_chance(contract, ORDER, 54321), 1100 + 54321);
+    assert_int_equal(raise_by_chance(contract, ORDER, 99), 1100 + 54321);
+    assert_int_equal(raise_by_chance(contract, LATER, 777), 1000 + 777);
+    (void)contract_take(contract, LATER, 5, 1777);
+}
+
 static void counter_that_the_copy_lacks_begins_above_the_gap(void **state)
 {
     struct contract *contract = *state;
@@ -211,8 +239,8 @@ static void counter_that_the_copy_lacks_begins_above_the_gap(void **state)
     store_restore(contract);
     contract_reopen(contract);
     (void)contract_raise(contract->backend, ORDER, 0, 1000);
-    (void)contract_take(contract, LATER, 5, 1000);
-    (void)contract_take(contract, "main/0/newest", 5, 1000);
+    begin_above(contract, LATER, 1000);
+    begin_above(contract, "main/0/newest", 1000);
 }
 
 static void raising_a_counter_that_the_copy_lacks_adds_the_gap(void **state)
@@ -230,8 +258,8 @@ static void base_has_a_gap_of_its_own(void **state)
 {
     struct contract *contract = *state;
     /* It is there: no floor of its own. */
-    const struct seqb_raise raise = {ORDER, 0,    10, CONTRACT_LIMIT,
-                                     1000,  9999, 0};
+    const struct seqb_raise raise = {
+        ORDER, 0, 10, CONTRACT_LIMIT, 1000, 9999, 0, NULL, 0};
     int64_t value;
 
     store_restore(contract);
@@ -240,7 +268,7 @@ static void base_has_a_gap_of_its_own(void **state)
         contract->backend->ops->raise(contract->backend, &raise, &value, NULL),
         SEQB_OK);
     assert_int_equal(value, 110);
-    (void)contract_take(contract, LATER, 5, 1000);
+    begin_above(contract, LATER, 1000);
 }
 
 static void floor_above_the_gap_wins(void **state)
@@ -259,9 +287,10 @@ static void gap_that_overflows_leaves_the_counter_fenced(void **state)
 {
     struct contract *contract = *state;
     const struct seqb_raise raises[] = {
-        {ORDER, 0, INT64_MAX, INT64_MAX, 0, 0, 0}, /* 100 + gap is no number */
-        {ORDER, 0, 1000, 1099, 1000, 0, 0},
-        {LATER, 0, 1000, 999, 1000, 0, 0},
+        {ORDER, 0, INT64_MAX, INT64_MAX, 0, 0, 0, NULL,
+         0}, /* 100 + gap is no number */
+        {ORDER, 0, 1000, 1099, 1000, 0, 0, NULL, 0},
+        {LATER, 0, 1000, 999, 1000, 0, 0, NULL, 0},
     };
     struct seqb_error err;
     int64_t value = -7;
@@ -293,7 +322,7 @@ static void second_restore_fences_again(void **state)
     assert_fenced(contract, ORDER);
     assert_fenced(contract, LATER);
     assert_int_equal(contract_raise(contract->backend, ORDER, 0, 1000), 2100);
-    (void)contract_take(contract, LATER, 1, 2000);
+    begin_above(contract, LATER, 2000);
 }
 
 static void forgotten_counters_are_fenced_until_raised(void **state)
@@ -306,14 +335,14 @@ static void forgotten_counters_are_fenced_until_raised(void **state)
     assert_fenced(contract, LATER);
     assert_int_equal(contract_raise(contract->backend, ORDER, 0, 1000), 1000);
     (void)contract_take(contract, ORDER, 5, 1000);
-    (void)contract_take(contract, LATER, 5, 1000);
+    begin_above(contract, LATER, 1000);
 }
 
 static void base_that_is_gone_begins_at_its_floor(void **state)
 {
     struct contract *contract = *state;
-    const struct seqb_raise raise = {ORDER, 20,   10, CONTRACT_LIMIT,
-                                     1000,  7000, 0};
+    const struct seqb_raise raise = {
+        ORDER, 20, 10, CONTRACT_LIMIT, 1000, 7000, 0, NULL, 0};
     int64_t value;
 
     (void)contract_take(contract, ORDER, 100, 0);
@@ -323,9 +352,9 @@ static void base_that_is_gone_begins_at_its_floor(void **state)
         contract->backend->ops->raise(contract->backend, &raise, &value, NULL),
         SEQB_OK);
     assert_int_equal(value, 7000);
-    (void)contract_take(contract, LATER, 5, 7000);
+    begin_above(contract, LATER, 7000);
     contract_reopen(contract);
-    (void)contract_take(contract, "main/0/newest", 5, 7000);
+    begin_above(contract, "main/0/newest", 7000);
 }
 
 const struct contract_test contract_direct_tests[] = {
@@ -337,13 +366,13 @@ const struct contract_test contract_direct_tests[] = {
     CONTRACT_TEST(raise_never_lowers, NEEDS_DIRECT),
     CONTRACT_TEST(raise_makes_a_counter_that_is_not_there, NEEDS_DIRECT),
     CONTRACT_TEST(raise_above_the_limit_changes_nothing, NEEDS_DIRECT),
-    CONTRACT_TEST(direct_counters_have_no_windows, NEEDS_DIRECT),
     CONTRACT_TEST(handle_on_a_replaced_store_grants_nothing,
                   NEEDS_DIRECT | NEEDS_RESTORE),
     CONTRACT_TEST(restored_store_is_fenced_until_raised,
                   NEEDS_DIRECT | NEEDS_RESTORE),
     CONTRACT_TEST(gap_is_added_once_to_each_counter,
                   NEEDS_DIRECT | NEEDS_RESTORE),
+    CONTRACT_TEST(raise_of_a_copy_is_spread_by_chance, NEEDS_DIRECT),
     CONTRACT_TEST(counter_that_the_copy_lacks_begins_above_the_gap,
                   NEEDS_DIRECT | NEEDS_RESTORE),
     CONTRACT_TEST(raising_a_counter_that_the_copy_lacks_adds_the_gap,

@@ -35,6 +35,18 @@ static void store_stop(struct contract_store *store)
     free(store);
 }
 
+static void store_withhold(struct contract_store *store)
+{
+    const char *database = fixture_of(store)->database;
+
+    mariadb_tell(server_of(store),
+                 "DELETE FROM %s.seqb_incarnation;"
+                 "REVOKE INSERT ON %s.* FROM seq;"
+                 "GRANT INSERT ON %s.seqb_counters TO seq;"
+                 "GRANT INSERT ON %s.seqb_claims TO seq",
+                 database, database, database, database);
+}
+
 static void store_demote(struct contract_store *store)
 {
     mariadb_tell(server_of(store), "SET GLOBAL read_only = 1");
@@ -51,6 +63,9 @@ int contract_run_on_mysql(struct contract_subject subject)
     subject.stop = store_stop;
     subject.mislead = server_store_mislead;
     subject.restart = server_store_restart;
+    subject.renew = server_store_restart;
+    subject.withhold = store_withhold;
+    subject.advice = "sql/mysql.sql lists the rights";
     subject.demote = store_demote;
     block_sigpipe();
     return contract_run_on_server(

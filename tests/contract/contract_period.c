@@ -97,6 +97,13 @@ static void assert_begins_after(const struct contract *contract,
 {
     struct seqb_request request;
 
+    if (before >= 1000) { /* a base that was raised */
+        assert_status(contract_reserve_of(contract, contract->backend, counter,
+                                          begins_ms, &request),
+                      SEQB_FENCED);
+        assert_int_equal(contract_raise(contract->backend, counter, 0, 1000),
+                         before);
+    }
     assert_status(contract_reserve_of(contract, contract->backend, counter,
                                       begins_ms, &request),
                   SEQB_OK);

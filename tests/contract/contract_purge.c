@@ -183,7 +183,7 @@ static const char *const neighbours[] = {
     "main/0/a",        "main/0/A",   "main/0/ab",  "main/0/a-b",
     "main/0/a_",       "main/0/a%",  "main/0/aa",  "main/0/aaa",
     "main/0/_",        "main/0/%",   "main/0/a.b", "main/0/b",
-    "main/1/a",        "main/00/a",  "other/0/a",  "main/0/a0",
+    "main/1/a",        "main/00/a",  "other/2/a",  "main/0/a0",
     "window/main/0/a", "main/0/%%%", "main/0/a__", "ticket/main/0/a",
 };
 

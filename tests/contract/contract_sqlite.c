@@ -3,6 +3,8 @@
 #include "contract/contract_sqlite.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "contract/contract.h"
 #include "contract/sqlite_files.h"
@@ -58,6 +60,26 @@ static void restore(struct contract_store *store)
     sqlite_files_restore(files_of(store));
 }
 
+/* As when the machine starts. */
+static void renew(struct contract_store *store)
+{
+    char note[64];
+
+    sqlite_files_note(files_of(store), note);
+    (void)unlink(note);
+}
+
+/* What cannot be written stands in the place of the note. */
+static void withhold(struct contract_store *store)
+{
+    char note[64];
+
+    sqlite_files_note(files_of(store), note);
+    (void)unlink(note);
+    if (mkdir(note, 0700) != 0)
+        abort();
+}
+
 int contract_sqlite(const char *name, const struct seqb_backend_ops *ops)
 {
     /* A file has no server to restart or to demote. */
@@ -70,6 +92,9 @@ int contract_sqlite(const char *name, const struct seqb_backend_ops *ops)
         .forget = forget,
         .save = save,
         .restore = restore,
+        .renew = renew,
+        .withhold = withhold,
+        .advice = "this user must be able to write it",
     };
 
     return contract_run(&subject);

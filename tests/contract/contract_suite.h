@@ -32,7 +32,12 @@ enum contract_need {
     NEEDS_FORGET = 8,
     NEEDS_RESTORE = 16,
     NEEDS_DEMOTE = 32,
-    NEEDS_PERIODS = 64
+    NEEDS_PERIODS = 64, /* an engine that does not purge has none */
+    NEEDS_CLOCK = 128,
+    NEEDS_EXPIRY = 256,
+    NEEDS_INCARNATION = 512, /* of an engine that lists */
+    NEEDS_RENEW = 1024,
+    NEEDS_WITHHOLD = 2048
 };
 
 struct contract_test {
@@ -49,6 +54,8 @@ struct contract_test {
 extern const struct contract_test contract_common_tests[];
 extern const struct contract_test contract_crowd_tests[];
 extern const struct contract_test contract_direct_tests[];
+extern const struct contract_test contract_guard_tests[];
+extern const struct contract_test contract_list_tests[];
 extern const struct contract_test contract_period_tests[];
 extern const struct contract_test contract_purge_tests[];
 extern const struct contract_test contract_swap_tests[];

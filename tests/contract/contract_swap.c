@@ -13,7 +13,7 @@
 static enum seqb_status swap(struct seqb_backend *backend, const char *expected,
                              const char *text, char *standing, size_t size)
 {
-    const struct seqb_swap swap = {WORKER, expected, text};
+    const struct seqb_swap swap = {WORKER, expected, text, NULL};
     struct seqb_error err;
     const enum seqb_status status =
         backend->ops->swap(backend, &swap, standing, size, &err);
@@ -204,8 +204,8 @@ static void swapper_play(struct swapper *me, struct seqb_backend *backend)
         if (me->status != SEQB_OK)
             continue;
         me->status = backend->ops->swap(
-            backend, &(struct seqb_swap){WORKER, expected, text}, standing,
-            sizeof me->standing[0], NULL);
+            backend, &(struct seqb_swap){WORKER, expected, text, NULL},
+            standing, sizeof me->standing[0], NULL);
         me->has_won[round] = strcmp(standing, text) == 0;
         expected = standing;
     }

@@ -119,20 +119,18 @@ static enum seqb_status counter_read(struct plain *plain,
                                      struct sql_counter *counter, bool is_mark,
                                      struct seqb_error *err)
 {
-    char name[SEQB_COUNTER_SIZE];
     sqlite3_stmt *row;
     enum seqb_status status;
 
-    (void)sql_mark_name(counter->name, name);
     status = plain_ask(
         plain, "SELECT value, origin FROM seqb_counters WHERE name = ?1",
-        with(is_mark ? name : counter->name, 0, NULL), &row, err);
+        with(is_mark ? counter->kept : counter->name, 0, NULL), &row, err);
     if (row != NULL) {
         const int64_t value = sqlite3_column_int64(row, 0);
         const char *origin = (const char *)sqlite3_column_text(row, 1);
 
         if (is_mark)
-            sql_mark_found(counter, value, origin);
+            sql_kept_found(counter, value, origin, plain->sql.base.origin);
         else
             sql_row_found(counter, value, origin, plain->sql.base.origin);
     }
@@ -149,7 +147,7 @@ static enum seqb_status plain_lock(struct seqb_backend *backend,
 
     for (size_t i = 0; i < n && status == SEQB_OK; i++) {
         status = counter_read(plain, &counters[i], false, err);
-        if (status == SEQB_OK && sql_mark_counts(counters[i].name))
+        if (status == SEQB_OK)
             status = counter_read(plain, &counters[i], true, err);
     }
     return status;
@@ -219,7 +217,7 @@ static enum seqb_status plain_claim(struct seqb_backend *backend,
                                     char *standing, size_t size,
                                     struct seqb_error *err)
 {
-    const struct seqb_swap swap = {name, "", text};
+    const struct seqb_swap swap = {name, "", text, NULL};
 
     return plain_swap(backend, &swap, standing, size, err);
 }
@@ -256,15 +254,6 @@ static enum seqb_status plain_purge(struct seqb_backend *backend,
 }
 
 /* --- the rest --- */
-
-static enum seqb_status plain_clock(struct seqb_backend *backend,
-                                    int64_t *out_ms, struct seqb_error *err)
-{
-    (void)backend;
-    (void)err;
-    *out_ms = 0; /* this machine's */
-    return SEQB_OK;
-}
 
 static void plain_close(struct seqb_backend *backend)
 {
@@ -341,10 +330,8 @@ const struct seqb_backend_ops backend_plain_sqlite = {
     .open = plain_open,
     .reserve = sql_reserve,
     .raise = sql_raise,
-    .install = sql_install,
     .claim = plain_claim,
     .swap = plain_swap,
     .purge = plain_purge,
-    .clock = plain_clock,
     .close = plain_close,
 };

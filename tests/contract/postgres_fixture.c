@@ -107,6 +107,7 @@ enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
     out->want = want;
     out->limit = LIMIT;
     out->begins_ms = 0;
+    out->guard = NULL;
     status = backend_postgres.reserve(f->backend, out, 1, &f->err);
     return status == SEQB_OK ? out->status : status;
 }

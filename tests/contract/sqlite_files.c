@@ -4,10 +4,13 @@
 
 #include <dirent.h>
 #include <sqlite3.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "platform/file.h"
 #include "platform/text.h"
 
 static void must(bool is_well, const char *what)
@@ -39,11 +42,23 @@ bool sqlite_files_init(struct sqlite_files *files)
     return true;
 }
 
+void sqlite_files_note(const struct sqlite_files *files, char out[64])
+{
+    struct stat file = {.st_ino = 0};
+
+    (void)stat(files->path, &file);
+    (void)text_format(out, 64, "/dev/shm/seqbroker-%jx-%jx",
+                      (uintmax_t)file.st_dev, (uintmax_t)file.st_ino);
+}
+
 void sqlite_files_fini(struct sqlite_files *files)
 {
     DIR *folder = opendir(files->folder);
     struct dirent *entry;
+    char note[64];
 
+    sqlite_files_note(files, note);
+    (void)remove(note);
     must(folder != NULL, "opendir");
     while ((entry = readdir(folder)) != NULL)
         (void)unlinkat(dirfd(folder), entry->d_name, 0);
@@ -93,10 +108,13 @@ void sqlite_files_save(struct sqlite_files *files)
 void sqlite_files_restore(struct sqlite_files *files)
 {
     char index[96];
+    char note[64];
 
     (void)text_format(index, sizeof index, "%s-shm", files->path);
     (void)unlink(index);
     (void)unlink(files->log);
+    sqlite_files_note(files, note);
+    (void)unlink(note); /* of a file that goes */
     must(rename(files->copy, files->path) == 0, "rename");
 }
 
@@ -123,4 +141,15 @@ void sqlite_files_write(const char *path, const char *text, size_t size)
 
     must(file != NULL && fwrite(text, 1, size, file) == size, path);
     must(fclose(file) == 0, path);
+}
+
+void sqlite_files_copy(const char *from, const char *to)
+{
+    char *content = NULL;
+    struct stat info;
+
+    must(stat(from, &info) == 0, from);
+    must(file_read(from, 1 << 24, &content, NULL) == SEQB_OK, from);
+    sqlite_files_write(to, content, (size_t)info.st_size);
+    free(content);
 }

@@ -21,6 +21,9 @@ bool sqlite_files_init(struct sqlite_files *files);
 /* Removes the folder and what is in it. */
 void sqlite_files_fini(struct sqlite_files *files);
 
+/* Where the engine notes the incarnation of `path`, once it has a cell. */
+void sqlite_files_note(const struct sqlite_files *files, char out[64]);
+
 /* Runs SQL on `path` through a handle of its own; ends the program if it
  * fails, since no test means that. */
 void sqlite_files_run(const struct sqlite_files *files, const char *sql);
@@ -37,6 +40,9 @@ void sqlite_files_restore(struct sqlite_files *files);
 /* Writes the copy's content into the file, as sqlite3's .restore would, also
  * if it is open. */
 void sqlite_files_restore_inside(struct sqlite_files *files);
+
+/* `cp FROM TO`: the inode of TO stays, if it is there. */
+void sqlite_files_copy(const char *from, const char *to);
 
 /* Writes a file's content. */
 void sqlite_files_write(const char *path, const char *text, size_t size);

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "support/server_postgres_copies.h"
+
 #define COPY "copy.sql"
 
 struct postgres_store {
@@ -61,6 +63,12 @@ static void store_restore(struct contract_store *store)
     postgres_restore(server_of(store), fixture_of(store)->database, COPY);
 }
 
+static void store_withhold(struct contract_store *store)
+{
+    TELL(fixture_of(store),
+         "REVOKE EXECUTE ON FUNCTION pg_postmaster_start_time FROM PUBLIC");
+}
+
 /* As a server that nobody may write to any more: a standby would have ended
  * the sessions that are open. */
 static void store_demote(struct contract_store *store)
@@ -75,9 +83,12 @@ static const struct contract_subject subject = {
     .stop = store_stop,
     .mislead = server_store_mislead,
     .restart = store_restart,
+    .renew = store_restart,
     .forget = store_forget,
     .save = store_save,
     .restore = store_restore,
+    .withhold = store_withhold,
+    .advice = "sql/postgres.sql says which rights are needed",
     .demote = store_demote,
 };
 

@@ -98,7 +98,7 @@ static void lost_answer_spends_its_block(void **state)
 
 static void lost_answer_of_a_swap_leaves_it_done(void **state)
 {
-    const struct seqb_swap swap = {"worker", "", "mine"};
+    const struct seqb_swap swap = {"worker", "", "mine", NULL};
     struct seqb_backend *backend = NULL;
     char standing[8] = "";
 

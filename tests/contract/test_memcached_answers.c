@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the memcached engine sends, and what it makes of answers that a sound
  * server does not give. */
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -47,6 +50,37 @@ static void sound_session_opens_with_its_origin(void **state)
     impostor_stop(&impostor);
 }
 
+/* A listener whose backlog is full, as of a host that answers nothing. */
+static void connect_that_is_not_answered_ends_in_time(void **state)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr *const name = (struct sockaddr *)&address;
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct impostor none = {.options = {.name = "none",
+                                        .host = "127.0.0.1",
+                                        .connect_timeout_ms = 200,
+                                        .timeout_ms = 200}};
+    int fds[4];
+
+    (void)state;
+    assert_int_equal(bind(listener, name, size), 0);
+    assert_int_equal(listen(listener, 0), 0);
+    assert_int_equal(getsockname(listener, name, &size), 0);
+    for (size_t i = 0; i < COUNT(fds); i++) {
+        fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        (void)connect(fds[i], name, size);
+    }
+    none.options.port = ntohs(address.sin_port);
+    assert_int_equal(impostor_open(&none, &backend_memcached),
+                     SEQB_UNREACHABLE);
+    assert_non_null(strstr(none.err.text, "no answer within 200 ms"));
+    for (size_t i = 0; i < COUNT(fds); i++)
+        assert_int_equal(close(fds[i]), 0);
+    assert_int_equal(close(listener), 0);
+}
+
 static void what_is_no_memcached_does_not_open(void **state)
 {
     static const struct {
@@ -58,6 +92,7 @@ static void what_is_no_memcached_does_not_open(void **state)
         {"-ERR unknown command\r\n", SEQB_PROTOCOL},
         {"\n", SEQB_PROTOCOL},
         {"\1\2\3\r\n", SEQB_PROTOCOL},
+        {"VERSION x.1\r\nMN\r\n" STATS SETTINGS, SEQB_PROTOCOL},
         {"VERSION\r\n", SEQB_PROTOCOL},
         {"VERSION \r\n", SEQB_PROTOCOL},
         {"VERSION mcrouter 1.0\r\n", SEQB_PROTOCOL},
@@ -433,6 +468,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_session_opens_with_its_origin),
+        cmocka_unit_test(connect_that_is_not_answered_ends_in_time),
         cmocka_unit_test(what_is_no_memcached_does_not_open),
         cmocka_unit_test(endless_statistics_are_given_up),
         cmocka_unit_test(dripping_server_does_not_stretch_the_time_out),

@@ -210,7 +210,8 @@ static void counter_whose_origin_was_emptied_is_raised_above_it(void **state)
 static void damaged_value_is_left_alone(void **state)
 {
     struct fixture *f = start(state);
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0, 0};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
+                                     0,     0, NULL, 0};
     struct seqb_request request;
     int64_t value;
 
@@ -236,6 +237,20 @@ static void store_that_became_another_is_not_granted_from(void **state)
     must_open(f);
     must_be_fenced(f);
     assert_int_equal(number(f, ROWS), 100);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+    must_take(f, 5, 1100);
+}
+
+static void store_that_came_back_trusts_no_idle_row(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    must_open(f);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id - 1");
+    must_open(f);
+    must_be_fenced(f);
     assert_int_equal(must_raise(f, 0, 1000), 1100);
     must_take(f, 5, 1100);
 }
@@ -382,7 +397,8 @@ static void block_mark(struct seqb_block block)
 static void taker_step(struct taker *taker)
 {
     const struct seqb_backend_ops *ops = taker->fixture->ops;
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0, 0};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
+                                     0,     0, NULL, 0};
     struct seqb_request request = {
         .counter = ORDER, .want = 20, .limit = LIMIT};
     int64_t value;
@@ -463,6 +479,7 @@ int main(void)
         FIXTURE_TEST(counters_without_rows_are_raised_above_their_tables),
         FIXTURE_TEST(counter_whose_origin_was_emptied_is_raised_above_it),
         FIXTURE_TEST(damaged_value_is_left_alone),
+        FIXTURE_TEST(store_that_came_back_trusts_no_idle_row),
         FIXTURE_TEST(store_that_became_another_is_not_granted_from),
         FIXTURE_TEST(server_closed_for_writing_changes_nothing),
         FIXTURE_TEST(brokers_of_a_counter_take_turns),

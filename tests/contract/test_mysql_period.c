@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is peculiar to counters of periods on a MySQL or MariaDB server: the
- * locks and rights that purges need, and what mysql-autoinc makes of them. */
+ * locks and rights that purges need, and where mysql-autoinc keeps them. */
 #include "contract/mysql_fixture.h"
 
 #include <string.h>
@@ -100,6 +100,27 @@ static void counter_is_not_made_while_a_purge_notes(void **state)
         0);
 }
 
+/* A dump that is put back under the connection, or another server. */
+static void purge_changes_no_other_store(void **state)
+{
+    struct fixture *f = start(state);
+    int32_t deleted = -1;
+
+    must_take_day(f, 1, 1);
+    must_take_day(f, 2, 1);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    assert_status(purge(f, 2, 10, &deleted), SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "another one"));
+    assert_int_equal(
+        number(f, "SELECT COUNT(*) FROM seqb_counters WHERE name LIKE '%@2%'"),
+        2);
+    assert_int_equal(
+        number(f, "SELECT COUNT(*) FROM seqb_counters WHERE name LIKE '@m%'"),
+        0);
+    must_open(f);
+    must_purge(f, 2, 10, 1);
+}
+
 /* The raise is not told when the period begins. */
 static void purged_period_is_not_raised_into_being(void **state)
 {
@@ -166,7 +187,9 @@ static void raise_of_a_base_that_holds_keeps_nothing_beside_it(void **state)
     assert_status(f->ops->raise(f->backend, &raise, &value, &f->err), SEQB_OK);
     assert_int_equal(value, 70);
     must_take_day(f, 1, 1);
-    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"), 3);
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters "
+                               "WHERE name NOT LIKE '@@%'"),
+                     3);
 }
 
 /* --- rights and roles --- */
@@ -198,7 +221,7 @@ static void purge_without_the_right_says_what_to_run(void **state)
 static enum seqb_status swap(struct fixture *f, const char *expected,
                              const char *text, char standing[static 16])
 {
-    const struct seqb_swap swap = {"worker/0", expected, text};
+    const struct seqb_swap swap = {"worker/0", expected, text, NULL};
 
     return f->ops->swap(f->backend, &swap, standing, 16, &f->err);
 }
@@ -289,23 +312,28 @@ static void text_that_stands_already_is_written_again(void **state)
 
 /* --- mysql-autoinc --- */
 
-static void autoinc_refuses_periods_and_counts_on(void **state)
+#define TABLES                                                                 \
+    "SELECT COUNT(*) FROM information_schema.TABLES "                          \
+    "WHERE TABLE_SCHEMA = DATABASE()"
+
+/* A table for each counter of a period would be one a day, or a second. */
+static void autoinc_counts_periods_in_rows(void **state)
 {
     struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
-    const struct seqb_raise raise = {
-        .counter = ORDER "@20261101", .floor = 3, .limit = LIMIT};
-    struct seqb_request requests[] = {
-        day_request("window/main/1/order@20261101", 1), day_request(ORDER, 0)};
-    int64_t value;
+    const int64_t tables = number(f, TABLES);
+    struct seqb_request request;
+    int32_t deleted;
 
-    assert_status(f->ops->reserve(f->backend, requests, 2, &f->err), SEQB_OK);
-    assert_status(requests[0].status, SEQB_INVALID);
-    assert_non_null(strstr(requests[0].error.text, "use mysql-row"));
-    assert_status(requests[1].status, SEQB_OK);
-    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err),
-                  SEQB_INVALID);
-    must_purge(f, 1, 10, 0);
-    must_take(f, 1, 1);
+    for (int day = 1; day <= 3; day++)
+        must_take_day(f, day, 1);
+    must_take_day(f, 2, 2);
+    assert_int_equal(number(f, TABLES), tables);
+    assert_status(purge(f, 3, 9, &deleted), SEQB_OK);
+    assert_int_equal(deleted, 2);
+    assert_status(day_take(f, 2, &request), SEQB_EXHAUSTED);
+    must_take_day(f, 3, 2);
+    must_take(f, 1, 0);
+    assert_int_equal(number(f, TABLES), tables + 1);
 }
 
 /* Another broker's mysql-row may count periods in the same tables. */
@@ -314,6 +342,7 @@ static void autoinc_keeps_what_is_beside_the_base(void **state)
     struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
     struct seqb_raise raise = {
         .counter = ORDER, .limit = LIMIT, .base_gap = 1000, .base_ms = DAY(5)};
+    struct seqb_request request;
     int64_t value;
 
     for (int i = 0; i < 2; i++) {
@@ -327,7 +356,7 @@ static void autoinc_keeps_what_is_beside_the_base(void **state)
     f->backend = NULL;
     f->ops = &backend_mysql_row;
     must_open(f);
-    must_take_day(f, 5, 2001);
+    assert_status(day_take(f, 5, &request), SEQB_FENCED);
     must_take_day(f, 6, 1);
 }
 
@@ -355,6 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(periods_made_and_purged_at_once_never_repeat),
         FIXTURE_TEST(counter_is_not_made_while_a_purge_notes),
+        FIXTURE_TEST(purge_changes_no_other_store),
         FIXTURE_TEST(purged_period_is_not_raised_into_being),
         FIXTURE_TEST(purge_up_to_another_counter_is_refused),
         FIXTURE_TEST(raise_of_a_base_that_holds_keeps_nothing_beside_it),
@@ -363,7 +393,7 @@ int main(void)
         FIXTURE_TEST(read_only_stops_even_who_may_write_then),
         FIXTURE_TEST(swap_that_fails_leaves_no_trace_and_no_lock),
         FIXTURE_TEST(text_that_stands_already_is_written_again),
-        FIXTURE_TEST(autoinc_refuses_periods_and_counts_on),
+        FIXTURE_TEST(autoinc_counts_periods_in_rows),
         FIXTURE_TEST(autoinc_keeps_what_is_beside_the_base),
         FIXTURE_TEST(clock_is_the_same_in_every_time_zone),
     };

@@ -36,6 +36,7 @@ static void value_of_an_update_that_did_nothing_is_never_used(void **state)
         requests[i].want = 9;
         requests[i].limit = LIMIT;
         requests[i].begins_ms = 0;
+        requests[i].guard = NULL;
     }
     for (int64_t before = 0; before < 27; before += 9) {
         assert_status(
@@ -66,7 +67,7 @@ static void names_are_bytes_whatever_is_in_them(void **state)
         }
     }
     assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"),
-                     COUNT(counters) + 1);
+                     2 * COUNT(counters) + 1); /* with their notes */
 }
 
 static void largest_batch_is_served_whole_and_in_any_order(void **state)
@@ -148,14 +149,16 @@ static void row_that_the_server_refuses_fails_alone(void **state)
     assert_non_null(strstr(requests[1].error.text, "counter main/0/bad: "));
     assert_status(requests[2].status, SEQB_OK);
     must_take(f, 1, 0); /* and the connection is well */
-    assert_int_equal(number(f, "SELECT SUM(value) FROM seqb_counters"), 11);
+    assert_int_equal(number(f, "SELECT SUM(value) FROM seqb_counters "
+                               "WHERE name NOT LIKE '@@%'"),
+                     11);
 }
 
 /* --- rights --- */
 
 static void must_miss_insert(struct fixture *f)
 {
-    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0};
+    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0, NULL, 0};
     struct seqb_request requests[3] = {
         {.counter = "main/0/new", .want = 3, .limit = LIMIT},
         {.counter = ORDER, .want = 3, .limit = LIMIT},
@@ -334,9 +337,102 @@ static void child_may_not_use_the_connection(void **state)
     must_take(f, 5, 5);
 }
 
+/* --- cells --- */
+
+#define CELL SEQB_CELL ORDER
+
+static enum seqb_status install(struct fixture *f, int64_t window)
+{
+    const struct seqb_window lease = {
+        .counter = CELL, .window = window, .size = 100};
+    int64_t standing;
+
+    return f->ops->install(f->backend, &lease, &standing, &f->err);
+}
+
+static enum seqb_status take_cell(struct fixture *f, int64_t window,
+                                  struct seqb_request *out)
+{
+    *out = (struct seqb_request){
+        .counter = CELL, .want = 1, .limit = 100, .window = window};
+    assert_status(f->ops->reserve(f->backend, out, 1, &f->err), SEQB_OK);
+    return out->status;
+}
+
+/* As in a store that an earlier version made. */
+static void table_of_the_incarnation_is_made_when_cells_need_it(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    TELL(f, "DROP TABLE seqb_incarnation");
+    f->options.auto_create = true;
+    must_open(f);
+    assert_status(take_cell(f, 1, &request), SEQB_FENCED);
+    assert_status(install(f, 1), SEQB_OK);
+    assert_status(take_cell(f, 1, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 0);
+    must_take(f, 5, 0);
+}
+
+static void cells_without_their_table_fail_alone(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request requests[] = {
+        {.counter = CELL, .want = 1, .limit = 100, .window = 1},
+        {.counter = ORDER, .want = 1, .limit = 100}};
+
+    TELL(f, "DROP TABLE seqb_incarnation");
+    f->options.auto_create = false;
+    must_open(f);
+    assert_status(f->ops->reserve(f->backend, requests, 2, &f->err), SEQB_OK);
+    assert_status(requests[0].status, SEQB_REFUSED);
+    assert_non_null(strstr(requests[0].error.text, "sql/mysql.sql"));
+    assert_status(requests[1].status, SEQB_OK);
+    assert_status(install(f, 1), SEQB_REFUSED);
+    must_take(f, 1, 1);
+}
+
+/* One that outlives a start would make the old cells good again. */
+static void incarnation_that_is_kept_on_disk_is_unsafe(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    TELL(f, "ALTER TABLE seqb_incarnation ENGINE = InnoDB");
+    must_open(f);
+    assert_status(install(f, 1), SEQB_UNSAFE);
+    assert_status(take_cell(f, 1, &request), SEQB_UNSAFE);
+    assert_non_null(strstr(request.error.text, "ENGINE = MEMORY"));
+    must_take(f, 5, 0);
+}
+
+/* A cell that is bound to it would be good in each run of the server. */
+static void window_is_not_bound_to_an_empty_nonce(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_request request;
+
+    must_open(f);
+    assert_status(install(f, 1), SEQB_OK);
+    TELL(f, "UPDATE seqb_incarnation SET nonce = ''");
+    assert_status(take_cell(f, 1, &request), SEQB_FENCED);
+    assert_status(install(f, 2), SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, "does not keep its incarnation"));
+    assert_status(take_cell(f, 2, &request), SEQB_FENCED);
+    must_take(f, 5, 0);
+    TELL(f, "DELETE FROM seqb_incarnation");
+    assert_status(install(f, 2), SEQB_OK);
+    assert_status(take_cell(f, 2, &request), SEQB_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(table_of_the_incarnation_is_made_when_cells_need_it),
+        FIXTURE_TEST(cells_without_their_table_fail_alone),
+        FIXTURE_TEST(incarnation_that_is_kept_on_disk_is_unsafe),
+        FIXTURE_TEST(window_is_not_bound_to_an_empty_nonce),
         FIXTURE_TEST(value_of_an_update_that_did_nothing_is_never_used),
         FIXTURE_TEST(names_are_bytes_whatever_is_in_them),
         FIXTURE_TEST(largest_batch_is_served_whole_and_in_any_order),

@@ -35,7 +35,9 @@ static void counter_is_new_only_while_the_base_holds(void **state)
     TELL(f, "DELETE FROM seqb_counters WHERE name = ''");
     must_answer(f, "main/0/new", SEQB_FENCED);
     must_take(f, 5, 10);
-    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"), 1);
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters "
+                               "WHERE name NOT LIKE '@@%'"),
+                     1);
 }
 
 static void deleted_rows_are_not_made_anew_by_opening(void **state)
@@ -65,10 +67,25 @@ deleted_counter_begins_at_the_floor_and_others_at_the_gap(void **state)
     TELL(f, "DELETE FROM seqb_counters");
     assert_int_equal(must_raise(f, 5000, 1000), 5000);
     must_take(f, 5, 5000);
-    assert_status(take(f, "main/0/other", 1, &request), SEQB_OK);
-    assert_int_equal(request.block.first, 1001);
+    assert_status(take(f, "main/0/other", 1, &request), SEQB_FENCED);
     TELL(f, "DELETE FROM seqb_counters WHERE name = ''");
     assert_int_equal(must_raise(f, 0, 1000), 5005); /* its row holds */
+}
+
+/* Whoever comes goes on above all that anybody was granted. */
+static void deleted_row_goes_on_above_its_note(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "DELETE FROM seqb_counters WHERE name = '" ORDER "'");
+    must_open(f);
+    must_take(f, 5, 65536);
+    assert_int_equal(must_raise(f, 131070, 1000), 131070);
+    must_take(f, 10, 131070);
+    TELL(f, "DELETE FROM seqb_counters WHERE name = '" ORDER "'");
+    assert_int_equal(must_raise(f, 0, 1000), 196608);
+    must_take(f, 5, 196608);
 }
 
 /* An empty origin is nobody's: the value is to be raised, not forgotten. */
@@ -92,7 +109,8 @@ static void server_that_became_another_ends_the_backend(void **state)
 {
     struct fixture *f = start(state);
     struct seqb_backend *other;
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0, 0};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
+                                     0,     0, NULL, 0};
     int64_t value;
 
     must_take(f, 5, 0);
@@ -111,7 +129,8 @@ static void server_that_became_another_ends_the_backend(void **state)
 static void raise_on_a_server_that_became_another_changes_nothing(void **state)
 {
     struct fixture *f = start(state);
-    const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT, 1000, 0, 0};
+    const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT, 1000,
+                                     0,     0,  NULL, 0};
     int64_t value = -7;
 
     must_take(f, 5, 0);
@@ -122,6 +141,74 @@ static void raise_on_a_server_that_became_another_changes_nothing(void **state)
     must_open(f);
     must_answer(f, ORDER, SEQB_FENCED);
     assert_int_equal(must_raise(f, 0, 1000), 1005);
+}
+
+/* A store lives elsewhere for a while and returns: what was idle meanwhile
+ * still names the first place. */
+static void store_that_came_back_trusts_no_idle_row(void **state)
+{
+    struct fixture *f = start(state);
+    const struct seqb_raise raise = {"main/0/a", 0, 1000, LIMIT, 1000,
+                                     0,          0, NULL, 0};
+    int64_t value;
+
+    must_take(f, 100, 0);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    must_open(f);
+    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err), SEQB_OK);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id - 1");
+    must_open(f);
+    must_answer(f, ORDER, SEQB_FENCED);
+    must_answer(f, "main/0/a", SEQB_FENCED);
+    must_answer(f, "main/0/new", SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+    must_take(f, 5, 1100);
+    must_open(f); /* once only */
+    must_take(f, 5, 1105);
+}
+
+static void store_that_was_only_opened_elsewhere_trusts_no_row(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    must_open(f);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id - 1");
+    must_open(f);
+    must_answer(f, ORDER, SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+}
+
+/* Whoever opens it first binds it; all that come meanwhile go by that. */
+static void brokers_that_open_another_store_agree(void **state)
+{
+    struct fixture *f = start(state);
+    struct seqb_backend *other;
+
+    must_take(f, 100, 0);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    must_open(f);
+    other = must_open_other(f);
+    assert_string_equal(other->origin, f->backend->origin);
+    f->ops->close(other);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+    other = must_open_other(f);
+    assert_string_equal(other->origin, f->backend->origin);
+    f->ops->close(other);
+    must_take(f, 1, 1100);
+}
+
+/* As brokers of two versions may do. */
+static void store_that_others_bound_again_is_opened_again(void **state)
+{
+    struct fixture *f = start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "UPDATE seqb_counters SET origin = CONCAT(origin, '#00000000')");
+    must_fail(f, SEQB_UNREACHABLE, "open it again");
+    must_open(f);
+    must_take(f, 1, 100);
 }
 
 #define REPLACED_BY_DUMP                                                       \
@@ -201,15 +288,85 @@ static void copy_of_the_files_that_is_put_back_is_fenced(void **state)
     server = server_mariadb(NULL);
     f = start_on(state, server);
     must_take(f, 100, 0);
-    mariadb_save(server);
+    mariadb_copy_cold(server, "saved");
     must_open(f);
     must_take(f, 50, 100); /* the same files: nothing went back */
     before = table_made(f);
     while (table_made(f) == before)
-        mariadb_restore(server);
+        mariadb_put_back(server, "saved");
     must_open(f);
     must_answer(f, ORDER, SEQB_FENCED);
     assert_int_equal(must_raise(f, 0, 1000), 1100);
+}
+
+/* --- claims --- */
+
+#define CLAIMS_REPLACED_BY_DUMP                                                \
+    "CREATE OR REPLACE TABLE seqb_claims ("                                    \
+    "name VARBINARY(127) NOT NULL PRIMARY KEY,"                                \
+    "text VARBINARY(4095) NOT NULL) ENGINE = InnoDB;"                          \
+    "INSERT INTO seqb_claims SELECT * FROM old_claims"
+
+static int64_t claims_made(struct fixture *f)
+{
+    return number(f, "SELECT CREATE_TIME + 0 FROM information_schema.TABLES "
+                     "WHERE TABLE_SCHEMA = DATABASE() "
+                     "AND TABLE_NAME = 'seqb_claims'");
+}
+
+static enum seqb_status swap_worker(struct fixture *f, const char *expected,
+                                    const char *text)
+{
+    const struct seqb_swap swap = {"worker", expected, text, NULL};
+    char standing[64];
+
+    return f->ops->swap(f->backend, &swap, standing, sizeof standing, &f->err);
+}
+
+/* A lease that was made after the dump, and that somebody holds. */
+static void claims_put_back(struct fixture *f)
+{
+    const int64_t before = claims_made(f);
+
+    assert_status(swap_worker(f, "", "free"), SEQB_OK);
+    TELL(f, "CREATE TABLE old_claims AS SELECT * FROM seqb_claims");
+    assert_status(swap_worker(f, "free", "held"), SEQB_OK);
+    while (claims_made(f) == before)
+        TELL(f, CLAIMS_REPLACED_BY_DUMP);
+}
+
+static void assert_other_claims(struct fixture *f, enum seqb_status status)
+{
+    assert_status(status, SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "another one"));
+}
+
+static void claims_put_back_under_a_connection_are_not_swapped(void **state)
+{
+    struct fixture *f = start(state);
+
+    claims_put_back(f);
+    assert_other_claims(f, swap_worker(f, "free", "taken"));
+    must_open(f);
+    assert_status(swap_worker(f, "free", "taken"), SEQB_OK);
+}
+
+static void claims_put_back_under_a_connection_are_not_believed(void **state)
+{
+    struct fixture *f = start(state);
+    char standing[64];
+
+    claims_put_back(f);
+    assert_other_claims(f, f->ops->claim(f->backend, "worker", NULL, standing,
+                                         sizeof standing, &f->err));
+    must_open(f);
+    TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    assert_other_claims(f, f->ops->claim(f->backend, "layout", "x", standing,
+                                         sizeof standing, &f->err));
+    assert_other_claims(f, swap_worker(f, "", "taken"));
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_claims "
+                               "WHERE name = 'layout'"),
+                     0);
 }
 
 #define RAISERS 4
@@ -226,7 +383,8 @@ struct raiser {
 static void *raiser_run(void *argument)
 {
     struct raiser *raiser = argument;
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000, 0, 0};
+    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
+                                     0,     0, NULL, 0};
 
     (void)pthread_barrier_wait(raiser->begin);
     raiser->status = raiser->backend->ops->raise(raiser->backend, &raise,
@@ -275,12 +433,19 @@ int main(void)
         FIXTURE_TEST(counter_is_new_only_while_the_base_holds),
         FIXTURE_TEST(deleted_rows_are_not_made_anew_by_opening),
         FIXTURE_TEST(deleted_counter_begins_at_the_floor_and_others_at_the_gap),
+        FIXTURE_TEST(deleted_row_goes_on_above_its_note),
         FIXTURE_TEST(counter_whose_origin_was_emptied_is_fenced),
         FIXTURE_TEST(server_that_became_another_ends_the_backend),
         FIXTURE_TEST(raise_on_a_server_that_became_another_changes_nothing),
+        FIXTURE_TEST(store_that_came_back_trusts_no_idle_row),
+        FIXTURE_TEST(store_that_was_only_opened_elsewhere_trusts_no_row),
+        FIXTURE_TEST(brokers_that_open_another_store_agree),
+        FIXTURE_TEST(store_that_others_bound_again_is_opened_again),
         FIXTURE_TEST(table_that_is_replaced_amid_a_call_is_not_granted_from),
         FIXTURE_TEST(dump_that_is_put_back_on_the_same_server_is_fenced),
         FIXTURE_TEST(copy_of_the_files_that_is_put_back_is_fenced),
+        FIXTURE_TEST(claims_put_back_under_a_connection_are_not_swapped),
+        FIXTURE_TEST(claims_put_back_under_a_connection_are_not_believed),
         FIXTURE_TEST(gap_is_added_once_however_many_raise_at_once),
     };
 

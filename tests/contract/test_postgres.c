@@ -283,7 +283,7 @@ static void locked_row_fails_alone(void **state)
 static void damaged_row_is_not_raised(void **state)
 {
     struct fixture *f = fixture_start(state);
-    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0};
+    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0, NULL, 0};
     int64_t value = -9;
 
     must_take(f, 1, 0);
@@ -299,7 +299,7 @@ static void damaged_row_is_not_raised(void **state)
     }
 }
 
-static void new_counter_is_exhausted_if_its_base_is(void **state)
+static void new_counter_is_fenced_if_its_base_was_raised(void **state)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request request = {.counter = ORDER, .want = 5, .limit = 80};
@@ -308,10 +308,11 @@ static void new_counter_is_exhausted_if_its_base_is(void **state)
     TELL(f, "UPDATE seqb_counters SET value = 80");
     assert_status(backend_postgres.reserve(f->backend, &request, 1, &f->err),
                   SEQB_OK);
-    assert_status(request.status, SEQB_EXHAUSTED);
+    assert_status(request.status, SEQB_FENCED);
     postgres_ask(f->server, f->database, rows,
                  "SELECT count(*) FROM seqb_counters");
     assert_string_equal(rows, "1");
+    assert_int_equal(must_raise(f, 0, 1000), 80);
     must_take(f, 5, 80);
 }
 
@@ -448,7 +449,7 @@ int main(void)
         FIXTURE_TEST(damaged_row_fails_alone),
         FIXTURE_TEST(locked_row_fails_alone),
         FIXTURE_TEST(damaged_row_is_not_raised),
-        FIXTURE_TEST(new_counter_is_exhausted_if_its_base_is),
+        FIXTURE_TEST(new_counter_is_fenced_if_its_base_was_raised),
         FIXTURE_TEST(stopped_server_obeys_the_deadline),
         FIXTURE_TEST(call_ends_when_its_socket_is_shut_down),
         FIXTURE_TEST(table_that_was_emptied_and_filled_again_is_fenced),

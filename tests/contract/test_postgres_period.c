@@ -138,6 +138,27 @@ static void purge_waits_for_no_row(void **state)
     must_take_day(f, ORDER, 4, 2);
 }
 
+/* A dump that is put back under the connection, or another server. */
+static void purge_changes_no_other_store(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    int32_t deleted = -1;
+
+    must_take_day(f, ORDER, 1, 1);
+    must_take_day(f, ORDER, 2, 1);
+    TELL(f, "VACUUM FULL seqb_counters");
+    assert_status(purge(f, ORDER, 2, 10, &deleted), SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "open it again"));
+    assert_int_equal(
+        number(f, "SELECT count(*) FROM seqb_counters WHERE name LIKE '%@2%'"),
+        2);
+    assert_int_equal(
+        number(f, "SELECT count(*) FROM seqb_counters WHERE name LIKE '@m%'"),
+        0);
+    must_open(f);
+    must_purge(f, ORDER, 2, 1);
+}
+
 /* The raise is not told when the period begins. */
 static void purged_period_is_not_raised_into_being(void **state)
 {
@@ -239,7 +260,9 @@ static void raise_of_a_base_that_holds_keeps_nothing_beside_it(void **state)
                   SEQB_OK);
     assert_int_equal(value, 70);
     must_take_day(f, ORDER, 1, 1);
-    assert_int_equal(number(f, "SELECT count(*) FROM seqb_counters"), 3);
+    assert_int_equal(number(f, "SELECT count(*) FROM seqb_counters "
+                               "WHERE name NOT LIKE '@@%%'"),
+                     3);
 }
 
 /* --- the order of names --- */
@@ -298,7 +321,7 @@ static void purge_without_the_right_says_what_to_run(void **state)
 static enum seqb_status swap(struct fixture *f, const char *expected,
                              const char *text, char standing[static 16])
 {
-    const struct seqb_swap swap = {"worker/0", expected, text};
+    const struct seqb_swap swap = {"worker/0", expected, text, NULL};
 
     return backend_postgres.swap(f->backend, &swap, standing, 16, &f->err);
 }
@@ -383,6 +406,7 @@ int main(void)
         FIXTURE_TEST(periods_made_and_purged_at_once_never_repeat),
         FIXTURE_TEST(counter_is_not_made_while_a_purge_notes),
         FIXTURE_TEST(purge_waits_for_no_row),
+        FIXTURE_TEST(purge_changes_no_other_store),
         FIXTURE_TEST(purged_period_is_not_raised_into_being),
         FIXTURE_TEST(note_that_is_older_in_part_lowers_nothing),
         FIXTURE_TEST(purge_up_to_another_counter_is_refused),

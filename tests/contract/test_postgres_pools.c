@@ -41,12 +41,112 @@ static void pooled_transactions_serve_many_backends(void **state)
     server_free(pooler);
 }
 
+static enum seqb_status take_cell(struct fixture *f, int64_t want, int64_t *out)
+{
+    struct seqb_request request = {
+        .counter = SEQB_CELL ORDER, .want = want, .limit = 100, .window = 7};
+    enum seqb_status status =
+        backend_postgres.reserve(f->backend, &request, 1, &f->err);
+
+    *out = request.block.first;
+    return status == SEQB_OK ? request.status : status;
+}
+
+/* The connection to the pooler outlives the run of the server behind it. */
+static void cell_of_a_run_before_is_fenced_behind_a_pooler(void **state)
+{
+    struct fixture *f = fixture_prepare(state);
+    struct server *pooler = server_pgbouncer(f->server, 1);
+    const struct seqb_window window = {
+        .counter = SEQB_CELL ORDER, .window = 7, .size = 100};
+    struct fixture other;
+    int64_t standing;
+    int64_t first;
+
+    f->options.port = server_port(pooler);
+    other = *f;
+    must_open(f);
+    must_open(&other);
+    assert_status(
+        backend_postgres.install(f->backend, &window, &standing, &f->err),
+        SEQB_OK);
+    assert_status(take_cell(f, 10, &first), SEQB_OK);
+    assert_int_equal(first, 0);
+    postgres_kill(f->server);
+    server_start(f->server);
+    /* The pooler finds out with the first who asks. */
+    assert_true(take_cell(&other, 1, &first) != SEQB_OK);
+    assert_status(take_cell(f, 1, &first), SEQB_FENCED);
+    backend_postgres.close(other.backend);
+    server_free(pooler);
+}
+
+/* No guard holds there, no claim is read, and no page, as if it were the run
+ * that was opened. */
+static void run_before_is_closed_behind_a_pooler(void **state)
+{
+    struct fixture *f = fixture_prepare(state);
+    struct server *pooler = server_pgbouncer(f->server, 1);
+    struct seqb_guard guard = {"synced/main", "", false};
+    const struct seqb_raise raise = {
+        .counter = ORDER, .floor = 9, .limit = LIMIT, .guard = &guard};
+    const struct seqb_swap swap = {"synced/main", "", "new", NULL};
+    struct seqb_listed listed;
+    struct seqb_page page = {
+        .prefix = "main/", .after = "", .listed = &listed, .most = 1};
+    char standing[SEQB_CLAIM_SIZE];
+    struct fixture other;
+    int64_t value;
+
+    f->options.port = server_port(pooler);
+    f->options.needs_incarnation = true;
+    other = *f;
+    must_open(f);
+    must_open(&other);
+    assert_status(backend_postgres.claim(f->backend, guard.name,
+                                         f->backend->incarnation, standing,
+                                         sizeof standing, &f->err),
+                  SEQB_OK);
+    assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
+                  SEQB_OK);
+    postgres_kill(f->server);
+    server_start(f->server);
+    /* The pooler finds out with the first who asks. */
+    assert_true(backend_postgres.list(other.backend, &page, &f->err) !=
+                SEQB_OK);
+    assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
+                  SEQB_UNREACHABLE);
+    assert_true(strstr(f->err.text, "another incarnation") != NULL);
+    assert_status(backend_postgres.claim(f->backend, guard.name, NULL, standing,
+                                         sizeof standing, &f->err),
+                  SEQB_UNREACHABLE);
+    assert_true(strstr(f->err.text, "another incarnation") != NULL);
+    assert_status(backend_postgres.claim(f->backend, "new", "new", standing,
+                                         sizeof standing, &f->err),
+                  SEQB_UNREACHABLE);
+    assert_status(backend_postgres.swap(f->backend, &swap, standing,
+                                        sizeof standing, &f->err),
+                  SEQB_UNREACHABLE);
+    assert_status(backend_postgres.list(f->backend, &page, &f->err),
+                  SEQB_UNREACHABLE);
+    must_open(f);
+    assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
+                  SEQB_FENCED);
+    assert_status(backend_postgres.claim(f->backend, "new", NULL, standing,
+                                         sizeof standing, &f->err),
+                  SEQB_OK);
+    assert_string_equal(standing, "");
+    backend_postgres.close(other.backend);
+    server_free(pooler);
+}
+
 /* What failed for one client must not be left to the next. */
 static void failed_transaction_leaves_the_pool_clean(void **state)
 {
     struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
-    const struct seqb_raise raise = {ORDER, LIMIT + 1, 0, LIMIT, 0, 0, 0};
+    const struct seqb_raise raise = {ORDER, LIMIT + 1, 0,    LIMIT, 0,
+                                     0,     0,         NULL, 0};
     struct seqb_request request;
     struct fixture other;
     int64_t value;
@@ -109,7 +209,7 @@ static void pooler_that_leads_elsewhere_is_noticed(void **state)
     struct fixture *f = fixture_start(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
     struct server *copy;
-    const struct seqb_raise raise = {ORDER, 5000, 0, LIMIT, 0, 0, 0};
+    const struct seqb_raise raise = {ORDER, 5000, 0, LIMIT, 0, 0, 0, NULL, 0};
     struct seqb_request request;
     char value[POSTGRES_ASK_SIZE];
     int64_t raised = -9;
@@ -210,8 +310,7 @@ static void promoted_standby_that_lagged_is_fenced(void **state)
     assert_status(take(f, "main/0/new", 1, &request), SEQB_FENCED);
     assert_int_equal(must_raise(f, 0, 1000), 1100);
     must_take(f, 1, 1100);
-    assert_status(take(f, "main/0/new", 1, &request), SEQB_OK);
-    assert_int_equal(request.block.first, 1001);
+    assert_status(take(f, "main/0/new", 1, &request), SEQB_FENCED);
     postgres_kill(standby);
     server_free(standby);
     server_start(f->server);
@@ -246,6 +345,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(pooled_transactions_serve_many_backends),
+        FIXTURE_TEST(cell_of_a_run_before_is_fenced_behind_a_pooler),
+        FIXTURE_TEST(run_before_is_closed_behind_a_pooler),
         FIXTURE_TEST(failed_transaction_leaves_the_pool_clean),
         FIXTURE_TEST(pooler_whose_server_crashed_leaves_it_uncertain),
         FIXTURE_TEST(pooler_that_leads_elsewhere_is_noticed),

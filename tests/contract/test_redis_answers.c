@@ -324,9 +324,41 @@ static void time_that_is_none_makes_no_sense(void **state)
         assert_int_equal(
             backend_redis.clock(impostor.backend, &now_ms, &impostor.err),
             SEQB_PROTOCOL);
+        /* And it is not asked again. */
+        assert_int_equal(
+            backend_redis.clock(impostor.backend, &now_ms, &impostor.err),
+            SEQB_UNREACHABLE);
         assert_int_equal(now_ms, -7);
         impostor_stop(&impostor);
     }
+}
+
+/* What counts is allowed, TIME may not be. */
+static void time_that_is_denied_is_none(void **state)
+{
+    struct impostor impostor = {0};
+    int64_t now_ms = -7;
+
+    (void)state;
+    session_start(&impostor, "-NOPERM this user has no permissions\r\n", WAITS);
+    assert_int_equal(
+        backend_redis.clock(impostor.backend, &now_ms, &impostor.err), SEQB_OK);
+    assert_int_equal(now_ms, 0);
+    impostor_stop(&impostor);
+}
+
+static void time_that_is_not_said_fails(void **state)
+{
+    struct impostor impostor = {0};
+    int64_t now_ms = -7;
+
+    (void)state;
+    session_start(&impostor, "", CLOSES);
+    assert_int_equal(
+        backend_redis.clock(impostor.backend, &now_ms, &impostor.err),
+        SEQB_UNCERTAIN);
+    assert_int_equal(now_ms, -7);
+    impostor_stop(&impostor);
 }
 
 static void time_is_seconds_and_a_part_of_one(void **state)
@@ -393,6 +425,8 @@ int main(void)
         cmocka_unit_test(closed_in_mid_reply_is_uncertain_from_there_on),
         cmocka_unit_test(other_calls_check_their_answers_too),
         cmocka_unit_test(time_that_is_none_makes_no_sense),
+        cmocka_unit_test(time_that_is_denied_is_none),
+        cmocka_unit_test(time_that_is_not_said_fails),
         cmocka_unit_test(time_is_seconds_and_a_part_of_one),
         cmocka_unit_test(raise_below_its_floor_makes_no_sense),
         cmocka_unit_test(claim_that_does_not_fit_is_none_of_ours),

@@ -131,6 +131,15 @@ static void master_is_found_and_named(void **state)
     assert_non_null(strstr(ask(&scene->f, 1, SIZE, &call).error.text, where));
 }
 
+static void address_in_brackets_is_that_of_a_sentinel(void **state)
+{
+    struct scene *scene = scene_start(state, false);
+
+    assert_true(text_format(scene->addresses[0], ADDRESS_SIZE, "[127.0.0.1]:%d",
+                            (int)server_port(scene->sentinel)));
+    must_lead_to(scene, scene->f.server);
+}
+
 /* --- sentinels that lead nowhere --- */
 
 static void sentinel_that_is_down_is_passed_over(void **state)
@@ -452,6 +461,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(master_is_found_and_named),
+        SCENE_TEST(address_in_brackets_is_that_of_a_sentinel),
         SCENE_TEST(sentinel_that_is_down_is_passed_over),
         SCENE_TEST(sentinel_that_hangs_is_passed_over),
         SCENE_TEST(sentinel_that_knows_other_masters_is_passed_over),

@@ -52,6 +52,26 @@ static void lock_of_another_process_is_waited_for_then_named(void **state)
     backend_sqlite.close(holder);
 }
 
+/* A copy is bound to its place, which takes the lock: as long as a connection
+ * may take, not a call. */
+static void opening_waits_for_a_lock_as_long_as_it_may_take(void **state)
+{
+    struct sqlite_files *files = *state;
+    sqlite3 *db;
+
+    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_files_save(files);
+    sqlite_files_restore(files);
+    files->options.timeout_ms = 100;
+    files->options.connect_timeout_ms = 400;
+    db = lock_hold(files);
+    sqlite_case_open_fails(&files->options, SEQB_UNREACHABLE,
+                           "locked by another process; waited for up to 300 "
+                           "ms");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    backend_sqlite.close(sqlite_case_open(files));
+}
+
 static void starting_again_waits_for_no_lock(void **state)
 {
     struct sqlite_files *files = *state;
@@ -78,8 +98,8 @@ static void starting_again_waits_for_no_lock(void **state)
 /* What a forked child may do with its parent's handle: nothing. */
 static bool child_is_refused(struct seqb_backend *backend)
 {
-    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0, 0};
-    const struct seqb_swap swap = {"worker", "", "mine"};
+    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0, 0, NULL, 0};
+    const struct seqb_swap swap = {"worker", "", "mine", NULL};
     const struct seqb_purge purge = {ORDER, ORDER "@20261121", 1, 1};
     struct seqb_request request;
     char standing[64];
@@ -243,6 +263,53 @@ static void disk_without_a_write_ahead_log_is_unsafe(void **state)
     sqlite_case_open_fails(&files->options, SEQB_UNSAFE, "journal_mode");
 }
 
+/* No row of that counter can be written. */
+static void refuse_writes(const struct sqlite_files *files, const char *counter)
+{
+    char sql[256];
+
+    (void)text_format(sql, sizeof sql,
+                      "CREATE TRIGGER full BEFORE INSERT ON seqb_counters "
+                      "WHEN NEW.name = '%s' BEGIN "
+                      "SELECT RAISE(FAIL, 'no room'); END",
+                      counter);
+    sqlite_files_run(files, sql);
+}
+
+/* That of another counter, which comes after it in the batch, is. */
+static void block_is_not_granted_whose_row_was_not_written(void **state)
+{
+    static const char first[] = "main/0/a";
+    static const char last[] = "main/0/b";
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    for (int64_t before = 0; before <= 3; before += 3) { /* new ones first */
+        struct seqb_request requests[2] = {
+            {.counter = first, .want = 3, .limit = LIMIT},
+            {.counter = last, .want = 3, .limit = LIMIT},
+        };
+        struct seqb_error err;
+
+        refuse_writes(files, first);
+        assert_status(backend->ops->reserve(backend, requests, 2, &err),
+                      SEQB_PROTOCOL);
+        assert_true(strstr(err.text, "no room") != NULL);
+        assert_status(requests[0].status, SEQB_PROTOCOL);
+        assert_status(requests[1].status, SEQB_PROTOCOL);
+        backend_sqlite.close(backend);
+        sqlite_files_run(files, "DROP TRIGGER full");
+        backend = sqlite_case_open(files);
+        for (size_t i = 0; i < 2; i++) {
+            assert_status(sqlite_case_reserve(backend, i == 0 ? first : last, 3,
+                                              &requests[i]),
+                          SEQB_OK);
+            assert_int_equal(requests[i].block.first, before + 1);
+        }
+    }
+    backend_sqlite.close(backend);
+}
+
 /* --- rows that somebody edited --- */
 
 static void damaged_counter_fails_alone(void **state)
@@ -250,7 +317,8 @@ static void damaged_counter_fails_alone(void **state)
     static const char *const values[] = {"'many'", "-1", "1.5", "x'00'"};
     const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
-    const struct seqb_raise raise = {"main/0/bad", 0, 0, LIMIT, 0, 0, 0};
+    const struct seqb_raise raise = {"main/0/bad", 0, 0, LIMIT, 0, 0, 0,
+                                     NULL,         0};
     int64_t value;
 
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
@@ -290,10 +358,45 @@ static void tables_dropped_while_open_are_corrupt(void **state)
     backend_sqlite.close(backend);
 }
 
+/* Whoever comes goes on above all that anybody was granted. */
+static void deleted_row_goes_on_above_its_note(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    sqlite_case_take(backend, 100, 0);
+    sqlite_files_run(files, "DELETE FROM seqb_counters "
+                            "WHERE name = '" ORDER "'");
+    backend_sqlite.close(backend);
+    backend = sqlite_case_open(files);
+    sqlite_case_take(backend, 5, 65536);
+    sqlite_case_take(backend, 65526, 65541);
+    sqlite_case_take(backend, 10, 131067);
+    sqlite_files_run(files, "DELETE FROM seqb_counters "
+                            "WHERE name = '" ORDER "'");
+    assert_int_equal(sqlite_case_raise(backend, 1000), 196608);
+    sqlite_case_take(backend, 5, 196608);
+    backend_sqlite.close(backend);
+}
+
+/* What docs/guarantees.md says of it: nothing is left that knows. */
+static void row_that_is_deleted_with_its_note_begins_again(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    sqlite_case_take(backend, 100, 0);
+    sqlite_files_run(files, "DELETE FROM seqb_counters "
+                            "WHERE name IN ('" ORDER "', '@@" ORDER "')");
+    sqlite_case_take(backend, 5, 0);
+    backend_sqlite.close(backend);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         SQLITE_CASE(lock_of_another_process_is_waited_for_then_named),
+        SQLITE_CASE(opening_waits_for_a_lock_as_long_as_it_may_take),
         SQLITE_CASE(starting_again_waits_for_no_lock),
         SQLITE_CASE(handle_does_not_cross_fork),
         SQLITE_CASE(values_of_a_killed_process_stay_spent),
@@ -301,7 +404,10 @@ int main(void)
         SQLITE_CASE(failed_commit_is_uncertain_and_never_repeats),
         SQLITE_CASE(failed_commit_of_a_new_counter_grants_nothing),
         SQLITE_CASE(disk_without_a_write_ahead_log_is_unsafe),
+        SQLITE_CASE(block_is_not_granted_whose_row_was_not_written),
         SQLITE_CASE(damaged_counter_fails_alone),
+        SQLITE_CASE(deleted_row_goes_on_above_its_note),
+        SQLITE_CASE(row_that_is_deleted_with_its_note_begins_again),
         SQLITE_CASE(tables_dropped_while_open_are_corrupt),
     };
 

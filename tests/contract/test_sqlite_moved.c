@@ -21,7 +21,7 @@
 
 static void assert_moved(struct seqb_backend *backend)
 {
-    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0, 0};
+    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0, 0, NULL, 0};
     struct seqb_request request;
     struct seqb_error err;
     char standing[64];
@@ -173,14 +173,8 @@ static void copy_on_the_same_inode_is_fenced(void **state)
 /* `cp backup.db partition.db`: the inode stays, and so does the mark on it. */
 static void content_is_put_back(const struct sqlite_files *files)
 {
-    char *content = NULL;
-    struct stat info;
-
-    assert_int_equal(stat(files->copy, &info), 0);
-    assert_status(file_read(files->copy, 1 << 20, &content, NULL), SEQB_OK);
-    sqlite_files_write(files->path, content, (size_t)info.st_size);
+    sqlite_files_copy(files->copy, files->path);
     (void)unlink(files->log);
-    free(content);
 }
 
 static void older_content_in_the_same_file_is_fenced(void **state)
@@ -205,6 +199,43 @@ static void older_content_in_the_same_file_is_fenced(void **state)
     backend_sqlite.close(backend);
     /* Once only. */
     backend = sqlite_case_open(files);
+    sqlite_case_take(backend, 5, 1010);
+    backend_sqlite.close(backend);
+}
+
+/* The copy lives elsewhere with one counter in use, more than the original is,
+ * and returns into the old file: no mark is ahead of it. */
+static void file_that_came_back_trusts_no_idle_row(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct sqlite_files elsewhere = *files;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    const struct seqb_raise raise = {"main/0/a", 0, 1000, LIMIT, 1000,
+                                     0,          0, NULL, 0};
+    struct seqb_request request;
+    int64_t value;
+
+    sqlite_case_take(backend, 5, 0);
+    backend_sqlite.close(backend);
+    sqlite_files_copy(files->path, files->copy);
+    backend = sqlite_case_open(files);
+    sqlite_case_take(backend, 5, 5);
+    backend_sqlite.close(backend);
+    elsewhere.options.path = files->copy;
+    backend = sqlite_case_open(&elsewhere);
+    assert_status(backend->ops->raise(backend, &raise, &value, NULL), SEQB_OK);
+    for (int i = 0; i < 5; i++)
+        assert_status(sqlite_case_reserve(backend, "main/0/a", 1, &request),
+                      SEQB_OK);
+    backend_sqlite.close(backend);
+    sqlite_files_copy(files->copy, files->path);
+    backend = sqlite_case_open(files);
+    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                  SEQB_FENCED);
+    assert_int_equal(sqlite_case_raise(backend, 1000), 1005);
+    sqlite_case_take(backend, 5, 1005);
+    backend_sqlite.close(backend);
+    backend = sqlite_case_open(files); /* once only */
     sqlite_case_take(backend, 5, 1010);
     backend_sqlite.close(backend);
 }
@@ -246,6 +277,7 @@ int main(void)
         SQLITE_CASE(copy_in_another_place_is_fenced),
         SQLITE_CASE(copy_on_the_same_inode_is_fenced),
         SQLITE_CASE(older_content_in_the_same_file_is_fenced),
+        SQLITE_CASE(file_that_came_back_trusts_no_idle_row),
         SQLITE_CASE(older_content_restored_while_open_is_fenced),
     };
 

@@ -4,6 +4,7 @@
 #include "contract/sqlite_case.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
@@ -18,6 +19,20 @@
 #include "platform/thread.h"
 
 #define NOBODY 65534 /* a user that owns no file */
+
+/* What faccessat(2) says of a folder; 0: what the system says. */
+static int folder_error;
+
+int __real_faccessat(int at, const char *path, int mode, int flags);
+int __wrap_faccessat(int at, const char *path, int mode, int flags);
+
+int __wrap_faccessat(int at, const char *path, int mode, int flags)
+{
+    if (folder_error == 0)
+        return __real_faccessat(at, path, mode, flags);
+    errno = folder_error;
+    return -1;
+}
 
 /* --- files that cannot be opened --- */
 
@@ -164,6 +179,29 @@ static void missing_file_in_a_closed_folder_is_refused(void **state)
     assert_int_equal(chmod(files->folder, 0755), 0);
 }
 
+/* Also where no file may be made on the whole file system. */
+static void closed_folder_is_named(void **state)
+{
+    static const struct {
+        int error;
+        enum seqb_status status;
+        const char *words;
+    } rows[] = {
+        {EACCES, SEQB_REFUSED, "no file may be made"},
+        {EPERM, SEQB_REFUSED, "no file may be made"},
+        {EROFS, SEQB_REFUSED, "no file may be made"},
+        {ENOENT, SEQB_UNREACHABLE, "is not there"},
+        {0, SEQB_UNREACHABLE, "is not there"},
+    };
+    struct sqlite_files *files = *state;
+
+    files->options.path = "/nonexistent/folder/s.db";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        folder_error = rows[i].error;
+        sqlite_case_open_fails(&files->options, rows[i].status, rows[i].words);
+    }
+}
+
 /* --- founding --- */
 
 static void new_file_bears_its_marks(void **state)
@@ -305,6 +343,7 @@ int main(void)
         SQLITE_CASE(database_of_others_is_left_alone),
         SQLITE_CASE(file_that_cannot_be_written_is_refused),
         SQLITE_CASE(missing_file_in_a_closed_folder_is_refused),
+        SQLITE_CASE(closed_folder_is_named),
         SQLITE_CASE(new_file_bears_its_marks),
         SQLITE_CASE(new_file_in_the_same_place_has_another_origin),
         SQLITE_CASE(tables_made_by_hand_are_fenced_until_raised),

@@ -175,7 +175,7 @@ static void swap_is_synced_before_it_is_answered(void **state)
 {
     struct sqlite_faults *faults = sqlite_faults_install();
     struct seqb_backend *backend = sqlite_case_open(*state);
-    struct seqb_swap swap = {"worker/main/1", "", "mine"};
+    struct seqb_swap swap = {"worker/main/1", "", "mine", NULL};
     char standing[8];
 
     faults->log_syncs = 0;
@@ -183,7 +183,7 @@ static void swap_is_synced_before_it_is_answered(void **state)
         backend->ops->swap(backend, &swap, standing, sizeof standing, NULL),
         SEQB_OK);
     assert_true(faults->log_syncs >= 1);
-    swap = (struct seqb_swap){"worker/main/1", "mine", "next"};
+    swap = (struct seqb_swap){"worker/main/1", "mine", "next", NULL};
     faults->fails_sync = true;
     assert_status(
         backend->ops->swap(backend, &swap, standing, sizeof standing, NULL),
@@ -250,6 +250,23 @@ static void damaged_time_fails_what_needs_it_alone(void **state)
     backend_sqlite.close(backend);
 }
 
+/* What docs/guarantees.md says of it: nothing is left that knows. */
+static void row_of_a_period_that_is_deleted_by_hand_begins_again(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    struct seqb_request request;
+
+    assert_status(reserve(backend, DAY, &request), SEQB_OK);
+    assert_status(reserve(backend, DAY, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 2);
+    sqlite_files_run(files, "DELETE FROM seqb_counters "
+                            "WHERE name = '" DAY "'");
+    assert_status(reserve(backend, DAY, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 1);
+    backend_sqlite.close(backend);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +275,7 @@ int main(void)
         SQLITE_CASE(swap_is_synced_before_it_is_answered),
         SQLITE_CASE(purged_period_is_not_raised_into_being),
         SQLITE_CASE(damaged_time_fails_what_needs_it_alone),
+        SQLITE_CASE(row_of_a_period_that_is_deleted_by_hand_begins_again),
     };
 
     return cmocka_run_group_tests_name("sqlite-period", tests, NULL, NULL);

@@ -235,10 +235,11 @@ static enum seqb_status request_serve(const struct file *file,
         status = counter_begin(file, request, &place, &is_over, err);
     if (status != SEQB_OK)
         return status;
-    request->status = is_over                              ? SEQB_EXHAUSTED
-                      : !is_bound(file, &place)            ? SEQB_FENCED
-                      : place.slot.value >= request->limit ? SEQB_EXHAUSTED
-                                                           : SEQB_OK;
+    request->status = is_over                                   ? SEQB_EXHAUSTED
+                      : !is_bound(file, &place)                 ? SEQB_FENCED
+                      : !place.is_there && place.slot.value > 0 ? SEQB_FENCED
+                      : place.slot.value >= request->limit      ? SEQB_EXHAUSTED
+                                                                : SEQB_OK;
     if (request->status != SEQB_OK) {
         (void)slots_fail(&request->error, request->status, "file %s: %s: %s",
                          file->name, request->counter,
@@ -293,6 +294,7 @@ static enum seqb_status raise_slots(const struct file *file,
     struct place base;
     struct place place;
     bool fits;
+    bool is_spread;
     enum seqb_status status = slot_find(file, BASE, &base, err);
 
     if (status == SEQB_OK)
@@ -303,12 +305,15 @@ static enum seqb_status raise_slots(const struct file *file,
     /* The first slot was emptied: the base has no origin. */
     if (base.slot.origin[0] == '\0' && base.slot.value < raise->base_floor)
         base.slot.value = raise->base_floor;
+    is_spread = place.is_there ? !is_bound(file, &place) : base.slot.value > 0;
     if (place.is_there)
         fits = value_rebind(file, &place, raise->gap) && fits;
     else
         place.slot.value = base.slot.value;
     if (place.slot.value < raise->floor)
         place.slot.value = raise->floor;
+    if (is_spread)
+        place.slot.value += seqb_raise_spread(raise, place.slot.value);
     if (!fits || place.slot.value > raise->limit)
         return slots_fail(err, SEQB_EXHAUSTED, "file %s: %s: no value is left",
                           file->name, raise->counter);
@@ -338,17 +343,6 @@ static enum seqb_status file_raise(struct seqb_backend *backend,
     if (status == SEQB_OK)
         *out = value;
     return status;
-}
-
-static enum seqb_status file_install(struct seqb_backend *backend,
-                                     const struct seqb_window *window,
-                                     int64_t *standing, struct seqb_error *err)
-{
-    const struct file *file = (const struct file *)backend;
-
-    (void)standing;
-    return slots_fail(err, SEQB_INVALID, "file %s: %s: has no windows",
-                      file->name, window->counter);
 }
 
 /* --- purge --- */
@@ -405,18 +399,6 @@ static enum seqb_status file_purge(struct seqb_backend *backend,
     return status;
 }
 
-/* --- clock --- */
-
-/* The file's machine is ours. */
-static enum seqb_status file_clock(struct seqb_backend *backend,
-                                   int64_t *out_ms, struct seqb_error *err)
-{
-    (void)backend;
-    (void)err;
-    *out_ms = 0;
-    return SEQB_OK;
-}
-
 const struct seqb_backend_ops counter_file = {
     .engine = "counter-file",
     .guarantee = SEQB_DIRECT,
@@ -424,10 +406,8 @@ const struct seqb_backend_ops counter_file = {
     .open = file_open,
     .reserve = file_reserve,
     .raise = file_raise,
-    .install = file_install,
     .claim = claims_claim,
     .swap = claims_swap,
     .purge = file_purge,
-    .clock = file_clock,
     .close = file_close,
 };

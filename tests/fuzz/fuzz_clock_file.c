@@ -12,7 +12,7 @@
 #include "period/period.h"
 #include "platform/checksum.h"
 #include "platform/text.h"
-#include "queue/wall_file.h"
+#include "queue/wall/file.h"
 
 #define SUM_SIZE 26 /* "checksum=", digits, and the end of the line */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/resp.h"
+#include "daemon/wire/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "daemon/resp.h"
 #include "daemon/server.h"
+#include "daemon/wire/wire.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
 

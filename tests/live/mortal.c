@@ -22,8 +22,39 @@ static enum seqb_status spend(enum seqb_status status)
     return status;
 }
 
-/* What an inner engine opens goes by the mortal one's calls. */
-#define MORTAL(place, inner, word, class)                                      \
+/* Of one class alone. */
+
+static enum seqb_status redis_install(struct seqb_backend *backend,
+                                      const struct seqb_window *window,
+                                      int64_t *standing, struct seqb_error *err)
+{
+    return spend(backend_redis.install(backend, window, standing, err));
+}
+
+static enum seqb_status redis_clock(struct seqb_backend *backend,
+                                    int64_t *out_ms, struct seqb_error *err)
+{
+    return backend_redis.clock(backend, out_ms, err);
+}
+
+static enum seqb_status sqlite_swap(struct seqb_backend *backend,
+                                    const struct seqb_swap *swap,
+                                    char *standing, size_t size,
+                                    struct seqb_error *err)
+{
+    return spend(backend_sqlite.swap(backend, swap, standing, size, err));
+}
+
+static enum seqb_status sqlite_purge(struct seqb_backend *backend,
+                                     const struct seqb_purge *purge,
+                                     int32_t *deleted, struct seqb_error *err)
+{
+    return spend(backend_sqlite.purge(backend, purge, deleted, err));
+}
+
+/* What an inner engine opens goes by the mortal one's calls. The members that
+ * only its class has follow the class. */
+#define MORTAL(place, inner, word, class, ...)                                 \
     static enum seqb_status inner##_open(                                      \
         const struct seqb_backend_options *options, struct seqb_backend **out, \
         struct seqb_error *err)                                                \
@@ -47,36 +78,12 @@ static enum seqb_status spend(enum seqb_status status)
     {                                                                          \
         return spend(backend_##inner.raise(backend, about, out, err));         \
     }                                                                          \
-    static enum seqb_status inner##_install(                                   \
-        struct seqb_backend *backend, const struct seqb_window *window,        \
-        int64_t *standing, struct seqb_error *err)                             \
-    {                                                                          \
-        return spend(backend_##inner.install(backend, window, standing, err)); \
-    }                                                                          \
     static enum seqb_status inner##_claim(                                     \
         struct seqb_backend *backend, const char *name, const char *text,      \
         char *standing, size_t size, struct seqb_error *err)                   \
     {                                                                          \
         return spend(                                                          \
             backend_##inner.claim(backend, name, text, standing, size, err));  \
-    }                                                                          \
-    static enum seqb_status inner##_swap(                                      \
-        struct seqb_backend *backend, const struct seqb_swap *about,           \
-        char *standing, size_t size, struct seqb_error *err)                   \
-    {                                                                          \
-        return spend(                                                          \
-            backend_##inner.swap(backend, about, standing, size, err));        \
-    }                                                                          \
-    static enum seqb_status inner##_purge(                                     \
-        struct seqb_backend *backend, const struct seqb_purge *about,          \
-        int32_t *deleted, struct seqb_error *err)                              \
-    {                                                                          \
-        return spend(backend_##inner.purge(backend, about, deleted, err));     \
-    }                                                                          \
-    static enum seqb_status inner##_clock(                                     \
-        struct seqb_backend *backend, int64_t *out_ms, struct seqb_error *err) \
-    {                                                                          \
-        return backend_##inner.clock(backend, out_ms, err);                    \
     }                                                                          \
     static const char *inner##_library(void)                                   \
     {                                                                          \
@@ -88,21 +95,19 @@ static enum seqb_status spend(enum seqb_status status)
     }                                                                          \
     static const struct seqb_backend_ops mortal_##inner = {                    \
         .engine = "mortal-" word,                                              \
-        .guarantee = (class),                                                  \
         .library = inner##_library,                                            \
         .open = inner##_open,                                                  \
         .reserve = inner##_reserve,                                            \
         .raise = inner##_raise,                                                \
-        .install = inner##_install,                                            \
         .claim = inner##_claim,                                                \
-        .swap = inner##_swap,                                                  \
-        .purge = inner##_purge,                                                \
-        .clock = inner##_clock,                                                \
         .close = inner##_close,                                                \
-    }
+        .guarantee = (class),                                                  \
+        __VA_ARGS__}
 
-MORTAL(0, sqlite, "sqlite", SEQB_DIRECT);
-MORTAL(1, redis, "redis", SEQB_WINDOWED);
+MORTAL(0, sqlite, "sqlite", SEQB_DIRECT, .swap = sqlite_swap,
+       .purge = sqlite_purge);
+MORTAL(1, redis, "redis", SEQB_WINDOWED, .install = redis_install,
+       .clock = redis_clock);
 
 const struct seqb_backend_ops *const mortal_engines[] = {&mortal_sqlite,
                                                          &mortal_redis, NULL};

@@ -35,12 +35,18 @@ int scene_teardown(void **state);
 const char *scene_path(const struct scene *scene, const char *name);
 const char *scene_state_path(const struct scene *scene, const char *name);
 
-/* Writes a file in the folder; returns its path as scene_path does. */
+/* Writes a file in the folder; returns its path as scene_path does. A topology
+ * that sets no deadline, timeout or connect_timeout gets long ones. */
 const char *scene_write(const struct scene *scene, const char *name,
                         const char *text);
 
-/* The topology in a file of config/. */
+/* The topology in a file of config/; the second one writes it as scene_write
+ * does. */
 void scene_sample(const char *path, char out[static SCENE_TEXT_SIZE]);
+const char *scene_write_sample(const struct scene *scene, const char *path);
+
+/* What is there without a topology, written as scene_write does. */
+#define SCENE_EMBEDDED "config/embedded.conf"
 
 /* Puts `to` in the place of `from`, which must be in a text of at most
  * SCENE_TEXT_SIZE; the second one puts "port = ..." there. */

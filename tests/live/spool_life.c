@@ -11,7 +11,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
-#include "queue/spool.h"
+#include "queue/keeper/spool.h"
 
 #define PARTITIONS  (1 << LIFE_BITS)
 #define BITS        LIFE_BITS

@@ -70,12 +70,12 @@ static void embedded_default_repeats_nothing_over_many_opens(void **state)
 {
     struct scene *scene = *state;
 
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     assert_string_equal(seqb_broker_name(scene->broker), "embedded");
     take_by_threads(scene, "order", rig_scaled(ALL));
     scene_close(scene);
     for (int i = 0; i < 5; i++) {
-        scene_open(scene, NULL);
+        scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
         take_by_threads(scene, "order", 4000);
         scene_close(scene);
     }
@@ -92,7 +92,7 @@ static void every_key_is_a_sequence_of_its_own(void **state)
     char key[16];
     int64_t number;
 
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     for (int i = 0; i < 20; i++) {
         (void)text_format(key, sizeof key, "key-%d", i);
         assert_int_equal(seqb_sequence(scene->broker, key, &sequence, NULL),
@@ -112,7 +112,7 @@ static void decoded_value_is_made_of_its_parts(void **state)
     struct seqb_error err;
     int64_t number;
 
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     assert_int_equal(seqb_sequence(scene->broker, "order", &order, &err),
                      SEQB_OK);
     assert_int_equal(seqb_next(order, &number, &err), SEQB_OK);
@@ -129,8 +129,9 @@ static void decoded_value_is_made_of_its_parts(void **state)
 static void two_processes_share_a_state_directory(void **state)
 {
     struct scene *scene = *state;
-    struct taker a = taker_start(NULL, "order");
-    struct taker b = taker_start(NULL, "order");
+    const char *topology = scene_write_sample(scene, SCENE_EMBEDDED);
+    struct taker a = taker_start(topology, "order");
+    struct taker b = taker_start(topology, "order");
 
     for (size_t i = 0; i < rig_scaled(200); i++) {
         taker_read(&a, scene, 1000);
@@ -146,8 +147,9 @@ static void kills_in_mid_run_repeat_nothing(void **state)
     struct scene *scene = *state;
 
     for (size_t i = 0; i < KILLS; i++) {
-        struct taker a = taker_start(NULL, "order");
-        struct taker b = taker_start(NULL, "order");
+        const char *topology = scene_write_sample(scene, SCENE_EMBEDDED);
+        struct taker a = taker_start(topology, "order");
+        struct taker b = taker_start(topology, "order");
 
         taker_read(&a, scene, 1 + i * 777);
         taker_kill(&a, scene);
@@ -221,7 +223,7 @@ static void forked_child_is_refused_and_its_parent_goes_on(void **state)
     int status;
     pid_t child;
 
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     scene_take(scene, "order", 1000);
     assert_int_equal(seqb_sequence(scene->broker, "order", &order, NULL),
                      SEQB_OK);

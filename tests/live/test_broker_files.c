@@ -46,7 +46,7 @@ static struct paths paths_of(const struct scene *scene)
 /* Opens the embedded default, takes numbers, closes: a state in use. */
 static void use(struct scene *scene, size_t count)
 {
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     scene_take(scene, "order", count);
     scene_close(scene);
 }
@@ -57,7 +57,7 @@ static void file_that_is_moved_away_is_rescued_when_back(void **state)
     const struct paths paths = paths_of(scene);
 
     use(scene, 5000);
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     for (int i = 0; i < 3; i++) {
         scene_take(scene, "order", 5000);
         assert_int_equal(rename(paths.of[1], paths.aside), 0);
@@ -78,7 +78,7 @@ static void later_start_goes_on_without_one_file(void **state)
 
     use(scene, 5000);
     assert_int_equal(rename(paths.of[3], paths.aside), 0);
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     scene_expect_words(scene_partition(scene, 3).reason, "is not there");
     scene_take(scene, "order", 5000);
     assert_int_equal(rename(paths.aside, paths.of[3]), 0);
@@ -112,7 +112,7 @@ static void copy_put_in_place_while_running_is_raised(void **state)
     use(scene, 5000);
     scene_copy(paths.of[2], paths.aside);
     events_start();
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     scene_take(scene, "order", 20000);
     scene_copy(paths.aside, paths.of[2]);
     /* Again, if the answer to the first raise was lost. */
@@ -136,20 +136,29 @@ static void copy_put_in_the_place_of_another_is_refused(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void
-copy_put_in_the_place_of_another_while_running_is_refused(void **state)
+/* By its claims; or, if what the old file left in its log is still to be read
+ * with it, as a content that never was. */
+static bool is_put_out(const struct seqb_partition_status *partition)
+{
+    return strstr(partition->reason, "another store stands there") != NULL ||
+           strstr(partition->reason, "written over by an older one") != NULL;
+}
+
+static void copy_put_in_the_place_of_another_while_running_is_out(void **state)
 {
     struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
+    struct seqb_partition_status partition;
 
     use(scene, 5000);
     scene_copy(paths.of[0], paths.aside);
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     scene_take(scene, "order", 5000);
     scene_copy(paths.aside, paths.of[1]);
-    scene_take_until(scene, "order", 1, SEQB_PARTITION_REFUSED);
-    scene_expect_words(scene_partition(scene, 1).reason,
-                       "another store stands there");
+    do {
+        scene_take(scene, "order", 1000);
+        partition = scene_partition(scene, 1);
+    } while (!is_put_out(&partition));
     scene_take(scene, "order", 20000);
     scene_expect_no_repeats(scene);
 }
@@ -184,7 +193,7 @@ static void file_that_is_no_database_is_quarantined(void **state)
 
     use(scene, 5000);
     write_over(paths.of[2], "This is a letter to my aunt, no database.\n");
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     scene_expect_words(scene_partition(scene, 2).reason, "not a database");
     scene_take(scene, "order", 20000);
     scene_expect_no_repeats(scene);
@@ -198,7 +207,7 @@ static void empty_file_in_the_place_of_a_store_is_not_made_one(void **state)
 
     use(scene, 5000);
     write_over(paths.of[2], "");
-    scene_open(scene, NULL);
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     scene_expect_words(scene_partition(scene, 2).reason, "is none of ours");
     scene_take(scene, "order", 20000);
     assert_int_equal(stat(paths.of[2], &about), 0);
@@ -351,7 +360,7 @@ int main(void)
         SCENE(copy_put_in_the_place_of_its_original_is_raised),
         SCENE(copy_put_in_place_while_running_is_raised),
         SCENE(copy_put_in_the_place_of_another_is_refused),
-        SCENE(copy_put_in_the_place_of_another_while_running_is_refused),
+        SCENE(copy_put_in_the_place_of_another_while_running_is_out),
         SCENE(swapped_files_are_refused),
         SCENE(file_that_is_no_database_is_quarantined),
         SCENE(empty_file_in_the_place_of_a_store_is_not_made_one),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config/mixed.conf over real servers: four kinds of store in one pool. */
+/* config/mixed.conf and config/neighbours.conf over real servers: several kinds
+ * of store in one pool. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -47,23 +48,45 @@ static void prepare(void **state)
     servers[3] = server_redis(NULL);
 }
 
+/* For another sample, since a store stands in one pool. */
+static void empty_all(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        mariadb_tell(servers[i], "DROP DATABASE seqbroker; "
+                                 "CREATE DATABASE seqbroker");
+    postgres_tell(servers[2], "postgres", "DROP DATABASE seqbroker");
+    postgres_tell(servers[2], "postgres",
+                  "CREATE DATABASE seqbroker OWNER seqbroker");
+    server_tell(servers[3], "FLUSHALL");
+}
+
+struct sample {
+    const char *path;
+    bool all_are_windowed;
+};
+
+static const struct sample mixed = {"config/mixed.conf", false};
+static const struct sample neighbours = {"config/neighbours.conf", true};
+
 /* The sample with the ports of the private servers; a loaded machine is not
  * to be taken for slow stores. */
-static const char *write_sample(const struct scene *scene)
+static const char *write_sample(const struct scene *scene,
+                                const struct sample *sample)
 {
     static const char *const ports[PARTITIONS] = {"port = 3306", "port = 3307",
                                                   "port = 5432", "port = 6379"};
     char text[SCENE_TEXT_SIZE];
 
-    scene_sample("config/mixed.conf", text);
+    scene_sample(sample->path, text);
     for (size_t i = 0; i < PARTITIONS; i++)
         scene_replace_port(text, ports[i], server_port(servers[i]));
-    scene_replace(text, "authority = \"pg-a\";",
-                  "authority = \"pg-a\"; timeout = \"5s\"; "
+    scene_replace(text, "{ name = \"main\";",
+                  "{ name = \"main\"; timeout = \"5s\"; "
                   "rescue_after = \"400ms\";");
     scene_replace(text, "key = \"order\";",
                   "key = \"order\"; max_unused = 5000; deadline = \"1m\";");
-    return scene_write(scene, "mixed.conf", text);
+    return scene_write(scene, "topology.conf", text);
 }
 
 static void server_goes(size_t i)
@@ -74,10 +97,9 @@ static void server_goes(size_t i)
         server_kill(servers[i]);
 }
 
-static void mixed_sample_serves_on_four_kinds_of_store(void **state)
+static void expect_service(struct scene *scene, const struct sample *sample)
 {
-    struct scene *scene = *state;
-    const char *topology = write_sample(scene);
+    const char *topology = write_sample(scene, sample);
 
     for (int i = 0; i < 2; i++) {
         scene_open(scene, topology);
@@ -87,19 +109,28 @@ static void mixed_sample_serves_on_four_kinds_of_store(void **state)
             while (scene_partition(scene, j).granted == 0)
                 scene_take(scene, "order", 100);
             assert_true(scene_partition(scene, j).server[0] != '\0');
-            assert_true(scene_partition(scene, j).is_windowed == (j == 3));
+            assert_true(scene_partition(scene, j).is_windowed ==
+                        (sample->all_are_windowed || j == 3));
         }
         scene_close(scene);
     }
     scene_expect_no_repeats(scene);
 }
 
-/* Each is killed in its turn, while the other three serve. */
-static void each_store_may_be_killed_and_comes_back(void **state)
+static void mixed_sample_serves_on_four_kinds_of_store(void **state)
 {
-    struct scene *scene = *state;
+    expect_service(*state, &mixed);
+}
 
-    scene_open(scene, write_sample(scene));
+static void three_servers_are_neighbours_if_nothing_is_said(void **state)
+{
+    expect_service(*state, &neighbours);
+}
+
+/* Each is killed in its turn, while the other three serve. */
+static void kill_each(struct scene *scene, const struct sample *sample)
+{
+    scene_open(scene, write_sample(scene, sample));
     for (size_t i = 0; i < PARTITIONS; i++) {
         server_goes(i);
         scene_take_until(scene, "order", (int32_t)i,
@@ -112,6 +143,16 @@ static void each_store_may_be_killed_and_comes_back(void **state)
     scene_expect_no_repeats(scene);
 }
 
+static void each_store_may_be_killed_and_comes_back(void **state)
+{
+    kill_each(*state, &mixed);
+}
+
+static void each_neighbour_may_be_killed_and_comes_back(void **state)
+{
+    kill_each(*state, &neighbours);
+}
+
 #define SCENE(test)                                                            \
     cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
 
@@ -121,6 +162,9 @@ int main(void)
         cmocka_unit_test(prepare),
         SCENE(mixed_sample_serves_on_four_kinds_of_store),
         SCENE(each_store_may_be_killed_and_comes_back),
+        cmocka_unit_test(empty_all),
+        SCENE(three_servers_are_neighbours_if_nothing_is_said),
+        SCENE(each_neighbour_may_be_killed_and_comes_back),
     };
 
     block_sigpipe();

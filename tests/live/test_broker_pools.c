@@ -225,6 +225,34 @@ static void probe_knows_the_place_in_each_pool(void **state)
     assert_int_equal(well, 6);
 }
 
+/* Its counters in the other pool's stores are new: they would begin at 1. */
+static void sequence_may_not_change_its_pool(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err;
+    int64_t number;
+    char changed[SCENE_TEXT_SIZE];
+
+    open_pools(scene);
+    scene_take(scene, "bill", 100);
+    scene_close(scene);
+    (void)text_copy(changed, sizeof changed, topology);
+    scene_replace(changed, "key = \"bill\"; pool = \"small\"",
+                  "key = \"bill\"; pool = \"large\"");
+    scene_open(scene, scene_write(scene, "changed.conf", changed));
+    assert_int_equal(seqb_sequence(scene->broker, "bill", &sequence, &err),
+                     SEQB_LAYOUT);
+    scene_expect_words(err.text, "sequence bill was used in pool small");
+    assert_int_equal(seqb_sequence(scene->broker, "order", &sequence, &err),
+                     SEQB_OK);
+    assert_int_equal(seqb_next(sequence, &number, &err), SEQB_OK);
+    scene_close(scene);
+    open_pools(scene);
+    scene_take(scene, "bill", 100);
+    scene_expect_no_repeats(scene);
+}
+
 /* What stands in one pool may not be given to another. */
 static void partitions_may_not_change_pools(void **state)
 {
@@ -255,6 +283,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_sequence_is_advanced_and_no_other,
                                         scene_setup, scene_teardown),
         cmocka_unit_test_setup_teardown(probe_knows_the_place_in_each_pool,
+                                        scene_setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(sequence_may_not_change_its_pool,
                                         scene_setup, scene_teardown),
         cmocka_unit_test_setup_teardown(partitions_may_not_change_pools,
                                         scene_setup, scene_teardown),

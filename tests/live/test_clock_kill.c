@@ -20,7 +20,7 @@
 
 #include "platform/clock.h"
 #include "platform/text.h"
-#include "queue/wall.h"
+#include "queue/wall/wall.h"
 #include "support/folder.h"
 #include "support/rig.h"
 

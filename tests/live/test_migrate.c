@@ -191,82 +191,6 @@ static void broker_that_still_runs_gets_no_more(void **state)
     }
 }
 
-/* --- sequences that made themselves --- */
-
-static void automatic_key_goes_on_if_it_is_named(void **state)
-{
-    static const char *const keys[] = {"bill", "order"};
-    struct scene *scene = *state;
-    struct layout_text text = files;
-    struct layout_text next;
-    const char *from;
-    const char *to;
-
-    moving_reset(scene);
-    text.more = AUTOMATIC;
-    next = next_of(&text);
-    next.partitions[0] = "f1";
-    next.partitions[1] = "f0";
-    from = moving_write(scene, "old.conf", &text, "");
-    to = moving_write(scene, "new.conf", &next, "");
-    scene_open(scene, from);
-    scene_take(scene, "bill", MOVING_TAKE);
-    scene_close(scene);
-    moving_refused(from, to, SEQB_INVALID, "--keys FILE");
-    assert_int_equal(
-        moving_try(from, to,
-                   &(struct seqb_migrate_options){.keys = keys, .key_count = 2})
-            ->status,
-        SEQB_OK);
-    scene_open(scene, to);
-    scene_take(scene, "bill", MOVING_TAKE);
-    scene_take(scene, "fresh", 1);
-    scene_close(scene);
-    /* one of them is "fresh", which is a sequence of its own */
-    assert_true(numbers_repeats(&scene->numbers) <= 1);
-}
-
-static void forgotten_key_is_refused_until_it_is_named(void **state)
-{
-    static const char *const keys[] = {"bill"};
-    static const char *const none[] = {NULL};
-    struct scene *scene = *state;
-    struct seqb_sequence *sequence;
-    struct layout_text text = files;
-    struct layout_text next;
-    struct seqb_error err;
-    const char *from;
-    const char *to;
-
-    moving_reset(scene);
-    text.more = AUTOMATIC;
-    next = next_of(&text);
-    next.partitions[0] = "f2"; /* knows no sequence, and is asked first */
-    next.partitions[1] = "f0";
-    from = moving_write(scene, "old.conf", &text, "");
-    to = moving_write(scene, "new.conf", &next, "");
-    scene_open(scene, from);
-    scene_take(scene, "bill", MOVING_TAKE);
-    scene_close(scene);
-    assert_int_equal(
-        moving_try(from, to, &(struct seqb_migrate_options){.keys = none})
-            ->status,
-        SEQB_OK);
-    scene_open(scene, to);
-    assert_int_equal(seqb_sequence(scene->broker, "bill", &sequence, &err),
-                     SEQB_LAYOUT);
-    scene_expect_words(err.text, "was used in generation 1 of pool main");
-    scene_close(scene);
-    assert_int_equal(
-        moving_try(from, to,
-                   &(struct seqb_migrate_options){.keys = keys, .key_count = 1})
-            ->status,
-        SEQB_OK);
-    scene_open(scene, to);
-    scene_take(scene, "bill", MOVING_TAKE);
-    scene_expect_no_repeats(scene);
-}
-
 /* It was in no old store, and is none of its counters. */
 static void sequence_that_is_new_begins_at_the_beginning(void **state)
 {
@@ -479,8 +403,6 @@ int main(void)
         SCENE(generation_follows_generation),
         SCENE(generation_that_was_not_migrated_is_refused),
         SCENE(broker_that_still_runs_gets_no_more),
-        SCENE(automatic_key_goes_on_if_it_is_named),
-        SCENE(forgotten_key_is_refused_until_it_is_named),
         SCENE(sequence_that_is_new_begins_at_the_beginning),
         SCENE(what_is_no_next_generation_is_refused),
         SCENE(old_topology_must_be_the_one_in_use),

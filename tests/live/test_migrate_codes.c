@@ -147,6 +147,31 @@ static void the_stores_say_which_key_it_is(void **state)
     scene_expect_words(err.text, "backend a says 'memory_bits=0 shuffle=10/");
 }
 
+/* A store that became another one is raised by a gap and by chance, and 10^7
+ * codes have little room for that. */
+static void narrow_codes_keep_most_of_their_room(void **state)
+{
+    static const struct layout was = {1, false, 0, 7, 10, "key"};
+    static const struct layout is = {2, true, 2, 7, 10, "key"};
+    const struct seqb_migrate_options options = {.dry_run = false};
+    struct scene *scene = *state;
+    struct seqb_error err = {.text = ""};
+    char from[64];
+    char to[64];
+    char store[256];
+
+    write_layout(scene, "old.conf", &was, from);
+    write_layout(scene, "new.conf", &is, to);
+    use(scene, from);
+    (void)text_copy(store, sizeof store, scene_state_path(scene, "a.db"));
+    scene_copy(store, store);
+    if (seqb_migrate(from, to, &options, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    use(scene, to);
+    assert_true(numbers_highest(&scene->numbers) < 20000);
+    scene_expect_no_repeats(scene);
+}
+
 #define SCENE(test)                                                            \
     cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
 
@@ -155,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENE(codes_go_on_after_a_migration),
         SCENE(migrations_change_no_key),
+        SCENE(narrow_codes_keep_most_of_their_room),
         SCENE(the_stores_say_which_key_it_is),
     };
 

@@ -104,21 +104,20 @@ static void expect_all_above(struct scene *scene, size_t from, int64_t highest)
     }
 }
 
-static void every_engine_goes_on_above_its_old_numbers(void **state)
+/* Migrates under a broker that runs; numbers of all partitions of the new
+ * topology are above the old ones. */
+static void expect_goes_on_above(struct scene *scene, const char *old_text,
+                                 const char *new_text, int32_t partitions)
 {
-    struct scene *scene = *state;
     const struct seqb_migrate_options options = {0};
-    char text[SCENE_TEXT_SIZE];
     char old[64];
     char new[64];
     struct seqb_error err;
     int64_t highest;
     size_t before;
 
-    write_old(text);
-    (void)text_copy(old, sizeof old, scene_write(scene, "old.conf", text));
-    write_new(text);
-    (void)text_copy(new, sizeof new, scene_write(scene, "new.conf", text));
+    (void)text_copy(old, sizeof old, scene_write(scene, "old.conf", old_text));
+    (void)text_copy(new, sizeof new, scene_write(scene, "new.conf", new_text));
     scene_open(scene, old);
     scene_take(scene, "order", TAKE);
     if (seqb_migrate(old, new, &options, &err) != SEQB_OK)
@@ -129,11 +128,65 @@ static void every_engine_goes_on_above_its_old_numbers(void **state)
     before = numbers_count(&scene->numbers);
     scene_expect_refused(scene, old, SEQB_LAYOUT, "was retired");
     scene_open(scene, new);
-    for (int32_t i = 0; i < 4; i++) {
+    for (int32_t i = 0; i < partitions; i++) {
         while (scene_partition(scene, i).granted == 0)
             scene_take(scene, "order", TAKE);
     }
     expect_all_above(scene, before, highest);
+    scene_expect_no_repeats(scene);
+}
+
+static void every_engine_goes_on_above_its_old_numbers(void **state)
+{
+    char old[SCENE_TEXT_SIZE];
+    char new[SCENE_TEXT_SIZE];
+
+    write_old(old);
+    write_new(new);
+    expect_goes_on_above(*state, old, new, 4);
+}
+
+/* --- mysql-autoinc: from tables to windows --- */
+
+#define TABLES                                                                 \
+    "broker = { open_timeout = \"1m\"; };"                                     \
+    "backends = ("                                                             \
+    "  { name = \"l\"; engine = \"mysql-autoinc\"; port = %d; user = "         \
+    "\"seq\";"                                                                 \
+    "    database = \"seq_l\"; },"                                             \
+    "  { name = \"m\"; engine = \"mysql-autoinc\"; port = %d; user = "         \
+    "\"seq\";"                                                                 \
+    "    database = \"seq_m\"; } );"                                           \
+    "pools = ( { name = \"main\"; timeout = \"1m\"; window_bits = 8;"          \
+    "            partitions = [ \"l\", \"m\" ]; %s } );"                       \
+    "sequences = ( { key = \"order\"; max_unused = 1000; memory_bits = 3;"     \
+    "                deadline = \"1m\"; } );"
+
+static void tables_write(char text[SCENE_TEXT_SIZE], const char *more)
+{
+    const int port = (int)server_port(mariadb);
+
+    assert_true(text_format(text, SCENE_TEXT_SIZE, TABLES, port, port, more));
+}
+
+#define LAST_ID "SELECT MAX(id) FROM seq_l.order_code_0"
+
+static void auto_increment_tables_come_over_to_neighbours(void **state)
+{
+    char before[MARIADB_ASK_SIZE];
+    char after[MARIADB_ASK_SIZE];
+    char old[SCENE_TEXT_SIZE];
+    char new[SCENE_TEXT_SIZE];
+    struct scene *scene = *state;
+
+    mariadb_tell(mariadb, "CREATE DATABASE seq_l; CREATE DATABASE seq_m");
+    tables_write(old, "");
+    tables_write(new, "generation = 2; authority = \"neighbours\";");
+    expect_goes_on_above(scene, old, new, 2);
+    mariadb_ask(mariadb, before, LAST_ID);
+    scene_take(scene, "order", (size_t)10 * TAKE);
+    mariadb_ask(mariadb, after, LAST_ID);
+    assert_string_equal(after, before);
     scene_expect_no_repeats(scene);
 }
 
@@ -154,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prepare),
         SCENE(every_engine_goes_on_above_its_old_numbers),
+        SCENE(auto_increment_tables_come_over_to_neighbours),
     };
 
     block_sigpipe();

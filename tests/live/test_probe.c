@@ -15,6 +15,7 @@
 #include "backends/backends.h"
 #include "platform/error.h"
 #include "platform/text.h"
+#include "store/store.h"
 #include "told.h"
 
 #define FILES_AB "backends = ( " FILE_BACKEND("a") ", " FILE_BACKEND("b") " );"
@@ -88,7 +89,9 @@ static const struct {
      "bits was 1 and is 0"},
     {"backends = ( " FILE_BACKEND("a") ", " FILE_BACKEND("c") " );" POOL(
          "\"a\", \"c\"") ORDER,
-     0, "partition 1 was store"},
+     1,
+     "its store stands in other/0 (pool/partition) and is configured as "
+     "main/1"},
 };
 
 static void other_layouts_are_told_backend_by_backend(void **state)
@@ -148,6 +151,27 @@ static void absent_store_is_no_other_layout(void **state)
     told_expect(told, SEQB_UNAVAILABLE);
     told_expect_well(told, 0, "main/0");
     told_expect_found(told, 1, SEQB_UNREACHABLE, "b.db");
+}
+
+static void what_must_not_go_back_together_is_told(void **state)
+{
+    static const char neighbours[] =
+        "backends = ( " FILE_BACKEND("a") ", " FILE_BACKEND(
+            "b") " );"
+                 "pools = ( { name = \"main\"; authority = \"neighbours\";"
+                 "            partitions = [ \"a\", \"b\" ]; } );" ORDER;
+    struct scene *scene = *state;
+    const struct told *told;
+
+    told_use(scene, scene_write(scene, "t.conf", two_files));
+    told = told_by(scene_write(scene, "n.conf", neighbours), NULL);
+    told_expect(told, SEQB_LAYOUT);
+    scene_expect_words(told->warnings,
+                       "pool main: the neighbours a, b stand on one server or "
+                       "disk (");
+    scene_expect_words(told->notes,
+                       "pool main: a number repeats if two of the stores a, b "
+                       "go back together");
 }
 
 /* --- settings that lose commits --- */
@@ -353,6 +377,7 @@ int main(void)
         SCENE(other_layouts_are_told_backend_by_backend),
         SCENE(one_store_twice_is_told_of_both),
         SCENE(absent_store_is_no_other_layout),
+        SCENE(what_must_not_go_back_together_is_told),
         SCENE(new_store_in_a_used_pool_is_told),
         SCENE(loss_is_told_whether_it_is_accepted_or_not),
         SCENE(status_tells_server_domain_and_loss),

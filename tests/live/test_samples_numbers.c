@@ -84,7 +84,7 @@ static void phone_numbers_have_two_parameters(void **state)
     struct seqb_error err = {.text = ""};
     char text[SEQB_TEXT_MAX + 1];
 
-    scene_open(scene, "config/numbers.conf");
+    scene_open(scene, scene_write_sample(scene, "config/numbers.conf"));
     phone = sequence_of(scene, "phone");
     expect_next(phone, beijing, 2, "010-6541-00001");
     expect_next(phone, canton, 2, "020-8888-00002");
@@ -105,7 +105,7 @@ static void forms_count_from_one_to_their_width(void **state)
     struct scene *scene = *state;
     struct seqb_sequence *form;
 
-    scene_open(scene, "config/numbers.conf");
+    scene_open(scene, scene_write_sample(scene, "config/numbers.conf"));
     form = sequence_of(scene, "form");
     for (int i = 1; i <= MANY; i++) {
         char expected[16];
@@ -123,7 +123,7 @@ static void waybills_end_with_the_old_check_digit(void **state)
     struct scene *scene = *state;
     struct seqb_sequence *waybill;
 
-    scene_open(scene, "config/numbers.conf");
+    scene_open(scene, scene_write_sample(scene, "config/numbers.conf"));
     waybill = sequence_of(scene, "waybill");
     for (int i = 1; i <= MANY; i++) {
         char expected[32];
@@ -143,7 +143,7 @@ static void waybills_of_a_day_begin_with_one(void **state)
     struct seqb_sequence *waybill;
 
     script_clock_set(MORNING_IN_MARCH);
-    scene_open(scene, "config/daily.conf");
+    scene_open(scene, scene_write_sample(scene, "config/daily.conf"));
     waybill = sequence_of(scene, "waybill");
     expect_next(waybill, NULL, 0, "2026030400001");
     expect_next(waybill, NULL, 0, "2026030400002");
@@ -159,7 +159,7 @@ static void orders_of_a_second_begin_with_one(void **state)
     struct seqb_sequence *order;
 
     script_clock_set(NOON_IN_APRIL);
-    scene_open(scene, "config/numbers-seconds.conf");
+    scene_open(scene, scene_write_sample(scene, "config/numbers-seconds.conf"));
     order = sequence_of(scene, "order");
     for (int i = 1; i <= 120; i++) {
         char expected[32];
@@ -186,7 +186,7 @@ static void ids_are_texts_of_the_same_parts(void **state)
     char expected[64];
 
     script_clock_set(NIGHT_IN_JULY);
-    scene_open(scene, "config/time-ids.conf");
+    scene_open(scene, scene_write_sample(scene, "config/time-ids.conf"));
     order = sequence_of(scene, "order");
     parsed = take(order, shard, 1, text);
     assert_int_equal(seqb_decode(order, parsed.value, &decoded, &err), SEQB_OK);

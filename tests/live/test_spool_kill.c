@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -124,7 +125,7 @@ struct fixture {
     char folder[32];
     char path[64];  /* of the spool */
     char aside[64]; /* what a test put away */
-    char fresh[64]; /* what an exchange puts in the spool's place */
+    char fresh[64]; /* what an exchange puts in the spool's place: a pattern */
     struct numbers numbers;
 };
 
@@ -139,7 +140,7 @@ static int setup(void **state)
         return -1;
     (void)text_format(f->path, sizeof f->path, "%s/spool", f->folder);
     (void)text_format(f->aside, sizeof f->aside, "%s/aside", f->folder);
-    (void)text_format(f->fresh, sizeof f->fresh, "%s/spool.new", f->folder);
+    (void)text_format(f->fresh, sizeof f->fresh, "%s/spool.new-*", f->folder);
     numbers_init(&f->numbers);
     is_deadly = true;
     *state = f;
@@ -247,8 +248,13 @@ static void put_back_what_was_there_before(const struct fixture *f)
 
 static void put_the_unfinished_file_in_place(const struct fixture *f)
 {
-    if (access(f->fresh, F_OK) == 0)
-        assert_int_equal(rename(f->fresh, f->path), 0);
+    glob_t found;
+
+    if (glob(f->fresh, 0, NULL, &found) != 0)
+        return;
+    assert_int_equal(found.gl_pathc, 1);
+    assert_int_equal(rename(found.gl_pathv[0], f->path), 0);
+    globfree(&found);
 }
 
 static void lose_the_file(const struct fixture *f)

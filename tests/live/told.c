@@ -26,6 +26,13 @@ static void hear_backend(void *context, const struct seqb_probe *probe)
     told->found[told->count++] = *probe;
 }
 
+static void hear_note(void *context, const char *line)
+{
+    struct told *told = context;
+
+    assert_true(text_append(told->notes, sizeof told->notes, "%s\n", line));
+}
+
 static void hear_warning(void *context, const char *line)
 {
     struct told *told = context;
@@ -38,8 +45,11 @@ const struct told *told_by(const char *topology,
                            const struct seqb_backend_ops *const *engines)
 {
     static struct told told;
-    const struct seqb_probe_listener listener = {hear_mistake, hear_backend,
-                                                 hear_warning, &told};
+    const struct seqb_probe_listener listener = {.mistake = hear_mistake,
+                                                 .backend = hear_backend,
+                                                 .note = hear_note,
+                                                 .warning = hear_warning,
+                                                 .context = &told};
 
     memset(&told, 0, sizeof told);
     told.status = seqb_probe(topology, engines, &listener, &told.err);

@@ -3,7 +3,7 @@
  * The direct counter: brokers over one row of a store that crashes, is
  * replaced by an older copy of itself, or is emptied. Mirrors the raise and
  * reserve of the direct engines (sqlite, postgres, mysql in src/backends/), and
- * src/ha/fence.c and grant.c. README.md has the bounds, what is left out, and
+ * src/ha/policy/fence.c and grant.c. README.md has the bounds, what is left out, and
  * the macros that take a guard away. An authority is such a counter, of
  * windows.
  */

@@ -2,7 +2,7 @@
 /*
  * The windowed counter: brokers over two servers that forget, restart, change
  * roles and are copied, through a network that delays and loses. Mirrors
- * src/backends/redis/redis.lua and src/ha/fence.c, grant.c, window.c. README.md has
+ * src/backends/redis/redis.lua and src/ha/policy/fence.c, grant.c, window.c. README.md has
  * the bounds, what is left out, and the macros that take a guard away.
  */
 #ifndef BROKERS

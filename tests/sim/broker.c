@@ -9,6 +9,7 @@
 
 #include "callers.h"
 #include "clocks.h"
+#include "flakes.h"
 #include "judge.h"
 #include "world.h"
 
@@ -77,6 +78,7 @@ static struct broker *broker_new(struct machine *machine)
         .sequence_count = (size_t)scene->keys,
     };
     clocks_set(machine, broker);
+    flakes_set(scene, broker);
     return broker;
 }
 

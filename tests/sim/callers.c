@@ -75,7 +75,7 @@ static void caller_call(struct caller *caller)
     int64_t numbers[MOST];
     struct seqb_error err;
 
-    if (scene->is_timed)
+    if (scene->sequences[caller->key].period != NULL)
         call.status = take_stamped(caller, n, numbers, &err);
     else
         call.status = n == 1 ? queue_next(sequence, numbers, &err)

@@ -22,7 +22,7 @@
 #define QUIET_US (35 * SECOND) /* no step so long before the last fault */
 
 /* A number is below; which of the run's stamps it is of is above. */
-#define NUMBER_BITS 50
+#define NUMBER_BITS 53
 #define BEGIN_MS    INT64_C(1704067200000) /* 2024: clocks go back a year */
 
 #define ONE_OF(random, ...)                                                    \

@@ -17,7 +17,10 @@ struct copy {
     struct seqb_swap swap;
     struct seqb_purge purge;
     int32_t deleted;
-    char *strings[3];
+    struct seqb_guard guard; /* of the raise, or of all requests that have one:
+                                these are leases of one pool */
+    char *strings[4];
+    char *guarded[2];
     struct seqb_request requests[];
 };
 
@@ -30,6 +33,20 @@ static char *string_copy(const char *text)
     return copy;
 }
 
+static struct seqb_guard *guard_copy(struct copy *copy,
+                                     const struct seqb_guard *guard)
+{
+    if (guard == NULL)
+        return NULL;
+    if (copy->guarded[0] == NULL) {
+        copy->guarded[0] = string_copy(guard->name);
+        copy->guarded[1] = string_copy(guard->text);
+        copy->guard = (struct seqb_guard){.name = copy->guarded[0],
+                                          .text = copy->guarded[1]};
+    }
+    return &copy->guard;
+}
+
 static void requests_copy(struct copy *copy, const struct command *command)
 {
     for (size_t i = 0; i < command->n; i++) {
@@ -37,6 +54,7 @@ static void requests_copy(struct copy *copy, const struct command *command)
         copy->requests[i].want = command->requests[i].want;
         copy->requests[i].limit = command->requests[i].limit;
         copy->requests[i].begins_ms = command->requests[i].begins_ms;
+        copy->requests[i].guard = guard_copy(copy, command->requests[i].guard);
         copy->command.requests = copy->requests;
     }
 }
@@ -46,8 +64,9 @@ static void swap_copy(struct copy *copy, const struct seqb_swap *swap)
     copy->strings[0] = string_copy(swap->name);
     copy->strings[1] = string_copy(swap->expected);
     copy->strings[2] = string_copy(swap->text);
+    copy->strings[3] = string_copy(swap->incarnation);
     copy->swap = (struct seqb_swap){copy->strings[0], copy->strings[1],
-                                    copy->strings[2]};
+                                    copy->strings[2], copy->strings[3]};
     copy->command.swap = &copy->swap;
 }
 
@@ -73,6 +92,7 @@ struct command *command_copy(const struct command *command)
         copy->raise = *command->raise;
         copy->raise.counter = copy->strings[0] =
             string_copy(command->raise->counter);
+        copy->raise.guard = guard_copy(copy, command->raise->guard);
         copy->command.raise = &copy->raise;
     }
     if (command->window != NULL) {
@@ -101,6 +121,9 @@ void command_free(struct command *command)
     free(copy->strings[0]);
     free(copy->strings[1]);
     free(copy->strings[2]);
+    free(copy->strings[3]);
+    free(copy->guarded[0]);
+    free(copy->guarded[1]);
     free(copy);
 }
 
@@ -117,13 +140,13 @@ static enum seqb_status text_run(struct command *command, struct store *store,
                                  int32_t side)
 {
     const char *standing;
-    enum seqb_status status = SEQB_OK;
 
-    if (command->swap != NULL)
-        status = store_swap(store, side, command->swap, &standing);
-    else
-        standing = store_claim(store, side, command->name, command->text);
-    return status == SEQB_OK ? text_answer(command, standing) : status;
+    if (command->swap == NULL)
+        return text_answer(
+            command, store_claim(store, side, command->name, command->text));
+    if (store_swap(store, side, command->swap, &standing) != SEQB_OK)
+        return SEQB_FENCED;
+    return text_answer(command, standing);
 }
 
 enum seqb_status command_run(struct command *command, struct store *store,
@@ -144,6 +167,8 @@ enum seqb_status command_run(struct command *command, struct store *store,
             store_install(store, side, command->window, now_us, command->out);
     if (command->purge != NULL)
         *command->deleted = store_purge(store, side, command->purge);
+    if (command->page != NULL)
+        store_list(store, side, command->page);
     if (command->clock_ms != NULL)
         *command->clock_ms =
             store->has_clock ? world_wall_ms() + store->ahead_ms : 0;

@@ -6,7 +6,8 @@
 
 #include "store.h"
 
-/* One of requests, raise, window, swap, purge, clock_ms and name is set. */
+/* One of requests, raise, window, swap, purge, page, clock_ms and name is set.
+ */
 struct command {
     struct seqb_request *requests;
     size_t n;
@@ -14,6 +15,7 @@ struct command {
     const struct seqb_window *window;
     const struct seqb_swap *swap;
     const struct seqb_purge *purge;
+    struct seqb_page *page; /* of which a copy knows nothing */
     int64_t *clock_ms;
     int64_t *out; /* of a raise and an install */
     int32_t *deleted;

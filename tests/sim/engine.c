@@ -8,6 +8,7 @@
 #include "command.h"
 #include "platform/error.h"
 #include "platform/text.h"
+#include "store_cell.h"
 #include "world.h"
 
 #define SITES_MAX 256
@@ -18,6 +19,7 @@ struct link {
     struct seqb_backend base;
     struct site *site;
     int64_t epoch;
+    int64_t origin; /* of the store, when it was opened */
     int32_t side;
     int32_t timeout_ms;
 };
@@ -51,11 +53,26 @@ static enum seqb_status no_answer(const struct site *site,
     return error_set(err, SEQB_UNCERTAIN, "store %s: no answer", site->path);
 }
 
+/* As the SQL engines compare in each statement: a direct store is the one that
+ * was opened, in the same run. */
+static bool is_another(const struct link *link)
+{
+    const struct store *store = link->site->store;
+
+    char run[SEQB_INCARNATION_SIZE];
+
+    if (store->is_windowed || (store->without & STORE_ORIGIN) != 0)
+        return false;
+    store_incarnation(store, link->side, run, sizeof run);
+    return link->origin != store_origin(store, link->side) ||
+           strcmp(link->base.incarnation, run) != 0;
+}
+
 static bool is_broken(const struct link *link)
 {
     const struct net_server *server = link->site->server;
 
-    return server->is_down || link->epoch != server->epoch;
+    return server->is_down || link->epoch != server->epoch || is_another(link);
 }
 
 static void site_mark(struct site *site, const struct seqb_request *request)
@@ -201,6 +218,12 @@ engine_connect(const struct seqb_backend_ops *ops,
     }
     (void)text_copy(link->base.server, sizeof link->base.server,
                     engine_library());
+    if (!site->store->is_windowed)
+        store_incarnation(site->store, link->side, link->base.incarnation,
+                          sizeof link->base.incarnation);
+    link->origin = store_origin(site->store, link->side);
+    (void)text_format(link->base.origin, sizeof link->base.origin, "%lld",
+                      (long long)link->origin);
     *out = &link->base;
     return SEQB_OK;
 }
@@ -287,6 +310,15 @@ static enum seqb_status engine_purge(struct seqb_backend *backend,
     return link_call((struct link *)backend, &command, err);
 }
 
+static enum seqb_status engine_list(struct seqb_backend *backend,
+                                    struct seqb_page *page,
+                                    struct seqb_error *err)
+{
+    struct command command = {.page = page};
+
+    return link_call((struct link *)backend, &command, err);
+}
+
 static enum seqb_status engine_clock(struct seqb_backend *backend,
                                      int64_t *out_ms, struct seqb_error *err)
 {
@@ -311,6 +343,7 @@ const struct seqb_backend_ops engine_direct = {
     .claim = engine_claim,
     .swap = engine_swap,
     .purge = engine_purge,
+    .list = engine_list,
     .clock = engine_clock,
     .close = engine_close,
 };
@@ -324,8 +357,6 @@ const struct seqb_backend_ops engine_windowed = {
     .raise = engine_raise,
     .install = engine_install,
     .claim = engine_claim,
-    .swap = engine_swap,
-    .purge = engine_purge,
     .clock = engine_clock,
     .close = engine_close,
 };

@@ -107,27 +107,53 @@ static bool is_authority(const struct fault *fault)
            &scene->backends[scene->pool.layout.authority].store == fault->store;
 }
 
-/* What a direct store may lose is bounded; a windowed one may lose all. */
+/* Whether all lessors but that one know what they leased and noted. */
+static bool others_are_level(const struct fault *fault)
+{
+    struct scene *scene = &fault->run->scene;
+
+    for (int32_t i = 0; i < scene->backend_count; i++) {
+        struct store *store = &scene->backends[i].store;
+
+        if (store != fault->store && !store->is_windowed &&
+            !store_is_level(store, SCENE_SYNCED))
+            return false;
+    }
+    return true;
+}
+
+/* What a direct store may lose is bounded; a windowed one may lose all, and so
+ * may a lessor when its neighbours are level. */
 static bool may_lose(const struct fault *fault, int64_t values)
 {
     if (fault->store->is_windowed)
         return true;
+    if (fault->run->scene.pool.layout.neighbours)
+        return others_are_level(fault);
     return values < (is_authority(fault)
                          ? WINDOW_GAP
                          : fault->run->scene.pool.layout.failover_gap);
+}
+
+/* Of several partitions one that went back is raised to the level of the
+ * others, whatever chance added: then what it was raised by before counts as
+ * well. */
+static int64_t loss_of(const struct fault *fault)
+{
+    return store_loss(fault->store, fault->run->scene.pool.layout.bits > 0);
 }
 
 static void failover_begin(struct fault *fault)
 {
     fault->server->is_down = true;
     fault->server->epoch++;
-    if (may_lose(fault, store_loss(fault->store)))
+    if (may_lose(fault, loss_of(fault)))
         store_promote_copy(fault->store);
 }
 
 static void demote_begin(struct fault *fault)
 {
-    if (!may_lose(fault, store_loss(fault->store)))
+    if (!may_lose(fault, loss_of(fault)))
         return;
     store_demote(fault->store);
     fault->server->is_barred = true;
@@ -164,12 +190,15 @@ static bool is_known_to_all(const struct fault *fault)
 static void empty_begin(struct fault *fault)
 {
     if (!may_lose(fault, store_highest(fault->store))) {
-        if (!is_known_to_all(fault))
+        if (fault->run->scene.pool.layout.neighbours || !is_known_to_all(fault))
             return;
         /* One that starts again knows nothing. */
         fault->run->has_to_remember = true;
     }
     store_empty(fault->store);
+    /* As TRUNCATE does, after which leases that nobody noted come again. */
+    if (fault->run->scene.pool.layout.neighbours)
+        store_restart(fault->store, false);
     net_break(fault->server);
 }
 
@@ -240,6 +269,20 @@ static void astray_end(struct fault *fault)
     fault->server->epoch++;
 }
 
+/* To what it was at some time, and perhaps to the same once more. */
+static void back_begin(struct fault *fault)
+{
+    const int32_t past =
+        (int32_t)random_between(chance(fault), 0, STORE_PASTS - 1);
+
+    fault->server->is_down = true;
+    fault->server->epoch++;
+    if (!others_are_level(fault))
+        store_restart(fault->store, false);
+    else
+        store_put_back(fault->store, past, random_chance(chance(fault), 50));
+}
+
 /* --- all of them --- */
 
 static void nothing(struct fault *fault)
@@ -263,6 +306,7 @@ static const struct {
     [FAULT_EVICT] = {evict_begin, losses_end},
     [FAULT_SPLIT] = {split_begin, split_end},
     [FAULT_ASTRAY] = {astray_begin, astray_end},
+    [FAULT_BACK] = {back_begin, outage_end},
 };
 
 static void fault_end(void *context)
@@ -311,7 +355,13 @@ bool fault_begin(struct run *run, int32_t i, enum fault_kind kind,
     backend->server->is_taken = true;
     run->score.faults++;
     if (kind > FAULT_HARMLESS || kind == FAULT_OUTAGE) {
-        store_copy(fault->store);
+        /* Of a direct one, the same copy may come back more than once. */
+        if (fault->store->is_windowed || run->score.faults % 3 != 0)
+            store_copy(fault->store);
+        if (run->scene.pool.layout.neighbours &&
+            random_chance(&run->faults, 40))
+            store_keep(fault->store, (int32_t)random_between(&run->faults, 0,
+                                                             STORE_PASTS - 1));
         lag_us = random_between(&run->faults, 0, LAG_MAX_MS) * MS;
     }
     world_at(world_now_us() + lag_us, fault_start, fault);

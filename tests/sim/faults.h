@@ -17,8 +17,12 @@ enum fault_kind {
     FAULT_EVICT,    /* answers are lost, a windowed store's cells as well */
     FAULT_SPLIT,    /* two primaries for a while */
     FAULT_ASTRAY,   /* some brokers are led to a replica */
+    FAULT_BACK,     /* a disk is put back, in a pool of neighbours */
     FAULT_KINDS
 };
+
+/* The last that may come to any store. */
+#define FAULT_LAST FAULT_ASTRAY
 
 /* Those up to it leave the stores as they are. */
 #define FAULT_HARMLESS FAULT_BREAK

@@ -7,7 +7,9 @@
 
 #include "bounds.h"
 #include "clocks.h"
-#include "ha/pool_turn.h"
+#include "flakes.h"
+#include "ha/policy/pool_turn.h"
+#include "images.h"
 #include "platform/text.h"
 #include "world.h"
 
@@ -87,8 +89,9 @@ static int64_t idle_since(const struct broker *broker, int32_t i,
     const int64_t ejected_us = world_now_us() - all[i].since_ms * MS;
     const int64_t since_us = bounds_able_since(broker, i);
 
-    if (is_barred(&all[i]) || (scene_is_windowed(scene, i) &&
-                               is_barred(&all[scene->pool.layout.authority])))
+    if (is_barred(&all[i]) ||
+        (scene_is_windowed(scene, i) && scene->pool.layout.authority >= 0 &&
+         is_barred(&all[scene->pool.layout.authority])))
         return WORLD_NEVER;
     if (pool_state_is_usable(all[i].state) || since_us > ejected_us)
         return since_us;
@@ -148,6 +151,19 @@ int64_t judge_longest_rescue(const struct run *run)
     return longest_us;
 }
 
+static bool lessors_settled(const struct broker *broker)
+{
+    struct ha_lessor lessors[SCENE_BACKENDS];
+    size_t n;
+
+    ha_lessors(broker->ha, lessors, SCENE_BACKENDS, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (lessors[i].state != HA_LESSOR_LEVEL)
+            return false;
+    }
+    return true;
+}
+
 static bool broker_settled(const struct broker *broker, int64_t since_us)
 {
     struct seqb_partition_status partitions[SCENE_BACKENDS];
@@ -158,6 +174,8 @@ static bool broker_settled(const struct broker *broker, int64_t since_us)
             !is_barred(&partitions[i]))
             return false;
     }
+    if (!lessors_settled(broker) || !flakes_settled(broker, since_us))
+        return false;
     return broker->granted_us > since_us || broker->run->scene.runs_out ||
            broker->run->score.poisoned > 0 ||
            (broker->run->scene.has_ids && broker->run->score.exhausted > 0);
@@ -184,13 +202,25 @@ bool judge_settled(struct run *run, int64_t since_us, bool is_late)
 
 /* --- calls --- */
 
+void judge_numbers(struct run *run, int32_t key, const int64_t *numbers,
+                   size_t n)
+{
+    struct oracle *oracle = &run->oracle[key];
+    const int64_t repeats = oracle->repeats;
+
+    oracle_hear(oracle, numbers, n);
+    run->score.repeats += oracle->repeats - repeats;
+    if (oracle->repeats > repeats && repeats == 0)
+        judge_fail(run, "number %lld of %s was handed out twice",
+                   (long long)oracle->repeated, run->scene.sequences[key].key);
+}
+
 static void numbers_hear(const struct judge_call *call, const int64_t *numbers,
                          size_t n)
 {
     struct broker *broker = call->broker;
     struct run *run = broker->run;
     int64_t *highest = &broker->highest[call->key];
-    const int64_t repeats = run->oracle[call->key].repeats;
 
     run->score.numbers += (int64_t)n;
     for (size_t i = 0; i < n; i++) {
@@ -200,13 +230,11 @@ static void numbers_hear(const struct judge_call *call, const int64_t *numbers,
         else if (*highest - numbers[i] > run->score.disorder)
             run->score.disorder = *highest - numbers[i];
     }
-    oracle_hear(&run->oracle[call->key], numbers, n);
-    run->score.repeats += run->oracle[call->key].repeats - repeats;
-    if (run->oracle[call->key].repeats > repeats && repeats == 0)
-        judge_fail(run, "number %lld of %s was handed out twice",
-                   (long long)run->oracle[call->key].repeated,
-                   run->scene.sequences[call->key].key);
-    broker->granted_us = world_now_us();
+    judge_numbers(run, call->key, numbers, n);
+    if (flakes_are(&run->scene, call->key))
+        broker->flaked_us = world_now_us();
+    else
+        broker->granted_us = world_now_us();
 }
 
 /* The first partition that could have answered for long enough, or -1. */
@@ -236,6 +264,8 @@ static void refusal_judge(const struct judge_call *call,
     const int32_t able = find_able(call->broker, deadline_us);
 
     run->score.errors++;
+    if (flakes_are(&run->scene, call->key) && flakes_excuse(call->status))
+        return;
     /* A store that failed over begins above the few values that ids have. */
     if (call->status == SEQB_EXHAUSTED &&
         (run->scene.runs_out || run->scene.has_ids)) {
@@ -268,6 +298,8 @@ void judge_answer(const struct judge_call *call, const int64_t *numbers,
     const int64_t deadline_us =
         run->scene.sequences[call->key].deadline_ms * MS;
 
+    if (images_hide(call->broker, call->begun_us))
+        return;
     run->score.calls++;
     digest_add(run, world_now_us());
     if (waited_us > run->score.longest_us)
@@ -347,7 +379,8 @@ void judge_try(struct site *site)
 
     if (!site->server->is_down)
         first->refused_ill = 0;
-    if (!site->owner->is_open || first->refused_ill != site->server->ills) {
+    if (!site->owner->is_open || !site->server->is_down ||
+        first->refused_ill != site->server->ills) {
         first->tried_us[0] = first->tried_us[1] = 0;
         return;
     }

@@ -25,6 +25,10 @@ void judge_fail(struct run *run, const char *format, ...)
 void judge_answer(const struct judge_call *call, const int64_t *numbers,
                   size_t n, const struct seqb_error *err);
 
+/* Numbers were handed out, by whomever: none may have been before. */
+void judge_numbers(struct run *run, int32_t key, const int64_t *numbers,
+                   size_t n);
+
 /* For ha_on_event; `context` is the broker. */
 void judge_event(void *context, const struct seqb_event *event);
 

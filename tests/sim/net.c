@@ -38,6 +38,8 @@ static void note_ill(struct net_server *server)
     server->ills++;
     if (world_now_us() - server->well_since_us > CALM_US + 3 * away_us)
         server->ill_since_us = world_now_us();
+    server->relapses =
+        server->ill_since_us == world_now_us() ? 0 : server->relapses + 1;
     server->well_since_us = WORLD_NEVER;
 }
 

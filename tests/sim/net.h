@@ -28,6 +28,7 @@ struct net_server {
     int64_t well_since_us; /* nothing of the above holds; WORLD_NEVER: some */
     int64_t ill_since_us;  /* the begin of a time in which it was not well, or
                               not long enough for brokers to forget that */
+    int32_t relapses;      /* since then */
 };
 
 /* What becomes of one command; WORLD_NEVER: nothing. */

@@ -11,6 +11,7 @@
 
 #include "platform/clock.h"
 #include "platform/thread.h"
+#include "platform/ticks.h"
 #include "world.h"
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
@@ -39,10 +40,33 @@ int64_t clock_wall_ms(void)
     return world_clock_ms();
 }
 
+int64_t clock_wall_us(void)
+{
+    return world_clock_ms() * MS;
+}
+
 /* No machine sleeps. */
 int64_t clock_boot_ms(void)
 {
     return world_now_us() / MS;
+}
+
+struct clock_pair clock_read_pair(void)
+{
+    return (struct clock_pair){clock_boot_ms(), clock_wall_ms(),
+                               clock_boot_ms()};
+}
+
+int64_t clock_boot_us(void)
+{
+    return world_now_us();
+}
+
+/* The processor counts no virtual time: then each ms is looked at by a clock.
+ */
+void ticks_measure(struct ticks *ticks)
+{
+    ticks->per_ms = 0;
 }
 
 enum seqb_status thread_start(pthread_t *out, const char *name,
@@ -53,6 +77,11 @@ enum seqb_status thread_start(pthread_t *out, const char *name,
     (void)err;
     *out = (pthread_t)world_spawn(run, argument, true);
     return SEQB_OK;
+}
+
+void thread_rest_us(int64_t us)
+{
+    world_sleep(us);
 }
 
 int __wrap_pthread_join(pthread_t thread, void **result)

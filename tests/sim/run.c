@@ -8,6 +8,8 @@
 
 #include "broker.h"
 #include "clocks.h"
+#include "flakes.h"
+#include "images.h"
 #include "judge.h"
 #include "schedule.h"
 #include "world.h"
@@ -64,8 +66,9 @@ void run_until(struct run *run, int64_t at_us)
 void run_settle(struct run *run)
 {
     const int64_t since_us = world_now_us();
-    const int64_t until_us =
-        since_us + judge_longest_rescue(run) + SETTLE_US + NIGHT_US;
+    const int64_t until_us = since_us + judge_longest_rescue(run) +
+                             flakes_settle_us(&run->scene) + SETTLE_US +
+                             NIGHT_US;
 
     run_until(run, since_us + SETTLE_US);
     while (run->score.failures == 0 && world_now_us() < until_us &&
@@ -100,6 +103,7 @@ void run_seed(uint64_t seed, int without, bool is_verbose, struct score *out)
     run_begin(run, without);
     clocks_schedule(run);
     schedule_draw(run);
+    images_schedule(run);
     run_until(run, run->begun_us + run->scene.faulty_us + HEALING_US);
     run_settle(run);
     run_end(run);

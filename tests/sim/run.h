@@ -9,7 +9,7 @@
 #include "scene.h"
 #include "world.h"
 
-#define RUN_STAMPS 4096
+#define RUN_STAMPS 1023
 
 struct run;
 
@@ -30,7 +30,10 @@ struct broker {
     bool is_gone;    /* killed: what it does now, nobody sees */
     int32_t callers; /* that have not ended */
     int64_t opened_us;
-    int64_t granted_us;          /* when a caller was last given a number */
+    int64_t imaged_us; /* when it was resumed from an image last; 0: never */
+    int64_t
+        granted_us;    /* when a caller was last given a counter's number ... */
+    int64_t flaked_us; /* ... and a snowflake */
     int64_t highest[SCENE_KEYS]; /* number handed out */
 };
 
@@ -53,6 +56,7 @@ struct score {
     int64_t errors; /* calls that were not given a number */
     int64_t faults;
     int64_t kills;
+    int64_t images; /* that brokers were resumed from */
     int64_t ejections;
     int64_t poisoned; /* or refused */
     int64_t exhausted;
@@ -74,6 +78,7 @@ struct run {
     struct score score;
     struct random faults;       /* when, where and which */
     struct random steps;        /* of clocks */
+    struct random images;       /* of brokers' memory */
     char folder[64];            /* of the clocks' files */
     int64_t stamps[RUN_STAMPS]; /* seen, as digits */
     int32_t stamp_count;

@@ -110,3 +110,49 @@ void scenario_minutes(bool is_windowed, int64_t for_us, struct score *out,
     *counters = most_counters(&run->scene);
     run_finish(run, out);
 }
+
+void scenario_neighbours(int64_t for_us, struct score *out, int64_t *served)
+{
+    struct run *run = run_new(false);
+    int64_t before;
+
+    scene_neighbours(&run->scene, 1);
+    run->scene.pool.layout.window_bits = 8;
+    run_begin(run, 0);
+    run_until(run, run->begun_us + WARM_US);
+    refuse(run, 1, true);
+    store_put_back(&run->scene.backends[0].store, 0, true);
+    net_break(run->scene.backends[0].server);
+    run_until(run, world_now_us() + 2 * SECOND);
+    before = run->score.numbers;
+    run->score.longest_us = 0;
+    run->score.errors = 0;
+    run_until(run, world_now_us() + for_us);
+    *served = run->score.numbers - before;
+    refuse(run, 1, false);
+    run_finish(run, out);
+}
+
+void scenario_slow_neighbour(int32_t times, int64_t for_us, struct score *out)
+{
+    struct run *run = run_new(false);
+    struct net_server *server;
+
+    scene_neighbours(&run->scene, 1);
+    run->scene.brokers = SCENE_BROKERS;
+    run->scene.callers = 3;
+    run->scene.pool.layout.window_bits = 1;
+    clocks_use(&run->scene, PERIOD_SECOND);
+    run->scene.guard = (struct guard_rules){.on_rollback = GUARD_HOLD,
+                                            .max_rollback_ms = 1000,
+                                            .max_ahead_ms = 1000};
+    run_begin(run, 0);
+    run_until(run, run->begun_us + WARM_US);
+    server = run->scene.backends[1].server;
+    server->slow = times;
+    net_note(server);
+    run_until(run, world_now_us() + for_us);
+    server->slow = 1;
+    net_note(server);
+    run_finish(run, out);
+}

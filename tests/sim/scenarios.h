@@ -16,5 +16,14 @@ void scenario_flap(int64_t for_us, struct score *out);
 void scenario_minutes(bool is_windowed, int64_t for_us, struct score *out,
                       int32_t *counters);
 
+/* Four stores lease to each other: one is down from some time on, for so long,
+ * and another one is put back just then. The longest wait is of what comes
+ * after that; `served` are the numbers of then. */
+void scenario_neighbours(int64_t for_us, struct score *out, int64_t *served);
+
 /* All four refuse for so long while callers wait. */
 void scenario_outage(int64_t for_us, struct score *out);
+
+/* Four stores lease to each other, with counters for each second: one is so
+ * many times slower for so long. */
+void scenario_slow_neighbour(int32_t times, int64_t for_us, struct score *out);

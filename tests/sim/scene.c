@@ -5,11 +5,16 @@
 #include <string.h>
 
 #include "clocks.h"
+#include "flakes.h"
 #include "platform/text.h"
 #include "world.h"
 
-#define STREAM_SCENE  1
-#define STREAM_SERVER 100 /* and one each */
+#define STREAM_SCENE      1
+#define STREAM_NEIGHBOURS 7
+#define STREAM_SERVER     100 /* and one each */
+
+#define NEIGHBOURS_PERCENT 20 /* of the pools */
+#define RUNS_PERCENT       60 /* of those: so small windows that many are used */
 
 static int64_t one_of(struct random *random, const int64_t *values, int64_t n)
 {
@@ -85,7 +90,7 @@ static void pool_draw(struct scene *scene, struct random *random)
 
 static void sequences_draw(struct scene *scene, struct random *random)
 {
-    static const char *const keys[SCENE_KEYS] = {"order", "bill"};
+    static const char *const keys[] = {"order", "bill"};
 
     scene->keys = (int32_t)ONE_OF(random, 1, 1, 2);
     for (int32_t i = 0; i < scene->keys; i++)
@@ -111,6 +116,31 @@ static void load_draw(struct scene *scene, struct random *random)
     scene->preempt = (int32_t)ONE_OF(random, 0, 0, 4, 32);
 }
 
+/* Some pools lease from neighbours; then as many stores as need be are direct.
+ * Apart from the rest: other pools stay as they are drawn. */
+static void neighbours_draw(struct scene *scene, uint64_t seed)
+{
+    struct random random = random_of(seed, STREAM_NEIGHBOURS);
+    const int32_t partitions = 1 << scene->pool.layout.bits;
+    int32_t lessors = 0;
+
+    if (partitions < 2 || scene->has_surgery || scene->runs_out ||
+        !random_chance(&random, NEIGHBOURS_PERCENT))
+        return;
+    for (int32_t i = 0; i < partitions; i++) {
+        struct scene_backend *backend = &scene->backends[i];
+
+        backend->store.is_windowed = i >= 2 && random_chance(&random, 40);
+        backend->server = &backend->own;
+        lessors += !backend->store.is_windowed;
+    }
+    scene->backend_count = partitions;
+    scene->pool.layout.authority = -1;
+    scene->pool.layout.neighbours = lessors >= 2;
+    if (random_chance(&random, RUNS_PERCENT))
+        scene->pool.layout.window_bits = (int32_t)ONE_OF(&random, 1, 3, 5);
+}
+
 void scene_draw(struct scene *scene, uint64_t seed)
 {
     struct random random = random_of(seed, STREAM_SCENE);
@@ -127,6 +157,8 @@ void scene_draw(struct scene *scene, uint64_t seed)
     if (scene->has_surgery)
         scene->brokers = 1;
     clocks_draw(scene, seed);
+    neighbours_draw(scene, seed);
+    flakes_draw(scene, seed);
 }
 
 void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed)
@@ -160,6 +192,13 @@ void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed)
         scene->backends[i].server = &scene->backends[i].own;
         scene->backends[i].store.is_windowed = is_windowed && i < 4;
     }
+}
+
+void scene_neighbours(struct scene *scene, uint64_t seed)
+{
+    scene_plain(scene, seed, false);
+    scene->pool.layout.neighbours = true;
+    scene->backends[3].store.is_windowed = true;
 }
 
 void scene_init(struct scene *scene, int without)

@@ -7,11 +7,12 @@
 
 #include "engine.h"
 #include "ha/ha.h"
+#include "lease/lease.h"
 #include "queue/queue.h"
 
 #define SCENE_BACKENDS 9 /* eight partitions and an authority */
 #define SCENE_BROKERS  3
-#define SCENE_KEYS     2
+#define SCENE_KEYS     3 /* two counters, and snowflakes */
 
 enum scene_load { SCENE_STEADY, SCENE_BURSTS, SCENE_NIGHTS, SCENE_LOADS };
 
@@ -49,6 +50,8 @@ struct scene {
     struct bits_layout ids;
     struct guard_rules guard;
     int32_t preempt;
+
+    struct lease_options flakes; /* of its snowflakes; lease_ms 0: none */
 };
 
 void scene_draw(struct scene *scene, uint64_t seed);
@@ -61,4 +64,10 @@ void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed);
 void scene_init(struct scene *scene, int without);
 void scene_fini(struct scene *scene);
 
+/* Whether its engine is, and what leases in the pool: the claim says whether a
+ * lessor is level. */
 bool scene_is_windowed(const struct scene *scene, int32_t backend);
+#define SCENE_SYNCED "synced/main"
+
+/* Four stores that lease to each other, one of them one that may forget. */
+void scene_neighbours(struct scene *scene, uint64_t seed);

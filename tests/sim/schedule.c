@@ -12,6 +12,7 @@
 #define FAULT_USUAL_MS 2000
 #define ALL_PERCENT    6  /* of the faults are of all stores at once */
 #define KILL_PERCENT   15 /* are of a broker */
+#define BACK_PERCENT   35 /* of a lessor's are that a disk is put back */
 #define EVICT_PERCENT  12 /* of one store's come to what forgets most */
 
 static int64_t duration(struct run *run)
@@ -21,8 +22,7 @@ static int64_t duration(struct run *run)
 
 static enum fault_kind kind_draw(struct run *run)
 {
-    const int64_t last =
-        run->scene.has_surgery ? FAULT_HARMLESS : FAULT_KINDS - 1;
+    const int64_t last = run->scene.has_surgery ? FAULT_HARMLESS : FAULT_LAST;
     int64_t kind = random_between(&run->faults, 0, last);
 
     if (!run->scene.has_surgery && random_chance(&run->faults, EVICT_PERCENT))
@@ -53,7 +53,12 @@ static void one_fails(struct run *run)
     const int32_t i =
         (int32_t)random_between(&run->faults, 0, run->scene.backend_count - 1);
 
-    (void)fault_begin(run, i, kind_draw(run), duration(run));
+    if (run->scene.pool.layout.neighbours &&
+        !scene_is_windowed(&run->scene, i) &&
+        random_chance(&run->faults, BACK_PERCENT))
+        (void)fault_begin(run, i, FAULT_BACK, duration(run));
+    else
+        (void)fault_begin(run, i, kind_draw(run), duration(run));
 }
 
 static void broker_dies(struct run *run)

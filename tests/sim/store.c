@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "platform/text.h"
+#include "store/term.h"
 #include "store_cell.h"
 
 const struct store_guard_name store_guards[STORE_GUARDS] = {
-    {"origin", STORE_ORIGIN}, {"replid", STORE_REPLID}, {"role", STORE_ROLE},
-    {"gap", STORE_GAP},       {"base", STORE_BASE},
+    {"origin", STORE_ORIGIN}, {"replid", STORE_REPLID},
+    {"role", STORE_ROLE},     {"gap", STORE_GAP},
+    {"base", STORE_BASE},     {"spread", STORE_SPREAD},
 };
 
 int64_t store_origin(const struct store *store, int32_t side)
@@ -49,6 +51,7 @@ struct store_cell *store_put(struct store *store, int32_t side,
     (void)text_copy(cell->counter, sizeof cell->counter, counter);
     cell->value = value;
     cell->origin = store_origin(store, side);
+    cell->run = store->sides[side].run;
     return cell;
 }
 
@@ -81,9 +84,12 @@ void store_init(struct store *store, bool is_windowed, int without)
     *store = (struct store){.is_windowed = is_windowed, .without = without};
     store->sides[0].server = name_new(store);
     store->sides[0].history = name_new(store);
+    store->sides[0].run = name_new(store);
     if (!is_windowed)
         (void)store_put(store, 0, STORE_BASE_CELL, 0);
     store_copy(store);
+    for (int32_t i = 0; i < STORE_PASTS; i++)
+        store_keep(store, i);
 }
 
 static void claims_forget(struct store *store)
@@ -162,13 +168,15 @@ void store_promote_copy(struct store *store)
 {
     store->sides[0] = (struct store_side){.content = store->copy,
                                           .server = name_new(store),
-                                          .history = name_new(store)};
+                                          .history = name_new(store),
+                                          .run = name_new(store)};
 }
 
 void store_demote(struct store *store)
 {
     store->sides[0].content = store->copy;
     store->sides[0].history = name_new(store);
+    store->sides[0].run = name_new(store);
     store->sides[0].is_replica = true;
 }
 
@@ -182,7 +190,8 @@ void store_split(struct store *store)
 {
     store->sides[1] = (struct store_side){.content = store->copy,
                                           .server = name_new(store),
-                                          .history = name_new(store)};
+                                          .history = name_new(store),
+                                          .run = name_new(store)};
 }
 
 void store_join(struct store *store)
@@ -195,7 +204,7 @@ void store_replicate(struct store *store)
     struct store_side *replica = &store->sides[1];
 
     if (!replica->is_replica)
-        replica->server = name_new(store);
+        replica->server = replica->run = name_new(store);
     replica->is_replica = true;
     replica->history = store->sides[0].history;
     replica->content = store->sides[0].content;
@@ -211,6 +220,7 @@ void store_empty(struct store *store)
 
 void store_restart(struct store *store, bool has_copy)
 {
+    store->sides[0].run = name_new(store);
     if (!store->is_windowed)
         return;
     if (has_copy)
@@ -218,6 +228,34 @@ void store_restart(struct store *store, bool has_copy)
     else
         store_empty(store);
     store->sides[0].server = name_new(store);
+}
+
+void store_keep(struct store *store, int32_t past)
+{
+    store->pasts[past] = store->sides[0];
+}
+
+void store_put_back(struct store *store, int32_t past, bool is_known)
+{
+    store->sides[0] = store->pasts[past];
+    store->sides[0].run = name_new(store);
+    if (!is_known)
+        store->sides[0].history = name_new(store);
+}
+
+void store_incarnation(const struct store *store, int32_t side, char *out,
+                       size_t size)
+{
+    (void)text_format(out, size, "run-%lld", (long long)store->sides[side].run);
+}
+
+bool store_is_level(struct store *store, const char *synced)
+{
+    char incarnation[SEQB_INCARNATION_SIZE];
+    char nonce[TERM_NONCE_SIZE];
+
+    store_incarnation(store, 0, incarnation, sizeof incarnation);
+    return term_read(store_claim(store, 0, synced, NULL), incarnation, nonce);
 }
 
 void store_go_back(struct store *store, int64_t values)
@@ -241,9 +279,19 @@ void store_advance(struct store *store, bool is_lease, int64_t value)
 
         if (cell->counter[0] != '\0' && !store_is_time(cell) &&
             cell->value < value &&
-            is_lease == (strncmp(cell->counter, "window/", 7) == 0))
+            is_lease == (strncmp(cell->counter, "window/", 7) == 0)) {
+            cell->skipped += value - cell->value;
             cell->value = value;
+        }
     }
+}
+
+/* Of the base, none. */
+static int64_t cell_granted(const struct store_cell *cell)
+{
+    if (store_is_time(cell) || cell->counter[0] == '\0')
+        return 0;
+    return cell->value - cell->skipped;
 }
 
 int64_t store_highest(const struct store *store)
@@ -264,8 +312,10 @@ bool store_serves(const struct store *store, int32_t side)
     return !store->sides[side].is_replica || (store->without & STORE_ROLE) != 0;
 }
 
-/* The value that the counter has in the copy, or would begin after. */
-static int64_t copied_value(const struct store *store, const char *counter)
+/* The value that the counter has in the copy, or would begin after; or how many
+ * of them were granted. */
+static int64_t copied_value(const struct store *store, const char *counter,
+                            bool counts_raises)
 {
     int64_t base = 0;
 
@@ -273,21 +323,23 @@ static int64_t copied_value(const struct store *store, const char *counter)
         const struct store_cell *cell = &store->copy.cells[i];
 
         if (strcmp(cell->counter, counter) == 0)
-            return cell->value;
+            return counts_raises ? cell->value : cell_granted(cell);
         if (cell->counter[0] == '\0')
             base = cell->value;
     }
-    return base;
+    return counts_raises ? base : 0;
 }
 
-int64_t store_loss(const struct store *store)
+int64_t store_loss(const struct store *store, bool counts_raises)
 {
     const struct store_content *content = &store->sides[0].content;
     int64_t most = 0;
 
     for (int32_t i = 0; i < content->count; i++) {
         const struct store_cell *cell = &content->cells[i];
-        const int64_t loss = cell->value - copied_value(store, cell->counter);
+        const int64_t value = counts_raises ? cell->value : cell_granted(cell);
+        const int64_t loss =
+            value - copied_value(store, cell->counter, counts_raises);
 
         if (!store_is_time(cell) && loss > most)
             most = loss;

@@ -14,9 +14,10 @@
 
 #include <seqbroker/backend.h>
 
+#define STORE_PASTS     2
 #define STORE_CELLS     1024
-#define STORE_CLAIMS    8
-#define STORE_ROWS      8
+#define STORE_CLAIMS    1024 /* each broker comes by addresses of its own */
+#define STORE_ROWS      48
 #define STORE_NAME_SIZE 64  /* of a row */
 #define STORE_TEXT_SIZE 256 /* of a row */
 
@@ -27,9 +28,10 @@ enum store_guard {
     STORE_ROLE = 4,   /* a replica refuses */
     STORE_GAP = 8,    /* a direct counter that is bound anew is raised */
     STORE_BASE = 16,  /* and so is the base */
+    STORE_SPREAD = 32 /* the raise has a part by chance */
 };
 
-#define STORE_GUARDS 5
+#define STORE_GUARDS 6
 
 extern const struct store_guard_name {
     const char *name;
@@ -39,8 +41,10 @@ extern const struct store_guard_name {
 struct store_cell {
     char counter[SEQB_COUNTER_SIZE]; /* "": a direct store's base; "@...": no
                                         counter, but a time that is kept */
-    int64_t value; /* last granted; windowed: offsets used; ms since 1970 */
+    int64_t value;   /* last granted; windowed: offsets used; ms since 1970 */
+    int64_t skipped; /* direct: of its values, those that were never granted */
     int64_t origin;
+    int64_t run;    /* of the server; compared of a cell in a direct store */
     int64_t window; /* windowed only, like the rest */
     int64_t size;
     int64_t until_us; /* it vanishes then; 0: never */
@@ -63,6 +67,7 @@ struct store_side {
     struct store_content content;
     int64_t server;  /* which server, or process, this is */
     int64_t history; /* changes with each promotion */
+    int64_t run;     /* its incarnation: changes with each start */
     bool is_replica;
 };
 
@@ -83,7 +88,8 @@ struct store {
     uint32_t aside;  /* bit b: broker b is led to side 1 */
     int64_t servers; /* names given so far, of servers and histories */
     struct store_side sides[2];
-    struct store_content copy; /* a backup, or what a replica has */
+    struct store_content copy;            /* a backup, or what a replica has */
+    struct store_side pasts[STORE_PASTS]; /* disks that may be put back */
     struct store_claim claims[STORE_CLAIMS];
     int32_t claim_count;
     bool has_clock;   /* of its own ... */
@@ -107,9 +113,11 @@ enum seqb_status store_install(struct store *store, int32_t side,
                                int64_t *standing);
 const char *store_claim(struct store *store, int32_t side, const char *name,
                         const char *text);
+/* SEQB_FENCED if it has another incarnation. */
 enum seqb_status store_swap(struct store *store, int32_t side,
                             const struct seqb_swap *swap,
                             const char **standing);
+void store_list(struct store *store, int32_t side, struct seqb_page *page);
 /* How many were deleted. */
 int32_t store_purge(struct store *store, int32_t side,
                     const struct seqb_purge *purge);
@@ -141,6 +149,20 @@ void store_empty(struct store *store);
 /* The process starts again; a windowed store has the copy, or nothing. */
 void store_restart(struct store *store, bool has_copy);
 
+/* What side 0 is now may be put back later, in the place of another past. */
+void store_keep(struct store *store, int32_t past);
+
+/* The disk of then is put back with all that it says of the store, and the
+ * server starts; `is_known`: its history as well. */
+void store_put_back(struct store *store, int32_t past, bool is_known);
+
+/* What claims are compared with. */
+void store_incarnation(const struct store *store, int32_t side, char *out,
+                       size_t size);
+
+/* Whether the claim under that name is its incarnation. */
+bool store_is_level(struct store *store, const char *synced);
+
 /* Every counter goes back with the same origin: somebody's surgery. */
 void store_go_back(struct store *store, int64_t values);
 
@@ -150,8 +172,9 @@ void store_advance(struct store *store, bool is_lease, int64_t value);
 /* Whether that side takes commands: not if it is a replica. */
 bool store_serves(const struct store *store, int32_t side);
 
-/* How far the counters would go back with the copy, at most. */
-int64_t store_loss(const struct store *store);
+/* How many values the copy lacks of a counter, at most: those that were
+ * granted, or all. */
+int64_t store_loss(const struct store *store, bool counts_raises);
 
 /* Whether a broker with those marks would put any counter above what all were
  * granted, if it found it gone: it stands no more than `gap` above its mark. */

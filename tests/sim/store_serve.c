@@ -15,8 +15,34 @@
 static bool is_bound(const struct store *store, int32_t side,
                      const struct store_cell *cell)
 {
-    return cell != NULL && ((store->without & STORE_ORIGIN) != 0 ||
-                            cell->origin == store_origin(store, side));
+    if (cell == NULL || (store->without & STORE_ORIGIN) != 0)
+        return cell != NULL;
+    return cell->origin == store_origin(store, side) &&
+           (store->is_windowed || cell->window == 0 ||
+            cell->run == store->sides[side].run);
+}
+
+static bool counts_in_windows(const struct store *store, const char *counter)
+{
+    return store->is_windowed ||
+           strncmp(counter, SEQB_CELL, sizeof SEQB_CELL - 1) == 0;
+}
+
+/* SEQB_OK also without one. */
+static enum seqb_status guard_check(struct store *store, int32_t side,
+                                    struct seqb_guard *guard)
+{
+    char incarnation[SEQB_INCARNATION_SIZE];
+    char expected[STORE_TEXT_SIZE];
+
+    if (guard == NULL)
+        return SEQB_OK;
+    store_incarnation(store, side, incarnation, sizeof incarnation);
+    (void)text_format(expected, sizeof expected, "%s%s", guard->text,
+                      incarnation);
+    guard->has_failed =
+        strcmp(store_claim(store, side, guard->name, NULL), expected) != 0;
+    return guard->has_failed ? SEQB_FENCED : SEQB_OK;
 }
 
 static void request_answer(struct seqb_request *request,
@@ -38,7 +64,8 @@ static void request_grant(const struct store *store, struct store_cell *cell,
     }
     if (count > end - cell->value)
         count = end - cell->value;
-    request->block.first = cell->value + (store->is_windowed ? 0 : 1);
+    request->block.first =
+        cell->value + (counts_in_windows(store, request->counter) ? 0 : 1);
     request->block.count = count;
     request->status = SEQB_OK;
     cell->value += count;
@@ -95,7 +122,7 @@ static struct store_cell *cell_begin(struct store *store, int32_t side,
     if (request->begins_ms > time_find(store, side, BASE_MS))
         before = 0;
     if (!is_over(store, side, request)) {
-        if (!is_bound(store, side, base))
+        if (!is_bound(store, side, base) || before > 0)
             status = SEQB_FENCED;
         else if (before < request->limit)
             return store_put(store, side, request->counter, before);
@@ -138,7 +165,9 @@ void store_reserve(struct store *store, int32_t side,
                    struct seqb_request *request)
 {
     request->window = SEQB_NO_WINDOW;
-    if (store->is_windowed)
+    if (guard_check(store, side, request->guard) != SEQB_OK)
+        request_answer(request, SEQB_FENCED);
+    else if (counts_in_windows(store, request->counter))
         serve_windowed(store, side, request);
     else
         serve_direct(store, side, request);
@@ -161,7 +190,9 @@ static enum seqb_status raise_direct(struct store *store, int32_t side,
 {
     const bool has_gap = (store->without & STORE_GAP) == 0;
     const bool has_base = (store->without & STORE_BASE) == 0;
+    const bool has_spread = (store->without & STORE_SPREAD) == 0;
     const struct store_cell *cell = store_find(store, side, raise->counter);
+    const int64_t granted = cell != NULL ? cell->value - cell->skipped : 0;
     const struct store_cell *found = store_find(store, side, STORE_BASE_CELL);
     int64_t base = rebound(store, side, found, has_base ? raise->base_gap : 0);
     int64_t value;
@@ -172,12 +203,14 @@ static enum seqb_status raise_direct(struct store *store, int32_t side,
                          : rebound(store, side, cell, has_gap ? raise->gap : 0);
     if (value < raise->floor)
         value = raise->floor;
+    if (cell == NULL ? base > 0 : !is_bound(store, side, cell))
+        value += has_spread ? seqb_raise_spread(raise, value) : 0;
     if (value > raise->limit)
         return SEQB_EXHAUSTED;
     if (!is_bound(store, side, found))
         time_raise(store, side, BASE_MS, raise->base_ms);
     (void)store_put(store, side, STORE_BASE_CELL, base);
-    (void)store_put(store, side, raise->counter, value);
+    store_put(store, side, raise->counter, value)->skipped = value - granted;
     *out = value;
     return SEQB_OK;
 }
@@ -187,7 +220,9 @@ enum seqb_status store_raise(struct store *store, int32_t side,
 {
     struct store_cell *cell;
 
-    if (!store->is_windowed)
+    if (guard_check(store, side, raise->guard) != SEQB_OK)
+        return SEQB_FENCED;
+    if (!counts_in_windows(store, raise->counter))
         return raise_direct(store, side, raise, out);
     cell = store_find(store, side, raise->counter);
     *out = raise->floor;
@@ -206,8 +241,6 @@ enum seqb_status store_install(struct store *store, int32_t side,
 {
     struct store_cell *cell = store_find(store, side, window->counter);
 
-    if (!store->is_windowed)
-        return SEQB_INVALID;
     *standing = cell != NULL ? cell->window : window->window;
     if (is_bound(store, side, cell)) {
         if (cell->size != window->size)
@@ -234,8 +267,6 @@ int32_t store_purge(struct store *store, int32_t side,
     char name[SEQB_COUNTER_SIZE];
     int32_t deleted = 0;
 
-    if (store->is_windowed)
-        return 0;
     end_name(name, purge->counter);
     time_raise(store, side, name, purge->before_ms);
     for (int32_t i = content->count - 1; i >= 0 && deleted < purge->most; i--) {
@@ -254,12 +285,51 @@ int32_t store_purge(struct store *store, int32_t side,
 enum seqb_status store_swap(struct store *store, int32_t side,
                             const struct seqb_swap *swap, const char **standing)
 {
-    if (store->is_windowed)
-        return SEQB_INVALID;
+    char incarnation[SEQB_INCARNATION_SIZE];
+
+    store_incarnation(store, side, incarnation, sizeof incarnation);
+    if (swap->incarnation != NULL &&
+        strcmp(swap->incarnation, incarnation) != 0)
+        return SEQB_FENCED;
     *standing = store_claim(store, side, swap->name, NULL);
     if (strcmp(*standing, swap->expected) == 0) {
         store_row_put(store, side, swap->name, swap->text);
         *standing = store_claim(store, side, swap->name, NULL);
     }
     return SEQB_OK;
+}
+
+/* The cell with the lowest name above `after` that begins so, or NULL. */
+static const struct store_cell *cell_next(const struct store_content *content,
+                                          const char *prefix, const char *after)
+{
+    const size_t length = strlen(prefix);
+    const struct store_cell *next = NULL;
+
+    for (int32_t i = 0; i < content->count; i++) {
+        const struct store_cell *cell = &content->cells[i];
+
+        if (strncmp(cell->counter, prefix, length) == 0 &&
+            strcmp(cell->counter, after) > 0 &&
+            (next == NULL || strcmp(cell->counter, next->counter) < 0))
+            next = cell;
+    }
+    return next;
+}
+
+void store_list(struct store *store, int32_t side, struct seqb_page *page)
+{
+    const char *after = page->after;
+
+    for (page->count = 0; page->count < page->most; page->count++) {
+        const struct store_cell *cell =
+            cell_next(&store->sides[side].content, page->prefix, after);
+        struct seqb_listed *listed = &page->listed[page->count];
+
+        if (cell == NULL)
+            return;
+        (void)text_copy(listed->counter, sizeof listed->counter, cell->counter);
+        listed->value = cell->value;
+        after = cell->counter;
+    }
 }

@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "ha/fence.h"
+#include "ha/policy/fence.h"
 #include "scenarios.h"
 #include "world.h"
 
 #define SEEDS     20
-#define MANY      400 /* seeds in which a missing guard must show */
+#define MANY      800 /* seeds in which a missing guard must show */
 #define DAY_US    (86400 * SECOND)
 #define HOUR_US   (3600 * SECOND)
 #define FLAP_US   (600 * SECOND)
@@ -167,6 +167,40 @@ static void old_stamps_are_forgotten_in_windowed_stores(void **state)
     old_minutes_are_forgotten(true);
 }
 
+/* The third one leases to all, and is noted at the one that was put back, which
+ * waits for the one that is down. */
+static void neighbours_serve_with_one_down_and_one_put_back(void **state)
+{
+    struct score score;
+    int64_t served;
+
+    (void)state;
+    scenario_neighbours(60 * SECOND, &score, &served);
+    print_message("# one down, one put back: %lld numbers in 60 s after 2 s, "
+                  "the longest wait %lld ms\n",
+                  (long long)served, (long long)(score.longest_us / MS));
+    score_is_clean(&score);
+    assert_int_equal(score.repeats, 0);
+    assert_true(served > 5000);
+}
+
+/* Its call takes longer than all others do, and yet is no time-out: if it were
+ * asked in turn, most windows of each second would wait for it. */
+static void neighbours_serve_seconds_with_a_slow_one(void **state)
+{
+    static const int32_t times[] = {10, 60, 120};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        struct score score;
+
+        scenario_slow_neighbour(times[i], 60 * SECOND, &score);
+        print_message("# one %d times slower: the longest wait %lld ms\n",
+                      (int)times[i], (long long)(score.longest_us / MS));
+        score_is_clean(&score);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +213,8 @@ int main(void)
         cmocka_unit_test(all_come_back_soon_after_a_short_outage),
         cmocka_unit_test(old_stamps_are_forgotten_in_direct_stores),
         cmocka_unit_test(old_stamps_are_forgotten_in_windowed_stores),
+        cmocka_unit_test(neighbours_serve_with_one_down_and_one_put_back),
+        cmocka_unit_test(neighbours_serve_seconds_with_a_slow_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

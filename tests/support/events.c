@@ -63,6 +63,14 @@ size_t events_count(const char *a, const char *b)
     return count;
 }
 
+void events_print(void)
+{
+    pthread_mutex_lock(&events.lock);
+    for (size_t i = 0; i < events.count; i++)
+        print_message("    %s\n", events.lines[i]);
+    pthread_mutex_unlock(&events.lock);
+}
+
 static void events_await_many(const char *a, const char *b, size_t count)
 {
     const int64_t until_ms = clock_now_ms() + PATIENCE_MS;

@@ -13,6 +13,9 @@ void events_stop(void);
 /* Lines since events_start that contain both words; `b` may be "". */
 size_t events_count(const char *a, const char *b);
 
+/* Prints all lines kept: a test that failed says what went before. */
+void events_print(void);
+
 /* Waits until there are `count` of those, and fails if there are more: a
  * worker tells what it did after it can be seen. The second one waits for any.
  */

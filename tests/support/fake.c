@@ -120,18 +120,22 @@ static void sockets_open(struct fake *fake)
 
 /* A connection to the store, all but the waiting and the refusing. */
 static void fake_init(struct fake *fake, struct fake_store *store,
-                      const struct seqb_backend_ops *ops, int32_t timeout_ms)
+                      const struct seqb_backend_ops *ops,
+                      const struct seqb_backend_options *options)
 {
     fake->base.ops = ops;
     fake->base.fd = -1;
     fake->store = store;
     fake->generation = store->generation;
-    fake->timeout_ms = timeout_ms;
+    fake->timeout_ms = options->timeout_ms;
     (void)text_format(fake->base.origin, sizeof fake->base.origin,
                       "fake:%s:%" PRId64, store->name, store->origin);
     (void)text_copy(fake->base.server, sizeof fake->base.server,
                     fake_library());
     store->is_windowed = ops->guarantee == SEQB_WINDOWED;
+    if (options->needs_incarnation)
+        fake_incarnation(store, fake->base.incarnation,
+                         sizeof fake->base.incarnation);
     store->open_backends++;
     if (store->script.has_sockets)
         sockets_open(fake);
@@ -161,7 +165,7 @@ static enum seqb_status fake_connect(const struct seqb_backend_ops *ops,
         status =
             error_set(err, SEQB_UNREACHABLE, "fake %s: no answer", store->name);
     if (status == SEQB_OK)
-        fake_init(fake, store, ops, options->timeout_ms);
+        fake_init(fake, store, ops, options);
     pthread_mutex_unlock(&store->lock);
     if (status != SEQB_OK) {
         free(fake);
@@ -202,6 +206,25 @@ static void fake_close(struct seqb_backend *backend)
     free(fake);
 }
 
+/* A guard compares what only a connection that was asked for it knows. */
+static enum seqb_status guard_permit(const struct fake *fake,
+                                     struct seqb_guard *guard,
+                                     struct seqb_error *err)
+{
+    if (guard == NULL || fake->base.incarnation[0] != '\0')
+        return SEQB_OK;
+    guard->has_failed = false;
+    return error_set(err, SEQB_REFUSED, "fake %s: the incarnation is not known",
+                     fake->store->name);
+}
+
+static void request_serve(struct fake *fake, struct seqb_request *request)
+{
+    request->status = guard_permit(fake, request->guard, &request->error);
+    if (request->status == SEQB_OK)
+        fake_serve_request(fake->store, request);
+}
+
 static enum seqb_status fake_reserve(struct seqb_backend *backend,
                                      struct seqb_request *requests, size_t n,
                                      struct seqb_error *err)
@@ -216,7 +239,7 @@ static enum seqb_status fake_reserve(struct seqb_backend *backend,
         fake->store->misuses++;
     status = call_enter(fake, FAKE_RESERVE, &is_lost, &error);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        fake_serve_request(fake->store, &requests[i]);
+        request_serve(fake, &requests[i]);
     pthread_mutex_unlock(&fake->store->lock);
     if (status == SEQB_OK && is_lost)
         status = call_lose(fake, &error);
@@ -237,6 +260,8 @@ static enum seqb_status fake_raise(struct seqb_backend *backend,
     pthread_mutex_lock(&fake->store->lock);
     status = call_enter(fake, FAKE_RAISE, &is_lost, err);
     if (status == SEQB_OK)
+        status = guard_permit(fake, raise->guard, err);
+    if (status == SEQB_OK)
         status = fake_serve_raise(fake->store, raise, &value, err);
     pthread_mutex_unlock(&fake->store->lock);
     if (status == SEQB_OK && is_lost)
@@ -254,9 +279,6 @@ static enum seqb_status fake_install(struct seqb_backend *backend,
     enum seqb_status status;
     bool is_lost;
 
-    if (backend->ops->guarantee == SEQB_DIRECT)
-        return error_set(err, SEQB_INVALID, "fake %s: has no windows",
-                         fake->store->name);
     pthread_mutex_lock(&fake->store->lock);
     status = call_enter(fake, FAKE_INSTALL, &is_lost, err);
     if (status == SEQB_OK)
@@ -297,32 +319,21 @@ static enum seqb_status fake_claim(struct seqb_backend *backend,
     return status == SEQB_OK && is_lost ? call_lose(fake, err) : status;
 }
 
-static enum seqb_status swap_serve(const struct fake *fake,
-                                   const struct seqb_swap *swap, char *standing,
-                                   size_t size, struct seqb_error *err)
-{
-    const char *stands = fake_claim_stand(fake->store, swap->name, NULL);
-
-    if (strcmp(stands, swap->expected) == 0)
-        stands = fake_claim_replace(fake->store, swap->name, swap->text);
-    return text_answer(fake, swap->name, stands, standing, size, err);
-}
-
 static enum seqb_status fake_swap(struct seqb_backend *backend,
                                   const struct seqb_swap *swap, char *standing,
                                   size_t size, struct seqb_error *err)
 {
     struct fake *fake = (struct fake *)backend;
+    const char *stands;
     enum seqb_status status;
     bool is_lost;
 
-    if (backend->ops->guarantee != SEQB_DIRECT)
-        return error_set(err, SEQB_INVALID, "fake %s: swaps nothing",
-                         fake->store->name);
     pthread_mutex_lock(&fake->store->lock);
     status = call_enter(fake, FAKE_SWAP, &is_lost, err);
     if (status == SEQB_OK)
-        status = swap_serve(fake, swap, standing, size, err);
+        status = fake_serve_swap(fake->store, swap, &stands, err);
+    if (status == SEQB_OK)
+        status = text_answer(fake, swap->name, stands, standing, size, err);
     pthread_mutex_unlock(&fake->store->lock);
     return status == SEQB_OK && is_lost ? call_lose(fake, err) : status;
 }
@@ -346,6 +357,26 @@ static enum seqb_status fake_purge(struct seqb_backend *backend,
     if (status == SEQB_OK)
         *deleted = count;
     return status;
+}
+
+static enum seqb_status fake_list(struct seqb_backend *backend,
+                                  struct seqb_page *page,
+                                  struct seqb_error *err)
+{
+    struct fake *fake = (struct fake *)backend;
+    const size_t length = strlen(page->prefix);
+    enum seqb_status status;
+    bool is_lost;
+
+    if (length == 0 || page->prefix[length - 1] == '@')
+        return error_set(err, SEQB_INVALID, "fake: no page begins with '%s'",
+                         page->prefix);
+    pthread_mutex_lock(&fake->store->lock);
+    status = call_enter(fake, FAKE_LIST, &is_lost, err);
+    if (status == SEQB_OK)
+        fake_serve_list(fake->store, page);
+    pthread_mutex_unlock(&fake->store->lock);
+    return status == SEQB_OK && is_lost ? call_lose(fake, err) : status;
 }
 
 static enum seqb_status fake_clock(struct seqb_backend *backend,
@@ -379,6 +410,7 @@ const struct seqb_backend_ops backend_fake = {
     .claim = fake_claim,
     .swap = fake_swap,
     .purge = fake_purge,
+    .list = fake_list,
     .clock = fake_clock,
     .close = fake_close,
 };
@@ -392,8 +424,6 @@ const struct seqb_backend_ops backend_fake_windowed = {
     .raise = fake_raise,
     .install = fake_install,
     .claim = fake_claim,
-    .swap = fake_swap,
-    .purge = fake_purge,
     .clock = fake_clock,
     .close = fake_close,
 };

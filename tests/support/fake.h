@@ -24,6 +24,7 @@ enum fake_call {
     FAKE_CLAIM,
     FAKE_SWAP,
     FAKE_PURGE,
+    FAKE_LIST,
     FAKE_CLOCK,
     FAKE_CALLS /* how many kinds there are */
 };
@@ -100,11 +101,15 @@ bool fake_wait_for_hanging(struct fake_store *store, int64_t count,
 /* --- what happens to it --- */
 
 /* Its connections break: the next call on each open backend answers
- * SEQB_UNREACHABLE. A windowed store also forgets and changes its origin. */
+ * SEQB_UNREACHABLE. A windowed store also forgets and changes its origin, a
+ * direct one has another incarnation. */
 void fake_restart(struct fake_store *store);
 
 /* All counters are gone, a direct store's base too; origin and claims stay. */
 void fake_flush(struct fake_store *store);
+
+/* Texts that were swapped in under names that begin so are gone. */
+void fake_forget(struct fake_store *store, const char *names);
 
 /* Another history begins: every counter is foreign from now on. */
 void fake_change_origin(struct fake_store *store);
@@ -113,10 +118,23 @@ void fake_change_origin(struct fake_store *store);
  * what no store may do. */
 void fake_go_back(struct fake_store *store, int64_t values);
 
-/* Copies the counters; puts the copy in their place as a failover that lost
- * commits would: another origin, and every connection broken. */
+/* Copies the store; puts the counters of the copy in the place of those that
+ * it has, as a failover that lost commits would: another origin and
+ * incarnation, and every connection broken. */
 void fake_save(struct fake_store *store);
 void fake_restore(struct fake_store *store);
+
+/* Puts the whole copy back, claims and origin as well, as a disk that is put
+ * back is: only the incarnation is another one. */
+void fake_put_back(struct fake_store *store);
+
+/* The same, while every connection goes on: a file under a process. */
+void fake_put_back_silently(struct fake_store *store);
+
+/* The copy takes the store's place, and the store is the copy from then on: two
+ * servers that run all the while, so that each has its incarnation whenever it
+ * is there again. Every connection is broken. */
+void fake_exchange(struct fake_store *store);
 
 /* --- what became of it --- */
 
@@ -136,8 +154,20 @@ int64_t fake_value(struct fake_store *store, const char *counter);
 /* The window that the counter stands in; SEQB_NO_WINDOW if it is absent. */
 int64_t fake_window(struct fake_store *store, const char *counter);
 
+/* Until when the counter is kept, by clock_now_ms(); 0: for good; -1 if there
+ * is none. */
+int64_t fake_until_ms(struct fake_store *store, const char *counter);
+
 /* Puts a direct counter at `value`, bound to the origin, made if absent. */
 void fake_put(struct fake_store *store, const char *counter, int64_t value);
+
+/* Copies the claim of that name, "" if none stands. */
+void fake_claim_text(struct fake_store *store, const char *name, char *out,
+                     size_t size);
+
+/* Puts a text in the place of a claim. */
+void fake_claim_put(struct fake_store *store, const char *name,
+                    const char *text);
 
 /* Backends of this store that are open. */
 int64_t fake_open_backends(struct fake_store *store);

@@ -25,6 +25,13 @@ static void request_answer(struct seqb_request *request,
                   request->counter, seqb_status_text(status));
 }
 
+static bool counts_in_windows(const struct fake_store *store,
+                              const char *counter)
+{
+    return store->is_windowed ||
+           strncmp(counter, SEQB_CELL, sizeof SEQB_CELL - 1) == 0;
+}
+
 /* Takes what there is between the cell's value and `end`, or nothing. */
 static void request_grant(struct fake_store *store, struct fake_cell *cell,
                           int64_t end, struct seqb_request *request)
@@ -36,7 +43,8 @@ static void request_grant(struct fake_store *store, struct fake_cell *cell,
         return;
     }
     count = min64(count, end - cell->value);
-    request->block.first = cell->value + (store->is_windowed ? 0 : 1);
+    request->block.first =
+        cell->value + (counts_in_windows(store, request->counter) ? 0 : 1);
     request->block.count = count;
     request->status = SEQB_OK;
     cell->value += count;
@@ -79,6 +87,30 @@ static bool request_is_over(struct fake_store *store,
     return request->begins_ms < time_find(store, name);
 }
 
+/* --- guards --- */
+
+/* SEQB_OK also without one. */
+static enum seqb_status guard_check(struct fake_store *store,
+                                    struct seqb_guard *guard,
+                                    struct seqb_error *err)
+{
+    char incarnation[SEQB_INCARNATION_SIZE];
+    char expected[SEQB_GUARD_SIZE];
+    const char *standing;
+
+    if (guard == NULL)
+        return SEQB_OK;
+    fake_incarnation(store, incarnation, sizeof incarnation);
+    (void)text_format(expected, sizeof expected, "%s%s", guard->text,
+                      incarnation);
+    standing = fake_claim_stand(store, guard->name, NULL);
+    guard->has_failed = strcmp(standing, expected) != 0;
+    if (!guard->has_failed)
+        return SEQB_OK;
+    return error_set(err, SEQB_FENCED, "fake %s: claim %s is '%s', not '%s'",
+                     store->name, guard->name, standing, expected);
+}
+
 /* --- reserve --- */
 
 /* The counter's cell, made if it can be; else NULL, and it is answered. */
@@ -93,7 +125,7 @@ static struct fake_cell *request_begin(struct fake_store *store,
         request->begins_ms > time_find(store, BASE_MS))
         before = 0;
     if (!request_is_over(store, request)) {
-        if (!fake_cell_is_bound(store, base))
+        if (!fake_cell_is_bound(store, base) || before > 0)
             status = SEQB_FENCED;
         else if (before < request->limit)
             return fake_cell_put(store, request->counter, before);
@@ -145,9 +177,11 @@ void fake_serve_request(struct fake_store *store, struct seqb_request *request)
     request->window = SEQB_NO_WINDOW;
     request->status = fake_script_refuses(store, FAKE_RESERVE, request->counter,
                                           &request->error);
+    if (request->status == SEQB_OK)
+        request->status = guard_check(store, request->guard, &request->error);
     if (request->status != SEQB_OK)
         return;
-    if (store->is_windowed)
+    if (counts_in_windows(store, request->counter))
         request_serve_windowed(store, request);
     else
         request_serve_direct(store, request);
@@ -173,16 +207,20 @@ static enum seqb_status raise_direct(struct fake_store *store,
     int64_t start = base != NULL ? base->value : 0;
     int64_t value = cell != NULL ? cell->value : 0;
     bool fits = true;
+    bool is_spread;
 
     if (!fake_cell_is_bound(store, base))
         fits = value_add(&start, raise->base_gap, INT64_MAX);
     if (base == NULL && start < raise->base_floor)
         start = raise->base_floor;
+    is_spread = cell == NULL ? start > 0 : !fake_cell_is_bound(store, cell);
     if (cell == NULL)
         value = start;
     else if (!fake_cell_is_bound(store, cell))
         fits = value_add(&value, raise->gap, INT64_MAX) && fits;
     value = value > raise->floor ? value : raise->floor;
+    if (is_spread)
+        value += seqb_raise_spread(raise, value);
     if (!fits || value > raise->limit)
         return error_set(err, SEQB_EXHAUSTED, "fake %s: %s: nothing is left",
                          store->name, raise->counter);
@@ -212,13 +250,16 @@ enum seqb_status fake_serve_raise(struct fake_store *store,
                                   const struct seqb_raise *raise, int64_t *out,
                                   struct seqb_error *err)
 {
-    const enum seqb_status status =
+    enum seqb_status status =
         fake_script_refuses(store, FAKE_RAISE, raise->counter, err);
 
+    if (status == SEQB_OK)
+        status = guard_check(store, raise->guard, err);
     if (status != SEQB_OK)
         return status;
-    return store->is_windowed ? raise_windowed(store, raise, out)
-                              : raise_direct(store, raise, out, err);
+    return counts_in_windows(store, raise->counter)
+               ? raise_windowed(store, raise, out)
+               : raise_direct(store, raise, out, err);
 }
 
 /* --- install --- */
@@ -233,6 +274,8 @@ enum seqb_status fake_serve_install(struct fake_store *store,
 
     if (status != SEQB_OK)
         return status;
+    if (!counts_in_windows(store, window->counter))
+        store->misuses++;
     *standing = cell != NULL ? cell->window : window->window;
     if (cell != NULL && fake_cell_is_bound(store, cell) &&
         cell->value < cell->size)
@@ -260,8 +303,6 @@ int32_t fake_serve_purge(struct fake_store *store,
     char name[SEQB_COUNTER_SIZE];
     int32_t deleted = 0;
 
-    if (store->is_windowed)
-        return 0;
     end_name(name, purge->counter);
     time_raise(store, name, purge->before_ms);
     for (size_t i = 0; i < FAKE_CELLS_MAX && deleted < purge->most; i++) {
@@ -276,4 +317,63 @@ int32_t fake_serve_purge(struct fake_store *store,
         deleted++;
     }
     return deleted;
+}
+
+/* --- swap --- */
+
+enum seqb_status fake_serve_swap(struct fake_store *store,
+                                 const struct seqb_swap *swap,
+                                 const char **stands, struct seqb_error *err)
+{
+    char incarnation[SEQB_INCARNATION_SIZE];
+
+    fake_incarnation(store, incarnation, sizeof incarnation);
+    if (swap->incarnation != NULL &&
+        strcmp(swap->incarnation, incarnation) != 0)
+        return error_set(err, SEQB_FENCED,
+                         "fake %s: claim %s: the incarnation is %s, not %s",
+                         store->name, swap->name, incarnation,
+                         swap->incarnation);
+    *stands = fake_claim_stand(store, swap->name, NULL);
+    if (strcmp(*stands, swap->expected) == 0)
+        *stands = fake_claim_replace(store, swap->name, swap->text);
+    return SEQB_OK;
+}
+
+/* --- list --- */
+
+/* The cell with the lowest name above `after` that begins so, or NULL. */
+static const struct fake_cell *cell_next(const struct fake_store *store,
+                                         const char *prefix, const char *after)
+{
+    const struct fake_cell *next = NULL;
+
+    for (size_t i = 0; i < FAKE_CELLS_MAX; i++) {
+        const struct fake_cell *cell = &store->cells[i];
+
+        if (cell->is_used &&
+            strncmp(cell->counter, prefix, strlen(prefix)) == 0 &&
+            strcmp(cell->counter, after) > 0 &&
+            (next == NULL || strcmp(cell->counter, next->counter) < 0))
+            next = cell;
+    }
+    return next;
+}
+
+void fake_serve_list(struct fake_store *store, struct seqb_page *page)
+{
+    const char *after = page->after;
+
+    page->count = 0;
+    while (page->count < page->most) {
+        const struct fake_cell *cell = cell_next(store, page->prefix, after);
+        struct seqb_listed *listed = &page->listed[page->count];
+
+        if (cell == NULL)
+            return;
+        (void)text_copy(listed->counter, sizeof listed->counter, cell->counter);
+        listed->value = cell->value;
+        page->count++;
+        after = cell->counter;
+    }
 }

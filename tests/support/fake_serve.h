@@ -16,3 +16,11 @@ enum seqb_status fake_serve_install(struct fake_store *store,
 /* How many counters were deleted. */
 int32_t fake_serve_purge(struct fake_store *store,
                          const struct seqb_purge *purge);
+
+/* SEQB_FENCED also where the store has another incarnation; else `*stands` is
+ * what stands there then. */
+enum seqb_status fake_serve_swap(struct fake_store *store,
+                                 const struct seqb_swap *swap,
+                                 const char **stands, struct seqb_error *err);
+
+void fake_serve_list(struct fake_store *store, struct seqb_page *page);

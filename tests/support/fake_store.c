@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fake stores: where they live, the script that tests write into them, and
- * what happens to them. What a call then does is in fake_serve.c.
+ * Fake stores: where they live, and the script that tests write into them. What
+ * happens to them is in fake_past.c, what a call then does in fake_serve.c.
  */
 #include "support/fake_store.h"
 
@@ -74,13 +74,16 @@ struct fake_cell *fake_cell_put(struct fake_store *store, const char *counter,
     (void)text_copy(cell->counter, sizeof cell->counter, counter);
     cell->value = value;
     cell->origin = store->origin;
+    cell->incarnation = store->incarnation;
     return cell;
 }
 
 bool fake_cell_is_bound(const struct fake_store *store,
                         const struct fake_cell *cell)
 {
-    return cell != NULL && cell->origin == store->origin;
+    return cell != NULL && cell->origin == store->origin &&
+           (store->is_windowed || cell->window == 0 ||
+            cell->incarnation == store->incarnation);
 }
 
 /* The claim of that name, or one that is free. */
@@ -115,6 +118,15 @@ const char *fake_claim_replace(struct fake_store *store, const char *name,
     free(claim->text);
     claim->text = text_copy_of(text);
     return text;
+}
+
+void fake_claims_free(struct fake_claim *claims)
+{
+    for (size_t i = 0; i < FAKE_CLAIMS_MAX; i++) {
+        free(claims[i].name);
+        free(claims[i].text);
+        claims[i] = (struct fake_claim){NULL, NULL};
+    }
 }
 
 void fake_call_count(struct fake_store *store, enum fake_call call)
@@ -226,10 +238,8 @@ void fake_store_free(struct fake_store *store)
             registry.stores[i] = NULL;
     }
     pthread_mutex_unlock(&registry.lock);
-    for (size_t i = 0; i < FAKE_CLAIMS_MAX; i++) {
-        free(store->claims[i].name);
-        free(store->claims[i].text);
-    }
+    fake_claims_free(store->claims);
+    fake_claims_free(store->saved_claims);
     pthread_cond_destroy(&store->changed);
     pthread_mutex_destroy(&store->lock);
     free(store);
@@ -335,58 +345,6 @@ void fake_block(struct fake_store *store, enum fake_call call)
     store_leave(store);
 }
 
-static void cells_forget(struct fake_store *store)
-{
-    memset(store->cells, 0, sizeof store->cells);
-}
-
-void fake_restart(struct fake_store *store)
-{
-    store_enter(store)->generation++;
-    if (store->is_windowed) {
-        cells_forget(store);
-        store->origin++;
-    }
-    store_leave(store);
-}
-
-void fake_flush(struct fake_store *store)
-{
-    cells_forget(store_enter(store));
-    store_leave(store);
-}
-
-void fake_change_origin(struct fake_store *store)
-{
-    store_enter(store)->origin++;
-    store_leave(store);
-}
-
-void fake_go_back(struct fake_store *store, int64_t values)
-{
-    struct fake_cell *cells = store_enter(store)->cells;
-
-    for (size_t i = 0; i < FAKE_CELLS_MAX; i++) {
-        if (cells[i].counter[0] != FAKE_TIME)
-            cells[i].value -= min64(values, cells[i].value);
-    }
-    store_leave(store);
-}
-
-void fake_save(struct fake_store *store)
-{
-    memcpy(store_enter(store)->saved, store->cells, sizeof store->saved);
-    store_leave(store);
-}
-
-void fake_restore(struct fake_store *store)
-{
-    memcpy(store_enter(store)->cells, store->saved, sizeof store->cells);
-    store->origin++;
-    store->generation++;
-    store_leave(store);
-}
-
 int64_t fake_calls(struct fake_store *store, enum fake_call call)
 {
     const int64_t calls = store_enter(store)->calls[call];
@@ -438,6 +396,15 @@ int64_t fake_window(struct fake_store *store, const char *counter)
 
     store_leave(store);
     return window;
+}
+
+int64_t fake_until_ms(struct fake_store *store, const char *counter)
+{
+    const struct fake_cell *cell = fake_cell_find(store_enter(store), counter);
+    const int64_t until_ms = cell != NULL ? cell->until_ms : -1;
+
+    store_leave(store);
+    return until_ms;
 }
 
 void fake_put(struct fake_store *store, const char *counter, int64_t value)

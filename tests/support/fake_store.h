@@ -20,7 +20,8 @@ struct fake_cell {
     bool is_used;
     int64_t value; /* the last value granted; windowed: offsets used */
     int64_t origin;
-    int64_t window; /* windowed only, like `size` */
+    int64_t incarnation; /* compared of a cell in a direct store */
+    int64_t window;      /* windowed only, like `size` */
     int64_t size;
     int64_t until_ms; /* windowed only: it vanishes then; 0: never */
 };
@@ -60,7 +61,11 @@ struct fake_store {
     struct fake_script script;
     bool is_windowed; /* as last opened */
     int64_t origin;
-    int64_t generation; /* of connections: older ones are broken */
+    int64_t saved_origin;
+    int64_t incarnation;
+    int64_t saved_incarnation; /* below 0: the copy was not started yet */
+    int64_t incarnations;      /* so far, of the store and its copy */
+    int64_t generation;        /* of connections: older ones are broken */
     int64_t calls[FAKE_CALLS];
     int64_t hanging;
     int64_t ended; /* calls that blocked until a shutdown */
@@ -70,6 +75,7 @@ struct fake_store {
     struct fake_cell cells[FAKE_CELLS_MAX];
     struct fake_cell saved[FAKE_CELLS_MAX];
     struct fake_claim claims[FAKE_CLAIMS_MAX];
+    struct fake_claim saved_claims[FAKE_CLAIMS_MAX];
 };
 
 /* The living store of that name, or NULL. */
@@ -97,6 +103,12 @@ const char *fake_claim_stand(struct fake_store *store, const char *name,
  */
 const char *fake_claim_replace(struct fake_store *store, const char *name,
                                const char *text);
+
+/* The incarnation as the store's backends have it; "" of a windowed one. */
+void fake_incarnation(const struct fake_store *store, char *out, size_t size);
+
+/* Frees them all. */
+void fake_claims_free(struct fake_claim *claims);
 
 void fake_call_count(struct fake_store *store, enum fake_call call);
 

@@ -112,7 +112,7 @@ void quartet_topology(const struct quartet *quartet, const char *settings,
     for (size_t i = 0; i < QUARTET; i++)
         (void)text_append(out, QUARTET_TEXT_SIZE,
                           "  { name = \"%s\"; %s; host = \"%s\"; port = %d; "
-                          "},\n",
+                          "connect_timeout = \"1s\"; },\n",
                           names[i], engines[i], quartet_address(quartet),
                           (int)proxy_port(quartet->proxies[i]));
     assert_true(text_append(

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ha/pool_turn.h"
+#include "ha/policy/pool_turn.h"
 #include "platform/clock.h"
 #include "support/events.h"
 
@@ -58,18 +58,23 @@ static void backend_set(struct rig *rig, size_t i, size_t store,
 void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits)
 {
     const size_t partitions = (size_t)1 << bits;
-    const bool is_windowed = kind == RIG_WINDOWED;
+    const bool has_leases = kind == RIG_WINDOWED || kind == RIG_CELLS;
 
     rig->kind = kind;
     for (size_t i = 0; i < partitions; i++) {
         backend_set(rig, i, i,
-                    is_windowed ? &backend_fake_windowed : &backend_fake);
+                    kind == RIG_WINDOWED ? &backend_fake_windowed
+                                         : &backend_fake);
         rig->pool.layout.partitions[i] = (int32_t)i;
     }
     backend_set(rig, partitions, RIG_PARTITIONS, &backend_fake);
     rig->pool.layout.bits = bits;
-    rig->pool.layout.authority = is_windowed ? (int32_t)partitions : -1;
-    rig->ha.backend_count = partitions + is_windowed;
+    rig->pool.layout.authority = has_leases ? (int32_t)partitions : -1;
+    rig->pool.layout.all_windowed = kind == RIG_CELLS;
+    rig->pool.layout.neighbours = kind == RIG_NEIGHBOURS;
+    for (size_t i = 0; i < partitions; i++)
+        rig->backends[i].options.needs_incarnation = kind == RIG_NEIGHBOURS;
+    rig->ha.backend_count = partitions + has_leases;
 }
 
 void rig_set_timeout(struct rig *rig, int32_t timeout_ms)
@@ -151,6 +156,16 @@ int rig_setup_direct(void **state)
 int rig_setup_windowed(void **state)
 {
     return rig_setup(state, RIG_WINDOWED);
+}
+
+int rig_setup_cells(void **state)
+{
+    return rig_setup(state, RIG_CELLS);
+}
+
+int rig_setup_neighbours(void **state)
+{
+    return rig_setup(state, RIG_NEIGHBOURS);
 }
 
 /* Whether the store's user kept the contract; it must be closed. */
@@ -257,6 +272,19 @@ enum seqb_status rig_take_one(struct rig_broker *broker, int64_t *out,
     return status == SEQB_OK ? queue_next(sequence, out, err) : status;
 }
 
+struct seqb_error rig_take_refused(struct rig_broker *broker, const char *key)
+{
+    struct seqb_sequence *sequence = rig_sequence(broker, key);
+    struct seqb_error err = {.status = SEQB_OK};
+    enum seqb_status status;
+    int64_t number;
+
+    do
+        status = queue_next(sequence, &number, &err);
+    while (status == SEQB_OK || status == SEQB_TIMEOUT);
+    return err;
+}
+
 /* --- how they are --- */
 
 struct seqb_partition_status rig_partition(const struct rig_broker *broker,
@@ -304,12 +332,28 @@ static bool state_has_come(void *context)
            awaited->state;
 }
 
+static void state_fails_to_come(const struct awaited *awaited)
+{
+    const struct seqb_partition_status is =
+        rig_partition(awaited->broker, awaited->partition);
+
+    events_print();
+    fail_msg("partition %d is %s (%s) and does not get %s",
+             (int)awaited->partition, seqb_partition_state_name(is.state),
+             is.reason, seqb_partition_state_name(awaited->state));
+}
+
 void rig_await_state(const struct rig_broker *broker, int32_t partition,
                      enum seqb_partition_state state)
 {
     struct awaited awaited = {broker, partition, state};
+    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
 
-    rig_await(state_has_come, &awaited);
+    while (!state_has_come(&awaited)) {
+        if (clock_now_ms() > until_ms)
+            state_fails_to_come(&awaited);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
 }
 
 static bool is_in_use(void *context)
@@ -371,6 +415,22 @@ void rig_use(struct rig *rig, size_t count, struct numbers *out)
     if (count > 0)
         rig_take(broker, count, out);
     rig_close(broker);
+}
+
+void rig_put_claim(struct rig *rig, int32_t i, const char *name,
+                   const char *before, const char *text)
+{
+    const struct seqb_swap swap = {name, before, text, NULL};
+    struct seqb_backend *backend = NULL;
+    char standing[SEQB_CLAIM_SIZE];
+
+    assert_int_equal(
+        backend_fake.open(&rig->backends[i].options, &backend, NULL), SEQB_OK);
+    assert_int_equal(
+        backend_fake.swap(backend, &swap, standing, sizeof standing, NULL),
+        SEQB_OK);
+    assert_string_equal(standing, text);
+    backend_fake.close(backend);
 }
 
 void rig_expect_open_fails(struct rig *rig, enum seqb_status expected,

@@ -19,7 +19,9 @@
 #define RIG_PATIENCE_MS 30000  /* what is waited for comes, or it never will */
 #define RIG_FOREVER_MS  600000 /* longer than a test program may run */
 
-enum rig_kind { RIG_DIRECT, RIG_WINDOWED };
+/* RIG_CELLS: direct stores that count in windows all the same; RIG_NEIGHBOURS:
+ * and lease them to each other, without an authority. */
+enum rig_kind { RIG_DIRECT, RIG_WINDOWED, RIG_CELLS, RIG_NEIGHBOURS };
 
 struct rig_broker {
     struct ha *ha; /* NULL: not open */
@@ -48,12 +50,20 @@ struct rig {
  * The teardown fails if an engine's contract was broken. */
 int rig_setup_direct(void **state);
 int rig_setup_windowed(void **state);
+int rig_setup_cells(void **state);
+int rig_setup_neighbours(void **state);
 int rig_teardown(void **state);
 
 #define DIRECT(test)                                                           \
     cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
 #define WINDOWED(test)                                                         \
     cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
+
+#define NEIGHBOURS(test)                                                       \
+    cmocka_unit_test_setup_teardown(test, rig_setup_neighbours, rig_teardown)
+
+#define CELLS(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, rig_setup_cells, rig_teardown)
 
 /* Sets up the backends and the pool anew, with 2^bits partitions. */
 void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits);
@@ -77,6 +87,10 @@ void rig_take(struct rig_broker *broker, size_t count, struct numbers *out);
 enum seqb_status rig_take_one(struct rig_broker *broker, int64_t *out,
                               struct seqb_error *err);
 
+/* Takes numbers of a sequence until it has none; returns why. A deadline that
+ * passes before the stores have answered is no reason. */
+struct seqb_error rig_take_refused(struct rig_broker *broker, const char *key);
+
 struct seqb_partition_status rig_partition(const struct rig_broker *broker,
                                            int32_t partition);
 struct seqb_sequence_status rig_status(const struct rig_broker *broker,
@@ -84,6 +98,11 @@ struct seqb_sequence_status rig_status(const struct rig_broker *broker,
 
 /* Opens, takes numbers if it is to, closes: a pool in use. */
 void rig_use(struct rig *rig, size_t count, struct numbers *out);
+
+/* What stands under the name in the store of backend i, "" for nothing, becomes
+ * `text`, whoever wrote it. */
+void rig_put_claim(struct rig *rig, int32_t i, const char *name,
+                   const char *before, const char *text);
 
 /* Opening must fail so; the text must contain the words. */
 void rig_expect_open_fails(struct rig *rig, enum seqb_status expected,

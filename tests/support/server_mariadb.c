@@ -3,6 +3,7 @@
 #include "support/server_mariadb.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,18 @@
 #include <mysql.h>
 
 #include "platform/text.h"
+#include "support/server_files.h"
 #include "support/server_kind.h"
 
 #define SQL_SIZE  65536
 #define PATH_SIZE 256
 #define LOG_SIZE  "--innodb-log-file-size=4M"
+
+/* What the next server is a copy of; NULL: of nothing. */
+static struct {
+    struct server *server;
+    const char *folder; /* in that one's */
+} original;
 
 bool mariadb_is_installed(void)
 {
@@ -33,7 +41,7 @@ void mariadb_require(void)
 
 /* --- starting --- */
 
-static void mariadb_prepare(struct server *server)
+static void prepare_new(struct server *server)
 {
     char data[PATH_SIZE];
     char scratch[PATH_SIZE];
@@ -51,6 +59,19 @@ static void mariadb_prepare(struct server *server)
     (void)text_format(data, sizeof data, "--datadir=%s/data", server->folder);
     (void)text_format(scratch, sizeof scratch, "--tmpdir=%s", server->folder);
     server_run(server, argv);
+}
+
+static void mariadb_prepare(struct server *server)
+{
+    char from[PATH_SIZE];
+
+    if (original.server == NULL) {
+        prepare_new(server);
+        return;
+    }
+    (void)text_format(from, sizeof from, "%s/%s", original.server->folder,
+                      original.folder);
+    server_files_copy(server, from, "data");
 }
 
 static void mariadb_command(struct server *server, struct server_words *words)
@@ -122,25 +143,83 @@ struct server *server_mariadb(const char *const *args)
     return server_new(&mariadb_kind, args);
 }
 
-static void files_copy(struct server *server, const char *from, const char *to)
+struct server *server_mariadb_of(struct server *server, const char *folder)
 {
-    const char *const remove[] = {"rm", "-rf", to, NULL};
-    const char *const copy[] = {"cp", "-a", from, to, NULL};
+    struct server *copy;
 
+    original.server = server;
+    original.folder = folder;
+    copy = server_mariadb(NULL);
+    original.server = NULL;
+    return copy;
+}
+
+/* --- copies --- */
+
+void mariadb_copy_cold(struct server *server, const char *name)
+{
+    server_shut_down(server, SIGTERM);
+    server_files_copy(server, "data", name);
+    server_start(server);
+}
+
+/* The second step makes one state of what was read over a while. */
+void mariadb_copy_backup(struct server *server, const char *name)
+{
+    char socket[PATH_SIZE];
+    char target[PATH_SIZE];
+    const char *const backup[] = {
+        "mariadb-backup", "--no-defaults", "--backup", "--user=root",
+        socket,           target,          NULL};
+    const char *const prepare[] = {"mariadb-backup", "--no-defaults",
+                                   "--prepare", target, NULL};
+
+    server_require("mariadb-backup");
+    (void)text_format(socket, sizeof socket, "--socket=%s", server->socket);
+    (void)text_format(target, sizeof target, "--target-dir=%s/%s",
+                      server->folder, name);
+    server_files_remove(server, name);
+    server_run(server, backup);
+    server_run(server, prepare);
+}
+
+void mariadb_copy_snapshot(struct server *server, const char *name)
+{
+    server_pause(server);
+    server_files_copy(server, "data", name);
+    server_resume(server);
+}
+
+void mariadb_put_back(struct server *server, const char *name)
+{
     server_kill(server);
+    server_files_copy(server, name, "data");
+    server_start(server);
+}
+
+/* The date of a table is that of its .frm, which no copy has. */
+void mariadb_revert(struct server *server, const char *name)
+{
+    char files[PATH_SIZE];
+    const char *const leave[] = {"find",  name,      "-name",
+                                 "*.frm", "-delete", NULL};
+    const char *const remove[] = {"find",  "data",  "-type",   "f", "!",
+                                  "-name", "*.frm", "-delete", NULL};
+    const char *const copy[] = {"cp", "-a", files, "data", NULL};
+
+    (void)text_format(files, sizeof files, "%s/.", name);
+    server_kill(server);
+    server_run(server, leave);
     server_run(server, remove);
     server_run(server, copy);
     server_start(server);
 }
 
-void mariadb_save(struct server *server)
+void mariadb_exchange(struct server *server, const char *name)
 {
-    files_copy(server, "data", "saved");
-}
-
-void mariadb_restore(struct server *server)
-{
-    files_copy(server, "saved", "data");
+    server_kill(server);
+    server_files_exchange(server, "data", name);
+    server_start(server);
 }
 
 /* --- asking --- */
@@ -204,6 +283,82 @@ void mariadb_ask(struct server *server, char out[static MARIADB_ASK_SIZE],
     va_start(args, format);
     sql_run(server, out, format, args);
     va_end(args);
+}
+
+/* --- dumps --- */
+
+#define TABLES_MOST 16
+
+struct dumped {
+    char names[MARIADB_ASK_SIZE];
+    const char *tables[TABLES_MOST]; /* in the names */
+    size_t count;
+};
+
+static void dumped_find(struct server *server, struct dumped *dumped,
+                        const char *database)
+{
+    char *rest;
+
+    mariadb_ask(server, dumped->names,
+                "SELECT GROUP_CONCAT(table_name) FROM "
+                "information_schema.tables WHERE table_schema = '%s'",
+                database);
+    for (char *table = strtok_r(dumped->names, ",", &rest); table != NULL;
+         table = strtok_r(NULL, ",", &rest)) {
+        assert_true(dumped->count < TABLES_MOST);
+        dumped->tables[dumped->count++] = table;
+    }
+}
+
+/* All are locked while they are copied, as mariadb-dump does. */
+void mariadb_dump_database(struct server *server, const char *database,
+                           const char *dump)
+{
+    struct dumped dumped = {.count = 0};
+    char lock[SQL_SIZE] = "LOCK TABLES";
+    char fill[SQL_SIZE] = "";
+
+    mariadb_tell(server, "DROP DATABASE IF EXISTS %s; CREATE DATABASE %s", dump,
+                 dump);
+    dumped_find(server, &dumped, database);
+    for (size_t i = 0; i < dumped.count; i++) {
+        const char *table = dumped.tables[i];
+
+        mariadb_tell(server, "CREATE TABLE %s.%s LIKE %s.%s", dump, table,
+                     database, table);
+        (void)text_append(lock, sizeof lock, "%s %s.%s READ, %s.%s WRITE",
+                          i > 0 ? "," : "", database, table, dump, table);
+        (void)text_append(fill, sizeof fill,
+                          "INSERT INTO %s.%s SELECT * FROM %s.%s; ", dump,
+                          table, database, table);
+    }
+    mariadb_tell(server, "%s; %s UNLOCK TABLES", lock, fill);
+}
+
+/* What is there waits aside until it is dropped. */
+void mariadb_restore_database(struct server *server, const char *database,
+                              const char *dump)
+{
+    struct dumped dumped = {.count = 0};
+    char rename[SQL_SIZE] = "RENAME TABLE";
+
+    mariadb_tell(server, "CREATE OR REPLACE DATABASE aside; "
+                         "CREATE OR REPLACE DATABASE ready");
+    dumped_find(server, &dumped, dump);
+    for (size_t i = 0; i < dumped.count; i++) {
+        const char *table = dumped.tables[i];
+
+        mariadb_tell(server,
+                     "CREATE TABLE ready.%s LIKE %s.%s; "
+                     "INSERT INTO ready.%s SELECT * FROM %s.%s",
+                     table, dump, table, table, dump, table);
+        (void)text_append(
+            rename, sizeof rename, "%s %s.%s TO aside.%s, ready.%s TO %s.%s",
+            i > 0 ? "," : "", database, table, table, table, database, table);
+    }
+    mariadb_tell(server, "%s; DROP DATABASE aside; DROP DATABASE ready",
+                 rename);
 }
 
 void mariadb_run_file(struct server *server, const char *database,

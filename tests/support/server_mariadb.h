@@ -17,10 +17,32 @@ bool mariadb_is_installed(void);
 /* `args` (NULL, or ended by NULL) are further arguments, at most 16. */
 struct server *server_mariadb(const char *const *args);
 
-/* Copies the server's files, and puts the copy in their place: killed for it,
- * and started again. */
-void mariadb_save(struct server *server);
-void mariadb_restore(struct server *server);
+/* Copy its files to a folder of that name beside "data": of a server that is
+ * stopped for it and started again; by mariadb-backup (skips or fails the test
+ * if that is not installed); of one that stands still, as the snapshot of a
+ * disk does. */
+void mariadb_copy_cold(struct server *server, const char *name);
+void mariadb_copy_backup(struct server *server, const char *name);
+void mariadb_copy_snapshot(struct server *server, const char *name);
+
+/* Puts a copy, which stays, in the place of the server's files; or they change
+ * places. The server is killed for it and started again. */
+void mariadb_put_back(struct server *server, const char *name);
+void mariadb_exchange(struct server *server, const char *name);
+
+/* Puts a copy back as the snapshot of a disk does: tables have their dates.
+ * None was made since; and the copy is good for nothing else from then on. */
+void mariadb_revert(struct server *server, const char *name);
+
+/* Copies the tables of a database into another one, as a dump has them; puts
+ * them in the place of what is there, at once, while others use it. */
+void mariadb_dump_database(struct server *server, const char *database,
+                           const char *dump);
+void mariadb_restore_database(struct server *server, const char *database,
+                              const char *dump);
+
+/* A server over such a copy of another one. */
+struct server *server_mariadb_of(struct server *server, const char *folder);
 
 /* Statements of an administrator, ';' between them, over a connection of its
  * own that stays open; each must succeed. `mariadb_ask`: the first column of

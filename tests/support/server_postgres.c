@@ -20,22 +20,26 @@
 #include <cmocka.h>
 
 #include "platform/text.h"
+#include "support/server_files.h"
 #include "support/server_kind.h"
 
 #define PROCESSES_MAX 200
 #define SQL_SIZE      4096
-#define PATH_SIZE     128
 #define CONNINFO_SIZE 256
 
-/* What the next server_postgres_standby copies. */
-static struct server *copied;
+/* What the next server is a copy of: by pg_basebackup, as a standby; or of that
+ * folder in the folder of the other one. */
+static struct {
+    struct server *server; /* NULL: of nothing */
+    const char *folder;    /* NULL: a standby */
+} original;
 
 /* --- programs --- */
 
 /* Debian keeps a server's programs out of PATH. */
 static const char *program_folder(void)
 {
-    static char folder[PATH_SIZE];
+    static char folder[PROGRAM_PATH_SIZE];
     glob_t found;
 
     if (folder[0] == '\0' &&
@@ -49,9 +53,11 @@ static const char *program_folder(void)
     return folder;
 }
 
-static const char *program_path(const char *program, char *out)
+const char *postgres_program(const char *program,
+                             char out[static PROGRAM_PATH_SIZE])
 {
-    (void)text_format(out, PATH_SIZE, "%s%s", program_folder(), program);
+    (void)text_format(out, PROGRAM_PATH_SIZE, "%s%s", program_folder(),
+                      program);
     return out;
 }
 
@@ -79,9 +85,9 @@ static void write_file(const char *path, const char *text)
 
 static void prepare_new(struct server *server)
 {
-    char program[PATH_SIZE];
-    char path[PATH_SIZE];
-    const char *const argv[] = {program_path("initdb", program),
+    char program[PROGRAM_PATH_SIZE];
+    char path[PROGRAM_PATH_SIZE];
+    const char *const argv[] = {postgres_program("initdb", program),
                                 "--pgdata=data",
                                 "--username=postgres",
                                 "--encoding=UTF8",
@@ -100,31 +106,38 @@ static void prepare_new(struct server *server)
                      "host replication all 127.0.0.1/32 trust\n");
 }
 
-static void prepare_copy(struct server *server)
+static void prepare_standby(struct server *server)
 {
-    char program[PATH_SIZE];
-    char source[PATH_SIZE];
-    const char *const argv[] = {program_path("pg_basebackup", program),
+    char program[PROGRAM_PATH_SIZE];
+    char primary[PROGRAM_PATH_SIZE];
+    const char *const argv[] = {postgres_program("pg_basebackup", program),
                                 "--pgdata=data",
                                 "--checkpoint=fast",
                                 "--write-recovery-conf",
                                 "--no-sync",
                                 "--dbname",
-                                source,
+                                primary,
                                 NULL};
 
-    (void)text_format(source, sizeof source,
+    (void)text_format(primary, sizeof primary,
                       "host=127.0.0.1 port=%d user=postgres",
-                      (int)copied->port);
+                      (int)original.server->port);
     server_run(server, argv);
 }
 
 static void postgres_prepare(struct server *server)
 {
-    if (copied != NULL)
-        prepare_copy(server);
-    else
+    char from[PROGRAM_PATH_SIZE];
+
+    if (original.server == NULL) {
         prepare_new(server);
+    } else if (original.folder == NULL) {
+        prepare_standby(server);
+    } else {
+        (void)text_format(from, sizeof from, "%s/%s", original.server->folder,
+                          original.folder);
+        server_files_copy(server, from, "data");
+    }
 }
 
 static void postgres_command(struct server *server, struct server_words *words)
@@ -177,11 +190,11 @@ static bool postgres_answers(struct server *server)
 
 static const struct server_kind *postgres_kind(void)
 {
-    static char program[PATH_SIZE];
+    static char program[PROGRAM_PATH_SIZE];
     static struct server_kind kind;
 
     kind = (struct server_kind){
-        .program = program_path("postgres", program),
+        .program = postgres_program("postgres", program),
         .as_nobody = true,
         .prepare = postgres_prepare,
         .command = postgres_command,
@@ -281,7 +294,7 @@ void postgres_tell(struct server *server, const char *database,
  * False if it is gone, or a zombie. */
 static bool process_parent(pid_t pid, int *parent)
 {
-    char path[PATH_SIZE];
+    char path[PROGRAM_PATH_SIZE];
     char line[512];
     const char *end = NULL;
     char state = 'Z';
@@ -430,10 +443,20 @@ struct server *server_postgres_standby(struct server *primary)
     struct server *standby;
 
     server_expect(primary);
-    copied = primary;
+    original.server = primary;
     standby = server_postgres(NULL);
-    copied = NULL;
+    original.server = NULL;
     return standby;
+}
+
+struct server *server_postgres_of(struct server *server, const char *folder)
+{
+    struct server *copy;
+
+    original.folder = folder;
+    copy = server_postgres_standby(server);
+    original.folder = NULL;
+    return copy;
 }
 
 void postgres_promote(struct server *standby)
@@ -455,46 +478,4 @@ void postgres_catch_up(struct server *primary, struct server *standby)
                      "SELECT pg_last_wal_replay_lsn() >= '%s'", written);
         pause_shortly();
     }
-}
-
-void postgres_dump(struct server *server, const char *database,
-                   const char *file)
-{
-    char program[PATH_SIZE];
-    char port[16];
-    const char *const argv[] = {program_path("pg_dump", program),
-                                "--clean",
-                                "--if-exists",
-                                "--host=127.0.0.1",
-                                port,
-                                "--username=postgres",
-                                "--file",
-                                file,
-                                database,
-                                NULL};
-
-    (void)text_format(port, sizeof port, "--port=%d", (int)server->port);
-    server_run(server, argv);
-}
-
-void postgres_restore(struct server *server, const char *database,
-                      const char *path)
-{
-    char program[PATH_SIZE];
-    char port[16];
-    const char *const argv[] = {program_path("psql", program),
-                                "--no-psqlrc",
-                                "--quiet",
-                                "--single-transaction",
-                                "--host=127.0.0.1",
-                                port,
-                                "--username=postgres",
-                                "--set=ON_ERROR_STOP=1",
-                                "--file",
-                                path,
-                                database,
-                                NULL};
-
-    (void)text_format(port, sizeof port, "--port=%d", (int)server->port);
-    server_run(server, argv);
 }

@@ -10,16 +10,25 @@
 #include "support/servers.h"
 
 #define POSTGRES_ASK_SIZE 256
+#define PROGRAM_PATH_SIZE 128
 
 /* Skips or fails the test if it is not installed. */
 void postgres_require(void);
 bool postgres_is_installed(void);
+
+/* Where one of its programs is, which may be out of PATH: `out`. */
+const char *postgres_program(const char *program,
+                             char out[static PROGRAM_PATH_SIZE]);
 
 /* `settings` (NULL, or ended by NULL) are further arguments, "-c", "a=b". */
 struct server *server_postgres(const char *const *settings);
 
 /* A standby that streams from that primary, a copy of it. */
 struct server *server_postgres_standby(struct server *primary);
+
+/* A server over a copy of that folder in the folder of another one, as the
+ * functions of server_postgres_copies.h make it. */
+struct server *server_postgres_of(struct server *server, const char *folder);
 
 /* Makes a standby a primary; it is one when this returns. */
 void postgres_promote(struct server *standby);
@@ -57,10 +66,3 @@ void postgres_alter(struct server *server, const char *what);
 /* Makes a certificate that trusts itself, for 127.0.0.1, in "data/crt" of the
  * server's folder, and turns ssl on with it. */
 void postgres_certify(struct server *server);
-
-/* Dumps a database's tables to a file in the server's folder; puts a dump in
- * the place of what is there, perhaps on another server. */
-void postgres_dump(struct server *server, const char *database,
-                   const char *file);
-void postgres_restore(struct server *server, const char *database,
-                      const char *path);

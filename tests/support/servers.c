@@ -437,6 +437,16 @@ void server_kill(struct server *server)
     server_forget_admin(server);
 }
 
+void server_shut_down(struct server *server, int signal)
+{
+    server_expect(server);
+    assert_int_equal(kill(server->pid, signal), 0);
+    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    server->pid = 0;
+    server_forget_admin(server);
+}
+
 void server_pause(struct server *server)
 {
     int state;

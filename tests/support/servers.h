@@ -34,7 +34,10 @@ const char *server_folder(const struct server *server);
 /* SIGKILL to it and what it started, and waits for its end. */
 void server_kill(struct server *server);
 
-/* Starts it again after server_kill: same port, same folder. */
+/* Ends it by a signal after which it stops in good order. */
+void server_shut_down(struct server *server, int signal);
+
+/* Starts it again after either: same port, same folder. */
 void server_start(struct server *server);
 
 /* SIGSTOP and SIGCONT; it is stopped, or runs, on return. */

@@ -171,6 +171,7 @@ enum seqb_status seqb_decode(const struct seqb_sequence *sequence,
     *out = (struct seqb_decoded){.counter = value,
                                  .time_ms = -1,
                                  .shard = -1,
+                                 .datacenter = -1,
                                  .worker = -1,
                                  .number = value};
     if (value < STUB_SHARD)
@@ -258,6 +259,18 @@ enum seqb_status seqb_partitions(struct seqb_broker *broker,
     (void)capacity;
     (void)err;
     *count = 0;
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_lessors(struct seqb_broker *broker,
+                              struct seqb_lessor *out, size_t capacity,
+                              size_t *count, struct seqb_error *err)
+{
+    (void)broker;
+    (void)err;
+    *count = stub.lessor.backend[0] != '\0';
+    if (capacity > 0)
+        out[0] = stub.lessor;
     return SEQB_OK;
 }
 

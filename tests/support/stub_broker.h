@@ -44,7 +44,8 @@ struct stub_broker {
     int64_t singles; /* calls of seqb_try_next */
     int64_t manys;   /* calls of seqb_try_next_many and seqb_try_next_shard */
     struct seqb_clock_status clock;
-    struct seqb_worker worker;          /* the only one */
+    struct seqb_worker worker; /* the only one */
+    struct seqb_lessor lessor; /* the only one; without a backend none is */
     struct seqb_sequence_status status; /* of the only one that is listed;
                                            without a key none is */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pool of a snowflake, and its authority's rows. */
+/* A pool with snowflakes, and its authority's rows. */
 #include "flake_fixture.h"
 
 #include <setjmp.h>
@@ -9,39 +9,47 @@
 
 #include <cmocka.h>
 
-#include "backends/backends.h"
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "queue/queue_state.h"
+#include "queue/snowflake/snowflake.h"
 
 /* --- setting up --- */
 
-void flake_put(struct rig *rig, size_t i, int32_t worker_bits)
-{
-    struct store_options *backend = &rig->backends[i];
+static struct lease_options snowflakes;
 
-    backend->ops = &backend_snowflake;
-    backend->lease_ms = FLAKE_LEASE_MS;
-    backend->options.epoch_ms = FLAKE_EPOCH;
-    backend->options.time_bits = 41;
-    backend->options.worker_bits = worker_bits;
-    backend->options.counter_bits = 12;
+struct lease_options *flake_options(void)
+{
+    return &snowflakes;
 }
 
-/* A pool of one snowflake, and an authority; all is open for taking ids. */
 struct rig *flake_rig(void **state, int32_t worker_bits)
 {
     struct rig *rig = *state;
 
     rig_shape(rig, RIG_WINDOWED, 0);
-    rig->sequences[0].memory_bits = 0;
-    rig->ha.broker = "orders";
-    flake_put(rig, 0, worker_bits);
+    snowflakes = (struct lease_options){
+        .layout = {.epoch_ms = FLAKE_EPOCH,
+                   .unit_ms = 1,
+                   .time = 41,
+                   .shard = worker_bits,
+                   .counter = 12},
+        .lease_ms = FLAKE_LEASE_MS,
+        .broker = "orders",
+    };
+    rig->queue.snowflakes = &snowflakes;
+    rig->queue.snowflake_count = 1;
+    for (int i = 0; i < 2; i++) {
+        rig->sequences[i].memory_bits = 0;
+        rig->sequences[i].snowflake = &snowflakes;
+    }
     return rig;
 }
 
 void flake_set_lease(struct rig *rig, int32_t lease_ms)
 {
-    rig->backends[0].lease_ms = lease_ms;
+    (void)rig;
+    snowflakes.lease_ms = lease_ms;
 }
 
 /* The first broker ever waits until nobody can hold an id of before. */
@@ -98,7 +106,7 @@ void row_put(const struct rig *rig, int64_t id, const char *text)
     row_name(name, sizeof name, id);
     do { /* its holder may renew it in between */
         char before[LEASE_TEXT_SIZE];
-        const struct seqb_swap swap = {name, before, text};
+        const struct seqb_swap swap = {name, before, text, NULL};
 
         row_get(rig, id, before);
         assert_int_equal(
@@ -188,6 +196,24 @@ void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers)
     struct coming coming = {.broker = broker, .numbers = numbers};
 
     rig_await(is_refused, &coming);
+}
+
+const char *flake_why(struct rig_broker *broker)
+{
+    static struct seqb_error err;
+    int64_t number;
+    size_t taken;
+
+    err.text[0] = '\0';
+    while (queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken,
+                          &err) == SEQB_AGAIN)
+        continue;
+    return taken == 1 ? "" : err.text;
+}
+
+struct worker_lease *flake_lease_of(const struct rig_broker *broker)
+{
+    return broker->queue->context.generators[0].lease;
 }
 
 void flake_expect_no_repeat(struct numbers *numbers)

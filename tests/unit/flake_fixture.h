@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A rig whose pool is a snowflake over a scripted authority, and the rows that
- * this keeps of worker ids, for the programs of tests about them.
+ * A rig whose sequence is a snowflake over a scripted authority, and the rows
+ * that this keeps of worker ids, for the programs of tests about them.
  *
  * What must not fail here fails the test.
  */
 #pragma once
 
-#include "ha/lease.h"
+#include "lease/lease.h"
+#include "lease/rows.h"
 #include "support/rig.h"
 
 #define FLAKE_LEASE_MS      200
 #define FLAKE_LONG_LEASE_MS RIG_FOREVER_MS /* nothing of it ends in a test */
 #define FLAKE_EPOCH         INT64_C(1577836800000)
 
-/* Puts a snowflake of 41 bits of time and 12 of counter in a partition. */
-void flake_put(struct rig *rig, size_t i, int32_t worker_bits);
-
-/* A pool of one snowflake, and an authority. */
+/* A pool of a windowed partition and an authority, the only direct store;
+ * "order" and "bill" are its snowflakes, of 12 bits of counter. */
 struct rig *flake_rig(void **state, int32_t worker_bits);
+
+/* What the next broker is opened with. */
+struct lease_options *flake_options(void);
 
 /* The same, and its authority is open: the first broker ever has waited until
  * nobody could hold an id of before. */
@@ -45,8 +47,14 @@ int64_t flake_take_worker(struct rig_broker *broker, struct numbers *numbers);
 void flake_await_worker(struct rig_broker *broker, struct numbers *numbers,
                         int64_t worker);
 
-/* Takes numbers until none comes, since the partition may not be asked. */
+/* Takes numbers until none comes, for want of a worker id. */
 void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers);
+
+/* Why no id comes now, until the next call; "" if one does. */
+const char *flake_why(struct rig_broker *broker);
+
+/* The lease of its pool. */
+struct worker_lease *flake_lease_of(const struct rig_broker *broker);
 
 /* And they are done with. */
 void flake_expect_no_repeat(struct numbers *numbers);

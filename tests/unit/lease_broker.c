@@ -92,8 +92,8 @@ static void broker_connect(struct schedule *schedule, struct broker *broker)
     broker->generation = schedule->generation;
     (void)text_format(broker->self.origin, sizeof broker->self.origin, "o%d",
                       (int)schedule->generation);
-    broker->origin_sight = (struct lease_sight){.is_seen = false};
-    memset(broker->sights, 0, sizeof broker->sights);
+    broker->origin_observation = (struct observation){.is_seen = false};
+    memset(broker->observations, 0, sizeof broker->observations);
     broker_lose(broker);
 }
 
@@ -171,8 +171,8 @@ static void saw_origin(struct schedule *schedule, struct broker *broker)
     int64_t stood_ms;
 
     (void)text_copy(text, sizeof text, broker->call.standing);
-    stood_ms =
-        lease_watch(&broker->origin_sight, text, boot_of(schedule, broker));
+    stood_ms = lease_watch(&broker->origin_observation, text,
+                           boot_of(schedule, broker));
     switch (lease_judge_origin(text, stood_ms, &broker->self, &left_ms, next)) {
     case LEASE_ORIGIN_OPEN:
         call_send(schedule, broker, LOOK, NULL, NULL);
@@ -211,7 +211,7 @@ static void saw_row(struct schedule *schedule, struct broker *broker)
 {
     struct call *call = &broker->call;
     const int64_t stood_ms =
-        lease_watch(&broker->sights[broker->next], call->standing,
+        lease_watch(&broker->observations[broker->next], call->standing,
                     boot_of(schedule, broker));
     int64_t left_ms;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brokers of one authority in simulated time, that do what tenant_turn.c and
- * tenant_search.c do: what they decide by, and what makes their values, is the
- * real thing. What befalls them is test_lease_schedules.c's.
+ * Brokers of one authority in simulated time, that do what turn.c and
+ * search.c of src/lease do: what they decide by, and what makes their values,
+ * is the real thing. What befalls them is test_lease_schedules.c's.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "backends/snowflake/time.h"
-#include "ha/lease.h"
+#include "lease/rows.h"
+#include "period/flake_time.h"
 
 #define BROKERS  4
 #define IDS      3
@@ -49,8 +49,8 @@ struct broker {
     int32_t next;
     struct lease_row row;
     int64_t above_ms;
-    struct lease_sight origin_sight;
-    struct lease_sight sights[IDS];
+    struct observation origin_observation;
+    struct observation observations[IDS];
     /* Its engine. */
     struct flake_lease lease;
     struct flake_last last;

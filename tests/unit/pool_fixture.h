@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "ha/pool_turn.h"
+#include "ha/policy/pool_turn.h"
 #include "platform/error.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

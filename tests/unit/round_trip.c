@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "number/digits.h"
-#include "number/field.h"
+#include "number/fields/fields.h"
 #include "platform/error.h"
 
 #define FROM_1970 INT64_C(172800000)     /* its 3rd of January */

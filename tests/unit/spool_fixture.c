@@ -3,6 +3,7 @@
 #include "spool_fixture.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,13 +22,13 @@
 #define PARTITION_BITS 1
 #define FILE_MAX       ((size_t)1 << 20)
 
-int spool_case_setup(void **state)
+static int case_setup(void **state, int (*setup)(void **rig))
 {
     struct spool_case *c = calloc(1, sizeof *c);
     void *rig;
 
     *state = c;
-    if (c == NULL || rig_setup_direct(&rig) != 0)
+    if (c == NULL || setup(&rig) != 0)
         return -1;
     c->rig = rig;
     c->choice = SPOOL_TAKE;
@@ -38,6 +39,16 @@ int spool_case_setup(void **state)
     (void)text_format(c->path, sizeof c->path, "%s/spool", c->folder);
     spool_case_open(c);
     return 0;
+}
+
+int spool_case_setup(void **state)
+{
+    return case_setup(state, rig_setup_direct);
+}
+
+int spool_case_setup_neighbours(void **state)
+{
+    return case_setup(state, rig_setup_neighbours);
 }
 
 int spool_case_teardown(void **state)
@@ -153,7 +164,13 @@ const char *spool_case_beside(const struct spool_case *c, const char *suffix)
 
 bool spool_case_has(const struct spool_case *c, const char *suffix)
 {
-    return access(spool_case_beside(c, suffix), F_OK) == 0;
+    glob_t found;
+    const int result = glob(spool_case_beside(c, suffix), 0, NULL, &found);
+
+    if (result != 0)
+        return false;
+    globfree(&found);
+    return true;
 }
 
 void spool_case_copy(const char *from, const char *to)

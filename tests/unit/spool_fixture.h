@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "queue/spool.h"
+#include "queue/keeper/spool.h"
 #include "support/rig.h"
 
 #define SPOOL_MEMORY_BITS 2  /* of the sequences here */
@@ -32,9 +32,10 @@ struct spool_case {
     int64_t taken_numbers;
 };
 
-/* For cmocka: *state is a case over a rig of two direct partitions, with a
- * broker and its spool. */
+/* For cmocka: *state is a case over a rig of two direct partitions, or of two
+ * neighbours, with a broker and its spool. */
 int spool_case_setup(void **state);
+int spool_case_setup_neighbours(void **state);
 int spool_case_teardown(void **state);
 
 #define SPOOL(test)                                                            \
@@ -64,6 +65,7 @@ void spool_case_expect(struct spool_case *c, int64_t numbers);
 
 /* Paths beside the file; each is good until the next call. */
 const char *spool_case_beside(const struct spool_case *c, const char *suffix);
+/* `suffix` may be a pattern. */
 bool spool_case_has(const struct spool_case *c, const char *suffix);
 
 /* Copies the file's bytes, over what is there. */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "number/param.h"
+#include "number/fields/fields.h"
 
 #define SECRET "a secret of the tests"
 

@@ -115,7 +115,9 @@ static void what_is_dropped_was_not_taken(void **state)
     rig_take(broker, 10, &numbers);
     rig_await_rest(broker);
     assert_true(rig_status(broker, "order").stock > 0);
+    events_start();
     advance(broker, 1000000);
+    events_expect("event=dropped", "key=order", 1);
     assert_int_equal(rig_status(broker, "order").taken, 10);
     rig_take(broker, 10, &numbers);
     assert_int_equal(rig_status(broker, "order").taken, 20);
@@ -304,6 +306,65 @@ static void grant_on_its_way_is_dropped(void **state)
     numbers_fini(&numbers);
 }
 
+/* Of an answer on its way that reaches above the number, what does is handed
+ * out, and nothing beyond it. */
+static void rest_of_a_grant_on_its_way_is_used(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence *order;
+    struct numbers numbers;
+    int64_t value;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->sequences[0].max_unused = 256;
+    broker = rig_open(rig);
+    order = rig_sequence(broker, "order");
+    rig_take(broker, 1000, &numbers);
+    rig_await_rest(broker);
+    value = fake_value(rig->stores[0], COUNTER_0);
+    pthread_mutex_lock(&order->lock);
+    (void)sequence_drop_below(order, (value + 4) << 2); /* runs of 4 */
+    pthread_mutex_unlock(&order->lock);
+    numbers_fini(&numbers);
+    numbers_init(&numbers);
+    rig_take(broker, 2000, &numbers);
+    assert_int_equal(lowest(&numbers), (value + 5) << 2);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* A run that begins at the number itself is too low as a whole, the next one is
+ * not: wherever it comes from. */
+static void run_that_begins_at_the_number_is_dropped(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence *order;
+    const int64_t to = 1000 << 2; /* runs of 4 */
+    const struct ha_grant grant = {.first = to, .step = 4, .count = 2};
+    const struct ring_slice slice = {.base = (uint64_t)to, .count = 4};
+    int64_t number = 0;
+
+    rig_shape(rig, RIG_DIRECT, 0);
+    broker = rig_open(rig);
+    order = rig_sequence(broker, "order");
+    rig_await_rest(broker);
+    fake_hang(rig->stores[0]); /* all that comes is from here */
+    pthread_mutex_lock(&order->lock);
+    order->floor = to;
+    (void)ring_drop(order->ring);
+    pthread_mutex_unlock(&order->lock);
+    sequence_put(order, to, 4);
+    sequence_give_back(order, &slice);
+    assert_int_equal(queue_try_run(order, 1, &number, NULL), SEQB_AGAIN);
+    order->sink.deliver(&order->sink, &grant);
+    assert_int_equal(queue_try_run(order, 1, &number, NULL), SEQB_OK);
+    assert_int_equal(number, to + 4);
+    fake_release(rig->stores[0]);
+}
+
 static void hung_store_is_waited_for_until_the_deadline(void **state)
 {
     struct rig *rig = *state;
@@ -311,11 +372,11 @@ static void hung_store_is_waited_for_until_the_deadline(void **state)
     struct numbers numbers;
 
     numbers_init(&numbers);
-    rig->sequences[0].deadline_ms = 50;
     rig->sequences[0].max_unused = 1 << 16;
     broker = rig_open(rig);
     rig_take(broker, 1, &numbers);
     rig_await_rest(broker);
+    rig->sequences[0].deadline_ms = 50;
     fake_hang(rig->stores[0]);
     expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
                    "partition 0 (b0): no answer in time");
@@ -425,6 +486,8 @@ int main(void)
         DIRECT(partition_that_is_down_is_raised_before_it_is_used),
         DIRECT(store_that_refuses_is_told),
         DIRECT(grant_on_its_way_is_dropped),
+        DIRECT(rest_of_a_grant_on_its_way_is_used),
+        DIRECT(run_that_begins_at_the_number_is_dropped),
         DIRECT(hung_store_is_waited_for_until_the_deadline),
         DIRECT(no_taker_gets_what_is_too_low),
         WINDOWED(no_taker_gets_what_is_too_low_of_a_window),

@@ -12,6 +12,8 @@
 
 #include "support/rig.h"
 
+#define TAKEN_MOST 10000 /* far more than a ring holds */
+
 static void swap_partitions(struct rig *rig)
 {
     rig->pool.layout.partitions[0] = 1;
@@ -43,6 +45,11 @@ static void raise_window_bits(struct rig *rig)
     rig->pool.layout.window_bits++;
 }
 
+static void take_own_windows(struct rig *rig)
+{
+    rig->sequences[0].window_bits = 9;
+}
+
 static void copy_over_the_other(struct rig *rig)
 {
     rig->backends[1].options.path = rig->backends[0].options.path;
@@ -67,11 +74,6 @@ static void take_another_authority(struct rig *rig)
     rig->backends[2].options.path = "store-3";
 }
 
-static void take_a_new_store(struct rig *rig)
-{
-    rig->backends[0].options.path = "store-2";
-}
-
 static void take_a_new_authority(struct rig *rig)
 {
     rig->backends[2].options.path = "store-2";
@@ -85,7 +87,7 @@ struct change {
 
 static const struct change direct_changes[] = {
     {"fewer partitions", shrink, "bits was 1 and is 0"},
-    {"more partitions", grow, "is new and empty"},
+    {"more partitions", grow, "bits was 1 and is 2"},
     {"partitions swapped", swap_partitions, "partition 0 was store '"},
     {"stores exchanged", exchange_stores, "partition 0 was store '"},
     {"one store in both", copy_over_the_other, "partition 1 was store '"},
@@ -93,7 +95,6 @@ static const struct change direct_changes[] = {
      "memory_bits=2 and is configured with memory_bits=3"},
     {"fewer memory bits", lower_memory_bits,
      "memory_bits=2 and is configured with memory_bits=1"},
-    {"a new, empty store", take_a_new_store, "b0 is new and empty"},
     {"another pool's name", rename_pool, "b0: its store stands in main/0"},
 };
 
@@ -107,7 +108,10 @@ static const struct change windowed_changes[] = {
     {"another window size", raise_window_bits, "window_bits was 8 and is 9"},
     {"more memory bits", raise_memory_bits,
      "memory_bits=2 and is configured with memory_bits=3"},
-    {"another authority", take_another_authority, "authority was "},
+    {"windows of its own", take_own_windows,
+     "memory_bits=2 and is configured with memory_bits=2 window_bits=9"},
+    {"another authority", take_another_authority,
+     "auth: another store stands there"},
     {"a new, empty authority", take_a_new_authority, "auth is new and empty"},
     {"another pool's name", rename_pool, "b0: its store stands in main/0"},
 };
@@ -142,6 +146,7 @@ static void expect_refused(struct rig *rig, const struct change *change,
     after = values_now(rig);
     assert_memory_equal(&before, &after, sizeof before);
     rig->sequences[0].memory_bits = 2;
+    rig->sequences[0].window_bits = 0;
     rig->pool = pool;
     rig_shape(rig, rig->kind, 1);
     rig_use(rig, 100, numbers);
@@ -189,6 +194,38 @@ static void windowed_pool_refuses_another_layout(void **state)
     numbers_fini(&numbers);
 }
 
+/* Takes until it is refused; what was in hand is still given. */
+static enum seqb_status take_until_refused(struct rig_broker *broker,
+                                           struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+    int64_t number;
+
+    for (int i = 0; i < TAKEN_MOST && status == SEQB_OK; i++)
+        status = rig_take_one(broker, &number, err);
+    return status;
+}
+
+/* A store may be put in the place of another while a broker runs. */
+static void sequence_is_compared_again_after_a_reconnect(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_error err;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    rig_put_claim(rig, 0, "sequence/main/order", "memory_bits=2",
+                  "memory_bits=3");
+    fake_restart(rig->stores[0]);
+    assert_int_equal(take_until_refused(broker, &err), SEQB_LAYOUT);
+    rig_expect_words(err.text, "was used with memory_bits=3");
+    numbers_fini(&numbers);
+}
+
 static void one_store_in_two_places_is_refused_at_the_first_start(void **state)
 {
     struct rig *rig = *state;
@@ -213,6 +250,14 @@ static void one_windowed_store_in_two_places_is_refused(void **state)
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
 }
 
+static void forget_all_windowed(struct rig *rig)
+{
+    for (size_t i = 0; i < 2; i++) {
+        fake_store_free(rig->stores[i]);
+        rig->stores[i] = fake_store_new(i == 0 ? "store-0" : "store-1");
+    }
+}
+
 static void windowed_store_that_forgot_its_claims_makes_them_again(void **state)
 {
     struct rig *rig = *state;
@@ -220,13 +265,31 @@ static void windowed_store_that_forgot_its_claims_makes_them_again(void **state)
 
     numbers_init(&numbers);
     rig_use(rig, 500, &numbers);
-    for (size_t i = 0; i < 2; i++) {
-        fake_store_free(rig->stores[i]);
-        rig->stores[i] = fake_store_new(i == 0 ? "store-0" : "store-1");
-    }
+    forget_all_windowed(rig);
     rig_use(rig, 500, &numbers);
     swap_partitions(rig);
     rig_expect_open_fails(rig, SEQB_LAYOUT, "partition 0 was store 'b0'");
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Only the authority knows then what the pool was called: by that name its
+ * windows would begin again. What was refused has left no claim behind. */
+static void windowed_pool_that_was_renamed_and_emptied_is_refused(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 500, &numbers);
+    forget_all_windowed(rig);
+    rename_pool(rig);
+    rig_expect_open_fails(rig, SEQB_LAYOUT,
+                          "b0: the authority leased windows for its store to "
+                          "pool main, and it is configured in pool other");
+    rig_shape(rig, rig->kind, 1);
+    rig->pool.layout.name = "main";
+    rig_use(rig, 500, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
@@ -270,12 +333,17 @@ static void claim_in(struct rig *rig, size_t i, int32_t memory_bits)
     numbers_fini(&none);
 }
 
-/* A partition that comes back, and refuses one sequence, serves the others. */
-static void refused_sequence_does_not_hold_up_the_rescue(void **state)
+/* A partition that comes back, and knows one sequence by other bits, serves the
+ * others. That one is closed in all partitions, and what its ring holds is
+ * dropped: it may be what others issue. */
+static void sequence_of_other_bits_is_closed_everywhere_and_alone(void **state)
 {
     struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
+    struct seqb_error err;
+    enum seqb_status status = SEQB_OK;
+    int64_t number;
 
     numbers_init(&numbers);
     rig->queue.sequence_count = 0;
@@ -283,14 +351,19 @@ static void refused_sequence_does_not_hold_up_the_rescue(void **state)
     rig->queue.sequence_count = 1;
     claim_in(rig, 1, 3);
     claim_in(rig, 0, 2);
+    rig->queue.sequence_count = 2;
     fake_set_down(rig->stores[1], true);
     broker = rig_open(rig);
     rig_take(broker, 100, &numbers);
     fake_set_down(rig->stores[1], false);
     rig_await_use(broker, 1);
-    rig_take(broker, 2000, &numbers);
-    assert_int_equal(rig_partition(broker, 1).granted, 0);
-    assert_int_equal(numbers_repeats(&numbers), 0);
+    for (int i = 0; i < 20000 && status == SEQB_OK; i++)
+        status = queue_next(rig_sequence(broker, "order"), &number, &err);
+    assert_int_equal(status, SEQB_LAYOUT);
+    rig_expect_words(err.text, "order in backend b1 was used with memory_bits");
+    while (rig_partition(broker, 1).granted == 0)
+        assert_int_equal(
+            queue_next(rig_sequence(broker, "bill"), &number, &err), SEQB_OK);
     numbers_fini(&numbers);
 }
 
@@ -315,11 +388,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DIRECT(direct_pool_refuses_another_layout),
         WINDOWED(windowed_pool_refuses_another_layout),
+        DIRECT(sequence_is_compared_again_after_a_reconnect),
         DIRECT(one_store_in_two_places_is_refused_at_the_first_start),
         WINDOWED(one_windowed_store_in_two_places_is_refused),
         WINDOWED(windowed_store_that_forgot_its_claims_makes_them_again),
+        WINDOWED(windowed_pool_that_was_renamed_and_emptied_is_refused),
         WINDOWED(store_that_comes_back_with_another_layout_is_refused),
-        DIRECT(refused_sequence_does_not_hold_up_the_rescue),
+        DIRECT(sequence_of_other_bits_is_closed_everywhere_and_alone),
         DIRECT(later_generation_is_no_first_start),
         WINDOWED(later_generation_is_no_first_start),
     };

@@ -11,9 +11,8 @@
 
 #include "backends/backends.h"
 #include "config/config.h"
-#include "config/duration.h"
-#include "config/nearest.h"
-#include "config/schema.h"
+#include "config/settings/settings.h"
+#include "config/source/source.h"
 #include "platform/text.h"
 #include "unit/topology_expect.h"
 

@@ -24,6 +24,28 @@ static struct seqb_backend_ops complete(const char *name)
     return ops;
 }
 
+static enum seqb_status some_install(struct seqb_backend *backend,
+                                     const struct seqb_window *window,
+                                     int64_t *standing, struct seqb_error *err)
+{
+    (void)backend;
+    (void)window;
+    (void)standing;
+    (void)err;
+    return SEQB_OK;
+}
+
+static struct seqb_backend_ops windowed(const char *name)
+{
+    struct seqb_backend_ops ops = complete(name);
+
+    ops.guarantee = SEQB_WINDOWED;
+    ops.install = some_install;
+    ops.swap = NULL;
+    ops.purge = NULL;
+    return ops;
+}
+
 static void expect_refused(const struct seqb_backend_ops *const *engines,
                            const char *text)
 {
@@ -36,12 +58,23 @@ static void expect_refused(const struct seqb_backend_ops *const *engines,
     assert_null(config);
 }
 
+static void must_have(const struct seqb_backend_ops *ops, const char *function)
+{
+    const struct seqb_backend_ops *const engines[] = {ops, NULL};
+    char text[128];
+
+    assert_true(text_format(text, sizeof text,
+                            "engine own of the service has no function '%s': "
+                            "its class must have one",
+                            function));
+    expect_refused(engines, text);
+}
+
 static void engine_without_a_function_is_refused(void **state)
 {
-    struct seqb_backend_ops ops[10];
-    static const char *const names[] = {"library", "open",  "reserve", "raise",
-                                        "install", "claim", "swap",    "purge",
-                                        "clock",   "close"};
+    struct seqb_backend_ops ops[7];
+    static const char *const names[] = {"library", "open", "reserve", "raise",
+                                        "claim",   "swap", "close"};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(ops); i++)
@@ -50,22 +83,78 @@ static void engine_without_a_function_is_refused(void **state)
     ops[1].open = NULL;
     ops[2].reserve = NULL;
     ops[3].raise = NULL;
-    ops[4].install = NULL;
-    ops[5].claim = NULL;
-    ops[6].swap = NULL;
-    ops[7].purge = NULL;
-    ops[8].clock = NULL;
-    ops[9].close = NULL;
+    ops[4].claim = NULL;
+    ops[5].swap = NULL;
+    ops[6].close = NULL;
+    for (size_t i = 0; i < COUNT_OF(ops); i++)
+        must_have(&ops[i], names[i]);
+    ops[0] = windowed("own");
+    ops[0].install = NULL;
+    must_have(&ops[0], "install");
+}
+
+static void function_of_another_class_is_refused(void **state)
+{
+    struct seqb_backend_ops ops[] = {windowed("own"), windowed("own")};
+    static const char *const names[] = {"swap", "purge"};
+
+    (void)state;
+    ops[0].swap = backend_sqlite.swap;
+    ops[1].purge = backend_sqlite.purge;
     for (size_t i = 0; i < COUNT_OF(ops); i++) {
         const struct seqb_backend_ops *const engines[] = {&ops[i], NULL};
         char text[128];
 
         assert_true(text_format(text, sizeof text,
-                                "engine own of the service has no function "
-                                "'%s': an engine has them all",
+                                "engine own of the service has a function "
+                                "'%s': its class has none, leave it NULL",
                                 names[i]));
         expect_refused(engines, text);
     }
+}
+
+/* The same topology as another engine's: it is opened or not for the engine. */
+static void expect_accepted(const struct seqb_backend_ops *ops)
+{
+    const struct seqb_backend_ops *const engines[] = {ops, NULL};
+    const struct config_request request = {.path = "t.conf",
+                                           .engines = engines};
+    struct config *config = NULL;
+    struct seqb_error error;
+
+    if (config_open_text(&request,
+                         "backends=({name=\"a\";engine=\"sqlite\";"
+                         "path=\"a\";});\n" POOL KEY,
+                         &config, &error) != SEQB_OK)
+        fail_msg("%s", error.text);
+    config_close(config);
+}
+
+static void engines_that_are_built_in_have_what_their_class_has(void **state)
+{
+    const struct seqb_backend_ops *ops;
+
+    (void)state;
+    for (size_t i = 0; (ops = backend_at(i)) != NULL; i++) {
+        struct seqb_backend_ops own = *ops;
+
+        own.engine = "own";
+        expect_accepted(&own);
+    }
+}
+
+static void functions_that_no_class_needs_may_be_missing(void **state)
+{
+    struct seqb_backend_ops ops = complete("own");
+
+    (void)state;
+    ops.install = NULL;
+    ops.purge = NULL;
+    ops.clock = NULL;
+    expect_accepted(&ops);
+    ops = windowed("own");
+    ops.clock = NULL;
+    expect_accepted(&ops);
 }
 
 static void engine_has_a_legal_name_of_its_own(void **state)
@@ -89,10 +178,9 @@ static void engine_has_a_legal_name_of_its_own(void **state)
     expect_refused(engines, "engine sqlite of the service: there is another "
                             "one of that name: give it one of its own");
     ops[1] = complete("other");
-    ops[1].guarantee = (enum seqb_guarantee)7;
-    expect_refused(engines,
-                   "engine other of the service: its guarantee is "
-                   "none of SEQB_DIRECT, SEQB_WINDOWED and SEQB_LOCAL");
+    ops[1].guarantee = (enum seqb_guarantee)2;
+    expect_refused(engines, "engine other of the service: its guarantee is "
+                            "neither SEQB_DIRECT nor SEQB_WINDOWED");
 }
 
 static const char every_setting[] =
@@ -101,8 +189,7 @@ static const char every_setting[] =
     "prefix=\"p\";sentinels=[\"h:1\",\"i:2\"];master_name=\"m\";"
     "table_format=\"t\";keep_rows=5;tls=\"verify\";tls_ca=\"ca\";"
     "tls_cert=\"cert\";tls_key=\"/"
-    "key\";parameters=\"a=1\";epoch=\"1970-01-02\";"
-    "time_bits=40;worker_bits=9;counter_bits=8;lease=\"7s\";accept_loss=true;"
+    "key\";parameters=\"a=1\";accept_loss=true;"
     "auto_create=false;connect_timeout=\"3s\";});\n"
     "pools=({name=\"p\";partitions=[\"o\"];timeout=\"4s\";});\n" KEY;
 
@@ -138,11 +225,6 @@ static void engine_of_the_service_gets_every_setting(void **state)
     assert_string_equal(out->tls_cert, "f/cert");
     assert_string_equal(out->tls_key, "/key");
     assert_string_equal(out->parameters, "a=1");
-    assert_int_equal(out->epoch_ms, 86400000);
-    assert_int_equal(out->time_bits, 40);
-    assert_int_equal(out->worker_bits, 9);
-    assert_int_equal(out->counter_bits, 8);
-    assert_int_equal(config_topology(config)->ha.backends[0].lease_ms, 7000);
     assert_true(out->accept_loss);
     assert_false(out->auto_create);
     assert_int_equal(out->connect_timeout_ms, 3000);
@@ -168,38 +250,102 @@ static void engines_of_the_service_are_listed_with_the_others(void **state)
     assert_non_null(strstr(error.text, "; the service has own, two"));
 }
 
-static void windowed_engine_of_the_service_is_no_authority(void **state)
+/* A topology with the service's engines is wrong so. */
+static void expect_wrong(const struct seqb_backend_ops *const *engines,
+                         const char *topology, const char *text)
 {
-    struct seqb_backend_ops ops = complete("own");
-    const struct seqb_backend_ops *const engines[] = {&ops, NULL};
     const struct config_request request = {.path = "t.conf",
                                            .engines = engines};
     struct config *config = NULL;
     struct seqb_error error;
 
+    assert_int_equal(config_open_text(&request, topology, &config, &error),
+                     SEQB_CONFIG);
+    assert_string_equal(error.text, text);
+}
+
+static void windowed_engine_of_the_service_is_no_authority(void **state)
+{
+    const struct seqb_backend_ops ops = windowed("own");
+    const struct seqb_backend_ops *const engines[] = {&ops, NULL};
+
     (void)state;
-    ops.guarantee = SEQB_WINDOWED;
-    assert_int_equal(
-        config_open_text(&request,
-                         "backends=({name=\"a\";engine=\"own\";});\n"
-                         "pools=({name=\"p\";partitions=[\"a\"];"
-                         "authority=\"a\";});\n" KEY,
-                         &config, &error),
-        SEQB_CONFIG);
-    assert_string_equal(error.text,
-                        "t.conf:2: backend 'a' cannot be an authority: engine "
-                        "own may forget; name one that is direct, such as "
-                        "sqlite");
+    expect_wrong(engines,
+                 "backends=({name=\"a\";engine=\"own\";});\n"
+                 "pools=({name=\"p\";partitions=[\"a\"];"
+                 "authority=\"a\";});\n" KEY,
+                 "t.conf:2: backend 'a' cannot be an authority: engine own may "
+                 "forget; name one that is direct, such as sqlite");
+}
+
+static void engine_that_purges_nothing_has_no_periods(void **state)
+{
+    struct seqb_backend_ops ops = complete("own");
+    const struct seqb_backend_ops forgets = windowed("cache");
+    const struct seqb_backend_ops *const engines[] = {&ops, &forgets, NULL};
+
+    (void)state;
+    ops.purge = NULL;
+    expect_wrong(engines,
+                 "backends=({name=\"a\";engine=\"own\";});\n" POOL
+                 "sequences=({key=\"k\";period=\"day\";});\n",
+                 "t.conf:3: the sequence has a period, but backend 'a' of its "
+                 "pool cannot have one: engine own has counters that cannot "
+                 "begin afresh: use another engine there, or a pool without "
+                 "it");
+    expect_wrong(engines,
+                 "backends=({name=\"a\";engine=\"own\";},"
+                 "{name=\"c\";engine=\"cache\";});\n"
+                 "pools=({name=\"p\";partitions=[\"c\"];"
+                 "authority=\"a\";});\n"
+                 "sequences=({key=\"k\";period=\"day\";});\n",
+                 "t.conf:3: the sequence has a period, but the authority 'a' "
+                 "of its pool cannot lease windows of one: engine own has "
+                 "counters that cannot begin afresh: use another engine there");
+}
+
+static void engine_without_cells_counts_in_no_windows(void **state)
+{
+    struct seqb_backend_ops ops = complete("own");
+    const struct seqb_backend_ops *const engines[] = {&ops, NULL};
+    static const char all[] = "backends=({name=\"a\";engine=\"own\";}," SQLITE(
+        "b") ");\n"
+             "pools=({name=\"p\";partitions=[\"a\",\"b\"];"
+             "authority=\"b\";windows=\"all\";});\n" KEY;
+    static const char neighbours[] =
+        "backends=({name=\"a\";engine=\"own\";}," SQLITE("b") "," SQLITE(
+            "c") "," SQLITE("d") ");\n"
+                                 "pools=({name=\"p\";partitions=[\"a\",\"b\","
+                                 "\"c\",\"d\"];"
+                                 "authority=\"neighbours\";});\n" KEY;
+
+    (void)state;
+    ops.install = NULL;
+    ops.list = NULL;
+    expect_wrong(engines, all,
+                 "t.conf:2: backend 'a' cannot count in windows: engine own "
+                 "has no cells; use another engine there, such as sqlite, or "
+                 "make it the authority");
+    expect_wrong(engines, neighbours,
+                 "t.conf:2: with 'authority' = \"neighbours\" every partition "
+                 "counts in windows, but engine own of backend 'a' has no "
+                 "cells: use another engine there, such as sqlite, or name one "
+                 "backend as the authority");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(engine_without_a_function_is_refused),
+        cmocka_unit_test(function_of_another_class_is_refused),
+        cmocka_unit_test(engines_that_are_built_in_have_what_their_class_has),
+        cmocka_unit_test(functions_that_no_class_needs_may_be_missing),
         cmocka_unit_test(engine_has_a_legal_name_of_its_own),
         cmocka_unit_test(engine_of_the_service_gets_every_setting),
         cmocka_unit_test(engines_of_the_service_are_listed_with_the_others),
         cmocka_unit_test(windowed_engine_of_the_service_is_no_authority),
+        cmocka_unit_test(engine_that_purges_nothing_has_no_periods),
+        cmocka_unit_test(engine_without_cells_counts_in_no_windows),
     };
 
     return cmocka_run_group_tests(tests, topology_setup, NULL);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "config/scan.h"
+#include "config/source/source.h"
 #include "platform/text.h"
 #include "unit/topology_expect.h"
 #include "unit/topology_files.h"

@@ -23,10 +23,6 @@
     "backends=(" SQLITE("a") "," SQLITE("b") "," SQLITE("c") "," SQLITE(       \
         "d") ");\n"                                                            \
              "pools=({name=\"p\";partitions=[\"a\",\"b\",\"c\",\"d\"];});\n"
-#define FLAKE                                                                  \
-    "backends=({name=\"s\";engine=\"snowflake\";}," SQLITE(                    \
-        "a") ");\n"                                                            \
-             "pools=({name=\"p\";partitions=[\"s\"];authority=\"a\";});\n"
 #define SAFE         "js_safe=true;"
 #define DENSE        "memory_bits=0;"
 #define SHUFFLED     "template=\"@{shuffle, width=5}\";"
@@ -93,10 +89,10 @@ static void settings_of_numbers_are_checked(void **state)
          "t.conf:4: 0 partition bits + 6 memory bits + 40 window bits leave 7 "
          "of 53 bits for the window's number, at least 8 are needed: lower "
          "memory_bits or window_bits"},
-        {FLAKE SEQUENCE("\n" SAFE DENSE),
-         "t.conf:4: 63 bits of the snowflake 's' + 0 partition bits + 0 memory "
-         "bits are 63, more than 53: set memory_bits = 0, have fewer "
-         "partitions, or lower its time_bits, worker_bits or counter_bits"},
+        {ONE("\n" SAFE "snowflake={epoch=\"2020-01-01\";};"),
+         "t.conf:4: the time's 31 bits since 2020-01-01 are over on "
+         "2020-01-25, less than a year from now or past: lower 'worker_bits', "
+         "'counter_bits' or 'datacenter_bits' or take a later 'epoch'"},
     };
 
     (void)state;
@@ -290,47 +286,34 @@ static void keys_go_with_templates_that_shuffle(void **state)
 
 /* --- widths --- */
 
-struct told {
-    char notes[1024];
-    char warnings[1024];
-};
-
-static void keep_line(void *context, const char *line)
-{
-    char *lines = context;
-
-    assert_true(
-        text_append(lines, 1024, "%s%s", *lines == '\0' ? "" : "\n", line));
-}
-
-static void expect_told(const char *text, const char *notes,
-                        const char *warnings)
-{
-    const struct config_request request = {.path = "t.conf"};
-    struct config *config = NULL;
-    struct seqb_error error = {.text = ""};
-    struct told told = {"", ""};
-
-    if (config_open_text(&request, text, &config, &error) != SEQB_OK)
-        fail_msg("%s", error.text);
-    config_note(config, keep_line, told.notes);
-    config_warn(config, keep_line, told.warnings);
-    config_close(config);
-    assert_string_equal(told.notes, notes);
-    assert_string_equal(told.warnings, warnings);
-}
-
 #define GAP(pool, gap)                                                         \
     BACKEND "pools=({name=\"" pool "\";partitions=[\"a\"];failover_gap=" gap   \
             ";});\n"
+#define NEIGHBOURS(bits)                                                       \
+    "backends=(" SQLITE("a") "," SQLITE(                                       \
+        "b") ");\n"                                                            \
+             "pools=({name=\"p\";partitions=[\"a\",\"b\"];authority="          \
+             "\"neighbours\";"                                                 \
+             "window_bits=" bits ";});\n"
+#define AUTHORITY(bits)                                                        \
+    "backends=(" SQLITE("a") "," SQLITE(                                       \
+        "b") ");\n"                                                            \
+             "pools=({name=\"p\";partitions=[\"a\",\"b\"];authority=\"a\";"    \
+             "windows=\"all\";window_bits=" bits ";});\n"
+#define LEASES(room, bits, gap)                                                \
+    "t.conf:3: sequence 'k': it has room for " room                            \
+    " leases of windows of 2^" bits " in pool 'p', and an authority whose "    \
+    "store changed skips " gap " each time: lower window_bits or memory_bits"
 #define USE_DENSE                                                              \
     "use a dense pool: one partition of a direct engine, memory_bits = 0"
 
-static const struct {
+struct width {
     const char *text;
     const char *notes;
     const char *warnings;
-} widths[] = {
+};
+
+static const struct width widths[] = {
     {ONE("template=\"@{seq}\";"), "", ""},
     {ONE("template=\"@{seq, width=19}\";"), "", ""},
     {ONE("template=\"@{seq, width=16}\";" SAFE), "", ""},
@@ -374,12 +357,13 @@ static const struct {
      "t.conf:3: sequence 'k': 9,999,999 numbers in all fit its width, of which "
      "pool 'p' can give 8,951,424",
      "t.conf:3: sequence 'k': pool 'p' can give 8,951,424 of the 9,999,999 "
-     "numbers in all that fit its width: to have all of them, " USE_DENSE},
-    {FLAKE SEQUENCE("template=\"@{seq, width=6}\";" DENSE),
+     "numbers in all that fit its width: to have all of them, " USE_DENSE
+     "\n" LEASES("9", "20", "16")},
+    {ONE("template=\"@{seq, width=6}\";snowflake={};"),
      "t.conf:3: sequence 'k': 999,999 numbers in all fit its width, of which "
      "pool 'p' can give 0",
-     "t.conf:3: sequence 'k': pool 'p' has partitions that make their numbers "
-     "of the time, which are far beyond its width: " USE_DENSE},
+     "t.conf:3: sequence 'k': its snowflakes are far beyond its "
+     "width: " USE_DENSE},
     /* The counter of ids ends before the width does. */
     {ONE("template=\"@{date}@{shard, width=4}@{seq, width=6}\";ids={};"), "",
      ""},
@@ -391,11 +375,74 @@ static const struct {
      "1,000, or as many values as a failover may lose"},
 };
 
+#define MIXED                                                                  \
+    "backends=(" SQLITE("a") "," SQLITE(                                       \
+        "b") ",{name=\"r\";engine=\"redis\";port=1;},{name=\"s\";engine="      \
+             "\"redis\";port=2;});\n"                                          \
+             "pools=({name=\"p\";partitions=[\"a\",\"b\",\"r\",\"s\"];"        \
+             "authority=\"neighbours\";});\n"
+
+static const struct width shared_windows[] = {
+    /* One window in two is of the other neighbour. */
+    {NEIGHBOURS("8") SEQUENCE("template=\"@{seq, width=9}\";" DENSE),
+     "t.conf:3: sequence 'k': 999,999,999 numbers in all fit its width, of "
+     "which pool 'p' can give 499,999,488",
+     "t.conf:3: sequence 'k': pool 'p' can give 499,999,488 of the "
+     "999,999,999 numbers in all that fit its width: to have all of "
+     "them, " USE_DENSE},
+    {NEIGHBOURS("8") SEQUENCE("template=\"@{seq, width=4}\";" DENSE),
+     "t.conf:3: sequence 'k': 9,999 numbers in all fit its width, of which "
+     "pool 'p' can give 4,488",
+     "t.conf:3: sequence 'k': pool 'p' can give 4,488 of the 9,999 numbers "
+     "in all that fit its width: to have all of them, " USE_DENSE},
+    /* By default they are so small that five digits have room for many. */
+    {MIXED SEQUENCE("template=\"@{date}@{seq, width=5}\";period=\"day\";"),
+     "t.conf:3: sequence 'k': 99,999 numbers a day fit its width, of which "
+     "pool 'p' can give 17,232",
+     "t.conf:3: sequence 'k': pool 'p' can give 17,232 of the 99,999 numbers a "
+     "day that fit its width: to have all of them, " USE_DENSE},
+    /* Without a template the bits end it. */
+    {NEIGHBOURS("8")
+         SEQUENCE("js_safe=true;memory_bits=20;max_unused=2000000;"),
+     "", ""},
+    /* An authority that changed skips leases, a neighbour is made level. */
+    {NEIGHBOURS("39") SEQUENCE("js_safe=true;" DENSE), "", ""},
+    {AUTHORITY("39") SEQUENCE("js_safe=true;" DENSE), "",
+     LEASES("8,191", "39", "511")},
+};
+
 static void widths_and_pools_are_told_of(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(widths); i++)
-        expect_told(widths[i].text, widths[i].notes, widths[i].warnings);
+        topology_expect_told(widths[i].text, widths[i].notes,
+                             widths[i].warnings);
+}
+
+static void windows_of_neighbours_are_told_of(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(shared_windows); i++)
+        topology_expect_told(shared_windows[i].text, shared_windows[i].notes,
+                             shared_windows[i].warnings);
+}
+
+/* A direct counter is never raised by nothing. */
+static void no_gap_is_for_pools_of_windows_alone(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {GAP("p", "0") SEQUENCE(""),
+         "t.conf:2: failover_gap = 0 is for pools whose partitions all count "
+         "in windows: a direct counter whose store lost values would give them "
+         "again; leave it out, or set it above what a store may lose"},
+        {"backends=({name=\"r\";engine=\"redis\";}," SQLITE(
+             "a") ");\npools=({name=\"p\";partitions=[\"r\"];authority="
+                  "\"a\";failover_gap=0;timeout=5;});\n" SEQUENCE(""),
+         "t.conf:2: 'timeout' has no unit: write \"5ms\" or \"5s\""},
+    };
+
+    (void)state;
+    topology_expect_all(cases, COUNT_OF(cases));
 }
 
 #define FILES(test)                                                            \
@@ -414,6 +461,8 @@ int main(void)
         FILES(key_files_are_private_and_one_long_line),
         FILES(keys_go_with_templates_that_shuffle),
         cmocka_unit_test(widths_and_pools_are_told_of),
+        cmocka_unit_test(windows_of_neighbours_are_told_of),
+        cmocka_unit_test(no_gap_is_for_pools_of_windows_alone),
     };
 
     return cmocka_run_group_tests(tests, topology_setup, NULL);

@@ -22,11 +22,6 @@
 #define ONE(more)      BACKEND POOL SEQUENCE(more)
 #define KEY_48         "a23456789-b23456789-c23456789-d23456789-e2345678"
 
-/* A snowflake in a pool with an authority, a line each. */
-#define FLAKE(more)                                                            \
-    "backends=({name=\"s\";engine=\"snowflake\";" more "}," SQLITE("a") ");\n"
-#define FLAKE_POOL "pools=({name=\"p\";partitions=[\"s\"];authority=\"a\";});\n"
-
 /* The machine's own, which the library does not see here. */
 static int64_t today_ms(void)
 {
@@ -52,10 +47,18 @@ static void sound_periods_have_no_mistake(void **state)
         {"broker={clock_store=\"a\";};" ONE("period=\"day\";"), ""},
         {BACKEND POOL "sequences=({key=\"" KEY_48 "\";period=\"day\";});\n",
          ""},
-        {FLAKE("") FLAKE_POOL SEQUENCE("memory_bits=0;"), ""},
-        {FLAKE("time_bits=42;worker_bits=10;counter_bits=10;")
-             FLAKE_POOL SEQUENCE("memory_bits=1;"),
+        {ONE("snowflake={};"), ""},
+        {ONE("snowflake={worker_bits=1;counter_bits=21;lease=\"1s\";};"
+             "warm=true;"
+             "time_zone=\"UTC\";template=\"@{date}@{seq}\";"),
          ""},
+        {"broker={datacenter=7;};" ONE("snowflake={datacenter_bits=3;"
+                                       "worker_bits=7;};"),
+         ""},
+        {ONE("snowflake={worker_bits=2;counter_bits=10;};},{key=\"l\";"
+             "js_safe=true;snowflake={worker_bits=2;counter_bits=10;};"),
+         ""},
+        {BACKEND POOL "auto_sequences={pattern=\"*\";snowflake={};};\n", ""},
     };
 
     (void)state;
@@ -174,36 +177,16 @@ static void keys_leave_room_for_the_stamp(void **state)
     topology_expect(BACKEND POOL "sequences=({key=\"" KEY_48 "9\";});\n", "");
 }
 
-static void engines_that_cannot_begin_afresh_are_named(void **state)
+static void snowflake_has_no_period_beside_it(void **state)
 {
     (void)state;
-    if (backend_find("mysql-autoinc") != NULL)
-        topology_expect("backends=({name=\"m\";engine=\"mysql-autoinc\";"
-                        "database=\"d\";});\n"
-                        "pools=({name=\"p\";partitions=[\"m\"];});\n" SEQUENCE(
-                            "\nperiod=\"day\";"),
-                        "t.conf:4: the sequence has a period, but backend 'm' "
-                        "of its pool cannot have one: engine mysql-autoinc has "
-                        "a table a counter, which cannot begin afresh: use "
-                        "mysql-row there, or a pool without it");
-    if (backend_find("mysql-autoinc") != NULL && backend_find("redis") != NULL)
-        topology_expect(
-            "backends=({name=\"m\";engine=\"mysql-autoinc\";"
-            "database=\"d\";},{name=\"r\";engine=\"redis\";});\n"
-            "pools=({name=\"p\";partitions=[\"r\"];authority=\"m\";});"
-            "\n" SEQUENCE("\nperiod=\"day\";"),
-            "t.conf:4: the sequence has a period, but the authority 'm' of its "
-            "pool cannot lease windows of one: engine mysql-autoinc has a "
-            "table a counter: use mysql-row there");
     topology_expect(
-        FLAKE("time_bits=32;worker_bits=8;counter_bits=8;epoch=\"2020-01-01\";")
-            FLAKE_POOL SEQUENCE("memory_bits=0;\nperiod=\"day\";"),
-        "t.conf:1: 'time_bits' = 32 bits since 2020-01-01 are over on "
-        "2020-02-19, less than a year from now or past: raise 'time_bits' or "
-        "take a later 'epoch'\n"
-        "t.conf:4: the sequence has a period, but backend 's' of its pool "
-        "cannot have one: engine snowflake makes its numbers of the time, and "
-        "they never begin afresh: use a store there, or a pool without it");
+        ONE("snowflake={worker_bits=20;};\nperiod=\"day\";"),
+        "t.conf:3: the time's 31 bits since 2020-01-01 are over on 2020-01-25, "
+        "less than a year from now or past: lower 'worker_bits', "
+        "'counter_bits' or 'datacenter_bits' or take a later 'epoch'\n"
+        "t.conf:4: 'period' is of no use beside 'snowflake', whose numbers are "
+        "made of the time when they are taken: remove one of them");
 }
 
 static void ids_whose_bits_do_not_fit_show_the_arithmetic(void **state)
@@ -231,32 +214,38 @@ static void ids_whose_bits_do_not_fit_show_the_arithmetic(void **state)
 static void snowflakes_have_rules_of_their_own(void **state)
 {
     static const struct topology_wrong cases[] = {
-        {FLAKE("") FLAKE_POOL KEY,
-         "t.conf:3: 63 bits of the snowflake 's' + 0 partition bits + 3 "
-         "memory bits are 66, more than 63: set memory_bits = 0, have fewer "
-         "partitions, or lower its time_bits, worker_bits or counter_bits"},
-        {FLAKE("\ncounter_bits=13;") FLAKE_POOL SEQUENCE("memory_bits=0;"),
-         "t.conf:1: 'time_bits' = 41, 'worker_bits' = 10 and 'counter_bits' = "
-         "13 are 64 bits, but a number has 63: lower them by 1 in all"},
-        {FLAKE("epoch=\"2999-12-31\";") FLAKE_POOL SEQUENCE("memory_bits=0;"),
-         "t.conf:1: 'epoch' is 2999-12-31, which is yet to come: ids hold the "
+        {ONE("\nmemory_bits=3;snowflake={};"),
+         "t.conf:4: 'memory_bits' is of no use beside 'snowflake', whose "
+         "numbers are made of the time when they are taken: remove one of "
+         "them"},
+        {ONE("snowflake={};\nidle_after=\"5m\";"),
+         "t.conf:4: 'idle_after' is of no use beside 'snowflake', whose "
+         "numbers are made of the time when they are taken: remove one of "
+         "them"},
+        {ONE("snowflake={worker_bits=30;counter_bits=40;};"),
+         "t.conf:3: 'datacenter_bits' + 'worker_bits' + 'counter_bits' are 70 "
+         "of 63 bits, and leave none for the time: lower 'worker_bits', "
+         "'counter_bits' or 'datacenter_bits'"},
+        {ONE("snowflake={epoch=\"2999-12-31\";};"),
+         "t.conf:3: 'epoch' is 2999-12-31, which is yet to come: ids hold the "
          "time since then"},
-        {FLAKE("host=\"h\";") FLAKE_POOL SEQUENCE("memory_bits=0;"),
-         "t.conf:1: engine snowflake does not use 'host', it is for redis, "
-         "memcached, mysql-row, mysql-autoinc, postgres: remove it"},
-        {"backends=({name=\"a\";engine=\"sqlite\";path=\"a\";\nlease=\"5s\";});"
-         "\n" POOL KEY,
-         "t.conf:2: engine sqlite does not use 'lease', it is for snowflake: "
-         "remove it"},
-        {"backends=({name=\"s\";engine=\"snowflake\";});\n"
-         "pools=({name=\"p\";partitions=[\"s\"];});\n" SEQUENCE(
-             "memory_bits=0;"),
-         "t.conf:2: the pool has no 'authority': its local partitions lease "
-         "their worker ids from one, such as an sqlite backend"},
-        {FLAKE("") "pools=({name=\"p\";partitions=[\"a\"];authority=\"s\";});"
-                   "\n" KEY,
-         "t.conf:2: backend 's' cannot be an authority: engine snowflake has "
-         "no store; name one that is direct, such as sqlite"},
+        {ONE("snowflake={time_bits=41;};"),
+         "t.conf:3: unknown setting 'time_bits' in snowflake"},
+        {ONE("snowflake={\ndatacenter_bits=3;};"),
+         "t.conf:4: 'datacenter_bits' needs the number of this site: add "
+         "'datacenter' to the broker"},
+        {"broker={datacenter=8;};" ONE("snowflake={datacenter_bits=3;};"),
+         "t.conf:1: 'datacenter' is 8, but 3 'datacenter_bits' hold 0 ... 7: "
+         "raise them or lower it"},
+        {ONE("snowflake={};},{key=\"l\";\nsnowflake={counter_bits=11;};"),
+         "t.conf:4: the snowflakes of a pool share one worker id and one "
+         "count, so that 'epoch', 'lease' and bits must be those of sequence "
+         "'k': put them right, or use another pool"},
+        {"backends=({name=\"a\";\nengine=\"snowflake\";});\n" POOL KEY,
+         "t.conf:2: there is no engine 'snowflake' any more: a snowflake is a "
+         "kind of sequence: remove the backend, and write snowflake = { "
+         "worker_bits = 10; counter_bits = 12; }; in the sequence, see "
+         "time.md"},
     };
 
     (void)state;
@@ -316,9 +305,10 @@ static void write_epoch(int bits, int64_t left_s, char *out, size_t size)
     assert_true(strftime(out, size, "%Y-%m-%d", &day) > 0);
 }
 
-static void keep_line(void *context, const char *line)
+static void keep_lines(const char *const *lines, char out[1024])
 {
-    assert_true(text_append(context, 1024, "%s", line));
+    for (; *lines != NULL; lines++)
+        assert_true(text_append(out, 1024, "%s", *lines));
 }
 
 /* What is told of ids whose time of 30 bits ends then. */
@@ -339,7 +329,7 @@ static void try_end(int64_t left_s, enum seqb_status expected, char *warnings,
     assert_int_equal(config_open_text(&request, text, &config, error),
                      expected);
     if (config != NULL)
-        config_warn(config, keep_line, warnings);
+        keep_lines(config_topology(config)->warnings, warnings);
     config_close(config);
 }
 
@@ -393,7 +383,7 @@ int main(void)
         cmocka_unit_test(ids_are_a_group_of_their_own),
         cmocka_unit_test(settings_of_periods_need_one),
         cmocka_unit_test(keys_leave_room_for_the_stamp),
-        cmocka_unit_test(engines_that_cannot_begin_afresh_are_named),
+        cmocka_unit_test(snowflake_has_no_period_beside_it),
         cmocka_unit_test(ids_whose_bits_do_not_fit_show_the_arithmetic),
         cmocka_unit_test(snowflakes_have_rules_of_their_own),
         cmocka_unit_test(clock_is_kept_in_a_direct_backend_of_a_pool),

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "number/date_text.h"
+#include "number/date/date.h"
 #include "platform/text.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

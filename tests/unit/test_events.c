@@ -17,7 +17,7 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-#define KINDS  (SEQB_EVENT_COUNTER_RECOVERED + 1)
+#define KINDS  (SEQB_EVENT_LESSOR_LEVEL + 1)
 #define STATES (SEQB_PARTITION_POISONED + 1)
 
 /* The last line that was logged, and how many there were. */
@@ -69,8 +69,9 @@ static struct seqb_event event_of(enum seqb_event_kind kind)
 static void every_kind_has_a_name_of_its_own(void **state)
 {
     static const char *const names[] = {
-        "state",    "raised",   "exhausted",       "layout",
-        "forecast", "advanced", "counter_refused", "counter_recovered"};
+        "state",        "raised",      "exhausted",       "layout",
+        "forecast",     "advanced",    "counter_refused", "counter_recovered",
+        "lessor_waits", "lessor_level"};
 
     (void)state;
     for (int i = 0; i < KINDS; i++)
@@ -118,7 +119,9 @@ static void what_happened_to_a_counter_is_logged_by_its_kind(void **state)
         [SEQB_EVENT_FORECAST] = SEQB_LOG_WARN,
         [SEQB_EVENT_ADVANCED] = SEQB_LOG_INFO,
         [SEQB_EVENT_COUNTER_REFUSED] = SEQB_LOG_ERROR,
-        [SEQB_EVENT_COUNTER_RECOVERED] = SEQB_LOG_INFO};
+        [SEQB_EVENT_COUNTER_RECOVERED] = SEQB_LOG_INFO,
+        [SEQB_EVENT_LESSOR_WAITS] = SEQB_LOG_WARN,
+        [SEQB_EVENT_LESSOR_LEVEL] = SEQB_LOG_INFO};
     struct log *log = *state;
 
     for (int kind = SEQB_EVENT_RAISED; kind < KINDS; kind++) {

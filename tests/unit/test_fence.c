@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ha/fence.h"
+#include "ha/policy/fence.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 #define STATUSES        (SEQB_POISONED + 1)
@@ -266,11 +266,11 @@ static void one_that_lags_is_kept_near_the_others(void **state)
         {SEQB_DIRECT, FENCE_LAG_VALUES + 401, 100, 1},
         {SEQB_DIRECT, 1000000, 100, 1000000 - FENCE_LAG_VALUES - 400},
         {SEQB_DIRECT, SEQB_GRANT_MAX, SEQB_GRANT_MAX, 0},
-        {SEQB_WINDOWED, 0, 1, 0},
-        {SEQB_WINDOWED, FENCE_LAG_WINDOWS, 1, 0},
-        {SEQB_WINDOWED, FENCE_LAG_WINDOWS + 1, 1, 1},
-        {SEQB_WINDOWED, 100, SEQB_GRANT_MAX, 100 - FENCE_LAG_WINDOWS},
-        {SEQB_LOCAL, 1000000, 100, 0},
+        {SEQB_WINDOWED, 0, 0, 0},
+        {SEQB_WINDOWED, FENCE_LAG_WINDOWS, 0, 0},
+        {SEQB_WINDOWED, FENCE_LAG_WINDOWS + 1, 0, 1},
+        {SEQB_WINDOWED, 100, 3, 100 - FENCE_LAG_WINDOWS - 12},
+        {SEQB_WINDOWED, SEQB_GRANT_MAX, SEQB_GRANT_MAX, 0},
     };
 
     (void)state;
@@ -278,6 +278,32 @@ static void one_that_lags_is_kept_near_the_others(void **state)
         assert_int_equal(fence_level_floor(cases[i].guarantee, cases[i].level,
                                            INT64_MAX, cases[i].want),
                          cases[i].floor);
+}
+
+/* A block of 10 from 101 on, of which `left` are above the floor. */
+static void block_is_used_above_the_floor(void **state)
+{
+    static const struct {
+        int64_t mark;
+        int64_t floor;
+        int64_t first;
+        int64_t left;
+    } cases[] = {
+        {0, 0, 101, 10},    {0, 100, 101, 10},   {0, 101, 102, 9},
+        {0, 109, 110, 1},   {0, 110, 101, 10},   {0, 999, 101, 10},
+        {100, 105, 106, 5}, {101, 105, 101, 10}, {500, 105, 101, 10},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct fence_mark mark = {.value = cases[i].mark};
+        struct seqb_request reply = {
+            .status = SEQB_OK, .want = 10, .block = {101, 10}};
+
+        fence_trim(&mark, cases[i].floor, &reply);
+        assert_int_equal(reply.block.first, cases[i].first);
+        assert_int_equal(reply.block.count, cases[i].left);
+    }
 }
 
 static void none_follows_one_past_the_half_of_all_there_are(void **state)
@@ -298,25 +324,6 @@ static void none_follows_one_past_the_half_of_all_there_are(void **state)
     }
 }
 
-/* There is no store to bind or to raise; but what went back is a repeat. */
-static void a_local_reply_is_used_or_fails(void **state)
-{
-    const struct fence_mark mark = {0, 100};
-    struct seqb_request reply = granted(SEQB_NO_WINDOW, 101, 10);
-
-    (void)state;
-    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply), FENCE_ACCEPT);
-    reply.block.first = 100;
-    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply), FENCE_POISON);
-    reply.status = SEQB_FENCED;
-    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply), FENCE_FAIL);
-    reply.status = SEQB_CLOCK;
-    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply), FENCE_FAIL);
-    reply.status = SEQB_EXHAUSTED;
-    assert_int_equal(fence_judge(SEQB_LOCAL, &mark, 0, &reply),
-                     FENCE_EXHAUSTED);
-}
-
 static void a_raise_passes_what_others_may_have_been_granted(void **state)
 {
     static const struct {
@@ -327,6 +334,7 @@ static void a_raise_passes_what_others_may_have_been_granted(void **state)
     } cases[] = {
         {SEQB_FENCED, -1, 0, 0}, /* nothing is known */
         {SEQB_FENCED, -1, 7, 7},
+        {SEQB_FENCED, 0, 0, 0},
         {SEQB_FENCED, 1, 0, 101},
         {SEQB_FENCED, 50, 149, 150},
         {SEQB_FENCED, 50, 151, 151},
@@ -453,8 +461,8 @@ int main(void)
         cmocka_unit_test(
             a_new_window_lies_above_the_cells_ones_own_and_the_floor),
         cmocka_unit_test(one_that_lags_is_kept_near_the_others),
+        cmocka_unit_test(block_is_used_above_the_floor),
         cmocka_unit_test(none_follows_one_past_the_half_of_all_there_are),
-        cmocka_unit_test(a_local_reply_is_used_or_fails),
         cmocka_unit_test(a_raise_passes_what_others_may_have_been_granted),
         cmocka_unit_test(a_direct_block_is_one_that_was_asked_for),
         cmocka_unit_test(a_windowed_block_is_one_that_was_asked_for),

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "ha/counter.h"
-#include "ha/forecast.h"
-#include "ha/sample.h"
+#include "ha/counter/counter.h"
+#include "ha/counter/sample.h"
+#include "ha/policy/forecast.h"
 #include "platform/clock.h"
 #include "queue/sequence.h"
 #include "store/layout.h"
@@ -48,6 +48,9 @@ static const struct {
      60001,
      MINUTE - 79},
     {"no time passed", {1, 1}, {500, 500}, 0, 1000, INT64_MAX},
+    {"known of old, but not now", {90, 1}, {0, 60001}, MINUTE, 60002, 1},
+    {"one is left, in a long time", {1, 0}, {2, 0}, 8, 3, 8},
+    {"one is left, and not consumed", {9, 9}, {9, 9}, 9, 10, INT64_MAX},
     {"values whose sum passes 63 bits",
      {HUGE - 1, HUGE - 1},
      {HUGE, HUGE},
@@ -153,6 +156,24 @@ static void sequence_at_rest_is_sampled_rarely_and_rightly(void **state)
     assert_int_equal(forecast.span_ms, FORECAST_SPAN_MS);
 }
 
+/* The least value, in the least time: known before, now, neither, both. */
+static void rate_is_known_of_two_values(void **state)
+{
+    struct forecast forecast;
+
+    (void)state;
+    for (int64_t known = 0; known < 4; known++) {
+        const int64_t before = known & 1;
+        const int64_t now = known >> 1;
+
+        forecast_init(&forecast, 0);
+        forecast_sample(&forecast, &before, &now, 1, 1);
+        assert_int_equal(forecast.is_new, known == 3);
+        assert_int_equal(forecast.span_ms, known == 3);
+        assert_int_equal(forecast.at_ms, 1);
+    }
+}
+
 static void each_term_is_warned_of_once(void **state)
 {
     static const struct {
@@ -249,6 +270,94 @@ static void raise_by_the_gap_is_no_consumption(void **state)
     numbers_fini(&numbers);
 }
 
+/* A counter of two partitions, sampled at a time, when the higher one stood at
+ * 80; it stands at 100 now. */
+static struct ha_counter *sampled_counter(int64_t now_ms)
+{
+    struct ha_counter *counter =
+        calloc(1, sizeof *counter + 2 * sizeof counter->slots[0]);
+
+    assert_non_null(counter);
+    counter->partitions = 2;
+    counter->sample = calloc(1, sizeof *counter->sample);
+    assert_non_null(counter->sample);
+    forecast_init(&counter->sample->forecast, now_ms);
+    counter->sample->tops[SEQB_DIRECT] = 80;
+    counter->slots[0] = (struct slot){.counter = counter, .last = 100};
+    counter->slots[1] = (struct slot){.counter = counter, .last = 50};
+    return counter;
+}
+
+static void counter_discard(struct ha_counter *counter)
+{
+    free(counter->sample);
+    free(counter);
+}
+
+/* Each raise of the lower partition, which was then granted `first`. */
+static void only_what_is_above_all_others_is_a_jump(void **state)
+{
+    static const struct {
+        int64_t top, first, after;
+    } cases[] = {
+        {80, 51, 80},   {80, 100, 80},   {80, 101, 80}, {80, 102, 81},
+        {80, 600, 579}, {100, 600, 599}, {0, 600, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ha_counter *counter = sampled_counter(0);
+        int64_t *tops = counter->sample->tops;
+
+        tops[SEQB_DIRECT] = cases[i].top;
+        tops[SEQB_WINDOWED] = 7;
+        counter->slots[1].block.first = cases[i].first;
+        sample_jump(&counter->slots[1]);
+        assert_int_equal(tops[SEQB_DIRECT], cases[i].after);
+        assert_int_equal(tops[SEQB_WINDOWED], 7);
+        counter_discard(counter);
+    }
+}
+
+/* The level of direct counters and that of windows are two. */
+static void jump_of_a_window_is_none_of_direct_counters(void **state)
+{
+    struct ha_counter *counter = sampled_counter(0);
+
+    (void)state;
+    counter->sample->tops[SEQB_WINDOWED] = 40;
+    counter->slots[1].is_windowed = true;
+    counter->slots[1].block.first = 71;
+    sample_jump(&counter->slots[1]);
+    assert_int_equal(counter->sample->tops[SEQB_DIRECT], 80);
+    assert_int_equal(counter->sample->tops[SEQB_WINDOWED], 60);
+    /* None was granted in a window yet: the least that is above. */
+    counter->slots[1].last = 0;
+    counter->slots[1].block.first = 2;
+    sample_jump(&counter->slots[1]);
+    assert_int_equal(counter->sample->tops[SEQB_WINDOWED], 61);
+    counter_discard(counter);
+}
+
+static void counter_is_sampled_when_it_is_due(void **state)
+{
+    struct ha_counter *counter = sampled_counter(5000);
+    struct sample *sample = counter->sample;
+
+    (void)state;
+    assert_false(sample_is_due(counter, 5000));
+    assert_false(sample_is_due(counter, 5000 + FORECAST_SAMPLE_MS - 1));
+    assert_true(sample_is_due(counter, 5000 + FORECAST_SAMPLE_MS));
+    /* Somebody else sampled: whether to warn is not yet looked at. */
+    sample->forecast.is_new = true;
+    assert_true(sample_is_due(counter, 5000));
+    counter->sample = NULL;
+    assert_true(sample_is_due(counter, 5000));
+    sample_jump(&counter->slots[1]);
+    counter->sample = sample;
+    counter_discard(counter);
+}
+
 static void end_within_a_year_is_told_once(void **state)
 {
     struct rig *rig = *state;
@@ -277,6 +386,8 @@ static void end_within_a_year_is_told_once(void **state)
     }
     events_expect("event=forecast", "key=order", 1);
     events_expect("event=forecast", "days at the usual", 1);
+    /* Whether to warn was looked at, and is not with the next answer. */
+    assert_false(counter->sample->forecast.is_new);
     numbers_fini(&numbers);
 }
 
@@ -288,9 +399,13 @@ int main(void)
         cmocka_unit_test(jump_at_the_start_is_forgotten_too),
         cmocka_unit_test(new_rate_is_believed_within_days),
         cmocka_unit_test(sequence_at_rest_is_sampled_rarely_and_rightly),
+        cmocka_unit_test(rate_is_known_of_two_values),
         cmocka_unit_test(each_term_is_warned_of_once),
         DIRECT(counters_of_the_store_are_what_is_measured),
         DIRECT(raise_by_the_gap_is_no_consumption),
+        cmocka_unit_test(only_what_is_above_all_others_is_a_jump),
+        cmocka_unit_test(jump_of_a_window_is_none_of_direct_counters),
+        cmocka_unit_test(counter_is_sampled_when_it_is_due),
         DIRECT(end_within_a_year_is_told_once),
     };
 

@@ -196,6 +196,31 @@ store_that_lost_more_than_the_gap_is_raised_above_the_mark(void **state)
     numbers_fini(&numbers);
 }
 
+static void use_with_gap(struct rig *rig, int64_t gap, struct numbers *numbers)
+{
+    rig->pool.layout.failover_gap = gap;
+    rig_use(rig, 1000, numbers);
+}
+
+/* What is lost was granted to a broker that had a larger one; the first that
+ * comes after the loss is another. */
+static void largest_gap_of_all_brokers_counts(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    use_with_gap(rig, 100000, &numbers);
+    fake_save(rig->stores[0]);
+    use_with_gap(rig, 100000, &numbers);
+    fake_restore(rig->stores[0]);
+    use_with_gap(rig, 1, &numbers);
+    assert_true(fake_value(rig->stores[0], "main/0/order") > 100000);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
 /* Both counters of a store fail in one call; each is mended by itself. */
 static void many_counters_of_one_store_are_mended_at_once(void **state)
 {
@@ -229,6 +254,7 @@ int main(void)
         DIRECT(grants_that_were_not_asked_for_are_thrown_away),
         WINDOWED(windowed_grants_that_make_no_sense_are_thrown_away),
         DIRECT(store_that_lost_more_than_the_gap_is_raised_above_the_mark),
+        DIRECT(largest_gap_of_all_brokers_counts),
         DIRECT(many_counters_of_one_store_are_mended_at_once),
         WINDOWED(many_counters_of_one_store_are_mended_at_once),
     };

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "ha/pool_turn.h"
+#include "ha/policy/pool_turn.h"
 #include "platform/clock.h"
 #include "support/events.h"
 #include "support/rig.h"

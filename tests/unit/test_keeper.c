@@ -3,9 +3,11 @@
  * What becomes of unused numbers when a broker stops, and when nobody uses a
  * sequence, over scripted stores. The file itself is in test_spool*.c.
  */
+#include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "queue/queue_state.h"
 #include "support/events.h"
 #include "support/folder.h"
 #include "support/rig.h"
@@ -44,6 +47,22 @@ static void scene_end(struct scene *scene)
     assert_int_equal(numbers_repeats(&scene->numbers), 0);
     numbers_fini(&scene->numbers);
     folder_remove(scene->folder);
+}
+
+/* The next so many renames are done, and said to have failed. */
+static atomic_int lies;
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to)
+{
+    const int result = __real_rename(from, to);
+
+    if (result != 0 || atomic_load(&lies) == 0)
+        return result;
+    atomic_fetch_sub(&lies, 1);
+    errno = EIO;
+    return -1;
 }
 
 static int64_t granted(struct rig *rig, struct rig_broker *broker)
@@ -78,6 +97,11 @@ static void a_clean_stop_loses_nothing(void **state)
     scene_end(&scene);
 }
 
+static void a_clean_stop_among_neighbours_loses_nothing(void **state)
+{
+    a_clean_stop_loses_nothing(state);
+}
+
 static void the_next_start_needs_no_store_for_its_first_number(void **state)
 {
     struct rig *rig = *state;
@@ -95,6 +119,44 @@ static void the_next_start_needs_no_store_for_its_first_number(void **state)
     rig_take(broker, 1, &scene.numbers);
     assert_int_equal(rig_status(broker, "order").waits, 0);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_RESERVE), calls);
+    scene_end(&scene);
+}
+
+static void set_most(struct rig *rig, int64_t max_unused)
+{
+    for (int i = 0; i < 2; i++)
+        rig->sequences[i].max_unused = max_unused;
+}
+
+/* There is room for what is kept of either sequence, not for both of them in
+ * one. */
+static void each_sequence_takes_what_it_has_room_for(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
+    int64_t orders;
+    int64_t bills;
+    int64_t bill;
+
+    scene_begin(&scene, state);
+    rig->queue.sequence_count = 2;
+    set_most(rig, 4000);
+    broker = rig_open(rig);
+    rig_take(broker, 1900, &scene.numbers);
+    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &bill, NULL),
+                     SEQB_OK);
+    rig_await_rest(broker);
+    rig_close(broker);
+    broker = rig_open(rig);
+    orders = rig_status(broker, "order").stock;
+    bills = rig_status(broker, "bill").stock;
+    assert_true(orders > 2 && bills > 2);
+    rig_close(broker);
+    set_most(rig, (orders > bills ? orders : bills) / 2 + 1);
+    broker = rig_open(rig);
+    assert_int_equal(rig_status(broker, "order").stock, orders);
+    assert_int_equal(rig_status(broker, "bill").stock, bills);
     scene_end(&scene);
 }
 
@@ -173,6 +235,14 @@ static bool is_taken_back(void *context)
     return rig_status(context, "order").stock > 1000;
 }
 
+/* The keeper looks at the sequences with the catalog locked. */
+static void give_no_more(struct rig *rig, struct rig_broker *broker)
+{
+    pthread_rwlock_wrlock(&broker->queue->catalog_lock);
+    rig->sequences[0].idle_after_ms = 0;
+    pthread_rwlock_unlock(&broker->queue->catalog_lock);
+}
+
 static void an_idle_sequence_gives_its_stock_and_takes_it_back(void **state)
 {
     struct rig *rig = *state;
@@ -189,7 +259,7 @@ static void an_idle_sequence_gives_its_stock_and_takes_it_back(void **state)
     rig_await(is_given, broker);
     values = granted(rig, broker);
     stock = values * 4 - 1900;
-    rig->sequences[0].idle_after_ms = 0;
+    give_no_more(rig, broker);
     rig_take(broker, 1, &scene.numbers); /* a store answers at once */
     rig_await_rest(broker);
     if (stock > 1000)
@@ -198,6 +268,36 @@ static void an_idle_sequence_gives_its_stock_and_takes_it_back(void **state)
     broker = rig_open(rig);
     rig_take(broker, (size_t)rig_status(broker, "order").stock, &scene.numbers);
     assert_true(numbers_count(&scene.numbers) >= (size_t)values * 4);
+    scene_end(&scene);
+}
+
+static bool has_failed(void *context)
+{
+    (void)context;
+    return events_count("event=spool_failed", "Input/output error") > 0;
+}
+
+/* The file may have what was given to it, for any other broker to take. */
+static void what_was_given_uncertainly_is_not_taken_back(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *first;
+    struct rig_broker *second;
+
+    scene_begin(&scene, state);
+    rig->sequences[0].idle_after_ms = 1;
+    events_start();
+    first = rig_open(rig);
+    atomic_store(&lies, 1);
+    rig_take(first, 10, &scene.numbers);
+    rig_await(has_failed, NULL);
+    give_no_more(rig, first);
+    assert_int_equal(atomic_load(&lies), 0);
+    second = rig_open(rig);
+    assert_true(rig_status(second, "order").stock > 0); /* of the file */
+    rig_take(second, 1000, &scene.numbers);
+    rig_take(first, 1000, &scene.numbers);
     scene_end(&scene);
 }
 
@@ -304,6 +404,8 @@ static void a_store_that_forgot_what_is_kept_is_raised(void **state)
     struct rig_broker *broker;
 
     scene_begin(&scene, state);
+    /* The other partition must not lift this one above what was kept. */
+    fake_refuse(rig->stores[0], FAKE_RESERVE, "main/0/order", SEQB_REFUSED);
     broker = rig_open(rig);
     while (rig_partition(broker, 1).granted < 100)
         rig_take(broker, 1, &scene.numbers);
@@ -319,11 +421,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DIRECT(a_clean_stop_loses_nothing),
+        NEIGHBOURS(a_clean_stop_among_neighbours_loses_nothing),
         WINDOWED(a_clean_stop_loses_nothing),
         DIRECT(the_next_start_needs_no_store_for_its_first_number),
+        DIRECT(each_sequence_takes_what_it_has_room_for),
         DIRECT(a_sequence_that_makes_itself_goes_on_at_once),
         DIRECT(what_a_cursor_gave_back_is_kept_too),
         DIRECT(an_idle_sequence_gives_its_stock_and_takes_it_back),
+        DIRECT(what_was_given_uncertainly_is_not_taken_back),
+        WINDOWED(what_was_given_uncertainly_is_not_taken_back),
         DIRECT(brokers_of_one_folder_share_what_is_kept),
         WINDOWED(brokers_of_one_folder_share_what_is_kept),
         DIRECT(stores_that_are_down_at_the_stop_cost_a_gap_only),

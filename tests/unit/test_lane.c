@@ -17,7 +17,8 @@ static struct lanes lanes;
 static struct lane lane;
 static struct waiter waiters[WAITERS];
 static char served[32];
-static int stock; /* numbers that those in line find */
+static int stock;  /* numbers that those in line find */
+static int coming; /* that come, and are told of, when they have found none */
 
 static void lane_start(struct lane *made)
 {
@@ -44,6 +45,9 @@ static void resume(struct session *session)
 
     if (stock == 0) {
         lanes_join(&lanes, &lane, waiter, true);
+        atomic_store(&lane.is_ready, coming > 0);
+        stock = coming;
+        coming = 0;
         return;
     }
     stock--;
@@ -93,6 +97,20 @@ static void who_finds_none_stays_first(void **state)
     lane_fill(1);
     lane_fill(1);
     assert_string_equal(served, "abcd");
+}
+
+/* The loop was woken once more for it, and looks again. */
+static void what_comes_while_a_lane_is_served_is_not_forgotten(void **state)
+{
+    (void)state;
+    all_join();
+    coming = 2;
+    lane_fill(1);
+    assert_string_equal(served, "a");
+    lanes_serve(&lanes, resume);
+    assert_string_equal(served, "abc");
+    lanes_serve(&lanes, resume); /* nothing has come since */
+    assert_true(lane_has_line(&lane));
 }
 
 static void who_leaves_is_not_served(void **state)
@@ -155,6 +173,8 @@ int main(void)
                                setup),
         cmocka_unit_test_setup(those_who_wait_are_served_in_order, setup),
         cmocka_unit_test_setup(who_finds_none_stays_first, setup),
+        cmocka_unit_test_setup(
+            what_comes_while_a_lane_is_served_is_not_forgotten, setup),
         cmocka_unit_test_setup(who_leaves_is_not_served, setup),
         cmocka_unit_test_setup(a_lane_that_all_have_left_is_not_looked_at,
                                setup),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bits of a number, for every layout there can be. */
+/* The bits of a number, for every layout there can be; and the way on that is
+ * told where a layout differs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 
 #include "platform/text.h"
 #include "store/layout.h"
+#include "support/fake.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -151,6 +153,19 @@ static void the_last_window_ends_where_the_values_end(void **state)
     each_layout(expect_windows_fit);
 }
 
+static void change_of_the_authority_takes_a_part_of_few_windows(void **state)
+{
+    (void)state;
+    assert_int_equal(layout_window_gap(INT64_MAX), WINDOW_GAP);
+    assert_int_equal(layout_window_gap((int64_t)16 * WINDOW_GAP), WINDOW_GAP);
+    assert_int_equal(layout_window_gap((int64_t)16 * WINDOW_GAP - 16),
+                     WINDOW_GAP - 1);
+    assert_int_equal(layout_window_gap(4096), 256);
+    /* A few may well be forgotten at once. */
+    assert_int_equal(layout_window_gap(255), 16);
+    assert_int_equal(layout_window_gap(1), 16);
+}
+
 static void later_generation_has_a_name_of_its_own(void **state)
 {
     static const struct {
@@ -186,15 +201,101 @@ static void the_longest_names_of_claims_fit(void **state)
     assert_true(text_append(counter, sizeof counter, "/60"));
 }
 
+static void members_that_count_in_windows_are_known(void **state)
+{
+    const struct seqb_backend_ops direct = {.guarantee = SEQB_DIRECT};
+    const struct seqb_backend_ops windowed = {.guarantee = SEQB_WINDOWED};
+    struct layout pool = {.bits = 1, .partitions = {3, 4}, .authority = 4};
+
+    (void)state;
+    assert_false(layout_is_windowed(&pool, 0, &direct));
+    assert_true(layout_is_windowed(&pool, 0, &windowed));
+    pool.all_windowed = true;
+    assert_true(layout_is_windowed(&pool, 0, &direct));
+    assert_false(layout_is_windowed(&pool, 1, &direct)); /* the authority */
+    pool.authority = 5;
+    assert_true(layout_is_windowed(&pool, 1, &direct));
+    assert_false(layout_is_windowed(&pool, 2, &direct)); /* no partition */
+}
+
+static void lessors_are_the_partitions_that_can_lease(void **state)
+{
+    const struct seqb_backend_ops lessor = backend_fake;
+    const struct store_options backends[] = {
+        {.ops = &backend_fake_windowed}, {.ops = &lessor}, {.ops = &lessor}};
+    struct layout pool = {
+        .bits = 2, .partitions = {2, 0, 0, 1}, .authority = -1};
+
+    (void)state;
+    assert_int_equal(layout_lessor_count(&pool, backends), 0);
+    pool.neighbours = true;
+    assert_int_equal(layout_lessor_count(&pool, backends), 2);
+    assert_int_equal(layout_lessor(&pool, 0, backends), 0);
+    assert_int_equal(layout_lessor(&pool, 1, backends), 3);
+    assert_true(layout_is_windowed(&pool, 0, &lessor));
+    assert_true(layout_is_windowed(&pool, 1, &backend_fake_windowed));
+    assert_int_equal(layout_lessor_bits(2), 1);
+    assert_int_equal(layout_lessor_bits(3), 2);
+    assert_int_equal(layout_lessor_bits(4), 2);
+    assert_int_equal(layout_lessor_bits(5), 3);
+    assert_int_equal(layout_lessor_bits(64), 6);
+}
+
+static void layout_of_neighbours_says_so(void **state)
+{
+    struct layout_store store[2] = {{.is_windowed = true, .id = "a1"},
+                                    {.is_windowed = true, .id = "b2"}};
+    const struct layout_stores stores = {
+        .stores = store, .count = 2, .partitions = 2, .authority = -1};
+    const struct layout pool = {
+        .name = "main", .bits = 1, .window_bits = 10, .neighbours = true};
+    char text[256];
+    struct seqb_error err;
+
+    (void)state;
+    assert_int_equal(layout_compose(&pool, &stores, text, sizeof text, &err),
+                     SEQB_OK);
+    assert_string_equal(text, "pool=main;bits=1;window_bits=10;"
+                              "authority=neighbours;partitions=a1,b2");
+}
+
+/* Servers became neighbours by default: whoever upgrades must be told. */
+static void a_pool_from_before_neighbours_is_told_how_to_go_on(void **state)
+{
+    struct seqb_error err;
+
+    (void)state;
+    assert_int_equal(
+        layout_compare(
+            "pg-a",
+            "pool=a;bits=2;window_bits=0;authority=none;partitions=1,2,3,4",
+            "pool=a;bits=2;window_bits=20;authority=neighbours;"
+            "partitions=1,2,3,4",
+            &err),
+        SEQB_LAYOUT);
+    assert_string_equal(
+        err.text,
+        "backend pg-a was used with another layout: window_bits was 0 and is "
+        "20, authority was none and is neighbours; nothing was changed; write "
+        "authority = \"none\" in the pool to go on as it was, or give it "
+        "another generation and run seqctl migrate: another layout would issue "
+        "old numbers again");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_that_count_in_windows_are_known),
+        cmocka_unit_test(lessors_are_the_partitions_that_can_lease),
+        cmocka_unit_test(layout_of_neighbours_says_so),
         cmocka_unit_test(the_maximum_fills_63_bits_exactly),
         cmocka_unit_test(a_number_decodes_to_what_it_was_made_of),
         cmocka_unit_test(numbers_of_different_partitions_never_collide),
         cmocka_unit_test(the_last_window_ends_where_the_values_end),
+        cmocka_unit_test(change_of_the_authority_takes_a_part_of_few_windows),
         cmocka_unit_test(later_generation_has_a_name_of_its_own),
         cmocka_unit_test(the_longest_names_of_claims_fit),
+        cmocka_unit_test(a_pool_from_before_neighbours_is_told_how_to_go_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,7 @@ static void fixture_init(struct fixture *fixture)
         assert_true(text_copy(store->id, sizeof store->id, ids[i]));
     }
     fixture->store[2].is_windowed = true;
+    fixture->store[2].forgets = true;
 }
 
 static const char *compose(struct fixture *fixture)
@@ -67,6 +68,10 @@ static void a_layout_names_all_that_makes_a_number(void **state)
     assert_string_equal(compose(&fixture),
                         "pool=main;bits=2;window_bits=20;authority=b2;"
                         "partitions=a1,b2,redis-c,d4");
+    fixture.store[0].is_windowed = true; /* by choice */
+    assert_string_equal(compose(&fixture),
+                        "pool=main;bits=2;window_bits=20;authority=b2;"
+                        "partitions=a1,b2,redis-c,d4;windows=all");
 }
 
 /* Windows and their authority are nothing to a pool that uses none: changing
@@ -88,6 +93,7 @@ static void a_pool_without_windows_names_no_authority(void **state)
     (void)state;
     fixture_init(&fixture);
     fixture.store[2].is_windowed = false;
+    fixture.store[2].forgets = false;
     for (int32_t authority = -1; authority <= 4; authority++) {
         fixture.stores.authority = authority;
         fixture.pool.window_bits = 10 + authority;
@@ -131,8 +137,10 @@ static void the_largest_layout_fits_in_a_claim(void **state)
 {
     static const char name[] = "poolpoolpoolpoolpoolpoolpoolpool";
     struct layout_store store[STORE_PARTITIONS_MAX + 1] = {{.backend = "x"}};
-    const struct layout_stores stores = {
-        store, COUNT_OF(store), STORE_PARTITIONS_MAX, STORE_PARTITIONS_MAX};
+    const struct layout_stores stores = {.stores = store,
+                                         .count = COUNT_OF(store),
+                                         .partitions = STORE_PARTITIONS_MAX,
+                                         .authority = STORE_PARTITIONS_MAX};
     const struct layout pool = {
         .name = name, .bits = STORE_BITS_MAX, .window_bits = 31};
     char text[SEQB_CLAIM_SIZE];
@@ -140,6 +148,7 @@ static void the_largest_layout_fits_in_a_claim(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(store); i++) {
         store[i].is_windowed = i % 2 == 1;
+        store[i].forgets = i % 2 == 1;
         (void)text_format(store[i].id, sizeof store[i].id, "%032zu", i);
     }
     assert_int_equal(layout_compose(&pool, &stores, text, sizeof text, NULL),
@@ -231,7 +240,7 @@ static void a_claim_completes_the_ids_of_stores_that_are_away(void **state)
 
         fixture_init(&fixture);
         for (size_t i = 0; i < STORES; i++) {
-            if ((away >> i & 1) != 0 && !fixture.store[i].is_windowed)
+            if ((away >> i & 1) != 0 && !fixture.store[i].forgets)
                 fixture.store[i].id[0] = '\0';
         }
         layout_adopt(CLAIM, &fixture.stores);
@@ -239,13 +248,15 @@ static void a_claim_completes_the_ids_of_stores_that_are_away(void **state)
     }
 }
 
-/* Else another store in a partition's place would pass as the old one. */
+/* Of a store that has a claim, else another one would pass as the old one. */
 static void a_claim_replaces_no_id_that_is_known(void **state)
 {
     struct fixture fixture;
 
     (void)state;
     fixture_init(&fixture);
+    for (size_t i = 0; i < STORES; i++)
+        fixture.store[i].layout[0] = 'x';
     layout_adopt("pool=x;authority=99;partitions=91,92,93,94", &fixture.stores);
     assert_string_equal(compose(&fixture), CLAIM);
 }
@@ -436,7 +447,8 @@ static void an_authority_that_leases_nothing_has_no_id(void **state)
 {
     struct layout_store store[] = {
         {.backend = "a"}, {.backend = "b"}, {.backend = "c"}};
-    struct layout_stores stores = {store, 3, 2, 2};
+    struct layout_stores stores = {
+        .stores = store, .count = 3, .partitions = 2, .authority = 2};
 
     (void)state;
     layout_adopt("pool=main;bits=1;window_bits=0;authority=none;"

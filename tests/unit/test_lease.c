@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ha/lease.h"
+#include "lease/rows.h"
 #include "platform/text.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -165,15 +165,15 @@ static void rows_are_judged_by_how_long_they_stood(void **state)
 
 static void text_stands_only_as_long_as_it_is_the_same(void **state)
 {
-    struct lease_sight sight = {.is_seen = false};
+    struct observation seen = {.is_seen = false};
 
     (void)state;
-    assert_int_equal(lease_watch(&sight, "a", 1000), 0);
-    assert_int_equal(lease_watch(&sight, "a", 1500), 500);
-    assert_int_equal(lease_watch(&sight, "b", 1600), 0);
-    assert_int_equal(lease_watch(&sight, "b", 1700), 100);
-    assert_int_equal(lease_watch(&sight, "a", 1800), 0);
-    assert_int_equal(lease_watch(&sight, "", 1900), 0);
+    assert_int_equal(lease_watch(&seen, "a", 1000), 0);
+    assert_int_equal(lease_watch(&seen, "a", 1500), 500);
+    assert_int_equal(lease_watch(&seen, "b", 1600), 0);
+    assert_int_equal(lease_watch(&seen, "b", 1700), 100);
+    assert_int_equal(lease_watch(&seen, "a", 1800), 0);
+    assert_int_equal(lease_watch(&seen, "", 1900), 0);
 }
 
 /* Every text of an id differs from all others, and no time in it goes back. */

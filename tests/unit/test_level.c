@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ha/fence.h"
+#include "ha/policy/fence.h"
 #include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "offline/migrate_plan.h"
+#include "offline/migrate.h"
 #include "store/layout.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -22,21 +22,37 @@ struct change {
     struct migrate_shape new;
 };
 
-/* bits, memory_bits, window_bits, margin, unused_bits */
+/* bits, memory_bits, window_bits, margin, unused_bits, lessor_bits; no width */
 static const struct change changes[] = {
-    {"nothing, as when the order changes", {2, 3, 20, 0, 0}, {2, 3, 20, 0, 0}},
-    {"more partitions", {1, 3, 20, 0, 0}, {2, 3, 20, 0, 0}},
-    {"fewer partitions", {2, 3, 20, 0, 0}, {0, 3, 20, 0, 0}},
-    {"more memory bits", {1, 3, 20, 0, 0}, {1, 10, 20, 0, 0}},
-    {"fewer memory bits", {1, 10, 20, 0, 0}, {1, 0, 20, 0, 0}},
-    {"larger windows", {1, 3, 8, 0, 0}, {1, 3, 20, 0, 0}},
-    {"smaller windows", {1, 3, 20, 0, 0}, {1, 3, 8, 0, 0}},
-    {"all at once", {6, 0, 8, 0, 0}, {0, 20, 30, 0, 0}},
+    {"nothing, as when the order changes",
+     {2, 3, 20, 0, 0, 0, 0},
+     {2, 3, 20, 0, 0, 0, 0}},
+    {"more partitions", {1, 3, 20, 0, 0, 0, 0}, {2, 3, 20, 0, 0, 0, 0}},
+    {"fewer partitions", {2, 3, 20, 0, 0, 0, 0}, {0, 3, 20, 0, 0, 0, 0}},
+    {"more memory bits", {1, 3, 20, 0, 0, 0, 0}, {1, 10, 20, 0, 0, 0, 0}},
+    {"fewer memory bits", {1, 10, 20, 0, 0, 0, 0}, {1, 0, 20, 0, 0, 0, 0}},
+    {"larger windows", {1, 3, 8, 0, 0, 0, 0}, {1, 3, 20, 0, 0, 0, 0}},
+    {"smaller windows", {1, 3, 20, 0, 0, 0, 0}, {1, 3, 8, 0, 0, 0, 0}},
+    {"all at once", {6, 0, 8, 0, 0, 0, 0}, {0, 20, 30, 0, 0, 0, 0}},
     {"all at once, with a margin",
-     {6, 0, 8, MARGIN, 0},
-     {0, 20, 30, MARGIN, 0}},
-    {"the other way round", {0, 20, 30, MARGIN, 0}, {6, 0, 8, MARGIN, 0}},
-    {"js_safe from now on", {1, 3, 8, 0, 0}, {1, 3, 8, 0, 10}},
+     {6, 0, 8, MARGIN, 0, 0, 0},
+     {0, 20, 30, MARGIN, 0, 0, 0}},
+    {"the other way round",
+     {0, 20, 30, MARGIN, 0, 0, 0},
+     {6, 0, 8, MARGIN, 0, 0, 0}},
+    {"js_safe from now on", {1, 3, 8, 0, 0, 0, 0}, {1, 3, 8, 0, 10, 0, 0}},
+    {"an authority, then neighbours",
+     {2, 3, 20, 0, 0, 0, 0},
+     {2, 3, 20, 0, 0, 2, 0}},
+    {"neighbours, then an authority",
+     {2, 3, 20, 0, 0, 2, 0},
+     {2, 3, 20, 0, 0, 0, 0}},
+    {"fewer neighbours, and a margin",
+     {6, 3, 8, MARGIN, 0, 6, 0},
+     {1, 3, 8, MARGIN, 0, 1, 0}},
+    {"more neighbours, and js_safe",
+     {1, 3, 8, 0, 0, 1, 0},
+     {4, 0, 8, 0, 10, 4, 0}},
 };
 
 /* The first number that a partition issues after its counter was raised to
@@ -45,16 +61,19 @@ static int64_t first_number(const struct migrate_shape *shape,
                             int32_t partition, bool is_windowed, int64_t floor)
 {
     const int64_t v =
-        is_windowed ? (floor + 1) << shape->window_bits : floor + 1;
+        is_windowed ? (floor + 1) << (shape->lessor_bits + shape->window_bits)
+                    : floor + 1;
 
     return layout_number(v, partition, shape->bits, shape->memory_bits);
 }
 
-/* The last number of value or window `v`. */
+/* The last number of value or lease `v`, whoever leased it. */
 static int64_t end_of(const struct migrate_shape *shape, int32_t partition,
                       bool is_windowed, int64_t v)
 {
-    const int64_t size = is_windowed ? (int64_t)1 << shape->window_bits : 1;
+    const int64_t size =
+        is_windowed ? (int64_t)1 << (shape->lessor_bits + shape->window_bits)
+                    : 1;
 
     return layout_number(v * size + size - 1, partition, shape->bits,
                          shape->memory_bits) +
@@ -79,7 +98,7 @@ static void expect_above(const struct change *change, bool was_windowed,
 
 static void every_new_number_is_above_every_old_one(void **state)
 {
-    static const int64_t values[] = {0, 1, 2, 7, 1000};
+    static const int64_t values[] = {0, 1, 2, 7, 1000, 0, 0};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
@@ -92,10 +111,22 @@ static void every_new_number_is_above_every_old_one(void **state)
     }
 }
 
+/* A broker may lease it while its counters are ended. */
+static void run_of_leases_is_in_the_margin(void **state)
+{
+    const struct migrate_shape shape = {2, 3, 10, 0, 0, 2, 0};
+    const int64_t run = layout_run_most(10, migrate_limit(&shape, true));
+
+    (void)state;
+    assert_int_equal(run, 1024);
+    assert_true(migrate_last_number(&shape, 3, true, 5) >=
+                end_of(&shape, 3, true, 5 + run));
+}
+
 /* No more is skipped than the low bits of one value. */
 static void floor_is_the_lowest_that_will_do(void **state)
 {
-    const struct migrate_shape shape = {1, 3, 20, 0, 0};
+    const struct migrate_shape shape = {1, 3, 20, 0, 0, 0, 0};
     int64_t floor;
 
     (void)state;
@@ -120,7 +151,7 @@ static void margin_is_added_in_values_or_windows(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct migrate_shape shape = {1, 3, 8, rows[i].margin, 0};
+        const struct migrate_shape shape = {1, 3, 8, rows[i].margin, 0, 0, 0};
 
         assert_int_equal(migrate_last_number(&shape, 1, false, 10),
                          end_of(&shape, 1, false, 10 + rows[i].values));
@@ -132,7 +163,7 @@ static void margin_is_added_in_values_or_windows(void **state)
 /* A layout cannot have issued more than it holds. */
 static void margin_ends_at_the_limit(void **state)
 {
-    const struct migrate_shape shape = {1, 3, 20, MARGIN, 0};
+    const struct migrate_shape shape = {1, 3, 20, MARGIN, 0, 0, 0};
     const int64_t max = migrate_limit(&shape, false);
     const int64_t windows = migrate_limit(&shape, true);
 
@@ -144,9 +175,20 @@ static void margin_ends_at_the_limit(void **state)
     assert_int_equal(migrate_last_number(&shape, 1, true, windows), INT64_MAX);
 }
 
+/* What a cell may count in has an index of a lessor in its low bits. */
+static void largest_window_is_one_of_the_largest_lease(void **state)
+{
+    const struct migrate_shape shape = {1, 3, 20, 0, 0, 2, 0};
+
+    (void)state;
+    assert_int_equal(migrate_window_limit(&shape), layout_window_max(1, 3, 20));
+    assert_int_equal(migrate_limit(&shape, true),
+                     migrate_window_limit(&shape) >> 2);
+}
+
 static void what_leaves_no_value_does_not_fit(void **state)
 {
-    const struct migrate_shape shape = {1, 3, 20, 0, 0};
+    const struct migrate_shape shape = {1, 3, 20, 0, 0, 0, 0};
     int64_t floor;
 
     (void)state;
@@ -164,7 +206,7 @@ static void what_leaves_no_value_does_not_fit(void **state)
 /* What counts is where its numbers must end, not how many bits there are. */
 static void numbers_that_are_kept_small_have_less_room(void **state)
 {
-    const struct migrate_shape shape = {1, 3, 20, 0, 10};
+    const struct migrate_shape shape = {1, 3, 20, 0, 10, 0, 0};
     const int64_t end = ((int64_t)1 << 53) - 1;
     int64_t floor;
 
@@ -212,9 +254,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_new_number_is_above_every_old_one),
+        cmocka_unit_test(run_of_leases_is_in_the_margin),
         cmocka_unit_test(floor_is_the_lowest_that_will_do),
         cmocka_unit_test(margin_is_added_in_values_or_windows),
         cmocka_unit_test(margin_ends_at_the_limit),
+        cmocka_unit_test(largest_window_is_one_of_the_largest_lease),
         cmocka_unit_test(what_leaves_no_value_does_not_fit),
         cmocka_unit_test(numbers_that_are_kept_small_have_less_room),
         cmocka_unit_test(room_is_the_largest_value_that_fits),

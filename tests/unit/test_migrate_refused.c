@@ -18,19 +18,15 @@
     " a period, whose numbers are unique only together with their stamps: a "  \
     "pool with such a sequence cannot be migrated; give it a new pool "        \
     "between two periods instead, see docs/time.md"
-#define LOCAL                                                                  \
-    "pool p: backend s makes its numbers of the time and cannot be raised "    \
-    "above others: a pool with it cannot be migrated"
+#define FLAKES                                                                 \
+    "pool p: it has snowflakes, which are made of the time and cannot be "     \
+    "raised above others: give them a pool of their own"
 
 /* Topologies of one store and pool, in the generation g. */
 #define STORE(g)                                                               \
     BACKEND "pools=({name=\"p\";partitions=[\"a\"];generation=" g ";});\n"
-#define FLAKE(g)                                                               \
-    "backends=({name=\"s\";engine=\"snowflake\";}," SQLITE(                    \
-        "a") ");\n"                                                            \
-             "pools=({name=\"p\";partitions=[\"s\"];authority=\"a\";"          \
-             "generation=" g ";});\n"
-#define KEYS(more) "sequences=({key=\"k\";memory_bits=0;" more "});\n"
+#define KEYS(more) "sequences=({key=\"k\";" more "});\n"
+#define FLAKE      KEYS("snowflake={};")
 
 static const struct {
     const char *was;
@@ -48,9 +44,11 @@ static const struct {
     {STORE("1") KEYS(""),
      STORE("2") "auto_sequences={pattern=\"*\";ids={};};\n",
      "pool p: auto_sequences have" PERIOD},
-    {FLAKE("1") KEYS(""), FLAKE("2") KEYS(""), LOCAL},
-    {FLAKE("1") KEYS(""), STORE("2") KEYS(""), LOCAL},
-    {STORE("1") KEYS(""), FLAKE("2") KEYS(""), LOCAL},
+    {STORE("1") FLAKE, STORE("2") FLAKE, FLAKES},
+    {STORE("1") FLAKE, STORE("2") KEYS(""), FLAKES},
+    {STORE("1") KEYS(""), STORE("2") FLAKE, FLAKES},
+    {STORE("1") KEYS(""),
+     STORE("2") "auto_sequences={pattern=\"*\";snowflake={};};\n", FLAKES},
 };
 
 static void expect_refused(struct topology_files *files, size_t i)

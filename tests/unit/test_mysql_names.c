@@ -20,6 +20,34 @@
 #define DASHES_42   "------------------------------------------"
 #define LONGEST_KEY TEN TEN TEN TEN TEN TEN "abcd"
 
+static void only_what_users_count_has_a_table(void **state)
+{
+    static const char *const with[] = {
+        "main/0/order",
+        "window/0/order",
+        "main~2/31/a:b",
+        "main/0/Cell",
+    };
+    static const char *const without[] = {
+        "",
+        "main",
+        "main/0",
+        "main/0/order@20261121",
+        "window/main/0/order",
+        "window/window/0/order",
+        "window/main/0/order@20261121",
+        "ticket/main/0/order",
+        "cell:main/0/order",
+        "cell:main/0/order@20261121",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(with); i++)
+        assert_true(mysql_has_table(with[i]));
+    for (size_t i = 0; i < COUNT(without); i++)
+        assert_false(mysql_has_table(without[i]));
+}
+
 static void formatted_names_hold_key_and_partition(void **state)
 {
     static const struct {
@@ -117,6 +145,7 @@ static void format_needs_key_and_partition_once_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_what_users_count_has_a_table),
         cmocka_unit_test(formatted_names_hold_key_and_partition),
         cmocka_unit_test(what_the_format_cannot_tell_has_a_name_of_its_own),
         cmocka_unit_test(own_names_say_whose_they_are),

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "ha/startup.h"
+#include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
 #include "support/rig.h"
@@ -120,9 +122,8 @@ static void drained_partition_is_not_even_probed(void **state)
     calls = all_calls(rig->stores[0]);
     rig_take(broker, 5000, &numbers);
     fake_set_down(rig->stores[1], true);
-    assert_int_equal(
-        queue_next(rig_sequence(broker, "bill"), &(int64_t){0}, &err),
-        SEQB_UNAVAILABLE);
+    err = rig_take_refused(broker, "bill");
+    assert_int_equal(err.status, SEQB_UNAVAILABLE);
     rig_expect_words(err.text, "partition 0 (b0): drained by an operator");
     assert_true(
         fake_wait_for_calls(rig->stores[1], FAKE_OPEN, 4, RIG_PATIENCE_MS));
@@ -175,10 +176,11 @@ poisoned_partition_is_rescued_only_above_what_it_granted(void **state)
     fake_go_back(rig->stores[0], 200);
     rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
     rig_await_rest(broker);
+    fake_put(rig->stores[0], "main/0/order", 1); /* and once more */
     order(broker, "main", 0, SEQB_ORDER_RESCUE);
     rig_await_state(broker, 0, SEQB_PARTITION_POISONED);
     events_expect("event=poisoned", "backend=b0", 2);
-    fake_put(rig->stores[0], "main/0/order", 1000000);
+    rig_await_rest(broker); /* the probe has ended, too */
     order(broker, "main", 0, SEQB_ORDER_RESCUE);
     rig_await_state(broker, 0, SEQB_PARTITION_RAMPING);
     rig_take(broker, 2000, &numbers);
@@ -301,16 +303,6 @@ static struct ha_pool_options *two_pools(struct rig *rig)
     return pools;
 }
 
-static struct seqb_error bill_fails(struct rig_broker *broker)
-{
-    struct seqb_sequence *sequence = rig_sequence(broker, "bill");
-    struct seqb_error err;
-
-    while (queue_next(sequence, &(int64_t){0}, &err) == SEQB_OK)
-        continue;
-    return err;
-}
-
 static void order_to_a_shared_backend_is_for_one_pool(void **state)
 {
     struct rig *rig = *state;
@@ -326,7 +318,8 @@ static void order_to_a_shared_backend_is_for_one_pool(void **state)
         fake_flush(rig->stores[0]);
         rig_take(broker, 300, &numbers);
     }
-    rig_expect_words(bill_fails(broker).text, "no window: authority auth: ");
+    rig_expect_words(rig_take_refused(broker, "bill").text,
+                     "no window: authority auth: ");
     order(broker, "other", -1, SEQB_ORDER_RESUME);
     order(broker, "main", -1, SEQB_ORDER_DRAIN);
     rig->sequences[1].deadline_ms = RIG_PATIENCE_MS;
@@ -366,6 +359,40 @@ static void probe_for_one_pool_asks_nothing_of_a_drained_one(void **state)
     numbers_fini(&numbers);
 }
 
+static void status_says_when_the_next_probe_is_due(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+
+    rest_long(rig);
+    broker = rig_open(rig);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    assert_int_equal(rig_partition(broker, 0).next_probe_ms, -1);
+    order(broker, "main", 0, SEQB_ORDER_QUARANTINE);
+    assert_in_range(rig_partition(broker, 0).next_probe_ms, 1, RIG_FOREVER_MS);
+}
+
+/* A server's own words may have several. */
+static void health_is_one_line(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct ha_pool *pool;
+
+    rest_long(rig);
+    broker = rig_open(rig);
+    pool = ha_pool_at(broker->ha, 0);
+    order(broker, "main", 0, SEQB_ORDER_QUARANTINE);
+    pthread_mutex_lock(pool->lock);
+    (void)text_copy(pool->pool.member[0].reason,
+                    sizeof pool->pool.member[0].reason,
+                    "ERROR:\tno\nHINT: \x7f");
+    pthread_mutex_unlock(pool->lock);
+    expect_health(
+        broker, SEQB_HEALTH_DEGRADED,
+        "pool main: partition 0 (b0) is quarantined: ERROR: no HINT: \x7f");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +405,8 @@ int main(void)
         WINDOWED(drained_authority_leases_nothing),
         DIRECT(health_tells_whether_every_pool_can_serve),
         DIRECT(health_is_one_line_however_short),
+        DIRECT(health_is_one_line),
+        DIRECT(status_says_when_the_next_probe_is_due),
         WINDOWED(order_to_a_shared_backend_is_for_one_pool),
         WINDOWED(probe_for_one_pool_asks_nothing_of_a_drained_one),
     };

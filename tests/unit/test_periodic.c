@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "period_fixture.h"
+#include "platform/clock.h"
+#include "queue/periodic/periodic.h"
 
 #define NOON_STAMP INT64_C(20261121120000)
 
@@ -407,6 +409,69 @@ static void warm_fills_the_stamp_that_is(void **state)
     assert_int_equal(digits, NOON_STAMP);
 }
 
+/* Until the refill thread looks again in a minute. */
+static bool is_at_rest(void *context)
+{
+    struct seqb_sequence *front = context;
+    struct agenda *agenda = &front->context->agenda;
+    bool is_active;
+
+    pthread_mutex_lock(&agenda->lock);
+    is_active = front->is_active;
+    pthread_mutex_unlock(&agenda->lock);
+    return !is_active;
+}
+
+struct purging {
+    struct rig *rig;
+    struct seqb_sequence *front;
+    int64_t now_ms;
+};
+
+/* A minute later each time: first it is noted, then deleted. */
+static bool is_first_day_purged(void *context)
+{
+    struct purging *purging = context;
+    int64_t next_ms;
+
+    purging->now_ms += 60000;
+    assert_false(purging->front->source->refill(purging->front, purging->now_ms,
+                                                &next_ms));
+    assert_int_equal(periodic_of(purging->front)->purged_ms, purging->now_ms);
+    return fake_value(purging->rig->stores[0], "main/0/order@20261121") == -1 &&
+           fake_value(purging->rig->stores[1], "main/1/order@20261121") == -1;
+}
+
+/* Not at the start, when the clock may still be wrong. */
+static void old_stamps_are_purged_once_a_minute(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig *rig = fixture->rig;
+    struct purging purging = {.rig = rig};
+    struct rig_broker *broker;
+    int64_t next_ms;
+    int64_t digits;
+
+    fixture->rules.unit = PERIOD_DAY;
+    broker = rig_open(rig);
+    for (int i = 0; i < 4; i++) {
+        (void)period_number(broker, &digits);
+        script_clock_step(i < 3 ? DAY : 0);
+    }
+    purging.front = rig_sequence(broker, "order");
+    rig_await(is_at_rest, purging.front);
+    purging.now_ms = periodic_of(purging.front)->purged_ms;
+    assert_in_range(purging.now_ms, 1, clock_now_ms());
+    assert_false(purging.front->source->refill(
+        purging.front, purging.now_ms + 59999, &next_ms));
+    assert_int_equal(periodic_of(purging.front)->purged_ms, purging.now_ms);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_PURGE), 0);
+    assert_int_equal(fake_calls(rig->stores[1], FAKE_PURGE), 0);
+    rig_await(is_first_day_purged, &purging);
+    assert_true(fake_value(rig->stores[0], "main/0/order@20261122") > 0 ||
+                fake_value(rig->stores[1], "main/1/order@20261122") > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +492,7 @@ int main(void)
         PERIOD(another_period_is_another_layout),
         PERIOD_WINDOWED(windows_are_leased_for_each_stamp),
         PERIOD(warm_fills_the_stamp_that_is),
+        PERIOD(old_stamps_are_purged_once_a_minute),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,8 +158,9 @@ static void waiting_for_the_next_stamp_ends_with_the_deadline(void **state)
     struct seqb_error err;
 
     period_use_ids(fixture, FEW_BITS);
+    fixture->ids.unit_ms = HOUR; /* the deadline comes long before the next */
+    fixture->rules.unit = PERIOD_HOUR;
     fixture->rig->sequences[0].full_waits = true;
-    fixture->rig->sequences[0].deadline_ms = 300;
     broker = rig_open(fixture->rig);
     assert_int_equal(use_up(broker, &err), (2 * 8 - 2) * 4);
     rig_expect_words(err.text, "used up");

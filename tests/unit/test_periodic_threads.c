@@ -2,7 +2,9 @@
 /*
  * Turns under load: threads take while the clock runs through hundreds of
  * stamps, forwards, and back by a little. Each number is unique together with
- * its stamp, and no thread's stamps go back.
+ * its stamp, and no thread's stamps go back. And what others than the caller do
+ * meanwhile: the callback of who does not wait, a child after fork(), stores
+ * that owe answers.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -10,11 +12,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "period_fixture.h"
+#include "queue/periodic/periodic.h"
 
 #define TAKERS     4
 #define TURNS      400
@@ -141,6 +146,137 @@ static void closing_answers_those_who_wait(void **state)
     rig_close(broker);
 }
 
+static void become_ready(void *context)
+{
+    atomic_store((atomic_bool *)context, true);
+}
+
+static bool is_set(void *context)
+{
+    return atomic_load((atomic_bool *)context);
+}
+
+/* The callback comes after the sequences of its stamps, and goes for all. */
+static void who_finds_a_stamp_without_numbers_is_called(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    struct seqb_error err;
+    atomic_bool is_ready = false;
+    int64_t numbers[100];
+    int64_t digits;
+    size_t taken;
+
+    (void)period_number(broker, &digits);
+    queue_on_ready(order, become_ready, &is_ready);
+    fake_hang(rig->stores[0]);
+    fake_hang(rig->stores[1]);
+    while (queue_try_many(order, 100, numbers, &taken, &err) == SEQB_OK)
+        continue;
+    assert_int_equal(err.status, SEQB_AGAIN);
+    atomic_store(&is_ready, false);
+    fake_release(rig->stores[0]);
+    fake_release(rig->stores[1]);
+    rig_await(is_set, &is_ready);
+    queue_on_ready(order, NULL, NULL);
+}
+
+/* What a child is answered, one bit a function that was wrong. */
+static int child_answers(struct seqb_sequence *sequence)
+{
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+    int64_t number;
+    size_t taken;
+    const struct queue_take all = {.out = &number, .count = 1, .stamp = &stamp};
+    const struct queue_take some = {
+        .out = &number, .count = 1, .taken = &taken, .stamp = &stamp};
+
+    return (queue_take(sequence, &all, &err) != SEQB_FORKED) |
+           (queue_try_take(sequence, &some, &err) != SEQB_FORKED) << 1 |
+           (queue_next(sequence, &number, &err) != SEQB_FORKED) << 2;
+}
+
+static void forked_child_gets_no_number(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    int64_t digits;
+    pid_t child;
+    int status;
+
+    (void)period_number(broker, &digits);
+    child = fork();
+    if (child == 0)
+        _exit(child_answers(order));
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    (void)period_number(broker, &digits);
+}
+
+static void hang(struct rig *rig, bool is_to_hang)
+{
+    for (int32_t i = 0; i < 2; i++)
+        (is_to_hang ? fake_hang : fake_release)(rig->stores[i]);
+}
+
+struct keeping {
+    struct rig_broker *broker;
+    int64_t begin_ms;
+};
+
+/* Asks for the stamp until it may be issued. */
+static bool is_kept(void *context)
+{
+    const struct keeping *keeping = context;
+    struct seqb_clock_status clock;
+    int64_t number;
+
+    (void)queue_try_run(rig_sequence(keeping->broker, "order"), 1, &number,
+                        NULL);
+    queue_clock(keeping->broker->queue, &clock);
+    return clock.issued_ms >= keeping->begin_ms;
+}
+
+/* There is no term left: the clock is not to blame. */
+static void stamps_that_stores_owe_answers_for_are_told(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker;
+    struct seqb_stamp stamp;
+    struct seqb_error err;
+    int64_t number;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    rig->sequences[0].deadline_ms = 20;
+    broker = rig_open(rig);
+    hang(rig, true);
+    for (int i = 0; i <= TERMS; i++) {
+        struct keeping keeping = {broker, NOON + i * SECOND};
+
+        script_clock_set(keeping.begin_ms);
+        rig_await(is_kept, &keeping);
+        assert_int_equal(period_take(broker, &number, &stamp, &err),
+                         SEQB_TIMEOUT);
+    }
+    assert_non_null(strstr(err.text, "stores owe answers for each of the last "
+                                     "3 stamps"));
+    assert_int_equal(
+        queue_try_run(rig_sequence(broker, "order"), 1, &number, &err),
+        SEQB_AGAIN);
+    hang(rig, false);
+    rig_await_rest(broker);
+    while (period_take(broker, &number, &stamp, &err) == SEQB_TIMEOUT)
+        continue;
+    assert_int_equal(stamp.digits, INT64_C(20261121120000) + TERMS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +284,9 @@ int main(void)
         PERIOD(nor_for_those_who_do_not_wait),
         PERIOD_WINDOWED(nor_with_windows),
         PERIOD(closing_answers_those_who_wait),
+        PERIOD(who_finds_a_stamp_without_numbers_is_called),
+        PERIOD(forked_child_gets_no_number),
+        PERIOD(stamps_that_stores_owe_answers_for_are_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,8 +43,11 @@ static void partitions_start_out_of_use_until_they_answer(void **state)
     assert_int_equal(pick(&fixture, 0), -1);
     assert_false(pool_has_usable(&fixture.pool, 0));
     assert_int_equal(pool_probe_at(&fixture.pool, 3), INT64_MAX);
-    expect_state(&fixture, 3, SEQB_PARTITION_STARTING);
-    assert_int_equal(fixture.pool.member[3].since_ms, START_MS);
+    for (int32_t i = 0; i < 5; i++) {
+        expect_state(&fixture, i, SEQB_PARTITION_STARTING);
+        assert_int_equal(fixture.pool.member[i].since_ms, START_MS);
+        assert_int_equal(fixture.pool.member[i].well_since_ms, START_MS);
+    }
     expect_change(answer_at(&fixture, 3, 7000), SEQB_PARTITION_STARTING,
                   SEQB_PARTITION_UP);
     assert_int_equal(fixture.pool.member[3].since_ms, 7000);
@@ -348,6 +351,17 @@ static void the_latency_is_a_moving_average(void **state)
     assert_int_equal(member->latency_us, 1);
 }
 
+static void the_latency_of_a_probe_counts_as_any(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_bring(&fixture, PROBING);
+    (void)pool_succeeded(&fixture.pool, 1, 900, NOW_MS);
+    assert_int_equal(fixture.pool.member[1].latency_us,
+                     (7 * FAST_US + 900) / 8);
+}
+
 static void a_failure_tells_nothing_about_the_latency(void **state)
 {
     struct fixture fixture;
@@ -400,10 +414,12 @@ static void a_connection_tells_who_serves(void **state)
     (void)text_copy(backend.server, sizeof backend.server, "10.0.0.3:5432");
     (void)text_copy(backend.domain, sizeof backend.domain, "rack 7");
     (void)text_copy(backend.loss, sizeof backend.loss, "fsync is off");
+    (void)text_copy(backend.origin, sizeof backend.origin, "the third");
     pool_connected(&fixture.pool, 2, &backend);
     assert_string_equal(member->server, "10.0.0.3:5432");
     assert_string_equal(member->domain, "rack 7");
     assert_string_equal(member->loss, "fsync is off");
+    assert_string_equal(member->origin, "the third");
     assert_string_equal(fixture.pool.member[1].server, "");
     expect_state(&fixture, 2, UP);
 }
@@ -424,6 +440,7 @@ int main(void)
         cmocka_unit_test(one_that_could_repeat_a_number_waits_for_an_operator),
         cmocka_unit_test(only_those_that_were_in_use_are_counted_as_ejected),
         cmocka_unit_test(the_latency_is_a_moving_average),
+        cmocka_unit_test(the_latency_of_a_probe_counts_as_any),
         cmocka_unit_test(a_failure_tells_nothing_about_the_latency),
         cmocka_unit_test(patience_is_three_times_the_usual_and_never_none),
         cmocka_unit_test(a_long_reason_is_cut),

@@ -46,6 +46,30 @@ static void a_look_that_comes_late_counts_what_was_missed(void **state)
     fixture_init(&fixture, 2);
     expect_change(hang_for(&fixture, 1000 * TIMEOUT_MS), UP, QUARANTINED);
     assert_int_equal(fixture.pool.member[1].slow, SLOW_COUNT);
+    /* To the millisecond, however long it hangs. */
+    for (int64_t passed = 1; passed <= POOL_SLOW_COUNT_MAX; passed++) {
+        fixture_init(&fixture, 2);
+        fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
+        (void)hang_for(&fixture, passed * TIMEOUT_MS - 1);
+        assert_int_equal(fixture.pool.member[1].slow, passed - 1);
+    }
+}
+
+/* The end of a call says nothing that was not said while it hung. */
+static void the_end_of_a_call_that_was_counted_changes_no_reason(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 0);
+    expect_change(pool_judge(&fixture.pool, 0, CALL_MS,
+                             CALL_MS + 3 * TIMEOUT_MS, &(int64_t){0}),
+                  UP, SUSPECT);
+    expect_none(
+        uncertain_at(&fixture, 0, 3 * TIMEOUT_US, CALL_MS + 3 * TIMEOUT_MS));
+    assert_string_equal(fixture.pool.member[0].reason,
+                        "slow: 3 time-outs of 200 ms, the last call took 600 "
+                        "ms");
 }
 
 static void the_next_look_is_at_the_next_time_out(void **state)
@@ -182,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_that_hangs_is_counted_at_each_time_out),
         cmocka_unit_test(a_look_that_comes_late_counts_what_was_missed),
+        cmocka_unit_test(the_end_of_a_call_that_was_counted_changes_no_reason),
         cmocka_unit_test(the_next_look_is_at_the_next_time_out),
         cmocka_unit_test(what_was_counted_while_it_hung_is_not_at_its_end),
         cmocka_unit_test(the_next_call_is_counted_afresh),

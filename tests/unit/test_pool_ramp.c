@@ -117,6 +117,19 @@ static void where_it_is_alone_it_is_always_asked(void **state)
     assert_in_range(share_at(&fixture, 0), 124, 126);
 }
 
+/* Member 1, whose ramp begins, passes on so many turns before it takes one. */
+static void expect_turn_after(struct fixture *fixture, int32_t passes)
+{
+    const int64_t now_ms = fixture->pool.member[1].since_ms;
+
+    for (int32_t i = 0; i <= passes; i++) {
+        fixture->pool.turn = 1;
+        assert_int_equal(pool_pick(&fixture->pool, 0, false, now_ms),
+                         i < passes ? 2 : 1);
+    }
+    assert_int_equal(fixture->pool.member[1].credit, 0);
+}
+
 /* Whatever it had saved up in the ramp before. */
 static void each_ramp_begins_with_nothing(void **state)
 {
@@ -134,24 +147,42 @@ static void each_ramp_begins_with_nothing(void **state)
     for (int k = 0; k < 2; k++)
         (void)probe_succeeds(&fixture, 1);
     expect_state(&fixture, 1, RAMPING);
-    fixture.pool.turn = 1;
-    assert_int_equal(pool_pick(&fixture.pool, 0, false, member->since_ms), 2);
+    expect_turn_after(&fixture, 7);
+}
+
+/* Each turn that it has alone counts as one, no more. */
+static void turns_that_it_has_alone_count_as_any(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_bring(&fixture, RAMPING);
+    for (int32_t i = 0; i < 4; i++) {
+        fixture.pool.turn = 1;
+        assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)2, false,
+                                   fixture.pool.member[1].since_ms),
+                         1);
+    }
+    expect_turn_after(&fixture, 3);
 }
 
 static void two_that_ramp_alone_take_turns(void **state)
 {
-    struct fixture fixture;
-    int32_t picks[4] = {0};
-
     (void)state;
-    fixture_bring(&fixture, RAMPING);
-    for (int32_t i = 0; i < 4; i++)
-        fixture.pool.member[i] = fixture.pool.member[1];
-    for (int32_t i = 0; i < 1000; i++)
-        picks[pool_pick(&fixture.pool, ~(uint64_t)6, false,
-                        fixture.pool.member[1].since_ms)]++;
-    assert_in_range(picks[1], 450, 550);
-    assert_in_range(picks[2], 450, 550);
+    for (int32_t first = 0; first < 3; first++) {
+        const uint64_t skip = ~((uint64_t)3 << first);
+        struct fixture fixture;
+        int32_t picks[4] = {0};
+
+        fixture_bring(&fixture, RAMPING);
+        for (int32_t i = 0; i < 4; i++)
+            fixture.pool.member[i] = fixture.pool.member[1];
+        for (int32_t i = 0; i < 1000; i++)
+            picks[pool_pick(&fixture.pool, skip, false,
+                            fixture.pool.member[1].since_ms)]++;
+        assert_in_range(picks[first], 450, 550);
+        assert_in_range(picks[first + 1], 450, 550);
+    }
 }
 
 static void it_is_up_when_the_ramp_is_over(void **state)
@@ -344,6 +375,7 @@ int main(void)
         cmocka_unit_test(when_all_are_to_be_asked_it_is_too),
         cmocka_unit_test(where_it_is_alone_it_is_always_asked),
         cmocka_unit_test(each_ramp_begins_with_nothing),
+        cmocka_unit_test(turns_that_it_has_alone_count_as_any),
         cmocka_unit_test(two_that_ramp_alone_take_turns),
         cmocka_unit_test(it_is_up_when_the_ramp_is_over),
         cmocka_unit_test(one_that_flaps_is_ejected_a_dozen_times_at_most),

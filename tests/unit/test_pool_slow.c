@@ -184,6 +184,8 @@ static void a_suspect_is_up_again_when_the_span_has_passed(void **state)
     (void)state;
     fixture_init(&fixture, 2);
     (void)slow_at(&fixture, 1, 10000);
+    assert_int_equal(next_look(&fixture, -1, 10001),
+                     10000 + SLOW_WINDOW_MS + 1);
     (void)slow_at(&fixture, 1, 20000);
     assert_int_equal(next_look(&fixture, -1, 20001), end_ms);
     assert_int_equal(next_look(&fixture, -1, end_ms - 1), end_ms);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "queue/sequence.h"
 #include "support/rig.h"
 
 #define CALLERS 4
@@ -69,7 +70,7 @@ static void deadline_holds_when_every_store_is_down(void **state)
     rig->sequences[0].deadline_ms = 300;
     broker = rig_open(rig);
     rig_set_down(rig, true);
-    assert_int_equal(rig_take_one(broker, numbers, &err), SEQB_UNAVAILABLE);
+    err = rig_take_refused(broker, "order");
     assert_int_equal(err.status, SEQB_UNAVAILABLE);
     rig_expect_words(err.text, "sequence order");
     rig_expect_words(err.text, "partition 0 (b0): fake store-0: is down");
@@ -182,6 +183,64 @@ static void more_than_the_stock_is_waited_for(void **state)
     numbers_fini(&numbers);
 }
 
+/* As a term of an earlier stamp becomes that of a later one. */
+static void a_renewed_sequence_has_no_past(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    int64_t taken = 5;
+    int64_t dropped = 7;
+    struct seqb_sequence_status status;
+    struct numbers numbers;
+    int64_t stock;
+
+    numbers_init(&numbers);
+    rig->sequences[0].prefetch = true;
+    broker = rig_open(rig);
+    sequence = rig_sequence(broker, "order");
+    rig_take(broker, 10, &numbers);
+    rig_await_rest(broker);
+    status = rig_status(broker, "order");
+    stock = status.stock;
+    assert_true(stock > 1);
+    assert_true(status.asked > 0);
+    assert_true(status.target > 0);
+    pthread_mutex_lock(&sequence->lock);
+    atomic_store(&sequence->is_over, true); /* nothing is planned */
+    sequence->refill.rate = 1;
+    pthread_mutex_unlock(&sequence->lock);
+    sequence_renew(sequence, &taken, &dropped);
+    assert_int_equal(taken, 15);
+    assert_int_equal(dropped, 7 + stock);
+    status = rig_status(broker, "order");
+    assert_int_equal(status.stock, 0);
+    assert_int_equal(status.taken, 0);
+    assert_int_equal(status.low_water, 0);
+    assert_int_equal(status.target, 0);
+    assert_int_equal(status.asked, 0);
+    assert_true(sequence->refill.rate == 0);
+    atomic_store(&sequence->is_over, false);
+    rig_take(broker, 10, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void expect_no_take(struct seqb_sequence *sequence, size_t count)
+{
+    struct seqb_error err;
+    int64_t number;
+    size_t taken;
+    const struct queue_take all = {.out = &number, .count = count};
+    const struct queue_take some = {
+        .out = &number, .count = count, .taken = &taken};
+
+    assert_int_equal(queue_take(sequence, &all, &err), SEQB_INVALID);
+    rig_expect_words(err.text, "is not in 1 ... ");
+    assert_int_equal(queue_try_take(sequence, &some, &err), SEQB_INVALID);
+    rig_expect_words(err.text, "is not in 1 ... ");
+}
+
 static void counts_out_of_range_are_refused(void **state)
 {
     static const size_t counts[] = {0, 10000001, SIZE_MAX};
@@ -200,6 +259,7 @@ static void counts_out_of_range_are_refused(void **state)
             SEQB_INVALID);
         assert_int_equal(queue_try_run(order, counts[i], &number, &err),
                          SEQB_INVALID);
+        expect_no_take(order, counts[i]);
     }
     /* The bound, and what was asked: a count below 0 as its caller sees it. */
     assert_int_equal(queue_try_run(order, 5, &number, &err), SEQB_INVALID);
@@ -257,6 +317,20 @@ static void automatic_sequences_obey_pattern_and_limit(void **state)
     (void)rig_sequence(broker, "order");
 }
 
+/* Only with a period the counter's name holds a stamp, too. */
+static void automatic_key_may_be_as_long_as_any(void **state)
+{
+    struct rig *rig = *state;
+    char key[65];
+
+    memset(key, 'k', sizeof key);
+    key[sizeof key - 1] = '\0';
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "k*";
+    rig->queue.auto_limit = 1;
+    (void)rig_sequence(rig_open(rig), key);
+}
+
 /* --- fork --- */
 
 /* What a child is answered, one bit a function that was wrong. */
@@ -312,9 +386,11 @@ int main(void)
         DIRECT(callers_that_wait_are_answered_by_closing),
         DIRECT(callers_may_be_served_while_closing),
         DIRECT(more_than_the_stock_is_waited_for),
+        DIRECT(a_renewed_sequence_has_no_past),
         DIRECT(counts_out_of_range_are_refused),
         DIRECT(unknown_keys_are_refused_with_a_hint),
         DIRECT(automatic_sequences_obey_pattern_and_limit),
+        DIRECT(automatic_key_may_be_as_long_as_any),
         DIRECT(forked_child_is_refused_and_its_parent_goes_on),
     };
 

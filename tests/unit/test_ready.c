@@ -55,6 +55,38 @@ static void empty_ring_says_again_and_calls_when_ready(void **state)
     queue_on_ready(order, NULL, NULL);
 }
 
+/* What a cursor did not use; no store answers meanwhile. */
+static void numbers_that_are_given_back_call_when_ready(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence *order;
+    struct seqb_cursor *cursor;
+    struct readiness readiness = {0};
+    int64_t first;
+    int64_t number;
+
+    rig->sequences[0].max_unused = 64;
+    broker = rig_open(rig);
+    order = rig_sequence(broker, "order");
+    assert_int_equal(queue_cursor_open(order, 50, &cursor, NULL), SEQB_OK);
+    assert_int_equal(queue_cursor_refill(cursor, &first, NULL), SEQB_OK);
+    assert_true(cursor->next < cursor->end);
+    rig_await_rest(broker);
+    fake_hang(rig->stores[0]);
+    fake_hang(rig->stores[1]);
+    queue_on_ready(order, note_ready, &readiness);
+    while (queue_try_run(order, 1, &number, NULL) == SEQB_OK)
+        continue;
+    assert_int_equal(atomic_load(&readiness.calls), 0);
+    queue_cursor_close(cursor);
+    assert_int_equal(atomic_load(&readiness.calls), 1);
+    assert_int_equal(queue_try_run(order, 1, &number, NULL), SEQB_OK);
+    queue_on_ready(order, NULL, NULL);
+    fake_release(rig->stores[0]);
+    fake_release(rig->stores[1]);
+}
+
 struct attempt {
     struct rig_broker *broker;
     struct seqb_error err;
@@ -193,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DIRECT(empty_ring_says_again_and_calls_when_ready),
+        DIRECT(numbers_that_are_given_back_call_when_ready),
         DIRECT(unusable_stores_say_so_and_call_when_rescued),
         DIRECT(part_of_what_was_tried_for_is_kept),
         DIRECT(run_is_contiguous_and_a_short_rest_is_skipped),

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ha/refusal.h"
+#include "ha/policy/refusal.h"
 #include "platform/error.h"
 
 #define BEGIN_MS INT64_C(1000000)
@@ -39,6 +39,17 @@ static bool note_shared(struct refusals *refusals, struct refusal *refusal,
 
     (void)error_set(&why, SEQB_UNREACHABLE, "it is down");
     return refusal_note(refusals, refusal, &why, false, now_ms);
+}
+
+static void refusal_is_of_its_slot(void **state)
+{
+    struct slot *slot = (struct slot *)&state; /* which nobody looks at */
+    struct refusal *refusal = refusal_new(slot);
+
+    assert_non_null(refusal);
+    assert_ptr_equal(refusal->slot, slot);
+    assert_string_equal(refusal_reason(refusal), seqb_status_text(SEQB_OK));
+    refusal_free(refusal);
 }
 
 static void each_status_is_of_a_kind(void **state)
@@ -179,6 +190,7 @@ static void all_have_their_turn_in_order(void **state)
 
     (void)state;
     notes_all(&refusals, all);
+    assert_int_equal(refusals.retry_ms, BEGIN_MS + REFUSAL_RETRY_MS);
     for (int i = 0; i < 3 * MANY; i++) {
         assert_null(refusals_turn(&refusals, refusals.retry_ms - 1));
         now_ms = refusals.retry_ms;
@@ -237,13 +249,15 @@ static void the_end_of_one_has_the_next_tried_at_once(void **state)
     for (int i = 0; i < MANY; i++) {
         assert_ptr_equal(refusals_turn(&refusals, refusals.retry_ms), all[i]);
         assert_true(refusal_end(&refusals, all[i], now_ms));
-        assert_true(refusals.retry_ms <= now_ms);
+        assert_int_equal(refusals.retry_ms, now_ms);
+        assert_int_equal(refusals.rest_ms, REFUSAL_RETRY_MS);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusal_is_of_its_slot),
         cmocka_unit_test(each_status_is_of_a_kind),
         cmocka_unit_test(a_refusal_is_told_once),
         cmocka_unit_test(what_may_pass_is_told_when_it_has_lasted),

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ha/counter.h"
+#include "ha/counter/counter.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
@@ -268,13 +268,21 @@ static void claim_refused_at_the_start_stops_nobody(void **state)
     expect_refused_by(rig, broker, FAKE_CLAIM, CLAIM);
 }
 
+/* Takes until partition 1 has a counter of it. */
+static void take_from_1(struct rig *rig, struct rig_broker *broker,
+                        const char *key, const char *counter)
+{
+    while (fake_value(rig->stores[1], counter) < 1)
+        must_take(broker, key, 16);
+}
+
 static void refused_raise_is_that_counters_alone(void **state)
 {
     struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
 
-    must_take(broker, "bill", TAKEN);
-    must_take(broker, "order", TAKEN);
+    take_from_1(rig, broker, "bill", BILL_1);
+    take_from_1(rig, broker, "order", "main/1/order");
     fake_change_origin(rig->stores[1]);
     expect_refused_by(rig, broker, FAKE_RAISE, BILL_1);
     events_expect("event=raised", "partition=1", 2);
@@ -348,17 +356,47 @@ static void partition_that_fails_refuses_nothing(void **state)
     events_expect("event=counter_", "", 0);
 }
 
+/* Why a partition gives nothing is what it says of itself, if it says so. */
+static void failure_of_the_partition_is_told_before_a_refusal(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = open_both(rig);
+    struct seqb_error err;
+
+    fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_REFUSED);
+    take_until_refused(broker, 1, 1);
+    assert_int_equal(
+        ha_counter_outlook(rig_sequence(broker, "bill")->counter, &err),
+        SEQB_OK);
+    fake_refuse(rig->stores[0], FAKE_RESERVE, BILL_0, SEQB_REFUSED);
+    while (rig_partition(broker, 0).refused == 0)
+        (void)take(broker, "bill", 1);
+    /* Also while a partition is asked, or rests. */
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(
+            ha_counter_outlook(rig_sequence(broker, "bill")->counter, &err),
+            SEQB_UNAVAILABLE);
+    rig_expect_words(err.text, "partition 1 (b1): fake store-1: " BILL_1);
+    fake_set_down(rig->stores[1], true);
+    while (rig_partition(broker, 1).state != SEQB_PARTITION_QUARANTINED)
+        must_take(broker, "order", 16);
+    assert_int_equal(
+        ha_counter_outlook(rig_sequence(broker, "bill")->counter, &err),
+        SEQB_UNAVAILABLE);
+    rig_expect_words(err.text, "partition 1 (b1): fake store-1: is down");
+}
+
 /* The kind of the failure of "bill" in partition 1, if there was one. */
 static bool has_failed_as(struct rig_broker *broker, enum refusal_kind kind)
 {
     struct ha_counter *counter = rig_sequence(broker, "bill")->counter;
     bool has_failed;
 
-    pthread_mutex_lock(&counter->pool->lock);
+    pthread_mutex_lock(counter->pool->lock);
     has_failed = counter->slots[1].refusal != NULL;
     if (has_failed)
         assert_int_equal(counter->slots[1].refusal->kind, kind);
-    pthread_mutex_unlock(&counter->pool->lock);
+    pthread_mutex_unlock(counter->pool->lock);
     return has_failed;
 }
 
@@ -424,6 +462,7 @@ int main(void)
         WINDOWED(authority_that_refuses_a_lease_stays_up),
         DIRECT(partition_comes_back_though_it_refuses_a_counter),
         DIRECT(partition_that_fails_refuses_nothing),
+        DIRECT(failure_of_the_partition_is_told_before_a_refusal),
         DIRECT(what_was_not_reached_is_no_refusal),
         DIRECT(caller_is_told_why_when_all_refuse),
     };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/reply.h"
+#include "daemon/wire/wire.h"
 
 /* Compares and empties the buffer. */
 static void assert_written(struct buffer *out, const char *expected)

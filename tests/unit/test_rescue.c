@@ -8,15 +8,12 @@
 
 #include <string.h>
 
+#include "platform/minmax.h"
+
 #define UP          SEQB_PARTITION_UP
 #define QUARANTINED SEQB_PARTITION_QUARANTINED
 #define PROBING     SEQB_PARTITION_PROBING
 #define RAMPING     SEQB_PARTITION_RAMPING
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* The rest until the next probe is `rest_ms`, or up to a fifth less. */
 static void expect_rest(const struct fixture *fixture, int64_t now_ms,
@@ -105,6 +102,31 @@ static void the_jitter_is_spread_over_a_fifth(void **state)
     assert_in_range(most, 202000, 204800);
 }
 
+/* All of it, and no more: 105 ms less 0 to 21. */
+static void the_jitter_of_a_short_rest_is_a_fifth_too(void **state)
+{
+    bool was_seen[22] = {false};
+
+    (void)state;
+    for (uint64_t seed = 2; seed < 1000; seed += 2) {
+        struct fixture fixture;
+        int64_t now_ms;
+        int64_t less_ms;
+
+        fixture_init_seeded(&fixture, 1, seed);
+        fixture.options.rescue_after_ms = 105;
+        (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+        for (int probe = 0; probe < 8; probe++) {
+            now_ms = probe_fails(&fixture, 1);
+            less_ms = now_ms + 105 - pool_probe_at(&fixture.pool, 1);
+            assert_in_range(less_ms, 0, 21);
+            was_seen[less_ms] = true;
+        }
+    }
+    for (size_t i = 0; i < COUNT_OF(was_seen); i++)
+        assert_true(was_seen[i]);
+}
+
 static void a_fixed_rescue_rests_as_long_each_time(void **state)
 {
     struct fixture fixture;
@@ -179,6 +201,27 @@ static void one_that_was_well_for_long_begins_anew(void **state)
         expect_rest(&fixture, now_ms,
                     is_calm ? 100 : min_of(2 * rest_ms, RESCUE_AFTER_MS));
     }
+}
+
+/* It was usable all the time: suspect and up are the same for that. */
+static void one_that_was_slow_has_been_well_all_the_same(void **state)
+{
+    struct fixture fixture;
+    const struct pool_member *member = &fixture.pool.member[1];
+    int64_t now_ms;
+    int64_t next_ms;
+
+    (void)state;
+    fixture_init(&fixture, 1);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+    (void)probe_succeeds(&fixture, 1);
+    (void)probe_succeeds(&fixture, 1);
+    now_ms = member->since_ms + POOL_CALM_MS + POOL_FIRST_PROBE_MS;
+    expect_change(pool_judge(&fixture.pool, 1, -1, now_ms, &next_ms), RAMPING,
+                  UP);
+    expect_change(slow_at(&fixture, 1, now_ms), UP, SEQB_PARTITION_SUSPECT);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms + 1);
+    assert_int_equal(pool_probe_at(&fixture.pool, 1), now_ms + 101);
 }
 
 static void no_probe_comes_before_the_time_it_is_held_to(void **state)
@@ -375,9 +418,11 @@ int main(void)
             probes_come_after_100_ms_then_doubling_up_to_the_bound),
         cmocka_unit_test(brokers_of_different_seeds_rest_differently),
         cmocka_unit_test(the_jitter_is_spread_over_a_fifth),
+        cmocka_unit_test(the_jitter_of_a_short_rest_is_a_fifth_too),
         cmocka_unit_test(a_fixed_rescue_rests_as_long_each_time),
         cmocka_unit_test(one_that_was_up_for_a_short_while_rests_longer),
         cmocka_unit_test(one_that_was_well_for_long_begins_anew),
+        cmocka_unit_test(one_that_was_slow_has_been_well_all_the_same),
         cmocka_unit_test(no_probe_comes_before_the_time_it_is_held_to),
         cmocka_unit_test(failing_probes_prolong_one_quarantine),
         cmocka_unit_test(a_probe_that_fails_for_any_reason_prolongs_the_rest),

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/resp.h"
+#include "daemon/wire/wire.h"
 
 #define INPUT_SIZE (256 * 1024)
 

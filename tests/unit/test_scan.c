@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/scan.h"
+#include "config/source/source.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -81,10 +81,10 @@ static int teardown(void **state)
 /* The only mistake, as "file:line: text". */
 static const char *only_mistake(struct fixture *fixture)
 {
-    const struct mistake *first = fixture->mistakes.first;
+    const struct mistake *first = fixture->mistakes.found.first;
     struct source_line line;
 
-    assert_int_equal(fixture->mistakes.count, 1);
+    assert_int_equal(fixture->mistakes.found.count, 1);
     if (first == NULL)
         return "";
     line = source_line_at(&fixture->source, first->line);
@@ -286,10 +286,11 @@ static void mistakes_are_sorted_by_line_and_stay_one_line(void **state)
     mistakes_add(mistakes, 1, "one\nand\x7f");
     mistakes_add(mistakes, 3, "three again");
     mistakes_add(mistakes, 2, "two");
-    assert_string_equal(mistakes->first->text, "one?and?");
-    assert_string_equal(mistakes->first->next->text, "two");
-    assert_string_equal(mistakes->first->next->next->text, "three");
-    assert_string_equal(mistakes->first->next->next->next->text, "three again");
+    assert_string_equal(mistakes->found.first->text, "one?and?");
+    assert_string_equal(mistakes->found.first->next->text, "two");
+    assert_string_equal(mistakes->found.first->next->next->text, "three");
+    assert_string_equal(mistakes->found.first->next->next->next->text,
+                        "three again");
 }
 
 int main(void)

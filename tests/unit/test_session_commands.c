@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/commands.h"
+#include "daemon/commands/commands.h"
 #include "daemon/server.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"

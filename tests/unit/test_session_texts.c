@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "daemon/reply.h"
 #include "daemon/server.h"
 #include "daemon/session.h"
+#include "daemon/wire/wire.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
 
@@ -435,11 +435,11 @@ static void a_status_tells_of_a_width_that_ends(void **state)
                                                 .period = "none",
                                                 .width_numbers = INT64_MAX,
                                                 .pool_numbers = INT64_MAX};
-    hear_status("*1\r\n*28\r\n$3\r\nkey\r\n$1\r\na\r\n", true);
+    hear_status("*1\r\n*30\r\n$3\r\nkey\r\n$1\r\na\r\n", true);
     hear_status("_numbers\r\n", false);
     stub.status.width_numbers = 100000;
     stub.status.pool_numbers = 99996;
-    hear_status("*1\r\n*32\r\n$3\r\nkey\r\n$1\r\na\r\n", true);
+    hear_status("*1\r\n*34\r\n$3\r\nkey\r\n$1\r\na\r\n", true);
     hear_status("$13\r\nwidth_numbers\r\n:100000\r\n"
                 "$12\r\npool_numbers\r\n:99996\r\n",
                 true);

@@ -191,7 +191,7 @@ static void the_status_shows_a_clock_that_is_used(void **state)
 {
     (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
-    check_part("SEQ.STATUS\r\n", "*16\r\n");
+    check_part("SEQ.STATUS\r\n", "*18\r\n");
     check_part("SEQ.HEALTH\r\n", "$7\r\nwarning\r\n$0\r\n\r\n");
     stub.clock = (struct seqb_clock_status){.is_used = true,
                                             .wall_ms = 11,
@@ -201,7 +201,7 @@ static void the_status_shows_a_clock_that_is_used(void **state)
                                             .issued_ms = 55,
                                             .steps_back = 66,
                                             .reason = "went back"};
-    check_part("SEQ.STATUS\r\n", "*18\r\n");
+    check_part("SEQ.STATUS\r\n", "*20\r\n");
     check_part("SEQ.STATUS\r\n",
                "$5\r\nclock\r\n*14\r\n$7\r\nwall_ms\r\n:11\r\n"
                "$10\r\nguarded_ms\r\n:22\r\n$9\r\nbehind_ms\r\n:33\r\n"
@@ -210,6 +210,30 @@ static void the_status_shows_a_clock_that_is_used(void **state)
                "$6\r\nreason\r\n$9\r\nwent back\r\n");
     check_part("SEQ.HEALTH\r\n", "$7\r\nserving\r\n");
     check_part("SEQ.HEALTH\r\n", "have no numbers: went back\r\n");
+}
+
+static void the_status_tells_of_lessors(void **state)
+{
+    (void)state;
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    check_part("SEQ.STATUS\r\n", "$7\r\nlessors\r\n*0\r\n");
+    stub.lessor = (struct seqb_lessor){.pool = "main",
+                                       .backend = "pg-a",
+                                       .partition = 2,
+                                       .state = "level",
+                                       .since_ms = 3,
+                                       .leases_per_minute = 4};
+    check_part("SEQ.STATUS\r\n",
+               "$7\r\nlessors\r\n*1\r\n*12\r\n$4\r\npool\r\n$4\r\nmain\r\n"
+               "$9\r\npartition\r\n:2\r\n$7\r\nbackend\r\n$4\r\npg-a\r\n"
+               "$5\r\nstate\r\n$5\r\nlevel\r\n$8\r\nsince_ms\r\n:3\r\n"
+               "$17\r\nleases_per_minute\r\n:4\r\n");
+    stub.lessor = (struct seqb_lessor){.pool = "main",
+                                       .backend = "pg-a",
+                                       .state = "waiting",
+                                       .waits_for = "b"};
+    check_part("SEQ.STATUS\r\n",
+               "$7\r\nwaiting\r\n$9\r\nwaits_for\r\n$1\r\nb\r\n");
 }
 
 /* The answer comes from another thread. */
@@ -263,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_deadline_that_the_clock_held_up_says_so),
         cmocka_unit_test(an_id_is_taken_apart_with_its_time),
         cmocka_unit_test(the_status_shows_a_clock_that_is_used),
+        cmocka_unit_test(the_status_tells_of_lessors),
         cmocka_unit_test(worker_ids_are_listed_with_who_has_them),
     };
 

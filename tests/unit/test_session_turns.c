@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "daemon/reply.h"
 #include "daemon/server.h"
 #include "daemon/session.h"
+#include "daemon/wire/wire.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
 

@@ -1,259 +1,410 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The snowflake engine on the machine's clocks. The rules of its times are
+/* The ids of a snowflake on the machine's clocks. The rules of their times are
  * test_snowflake_time.c's. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "backends/backends.h"
 #include "period/period.h"
 #include "platform/clock.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "queue/snowflake/flake.h"
 
 #define EPOCH INT64_C(1577836800000)
 
-static struct seqb_backend *open_flake(int32_t time_bits, int32_t worker_bits,
-                                       int32_t counter_bits)
-{
-    const struct seqb_backend_options options = {.name = "flake",
-                                                 .epoch_ms = EPOCH,
-                                                 .time_bits = time_bits,
-                                                 .worker_bits = worker_bits,
-                                                 .counter_bits = counter_bits};
-    struct seqb_backend *backend = NULL;
-    struct seqb_error err;
+#define HOUR_MS 3600000
 
-    if (backend_snowflake.open(&options, &backend, &err) != SEQB_OK)
-        fail_msg("cannot open: %s", err.text);
-    return backend;
+struct fixture {
+    struct flake_gate gate;
+    struct flake flake;
+};
+
+static struct fixture *open_flake(int32_t time_bits, int32_t counter_bits,
+                                  int32_t value_bits)
+{
+    const struct bits_layout layout = {EPOCH, 1, time_bits, 10, counter_bits};
+    struct fixture *fixture =
+        aligned_alloc(_Alignof(struct fixture), sizeof *fixture);
+
+    assert_non_null(fixture);
+    memset(fixture, 0, sizeof *fixture);
+    flake_init(&fixture->flake, &layout, value_bits, &fixture->gate);
+    return fixture;
 }
 
-/* A lease of an hour, of times from now on. */
-static void lease_for(struct seqb_backend *backend, int64_t worker,
-                      int64_t above, int64_t upto, int64_t until_ms)
+static struct flake_lease lease_now(void)
 {
-    const struct seqb_window window = {.counter = "",
-                                       .window = worker,
-                                       .above = above,
-                                       .upto = upto,
-                                       .until_ms = until_ms};
-    struct seqb_error err;
-    int64_t standing;
-
-    if (backend->ops->install(backend, &window, &standing, &err) != SEQB_OK)
-        fail_msg("no lease: %s", err.text);
-    assert_int_equal(standing, worker);
+    return (struct flake_lease){.upto = clock_wall_ms() + HOUR_MS,
+                                .until_ms = clock_boot_ms() + HOUR_MS};
 }
 
-static void lease_now(struct seqb_backend *backend, int64_t worker)
+static struct flake_reading read_now(void)
 {
-    lease_for(backend, worker, 0, clock_wall_ms() + 3600000,
-              clock_boot_ms() + 3600000);
+    struct flake_reading now = {.ticks = ticks_now()};
+
+    now.wall_us = clock_wall_us();
+    now.boot_us = clock_boot_us();
+    now.time_ms = now.wall_us / 1000;
+    return now;
 }
 
-static struct seqb_request reserve(struct seqb_backend *backend, int64_t want,
-                                   int64_t limit)
+/* As the source does: the present ms is opened, or goes on. */
+static enum flake_verdict open_ms(struct fixture *fixture, int64_t worker,
+                                  const struct flake_lease *lease)
 {
-    struct seqb_request request = {
-        .counter = "main/0/order", .want = want, .limit = limit};
-    struct seqb_error err;
+    const struct flake_reading now = read_now();
+    struct flake_block block;
+    enum flake_verdict verdict;
 
-    assert_int_equal(backend->ops->reserve(backend, &request, 1, &err),
-                     SEQB_OK);
-    return request;
+    if (flake_go_on(&fixture->flake, worker, lease, &now))
+        return FLAKE_GIVE;
+    verdict = flake_look(&fixture->flake, lease, &now, &block);
+    if (verdict == FLAKE_GIVE)
+        flake_open(&fixture->flake, worker, lease, &now, &block);
+    return verdict;
 }
 
-static void every_value_is_higher_than_those_before(void **state)
+/* Takes one id in any case. */
+static int64_t take_one(struct fixture *fixture, int64_t worker,
+                        const struct flake_lease *lease)
 {
-    struct seqb_backend *backend = open_flake(41, 10, 12);
+    int64_t id;
+
+    while (flake_take(&fixture->gate, 1, &id) == 0) {
+        const enum flake_verdict verdict = open_ms(fixture, worker, lease);
+
+        assert_true(verdict == FLAKE_GIVE || verdict == FLAKE_AGAIN);
+        if (verdict == FLAKE_GIVE &&
+            flake_take_locked(&fixture->flake, 1, &id) == 1)
+            break;
+    }
+    return id;
+}
+
+static void every_id_is_higher_than_those_before(void **state)
+{
+    struct fixture *fixture = open_flake(41, 12, 63);
     const struct bits_layout layout = {EPOCH, 1, 41, 10, 12};
+    const struct flake_lease lease = lease_now();
+    const int count = 200000;
     int64_t before = 0;
 
     (void)state;
-    lease_now(backend, 1023);
-    for (int i = 0; i < 2000; i++) {
-        const struct seqb_request request = reserve(backend, 3000, INT64_MAX);
+    for (int i = 0; i < count; i++) {
+        const int64_t from_ms = clock_wall_ms();
+        const int64_t id = take_one(fixture, 1023, &lease);
         struct bits_parts parts;
 
-        if (request.status == SEQB_AGAIN)
-            continue;
-        assert_int_equal(request.status, SEQB_OK);
-        assert_in_range(request.block.count, 1, 3000);
-        assert_true(request.block.first > before);
-        before = request.block.first + request.block.count - 1;
-        bits_take_apart(&layout, before, &parts);
+        assert_true(id > before);
+        before = id;
+        bits_take_apart(&layout, id, &parts);
         assert_int_equal(parts.shard, 1023);
         assert_true(parts.time_ms <= clock_wall_ms());
-        assert_true(parts.time_ms >= clock_wall_ms() - 60000);
+        assert_true(parts.time_ms >= from_ms - 1);
     }
-    assert_true(before > 0);
-    backend->ops->close(backend);
+    assert_int_equal(flake_taken(&fixture->flake), count);
+    free(fixture);
 }
 
-static void expect_refusal(struct seqb_backend *backend, int64_t limit,
-                           enum seqb_status expected, const char *words)
+static void await_ms(struct fixture *fixture, const struct flake_lease *lease)
 {
-    const struct seqb_request request = reserve(backend, 1, limit);
+    enum flake_verdict verdict = FLAKE_AGAIN;
 
-    assert_int_equal(request.status, expected);
-    if (strstr(request.error.text, words) == NULL)
-        fail_msg("'%s' does not say '%s'", request.error.text, words);
+    while (verdict == FLAKE_AGAIN)
+        verdict = open_ms(fixture, 5, lease);
+    assert_int_equal(verdict, FLAKE_GIVE);
 }
 
-static void ended_lease_gives_nothing(void **state)
+/* 4 ids a ms: a run that does not fit in what is left takes none of the next
+ * one. */
+static void run_is_of_one_ms(void **state)
 {
-    struct seqb_backend *backend = open_flake(41, 10, 12);
+    struct fixture *fixture = open_flake(41, 2, 53);
+    const struct flake_lease lease = lease_now();
+    int64_t before;
+    int64_t first;
 
     (void)state;
-    expect_refusal(backend, INT64_MAX, SEQB_FENCED, "flake"); /* none yet */
-    lease_now(backend, 3);
-    assert_int_equal(reserve(backend, 1, INT64_MAX).status, SEQB_OK);
-    lease_for(backend, 3, 0, clock_wall_ms() + 3600000, clock_boot_ms());
-    expect_refusal(backend, INT64_MAX, SEQB_FENCED, "has ended");
-    backend->ops->close(backend);
+    await_ms(fixture, &lease);
+    assert_int_equal(flake_take_locked(&fixture->flake, 1, &before), 1);
+    assert_true(flake_take_run(&fixture->flake, 2, &first));
+    assert_int_equal(first, before + 1);
+    assert_false(flake_take_run(&fixture->flake, 2, &first));
+    await_ms(fixture, &lease);
+    assert_true(flake_take_run(&fixture->flake, 4, &first));
+    assert_int_equal(first & 3, 0);
+    assert_true(first > before);
+    assert_int_equal(flake_take_locked(&fixture->flake, 1, &before), 0);
+    free(fixture);
+}
+
+/* Those that nobody has taken are of the past a ms later. */
+static void ids_of_a_ms_that_is_over_are_not_given(void **state)
+{
+    struct fixture *fixture = open_flake(41, 12, 63);
+    const struct flake_lease lease = lease_now();
+    int64_t end_ms = clock_now_ms() + 30;
+    int64_t id;
+
+    (void)state;
+    while (clock_now_ms() < end_ms) /* until the ticks are known */
+        (void)take_one(fixture, 3, &lease);
+    end_ms = clock_wall_ms() + 2;
+    while (clock_wall_ms() < end_ms)
+        continue;
+    assert_int_equal(flake_take(&fixture->gate, 1, &id), 0);
+    free(fixture);
+}
+
+static void no_id_outlives_the_lease(void **state)
+{
+    struct fixture *fixture = open_flake(41, 12, 63);
+    struct flake_lease lease = lease_now();
+    int64_t id;
+
+    (void)state;
+    lease.until_ms = 0;
+    assert_int_equal(open_ms(fixture, 3, &lease), FLAKE_FENCED);
+    lease.until_ms = clock_boot_ms() + 20;
+    while (clock_boot_ms() < lease.until_ms)
+        if (open_ms(fixture, 3, &lease) == FLAKE_GIVE)
+            (void)flake_take(&fixture->gate, 1, &id);
+    assert_int_equal(flake_take(&fixture->gate, 1, &id), 0);
+    assert_int_equal(open_ms(fixture, 3, &lease), FLAKE_FENCED);
+    free(fixture);
+}
+
+/* For how many us from a reading on ids are given, that long before the end of
+ * the ms and of the lease; the ticks are a thousandth of a us. */
+static double span_us(struct fixture *fixture, int64_t ms_us, int64_t lease_us)
+{
+    const int64_t ms = EPOCH + HOUR_MS;
+    const struct flake_reading now = {.time_ms = ms,
+                                      .wall_us = ms * 1000 + 1000 - ms_us,
+                                      .boot_us =
+                                          HOUR_MS * INT64_C(1000) - lease_us};
+    const struct flake_lease lease = {.upto = ms, .until_ms = HOUR_MS};
+    const struct flake_block block = {.time_ms = ms, .count = 4096};
+
+    flake_open(&fixture->flake, 1, &lease, &now, &block);
+    return (double)atomic_load(&fixture->gate.span) / 1000;
+}
+
+/* A clock is up to a us farther than it was read. */
+static void span_ends_before_the_ms_and_the_lease(void **state)
+{
+    struct fixture *fixture = open_flake(41, 12, 63);
+
+    (void)state;
+    fixture->flake.ticks.per_ms = 1000000;
+    for (int64_t us = 1; us <= 1000; us++) {
+        const double of_ms = span_us(fixture, us, 5000);
+        const double of_lease = span_us(fixture, 1000, us);
+
+        assert_true(of_ms == of_lease);
+        assert_true(of_ms <= (double)(us - 1));
+        assert_true(of_ms >= 0.975 * (double)(us - 1));
+    }
+    assert_true(span_us(fixture, 1000, 0) == 0);
+    assert_true(span_us(fixture, 1000, -5000) == 0);
+    free(fixture);
+}
+
+/* While it is the present one, of the same worker id, under a lease, and has
+ * ids left. */
+static void ms_goes_on_while_it_has_ids(void **state)
+{
+    const int64_t ms = EPOCH + HOUR_MS;
+    const int64_t boot_ms = 1000;
+    const struct flake_reading now = {
+        .time_ms = ms, .wall_us = ms * 1000, .boot_us = boot_ms * 1000};
+    const struct flake_reading later = {.time_ms = ms + 1,
+                                        .wall_us = (ms + 1) * 1000,
+                                        .boot_us = (boot_ms + 1) * 1000};
+    const struct flake_lease over = {.upto = ms, .until_ms = boot_ms};
+    const struct flake_lease lease = {.upto = ms, .until_ms = boot_ms + 1};
+    const struct flake_block block = {.time_ms = ms, .count = 4};
+    struct fixture *fixture = open_flake(41, 2, 53);
+    struct flake *flake = &fixture->flake;
+    int64_t ids[4];
+
+    (void)state;
+    assert_false(flake_go_on(flake, 0, &lease, &now));
+    flake_open(flake, 9, &lease, &now, &block);
+    assert_int_equal(flake_take_locked(flake, 3, ids), 3);
+    assert_true(flake_go_on(flake, 9, &lease, &now));
+    assert_false(flake_go_on(flake, 8, &lease, &now));
+    assert_false(flake_go_on(flake, 9, &over, &now));
+    assert_false(flake_go_on(flake, 9, &lease, &later));
+    assert_int_equal(flake_take_locked(flake, 1, ids), 1);
+    assert_false(flake_go_on(flake, 9, &lease, &now));
+    flake_shut(flake);
+    assert_false(flake_go_on(flake, 9, &lease, &now));
+    assert_int_equal(flake_taken(flake), 4);
+    free(fixture);
 }
 
 static void no_time_past_the_lease_is_given(void **state)
 {
-    struct seqb_backend *backend = open_flake(41, 10, 12);
-    const int64_t hour_ms = 3600000;
+    struct fixture *fixture = open_flake(41, 12, 63);
+    struct flake_lease lease = lease_now();
 
     (void)state;
-    lease_for(backend, 3, 0, clock_wall_ms() - 60000,
-              clock_boot_ms() + hour_ms);
-    expect_refusal(backend, INT64_MAX, SEQB_AGAIN, "flake");
-    lease_for(backend, 3, clock_wall_ms() + hour_ms, clock_wall_ms() + hour_ms,
-              clock_boot_ms() + hour_ms);
-    expect_refusal(backend, INT64_MAX, SEQB_CLOCK, "ms behind");
-    backend->ops->close(backend);
+    lease.upto = clock_wall_ms() - 60000;
+    assert_int_equal(open_ms(fixture, 3, &lease), FLAKE_AGAIN);
+    lease.above = lease.upto = clock_wall_ms() + HOUR_MS;
+    assert_int_equal(open_ms(fixture, 3, &lease), FLAKE_BEHIND);
+    free(fixture);
 }
 
 static void another_worker_id_begins_above_what_was_given(void **state)
 {
-    struct seqb_backend *backend = open_flake(41, 10, 12);
-    struct seqb_request last;
-    struct seqb_request next;
+    struct fixture *fixture = open_flake(41, 12, 63);
+    const struct flake_lease lease = lease_now();
+    int64_t worker = 9;
+    int64_t before = 0;
 
     (void)state;
-    lease_now(backend, 9);
-    last = reserve(backend, 1, INT64_MAX);
-    assert_int_equal(last.status, SEQB_OK);
-    lease_now(backend, 2);
-    do
-        next = reserve(backend, 1, INT64_MAX);
-    while (next.status == SEQB_AGAIN);
-    assert_int_equal(next.status, SEQB_OK);
-    assert_true(next.block.first > last.block.first);
-    backend->ops->close(backend);
+    for (int i = 0; i < 20; i++) {
+        int64_t id;
+
+        while (open_ms(fixture, worker, &lease) != FLAKE_GIVE ||
+               flake_take_locked(&fixture->flake, 1, &id) == 0)
+            continue;
+        assert_true(id > before);
+        assert_int_equal(id >> 12 & 1023, worker);
+        before = id;
+        worker = 11 - worker; /* 9, 2, 9 ... */
+    }
+    free(fixture);
 }
 
 static void what_does_not_fit_is_exhausted(void **state)
 {
-    struct seqb_backend *small = open_flake(30, 10, 12);
-    struct seqb_backend *backend = open_flake(41, 10, 12);
+    const struct flake_lease lease = lease_now();
+    struct fixture *small = open_flake(30, 12, 63);
+    struct fixture *safe = open_flake(41, 12, 55);
 
-    (void)state;
-    lease_now(small, 0); /* 30 bits of ms were over in January 2020 */
-    expect_refusal(small, INT64_MAX, SEQB_EXHAUSTED, "fit");
-    small->ops->close(small);
-    lease_now(backend, 0); /* a partition takes so many of the bits */
-    expect_refusal(backend, INT64_MAX >> 8, SEQB_EXHAUSTED, "fit");
-    assert_int_equal(reserve(backend, 1, INT64_MAX).status, SEQB_OK);
-    backend->ops->close(backend);
+    (void)state; /* 30 bits of ms were over in January 2020 */
+    assert_int_equal(open_ms(small, 0, &lease), FLAKE_OVER);
+    assert_int_equal(open_ms(safe, 0, &lease), FLAKE_OVER);
+    free(small);
+    free(safe);
 }
 
-static void impossible_splits_and_leases_are_refused(void **state)
+/* One that is shut gives nothing, and knows what was taken. */
+static void none_is_given_once_it_is_shut(void **state)
 {
-    static const int32_t splits[][3] = {
-        {41, 11, 12}, {0, 10, 12}, {41, 10, 0}, {41, -1, 12}, {63, 0, 1}};
-    static const int64_t leases[][3] = {
-        {-1, 0, 10}, {1024, 0, 10}, {0, 11, 10}, {0, -1, 10}};
-    struct seqb_backend *backend = open_flake(41, 10, 12);
-    struct seqb_error err;
-    int64_t standing;
+    struct fixture *fixture = open_flake(41, 12, 63);
+    const struct flake_lease lease = lease_now();
+    int64_t id;
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(splits); i++) {
-        const struct seqb_backend_options options = {
-            .name = "flake",
-            .epoch_ms = EPOCH,
-            .time_bits = splits[i][0],
-            .worker_bits = splits[i][1],
-            .counter_bits = splits[i][2]};
-        struct seqb_backend *none = NULL;
+    (void)take_one(fixture, 3, &lease);
+    flake_shut(&fixture->flake);
+    assert_int_equal(flake_take(&fixture->gate, 1, &id), 0);
+    assert_int_equal(flake_taken(&fixture->flake), 1);
+    free(fixture);
+}
 
-        assert_int_equal(backend_snowflake.open(&options, &none, &err),
-                         SEQB_INVALID);
-        assert_non_null(strstr(err.text, "flake"));
-        assert_null(none);
+/* --- many threads --- */
+
+#define THREADS 4
+#define EACH    ((size_t)(200000 / SEQB_TEST_SCALE))
+
+struct crowd {
+    struct fixture *fixture;
+    struct flake_lease lease;
+    pthread_mutex_t lock;
+    int64_t ids[THREADS][EACH];
+};
+
+struct taker {
+    struct crowd *crowd;
+    int64_t *ids;
+};
+
+static void *take_many(void *argument)
+{
+    struct taker *taker = argument;
+    struct crowd *crowd = taker->crowd;
+
+    for (size_t have = 0; have < EACH;) {
+        size_t n = flake_take(&crowd->fixture->gate, 1, &taker->ids[have]);
+
+        if (n == 0) {
+            pthread_mutex_lock(&crowd->lock);
+            if (open_ms(crowd->fixture, (int64_t)(have / 1000 % 7),
+                        &crowd->lease) == FLAKE_GIVE)
+                n = flake_take_locked(&crowd->fixture->flake, 1,
+                                      &taker->ids[have]);
+            pthread_mutex_unlock(&crowd->lock);
+        }
+        have += n;
     }
-    for (size_t i = 0; i < COUNT_OF(leases); i++) {
-        const struct seqb_window window = {.counter = "",
-                                           .window = leases[i][0],
-                                           .above = leases[i][1],
-                                           .upto = leases[i][2]};
+    return NULL;
+}
 
+static int compare(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a;
+    const int64_t y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The worker id changes all the while, which no other test does so often. */
+static void threads_get_different_ids(void **state)
+{
+    struct crowd *crowd = calloc(1, sizeof *crowd);
+    struct taker takers[THREADS];
+    pthread_t threads[THREADS];
+    int64_t *all;
+
+    (void)state;
+    assert_non_null(crowd);
+    all = &crowd->ids[0][0];
+    crowd->fixture = open_flake(41, 8, 63);
+    crowd->lease = lease_now();
+    pthread_mutex_init(&crowd->lock, NULL);
+    for (int i = 0; i < THREADS; i++) {
+        takers[i] = (struct taker){crowd, crowd->ids[i]};
         assert_int_equal(
-            backend->ops->install(backend, &window, &standing, &err),
-            SEQB_INVALID);
+            pthread_create(&threads[i], NULL, take_many, &takers[i]), 0);
     }
-    backend->ops->close(backend);
-}
-
-static void it_has_no_store(void **state)
-{
-    struct seqb_backend *backend = open_flake(41, 10, 12);
-    const struct seqb_raise raise = {.counter = "main/0/order", .floor = 1};
-    const struct seqb_purge purge = {
-        .counter = "main/0/order", .keep = "main/0/order@20260101", .most = 10};
-    const struct seqb_swap swap = {"name", "", "text"};
-    char standing[16] = "?";
-    struct seqb_error err;
-    int32_t deleted = -1;
-    int64_t value = -1;
-
-    (void)state;
-    assert_int_equal(backend->fd, -1);
-    assert_string_equal(backend->server, "snowflake 41|10|12");
-    assert_int_equal(backend->ops->guarantee, SEQB_LOCAL);
-    assert_ptr_equal(backend_find("snowflake"), backend->ops);
-    assert_int_equal(backend->ops->claim(backend, "a", "b", standing, 16, &err),
-                     SEQB_OK);
-    assert_string_equal(standing, "b");
-    assert_int_equal(
-        backend->ops->claim(backend, "a", NULL, standing, 16, &err), SEQB_OK);
-    assert_string_equal(standing, "");
-    assert_int_equal(
-        backend->ops->claim(backend, "a", "long", standing, 4, &err),
-        SEQB_PROTOCOL);
-    assert_int_equal(backend->ops->swap(backend, &swap, standing, 16, &err),
-                     SEQB_INVALID);
-    assert_int_equal(backend->ops->raise(backend, &raise, &value, &err),
-                     SEQB_INVALID);
-    assert_int_equal(backend->ops->purge(backend, &purge, &deleted, &err),
-                     SEQB_OK);
-    assert_int_equal(deleted, 0);
-    assert_int_equal(backend->ops->clock(backend, &value, &err), SEQB_OK);
-    assert_int_equal(value, 0);
-    backend->ops->close(backend);
-    backend_snowflake.close(NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++) { /* each thread's only ever rise */
+        for (size_t j = 1; j < EACH; j++)
+            assert_true(crowd->ids[i][j] > crowd->ids[i][j - 1]);
+    }
+    qsort(all, THREADS * EACH, sizeof *all, compare);
+    for (size_t i = 1; i < THREADS * EACH; i++)
+        assert_true(all[i] > all[i - 1]);
+    pthread_mutex_destroy(&crowd->lock);
+    free(crowd->fixture);
+    free(crowd);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_value_is_higher_than_those_before),
-        cmocka_unit_test(ended_lease_gives_nothing),
+        cmocka_unit_test(every_id_is_higher_than_those_before),
+        cmocka_unit_test(run_is_of_one_ms),
+        cmocka_unit_test(ids_of_a_ms_that_is_over_are_not_given),
+        cmocka_unit_test(no_id_outlives_the_lease),
+        cmocka_unit_test(span_ends_before_the_ms_and_the_lease),
+        cmocka_unit_test(ms_goes_on_while_it_has_ids),
         cmocka_unit_test(no_time_past_the_lease_is_given),
         cmocka_unit_test(another_worker_id_begins_above_what_was_given),
         cmocka_unit_test(what_does_not_fit_is_exhausted),
-        cmocka_unit_test(impossible_splits_and_leases_are_refused),
-        cmocka_unit_test(it_has_no_store),
+        cmocka_unit_test(none_is_given_once_it_is_shut),
+        cmocka_unit_test(threads_get_different_ids),
     };
 
     return cmocka_run_group_tests_name("snowflake", tests, NULL, NULL);

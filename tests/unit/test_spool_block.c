@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "queue/spool_block.h"
+#include "queue/keeper/block.h"
 
 #define KEY64 "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ.:"
 

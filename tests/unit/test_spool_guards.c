@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include <cmocka.h>
 
@@ -339,15 +341,20 @@ static void numbers_of_other_memory_bits_are_lost(void **state)
 /* --- its own traces --- */
 
 /* What was written aside and not put in place is nobody's. */
-static void unfinished_file_is_overwritten(void **state)
+static void unfinished_file_is_removed(void **state)
 {
+    const time_t then = time(NULL) - 7200;
+    const struct utimbuf old = {then, then};
     struct spool_case *c = *state;
 
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
-    spool_case_copy(c->path, spool_case_beside(c, ".new"));
+    spool_case_copy(c->path, spool_case_beside(c, ".new-0"));
+    spool_case_copy(c->path, spool_case_beside(c, ".new-1"));
+    assert_int_equal(utime(spool_case_beside(c, ".new-0"), &old), 0);
     spool_case_expect(c, 20);
     spool_case_expect(c, 0);
-    assert_false(spool_case_has(c, ".new"));
+    assert_false(spool_case_has(c, ".new-0"));
+    assert_true(spool_case_has(c, ".new-1")); /* perhaps another's */
 }
 
 /* Sequences are listed by their claims, as for a migration. */
@@ -376,7 +383,7 @@ int main(void)
         SPOOL(file_of_another_layout_is_refused),
         SPOOL(file_of_another_pool_is_refused),
         SPOOL(numbers_of_other_memory_bits_are_lost),
-        SPOOL(unfinished_file_is_overwritten),
+        SPOOL(unfinished_file_is_removed),
         SPOOL(ticket_claims_no_sequence),
     };
 

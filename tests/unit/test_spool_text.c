@@ -12,7 +12,7 @@
 
 #include "platform/checksum.h"
 #include "platform/text.h"
-#include "queue/spool_text.h"
+#include "queue/keeper/text.h"
 
 #define ID        "0123456789abcdef0123456789abcdef"
 #define BODY_SIZE 8192

@@ -7,6 +7,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -14,12 +17,33 @@
 #include "spool_fixture.h"
 #include "support/events.h"
 
-#define BROKERS     3
-#define HANDS       2 /* threads of each broker */
-#define ALL_HANDS   ((size_t)BROKERS * HANDS)
-#define NUMBERS     64
-#define ROUNDS      60
-#define NUMBER_BASE 1024
+#define BROKERS         3
+#define HANDS           2 /* threads of each broker */
+#define ALL_HANDS       ((size_t)BROKERS * HANDS)
+#define NUMBERS         64
+#define ROUNDS          60
+#define NUMBER_BASE     1024
+#define UNLOCKED_ROUNDS 20
+
+static bool has_locks = true;
+
+/* In the place of the C library's. */
+int flock(int file, int operation)
+{
+    return has_locks ? (int)syscall(SYS_flock, file, operation) : 0;
+}
+
+/* Whose exchange is to be done before a file is removed. */
+static struct giver *goes_first;
+
+static void first_end(void);
+
+int unlink(const char *path)
+{
+    if (goes_first != NULL)
+        first_end();
+    return (int)syscall(SYS_unlink, path);
+}
 
 /* Who holds each number now: 1 somebody, 0 the file. */
 struct table {
@@ -80,6 +104,14 @@ static void take(void *context, const struct spool_block *block)
     }
 }
 
+/* It was not done: they are its own again. */
+static void hand_keep(struct hand *hand, const struct spool_block *give,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        take(hand, &give[i]);
+}
+
 /* Gives back what it holds, or a part of it. */
 static void hand_exchange(struct hand *hand)
 {
@@ -99,8 +131,11 @@ static void hand_exchange(struct hand *hand)
         atomic_store(&hand->table->held[(give[i].first - NUMBER_BASE) / 2], 0);
     }
     if (spool_exchange(hand->spool, &terms, clock_now_ms() + RIG_PATIENCE_MS,
-                       &err) != SEQB_OK)
-        atomic_fetch_add(&hand->table->failures, 1);
+                       &err) == SEQB_OK)
+        return;
+    atomic_fetch_add(&hand->table->failures, 1);
+    if (err.status != SEQB_UNCERTAIN)
+        hand_keep(hand, give, count);
 }
 
 static void *hand_run(void *argument)
@@ -110,7 +145,7 @@ static void *hand_run(void *argument)
     for (int i = 0; i < ROUNDS; i++)
         hand_exchange(hand);
     hand->is_done = true;
-    while (hand->count > 0)
+    for (int i = 0; i < ROUNDS && hand->count > 0; i++)
         hand_exchange(hand);
     return NULL;
 }
@@ -139,25 +174,33 @@ static void expect_all_there(struct spool_case *c, struct table *table)
     assert_int_equal(last.count, NUMBERS);
 }
 
-static void exchanges_at_once_lose_nothing_and_repeat_nothing(void **state)
+/* Brokers of one state directory. */
+static void spools_open(struct spool_case *c, struct spool **spools)
 {
-    struct spool_case *c = *state;
-    struct spool_case others[BROKERS - 1] = {{.rig = NULL}};
+    spools[0] = c->spool;
+    for (size_t i = 1; i < BROKERS; i++) {
+        struct spool_case other = {.rig = c->rig};
+
+        memcpy(other.path, c->path, sizeof other.path);
+        spool_case_open(&other);
+        spools[i] = other.spool;
+    }
+}
+
+static void spools_close(struct spool **spools)
+{
+    for (size_t i = 1; i < BROKERS; i++)
+        spool_close(spools[i]);
+}
+
+/* All hands at work, until each has given back what it holds. */
+static void run_all(struct spool *const *spools, struct table *table)
+{
     struct hand hands[ALL_HANDS] = {{.seed = 0}};
-    struct table table = {.repeats = 0};
 
-    events_start();
-    give_all(c);
     for (unsigned i = 0; i < ALL_HANDS; i++) {
-        struct spool_case *by = i % BROKERS == 0 ? c : &others[i % BROKERS - 1];
-
-        if (by->rig == NULL) {
-            by->rig = c->rig;
-            memcpy(by->path, c->path, sizeof by->path);
-            spool_case_open(by);
-        }
-        hands[i].spool = by->spool;
-        hands[i].table = &table;
+        hands[i].spool = spools[i % BROKERS];
+        hands[i].table = table;
         hands[i].seed = i + 1;
     }
     for (size_t i = 0; i < ALL_HANDS; i++)
@@ -165,19 +208,106 @@ static void exchanges_at_once_lose_nothing_and_repeat_nothing(void **state)
             pthread_create(&hands[i].thread, NULL, hand_run, &hands[i]), 0);
     for (size_t i = 0; i < ALL_HANDS; i++)
         pthread_join(hands[i].thread, NULL);
-    assert_int_equal(atomic_load(&table.repeats), 0);
+    assert_int_equal(atomic_load(&table->repeats), 0);
+}
+
+static void exchanges_at_once_lose_nothing_and_repeat_nothing(void **state)
+{
+    struct spool_case *c = *state;
+    struct spool *spools[BROKERS];
+    struct table table = {.repeats = 0};
+
+    events_start();
+    spools_open(c, spools);
+    give_all(c);
+    run_all(spools, &table);
     assert_int_equal(atomic_load(&table.failures), 0);
     assert_int_equal(events_count("spool_refused", ""), 0);
     expect_all_there(c, &table);
     assert_int_equal(atomic_load(&table.repeats), 0);
-    for (size_t i = 0; i < BROKERS - 1; i++)
-        spool_close(others[i].spool);
+    spools_close(spools);
+}
+
+struct giver {
+    pthread_t thread;
+    struct spool_case *c;
+    struct spool_block block;
+};
+
+static void first_end(void)
+{
+    struct giver *giver = goes_first;
+
+    goes_first = NULL;
+    fake_release(giver->c->rig->stores[0]);
+    pthread_join(giver->thread, NULL);
+}
+
+static void *giver_run(void *argument)
+{
+    struct giver *giver = argument;
+
+    spool_case_give(giver->c, giver->block);
+    return NULL;
+}
+
+/* Without a lock: one waits for its ticket; another one has written what it
+ * gives, and gets no ticket; and before that one has cleared up, the first is
+ * done. */
+static void file_of_another_exchange_is_not_moved(void **state)
+{
+    struct spool_case *c = *state;
+    struct spool_case other = {
+        .rig = c->rig, .choice = SPOOL_TAKE, .memory_bits = SPOOL_MEMORY_BITS};
+    struct giver giver = {.c = &other,
+                          .block = spool_case_block("order", 0, 20, 3)};
+    const struct spool_block mine = spool_case_block("order", 0, 40, 7);
+
+    memcpy(other.path, c->path, sizeof other.path);
+    spool_case_open(&other);
+    spool_case_give(c, spool_case_block("order", 0, 10, 5));
+    has_locks = false;
+    fake_hang(c->rig->stores[0]);
+    assert_int_equal(pthread_create(&giver.thread, NULL, giver_run, &giver), 0);
+    assert_true(fake_wait_for_hanging(c->rig->stores[0], 1, RIG_PATIENCE_MS));
+    assert_int_equal(
+        ha_command(c->broker->ha, "main", 0, SEQB_ORDER_DRAIN, NULL), SEQB_OK);
+    goes_first = &giver;
+    assert_int_not_equal(
+        spool_case_try(c, &mine, 1, clock_now_ms() + RIG_PATIENCE_MS), SEQB_OK);
+    assert_null(goes_first);
+    has_locks = true;
+    spool_case_expect(&other, (5 + 3) << SPOOL_MEMORY_BITS);
+    spool_close(other.spool);
+}
+
+/* A lock that holds nobody up, as of a mount without locks. Each exchange
+ * writes a file of its own aside. Numbers may be lost: whose file is moved over
+ * another one's. */
+static void exchanges_at_once_repeat_nothing_without_a_lock(void **state)
+{
+    struct spool_case *c = *state;
+    struct spool *spools[BROKERS];
+
+    spools_open(c, spools);
+    has_locks = false;
+    for (size_t i = 0; i < UNLOCKED_ROUNDS; i++) {
+        struct table table = {.repeats = 0};
+
+        (void)unlink(c->path);
+        give_all(c);
+        run_all(spools, &table);
+    }
+    has_locks = true;
+    spools_close(spools);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         SPOOL(exchanges_at_once_lose_nothing_and_repeat_nothing),
+        SPOOL(file_of_another_exchange_is_not_moved),
+        SPOOL(exchanges_at_once_repeat_nothing_without_a_lock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

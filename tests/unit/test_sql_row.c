@@ -106,19 +106,19 @@ static const struct {
     {{9, NOW}, {0}, {40, ""}, {0}, 0, 5, SEQB_FENCED, {0}},
     {{9, NOW}, {0}, {-1, NOW}, {0}, 0, 5, SEQB_CORRUPT, {0}},
     {{9, NOW}, {0}, {40, NOW}, {BEGINS + 1, "x"}, BEGINS, 5, SEQB_OK, {41, 5}},
-    /* none: at the base */
-    {{9, NOW}, {0}, {0}, {0}, 0, 5, SEQB_OK, {10, 5}},
-    {{98, NOW}, {0}, {0}, {0}, 0, 5, SEQB_OK, {99, 2}},
-    {{100, NOW}, {0}, {0}, {0}, 0, 5, SEQB_EXHAUSTED, {0}},
+    /* none: at the base; above one that was raised it is to be raised */
+    {{0, NOW}, {0}, {0}, {0}, 0, 5, SEQB_OK, {1, 5}},
+    {{0, NOW}, {-1, NOW}, {0}, {0}, 0, 5, SEQB_OK, {1, 5}},
     {{9, OTHER}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
     {{0, ""}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
     {{0}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
     {{-1, NOW}, {0}, {0}, {0}, 0, 5, SEQB_CORRUPT, {0}},
-    {{9, NOW}, {-1, NOW}, {0}, {0}, 0, 5, SEQB_OK, {10, 5}},
+    {{9, NOW}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
     /* none, of a period: afresh, unless it may have been forgotten */
     {{9, NOW}, {0}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
     {{9, NOW}, {BEGINS - 1, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
-    {{9, NOW}, {BEGINS, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {10, 5}},
+    {{9, NOW}, {BEGINS, NOW}, {0}, {0}, BEGINS, 5, SEQB_FENCED, {0}},
+    {{0, NOW}, {BEGINS, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
     {{9, OTHER}, {0}, {0}, {0}, BEGINS, 5, SEQB_FENCED, {0}},
     {{9, NOW}, {-1, NOW}, {0}, {0}, BEGINS, 5, SEQB_CORRUPT, {0}},
     /* none, of a period that may have been purged */
@@ -215,14 +215,80 @@ static void raise_rebinds_with_a_gap_and_never_lowers(void **state)
         const struct sql_counter base =
             counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
         const struct sql_counter counter = counter_of(DAY, cases[i].row, none);
-        const struct seqb_raise raise = {DAY, cases[i].floor, 20, LIMIT, 10,
-                                         15,  BEGINS};
+        const struct seqb_raise raise = {DAY, cases[i].floor, 20,   LIMIT, 10,
+                                         15,  BEGINS,         NULL, 0};
         const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
 
         assert_int_equal(lift.status, SEQB_OK);
         assert_writes(&lift, cases[i].base_after, cases[i].base_ms_after,
                       cases[i].value);
     }
+}
+
+/* Two brokers find the same rows, and know nothing of each other. */
+static void raise_of_the_same_copy_twice_goes_elsewhere(void **state)
+{
+    static const struct {
+        struct cell base, row;
+        int64_t floor;
+        uint64_t chance;
+        int64_t value;
+    } cases[] = {
+        /* the gap is 20, of the base 10; the spread is below 1/4096 of what
+         * is left and 2^16 gaps */
+        {{9, NOW}, {40, OTHER}, 0, 0, 60},
+        {{9, NOW}, {40, OTHER}, 0, 777, 837},
+        {{9, NOW}, {40, OTHER}, 70, 777, 847},
+        {{9, NOW}, {40, OTHER}, 0, 20 * 65536 + 5, 65},
+        {{9, NOW}, {INT64_MAX - 4116, OTHER}, 0, 777, INT64_MAX - 4096},
+        {{9, OTHER}, {0}, 0, 777, 796},
+        {{0}, {0}, 0, 777, 792},
+        {{9, NOW}, {0}, 0, 777, 786},
+        /* somebody was faster, or it is new in a store that never changed */
+        {{9, NOW}, {40, NOW}, 0, 777, 40},
+        {{0, NOW}, {0}, 30, 777, 30},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct sql_counter base =
+            counter_of(SQL_BASE, cases[i].base, none);
+        const struct sql_counter counter = counter_of(DAY, cases[i].row, none);
+        const struct seqb_raise raise = {.counter = DAY,
+                                         .floor = cases[i].floor,
+                                         .gap = 20,
+                                         .limit = INT64_MAX,
+                                         .base_gap = 10,
+                                         .base_floor = 15,
+                                         .chance = cases[i].chance};
+        const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
+
+        assert_int_equal(lift.status, SEQB_OK);
+        assert_int_equal(lift.value, cases[i].value);
+    }
+}
+
+static void spread_leaves_room_for_thousands_of_raises(void **state)
+{
+    struct seqb_raise raise = {.gap = 1000000,
+                               .limit = INT64_C(1) << 48, /* js_safe */
+                               .chance = UINT64_MAX};
+    int64_t value = 0;
+
+    (void)state;
+    for (int i = 0; i < 4096; i++) {
+        raise.chance--;
+        value += seqb_raise_spread(&raise, value);
+    }
+    assert_true(value < raise.limit / 4 * 3);
+    assert_int_equal(seqb_raise_spread(&raise, raise.limit - 4095), 0);
+    assert_int_equal(seqb_raise_spread(&raise, raise.limit), 0);
+    assert_int_equal(seqb_raise_spread(&raise, INT64_MAX), 0);
+    raise.gap = 0;
+    assert_int_equal(seqb_raise_spread(&raise, 0), 0);
+    raise.gap = INT64_MAX;
+    raise.limit = INT64_MAX;
+    assert_in_range(seqb_raise_spread(&raise, 0), 0, INT64_MAX / 4096);
 }
 
 static void raise_that_cannot_be_writes_nothing(void **state)
@@ -253,8 +319,8 @@ static void raise_that_cannot_be_writes_nothing(void **state)
             counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
         const struct sql_counter counter =
             counter_of(DAY, cases[i].row, cases[i].mark);
-        const struct seqb_raise raise = {DAY, cases[i].floor, 20, LIMIT, 10,
-                                         15,  BEGINS};
+        const struct seqb_raise raise = {DAY, cases[i].floor, 20,   LIMIT, 10,
+                                         15,  BEGINS,         NULL, 0};
         const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
 
         assert_int_equal(lift.status, cases[i].status);
@@ -287,14 +353,89 @@ static void marks_are_named_after_the_counter_without_its_stamp(void **state)
     }
 }
 
+/* --- notes and epochs --- */
+
+static void note_is_needed_where_a_multiple_is_passed(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t value;
+        int64_t want;
+        bool is_noted;
+    } cases[] = {
+        {ORDER, 0, 1, false},
+        {ORDER, 1, 1, true},
+        {ORDER, 1, SQL_NOTE_VALUES - 1, true},
+        {ORDER, 1, SQL_NOTE_VALUES, false},
+        {ORDER, SQL_NOTE_VALUES - 1, 1, true},
+        {ORDER, SQL_NOTE_VALUES - 1, 2, false},
+        {ORDER, SQL_NOTE_VALUES, 1, false},
+        {ORDER, 5, SEQB_GRANT_MAX, false},
+        {DAY, SQL_NOTE_VALUES, SEQB_GRANT_MAX, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(
+            sql_row_is_noted(cases[i].name, cases[i].value, cases[i].want),
+            cases[i].is_noted);
+}
+
+static struct sql_counter noted(struct cell note)
+{
+    struct sql_counter counter;
+
+    sql_counter_init(&counter, ORDER);
+    if (note.origin != NULL)
+        sql_kept_found(&counter, note.value, note.origin, NOW);
+    return counter;
+}
+
+static void counter_that_is_gone_begins_above_its_note(void **state)
+{
+    static const struct {
+        struct cell note;
+        enum seqb_status status;
+        int64_t first;
+        int64_t raised;
+    } cases[] = {
+        {{0, NULL}, SEQB_FENCED, 0, 7},
+        {{5, NOW}, SEQB_FENCED, 0, 7},
+        {{65536, NOW}, SEQB_OK, 65537, 65536},
+        {{65536, OTHER}, SEQB_FENCED, 0, 66536},
+        {{-1, NOW}, SEQB_CORRUPT, 0, 0},
+    };
+    const struct sql_counter base = counter_of("", (struct cell){7, NOW}, none);
+    const struct seqb_request request = {.want = 1, .limit = INT64_MAX};
+    const struct seqb_raise raise = {
+        .counter = ORDER, .gap = 1000, .limit = INT64_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct sql_counter counter = noted(cases[i].note);
+        const struct sql_grant grant =
+            sql_counter_take(&base, &counter, &request);
+
+        assert_int_equal(grant.status, cases[i].status);
+        if (grant.status == SEQB_OK)
+            assert_int_equal(grant.block.first, cases[i].first);
+        assert_int_equal(sql_counter_raise(&base, &counter, &raise).value,
+                         cases[i].raised);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(note_is_needed_where_a_multiple_is_passed),
+        cmocka_unit_test(counter_that_is_gone_begins_above_its_note),
         cmocka_unit_test(state_is_told_by_value_and_origin),
         cmocka_unit_test(mark_tells_which_names_were_purged),
         cmocka_unit_test(reservation_takes_what_the_rows_allow),
         cmocka_unit_test(counter_without_a_row_is_not_taken_from_by_it_alone),
         cmocka_unit_test(raise_rebinds_with_a_gap_and_never_lowers),
+        cmocka_unit_test(raise_of_the_same_copy_twice_goes_elsewhere),
+        cmocka_unit_test(spread_leaves_room_for_thousands_of_raises),
         cmocka_unit_test(raise_that_cannot_be_writes_nothing),
         cmocka_unit_test(marks_are_named_after_the_counter_without_its_stamp),
     };

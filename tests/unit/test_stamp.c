@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters that become those of other stamps, the forgetting of old ones, and
- * what is noted in a store; over scripted stores. */
+/* Counters that become those of other stamps, and the forgetting of old ones;
+ * over scripted stores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "ha/counter.h"
+#include "ha/counter/counter.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/events.h"
@@ -126,6 +126,87 @@ static void a_counter_that_is_asked_keeps_its_stamp(void **state)
     /* Only now: a worker may deliver to the taker until then. */
     assert_false(was_restamped);
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), 2);
+}
+
+static bool restamp_for_an_hour(struct taker *taker, int64_t digits)
+{
+    const struct ha_stamp stamp = {digits, digits * HOUR, (digits + 1) * HOUR};
+
+    return ha_counter_restamp(taker->counter, &stamp);
+}
+
+/* The spare window of stamp 1 has come. */
+static bool has_spare(void *context)
+{
+    const struct rig *rig = context;
+
+    return fake_value(rig->authority, "window/main/0/bill@1") == 2 &&
+           fake_value(rig->authority, "window/main/1/bill@1") == 2;
+}
+
+/* Asks until the spare window is in use: then the next one is leased, while no
+ * partition has anything to answer. */
+static void use_up_a_window(struct taker *taker)
+{
+    for (int64_t used = 0; used <= 2 << 8; used += 64) {
+        (void)ha_counter_ask(taker->counter, 64, HA_ASK_ALL, clock_now_ms());
+        await_rest(taker);
+    }
+}
+
+/* Each lessor's counter of the new stamp begins below that of the old one,
+ * which is no step back. */
+static void lessors_count_each_stamp_for_itself(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct taker taker;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    for (int64_t digits = 1; digits <= 5; digits++) {
+        char name[64];
+
+        assert_true(is_restamped(&taker, digits));
+        for (int64_t i = digits; i <= 5; i++)
+            use_up_a_window(&taker);
+        (void)text_format(name, sizeof name, "window/main/0/bill@%d",
+                          (int)digits);
+        assert_true(fake_value(rig->stores[0], name) > 0 ||
+                    fake_value(rig->stores[1], name) > 0);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        assert_int_equal(rig_partition(broker, i).state, SEQB_PARTITION_UP);
+        assert_int_equal(rig_partition(broker, i).errors, 0);
+    }
+    taker_end(&taker, broker);
+}
+
+/* Else that window, of the old stamp, would be one of the new stamp. */
+static void a_counter_that_leases_a_window_keeps_its_stamp(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+    bool was_restamped;
+
+    taker_make(&taker, broker);
+    assert_true(restamp_for_an_hour(&taker, 1));
+    take(&taker);
+    rig_await(has_spare, rig);
+    fake_hang(rig->authority);
+    use_up_a_window(&taker);
+    assert_true(fake_wait_for_hanging(rig->authority, 1, RIG_PATIENCE_MS));
+    was_restamped = restamp_for_an_hour(&taker, 2);
+    fake_release(rig->authority);
+    while (!restamp_for_an_hour(&taker, 2))
+        continue;
+    take(&taker);
+    taker_end(&taker, broker);
+    /* Only now: a worker may deliver to the taker until then. */
+    assert_false(was_restamped);
+    assert_int_equal(fake_window(rig->stores[0], "main/0/bill@2"), 1);
 }
 
 /* What it had learned is of the old stamp. */
@@ -290,6 +371,36 @@ static void old_stamps_are_noted_first_and_deleted_later(void **state)
     taker_end(&taker, broker);
 }
 
+static bool are_cells_purged(void *context)
+{
+    struct purging *purging = context;
+
+    ha_counter_purge(purging->taker->counter, &purging->keep);
+    return fake_value(purging->rig->stores[0], "cell:main/0/bill@1") == -1 &&
+           fake_value(purging->rig->stores[1], "cell:main/1/bill@2") == -1 &&
+           fake_value(purging->rig->authority, "window/main/1/bill@1") == -1;
+}
+
+static void old_cells_are_deleted_with_their_windows(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+    struct purging purging = {
+        .rig = rig, .taker = &taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
+
+    taker_make(&taker, broker);
+    for (int64_t digits = 1; digits <= 4; digits++) {
+        assert_true(is_restamped(&taker, digits));
+        take(&taker);
+    }
+    assert_int_equal(fake_value(rig->stores[0], "cell:main/0/bill@1"), 2);
+    rig_await(are_cells_purged, &purging);
+    assert_int_equal(fake_value(rig->stores[0], "cell:main/0/bill@3"), 2);
+    assert_int_equal(fake_value(rig->stores[1], "cell:main/1/bill@4"), 2);
+    taker_end(&taker, broker);
+}
+
 /* What it noted would hold for all brokers. */
 static void a_clock_far_ahead_of_the_stores_purges_nothing(void **state)
 {
@@ -316,72 +427,6 @@ static void a_clock_far_ahead_of_the_stores_purges_nothing(void **state)
     taker_end(&taker, broker);
 }
 
-static void a_note_is_never_lowered_and_outlives_the_broker(void **state)
-{
-    struct rig *rig = *state;
-    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
-    struct rig_broker *broker = rig_open(rig);
-    struct seqb_error err;
-    int64_t standing = -1;
-
-    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 0},
-                             until_ms, &standing, &err),
-                     SEQB_OK);
-    assert_int_equal(standing, 0);
-    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 500},
-                             until_ms, &standing, &err),
-                     SEQB_OK);
-    assert_int_equal(standing, 500);
-    rig_close(broker);
-    broker = rig_open(rig);
-    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 300},
-                             until_ms, &standing, &err),
-                     SEQB_OK);
-    assert_int_equal(standing, 500);
-}
-
-/* A store that changed is bound, with all that goes with it, by who counts. */
-static void a_note_leaves_the_base_as_it_is(void **state)
-{
-    struct rig *rig = *state;
-    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
-    struct rig_broker *broker;
-    struct numbers numbers;
-    struct seqb_error err;
-    int64_t standing;
-
-    numbers_init(&numbers);
-    for (int i = 0; i < RIG_PARTITIONS; i++)
-        fake_save(rig->stores[i]);
-    rig_use(rig, 20, &numbers);
-    for (int i = 0; i < RIG_PARTITIONS; i++)
-        fake_restore(rig->stores[i]);
-    broker = rig_open(rig);
-    for (int32_t i = 0; i < 2; i++)
-        assert_int_equal(ha_note(broker->ha,
-                                 &(struct ha_entry){i, "clock/x", 1}, until_ms,
-                                 &standing, &err),
-                         SEQB_OK);
-    rig_take(broker, 20, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
-}
-
-static void a_note_that_is_not_answered_says_so(void **state)
-{
-    struct rig *rig = *state;
-    struct rig_broker *broker = rig_open(rig);
-    struct seqb_error err;
-    int64_t standing = 0;
-
-    fake_hang(rig->stores[0]);
-    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 1},
-                             clock_now_ms() + 50, &standing, &err),
-                     SEQB_UNAVAILABLE);
-    rig_expect_words(err.text, "b0");
-    fake_release(rig->stores[0]);
-}
-
 static void the_middle_one_of_the_stores_clocks_counts(void **state)
 {
     struct rig *rig = *state;
@@ -406,15 +451,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DIRECT(each_stamp_has_a_counter_of_its_own),
         DIRECT(a_counter_that_is_asked_keeps_its_stamp),
+        NEIGHBOURS(lessors_count_each_stamp_for_itself),
+        WINDOWED(a_counter_that_leases_a_window_keeps_its_stamp),
         DIRECT(a_new_stamp_is_not_exhausted),
         DIRECT(a_new_stamp_is_refused_nothing_that_was_used_up),
         DIRECT(what_every_stamp_is_refused_is_told_once),
         DIRECT(a_stamp_that_is_over_is_no_trouble),
         DIRECT(old_stamps_are_noted_first_and_deleted_later),
+        CELLS(old_cells_are_deleted_with_their_windows),
         DIRECT(a_clock_far_ahead_of_the_stores_purges_nothing),
-        DIRECT(a_note_is_never_lowered_and_outlives_the_broker),
-        DIRECT(a_note_leaves_the_base_as_it_is),
-        DIRECT(a_note_that_is_not_answered_says_so),
         DIRECT(the_middle_one_of_the_stores_clocks_counts),
     };
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "platform/clock.h"
+#include "queue/sequence.h"
 #include "support/events.h"
 #include "support/rig.h"
 
@@ -36,7 +37,7 @@ static void nothing_is_fetched_before_the_first_call(void **state)
     struct rig *rig = *state;
 
     rig->sequences[0].prefetch = true;
-    (void)rig_sequence(rig_open(rig), "order");
+    assert_string_equal(rig_status(rig_open(rig), "order").pool, "main");
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_RESERVE), 0);
 }
@@ -112,6 +113,82 @@ static int64_t unused(struct rig_broker *broker)
            rig_status(broker, "order").taken;
 }
 
+/* As it is found with or without numbers, somebody who waits, and somebody who
+ * is to be called. */
+static bool is_starved(struct seqb_sequence *sequence, bool has_stock,
+                       bool is_awaited, bool is_armed)
+{
+    struct sequence_look look;
+
+    pthread_mutex_lock(&sequence->lock);
+    if (!has_stock)
+        (void)sequence_drop_below(sequence, 0);
+    assert_int_equal(ring_stock(sequence->ring) > 0, has_stock);
+    atomic_store(&sequence->waiters, is_awaited);
+    atomic_store(&sequence->is_armed, is_armed);
+    look = sequence_ask(sequence, clock_now_ms());
+    atomic_store(&sequence->waiters, 0);
+    atomic_store(&sequence->is_armed, false);
+    pthread_mutex_unlock(&sequence->lock);
+    return look.is_starved;
+}
+
+static void expect_starved(struct rig *rig, bool prefetch)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+    int64_t number;
+
+    rig->sequences[0].prefetch = prefetch;
+    broker = rig_open(rig);
+    sequence = rig_sequence(broker, "order");
+    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_OK);
+    rig_await_rest(broker);
+    assert_false(is_starved(sequence, true, false, false));
+    assert_true(is_starved(sequence, true, false, true));
+    assert_true(is_starved(sequence, true, true, false));
+    assert_int_equal(is_starved(sequence, false, false, false), prefetch);
+    assert_true(is_starved(sequence, false, true, true));
+    rig_close(broker);
+}
+
+static bool has_mark(struct seqb_sequence *sequence)
+{
+    bool result;
+
+    pthread_mutex_lock(&sequence->lock);
+    ring_set_low(sequence->ring, 0);
+    (void)sequence_ask(sequence, clock_now_ms());
+    result = atomic_load(&sequence->ring->low) != UINT64_MAX;
+    pthread_mutex_unlock(&sequence->lock);
+    return result;
+}
+
+/* Without waiting for a delivery. */
+static void every_plan_sets_the_mark(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t number;
+
+    rig->sequences[0].prefetch = true;
+    broker = rig_open(rig);
+    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_OK);
+    rig_await_rest(broker);
+    assert_true(has_mark(rig_sequence(broker, "order")));
+}
+
+/* Whoever waits is; with prefetch an empty ring is enough. */
+static void who_is_starved_asks_at_once(void **state)
+{
+    struct rig *rig = *state;
+
+    expect_starved(rig, false);
+    expect_starved(rig, true);
+}
+
 static void expect_bounded(struct rig *rig, int64_t max_unused, bool prefetch)
 {
     struct rig_broker *broker;
@@ -163,18 +240,22 @@ static void count_grant(struct ha_sink *sink, const struct ha_grant *grant)
 
 struct expected_deliveries {
     struct counting_sink *sink;
+    struct ha_counter *counter;
     int count;
 };
 
+/* A slot may be asked again only a while after its runs are delivered. */
 static bool deliveries_have_come(void *context)
 {
     const struct expected_deliveries *expected = context;
+    struct ha_view view;
     int deliveries;
 
+    ha_counter_view(expected->counter, clock_now_ms(), &view);
     pthread_mutex_lock(&expected->sink->lock);
     deliveries = expected->sink->deliveries;
     pthread_mutex_unlock(&expected->sink->lock);
-    return deliveries >= expected->count;
+    return deliveries >= expected->count && view.all == 0;
 }
 
 static void asking_all_partitions_asks_for_no_more_in_all(void **state)
@@ -191,6 +272,7 @@ static void asking_all_partitions_asks_for_no_more_in_all(void **state)
     assert_int_equal(ha_counter_new(ha_pool_at(rig_open(rig)->ha, 0), "bill", 2,
                                     &sink.sink, &counter, NULL),
                      SEQB_OK);
+    expected.counter = counter;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         assert_int_equal(
             ha_counter_ask(counter, counts[i], HA_ASK_ALL, clock_now_ms()),
@@ -268,7 +350,8 @@ static void stores_that_are_down_are_not_stormed(void **state)
     rig_set_down(rig, true);
     start_ms = clock_now_ms();
     calls = all_calls(rig);
-    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_UNAVAILABLE);
+    err = rig_take_refused(broker, "order");
+    assert_int_equal(err.status, SEQB_UNAVAILABLE);
     assert_int_equal(
         queue_try_run(rig_sequence(broker, "order"), 1, &number, &err),
         SEQB_UNAVAILABLE);
@@ -277,12 +360,46 @@ static void stores_that_are_down_are_not_stormed(void **state)
     assert_in_range(calls, 2, 2 * ((clock_now_ms() - start_ms) / 100 + 3));
 }
 
+static bool has_nothing_under_way(const struct seqb_sequence *sequence)
+{
+    struct ha_view view;
+
+    ha_counter_view(sequence->counter, clock_now_ms(), &view);
+    return view.all == 0;
+}
+
+/* At a stop: what the stores still owe is waited for, but not for good. */
+static void what_is_under_way_is_settled_in_its_time(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    int64_t until_ms;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    sequence = rig_sequence(broker, "order");
+    fake_hang(rig->stores[0]);
+    fake_hang(rig->stores[1]);
+    (void)ha_counter_ask(sequence->counter, 2, HA_ASK_ALL, clock_now_ms());
+    until_ms = clock_now_ms() + 20;
+    sequence_settle(sequence, until_ms);
+    assert_false(has_nothing_under_way(sequence));
+    assert_true(clock_now_ms() >= until_ms);
+    fake_release(rig->stores[0]);
+    fake_release(rig->stores[1]);
+    sequence_settle(sequence, clock_now_ms() + RIG_PATIENCE_MS);
+    assert_true(has_nothing_under_way(sequence));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         DIRECT(nothing_is_fetched_before_the_first_call),
         DIRECT(without_prefetch_only_waiting_fetches),
         DIRECT(with_prefetch_a_low_ring_is_filled_before_it_is_empty),
+        DIRECT(who_is_starved_asks_at_once),
+        DIRECT(every_plan_sets_the_mark),
         DIRECT(no_more_than_max_unused_is_held),
         DIRECT(asking_all_partitions_asks_for_no_more_in_all),
         DIRECT(rescue_fetches_no_more_than_the_ring_holds),
@@ -290,6 +407,7 @@ int main(void)
         WINDOWED(idle_broker_asks_nothing),
         DIRECT(stores_that_are_down_are_not_stormed),
         WINDOWED(stores_that_are_down_are_not_stormed),
+        DIRECT(what_is_under_way_is_settled_in_its_time),
     };
 
     return cmocka_run_group_tests_name("stock", tests, NULL, NULL);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stripes with one thread: slices, what is taken away from them, fork().
  * Threads are in test_ring_threads.c. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -48,6 +51,26 @@ static int64_t take(struct scene *scene)
         stripes_refill(scene->stripes, scene->ring, &number) == RING_EMPTY)
         return -1;
     return number;
+}
+
+/* What follows them in memory is not theirs. */
+static void stripes_are_made_in_their_own_memory_alone(void **state)
+{
+    struct {
+        struct stripes stripes;
+        struct stripe after;
+    } *memory = aligned_alloc(RING_LINE, sizeof *memory);
+    struct ring *ring = ring_make(SEGMENTS, 3, 2);
+    unsigned char expected[sizeof memory->after];
+
+    (void)state;
+    assert_non_null(memory);
+    memset(memory, 0xa5, sizeof *memory);
+    memset(expected, 0xa5, sizeof expected);
+    assert_ptr_equal(stripes_init(memory, ring), memory);
+    assert_memory_equal(&memory->after, expected, sizeof expected);
+    ring_unmake(ring, SEGMENTS);
+    free(memory);
 }
 
 static void a_new_stripe_holds_nothing(void **state)
@@ -124,6 +147,35 @@ static void a_stripe_that_is_held_is_left_alone(void **state)
     atomic_flag_clear(&stripe->is_held);
     for (int64_t i = 5; i < 8; i++)
         assert_int_equal(take(&scene), i);
+    scene_unmake(&scene);
+}
+
+static void *take_one(void *argument)
+{
+    (void)take(argument);
+    (void)take(argument);
+    return &((struct scene *)argument)->stripes->stripes[stripe_mine];
+}
+
+/* One after the other, and never the one that all begin with. */
+static void threads_get_stripes_in_turn(void **state)
+{
+    struct scene scene = scene_make(3);
+    enum { COUNT = 2 * (STRIPES - 1) };
+    void *stripes[COUNT];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        pthread_t thread;
+
+        assert_int_equal(pthread_create(&thread, NULL, take_one, &scene), 0);
+        assert_int_equal(pthread_join(thread, &stripes[i]), 0);
+        assert_true((struct stripe *)stripes[i] > scene.stripes->stripes &&
+                    (struct stripe *)stripes[i] <
+                        scene.stripes->stripes + STRIPES);
+        for (size_t j = 0; j < i; j++)
+            assert_int_equal(stripes[i] == stripes[j], i == j + STRIPES - 1);
+    }
     scene_unmake(&scene);
 }
 
@@ -221,10 +273,12 @@ static void a_forked_child_finds_empty_stripes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stripes_are_made_in_their_own_memory_alone),
         cmocka_unit_test(a_new_stripe_holds_nothing),
         cmocka_unit_test(numbers_come_slice_by_slice),
         cmocka_unit_test(a_stripe_that_was_just_filled_is_not_filled_again),
         cmocka_unit_test(a_stripe_that_is_held_is_left_alone),
+        cmocka_unit_test(threads_get_stripes_in_turn),
         cmocka_unit_test(closed_stripes_take_from_the_ring),
         cmocka_unit_test(what_a_stripe_holds_can_be_taken_away),
         cmocka_unit_test(filling_a_stripe_falls_to_the_mark),

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ha/forecast.h"
+#include "ha/policy/forecast.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "queue/sequence.h"

@@ -166,7 +166,7 @@ static void authority_comes_before_partitions(void **state)
     struct rig_broker *broker = rig_open(rig);
     struct ha_place place;
 
-    /* The only direct store of a windowed pool is past its two partitions. */
+    /* The only store that counts directly is past the two partitions. */
     assert_true(ha_place_at(broker->ha, 0, &place));
     assert_int_equal(place.pool, 0);
     assert_int_equal(place.member, 2);
@@ -229,6 +229,7 @@ int main(void)
         DIRECT(no_time_left_asks_for_none),
         DIRECT(place_without_a_direct_store_gives_none),
         WINDOWED(authority_comes_before_partitions),
+        CELLS(authority_comes_before_partitions),
         DIRECT(partitions_are_places_in_their_order),
         DIRECT(origin_is_known_as_it_was_last),
     };

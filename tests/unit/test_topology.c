@@ -233,6 +233,44 @@ static void rules_between_settings_hold(void **state)
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
+static void all_partitions_may_count_in_windows(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {"backends=(" SQLITE("a") "," SQLITE(
+             "b") ");\n"
+                  "pools=({name=\"p\";partitions=[\"a\",\"b\"];"
+                  "authority=\"b\";windows=\"all\";});\n" KEY,
+         ""},
+        {BACKEND "pools=({name=\"p\";partitions=[\"a\"];\n"
+                 "windows=\"all\";});\n" KEY,
+         "t.conf:3: 'windows' = \"all\" needs an 'authority' that leases them, "
+         "such as an sqlite backend"},
+        {BACKEND "pools=({name=\"p\";partitions=[\"a\"];\n"
+                 "windows=\"some\";});\n" KEY,
+         "t.conf:3: 'windows' is \"some\", but must be one of needed, all"},
+        {"backends=(" SQLITE("a") "," SQLITE(
+             "b") ");\n"
+                  "pools=({name=\"p\";partitions=[\"a\"];authority=\"b\";"
+                  "windows=\"all\";window_bits=40;});\n"
+                  "sequences=({key=\"k\";memory_bits=20;\n"
+                  "max_unused=2000000;});\n",
+         "t.conf:3: 0 partition bits + 20 memory bits + 40 window bits leave 3 "
+         "of 63 bits for the window's number, at least 8 are needed: lower "
+         "memory_bits or window_bits"},
+    };
+
+    (void)state;
+    topology_expect_all(cases, COUNT_OF(cases));
+    if (backend_find("mysql-autoinc") == NULL)
+        return;
+    topology_expect(
+        "backends=(" SQLITE(
+            "a") ",{name=\"m\";engine=\"mysql-autoinc\";database=\"d\";});\n"
+                 "pools=({name=\"p\";partitions=[\"m\",\"a\"];"
+                 "authority=\"a\";\nwindows=\"all\";});\n" KEY,
+        "");
+}
+
 static void bits_that_do_not_fit_show_the_arithmetic(void **state)
 {
     static const char head[] =
@@ -366,6 +404,7 @@ int main(void)
         cmocka_unit_test(unknown_engine_lists_those_built_in),
         cmocka_unit_test(partitions_are_a_power_of_two),
         cmocka_unit_test(rules_between_settings_hold),
+        cmocka_unit_test(all_partitions_may_count_in_windows),
         cmocka_unit_test(bits_that_do_not_fit_show_the_arithmetic),
         cmocka_unit_test(syntax_errors_are_one_line),
         cmocka_unit_test(all_mistakes_are_told_at_once_by_line),

@@ -12,6 +12,7 @@
 
 #include "backends/backends.h"
 #include "config/config.h"
+#include "lease/lease.h"
 #include "platform/text.h"
 #include "unit/topology_expect.h"
 
@@ -307,25 +308,53 @@ static void time_ids_sample_has_the_bits_that_it_draws(void **state)
 static void snowflake_sample_fills_63_bits(void **state)
 {
     struct config *config = topology_open_sound("config/snowflake.conf");
-    const struct config_topology *topology = config_topology(config);
-    const struct store_options *flake = &topology->ha.backends[0];
-    const struct bits_layout layout = {
-        flake->options.epoch_ms, 1, flake->options.time_bits,
-        flake->options.worker_bits, flake->options.counter_bits};
+    const struct queue_options *queue = queue_of(config);
+    const struct lease_options *options = queue->snowflakes;
 
     (void)state;
-    assert_int_equal(flake->ops->guarantee, SEQB_LOCAL);
-    assert_int_equal(flake->lease_ms, 10000);
-    assert_null(flake->options.host);
-    assert_int_equal(flake->options.port, 0);
-    assert_true(layout.epoch_ms == EPOCH_2020_MS);
-    assert_int_equal(layout.time, 41);
-    assert_int_equal(layout.shard, 10);
-    assert_int_equal(layout.counter, 12);
+    assert_int_equal(queue->snowflake_count, 1);
+    assert_ptr_equal(queue->sequences[0].snowflake, options);
+    assert_int_equal(queue->sequences[0].memory_bits, 0);
+    assert_int_equal(options->lease_ms, 10000);
+    assert_int_equal(options->pool, 0);
+    assert_string_equal(options->broker, "ids");
+    assert_true(options->layout.epoch_ms == EPOCH_2020_MS);
+    assert_int_equal(options->layout.time, 41);
+    assert_int_equal(options->layout.shard, 10);
+    assert_int_equal(options->datacenter_bits, 0);
+    assert_int_equal(options->layout.counter, 12);
     /* 2089-09-06 15:47:35.552 */
-    assert_true(bits_end_ms(&layout) == INT64_C(3776860055552));
-    assert_int_equal(topology->ha.pools[0].layout.authority, 1);
-    assert_null(topology->queue.clock);
+    assert_true(bits_end_ms(&options->layout) == INT64_C(3776860055552));
+    assert_non_null(queue->clock);
+    config_close(config);
+}
+
+/* A number that is js_safe ends the time of all that share its generator. */
+static void snowflakes_of_a_pool_share_their_bits_and_site(void **state)
+{
+    struct config *config = open_text(
+        "broker={datacenter=5;};" BACKEND POOL
+        "sequences=({key=\"k\";snowflake={datacenter_bits=3;worker_bits=2;"
+        "counter_bits=5;lease=\"7s\";};},{key=\"l\";js_safe=true;"
+        "snowflake={datacenter_bits=3;worker_bits=2;counter_bits=5;"
+        "lease=\"7s\";};});auto_sequences={pattern=\"*\";snowflake={"
+        "datacenter_bits=3;worker_bits=2;counter_bits=5;lease=\"7s\";};};");
+    const struct queue_options *queue = queue_of(config);
+    const struct lease_options *options = queue->snowflakes;
+
+    (void)state;
+    assert_int_equal(queue->snowflake_count, 1);
+    assert_ptr_equal(queue->sequences[1].snowflake, options);
+    assert_ptr_equal(queue->automatic->snowflake, options);
+    assert_true(queue->automatic->claims_first);
+    assert_string_equal(queue->sequences[0].terms,
+                        " snowflake=2020-01-01/3/2/5");
+    assert_int_equal(options->datacenter, 5);
+    assert_int_equal(options->datacenter_bits, 3);
+    assert_int_equal(options->layout.time, 43);
+    assert_int_equal(options->layout.shard, 5);
+    assert_int_equal(options->layout.counter, 5);
+    assert_int_equal(options->lease_ms, 7000);
     config_close(config);
 }
 
@@ -344,6 +373,7 @@ int main(void)
         cmocka_unit_test(seconds_sample_counts_in_redis),
         cmocka_unit_test(time_ids_sample_has_the_bits_that_it_draws),
         cmocka_unit_test(snowflake_sample_fills_63_bits),
+        cmocka_unit_test(snowflakes_of_a_pool_share_their_bits_and_site),
     };
 
     return cmocka_run_group_tests(tests, topology_setup, NULL);

@@ -106,6 +106,49 @@ static void only_those_that_rest_are_urged(void **state)
     assert_int_equal(fixture.pool.member[1].since_ms, 10000);
 }
 
+static void of_those_never_probed_the_first_is_urged(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, HA_BITS_MAX);
+    for (int32_t i = 0; i <= 1 << HA_BITS_MAX; i++)
+        (void)fail_at(&fixture, i, SEQB_UNREACHABLE, 10000);
+    for (int32_t i = 0; i <= 1 << HA_BITS_MAX; i++)
+        assert_int_equal(pool_urge(&fixture.pool, 0, 10001), i);
+    assert_int_equal(pool_urge(&fixture.pool, 0, 10001), -1);
+}
+
+/* Member 1 is urged, probed at once, and fails. Returns its rest. */
+static int64_t urged_fails(struct fixture *fixture, int64_t now_ms)
+{
+    pool_probe_begins(&fixture->pool, 1, now_ms);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, now_ms);
+    return fixture->pool.member[1].rest_ms;
+}
+
+/* One before its time says no more than that it is still away. */
+static void an_urged_probe_that_fails_prolongs_no_rest(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture, 1);
+    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+    fixture.pool.member[1].rest_ms = 5000;
+    fixture.pool.member[1].next_probe_ms = 15000;
+    assert_int_equal(pool_urge(&fixture.pool, 1, 11000), 1);
+    assert_int_equal(urged_fails(&fixture, 11000), 5000);
+    assert_in_range(pool_probe_at(&fixture.pool, 1), 15000, 16000);
+    /* The next one, in its time, does. */
+    assert_int_equal(urged_fails(&fixture, 16000), 10000);
+    assert_int_equal(pool_urge(&fixture.pool, 1, 17000), 1);
+    pool_probe_begins(&fixture.pool, 1, 17000);
+    (void)answer_at(&fixture, 1, 17000);
+    expect_state(&fixture, 1, QUARANTINED);
+    assert_int_equal(urged_fails(&fixture, 17100), 20000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +158,8 @@ int main(void)
         cmocka_unit_test(an_authority_that_is_up_gives_nobody_a_number),
         cmocka_unit_test(a_fixed_rescue_is_never_urged),
         cmocka_unit_test(only_those_that_rest_are_urged),
+        cmocka_unit_test(of_those_never_probed_the_first_is_urged),
+        cmocka_unit_test(an_urged_probe_that_fails_prolongs_no_rest),
     };
 
     return cmocka_run_group_tests_name("urge", tests, NULL, NULL);

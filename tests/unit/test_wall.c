@@ -9,6 +9,7 @@
 
 #include "platform/clock.h"
 #include "platform/thread.h"
+#include "queue/wall/file.h"
 #include "support/events.h"
 #include "support/rig.h"
 #include "wall_fixture.h"
@@ -101,10 +102,39 @@ static void store_keeps_it_after_the_file(void **state)
 
     c->options.store = 3;
     wall_case_start(c);
+    assert_int_equal(atomic_load(&world->noted_ms), 0); /* only read */
     wall_case_issue(c, NOON);
     assert_string_equal(world->name, "clock/orders");
     assert_int_equal(atomic_load(&world->noted_ms), NOON);
     assert_int_equal(atomic_load(&world->file_ms), NOON);
+}
+
+/* A neighbour's process of one name asked another store, or none. */
+static void neighbour_keeps(struct wall_case *c, int64_t begin_ms)
+{
+    struct wall_file file;
+    int64_t standing;
+
+    assert_int_equal(wall_file_init(&file, c->path, "orders", &c->err),
+                     SEQB_OK);
+    if (wall_file_keep(&file, begin_ms, wall_soon(), &standing, &c->err) !=
+        SEQB_OK)
+        fail_msg("%s", c->err.text);
+}
+
+static void what_only_the_file_keeps_is_noted_too(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+
+    c->options.store = 0;
+    wall_case_start(c);
+    wall_case_issue(c, NOON);
+    neighbour_keeps(c, NOON + 3 * SECOND);
+    wall_case_issue(c, NOON + SECOND);
+    assert_int_equal(atomic_load(&world->noted_ms), NOON + SECOND);
+    wall_case_issue(c, NOON + 2 * SECOND);
+    assert_int_equal(atomic_load(&world->noted_ms), NOON + 2 * SECOND);
 }
 
 static void stamp_is_not_issued_that_the_store_does_not_keep(void **state)
@@ -206,6 +236,25 @@ static void callers_are_answered_when_the_broker_stops(void **state)
     wall_stop(c->wall);
 }
 
+/* Neither the thread nor callers look again by themselves. */
+static void stopping_wakes_the_thread_and_those_who_wait(void **state)
+{
+    struct wall_case *c = *state;
+    struct wall_world *world = wall_world();
+    struct caller caller;
+
+    atomic_store(&world->is_patient, true);
+    atomic_store(&world->is_failing, true);
+    wall_case_start(c);
+    wall_await_calls(&world->waits, 1); /* the thread's */
+    caller_start(&caller, c, wait_for_it);
+    wall_await_calls(&world->waits, 4); /* each once more, after the failure */
+    wall_stop(c->wall);
+    pthread_join(caller.thread, NULL);
+    assert_int_equal(caller.status, SEQB_CLOSED);
+    assert_int_equal(atomic_load(&world->late), 0);
+}
+
 static void *issue_many(void *argument)
 {
     struct caller *caller = argument;
@@ -245,10 +294,12 @@ int main(void)
         WALL(stamp_is_expected_no_farther_ahead_than_a_start_allows),
         WALL(what_is_wanted_meanwhile_is_kept_in_one),
         WALL(store_keeps_it_after_the_file),
+        WALL(what_only_the_file_keeps_is_noted_too),
         WALL(stamp_is_not_issued_that_the_store_does_not_keep),
         WALL(stamp_is_not_issued_that_the_store_keeps_less_of),
         WALL(failure_is_told_once_and_ends_by_itself),
         WALL(callers_are_answered_when_the_broker_stops),
+        WALL(stopping_wakes_the_thread_and_those_who_wait),
         WALL(each_thread_has_its_stamps_kept),
     };
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "platform/file.h"
-#include "queue/wall_text.h"
+#include "queue/wall/text.h"
 #include "support/events.h"
 #include "support/rig.h"
 #include "wall_fixture.h"
@@ -258,6 +258,20 @@ static void spans_are_told_in_two_units(void **state)
     }
 }
 
+/* A date that has no room is written as a number. */
+static void dates_are_told_by_the_calendar(void **state)
+{
+    char text[WALL_WORD_SIZE];
+
+    (void)state;
+    wall_date_text(NOON + 999, text, sizeof text);
+    assert_string_equal(text, "2026-11-21T12:00:00Z");
+    wall_date_text(NOON, text, sizeof "2026-11-21T12:00:00Z");
+    assert_string_equal(text, "2026-11-21T12:00:00Z");
+    wall_date_text(1000, text, sizeof "1970-01-01T00:00:01");
+    assert_string_equal(text, "1000 ms since 1970");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +289,7 @@ int main(void)
         WALL(leap_ahead_is_not_believed_until_the_stores_say_so),
         WALL(store_that_comes_late_is_heard),
         cmocka_unit_test(spans_are_told_in_two_units),
+        cmocka_unit_test(dates_are_told_by_the_calendar),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

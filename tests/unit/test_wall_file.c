@@ -18,7 +18,7 @@
 #include "platform/clock.h"
 #include "platform/file.h"
 #include "platform/text.h"
-#include "queue/wall_file.h"
+#include "queue/wall/file.h"
 #include "support/folder.h"
 #include "support/rig.h"
 

@@ -316,6 +316,30 @@ static void restored_authority_is_raised_far(void **state)
     numbers_fini(&numbers);
 }
 
+/* 2^16 windows in all. */
+static void restored_authority_leaves_most_of_few_windows(void **state)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    rig->sequences[0].value_bits =
+        16 + rig->pool.layout.window_bits + rig->sequences[0].memory_bits;
+    broker = rig_open(rig);
+    numbers_init(&numbers);
+    rig_take(broker, 2 * WINDOW_STOCK, &numbers);
+    fake_save(rig->authority);
+    for (int i = 1; i <= 10; i++) {
+        rig_take(broker, 5 * WINDOW_STOCK, &numbers);
+        fake_restore(rig->authority);
+        rig_take(broker, 5 * WINDOW_STOCK, &numbers);
+        assert_in_range(fake_value(rig->authority, LEASES_0), 4096,
+                        i * (4096 + 200));
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
 static void lost_lease_is_never_used(void **state)
 {
     struct rig *rig = one_partition(state);
@@ -422,6 +446,7 @@ int main(void)
         WINDOWED(authority_that_went_back_is_raised),
         WINDOWED(broker_remembers_its_window_over_a_flush),
         WINDOWED(restored_authority_is_raised_far),
+        WINDOWED(restored_authority_leaves_most_of_few_windows),
         WINDOWED(lost_lease_is_never_used),
         WINDOWED(window_whose_install_is_in_doubt_is_dropped),
         WINDOWED(install_whose_answer_is_lost_is_not_sent_again),

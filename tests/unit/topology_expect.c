@@ -62,3 +62,32 @@ struct config *topology_open_sound(const char *path)
     assert_int_equal(status, SEQB_OK);
     return config;
 }
+
+struct told {
+    char notes[1024];
+    char warnings[1024];
+};
+
+static void keep_lines(const char *const *lines, char out[1024])
+{
+    for (; *lines != NULL; lines++)
+        assert_true(
+            text_append(out, 1024, "%s%s", *out == '\0' ? "" : "\n", *lines));
+}
+
+void topology_expect_told(const char *text, const char *notes,
+                          const char *warnings)
+{
+    const struct config_request request = {.path = "t.conf"};
+    struct config *config = NULL;
+    struct seqb_error error = {.text = ""};
+    struct told told = {"", ""};
+
+    if (config_open_text(&request, text, &config, &error) != SEQB_OK)
+        fail_msg("%s", error.text);
+    keep_lines(config_topology(config)->notes, told.notes);
+    keep_lines(config_topology(config)->warnings, told.warnings);
+    config_close(config);
+    assert_string_equal(told.notes, notes);
+    assert_string_equal(told.warnings, warnings);
+}

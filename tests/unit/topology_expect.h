@@ -29,7 +29,12 @@ struct topology_wrong {
 
 /* Parses and compares all lines that are told; "" if it is sound. */
 void topology_expect(const char *text, const char *expected);
+
 void topology_expect_all(const struct topology_wrong *cases, size_t count);
+
+/* It is sound, and these are its notes and its warnings, a line each. */
+void topology_expect_told(const char *text, const char *notes,
+                          const char *warnings);
 
 /* Opens a topology file that must be sound. */
 struct config *topology_open_sound(const char *path);

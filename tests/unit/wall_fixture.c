@@ -13,7 +13,8 @@
 #include "platform/error.h"
 #include "platform/file.h"
 #include "platform/text.h"
-#include "queue/wall_file.h"
+#include "platform/thread.h"
+#include "queue/wall/file.h"
 #include "support/events.h"
 #include "support/folder.h"
 #include "support/rig.h"
@@ -68,6 +69,23 @@ enum seqb_status __wrap_ha_note(struct ha *ha, const struct ha_entry *entry,
         atomic_store(&world.noted_ms, entry->value);
     *standing = atomic_load(&world.noted_ms) - atomic_load(&world.is_lagging);
     return SEQB_OK;
+}
+
+bool __real_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms);
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms);
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms)
+{
+    bool was_woken;
+
+    if (!atomic_load(&world.is_patient))
+        return __real_condition_wait(condition, lock, until_ms);
+    atomic_fetch_add(&world.waits, 1);
+    was_woken = __real_condition_wait(condition, lock, wall_soon());
+    atomic_fetch_add(&world.late, !was_woken);
+    return was_woken;
 }
 
 static bool is_not_held_up(void *context)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "queue/wall.h"
+#include "queue/wall/wall.h"
 
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
@@ -38,6 +38,11 @@ struct wall_world {
     atomic_bool is_lagging; /* it answers less than it is asked to keep */
     _Atomic int64_t notes;
     char name[64]; /* that the store was asked with */
+
+    /* Every wait lasts until it is woken, or for so long that it never is. */
+    atomic_bool is_patient;
+    _Atomic int64_t waits;
+    _Atomic int64_t late; /* waits that were not woken */
 };
 
 struct wall_case {

@@ -272,31 +272,6 @@ static enum seqb_status memcached_claim(struct seqb_backend *backend,
                      mc->link.where, key.name);
 }
 
-static enum seqb_status memcached_swap(struct seqb_backend *backend,
-                                       const struct seqb_swap *swap,
-                                       char *standing, size_t size,
-                                       struct seqb_error *err)
-{
-    (void)standing;
-    (void)size;
-    return error_set(err, SEQB_INVALID,
-                     "%s: %.64s cannot be swapped in a store that may forget",
-                     memcached_of(backend)->link.where, swap->name);
-}
-
-/* Old cells expire. */
-static enum seqb_status memcached_purge(struct seqb_backend *backend,
-                                        const struct seqb_purge *purge,
-                                        int32_t *deleted,
-                                        struct seqb_error *err)
-{
-    (void)backend;
-    (void)purge;
-    (void)err;
-    *deleted = 0;
-    return SEQB_OK;
-}
-
 /* --- clock --- */
 
 static enum seqb_status memcached_clock(struct seqb_backend *backend,
@@ -401,8 +376,6 @@ const struct seqb_backend_ops backend_memcached = {
     .raise = memcached_raise,
     .install = memcached_install,
     .claim = memcached_claim,
-    .swap = memcached_swap,
-    .purge = memcached_purge,
     .clock = memcached_clock,
     .close = memcached_close,
 };

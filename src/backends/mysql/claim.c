@@ -48,8 +48,8 @@ static enum seqb_status tables_find(struct mysql_link *link, bool *are_ready,
     return status;
 }
 
-static enum seqb_status tables_make(struct mysql_link *link,
-                                    struct seqb_error *err)
+enum seqb_status mysql_tables_make(struct mysql_link *link,
+                                   struct seqb_error *err)
 {
     enum seqb_status status;
 
@@ -65,7 +65,7 @@ enum seqb_status mysql_tables_open(struct mysql_link *link, bool create,
     enum seqb_status status = tables_find(link, &are_ready, err);
 
     if (status == SEQB_OK && !are_ready && create) {
-        status = tables_make(link, err);
+        status = mysql_tables_make(link, err);
         if (status == SEQB_OK)
             status = tables_find(link, &are_ready, err);
     }
@@ -80,26 +80,48 @@ enum seqb_status mysql_tables_open(struct mysql_link *link, bool create,
 
 /* --- claims --- */
 
-static enum seqb_status claim_find(struct mysql_link *link, const char *name,
-                                   char *standing, size_t size, bool *is_found,
+/* The incarnation, if it is compared. */
+static const char *run_sql(const struct mysql_link *link)
+{
+    return link->run != NULL ? MYSQL_RUN_SQL : "NULL";
+}
+
+/* Whether both tables are those that were opened: what a dump puts back under
+ * an open connection is another history. And whether the incarnation is the one
+ * that the call is for. */
+static void same_add(struct mysql_link *link)
+{
+    mysql_link_add(link, "(" MYSQL_CLAIMS_SQL " = ");
+    mysql_link_quote(link, link->claims);
+    mysql_link_add(link, " AND " MYSQL_STORE_SQL " = ");
+    mysql_link_quote(link, link->store);
+    if (link->run != NULL) {
+        mysql_link_add(link, " AND " MYSQL_RUN_SQL " <=> ");
+        mysql_link_quote(link, link->run);
+    }
+    mysql_link_add(link, ")");
+}
+
+static enum seqb_status run_check(const struct mysql_link *link,
+                                  const char *name, const char *now,
+                                  struct seqb_error *err)
+{
+    if (link->run == NULL || (now != NULL && strcmp(now, link->run) == 0))
+        return SEQB_OK;
+    return error_set(err, link->run_lost,
+                     "%s: claim '%s': nothing was changed, since the store is "
+                     "in incarnation %s, not %s",
+                     link->where, name, now != NULL ? now : "(none)",
+                     link->run);
+}
+
+static enum seqb_status store_lost(const struct mysql_link *link,
                                    struct seqb_error *err)
 {
-    const char *text = "";
-    enum seqb_status status;
-
-    mysql_link_add(link, "SELECT text FROM seqb_claims WHERE name = ");
-    mysql_link_quote(link, name);
-    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
-    if (status != SEQB_OK)
-        return status;
-    *is_found = mysql_link_row(link);
-    if (*is_found)
-        text = mysql_link_text(link, 0);
-    if (text == NULL || !text_copy(standing, size, text))
-        return error_set(err, SEQB_PROTOCOL,
-                         "%s: claim '%s' is longer than %zu bytes", link->where,
-                         name, size - 1);
-    return SEQB_OK;
+    return error_set(err, SEQB_UNREACHABLE,
+                     "%s: the server or its tables became another one since "
+                     "it was opened",
+                     link->where);
 }
 
 static enum seqb_status role_lost(const struct mysql_link *link,
@@ -108,6 +130,57 @@ static enum seqb_status role_lost(const struct mysql_link *link,
     return error_set(err, SEQB_ROLE,
                      "%s: the server is no primary any more (read_only)",
                      link->where);
+}
+
+static enum seqb_status claim_find(struct mysql_link *link, const char *name,
+                                   char *standing, size_t size, bool *is_found,
+                                   struct seqb_error *err)
+{
+    const char *text;
+    int64_t is_same;
+    enum seqb_status status;
+
+    mysql_link_add(link, "SELECT (SELECT text FROM seqb_claims WHERE name = ");
+    mysql_link_quote(link, name);
+    mysql_link_add(link, "), ");
+    same_add(link);
+    mysql_link_add(link, ", %s", run_sql(link));
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 1, &is_same))
+        return mysql_link_distrust(link, "a claim", err);
+    status = run_check(link, name, mysql_link_text(link, 2), err);
+    if (status != SEQB_OK)
+        return status;
+    if (is_same == 0)
+        return store_lost(link, err);
+    text = mysql_link_text(link, 0);
+    *is_found = text != NULL;
+    if (!text_copy(standing, size, text != NULL ? text : ""))
+        return error_set(err, SEQB_PROTOCOL,
+                         "%s: claim '%s' is longer than %zu bytes", link->where,
+                         name, size - 1);
+    return SEQB_OK;
+}
+
+/* Why nothing was added. */
+static enum seqb_status add_refused(struct mysql_link *link, const char *name,
+                                    struct seqb_error *err)
+{
+    int64_t is_primary;
+    enum seqb_status status;
+
+    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL ", %s", run_sql(link));
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+        return mysql_link_distrust(link, "its role", err);
+    if (is_primary == 0)
+        return role_lost(link, err);
+    status = run_check(link, name, mysql_link_text(link, 1), err);
+    return status == SEQB_OK ? store_lost(link, err) : status;
 }
 
 /* Another broker may be faster: then there is one already, which is well. */
@@ -122,7 +195,8 @@ static enum seqb_status claim_add(struct mysql_link *link, const char *name,
     mysql_link_quote(link, name);
     mysql_link_add(link, ", ");
     mysql_link_quote(link, text);
-    mysql_link_add(link, " FROM DUAL WHERE " MYSQL_PRIMARY_SQL);
+    mysql_link_add(link, " FROM DUAL WHERE " MYSQL_PRIMARY_SQL " AND ");
+    same_add(link);
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);
     if (status != SEQB_OK)
         return status;
@@ -130,7 +204,7 @@ static enum seqb_status claim_add(struct mysql_link *link, const char *name,
     *is_added = status == SEQB_OK && link->changed == 1;
     if (status != SEQB_OK)
         return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
-    return *is_added ? SEQB_OK : role_lost(link, err);
+    return *is_added ? SEQB_OK : add_refused(link, name, err);
 }
 
 /* Claims never go away, so that looking first is safe, and an ordinary start
@@ -152,6 +226,20 @@ enum seqb_status mysql_claim_stand(struct mysql_link *link, const char *name,
                : status;
 }
 
+/* What the call under way compares: what a swap names, or the incarnation of
+ * open. */
+static void run_expect(struct mysql_link *link,
+                       const struct seqb_backend *backend,
+                       const char *incarnation)
+{
+    link->run = incarnation;
+    link->run_lost = SEQB_FENCED;
+    if (incarnation != NULL)
+        return;
+    link->run = backend->incarnation[0] != '\0' ? backend->incarnation : NULL;
+    link->run_lost = SEQB_UNREACHABLE;
+}
+
 enum seqb_status mysql_claim(struct seqb_backend *backend, const char *name,
                              const char *text, char *standing, size_t size,
                              struct seqb_error *err)
@@ -161,10 +249,23 @@ enum seqb_status mysql_claim(struct seqb_backend *backend, const char *name,
 
     if (status != SEQB_OK)
         return status;
+    run_expect(link, backend, NULL);
     return mysql_claim_stand(link, name, text, standing, size, err);
 }
 
 /* --- swaps --- */
+
+/* From the first SELECT on nobody can put other tables in the place of these
+ * two, so that what is read after it holds to the end. */
+static void swap_begin(struct mysql_link *link)
+{
+    mysql_link_add(link, "BEGIN;"
+                         "SELECT 1 FROM seqb_claims, seqb_counters LIMIT 0;"
+                         "SET @seqb_same = ");
+    same_add(link);
+    mysql_link_add(link, ";SELECT " MYSQL_PRIMARY_SQL ", @seqb_same, %s",
+                   run_sql(link));
+}
 
 /*
  * A text that stands there already is written as well: another session may see
@@ -173,14 +274,14 @@ enum seqb_status mysql_claim(struct seqb_backend *backend, const char *name,
  */
 static void swap_ask(struct mysql_link *link, const struct seqb_swap *swap)
 {
-    mysql_link_add(link, "BEGIN;SELECT " MYSQL_PRIMARY_SQL
-                         ";UPDATE seqb_claims SET text = '' WHERE name = ");
+    swap_begin(link);
+    mysql_link_add(link, ";UPDATE seqb_claims SET text = '' WHERE name = ");
     mysql_link_quote(link, swap->name);
     mysql_link_add(link, " AND text IN (");
     mysql_link_quote(link, swap->expected);
     mysql_link_add(link, ", ");
     mysql_link_quote(link, swap->text);
-    mysql_link_add(link, ") AND " MYSQL_PRIMARY_SQL
+    mysql_link_add(link, ") AND @seqb_same AND " MYSQL_PRIMARY_SQL
                          ";UPDATE seqb_claims SET text = ");
     mysql_link_quote(link, swap->text);
     mysql_link_add(link, " WHERE text = '' AND name = ");
@@ -188,25 +289,33 @@ static void swap_ask(struct mysql_link *link, const struct seqb_swap *swap)
     mysql_link_add(link, ";COMMIT");
 }
 
-static enum seqb_status swap_hear(struct mysql_link *link, bool *is_done,
-                                  struct seqb_error *err)
+static enum seqb_status swap_hear(struct mysql_link *link, const char *name,
+                                  bool *is_done, struct seqb_error *err)
 {
+    struct seqb_error why = {.status = SEQB_OK};
     int64_t is_primary;
-    enum seqb_status status = mysql_link_skip(link, 2, err);
+    int64_t is_same;
+    enum seqb_status status = mysql_link_skip(link, 4, err);
 
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary) ||
+        !mysql_link_int64(link, 1, &is_same))
         return mysql_link_distrust(link, "a swap", err);
+    (void)run_check(link, name, mysql_link_text(link, 2), &why);
     status = mysql_link_next(link, err);
     *is_done = status == SEQB_OK && link->changed == 1;
     if (status == SEQB_OK)
         status = mysql_link_next(link, err);
     if (status == SEQB_OK)
         status = mysql_link_next_commit(link, err);
-    if (status != SEQB_OK || *is_done || is_primary != 0)
+    if (status != SEQB_OK || *is_done)
         return status;
-    return role_lost(link, err);
+    if (is_primary == 0)
+        return role_lost(link, err);
+    if (why.status != SEQB_OK)
+        return error_copy(err, &why);
+    return is_same == 0 ? store_lost(link, err) : SEQB_OK;
 }
 
 static enum seqb_status swap_write(struct mysql_link *link,
@@ -218,7 +327,7 @@ static enum seqb_status swap_write(struct mysql_link *link,
     swap_ask(link, swap);
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);
     if (status == SEQB_OK)
-        status = swap_hear(link, is_done, err);
+        status = swap_hear(link, swap->name, is_done, err);
     if (status == SEQB_OK || link->handle == NULL)
         return status;
     /* What a statement left that failed. */
@@ -236,6 +345,7 @@ enum seqb_status mysql_swap(struct seqb_backend *backend,
     bool is_done = false;
     enum seqb_status status = mysql_link_begin(link, err);
 
+    run_expect(link, backend, swap->incarnation);
     if (status == SEQB_OK && swap->expected[0] == '\0')
         status = claim_add(link, swap->name, swap->text, &is_done, err);
     if (status == SEQB_OK && !is_done)

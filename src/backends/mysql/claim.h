@@ -13,6 +13,10 @@
 enum seqb_status mysql_tables_open(struct mysql_link *link, bool create,
                                    struct seqb_error *err);
 
+/* Runs sql/mysql.sql, which changes nothing of what is there. */
+enum seqb_status mysql_tables_make(struct mysql_link *link,
+                                   struct seqb_error *err);
+
 /* The claim of backend.h. */
 enum seqb_status mysql_claim_stand(struct mysql_link *link, const char *name,
                                    const char *text, char *standing,

@@ -213,6 +213,7 @@ enum seqb_status mysql_link_begin(struct mysql_link *link,
     link->budget_ms = link->timeout_ms;
     link->deadline_ms = clock_now_ms() + link->timeout_ms;
     link->length = 0;
+    link->run = NULL;
     link->is_text_incomplete = false;
     return link->is_denied ? rights_read(link, err) : SEQB_OK;
 }

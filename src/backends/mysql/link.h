@@ -22,22 +22,27 @@
 #include <seqbroker/backend.h>
 
 struct mysql_link {
-    MYSQL *handle;           /* NULL when closed; a later call fails */
-    const char *database;    /* the options' */
-    char where[256];         /* "mysql-a (mysql 10.0.0.1:3306)", no secrets */
-    int64_t deadline_ms;     /* of the call under way */
-    int32_t budget_ms;       /* its length, for messages */
-    int32_t timeout_ms;      /* the options': of a call after open */
-    pid_t pid;               /* a connection must not cross fork() */
-    bool is_mariadb;         /* or MySQL */
-    int64_t version;         /* 101119 is 10.11.19 */
-    enum seqb_status lost;   /* what no answer to the last send means */
-    char *text;              /* statements to be sent, ended by 0 */
-    size_t length;           /* of text */
-    size_t size;             /* of its memory */
-    bool is_text_incomplete; /* out of memory while it was written */
-    bool is_denied;          /* a right was missing, and may be granted since */
-    size_t taken;            /* answers to the last send taken so far */
+    MYSQL *handle;        /* NULL when closed; a later call fails */
+    const char *database; /* the options' */
+    char where[256];      /* "mysql-a (mysql 10.0.0.1:3306)", no secrets */
+    int64_t deadline_ms;  /* of the call under way */
+    int32_t budget_ms;    /* its length, for messages */
+    int32_t timeout_ms;   /* the options': of a call after open */
+    pid_t pid;            /* a connection must not cross fork() */
+    char store[SEQB_ORIGIN_SIZE];  /* the origin of seqb_counters at open ... */
+    char claims[SEQB_ORIGIN_SIZE]; /* ... and of seqb_claims; server.h */
+    const char *run; /* what the incarnation must be in the claim or swap under
+                        way; NULL: whatever it is */
+    enum seqb_status run_lost; /* what it means if it is not */
+    bool is_mariadb;           /* or MySQL */
+    int64_t version;           /* 101119 is 10.11.19 */
+    enum seqb_status lost;     /* what no answer to the last send means */
+    char *text;                /* statements to be sent, ended by 0 */
+    size_t length;             /* of text */
+    size_t size;               /* of its memory */
+    bool is_text_incomplete;   /* out of memory while it was written */
+    bool is_denied; /* a right was missing, and may be granted since */
+    size_t taken;   /* answers to the last send taken so far */
 
     /* The answer that mysql_link_next took last. */
     unsigned code;      /* the error's number (ER_..., CR_...); 0: none */

@@ -14,17 +14,28 @@
 
 /* --- noting --- */
 
+/* Whether the store is the one that was opened: periods of another one, that a
+ * dump put back under the connection, are to be compared first. */
+static void same_add(struct mysql_link *link)
+{
+    mysql_link_add(link, "(" MYSQL_STORE_SQL " = ");
+    mysql_link_quote(link, link->store);
+    mysql_link_add(link, ")");
+}
+
 static void note_ask(struct mysql_link *link, const struct seqb_purge *purge,
                      const char *mark)
 {
-    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL
-                         ";INSERT INTO seqb_counters (name, value, origin) "
+    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL ", ");
+    same_add(link);
+    mysql_link_add(link, ";INSERT INTO seqb_counters (name, value, origin) "
                          "SELECT ");
     mysql_link_quote(link, mark);
     mysql_link_add(link, ", %" PRId64 ", ", purge->before_ms);
     mysql_link_quote(link, purge->keep);
+    mysql_link_add(link, " FROM DUAL WHERE " MYSQL_PRIMARY_SQL " AND ");
+    same_add(link);
     mysql_link_add(link,
-                   " FROM DUAL WHERE " MYSQL_PRIMARY_SQL
                    " ON DUPLICATE KEY UPDATE value = "
                    "GREATEST(seqb_counters.value, %" PRId64 "), origin = "
                    "GREATEST(seqb_counters.origin, CAST(",
@@ -39,6 +50,7 @@ static enum seqb_status purge_note(struct mysql_link *link,
 {
     char mark[SEQB_COUNTER_SIZE];
     int64_t is_primary;
+    int64_t is_same;
     enum seqb_status status;
 
     if (!sql_purge_is_sane(purge) || !sql_mark_name(purge->counter, mark))
@@ -49,9 +61,15 @@ static enum seqb_status purge_note(struct mysql_link *link,
     status = mysql_link_run(link, SEQB_UNCERTAIN, err);
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary) ||
+        !mysql_link_int64(link, 1, &is_same))
         return mysql_link_distrust(link, "its role", err);
     status = mysql_link_next_commit(link, err);
+    if (status == SEQB_OK && is_same == 0)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "%s: the server or its tables became another one "
+                         "since it was opened",
+                         link->where);
     if (status != SEQB_OK || is_primary != 0)
         return status;
     return error_set(err, SEQB_ROLE,
@@ -88,8 +106,9 @@ static enum seqb_status purge_delete(struct mysql_link *link,
     mysql_link_quote(link, purge->counter);
     mysql_link_add(link, ", '@') AND name < ");
     mysql_link_quote(link, purge->keep);
-    mysql_link_add(link, " AND " MYSQL_PRIMARY_SQL " ORDER BY name LIMIT %d",
-                   (int)purge->most);
+    mysql_link_add(link, " AND " MYSQL_PRIMARY_SQL " AND ");
+    same_add(link);
+    mysql_link_add(link, " ORDER BY name LIMIT %d", (int)purge->most);
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);
     if (status != SEQB_OK)
         return status;

@@ -7,29 +7,76 @@
 
 #include "backends/mysql/server.h"
 #include "platform/error.h"
+#include "platform/text.h"
+
+/* Whoever replaces the claim waits until this transaction ends. */
+static void guard_ask(struct mysql_link *link, const char *name)
+{
+    mysql_link_add(link, ";SELECT text FROM seqb_claims WHERE name = ");
+    mysql_link_quote(link, name);
+    mysql_link_add(link, " LOCK IN SHARE MODE");
+}
 
 /*
  * Two who find no base would both make one, so that it is put there first if
  * need be: bound to no origin, so that it is another store's.
  */
-static void begin_write(struct mysql_link *link)
+static void begin_write(struct mysql *mysql, bool has_cells)
 {
+    const struct sql_guards *guards = &mysql->sql.guards;
+    struct mysql_link *link = &mysql->link;
+
+    mysql_link_add(link, "BEGIN;"
+                         "INSERT INTO seqb_counters (name, value, origin) "
+                         "VALUES ('', 0, '') "
+                         "ON DUPLICATE KEY UPDATE name = name");
+    for (size_t i = 0; i < guards->count; i++)
+        guard_ask(link, guards->claims[i].name);
     mysql_link_add(link,
-                   "BEGIN;"
-                   "INSERT INTO seqb_counters (name, value, origin) "
-                   "VALUES ('', 0, '') ON DUPLICATE KEY UPDATE name = name;"
-                   "SELECT " MYSQL_PRIMARY_SQL ", " MYSQL_STORE_SQL);
+                   ";SELECT " MYSQL_PRIMARY_SQL ", " MYSQL_STORE_SQL ", %s, %s",
+                   has_cells ? MYSQL_NOW_SQL(MYSQL_STORE_SQL) : "NULL",
+                   guards->count > 0 ? MYSQL_RUN_SQL : "NULL");
+}
+
+static enum seqb_status guards_read(struct mysql *mysql, struct seqb_error *err)
+{
+    struct sql_guards *guards = &mysql->sql.guards;
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < guards->count && status == SEQB_OK; i++) {
+        status = mysql_link_next(&mysql->link, err);
+        if (status == SEQB_OK && mysql_link_row(&mysql->link))
+            sql_guards_found(guards, i, mysql_link_text(&mysql->link, 0));
+    }
+    return status;
+}
+
+/* Later than the claims, so that their table is the one that stays. A server
+ * that forgot the nonce is in no incarnation that was opened. */
+static void run_read(struct mysql *mysql)
+{
+    struct sql_guards *guards = &mysql->sql.guards;
+    const char *run = mysql_link_text(&mysql->link, 3);
+
+    (void)text_copy(guards->incarnation, sizeof guards->incarnation,
+                    run != NULL ? run : "");
 }
 
 /* Whether grants are still this server's to make, and whether the backend was
  * opened on what the server is now. */
-static enum seqb_status begin_read(struct mysql_link *link, const char *origin,
+static enum seqb_status begin_read(struct mysql *mysql, bool has_cells,
                                    struct seqb_error *err)
 {
-    const enum seqb_status status = mysql_link_skip(link, 3, err);
+    struct mysql_link *link = &mysql->link;
+    enum seqb_status status = mysql_link_skip(link, 2, err);
+    const char *cells;
     const char *now;
     int64_t is_primary;
 
+    if (status == SEQB_OK)
+        status = guards_read(mysql, err);
+    if (status == SEQB_OK)
+        status = mysql_link_next(link, err);
     if (status != SEQB_OK)
         return status;
     if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
@@ -39,11 +86,17 @@ static enum seqb_status begin_read(struct mysql_link *link, const char *origin,
                          "%s: the server is no primary any more (read_only)",
                          link->where);
     now = mysql_link_text(link, 1);
-    if (now == NULL || strcmp(now, origin) != 0)
+    if (now == NULL || strcmp(now, link->store) != 0)
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: the server or its table became another one "
                          "since it was opened: origin %s was %s",
-                         link->where, now != NULL ? now : "(none)", origin);
+                         link->where, now != NULL ? now : "(none)",
+                         link->store);
+    cells = mysql_link_text(link, 2);
+    if (has_cells && !text_copy(mysql->sql.now, sizeof mysql->sql.now,
+                                cells != NULL ? cells : ""))
+        return mysql_link_distrust(link, "the incarnation", err);
+    run_read(mysql);
     return SEQB_OK;
 }
 
@@ -63,15 +116,16 @@ static int64_t value_read(const struct mysql_link *link)
     return mysql_link_int64(link, 0, &value) ? value : -1;
 }
 
-static enum seqb_status row_read(struct mysql_link *link, const char *origin,
+static enum seqb_status row_read(struct mysql *mysql,
                                  struct sql_counter *counter,
                                  struct seqb_error *err)
 {
+    struct mysql_link *link = &mysql->link;
     const enum seqb_status status = mysql_link_next(link, err);
 
     if (status == SEQB_OK && mysql_link_row(link))
-        sql_row_found(counter, value_read(link), mysql_link_text(link, 1),
-                      origin);
+        sql_found(&mysql->sql, counter, value_read(link),
+                  mysql_link_text(link, 1));
     return status;
 }
 
@@ -80,68 +134,72 @@ static enum seqb_status row_read(struct mysql_link *link, const char *origin,
  * be, since it is asked for later than its row: that was noted before it was
  * deleted. Shared, so that nothing more is noted until this transaction ends.
  */
-static void mark_ask(struct mysql_link *link, const char *counter)
+static void kept_ask(struct mysql_link *link, const char *name)
 {
-    char mark[SEQB_COUNTER_SIZE] = "";
-
-    (void)sql_mark_name(counter, mark);
     mysql_link_add(link,
                    ";SELECT value, origin FROM seqb_counters WHERE name = ");
-    mysql_link_quote(link, mark);
+    mysql_link_quote(link, name);
     mysql_link_add(link, " LOCK IN SHARE MODE");
 }
 
-static enum seqb_status mark_read(struct mysql_link *link,
+static enum seqb_status kept_read(struct mysql *mysql,
                                   struct sql_counter *counter,
                                   struct seqb_error *err)
 {
+    struct mysql_link *link = &mysql->link;
     const enum seqb_status status = mysql_link_next(link, err);
 
     if (status == SEQB_OK && mysql_link_row(link))
-        sql_mark_found(counter, value_read(link), mysql_link_text(link, 1));
+        sql_kept_found(counter, value_read(link), mysql_link_text(link, 1),
+                       mysql->sql.base.origin);
     return status;
 }
 
-static void counter_ask(struct mysql_link *link, const char *name)
+static void counter_ask(struct mysql_link *link,
+                        const struct sql_counter *counter)
 {
-    row_ask(link, name);
-    if (sql_mark_counts(name))
-        mark_ask(link, name);
+    row_ask(link, counter->name);
+    kept_ask(link, counter->kept);
 }
 
-static enum seqb_status counter_read(struct mysql_link *link,
-                                     const char *origin,
+static enum seqb_status counter_read(struct mysql *mysql,
                                      struct sql_counter *counter,
                                      struct seqb_error *err)
 {
-    const enum seqb_status status = row_read(link, origin, counter, err);
+    const enum seqb_status status = row_read(mysql, counter, err);
 
-    if (status != SEQB_OK || !sql_mark_counts(counter->name))
-        return status;
-    return mark_read(link, counter, err);
+    return status == SEQB_OK ? kept_read(mysql, counter, err) : status;
 }
 
 enum seqb_status mysql_rows_lock(struct seqb_backend *backend,
                                  struct sql_counter *counters, size_t n,
                                  struct seqb_error *err)
 {
-    struct mysql_link *link = &((struct mysql *)backend)->link;
-    enum seqb_status status;
+    struct mysql *mysql = (struct mysql *)backend;
+    struct mysql_link *link = &mysql->link;
+    const bool has_cells = sql_have_cells(counters, n);
+    enum seqb_status status =
+        has_cells ? mysql_incarnation_make(mysql, err) : SEQB_OK;
 
-    begin_write(link);
+    if (status != SEQB_OK)
+        return status;
+    begin_write(mysql, has_cells);
     for (size_t i = 0; i < n; i++)
-        counter_ask(link, counters[i].name);
+        counter_ask(link, &counters[i]);
     status = mysql_link_send(link, SEQB_UNREACHABLE, err);
     if (status == SEQB_OK)
-        status = begin_read(link, backend->origin, err);
+        status = begin_read(mysql, has_cells, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        status = counter_read(link, backend->origin, &counters[i], err);
+        status = counter_read(mysql, &counters[i], err);
     return status;
 }
 
-static void row_put(struct mysql_link *link, const char *origin,
-                    const struct sql_write *write)
+static void row_put(struct mysql *mysql, const struct sql_write *write)
 {
+    struct mysql_link *link = &mysql->link;
+    char room[SQL_CELL_ORIGIN_SIZE];
+    const char *origin = sql_write_origin(&mysql->sql, write, room);
+
     mysql_link_add(link, "INSERT INTO seqb_counters SET name = ");
     mysql_link_quote(link, write->name);
     mysql_link_add(link, ", value = %" PRId64 ", origin = ", write->value);
@@ -157,11 +215,12 @@ enum seqb_status mysql_rows_commit(struct seqb_backend *backend,
                                    const struct sql_write *writes, size_t n,
                                    struct seqb_error *err)
 {
-    struct mysql_link *link = &((struct mysql *)backend)->link;
+    struct mysql *mysql = (struct mysql *)backend;
+    struct mysql_link *link = &mysql->link;
     enum seqb_status status;
 
     for (size_t i = 0; i < n; i++)
-        row_put(link, backend->origin, &writes[i]);
+        row_put(mysql, &writes[i]);
     mysql_link_add(link, "COMMIT");
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);
     if (status == SEQB_OK)

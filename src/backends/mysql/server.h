@@ -29,6 +29,38 @@
 /* The store's origin: the one that the rows of seqb_counters must carry. */
 #define MYSQL_STORE_SQL MYSQL_ORIGIN_SQL("'seqb_counters'")
 
+/* The same of seqb_claims: a dump puts back one table after the other. */
+#define MYSQL_CLAIMS_SQL MYSQL_ORIGIN_SQL("'seqb_claims'")
+
+/* What cells must carry after their window and size: the store's origin, given
+ * as SQL, and its incarnation, the nonce in a table that is empty after each
+ * start of the server; NULL if it is, or the nonce. As a digest, for which
+ * there is room. */
+#define MYSQL_NOW_SQL(origin)                                                  \
+    "SHA2(CONCAT(" origin ", '/', "                                            \
+    "(SELECT NULLIF(nonce, '') FROM seqb_incarnation WHERE id = 1)), 256)"
+
+/* When that table was made, as a number. */
+#define MYSQL_CREATED_SQL(table)                                               \
+    "(SELECT CREATE_TIME + 0 FROM information_schema.TABLES "                  \
+    "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " table ")"
+
+/* The incarnation of the store, as seqb_backend has it; NULL without a nonce. A
+ * dump that is put back while the server runs is older data as well. */
+#define MYSQL_RUN_SQL                                                          \
+    "(SELECT CONCAT(nonce, '/', " MYSQL_CREATED_SQL(                           \
+        "'seqb_counters'") ", '/', " MYSQL_CREATED_SQL("'seqb_claims'") ") "   \
+                                                                        "FROM" \
+                                                                        " seq" \
+                                                                        "b_"   \
+                                                                        "inca" \
+                                                                        "rnat" \
+                                                                        "ion " \
+                                                                        "WHER" \
+                                                                        "E "   \
+                                                                        "id "  \
+                                                                        "= 1)"
+
 /* True while the server may be written to as a primary: part of the WHERE of
  * whatever grants, since read_only does not stop users with more rights. The
  * variable is a number or a word, by version; compared as a text, since MySQL

@@ -16,7 +16,8 @@
 
 #include <seqbroker/backend.h>
 
-#define POSTGRES_STATE_SIZE 6 /* of an SQLSTATE */
+#define POSTGRES_STATE_SIZE 6  /* of an SQLSTATE */
+#define POSTGRES_PATH_SIZE  96 /* of a table's file */
 
 struct postgres_link {
     PGconn *conn;    /* NULL once the connection is lost */
@@ -26,6 +27,8 @@ struct postgres_link {
     pid_t pid;         /* a forked child may not speak on it */
     bool may_commit;   /* a COMMIT was sent whose answer has not been read */
     char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of the last failure, or "" */
+    char store[SEQB_ORIGIN_SIZE];    /* what names the store, at open ... */
+    char claims[POSTGRES_PATH_SIZE]; /* ... and the file of seqb_claims */
     char warning[160]; /* of the server, since postgres_link_begin; or "" */
 };
 

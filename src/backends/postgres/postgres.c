@@ -3,10 +3,11 @@
  * The postgres engine: direct counters, each a row that carries the origin in
  * which its value holds. No sequence objects: what nextval() answered may be
  * forgotten in a crash (docs/guarantees.md). Here are opening, claims and the
- * clock; the counters are in reserve.c, rows.c and purge.c.
+ * clock; the counters are in list.c, reserve.c, rows.c and purge.c.
  */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backends/backends.h"
 #include "backends/postgres/session.h"
@@ -37,65 +38,125 @@ static struct postgres *postgres_of(struct seqb_backend *backend)
 
 /* --- claims --- */
 
-static enum seqb_status claim_judge(struct postgres *postgres, const char *name,
-                                    const PGresult *result, char *standing,
-                                    size_t size, struct seqb_error *err)
-{
-    const char *text = "";
+enum claim_column { CLAIM_TEXT, CLAIM_FILE, CLAIM_RUN, CLAIM_COLUMNS };
 
-    if (PQnfields(result) != 1)
-        return postgres_link_distrust(&postgres->link, "a claim", err);
-    if (PQntuples(result) > 0)
-        text = PQgetvalue(result, 0, 0);
-    if (!text_copy(standing, size, text))
+static const char look_sql[] =
+    "SELECT (SELECT text FROM seqb_claims WHERE "
+    "name = $1), " POSTGRES_CLAIMS_FILE ", " POSTGRES_RUN;
+
+static enum seqb_status claim_copy(const struct postgres *postgres,
+                                   const char *name, const PGresult *result,
+                                   char *standing, size_t size,
+                                   struct seqb_error *err)
+{
+    /* "" where there is none */
+    if (!text_copy(standing, size, PQgetvalue(result, 0, CLAIM_TEXT)))
         return error_set(err, SEQB_PROTOCOL,
                          "%s: claim '%s' is longer than %zu bytes",
                          postgres->link.where, name, size - 1);
     return SEQB_OK;
 }
 
+/* True on what was opened: the COMMIT is on its way when the answers come. A
+ * dump that is put back replaces one table after the other; a statement that
+ * changes seqb_claims holds it while this is computed. */
+#define IS_SAME                                                                \
+    "current_setting('seqbroker.origin') = $3 AND " POSTGRES_CLAIMS_FILE " = " \
+    "$4 AND ($5::text IS NULL OR " POSTGRES_RUN " = $5)"
+
 static const char claim_sql[] =
-    "INSERT INTO seqb_claims (name, text) VALUES ($1, $2)"
+    "INSERT INTO seqb_claims (name, text) SELECT $1, $2 WHERE " IS_SAME
     " ON CONFLICT (name) DO NOTHING";
 
 /* A text that stands there already is written as well: its commit may not have
  * reached the standbys that it waits for. */
-static const char swap_sql[] = "UPDATE seqb_claims SET text = $2"
-                               " WHERE name = $1 AND text IN ($2, $3)";
+static const char swap_sql[] =
+    "UPDATE seqb_claims SET text = $2"
+    " WHERE name = $1 AND text IN ($2, $6) AND " IS_SAME;
 static const char swap_none_sql[] =
-    "INSERT INTO seqb_claims AS claim (name, text) VALUES ($1, $2)"
+    "INSERT INTO seqb_claims AS claim (name, text)"
+    " SELECT $1, $2 WHERE " IS_SAME
     " ON CONFLICT (name) DO UPDATE SET text = $2 WHERE claim.text = $2";
 
-/* A change of a claim: `arguments` are its name and what else. */
+/* A change of a claim. */
 struct claim_change {
     const char *sql; /* NULL: only to look */
-    int n;
-    const char *arguments[3];
+    const char *name;
+    const char *text;
+    const char *expected;         /* NULL: `sql` has none */
+    const struct seqb_swap *swap; /* NULL: a claim */
 };
+
+/* What the store's must be; NULL: whatever it is. */
+static const char *incarnation_of(const struct postgres *postgres,
+                                  const struct claim_change *change)
+{
+    const char *opened = postgres->sql.base.incarnation;
+
+    if (change->swap != NULL && change->swap->incarnation != NULL)
+        return change->swap->incarnation;
+    return opened[0] != '\0' ? opened : NULL;
+}
 
 static void claim_ask(struct postgres *postgres,
                       const struct claim_change *change)
 {
+    const char *const arguments[] = {change->name,
+                                     change->text,
+                                     postgres->link.store,
+                                     postgres->link.claims,
+                                     incarnation_of(postgres, change),
+                                     change->expected};
+
     postgres_transaction_begin(postgres);
     if (change->sql != NULL)
-        postgres_link_add(&postgres->link, change->sql, change->n,
-                          change->arguments);
-    postgres_link_add(&postgres->link,
-                      "SELECT text FROM seqb_claims WHERE name = $1", 1,
-                      change->arguments);
+        postgres_link_add(&postgres->link, change->sql,
+                          change->expected != NULL ? 6 : 5, arguments);
+    postgres_link_add(&postgres->link, look_sql, 1, arguments);
     postgres_link_add_commit(&postgres->link);
 }
 
+static enum seqb_status run_check(const struct postgres *postgres,
+                                  const struct claim_change *change,
+                                  const char *now, struct seqb_error *err)
+{
+    const struct seqb_backend *base = &postgres->sql.base;
+    const char *where = postgres->link.where;
+
+    return change->swap != NULL
+               ? sql_swap_check(base, change->swap, now, where, err)
+               : sql_incarnation_check(base, now, where, err);
+}
+
+static enum seqb_status claims_check(struct postgres *postgres,
+                                     const struct claim_change *change,
+                                     const PGresult *result,
+                                     struct seqb_error *err)
+{
+    if (PQntuples(result) != 1 || PQnfields(result) != CLAIM_COLUMNS)
+        return postgres_link_distrust(&postgres->link, "a claim", err);
+    if (strcmp(PQgetvalue(result, 0, CLAIM_FILE), postgres->link.claims) == 0)
+        return run_check(postgres, change, PQgetvalue(result, 0, CLAIM_RUN),
+                         err);
+    return error_set(err, SEQB_UNREACHABLE,
+                     "%s: seqb_claims is another table than the one that was "
+                     "opened, open it again",
+                     postgres->link.where);
+}
+
 /* What stands there, for the caller to free; it may be NULL on failure. */
-static enum seqb_status claim_hear(struct postgres *postgres, bool is_change,
+static enum seqb_status claim_hear(struct postgres *postgres,
+                                   const struct claim_change *change,
                                    PGresult **out, struct seqb_error *err)
 {
     enum seqb_status status = postgres_transaction_check(postgres, err);
 
-    if (status == SEQB_OK && is_change)
+    if (status == SEQB_OK && change->sql != NULL)
         status = postgres_done_read(postgres, err);
     if (status == SEQB_OK)
         status = postgres_link_read(&postgres->link, PGRES_TUPLES_OK, out, err);
+    if (status == SEQB_OK)
+        status = claims_check(postgres, change, *out, err);
     return status == SEQB_OK ? postgres_transaction_end(postgres, err) : status;
 }
 
@@ -113,10 +174,10 @@ static enum seqb_status claim_run(struct postgres *postgres,
     claim_ask(postgres, change);
     status = postgres_link_send(&postgres->link, err);
     if (status == SEQB_OK)
-        status = claim_hear(postgres, change->sql != NULL, &result, err);
+        status = claim_hear(postgres, change, &result, err);
     if (status == SEQB_OK)
-        status = claim_judge(postgres, change->arguments[0], result, standing,
-                             size, err);
+        status =
+            claim_copy(postgres, change->name, result, standing, size, err);
     else
         (void)postgres_link_abandon(&postgres->link);
     PQclear(result);
@@ -129,7 +190,7 @@ static enum seqb_status postgres_claim(struct seqb_backend *backend,
                                        struct seqb_error *err)
 {
     const struct claim_change change = {
-        text != NULL ? claim_sql : NULL, 2, {name, text, NULL}};
+        .sql = text != NULL ? claim_sql : NULL, .name = name, .text = text};
 
     return claim_run(postgres_of(backend), &change, standing, size, err);
 }
@@ -141,9 +202,11 @@ static enum seqb_status postgres_swap(struct seqb_backend *backend,
 {
     const bool is_none = swap->expected[0] == '\0';
     const struct claim_change change = {
-        is_none ? swap_none_sql : swap_sql,
-        is_none ? 2 : 3,
-        {swap->name, swap->text, swap->expected}};
+        .sql = is_none ? swap_none_sql : swap_sql,
+        .name = swap->name,
+        .text = swap->text,
+        .expected = is_none ? NULL : swap->expected,
+        .swap = swap};
 
     return claim_run(postgres_of(backend), &change, standing, size, err);
 }
@@ -205,6 +268,8 @@ postgres_open(const struct seqb_backend_options *options,
     postgres->timeout_ms = options->timeout_ms;
     status = postgres_session_open(&postgres->link, &postgres->sql.base,
                                    options, err);
+    if (status == SEQB_OK)
+        status = postgres_base_bind(postgres, err);
     if (status != SEQB_OK) {
         postgres_close(&postgres->sql.base);
         return status;
@@ -224,6 +289,7 @@ const struct seqb_backend_ops backend_postgres = {
     .claim = postgres_claim,
     .swap = postgres_swap,
     .purge = postgres_purge,
+    .list = postgres_list,
     .clock = postgres_clock,
     .close = postgres_close,
 };

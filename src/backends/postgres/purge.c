@@ -11,9 +11,15 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
+/* Statement and commit are sent together, and what the transaction began with
+ * is read later: each statement compares the store with the one that was
+ * opened. */
+#define SAME_STORE "current_setting('seqbroker.origin') = $4"
+
 static const char note_sql[] =
     "INSERT INTO seqb_counters AS mark (name, value, origin)"
-    " VALUES ($1, $2::bigint, $3) ON CONFLICT (name) DO UPDATE SET"
+    " SELECT $1, $2::bigint, $3 WHERE " SAME_STORE
+    " ON CONFLICT (name) DO UPDATE SET"
     " value = greatest(mark.value, excluded.value),"
     " origin = greatest(mark.origin COLLATE \"C\", excluded.origin)"
     " WHERE mark.value < excluded.value"
@@ -25,11 +31,11 @@ static const char delete_sql[] =
     "DELETE FROM seqb_counters WHERE ctid = ANY (ARRAY("
     "SELECT ctid FROM seqb_counters WHERE name COLLATE \"C\" > $1 || '@'"
     " AND name COLLATE \"C\" < $2 ORDER BY name COLLATE \"C\""
-    " LIMIT $3::int FOR UPDATE SKIP LOCKED))";
+    " LIMIT $3::int FOR UPDATE SKIP LOCKED)) AND " SAME_STORE;
 
 /* One statement in a transaction; how many rows it changed. */
 static enum seqb_status change_run(struct postgres *postgres, const char *sql,
-                                   const char *const arguments[static 3],
+                                   const char *const arguments[static 4],
                                    int32_t *changed, struct seqb_error *err)
 {
     struct postgres_link *link = &postgres->link;
@@ -38,7 +44,7 @@ static enum seqb_status change_run(struct postgres *postgres, const char *sql,
     int64_t count = 0;
 
     postgres_transaction_begin(postgres);
-    postgres_link_add(link, sql, 3, arguments);
+    postgres_link_add(link, sql, 4, arguments);
     postgres_link_add_commit(link);
     status = postgres_link_send(link, err);
     if (status == SEQB_OK)
@@ -66,7 +72,8 @@ static enum seqb_status purge_note(struct postgres *postgres,
 {
     char mark[SEQB_COUNTER_SIZE];
     char before[POSTGRES_NUMBER_SIZE];
-    const char *const arguments[] = {mark, before, purge->keep};
+    const char *const arguments[] = {mark, before, purge->keep,
+                                     postgres->link.store};
     int32_t changed;
 
     if (!sql_purge_is_sane(purge) || !sql_mark_name(purge->counter, mark))
@@ -82,7 +89,8 @@ static enum seqb_status purge_delete(struct postgres *postgres,
                                      int32_t *deleted, struct seqb_error *err)
 {
     char most[POSTGRES_NUMBER_SIZE];
-    const char *const arguments[] = {purge->counter, purge->keep, most};
+    const char *const arguments[] = {purge->counter, purge->keep, most,
+                                     postgres->link.store};
     struct seqb_error why;
     enum seqb_status status;
 

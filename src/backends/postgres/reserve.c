@@ -6,32 +6,80 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/postgres/session.h"
 #include "backends/postgres/transaction.h"
 #include "backends/sql/sql.h"
 #include "platform/error.h"
 
-static const char take_sql[] =
+#define TAKE_SQL                                                               \
+    "UPDATE seqb_counters SET value = value + $2::bigint"                      \
+    " WHERE name = $1 AND origin = $4"                                         \
+    " AND value BETWEEN 0 AND $3::bigint - $2::bigint"                         \
+    " AND current_setting('seqbroker.origin') = $5"
+#define ANSWER_SQL " RETURNING value - $2::bigint, value"
+
+static const char take_sql[] = TAKE_SQL ANSWER_SQL;
+
+/* The same, if no new note is needed (sql/row.h): so that no term is ever above
+ * the largest number. */
+static const char take_noted_sql[] =
+    TAKE_SQL " AND (value % $6::bigint + $6::bigint - 1) % $6::bigint"
+             " < $6::bigint - $2::bigint" ANSWER_SQL;
+
+/* Of a cell, $4 is what stands before the origin. The server may have been
+ * started again since the connection to a pooler was made: what it says of
+ * itself is asked in the statement. */
+static const char take_cell_sql[] =
     "UPDATE seqb_counters SET value = value + $2::bigint"
-    " WHERE name = $1 AND origin = $4"
+    " WHERE name = $1"
     " AND value BETWEEN 0 AND $3::bigint - $2::bigint"
-    " AND current_setting('seqbroker.origin') = $4"
-    " RETURNING value - $2::bigint, value";
+    " AND origin = $4 || current_setting('seqbroker.origin') || '/' ||"
+    " " POSTGRES_INCARNATION " RETURNING value - $2::bigint, value";
+
+static void cell_ask(struct postgres *postgres,
+                     const struct seqb_request *request)
+{
+    char want[POSTGRES_NUMBER_SIZE];
+    char size[POSTGRES_NUMBER_SIZE];
+    char prefix[SQL_CELL_PREFIX_SIZE];
+    const char *const arguments[] = {request->counter, want, size, prefix};
+
+    sql_cell_prefix(request->window, request->limit, prefix);
+    postgres_number_make(request->want, want);
+    postgres_number_make(request->limit, size);
+    postgres_link_add(&postgres->link, take_cell_sql, 4, arguments);
+}
+
+static void row_ask(struct postgres *postgres,
+                    const struct seqb_request *request)
+{
+    char want[POSTGRES_NUMBER_SIZE];
+    char limit[POSTGRES_NUMBER_SIZE];
+    char noted[POSTGRES_NUMBER_SIZE];
+    const bool is_noted = !sql_mark_counts(request->counter);
+    const char *const arguments[] = {
+        request->counter,     want, limit, postgres->sql.base.origin,
+        postgres->link.store, noted};
+
+    postgres_number_make(request->want, want);
+    postgres_number_make(request->limit, limit);
+    postgres_number_make(SQL_NOTE_VALUES, noted);
+    postgres_link_add(&postgres->link, is_noted ? take_noted_sql : take_sql,
+                      is_noted ? 6 : 5, arguments);
+}
 
 static void take_ask(struct postgres *postgres,
                      const struct seqb_request *request)
 {
-    char want[POSTGRES_NUMBER_SIZE];
-    char limit[POSTGRES_NUMBER_SIZE];
-    const char *const arguments[] = {request->counter, want, limit,
-                                     postgres->sql.base.origin};
-
-    postgres_number_make(request->want, want);
-    postgres_number_make(request->limit, limit);
-    postgres_link_add(&postgres->link, take_sql, 4, arguments);
+    if (sql_name_is_cell(request->counter))
+        cell_ask(postgres, request);
+    else
+        row_ask(postgres, request);
 }
 
 /* Before and after of a row that was taken from. SEQB_AGAIN if there was
- * none. */
+ * none. A counter's value is the last that was granted, a cell's the first
+ * offset that was not. */
 static enum seqb_status take_judge(const PGresult *result,
                                    struct seqb_request *request)
 {
@@ -46,7 +94,9 @@ static enum seqb_status take_judge(const PGresult *result,
         after <= before || after > request->limit ||
         after - before > request->want)
         return SEQB_PROTOCOL;
-    request->block = (struct seqb_block){before + 1, after - before};
+    request->block.first =
+        sql_name_is_cell(request->counter) ? before : before + 1;
+    request->block.count = after - before;
     return SEQB_OK;
 }
 

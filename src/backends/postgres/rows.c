@@ -3,20 +3,27 @@
  * they mean is sql/row.h's. */
 #include <string.h>
 
+#include "backends/postgres/session.h"
 #include "backends/postgres/transaction.h"
 #include "platform/error.h"
+#include "platform/text.h"
 
 /* A base that is not there belongs to no store. */
 static const char base_sql[] =
     "INSERT INTO seqb_counters (name, value, origin) VALUES ('', 0, '')"
     " ON CONFLICT (name) DO NOTHING";
 
+/* Until the transaction ends, whoever replaces the claim waits. */
+static const char guard_sql[] =
+    "SELECT (SELECT text FROM seqb_claims WHERE name = $1 FOR SHARE),"
+    " " POSTGRES_RUN;
+
 static const char row_sql[] =
     "SELECT value, origin FROM seqb_counters WHERE name = $1 FOR UPDATE";
 
 /* In a statement of its own, which sees all that was noted before the row was
  * found to be gone. */
-static const char mark_sql[] =
+static const char kept_sql[] =
     "SELECT value, origin FROM seqb_counters WHERE name = $1 FOR SHARE";
 
 static const char put_sql[] =
@@ -24,21 +31,54 @@ static const char put_sql[] =
     " VALUES ($1, $2::bigint, $3) ON CONFLICT (name) DO UPDATE"
     " SET value = excluded.value, origin = excluded.origin";
 
+enum guard_column { GUARD_TEXT, GUARD_RUN, GUARD_COLUMNS };
 enum row_column { ROW_VALUE, ROW_ORIGIN, ROW_COLUMNS };
+
+/* --- guards --- */
+
+static void guards_ask(struct postgres *postgres)
+{
+    const struct sql_guards *guards = &postgres->sql.guards;
+
+    for (size_t i = 0; i < guards->count; i++)
+        postgres_link_add(&postgres->link, guard_sql, 1,
+                          &guards->claims[i].name);
+}
+
+static enum seqb_status guard_hear(struct postgres *postgres, size_t i,
+                                   struct seqb_error *err)
+{
+    struct sql_guards *guards = &postgres->sql.guards;
+    PGresult *result = NULL;
+    enum seqb_status status =
+        postgres_link_read(&postgres->link, PGRES_TUPLES_OK, &result, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (PQntuples(result) != 1 || PQnfields(result) != GUARD_COLUMNS) {
+        PQclear(result);
+        return postgres_link_distrust(&postgres->link, "a guard", err);
+    }
+    (void)text_copy(guards->incarnation, sizeof guards->incarnation,
+                    PQgetvalue(result, 0, GUARD_RUN));
+    sql_guards_found(guards, i,
+                     PQgetisnull(result, 0, GUARD_TEXT) != 0
+                         ? NULL
+                         : PQgetvalue(result, 0, GUARD_TEXT));
+    PQclear(result);
+    return SEQB_OK;
+}
 
 /* --- locking and reading --- */
 
-static void counter_ask(struct postgres *postgres, const char *name)
+static void counter_ask(struct postgres *postgres,
+                        const struct sql_counter *counter)
 {
-    char mark[SEQB_COUNTER_SIZE] = "";
-    const char *const arguments[] = {name};
-    const char *const mark_arguments[] = {mark};
+    const char *const name[] = {counter->name};
+    const char *const kept[] = {counter->kept};
 
-    postgres_link_add(&postgres->link, row_sql, 1, arguments);
-    if (!sql_mark_counts(name))
-        return;
-    (void)sql_mark_name(name, mark);
-    postgres_link_add(&postgres->link, mark_sql, 1, mark_arguments);
+    postgres_link_add(&postgres->link, row_sql, 1, name);
+    postgres_link_add(&postgres->link, kept_sql, 1, kept);
 }
 
 /* Negative if it is no number. */
@@ -76,20 +116,19 @@ static enum seqb_status counter_hear(struct postgres *postgres,
                                      struct seqb_error *err)
 {
     PGresult *row = NULL;
-    PGresult *mark = NULL;
+    PGresult *kept = NULL;
     bool is_there;
     enum seqb_status status = row_hear(postgres, &row, &is_there, err);
 
     if (status == SEQB_OK && is_there)
-        sql_row_found(counter, value_read(row), origin_read(row),
-                      postgres->sql.base.origin);
-    if (status == SEQB_OK && sql_mark_counts(counter->name)) {
-        status = row_hear(postgres, &mark, &is_there, err);
-        if (status == SEQB_OK && is_there)
-            sql_mark_found(counter, value_read(mark), origin_read(mark));
-    }
+        sql_found(&postgres->sql, counter, value_read(row), origin_read(row));
+    if (status == SEQB_OK)
+        status = row_hear(postgres, &kept, &is_there, err);
+    if (status == SEQB_OK && is_there)
+        sql_kept_found(counter, value_read(kept), origin_read(kept),
+                       postgres->sql.base.origin);
     PQclear(row);
-    PQclear(mark);
+    PQclear(kept);
     return status;
 }
 
@@ -103,12 +142,15 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
 
     link->state[0] = '\0'; /* blames this transaction's rows alone */
     postgres_transaction_begin(postgres);
+    guards_ask(postgres);
     postgres_link_add(link, base_sql, 0, NULL);
     for (size_t i = 0; i < n; i++)
-        counter_ask(postgres, counters[i].name);
+        counter_ask(postgres, &counters[i]);
     status = postgres_link_send(link, err);
     if (status == SEQB_OK)
         status = postgres_transaction_check(postgres, err);
+    for (size_t i = 0; i < postgres->sql.guards.count && status == SEQB_OK; i++)
+        status = guard_hear(postgres, i, err);
     if (status == SEQB_OK)
         status = postgres_done_read(postgres, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
@@ -130,8 +172,10 @@ static enum seqb_status rows_commit(struct seqb_backend *backend,
         return status;
     for (size_t i = 0; i < n; i++) {
         char value[POSTGRES_NUMBER_SIZE];
-        const char *const arguments[] = {writes[i].name, value,
-                                         backend->origin};
+        char room[SQL_CELL_ORIGIN_SIZE];
+        const char *const arguments[] = {
+            writes[i].name, value,
+            sql_write_origin(&postgres->sql, &writes[i], room)};
 
         postgres_number_make(writes[i].value, value);
         postgres_link_add(link, put_sql, 3, arguments);
@@ -162,6 +206,8 @@ static bool rows_blame(const struct seqb_backend *backend,
         &((const struct postgres *)backend)->link;
 
     (void)status;
+    if (link->state[0] == '\0')
+        return false; /* the server refused nothing: it is another store */
     return postgres_link_blames_row(link) ||
            strcmp(link->state, POSTGRES_NO_RIGHT) == 0;
 }

@@ -22,6 +22,8 @@ enum column {
     COLUMN_CLAIMS,
     COLUMN_SYSTEM,
     COLUMN_ORIGIN,
+    COLUMN_CLAIMS_FILE,
+    COLUMN_RUN,
     COLUMNS
 };
 
@@ -35,7 +37,7 @@ static const char question[] =
     " (SELECT coalesce(max(relkind::text || relpersistence::text), '')"
     " FROM pg_class WHERE oid = to_regclass('seqb_claims')),"
     " (SELECT system_identifier::text FROM pg_control_system()),"
-    " " POSTGRES_ORIGIN_OR_NONE;
+    " " POSTGRES_ORIGIN_OR_NONE ", " POSTGRES_CLAIMS_FILE ", " POSTGRES_RUN;
 
 /* --- what the server says of itself --- */
 
@@ -173,8 +175,8 @@ static enum seqb_status tables_found(struct postgres_link *link,
 
 /* --- one server --- */
 
-static void base_fill(struct seqb_backend *base,
-                      const struct postgres_link *link, const PGresult *facts)
+static void facts_keep(struct seqb_backend *base, struct postgres_link *link,
+                       const PGresult *facts)
 {
     const char *version = PQparameterStatus(link->conn, "server_version");
 
@@ -184,8 +186,10 @@ static void base_fill(struct seqb_backend *base,
                       (int)strcspn(version, " "), version);
     (void)text_format(base->domain, sizeof base->domain, "postgres %s",
                       answer_of(facts, COLUMN_SYSTEM));
-    (void)text_copy(base->origin, sizeof base->origin,
+    (void)text_copy(link->store, sizeof link->store,
                     answer_of(facts, COLUMN_ORIGIN));
+    (void)text_copy(link->claims, sizeof link->claims,
+                    answer_of(facts, COLUMN_CLAIMS_FILE));
     base->fd = PQsocket(link->conn);
 }
 
@@ -231,7 +235,10 @@ session_begin(struct postgres_link *link,
                          link->where);
     status = session_check(link, base, options, &facts, err);
     if (status == SEQB_OK)
-        base_fill(base, link, facts);
+        facts_keep(base, link, facts);
+    if (status == SEQB_OK && options->needs_incarnation)
+        (void)text_copy(base->incarnation, sizeof base->incarnation,
+                        answer_of(facts, COLUMN_RUN));
     PQclear(facts);
     return status;
 }

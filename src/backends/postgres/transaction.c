@@ -36,7 +36,8 @@ static const char prelude[] =
     " CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'"
     " ELSE current_setting('synchronous_commit') END, true),"
     " set_config('seqbroker.origin', " POSTGRES_ORIGIN_OR_NONE ", true),"
-    " (SELECT max(value) FROM seqb_counters WHERE name = '')";
+    " (SELECT max(value) FROM seqb_counters WHERE name = ''),"
+    " " POSTGRES_INCARNATION;
 
 enum prelude_column {
     PRELUDE_LOCK,
@@ -44,6 +45,7 @@ enum prelude_column {
     PRELUDE_SYNC,
     PRELUDE_ORIGIN,
     PRELUDE_VALUE,
+    PRELUDE_INCARNATION,
     PRELUDE_COLUMNS
 };
 
@@ -80,14 +82,16 @@ static enum seqb_status prelude_check(struct postgres *postgres,
                          "%s: the server is a standby by now: give its "
                          "primary's address",
                          where);
-    if (strcmp(origin, postgres->sql.base.origin) != 0)
+    if (strcmp(origin, postgres->link.store) != 0)
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: the store is another than the one that was "
                          "opened (%s, was %s), open it again",
-                         where, origin, postgres->sql.base.origin);
+                         where, origin, postgres->link.store);
     if (strcmp(PQgetvalue(result, 0, PRELUDE_SYNC), "off") == 0)
         return error_set(err, SEQB_UNSAFE, "%s: synchronous_commit stays off",
                          where);
+    (void)text_format(postgres->sql.now, sizeof postgres->sql.now, "%s/%s",
+                      origin, PQgetvalue(result, 0, PRELUDE_INCARNATION));
     return SEQB_OK;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The postgres engine's backend and how its transactions begin and end; what
- * stands in them is in postgres.c, reserve.c, rows.c and purge.c.
+ * stands in them is in postgres.c, bind.c, list.c, reserve.c, rows.c and
+ * purge.c.
  */
 #pragma once
 
@@ -23,6 +24,15 @@ extern const struct sql_dialect postgres_dialect;
 /* The take of the dialect; reserve.c. */
 enum seqb_status postgres_take(struct seqb_backend *backend,
                                struct seqb_error *err);
+
+/* Finds out what rows are bound to, the backend's origin, and binds the base
+ * to another epoch of the store if it is another's; bind.c. */
+enum seqb_status postgres_base_bind(struct postgres *postgres,
+                                    struct seqb_error *err);
+
+/* As the list of backend_postgres. */
+enum seqb_status postgres_list(struct seqb_backend *backend,
+                               struct seqb_page *page, struct seqb_error *err);
 
 /* As the purge of backend_postgres. */
 enum seqb_status postgres_purge(struct seqb_backend *backend,

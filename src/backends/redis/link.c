@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "backends/redis/reply.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -148,6 +147,15 @@ static const struct {
     {"CLUSTERDOWN", SEQB_UNREACHABLE, "the cluster is down"},
     {"NOAUTH", SEQB_REFUSED, "the server wants a password"},
 };
+
+bool reply_is_error(const redisReply *reply, const char *code)
+{
+    const size_t length = strlen(code);
+
+    return reply->type == REDIS_REPLY_ERROR && reply->len >= length &&
+           memcmp(reply->str, code, length) == 0 &&
+           (reply->len == length || reply->str[length] == ' ');
+}
 
 enum seqb_status link_refuse(const struct redis_link *link,
                              const redisReply *reply, struct seqb_error *err)

@@ -65,3 +65,6 @@ enum seqb_status link_refuse(const struct redis_link *link,
 
 /* Once is enough; later calls answer SEQB_UNREACHABLE. */
 void link_close(struct redis_link *link);
+
+/* It is an error, and its first word is `code`. */
+bool reply_is_error(const redisReply *reply, const char *code);

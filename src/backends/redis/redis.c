@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "backends/backends.h"
-#include "backends/redis/reply.h"
 #include "backends/redis/script.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -165,29 +164,6 @@ static enum seqb_status redis_claim(struct seqb_backend *backend,
     return status;
 }
 
-static enum seqb_status redis_swap(struct seqb_backend *backend,
-                                   const struct seqb_swap *swap, char *standing,
-                                   size_t size, struct seqb_error *err)
-{
-    (void)standing;
-    (void)size;
-    return error_set(err, SEQB_INVALID,
-                     "%s: %.64s cannot be swapped in a store that may forget",
-                     redis_of(backend)->link.where, swap->name);
-}
-
-/* Old cells expire. */
-static enum seqb_status redis_purge(struct seqb_backend *backend,
-                                    const struct seqb_purge *purge,
-                                    int32_t *deleted, struct seqb_error *err)
-{
-    (void)backend;
-    (void)purge;
-    (void)err;
-    *deleted = 0;
-    return SEQB_OK;
-}
-
 /* --- clock --- */
 
 static enum seqb_status redis_clock(struct seqb_backend *backend,
@@ -287,8 +263,6 @@ const struct seqb_backend_ops backend_redis = {
     .raise = redis_raise,
     .install = redis_install,
     .claim = redis_claim,
-    .swap = redis_swap,
-    .purge = redis_purge,
     .clock = redis_clock,
     .close = redis_close,
 };

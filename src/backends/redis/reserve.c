@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "backends/redis/reply.h"
 #include "backends/redis/script.h"
 #include "backends/requests.h"
 #include "platform/error.h"

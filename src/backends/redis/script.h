@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The redis engine's inside: its struct, and runs of redis.lua on one key.
- * redis.c and reserve.c are built on it; what the answers say is taken
- * apart in reply.h.
+ * The redis engine's inside: its struct, runs of redis.lua on one key, and what
+ * these answer: {word, text, ...}, or an error whose first word is a code.
+ * redis.c and reserve.c are built on it.
  */
 #pragma once
 
@@ -66,3 +66,23 @@ enum seqb_status script_answer(struct redis *redis, bool is_added,
 /* One run in one round trip; as script_answer, and SEQB_UNREACHABLE. */
 enum seqb_status script_run(struct redis *redis, const struct script *script,
                             redisReply **out, struct seqb_error *err);
+
+/* The rest takes answers apart. Pure. */
+
+/* The word as a status: SEQB_OK, SEQB_FENCED, SEQB_EXHAUSTED, SEQB_LAYOUT, or
+ * SEQB_PROTOCOL if it is no word of the script. */
+enum seqb_status reply_status(const redisReply *reply);
+
+/* The text after the word; NULL if there is none. */
+const redisReply *reply_text(const redisReply *reply);
+
+/* The text as a window or a floor: 0 or more. `*out` may be touched on
+ * failure. */
+bool reply_window(const redisReply *reply, int64_t *out);
+
+/* The block after the text, which must be what `request` may be granted. */
+bool reply_block(const redisReply *reply, const struct seqb_request *request,
+                 struct seqb_block *out);
+
+/* The answer to TIME as ms since 1970. */
+bool reply_time(const redisReply *reply, int64_t *out_ms);

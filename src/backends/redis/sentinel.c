@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "backends/redis/reply.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "backends/sql/cell.h"
 #include "platform/text.h"
 
 bool sql_name_is_stamped(const char *counter)
@@ -13,7 +14,8 @@ bool sql_name_is_stamped(const char *counter)
 
 bool sql_mark_counts(const char *counter)
 {
-    return counter[0] == '\0' || sql_name_is_stamped(counter);
+    return counter[0] == '\0' || sql_name_is_stamped(counter) ||
+           sql_name_is_cell(counter);
 }
 
 bool sql_mark_name(const char *counter, char out[SEQB_COUNTER_SIZE])

@@ -20,8 +20,11 @@
  */
 bool sql_mark_name(const char *counter, char out[SEQB_COUNTER_SIZE]);
 
-/* Whether that row is to be read with the counter's: of a period, or the
- * base. */
+/* Before a counter without a period: the row that is its note (row.h). */
+#define SQL_NOTE_PREFIX "@@"
+
+/* Whether it has a mark: a counter of a period, the base, or a cell, which
+ * needs no note. Others have a note. */
 bool sql_mark_counts(const char *counter);
 
 bool sql_name_is_stamped(const char *counter);

@@ -4,14 +4,34 @@
 
 #include <string.h>
 
+#include "backends/sql/epoch.h"
 #include "backends/sql/mark.h"
 #include "platform/error.h"
+#include "platform/text.h"
 
-void sql_row_found(struct sql_counter *counter, int64_t value,
-                   const char *origin, const char *now)
+/* Names that are cut off share a note, which is as good for both. */
+void sql_counter_init(struct sql_counter *counter, const char *name)
 {
-    struct sql_row *row = &counter->row;
+    *counter = (struct sql_counter){.name = name};
+    if (sql_mark_counts(name))
+        (void)sql_mark_name(name, counter->kept);
+    else
+        (void)text_format(counter->kept, sizeof counter->kept,
+                          SQL_NOTE_PREFIX "%s", name);
+}
 
+/* Whether a base is bound to the same, and to be raised. */
+static bool is_due(const char *origin, const char *now)
+{
+    char due[SQL_EPOCH_DUE_SIZE];
+
+    sql_epoch_due(now, due);
+    return strcmp(origin, due) == 0;
+}
+
+static void row_found(struct sql_row *row, int64_t value, const char *origin,
+                      const char *now)
+{
     row->value = value;
     row->is_unbound = origin != NULL && origin[0] == '\0';
     if (value < 0 || origin == NULL)
@@ -20,6 +40,15 @@ void sql_row_found(struct sql_counter *counter, int64_t value,
         row->state = SQL_ROW_BOUND;
     else
         row->state = SQL_ROW_FOREIGN;
+    row->is_rebound = row->state == SQL_ROW_FOREIGN &&
+                      sql_epoch_shares_store(origin, now) &&
+                      !is_due(origin, now);
+}
+
+void sql_row_found(struct sql_counter *counter, int64_t value,
+                   const char *origin, const char *now)
+{
+    row_found(&counter->row, value, origin, now);
 }
 
 /* Whether both are stamps of one counter. Marks of a SQLite file that an
@@ -39,6 +68,37 @@ void sql_mark_found(struct sql_counter *counter, int64_t value,
     counter->is_purged =
         keep == NULL || (names_share_key(counter->name, keep) &&
                          strcmp(keep, counter->name) > 0);
+}
+
+void sql_kept_found(struct sql_counter *counter, int64_t value,
+                    const char *origin, const char *now)
+{
+    if (sql_mark_counts(counter->name))
+        sql_mark_found(counter, value, origin);
+    else
+        row_found(&counter->note, value, origin, now);
+}
+
+/* --- notes --- */
+
+bool sql_row_is_noted(const char *name, int64_t value, int64_t want)
+{
+    return sql_mark_counts(name) ||
+           (value >= 1 &&
+            (value - 1) % SQL_NOTE_VALUES < SQL_NOTE_VALUES - want);
+}
+
+/* What the note of a counter becomes that is at `value`; 0: as it is. */
+static int64_t note_due(const struct sql_counter *counter, int64_t value)
+{
+    const struct sql_row *note = &counter->note;
+
+    if (sql_mark_counts(counter->name) ||
+        (note->state == SQL_ROW_BOUND && note->value >= value))
+        return 0;
+    if (value > INT64_MAX - SQL_NOTE_VALUES)
+        return INT64_MAX;
+    return (value + SQL_NOTE_VALUES - 1) / SQL_NOTE_VALUES * SQL_NOTE_VALUES;
 }
 
 /* --- reservations --- */
@@ -74,9 +134,9 @@ struct sql_grant sql_row_take(const struct sql_row *row,
 
 /* Whether the period is over comes before whether the base is bound: a counter
  * that is fenced would be raised, and so be made. */
-struct sql_grant sql_counter_take(const struct sql_counter *base,
-                                  const struct sql_counter *counter,
-                                  const struct seqb_request *request)
+static struct sql_grant counter_take(const struct sql_counter *base,
+                                     const struct sql_counter *counter,
+                                     const struct seqb_request *request)
 {
     struct sql_row begin = base->row;
 
@@ -92,7 +152,28 @@ struct sql_grant sql_counter_take(const struct sql_counter *base,
                             "machine's clock behind?");
     if (request->begins_ms > base->mark_ms)
         begin.value = 0;
+    if (counter->note.state != SQL_ROW_ABSENT &&
+        counter->note.state != SQL_ROW_BOUND)
+        return grant_refuse(row_status(&counter->note, INT64_MAX),
+                            "its row was deleted, and its note is another "
+                            "store's");
+    if (counter->note.value > begin.value)
+        begin.value = counter->note.value;
+    else if (begin.state == SQL_ROW_BOUND && begin.value > 0)
+        return grant_refuse(SEQB_FENCED, "it begins after a base that was "
+                                         "raised");
     return sql_row_take(&begin, request);
+}
+
+struct sql_grant sql_counter_take(const struct sql_counter *base,
+                                  const struct sql_counter *counter,
+                                  const struct seqb_request *request)
+{
+    struct sql_grant grant = counter_take(base, counter, request);
+
+    if (grant.status == SEQB_OK)
+        grant.note = note_due(counter, grant.value);
+    return grant;
 }
 
 /* --- raises --- */
@@ -122,21 +203,48 @@ static bool base_lift(struct sql_row *base, const struct seqb_raise *raise)
     return fits;
 }
 
-static bool row_lift(struct sql_row *row, const struct sql_row *base,
-                     const struct seqb_raise *raise)
+/* A counter that is not there begins at the base, or where it was granted. */
+static bool row_begin(struct sql_row *row, const struct sql_row *base,
+                      struct sql_row note, const struct seqb_raise *raise)
 {
-    if (row->state == SQL_ROW_ABSENT)
-        *row = *base;
+    *row = *base;
+    if (note.state == SQL_ROW_ABSENT)
+        return true;
+    if (!row_rebind(&note, raise->gap))
+        return false;
+    if (note.value > row->value)
+        row->value = note.value;
+    return true;
+}
+
+/* Whether brokers that know nothing of each other, each with a store that is
+ * the same copy, are to raise it to different values. */
+static bool row_is_spread(const struct sql_row *row, const struct sql_row *base)
+{
+    return row->state == SQL_ROW_FOREIGN ||
+           (row->state == SQL_ROW_ABSENT && base->value > 0);
+}
+
+static bool row_lift(struct sql_row *row, const struct sql_row *base,
+                     const struct sql_row *note, const struct seqb_raise *raise)
+{
+    const bool is_spread = row_is_spread(row, base);
+
+    if (row->state == SQL_ROW_ABSENT && !row_begin(row, base, *note, raise))
+        return false;
     if (!row_rebind(row, raise->gap))
         return false;
     if (row->value < raise->floor)
         row->value = raise->floor;
+    if (is_spread)
+        row->value += seqb_raise_spread(raise, row->value);
     return row->value <= raise->limit;
 }
 
 static void lift_write(struct sql_lift *lift, const char *name, int64_t value)
 {
-    lift->writes[lift->count++] = (struct sql_write){name, value};
+    lift->writes[lift->count++] =
+        (struct sql_write){.name = name, .value = value};
 }
 
 static struct sql_lift lift_refuse(enum seqb_status status, const char *why)
@@ -154,17 +262,21 @@ struct sql_lift sql_counter_raise(const struct sql_counter *base,
     struct sql_lift lift = {.status = SEQB_OK};
 
     if (begin.state == SQL_ROW_DAMAGED || row.state == SQL_ROW_DAMAGED ||
+        counter->note.state == SQL_ROW_DAMAGED ||
         (!is_base_bound && base->mark_ms == SQL_MARK_DAMAGED))
         return lift_refuse(SEQB_CORRUPT, "it or the base is damaged");
     if (row.state == SQL_ROW_ABSENT && counter->is_purged)
         return lift_refuse(SEQB_EXHAUSTED, "its period is over and was purged");
-    if (!base_lift(&begin, raise) || !row_lift(&row, &begin, raise))
+    if (!base_lift(&begin, raise) ||
+        !row_lift(&row, &begin, &counter->note, raise))
         return lift_refuse(SEQB_EXHAUSTED, "no value is left below its limit");
     if (!is_base_bound)
         lift_write(&lift, SQL_BASE, begin.value);
     if (!is_base_bound && raise->base_ms > base->mark_ms)
         lift_write(&lift, SQL_MARK_BASE, raise->base_ms);
     lift_write(&lift, raise->counter, row.value);
+    if (note_due(counter, row.value) > 0)
+        lift_write(&lift, counter->kept, note_due(counter, row.value));
     lift.value = row.value;
     return lift;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "platform/error.h"
+#include "platform/text.h"
 
 /* --- the requests of a call --- */
 
@@ -18,17 +19,58 @@ static int request_compare(const void *a, const void *b)
     return strcmp((*left)->counter, (*right)->counter);
 }
 
-static void batch_begin(struct sql_batch *batch, struct seqb_request *requests,
-                        size_t n)
+static void batch_sort(struct sql_batch *batch)
 {
+    qsort(batch->requests, batch->count, sizeof(struct seqb_request *),
+          request_compare);
+}
+
+static void guarded_add(struct sql_backend *sql, struct seqb_request *request)
+{
+    struct sql_batch *batch = &sql->batch;
+
+    request->guard->has_failed = false;
+    if (sql->base.incarnation[0] == '\0')
+        request->status = sql_guard_refuse(sql->where, request->counter,
+                                           sql->unknown, &request->error);
+    else
+        batch->requests[batch->size - ++batch->guarded] = request;
+}
+
+static void batch_begin(struct sql_backend *sql, size_t n)
+{
+    struct sql_batch *batch = &sql->batch;
+
     assert(n >= 1 && n <= SQL_REQUESTS_MAX);
-    batch->count = n;
-    for (size_t i = 0; i < n; i++) {
-        requests[i].status = SEQB_AGAIN;
-        requests[i].window = SEQB_NO_WINDOW;
-        batch->requests[i] = &requests[i];
-    }
-    qsort(batch->requests, n, sizeof(struct seqb_request *), request_compare);
+    batch->count = 0;
+    batch->size = n;
+    batch->guarded = 0;
+}
+
+static void batch_add(struct sql_backend *sql, struct seqb_request *request)
+{
+    struct sql_batch *batch = &sql->batch;
+
+    request->status = SEQB_AGAIN;
+    if (!sql_name_is_cell(request->counter))
+        request->window = SEQB_NO_WINDOW;
+    if (request->guard != NULL)
+        guarded_add(sql, request);
+    else
+        batch->requests[batch->count++] = request;
+}
+
+/* From now on those with a guard are among the others. */
+static void batch_join(struct sql_batch *batch)
+{
+    if (batch->guarded == 0)
+        return;
+    memmove(&batch->requests[batch->count],
+            &batch->requests[batch->size - batch->guarded],
+            batch->guarded * sizeof(struct seqb_request *));
+    batch->count += batch->guarded;
+    batch->guarded = 0;
+    batch_sort(batch);
 }
 
 static void batch_keep(struct sql_batch *batch)
@@ -55,12 +97,35 @@ static enum seqb_status batch_fail(struct sql_batch *batch,
 
 /* --- a transaction for `n` of them, `from` the first --- */
 
-static void counters_name(struct sql_batch *batch, size_t from, size_t n)
+/* And their guards. */
+static void counters_name(struct sql_backend *sql, size_t from, size_t n)
 {
-    batch->counters[0] = (struct sql_counter){.name = SQL_BASE};
-    for (size_t i = 0; i < n; i++)
-        batch->counters[i + 1] =
-            (struct sql_counter){.name = batch->requests[from + i]->counter};
+    struct sql_batch *batch = &sql->batch;
+
+    sql->guards.count = 0;
+    sql_counter_init(&batch->counters[0], SQL_BASE);
+    for (size_t i = 0; i < n; i++) {
+        sql_counter_init(&batch->counters[i + 1],
+                         batch->requests[from + i]->counter);
+        sql_guards_add(&sql->guards, batch->requests[from + i]->guard);
+    }
+}
+
+/* What the rule of the counter gives the request. */
+static struct sql_grant counter_take(const struct sql_batch *batch, size_t i,
+                                     struct seqb_request *request)
+{
+    const struct sql_counter *counter = &batch->counters[i];
+    struct sql_cell_answer answer;
+
+    if (!sql_name_is_cell(counter->name))
+        return sql_counter_take(&batch->counters[0], counter, request);
+    answer = sql_cell_take(&counter->cell, request);
+    request->window = answer.window;
+    return (struct sql_grant){.status = answer.status,
+                              .why = answer.why,
+                              .block = answer.block,
+                              .value = answer.cell.used};
 }
 
 /* Answers those that get nothing, and lists the rows of the others. */
@@ -71,9 +136,15 @@ static size_t writes_fill(struct sql_backend *sql, size_t from, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         struct seqb_request *request = batch->requests[from + i];
-        const struct sql_grant grant = sql_counter_take(
-            &batch->counters[0], &batch->counters[i + 1], request);
+        struct sql_grant grant;
 
+        request->status =
+            sql_guards_judge(&sql->guards, request->guard, sql->where,
+                             request->counter, &request->error);
+        if (request->status != SEQB_OK)
+            continue;
+        request->status = SEQB_AGAIN; /* until that is committed */
+        grant = counter_take(batch, i + 1, request);
         if (grant.status != SEQB_OK) {
             request->status =
                 error_set(&request->error, grant.status, "%s: counter %s: %s",
@@ -82,7 +153,13 @@ static size_t writes_fill(struct sql_backend *sql, size_t from, size_t n)
         }
         request->block = grant.block;
         batch->writes[count++] =
-            (struct sql_write){request->counter, grant.value};
+            (struct sql_write){.name = request->counter,
+                               .value = grant.value,
+                               .window = batch->counters[i + 1].cell.window,
+                               .size = batch->counters[i + 1].cell.size};
+        if (grant.note > 0)
+            batch->writes[count++] = (struct sql_write){
+                .name = batch->counters[i + 1].kept, .value = grant.note};
     }
     return count;
 }
@@ -95,6 +172,30 @@ static void requests_grant(struct sql_batch *batch, size_t from, size_t n)
     }
 }
 
+enum seqb_status sql_base_check(const struct sql_counter *base,
+                                const char *where, struct seqb_error *err)
+{
+    if (!base->row.is_rebound)
+        return SEQB_OK;
+    return error_set(err, SEQB_UNREACHABLE,
+                     "%s: the store was bound again by another broker since it "
+                     "was opened, open it again",
+                     where);
+}
+
+/* Whether the connection may go on with what it locked. */
+static enum seqb_status locked_check(const struct sql_backend *sql,
+                                     const struct sql_counter *base,
+                                     struct seqb_error *err)
+{
+    const enum seqb_status status = sql_base_check(base, sql->where, err);
+
+    if (status != SEQB_OK || sql->guards.count == 0)
+        return status;
+    return sql_incarnation_check(&sql->base, sql->guards.incarnation,
+                                 sql->where, err);
+}
+
 static enum seqb_status part_serve(struct sql_backend *sql, size_t from,
                                    size_t n, struct seqb_error *err)
 {
@@ -102,8 +203,10 @@ static enum seqb_status part_serve(struct sql_backend *sql, size_t from,
     size_t count;
     enum seqb_status status;
 
-    counters_name(batch, from, n);
+    counters_name(sql, from, n);
     status = sql->dialect->lock(&sql->base, batch->counters, n + 1, err);
+    if (status == SEQB_OK)
+        status = locked_check(sql, &batch->counters[0], err);
     if (status != SEQB_OK)
         return status;
     count = writes_fill(sql, from, n);
@@ -175,20 +278,162 @@ static enum seqb_status call_begin(struct sql_backend *sql,
                                        : SEQB_OK;
 }
 
-enum seqb_status sql_reserve(struct seqb_backend *backend,
-                             struct seqb_request *requests, size_t n,
-                             struct seqb_error *err)
+enum seqb_status sql_serve(struct seqb_backend *backend,
+                           struct seqb_request *const *requests, size_t n,
+                           struct seqb_error *err)
 {
     struct sql_backend *sql = (struct sql_backend *)backend;
     struct seqb_error why;
     enum seqb_status status = call_begin(sql, &why);
 
-    batch_begin(&sql->batch, requests, n);
-    if (status == SEQB_OK && sql->dialect->take != NULL)
+    batch_begin(sql, n);
+    for (size_t i = 0; i < n; i++)
+        batch_add(sql, requests[i]);
+    batch_sort(&sql->batch);
+    if (status == SEQB_OK && sql->dialect->take != NULL && sql->batch.count > 0)
         status = sql->dialect->take(backend, &why);
+    batch_join(&sql->batch);
     if (status == SEQB_OK)
         status = batch_serve(sql, &why);
     return status == SEQB_OK ? SEQB_OK : batch_fail(&sql->batch, &why, err);
+}
+
+enum seqb_status sql_reserve(struct seqb_backend *backend,
+                             struct seqb_request *requests, size_t n,
+                             struct seqb_error *err)
+{
+    struct seqb_request *all[SQL_REQUESTS_MAX];
+
+    assert(n <= SQL_REQUESTS_MAX);
+    for (size_t i = 0; i < n; i++)
+        all[i] = &requests[i];
+    return sql_serve(backend, all, n, err);
+}
+
+/* --- cells --- */
+
+void sql_found(const struct sql_backend *sql, struct sql_counter *counter,
+               int64_t value, const char *origin)
+{
+    if (sql_name_is_cell(counter->name))
+        counter->cell = sql_cell_found(value, origin, sql->now);
+    else
+        sql_row_found(counter, value, origin, sql->base.origin);
+}
+
+bool sql_have_cells(const struct sql_counter *counters, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (sql_name_is_cell(counters[i].name))
+            return true;
+    }
+    return false;
+}
+
+const char *sql_write_origin(const struct sql_backend *sql,
+                             const struct sql_write *write,
+                             char room[SQL_CELL_ORIGIN_SIZE])
+{
+    if (!sql_name_is_cell(write->name))
+        return sql->base.origin;
+    sql_cell_prefix(write->window, write->size, room);
+    if (write->window > 0)
+        (void)text_append(room, SQL_CELL_ORIGIN_SIZE, "%s", sql->now);
+    return room;
+}
+
+static enum seqb_status cell_refuse(const struct sql_backend *sql,
+                                    const struct sql_cell_answer *answer,
+                                    const char *counter, struct seqb_error *err)
+{
+    return error_set(err, answer->status, "%s: counter %s: %s", sql->where,
+                     counter, answer->why);
+}
+
+/* Reads the cell, in a transaction that stays open. */
+static enum seqb_status cell_lock(struct sql_backend *sql, const char *name,
+                                  struct sql_cell *out, struct seqb_error *err)
+{
+    struct sql_counter counters[2];
+    enum seqb_status status = call_begin(sql, err);
+
+    sql->guards.count = 0;
+    sql_counter_init(&counters[0], SQL_BASE);
+    sql_counter_init(&counters[1], name);
+    if (status == SEQB_OK)
+        status = sql->dialect->lock(&sql->base, counters, 2, err);
+    if (status == SEQB_OK)
+        status = sql_base_check(&counters[0], sql->where, err);
+    *out = counters[1].cell;
+    return status;
+}
+
+/* Writes what was decided, or nothing, and ends the transaction. */
+static enum seqb_status cell_end(struct sql_backend *sql, const char *name,
+                                 const struct sql_cell_answer *answer,
+                                 struct seqb_error *err)
+{
+    const struct sql_write write = {.name = name,
+                                    .value = answer->cell.used,
+                                    .window = answer->cell.window,
+                                    .size = answer->cell.size};
+
+    return answer->is_write ? sql->dialect->commit(&sql->base, &write, 1, err)
+                            : sql->dialect->abandon(&sql->base, err);
+}
+
+enum seqb_status sql_install(struct seqb_backend *backend,
+                             const struct seqb_window *window,
+                             int64_t *standing, struct seqb_error *err)
+{
+    struct sql_backend *sql = (struct sql_backend *)backend;
+    struct sql_cell_answer answer;
+    struct sql_cell cell;
+    enum seqb_status status;
+
+    if (!sql_name_is_cell(window->counter))
+        return error_set(err, SEQB_INVALID,
+                         "%s: counter %s: counts in no windows", sql->where,
+                         window->counter);
+    status = cell_lock(sql, window->counter, &cell, err);
+    if (status == SEQB_OK && sql->now[0] == '\0')
+        status = error_set(err, SEQB_REFUSED,
+                           "%s: the store does not keep its incarnation",
+                           sql->where);
+    if (status == SEQB_OK) {
+        answer = sql_cell_install(&cell, window);
+        *standing = answer.window;
+        if (answer.status != SEQB_OK)
+            status = cell_refuse(sql, &answer, window->counter, err);
+        else
+            status = cell_end(sql, window->counter, &answer, err);
+    }
+    if (status != SEQB_OK)
+        (void)sql->dialect->abandon(backend, NULL);
+    return status;
+}
+
+static enum seqb_status cell_raise(struct sql_backend *sql,
+                                   const struct seqb_raise *raise, int64_t *out,
+                                   struct seqb_error *err)
+{
+    struct sql_cell cell;
+    enum seqb_status status;
+
+    assert(raise->guard == NULL);
+    status = cell_lock(sql, raise->counter, &cell, err);
+
+    if (status == SEQB_OK) {
+        const struct sql_cell_answer answer =
+            sql_cell_drop(&cell, raise->floor);
+
+        status = cell_end(sql, raise->counter, &answer, err);
+        if (status == SEQB_OK)
+            *out = answer.window;
+    }
+    if (status != SEQB_OK)
+        (void)sql->dialect->abandon(&sql->base, NULL);
+    return status;
 }
 
 /* --- raises --- */
@@ -205,12 +450,20 @@ static enum seqb_status raise_locked(struct sql_backend *sql,
                                      const struct seqb_raise *raise,
                                      int64_t *value, struct seqb_error *err)
 {
-    struct sql_counter counters[] = {{.name = SQL_BASE},
-                                     {.name = raise->counter}};
+    struct sql_counter counters[2];
     struct sql_lift lift;
-    const enum seqb_status status =
-        sql->dialect->lock(&sql->base, counters, 2, err);
+    enum seqb_status status;
 
+    sql->guards.count = 0;
+    sql_guards_add(&sql->guards, raise->guard);
+    sql_counter_init(&counters[0], SQL_BASE);
+    sql_counter_init(&counters[1], raise->counter);
+    status = sql->dialect->lock(&sql->base, counters, 2, err);
+    if (status == SEQB_OK)
+        status = locked_check(sql, &counters[0], err);
+    if (status == SEQB_OK)
+        status = sql_guards_judge(&sql->guards, raise->guard, sql->where,
+                                  raise->counter, err);
     if (status != SEQB_OK)
         return status;
     lift = sql_counter_raise(&counters[0], &counters[1], raise);
@@ -225,9 +478,16 @@ enum seqb_status sql_raise(struct seqb_backend *backend,
                            struct seqb_error *err)
 {
     struct sql_backend *sql = (struct sql_backend *)backend;
-    enum seqb_status status = call_begin(sql, err);
+    enum seqb_status status;
     int64_t value = 0;
 
+    if (raise->guard != NULL)
+        raise->guard->has_failed = false;
+    if (sql_name_is_cell(raise->counter))
+        return cell_raise(sql, raise, out, err);
+    if (raise->guard != NULL && sql->base.incarnation[0] == '\0')
+        return sql_guard_refuse(sql->where, raise->counter, sql->unknown, err);
+    status = call_begin(sql, err);
     if (status != SEQB_OK)
         return status;
     status = raise_locked(sql, raise, &value, err);
@@ -236,13 +496,4 @@ enum seqb_status sql_raise(struct seqb_backend *backend,
     else
         (void)sql->dialect->abandon(backend, NULL);
     return status;
-}
-
-enum seqb_status sql_install(struct seqb_backend *backend,
-                             const struct seqb_window *window,
-                             int64_t *standing, struct seqb_error *err)
-{
-    (void)standing;
-    return error_set(err, SEQB_INVALID, "%s: %s: has no windows",
-                     ((struct sql_backend *)backend)->where, window->counter);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the engines for SQL stores share: the rule of a row (row.h), the names
- * of marks (mark.h), and the way that serves whatever an engine's own statement
- * could not. That takes two round trips: rows are locked and read, and what the
- * rule decided is written and committed. All that is peculiar to a store is in
- * its dialect.
+ * What the engines for SQL stores share: the rules of a row (row.h), of a cell
+ * (cell.h) and of a guard (guard.h), the names of marks (mark.h), which rows a
+ * page lists (page.h), and the way that serves whatever
+ * an engine's own statement could not. That takes two round trips: rows are
+ * locked and read, and what the rule decided is written and committed. All that
+ * is peculiar to a store is in its dialect.
  */
 #pragma once
 
@@ -13,7 +14,10 @@
 
 #include <seqbroker/backend.h>
 
+#include "backends/sql/epoch.h"
+#include "backends/sql/guard.h"
 #include "backends/sql/mark.h"
+#include "backends/sql/page.h"
 #include "backends/sql/row.h"
 
 #define SQL_REQUESTS_MAX 1024
@@ -36,21 +40,24 @@ struct sql_dialect {
                              struct seqb_error *err);
 
     /*
-     * Begins a transaction; locks the rows of `counters` in their order, the
-     * first of which is the base's; and tells sql_row_found of each that is
-     * there, and sql_mark_found of the mark of each whose mark counts, which is
-     * read later than its counter and locked too, or so that no purge can
-     * change it before this ends. A base that is not there is put there before,
-     * with 0 and the origin "", so that those who find none wait for each
-     * other. SEQB_ROLE if the server is no primary any more, SEQB_UNREACHABLE
-     * if the store is not the one that was opened.
+     * Begins a transaction; if there are cells, puts the store's origin with
+     * its incarnation into `now`; if there are guards, puts the store's
+     * incarnation into them, and locks their claims in their order, shared, and
+     * tells sql_guards_found of each; locks the rows of `counters` in their
+     * order, the first of which is the base's; and tells sql_found of each that
+     * is there, and sql_kept_found of the mark or note of each, which is read
+     * later than its counter and locked too, or so that no purge can change it
+     * before this ends. A base that is not there is put there before, with 0
+     * and the origin "", so that those who find none wait for each other.
+     * SEQB_ROLE if the server is no primary any more, SEQB_UNREACHABLE if the
+     * store is not the one that was opened.
      */
     enum seqb_status (*lock)(struct seqb_backend *backend,
                              struct sql_counter *counters, size_t n,
                              struct seqb_error *err);
 
-    /* Writes the rows, new ones too, each with the backend's origin, and
-     * commits, durably. SEQB_UNCERTAIN if it is not known whether it did. */
+    /* Writes the rows, new ones too, each with sql_write_origin, and commits,
+     * durably. SEQB_UNCERTAIN if it is not known whether it did. */
     enum seqb_status (*commit)(struct seqb_backend *backend,
                                const struct sql_write *writes, size_t n,
                                struct seqb_error *err);
@@ -70,21 +77,43 @@ struct sql_dialect {
 struct sql_batch {
     struct seqb_request *requests[SQL_REQUESTS_MAX];
     size_t count;
+    size_t size;    /* of the call */
+    size_t guarded; /* the last so many of `requests` up to `size`: those with a
+                       guard, which the engine's own statement does not serve */
     struct sql_counter counters[SQL_REQUESTS_MAX + 1];
-    struct sql_write writes[SQL_REQUESTS_MAX];
+    struct sql_write writes[2 * SQL_REQUESTS_MAX]; /* with their notes */
 };
 
 /* The first member of an engine's struct. */
 struct sql_backend {
-    struct seqb_backend base;
+    struct seqb_backend base; /* its origin is what rows are bound to */
     const struct sql_dialect *dialect;
-    const char *where;      /* begins messages */
+    const char *where;              /* begins messages */
+    char unknown[SQL_UNKNOWN_SIZE]; /* why base.incarnation is "", by open */
+    struct sql_guards guards;       /* of the transaction under way */
+    char now[SQL_CELL_NOW_SIZE]; /* by the dialect's lock, for its transaction:
+                                    the origin that cells must carry; "":
+                                    it is not known, and none is good */
     struct sql_batch batch; /* of the reserve call under way: in the order of
                                their names, in which all brokers lock rows */
 };
 
-/* Members of seqb_backend_ops, with the contracts of backend.h. A direct
- * counter has no windows to install. */
+/* For a dialect: notes the row that was found under the counter's name, which
+ * may be a cell; its value is negative if it is no number, its origin NULL if
+ * there is none. */
+void sql_found(const struct sql_backend *sql, struct sql_counter *counter,
+               int64_t value, const char *origin);
+
+/* For a dialect: whether any of the counters is a cell. */
+bool sql_have_cells(const struct sql_counter *counters, size_t n);
+
+/* For a dialect: what stands in the place of the origin in the row that is to
+ * be written; `room` is for that of a cell. */
+const char *sql_write_origin(const struct sql_backend *sql,
+                             const struct sql_write *write,
+                             char room[SQL_CELL_ORIGIN_SIZE]);
+
+/* Members of seqb_backend_ops, with the contracts of backend.h. */
 enum seqb_status sql_reserve(struct seqb_backend *backend,
                              struct seqb_request *requests, size_t n,
                              struct seqb_error *err);
@@ -94,6 +123,16 @@ enum seqb_status sql_raise(struct seqb_backend *backend,
 enum seqb_status sql_install(struct seqb_backend *backend,
                              const struct seqb_window *window,
                              int64_t *standing, struct seqb_error *err);
+
+/* sql_reserve for requests that need not lie side by side. */
+enum seqb_status sql_serve(struct seqb_backend *backend,
+                           struct seqb_request *const *requests, size_t n,
+                           struct seqb_error *err);
+
+/* SEQB_UNREACHABLE if the base, once it was locked and read, is bound to
+ * another epoch of the store than this connection's rows. */
+enum seqb_status sql_base_check(const struct sql_counter *base,
+                                const char *where, struct seqb_error *err);
 
 /* What the rule of a raise refused, said of that counter. */
 enum seqb_status sql_lift_refused(const struct sql_lift *lift,

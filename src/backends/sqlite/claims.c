@@ -2,6 +2,7 @@
 /* Claims: a text under a name, stored once and replaced by a swap alone. */
 #include "backends/sqlite/claims.h"
 
+#include "backends/sqlite/incarnation.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -37,11 +38,27 @@ static enum seqb_status claim_add(struct sqlite_link *link, const char *name,
     return sqlite_link_run(link, SQLITE_QUERY_CLAIM_ADD, err);
 }
 
+/* In the caller's transaction, if there is one: opening a new file. */
+static enum seqb_status claim_add_safely(struct sqlite_link *link,
+                                         const char *name, const char *text,
+                                         struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (sqlite3_get_autocommit(link->db) == 0)
+        return claim_add(link, name, text, err);
+    status = sqlite_link_begin(link, err);
+    if (status != SEQB_OK)
+        return status;
+    status = claim_add(link, name, text, err);
+    return sqlite_link_end(link, status, err);
+}
+
 /* Claims are never removed, so that looking first is safe, and an ordinary
  * start writes nothing. */
-enum seqb_status sqlite_claims_stand(struct sqlite_link *link, const char *name,
-                                     const char *text, char *standing,
-                                     size_t size, struct seqb_error *err)
+static enum seqb_status claim_stand(struct sqlite_link *link, const char *name,
+                                    const char *text, char *standing,
+                                    size_t size, struct seqb_error *err)
 {
     bool is_found;
     enum seqb_status status =
@@ -49,10 +66,57 @@ enum seqb_status sqlite_claims_stand(struct sqlite_link *link, const char *name,
 
     if (status != SEQB_OK || is_found || text == NULL)
         return status;
-    status = claim_add(link, name, text, err);
+    status = claim_add_safely(link, name, text, err);
     if (status != SEQB_OK)
         return status;
     return claim_find(link, name, standing, size, &is_found, err);
+}
+
+/* The same while the file has the incarnation of open. */
+static enum seqb_status claim_stand_now(struct sqlite *sqlite, const char *name,
+                                        const char *text, char *standing,
+                                        size_t size, struct seqb_error *err)
+{
+    struct sqlite_link *link = &sqlite->link;
+    const int before = sqlite3_total_changes(link->db);
+    enum seqb_status status = sqlite_link_begin(link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = sqlite_incarnation_hold(&sqlite->link, &sqlite->sql.base, err);
+    if (status == SEQB_OK)
+        status = claim_stand(link, name, text, standing, size, err);
+    if (status == SEQB_OK && sqlite3_total_changes(link->db) != before)
+        return sqlite_link_end(link, status, err);
+    sqlite_link_abandon(link);
+    return status;
+}
+
+enum seqb_status sqlite_claims_stand(struct sqlite *sqlite, const char *name,
+                                     const char *text, char *standing,
+                                     size_t size, struct seqb_error *err)
+{
+    if (sqlite->sql.base.incarnation[0] != '\0')
+        return claim_stand_now(sqlite, name, text, standing, size, err);
+    return claim_stand(&sqlite->link, name, text, standing, size, err);
+}
+
+enum seqb_status sqlite_claims_read(struct sqlite *sqlite,
+                                    struct sql_guards *guards,
+                                    struct seqb_error *err)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < guards->count && status == SEQB_OK; i++) {
+        bool is_found;
+
+        status = claim_find(&sqlite->link, guards->claims[i].name, standing,
+                            sizeof standing, &is_found, err);
+        if (status == SEQB_OK)
+            sql_guards_found(guards, i, is_found ? standing : NULL);
+    }
+    return status;
 }
 
 static enum seqb_status claim_replace(struct sqlite_link *link,
@@ -67,20 +131,44 @@ static enum seqb_status claim_replace(struct sqlite_link *link,
     return sqlite_link_run(link, SQLITE_QUERY_CLAIM_REPLACE, err);
 }
 
-enum seqb_status sqlite_claims_swap(struct sqlite_link *link,
+static enum seqb_status swap_check(struct sqlite *sqlite,
+                                   const struct seqb_swap *swap,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (swap->incarnation == NULL)
+        return sqlite_incarnation_hold(&sqlite->link, &sqlite->sql.base, err);
+    status = sqlite_incarnation_make(&sqlite->link, err);
+    return status == SEQB_OK
+               ? sql_swap_check(&sqlite->sql.base, swap, sqlite->link.nonce,
+                                sqlite->link.where, err)
+               : status;
+}
+
+static enum seqb_status swap_write(struct sqlite_link *link,
+                                   const struct seqb_swap *swap,
+                                   struct seqb_error *err)
+{
+    return swap->expected[0] == '\0'
+               ? claim_add(link, swap->name, swap->text, err)
+               : claim_replace(link, swap, err);
+}
+
+enum seqb_status sqlite_claims_swap(struct sqlite *sqlite,
                                     const struct seqb_swap *swap,
                                     char *standing, size_t size,
                                     struct seqb_error *err)
 {
+    struct sqlite_link *link = &sqlite->link;
     bool is_found;
     enum seqb_status status = sqlite_link_begin(link, err);
 
     if (status != SEQB_OK)
         return status;
-    if (swap->expected[0] == '\0')
-        status = claim_add(link, swap->name, swap->text, err);
-    else
-        status = claim_replace(link, swap, err);
+    status = swap_check(sqlite, swap, err);
+    if (status == SEQB_OK)
+        status = swap_write(link, swap, err);
     if (status == SEQB_OK)
         status = claim_find(link, swap->name, standing, size, &is_found, err);
     return sqlite_link_end(link, status, err);

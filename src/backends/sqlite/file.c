@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 
 #include "platform/text.h"
@@ -78,4 +80,46 @@ bool sqlite_file_is(const char *path, const char *identity)
     char now[SQLITE_FILE_ID_SIZE];
 
     return sqlite_file_identify(path, now) && strcmp(now, identity) == 0;
+}
+
+/* --- file systems --- */
+
+/* By statfs(2). FUSE does not tell what is behind it. */
+static const struct {
+    uint32_t magic;
+    const char *name;
+} networks[] = {
+    {0x00006969, "nfs"},    {0x0000517b, "smb"},      {0xfe534d42, "smb2"},
+    {0xff534d42, "cifs"},   {0x01021997, "9p"},       {0x65735546, "fuse"},
+    {0x5346414f, "afs"},    {0x6b414653, "afs"},      {0x73757245, "coda"},
+    {0x0000564c, "ncp"},    {0x00c36400, "ceph"},     {0x0bd00bd0, "lustre"},
+    {0x01161970, "gfs2"},   {0x7461636f, "ocfs2"},    {0x47504653, "gpfs"},
+    {0x19830326, "beegfs"}, {0x20030528, "orangefs"}, {0xaad7aaea, "panfs"},
+    {0x786f4256, "vboxsf"}, {0xbacbacbc, "vmhgfs"},
+};
+
+/* The file's, or if it is not there yet its folder's. */
+static bool file_system_read(const char *path, struct statfs *out)
+{
+    char folder[PATH_MAX];
+
+    if (statfs(path, out) == 0)
+        return true;
+    if (!text_copy(folder, sizeof folder, path))
+        return false;
+    *(strrchr(folder, '/') + 1) = '\0';
+    return statfs(folder, out) == 0;
+}
+
+const char *sqlite_file_network(const char *path)
+{
+    struct statfs info;
+
+    if (!file_system_read(path, &info))
+        return NULL; /* opening it will say why */
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+        if ((uint32_t)info.f_type == networks[i].magic)
+            return networks[i].name;
+    }
+    return NULL;
 }

@@ -7,8 +7,8 @@
  * how many transactions were committed in it. An older content that is written
  * into the same file (`cp backup.db partition-0.db`) is behind its mark: then
  * another history has begun. It is not noticed while a `-wal` is beside the
- * file, where the newest count is read from, nor on a file system without such
- * attributes: docs/guarantees.md.
+ * file, where the newest count is read from (log.h sees that), nor on a file
+ * system without such attributes: docs/guarantees.md.
  */
 #pragma once
 
@@ -38,3 +38,7 @@ bool sqlite_file_identify(const char *path, char out[SQLITE_FILE_ID_SIZE]);
 
 /* Whether it is still that one. */
 bool sqlite_file_is(const char *path, const char *identity);
+
+/* What kind of file system the file is on, or is to be made on, if other
+ * machines may reach it too ("nfs"); NULL: a local one, or it is not known. */
+const char *sqlite_file_network(const char *path);

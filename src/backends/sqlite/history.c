@@ -2,6 +2,7 @@
 /* Whether a SQLite file is the same one, with the same content or more. */
 #include "backends/sqlite/history.h"
 
+#include "backends/sqlite/log.h"
 #include "platform/error.h"
 
 static const char *log_path(struct sqlite_link *link)
@@ -79,12 +80,46 @@ static enum seqb_status link_compare_mark(struct sqlite_link *link,
                                           : status;
 }
 
+/* With the file locked, so that no other handle writes meanwhile. Another
+ * history begins with it: a tool that copies the log into the file makes it
+ * look whole. */
+static enum seqb_status link_refuse_log(struct sqlite_link *link,
+                                        struct seqb_error *err)
+{
+    char history[SQLITE_RANDOM_SIZE];
+    bool is_well = true;
+    enum seqb_status status = sqlite_link_run(link, SQLITE_QUERY_BEGIN, err);
+
+    if (status != SEQB_OK)
+        return status;
+    is_well = sqlite_log_matches(link);
+    if (!is_well && sqlite_link_random(link->name, history, NULL) == SEQB_OK)
+        sqlite_mark_begin(link->path, history, link->commits);
+    (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    if (is_well)
+        return SEQB_OK;
+    return error_set(err, SEQB_CORRUPT,
+                     "sqlite %s: %s or its -wal file was written over by an "
+                     "older one while both were there: together they are a "
+                     "content that never was; remove both and the -shm file, "
+                     "and put a whole copy there as a new file",
+                     link->name, link->path);
+}
+
+static enum seqb_status link_compare_log(struct sqlite_link *link,
+                                         struct seqb_error *err)
+{
+    return sqlite_log_matches(link) ? SEQB_OK : link_refuse_log(link, err);
+}
+
 enum seqb_status sqlite_history_identify(struct sqlite_link *link,
                                          struct seqb_error *err)
 {
     int has_moved = 0;
     enum seqb_status status = link_compare_mark(link, err);
 
+    if (status == SEQB_OK)
+        status = link_compare_log(link, err);
     if (status != SEQB_OK)
         return status;
     if (!sqlite_file_identify(link->path, link->file) ||
@@ -124,4 +159,15 @@ enum seqb_status sqlite_history_check_commits(struct sqlite_link *link,
                          link->name, link->path);
     link->commits = commits;
     return status;
+}
+
+enum seqb_status sqlite_history_check_log(struct sqlite_link *link,
+                                          struct seqb_error *err)
+{
+    if (sqlite_log_matches(link))
+        return SEQB_OK;
+    return error_set(err, SEQB_UNREACHABLE,
+                     "sqlite %s: the content of %s went back: it or its -wal "
+                     "file was written over by an older one",
+                     link->name, link->path);
 }

@@ -21,3 +21,8 @@ enum seqb_status sqlite_history_check(struct sqlite_link *link,
  * SEQB_UNREACHABLE. */
 enum seqb_status sqlite_history_check_commits(struct sqlite_link *link,
                                               struct seqb_error *err);
+
+/* Inside a transaction: the file and its log must belong together, else
+ * SEQB_UNREACHABLE. */
+enum seqb_status sqlite_history_check_log(struct sqlite_link *link,
+                                          struct seqb_error *err);

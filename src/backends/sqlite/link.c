@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "backends/sqlite/history.h"
+#include "backends/sqlite/incarnation.h"
+#include "backends/sqlite/log.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "sqlite_sql.h"
@@ -32,14 +34,31 @@ static const struct {
 
 /* --- transactions --- */
 
+/* For sqlite_log_matches. A pragma takes no parameter. */
+static enum seqb_status count_up(struct sqlite_link *link,
+                                 struct seqb_error *err)
+{
+    char sql[SQL_SIZE * 2];
+    int result;
+
+    (void)text_format(sql, sizeof sql, "PRAGMA user_version = %d",
+                      (int)(sqlite_log_count(link) + 1));
+    result = sqlite3_exec(link->db, sql, NULL, NULL, NULL);
+    return result == SQLITE_OK ? SEQB_OK
+                               : sqlite_link_fail(link, result, "mark", err);
+}
+
 static enum seqb_status link_commit(struct sqlite_link *link,
                                     struct seqb_error *err)
 {
     sqlite3_stmt *put = link->queries[SQLITE_QUERY_COMMITS_PUT];
-    enum seqb_status status;
+    enum seqb_status status = count_up(link, err);
 
     (void)sqlite3_bind_int64(put, 1, link->commits + 1);
-    status = sqlite_link_run(link, SQLITE_QUERY_COMMITS_PUT, err);
+    if (status == SEQB_OK)
+        status = sqlite_link_run(link, SQLITE_QUERY_COMMITS_PUT, err);
+    if (status == SEQB_OK)
+        status = sqlite_incarnation_note(link, link->commits + 1, err);
     if (status == SEQB_OK)
         status = sqlite_link_run(link, SQLITE_QUERY_COMMIT, err);
     if (status == SEQB_OK)
@@ -60,6 +79,8 @@ enum seqb_status sqlite_link_begin(struct sqlite_link *link,
     status = sqlite_history_check(link, err);
     if (status == SEQB_OK)
         status = sqlite_history_check_commits(link, err);
+    if (status == SEQB_OK)
+        status = sqlite_incarnation_check(link, err);
     if (status != SEQB_OK)
         (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
     return status;
@@ -71,6 +92,10 @@ enum seqb_status sqlite_link_end(struct sqlite_link *link,
 {
     struct seqb_error why;
 
+    /* Now, when all that counts was read: whoever writes a file over begins
+     * with its first page. */
+    if (status == SEQB_OK)
+        status = sqlite_history_check_log(link, err);
     if (status == SEQB_OK && link_commit(link, &why) == SEQB_OK)
         return SEQB_OK;
     (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
@@ -101,9 +126,19 @@ static bool folder_is_closed(const char *path)
            (errno == EACCES || errno == EPERM || errno == EROFS);
 }
 
-static enum seqb_status link_open_file(struct sqlite_link *link, bool create,
-                                       struct seqb_error *err)
+/* A call must be able to wait for the lock and still write in time. */
+void sqlite_link_be_patient(struct sqlite_link *link, int32_t call_ms)
 {
+    link->busy_ms = call_ms / 4 * 3;
+    (void)sqlite3_busy_timeout(link->db, link->busy_ms);
+}
+
+static enum seqb_status
+link_open_file(struct sqlite_link *link,
+               const struct seqb_backend_options *options,
+               struct seqb_error *err)
+{
+    const bool create = options->create;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                       (create ? SQLITE_OPEN_CREATE : 0);
     const int result = sqlite3_open_v2(link->path, &link->db, flags, NULL);
@@ -121,7 +156,7 @@ static enum seqb_status link_open_file(struct sqlite_link *link, bool create,
     if (sqlite3_db_readonly(link->db, "main") != 0)
         return error_set(err, SEQB_REFUSED, "sqlite %s: %s is read-only",
                          link->name, link->path);
-    (void)sqlite3_busy_timeout(link->db, link->busy_ms);
+    sqlite_link_be_patient(link, options->connect_timeout_ms);
     return SEQB_OK;
 }
 
@@ -203,11 +238,22 @@ static enum seqb_status link_open_tables(struct sqlite_link *link, bool create,
                          "sqlite %s: %s is none of ours: it has no tables",
                          link->name, link->path);
     status = link_set(link, err);
+    link->is_logged = status == SEQB_OK;
     if (status == SEQB_OK && create)
         status = link_found(link, err);
     if (status == SEQB_OK)
         status = sqlite_link_prepare(link, err);
     return status;
+}
+
+/* Once in a file of an earlier version: that it is not counted yet is no
+ * longer to be believed of any copy. If it is locked, the next open does it. */
+static void link_begin_count(struct sqlite_link *link)
+{
+    if (sqlite_link_begin(link, NULL) == SEQB_OK &&
+        sqlite_link_end(link, SEQB_OK, NULL) == SEQB_OK)
+        (void)sqlite3_wal_checkpoint_v2(link->db, "main",
+                                        SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
 enum seqb_status sqlite_link_open(struct sqlite_link *link,
@@ -220,13 +266,14 @@ enum seqb_status sqlite_link_open(struct sqlite_link *link,
     link->path = options->path;
     (void)text_format(link->where, sizeof link->where, "sqlite %s", link->name);
     link->pid = getpid();
-    /* A call must be able to wait for the lock and still write in time. */
-    link->busy_ms = options->timeout_ms / 4 * 3;
-    status = link_open_file(link, options->create, err);
+    link->note = -1;
+    status = link_open_file(link, options, err);
     if (status == SEQB_OK)
         status = link_open_tables(link, options->create, err);
     if (status == SEQB_OK)
         status = sqlite_history_identify(link, err);
+    if (status == SEQB_OK && !options->create && sqlite_log_count(link) == 0)
+        link_begin_count(link);
     return status;
 }
 
@@ -236,5 +283,11 @@ void sqlite_link_close(struct sqlite_link *link)
         return;
     for (int i = 0; i < SQLITE_QUERIES; i++)
         (void)sqlite3_finalize(link->queries[i]);
+    sqlite_incarnation_close(link);
+    /* The last one to close copies the log into the file: what does not belong
+     * together would look whole then. */
+    if (!sqlite_log_matches(link))
+        (void)sqlite3_db_config(link->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                                NULL);
     (void)sqlite3_close(link->db);
 }

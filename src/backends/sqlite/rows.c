@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "backends/sqlite/claims.h"
+#include "backends/sqlite/incarnation.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -49,46 +51,148 @@ static enum seqb_status row_read(struct sqlite *sqlite,
         row_step(sqlite, counter->name, &query, &is_there, err);
 
     if (is_there)
-        sql_row_found(counter, row_value(query), row_origin(query),
-                      sqlite->sql.base.origin);
+        sql_found(&sqlite->sql, counter, row_value(query), row_origin(query));
     (void)sqlite3_reset(query);
     return status;
 }
 
-/* `counter` is one, with its "@STAMP" or without, or the base. */
-static enum seqb_status mark_read(struct sqlite *sqlite,
+/* Its mark or note. */
+static enum seqb_status kept_read(struct sqlite *sqlite,
                                   struct sql_counter *counter,
                                   struct seqb_error *err)
 {
-    char name[SEQB_COUNTER_SIZE];
     sqlite3_stmt *query;
     bool is_there;
-    enum seqb_status status;
+    const enum seqb_status status =
+        row_step(sqlite, counter->kept, &query, &is_there, err);
 
-    (void)sql_mark_name(counter->name, name);
-    status = row_step(sqlite, name, &query, &is_there, err);
     if (is_there)
-        sql_mark_found(counter, row_value(query), row_origin(query));
+        sql_kept_found(counter, row_value(query), row_origin(query),
+                       sqlite->sql.base.origin);
     (void)sqlite3_reset(query);
     return status;
 }
 
-enum seqb_status sqlite_row_put(struct sqlite *sqlite, const char *counter,
-                                int64_t value, struct seqb_error *err)
+static enum seqb_status row_put(struct sqlite *sqlite, const char *counter,
+                                int64_t value, const char *origin,
+                                struct seqb_error *err)
 {
     sqlite3_stmt *query =
         sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, counter);
 
     (void)sqlite3_bind_int64(query, 2, value);
-    (void)sqlite3_bind_text(query, 3, sqlite->sql.base.origin, -1,
-                            SQLITE_STATIC);
+    (void)sqlite3_bind_text(query, 3, origin, -1, SQLITE_STATIC);
     return sqlite_link_run(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, err);
+}
+
+enum seqb_status sqlite_row_put(struct sqlite *sqlite,
+                                const struct sql_write *write,
+                                struct seqb_error *err)
+{
+    char room[SQL_CELL_ORIGIN_SIZE];
+
+    return row_put(sqlite, write->name, write->value,
+                   sql_write_origin(&sqlite->sql, write, room), err);
+}
+
+/* --- what rows are bound to --- */
+
+/* The base's value, and what it is bound to: "" if there is none. */
+static enum seqb_status base_read(struct sqlite *sqlite, int64_t *value,
+                                  char out[static SQL_EPOCH_DUE_SIZE],
+                                  struct seqb_error *err)
+{
+    sqlite3_stmt *query;
+    bool is_there;
+    const char *origin = NULL;
+    const enum seqb_status status =
+        row_step(sqlite, SQL_BASE, &query, &is_there, err);
+
+    if (is_there) {
+        *value = row_value(query);
+        origin = row_origin(query);
+    }
+    (void)text_copy(out, SQL_EPOCH_DUE_SIZE, origin != NULL ? origin : "");
+    (void)sqlite3_reset(query);
+    return status;
+}
+
+/* A base that is not there is made, and bound, by the first raise. */
+static enum seqb_status base_look(struct sqlite *sqlite, const char *store,
+                                  bool *is_of_other, struct seqb_error *err)
+{
+    char base[SQL_EPOCH_DUE_SIZE];
+    int64_t value = -1;
+    const enum seqb_status status = base_read(sqlite, &value, base, err);
+
+    *is_of_other = false;
+    if (status != SEQB_OK ||
+        sql_epoch_read(base, store, sqlite->sql.base.origin))
+        return status;
+    *is_of_other = base[0] != '\0' && value >= 0;
+    return sql_epoch_make(sqlite->link.where, base, store,
+                          sqlite->sql.base.origin, err);
+}
+
+/* With the file locked: of those who open it at once, one does it. */
+static enum seqb_status base_write(struct sqlite *sqlite, const char *store,
+                                   struct seqb_error *err)
+{
+    char due[SQL_EPOCH_DUE_SIZE];
+    int64_t value = -1;
+    bool is_of_other;
+    enum seqb_status status = base_look(sqlite, store, &is_of_other, err);
+
+    if (status != SEQB_OK || !is_of_other)
+        return status;
+    status = base_read(sqlite, &value, due, err);
+    sql_epoch_due(sqlite->sql.base.origin, due);
+    return status == SEQB_OK ? row_put(sqlite, SQL_BASE, value, due, err)
+                             : status;
+}
+
+enum seqb_status sqlite_base_bind(struct sqlite *sqlite, const char *store,
+                                  struct seqb_error *err)
+{
+    bool is_of_other;
+    enum seqb_status status = base_look(sqlite, store, &is_of_other, err);
+
+    if (status != SEQB_OK || !is_of_other)
+        return status;
+    status = sqlite_link_begin(&sqlite->link, err);
+    if (status != SEQB_OK)
+        return status;
+    status = base_write(sqlite, store, err);
+    return sqlite_link_end(&sqlite->link, status, err);
 }
 
 /* --- the dialect --- */
 
+static enum seqb_status guards_enter(struct sqlite *sqlite,
+                                     struct seqb_error *err)
+{
+    struct sql_guards *guards = &sqlite->sql.guards;
+    const enum seqb_status status = sqlite_incarnation_make(&sqlite->link, err);
+
+    (void)text_copy(guards->incarnation, sizeof guards->incarnation,
+                    sqlite->link.nonce);
+    return status == SEQB_OK ? sqlite_claims_read(sqlite, guards, err) : status;
+}
+
+/* Cells are bound to the file and its incarnation. */
+static enum seqb_status cells_enter(struct sqlite *sqlite,
+                                    struct seqb_error *err)
+{
+    const enum seqb_status status = sqlite_incarnation_make(&sqlite->link, err);
+
+    (void)text_format(sqlite->sql.now, sizeof sqlite->sql.now, "%s/%s",
+                      sqlite->sql.base.origin, sqlite->link.nonce);
+    return status;
+}
+
 /* Takes from the counters that are well, in a transaction of the caller's;
- * `*granted` tells if any was. The answers hold once it is committed. */
+ * `*granted` tells if any was. The answers hold once it is committed. Cells
+ * are left to the shared way, which needs no other file. */
 static enum seqb_status rows_take(struct sqlite *sqlite, bool *granted,
                                   struct seqb_error *err)
 {
@@ -99,18 +203,34 @@ static enum seqb_status rows_take(struct sqlite *sqlite, bool *granted,
         struct sql_counter counter = {.name = request->counter};
         struct sql_grant grant;
 
+        if (sql_name_is_cell(request->counter))
+            continue;
         status = row_read(sqlite, &counter, err);
         if (status != SEQB_OK)
             return status;
         grant = sql_row_take(&counter.row, request);
-        if (grant.status != SEQB_OK)
-            continue; /* why is found out later */
+        if (grant.status != SEQB_OK ||
+            !sql_row_is_noted(counter.name, counter.row.value,
+                              grant.block.count))
+            continue; /* for the shared way */
         request->status = SEQB_OK;
         request->block = grant.block;
-        status = sqlite_row_put(sqlite, counter.name, grant.value, err);
+        status = sqlite_row_put(
+            sqlite,
+            &(struct sql_write){.name = counter.name, .value = grant.value},
+            err);
         *granted = true;
     }
     return status;
+}
+
+static bool batch_has_rows(const struct sql_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!sql_name_is_cell(batch->requests[i]->counter))
+            return true;
+    }
+    return false;
 }
 
 static enum seqb_status batch_take(struct seqb_backend *backend,
@@ -118,8 +238,11 @@ static enum seqb_status batch_take(struct seqb_backend *backend,
 {
     struct sqlite *sqlite = (struct sqlite *)backend;
     bool granted = false;
-    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
+    enum seqb_status status;
 
+    if (!batch_has_rows(&sqlite->sql.batch))
+        return SEQB_OK;
+    status = sqlite_link_begin(&sqlite->link, err);
     if (status != SEQB_OK)
         return status;
     status = rows_take(sqlite, &granted, err);
@@ -138,10 +261,14 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
     struct sqlite *sqlite = (struct sqlite *)backend;
     enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
 
+    if (status == SEQB_OK && sql_have_cells(counters, n))
+        status = cells_enter(sqlite, err);
+    if (status == SEQB_OK && sqlite->sql.guards.count > 0)
+        status = guards_enter(sqlite, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++) {
         status = row_read(sqlite, &counters[i], err);
-        if (status == SEQB_OK && sql_mark_counts(counters[i].name))
-            status = mark_read(sqlite, &counters[i], err);
+        if (status == SEQB_OK)
+            status = kept_read(sqlite, &counters[i], err);
     }
     return status;
 }
@@ -154,7 +281,7 @@ static enum seqb_status rows_commit(struct seqb_backend *backend,
     enum seqb_status status = SEQB_OK;
 
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        status = sqlite_row_put(sqlite, writes[i].name, writes[i].value, err);
+        status = sqlite_row_put(sqlite, &writes[i], err);
     return sqlite_link_end(&sqlite->link, status, err);
 }
 
@@ -173,6 +300,51 @@ const struct sql_dialect sqlite_dialect = {
     .abandon = rows_abandon,
 };
 
+/* --- listing --- */
+
+static enum seqb_status page_fill(struct sqlite *sqlite, struct seqb_page *page,
+                                  const struct sql_range *range,
+                                  struct seqb_error *err)
+{
+    const char *where = sqlite->link.where;
+    sqlite3_stmt *query = sqlite_link_query(
+        &sqlite->link, SQLITE_QUERY_COUNTERS_LIST, range->from);
+    enum seqb_status status = SEQB_OK;
+    int result = SQLITE_DONE;
+
+    (void)sqlite3_bind_text(query, 2, range->to, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_int(query, 3, page->most);
+    while (status == SEQB_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
+        const bool is_number = sqlite3_column_type(query, 1) == SQLITE_INTEGER;
+
+        status = sql_page_add(page, (const char *)sqlite3_column_text(query, 0),
+                              is_number ? sqlite3_column_int64(query, 1) : -1,
+                              where, err);
+    }
+    if (status == SEQB_OK && result != SQLITE_DONE)
+        status = sqlite_link_fail(&sqlite->link, result, "list", err);
+    (void)sqlite3_reset(query);
+    return status;
+}
+
+enum seqb_status sqlite_rows_list(struct sqlite *sqlite, struct seqb_page *page,
+                                  struct seqb_error *err)
+{
+    struct sql_range range;
+    enum seqb_status status =
+        sql_page_begin(page, &range, sqlite->link.where, err);
+
+    if (status == SEQB_OK)
+        status = sqlite_link_begin(&sqlite->link, err);
+    if (status != SEQB_OK)
+        return status;
+    status = sqlite_incarnation_hold(&sqlite->link, &sqlite->sql.base, err);
+    if (status == SEQB_OK)
+        status = page_fill(sqlite, page, &range, err);
+    sqlite_link_abandon(&sqlite->link);
+    return status;
+}
+
 /* --- purging --- */
 
 /* The mark only grows, in both that it holds. */
@@ -180,11 +352,13 @@ static enum seqb_status purge_note(struct sqlite *sqlite,
                                    const struct seqb_purge *purge,
                                    struct seqb_error *err)
 {
-    struct sql_counter kept = {.name = purge->keep};
+    struct sql_counter kept;
     char name[SEQB_COUNTER_SIZE];
     sqlite3_stmt *query;
-    const enum seqb_status status = mark_read(sqlite, &kept, err);
+    enum seqb_status status;
 
+    sql_counter_init(&kept, purge->keep);
+    status = kept_read(sqlite, &kept, err);
     if (status != SEQB_OK)
         return status;
     if (kept.mark_ms == SQL_MARK_DAMAGED)

@@ -13,10 +13,20 @@ struct sqlite {
     struct sqlite_link link;
 };
 
-/* In a transaction of the caller's: the row is bound to the file's origin at
- * this value. */
-enum seqb_status sqlite_row_put(struct sqlite *sqlite, const char *counter,
-                                int64_t value, struct seqb_error *err);
+/* In a transaction of the caller's. */
+enum seqb_status sqlite_row_put(struct sqlite *sqlite,
+                                const struct sql_write *write,
+                                struct seqb_error *err);
+
+/* Finds out what rows of the file that `store` names are bound to, the
+ * backend's origin, and binds the base to another epoch of it if it is another
+ * file's. Inside the caller's transaction, or in one of its own. */
+enum seqb_status sqlite_base_bind(struct sqlite *sqlite, const char *store,
+                                  struct seqb_error *err);
+
+/* See list of <seqbroker/backend.h>. */
+enum seqb_status sqlite_rows_list(struct sqlite *sqlite, struct seqb_page *page,
+                                  struct seqb_error *err);
 
 /* How sql/ speaks to it. */
 extern const struct sql_dialect sqlite_dialect;

@@ -17,6 +17,7 @@
 
 #include "backends/sqlite/claims.h"
 #include "backends/sqlite/history.h"
+#include "backends/sqlite/incarnation.h"
 #include "backends/sqlite/link.h"
 #include "backends/sqlite/rows.h"
 #include "platform/error.h"
@@ -52,7 +53,7 @@ static enum seqb_status sqlite_claim(struct seqb_backend *backend,
 
     if (status != SEQB_OK)
         return status;
-    return sqlite_claims_stand(&sqlite->link, name, text, standing, size, err);
+    return sqlite_claims_stand(sqlite, name, text, standing, size, err);
 }
 
 static enum seqb_status sqlite_swap(struct seqb_backend *backend,
@@ -62,31 +63,36 @@ static enum seqb_status sqlite_swap(struct seqb_backend *backend,
 {
     struct sqlite *sqlite = (struct sqlite *)backend;
 
-    return sqlite_claims_swap(&sqlite->link, swap, standing, size, err);
+    return sqlite_claims_swap(sqlite, swap, standing, size, err);
 }
 
 /* --- open and close --- */
 
 /* The origin is the file together with an id inside it: a copy has another
  * file, a new file in the same place has another id. */
-static enum seqb_status origin_read(struct sqlite *sqlite,
+static enum seqb_status origin_read(struct sqlite *sqlite, bool is_new,
                                     struct seqb_error *err)
 {
     char fresh[SQLITE_RANDOM_SIZE];
     char standing[SQLITE_RANDOM_SIZE];
+    char store[SEQB_ORIGIN_SIZE];
     enum seqb_status status = sqlite_link_random(sqlite->link.name, fresh, err);
 
     if (status == SEQB_OK)
-        status = sqlite_claims_stand(&sqlite->link, STORE_CLAIM, fresh,
-                                     standing, sizeof standing, err);
+        status = sqlite_claims_stand(sqlite, STORE_CLAIM, fresh, standing,
+                                     sizeof standing, err);
     if (status != SEQB_OK)
         return status;
-    (void)text_format(sqlite->sql.base.origin, sizeof sqlite->sql.base.origin,
-                      "%s:%s", sqlite->link.file, standing);
+    (void)text_format(store, sizeof store, "%s:%s", sqlite->link.file,
+                      standing);
     /* Files of one device fail together. */
     (void)text_format(sqlite->sql.base.domain, sizeof sqlite->sql.base.domain,
                       "disk %.*s", (int)strcspn(sqlite->link.file, ":"),
                       sqlite->link.file);
+    if (!is_new)
+        return sqlite_base_bind(sqlite, store, err);
+    (void)text_copy(sqlite->sql.base.origin, sizeof sqlite->sql.base.origin,
+                    store);
     return SEQB_OK;
 }
 
@@ -100,6 +106,40 @@ static void sqlite_close(struct seqb_backend *backend)
     free(sqlite);
 }
 
+/* What accept_loss lets pass. */
+static void loss_find(struct sqlite *sqlite,
+                      const struct seqb_backend_options *options)
+{
+    const char *network = sqlite_file_network(options->path);
+
+    if (network != NULL)
+        (void)text_format(sqlite->sql.base.loss, sizeof sqlite->sql.base.loss,
+                          "on a network file system (%s), where locks may not "
+                          "hold",
+                          network);
+}
+
+/* A note that cannot be made is the trouble of calls with a guard alone. */
+static enum seqb_status incarnation_read(struct sqlite *sqlite,
+                                         struct seqb_error *err)
+{
+    struct seqb_backend *base = &sqlite->sql.base;
+    struct seqb_error why;
+    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = sqlite_incarnation_make(&sqlite->link, &why);
+    sqlite_link_abandon(&sqlite->link);
+    if (status == SEQB_OK)
+        (void)text_copy(base->incarnation, sizeof base->incarnation,
+                        sqlite->link.nonce);
+    else
+        (void)text_copy(sqlite->sql.unknown, sizeof sqlite->sql.unknown,
+                        why.text);
+    return SEQB_OK;
+}
+
 static enum seqb_status
 store_connect(struct sqlite *sqlite, const struct seqb_backend_options *options,
               struct seqb_error *err)
@@ -107,10 +147,14 @@ store_connect(struct sqlite *sqlite, const struct seqb_backend_options *options,
     enum seqb_status status = sqlite_link_open(&sqlite->link, options, err);
 
     if (status == SEQB_OK)
-        status = origin_read(sqlite, err);
+        status = origin_read(sqlite, options->create, err);
+    if (status == SEQB_OK && !options->create && options->needs_incarnation)
+        status = incarnation_read(sqlite, err);
+    if (status == SEQB_OK)
+        sqlite_link_be_patient(&sqlite->link, options->timeout_ms);
     if (status != SEQB_OK || !options->create)
         return status;
-    status = sqlite_row_put(sqlite, SQL_BASE, 0, err);
+    status = sqlite_row_put(sqlite, &(struct sql_write){.name = SQL_BASE}, err);
     return sqlite_link_end(&sqlite->link, status, err);
 }
 
@@ -126,10 +170,12 @@ static enum seqb_status store_open(const struct seqb_backend_options *options,
                          options->name);
     sqlite->sql.base.ops = &backend_sqlite;
     sqlite->sql.base.fd = -1;
+    sqlite->link.note = -1;
     sqlite->sql.dialect = &sqlite_dialect;
     sqlite->sql.where = sqlite->link.where;
     (void)text_copy(sqlite->sql.base.server, sizeof sqlite->sql.base.server,
                     sqlite_library());
+    loss_find(sqlite, options);
     status = store_connect(sqlite, options, err);
     if (status != SEQB_OK) {
         sqlite_close(&sqlite->sql.base);
@@ -137,6 +183,23 @@ static enum seqb_status store_open(const struct seqb_backend_options *options,
     }
     *out = &sqlite->sql.base;
     return SEQB_OK;
+}
+
+/* SQLite's locks and its shared memory hold on one machine: on a file system
+ * that others reach, two brokers may read one row at once. */
+static enum seqb_status
+file_system_check(const struct seqb_backend_options *options,
+                  struct seqb_error *err)
+{
+    const char *network = sqlite_file_network(options->path);
+
+    if (network == NULL || options->accept_loss)
+        return SEQB_OK;
+    return error_set(err, SEQB_UNSAFE,
+                     "sqlite %s: %s is on a file system of other machines "
+                     "(%s), where locks may not hold and numbers repeat: use a "
+                     "local disk, or accept_loss = true",
+                     options->name, options->path, network);
 }
 
 /* A store is made whole under a name of its own and only then gets its real
@@ -174,13 +237,15 @@ static enum seqb_status sqlite_open(const struct seqb_backend_options *options,
                                     struct seqb_error *err)
 {
     struct seqb_backend_options existing = *options;
-    enum seqb_status status = SEQB_OK;
+    enum seqb_status status;
 
     if (options->path == NULL || options->path[0] != '/')
         return error_set(err, SEQB_INVALID,
                          "sqlite %s: needs the absolute path of a file",
                          options->name);
-    if (options->create && access(options->path, F_OK) != 0 && errno == ENOENT)
+    status = file_system_check(options, err);
+    if (status == SEQB_OK && options->create &&
+        access(options->path, F_OK) != 0 && errno == ENOENT)
         status = store_found(options, err);
     existing.create = false;
     return status == SEQB_OK ? store_open(&existing, out, err) : status;
@@ -205,14 +270,11 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
     return status;
 }
 
-/* A file's clock is its machine's, which is ours. */
-static enum seqb_status sqlite_clock(struct seqb_backend *backend,
-                                     int64_t *out_ms, struct seqb_error *err)
+static enum seqb_status sqlite_list(struct seqb_backend *backend,
+                                    struct seqb_page *page,
+                                    struct seqb_error *err)
 {
-    (void)backend;
-    (void)err;
-    *out_ms = 0;
-    return SEQB_OK;
+    return sqlite_rows_list((struct sqlite *)backend, page, err);
 }
 
 const struct seqb_backend_ops backend_sqlite = {
@@ -226,6 +288,6 @@ const struct seqb_backend_ops backend_sqlite = {
     .claim = sqlite_claim,
     .swap = sqlite_swap,
     .purge = sqlite_purge,
-    .clock = sqlite_clock,
+    .list = sqlite_list,
     .close = sqlite_close,
 };

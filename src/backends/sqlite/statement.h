@@ -9,12 +9,14 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include <seqbroker/backend.h>
 
 #include "backends/sqlite/file.h"
 
 #define SQLITE_RANDOM_SIZE 33
+#define SQLITE_BOOT_SIZE   37
 
 enum sqlite_query {
     SQLITE_QUERY_BEGIN,
@@ -24,6 +26,7 @@ enum sqlite_query {
     SQLITE_QUERY_COUNTER_PUT,     /* name, value, origin */
     SQLITE_QUERY_MARK_PUT,        /* name, value, keep, keep stays */
     SQLITE_QUERY_COUNTERS_DELETE, /* after, before, at most */
+    SQLITE_QUERY_COUNTERS_LIST,   /* from, before, at most: name, value */
     SQLITE_QUERY_COMMITS_FIND,    /* how many commits of ours there were */
     SQLITE_QUERY_COMMITS_PUT,     /* that many */
     SQLITE_QUERY_CLAIM_FIND,      /* name: text */
@@ -38,9 +41,15 @@ struct sqlite_link {
     char where[128]; /* "sqlite NAME", for messages */
     sqlite3 *db;
     sqlite3_stmt *queries[SQLITE_QUERIES];
-    int busy_ms;     /* how long a lock of others is waited for */
-    pid_t pid;       /* SQLite forbids a handle to cross fork() */
-    int64_t commits; /* in the file, as this handle saw last */
+    int busy_ms;              /* how long a lock of others is waited for */
+    bool is_logged;           /* a write-ahead log is in use */
+    pid_t pid;                /* SQLite forbids a handle to cross fork() */
+    int64_t commits;          /* in the file, as this handle saw last */
+    struct timespec compared; /* when the file was written last, as its pages
+                                 were found to match the log; 0: never */
+    int note;                 /* of its incarnation; -1: none is open */
+    char nonce[SQLITE_RANDOM_SIZE]; /* of the note; "": none was seen */
+    char boot[SQLITE_BOOT_SIZE];    /* the kernel's id as it was seen then */
     char file[SQLITE_FILE_ID_SIZE]; /* which file `path` was at open ... */
     char log[SQLITE_FILE_ID_SIZE];  /* ... and which its write-ahead log */
 };

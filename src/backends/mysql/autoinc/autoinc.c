@@ -2,12 +2,14 @@
 /*
  * The mysql-autoinc engine: direct counters, each an AUTO_INCREMENT in a table
  * of its own where one row stands for one id, and a row in seqb_counters that
- * holds the highest id ever acknowledged and the origin. The connection is in
- * link.c, making and checking tables in tables.c, making ids in
- * ids.c, raising in raise.c.
+ * holds the highest id ever acknowledged and the origin. Whatever has no table
+ * (names.h) is a row alone, which the code of mysql-row serves. The connection
+ * is in link.c, making and checking tables in tables.c, making ids in ids.c,
+ * raising in raise.c.
  */
 #include "backends/backends.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,10 @@ struct autoinc {
     struct mysql_tables tables;
     int64_t increment; /* ids of a table differ by a multiple of it */
     int64_t keep_rows; /* 0: all */
+
+    /* The requests of the call under way. */
+    struct seqb_request *in_tables[SQL_REQUESTS_MAX];
+    struct seqb_request *in_rows[SQL_REQUESTS_MAX];
 };
 
 /* --- open and close --- */
@@ -94,7 +100,7 @@ autoinc_connect(struct autoinc *autoinc,
     if (status == SEQB_OK)
         status = version_check(&autoinc->mysql.link, err);
     if (status == SEQB_OK)
-        status = mysql_store_enter(&autoinc->mysql, options->create, err);
+        status = mysql_store_enter(&autoinc->mysql, options, err);
     return status == SEQB_OK ? increment_read(autoinc, err) : status;
 }
 
@@ -110,7 +116,7 @@ static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
                          options->name);
     autoinc->mysql.sql.base.ops = &backend_mysql_autoinc;
     autoinc->keep_rows = options->keep_rows;
-    mysql_tables_init(&autoinc->tables, &autoinc->mysql.link, options);
+    mysql_tables_init(&autoinc->tables, &autoinc->mysql, options);
     if (mysql_format_is_valid(autoinc->tables.format))
         status = autoinc_connect(autoinc, options, err);
     else
@@ -144,36 +150,21 @@ static void request_put_off(const struct mysql_link *link,
                   link->where, request->counter);
 }
 
-/* A table for each counter of a period would be one a day, or a second. */
-static enum seqb_status period_refuse(const struct mysql_link *link,
-                                      const char *counter,
-                                      struct seqb_error *err)
-{
-    return error_set(err, SEQB_INVALID,
-                     "%s: counter %s: mysql-autoinc cannot count periods, nor "
-                     "lease their windows: a table each; use mysql-row",
-                     link->where, counter);
-}
-
 /* Looks at the tables that were not looked at yet, at one at least; requests
  * that remain are answered. */
 static enum seqb_status parts_prepare(struct autoinc *autoinc,
-                                      struct seqb_request *requests, size_t n,
-                                      struct seqb_error *err)
+                                      struct seqb_request *const *requests,
+                                      size_t n, struct seqb_error *err)
 {
     const struct mysql_link *link = &autoinc->mysql.link;
     bool is_first = true;
 
     for (size_t i = 0; i < n; i++) {
-        struct seqb_request *request = &requests[i];
+        struct seqb_request *request = requests[i];
 
+        assert(request->guard == NULL);
         request->status = SEQB_OK;
         request->window = SEQB_NO_WINDOW;
-        if (request->begins_ms != 0) {
-            request->status =
-                period_refuse(link, request->counter, &request->error);
-            continue;
-        }
         if (mysql_tables_find(&autoinc->tables, request->counter) != NULL)
             continue;
         if (is_first || !call_is_late(link))
@@ -196,7 +187,7 @@ static int part_compare(const void *a, const void *b)
 
 /* The parts of the requests whose tables are ready; how many. */
 static size_t parts_fill(const struct autoinc *autoinc,
-                         struct seqb_request *requests, size_t n,
+                         struct seqb_request *const *requests, size_t n,
                          struct mysql_part *parts)
 {
     const int64_t share = CALL_ROWS / (int64_t)n;
@@ -207,12 +198,14 @@ static size_t parts_fill(const struct autoinc *autoinc,
     if (autoinc->increment > 1 || most < 1)
         most = 1;
     for (size_t i = 0; i < n; i++) {
-        if (requests[i].status != SEQB_OK)
+        struct seqb_request *request = requests[i];
+
+        if (request->status != SEQB_OK)
             continue;
-        parts[count].request = &requests[i];
+        parts[count].request = request;
         parts[count].table =
-            mysql_tables_find(&autoinc->tables, requests[i].counter);
-        parts[count++].rows = requests[i].want < most ? requests[i].want : most;
+            mysql_tables_find(&autoinc->tables, request->counter);
+        parts[count++].rows = request->want < most ? request->want : most;
     }
     if (count > 1)
         qsort(parts, count, sizeof *parts, part_compare);
@@ -267,8 +260,8 @@ static void parts_purge(struct autoinc *autoinc, struct mysql_part *parts,
 
 /* Serves so many requests as fit one transaction. */
 static enum seqb_status requests_serve(struct autoinc *autoinc,
-                                       struct seqb_request *requests, size_t n,
-                                       struct mysql_part *parts,
+                                       struct seqb_request *const *requests,
+                                       size_t n, struct mysql_part *parts,
                                        struct seqb_error *err)
 {
     enum seqb_status status = parts_prepare(autoinc, requests, n, err);
@@ -290,19 +283,20 @@ static enum seqb_status requests_serve(struct autoinc *autoinc,
 }
 
 /* One transaction as a rule; `*answered` of them are when it fails. */
-static enum seqb_status autoinc_serve(struct autoinc *autoinc,
-                                      struct seqb_request *requests, size_t n,
-                                      size_t *answered, struct seqb_error *err)
+static enum seqb_status tables_serve(struct autoinc *autoinc,
+                                     struct seqb_request *const *requests,
+                                     size_t n, size_t *answered,
+                                     struct seqb_error *err)
 {
     struct mysql_part parts[CALL_COUNTERS];
-    enum seqb_status status = mysql_link_begin(&autoinc->mysql.link, err);
+    enum seqb_status status = SEQB_OK;
 
     for (*answered = 0; status == SEQB_OK && *answered < n;) {
         const size_t left = n - *answered;
         const size_t some = left < CALL_COUNTERS ? left : CALL_COUNTERS;
 
         if (*answered > 0 && call_is_late(&autoinc->mysql.link)) {
-            request_put_off(&autoinc->mysql.link, &requests[(*answered)++]);
+            request_put_off(&autoinc->mysql.link, requests[(*answered)++]);
             continue;
         }
         status =
@@ -313,20 +307,43 @@ static enum seqb_status autoinc_serve(struct autoinc *autoinc,
     return status;
 }
 
+/* How many are rows alone: in_rows. */
+static size_t requests_split(struct autoinc *autoinc,
+                             struct seqb_request *requests, size_t n)
+{
+    size_t rows = 0;
+
+    assert(n <= SQL_REQUESTS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        if (mysql_has_table(requests[i].counter))
+            autoinc->in_tables[i - rows] = &requests[i];
+        else
+            autoinc->in_rows[rows++] = &requests[i];
+    }
+    return rows;
+}
+
+/* Those that are rows first: they are one transaction, however many. */
 static enum seqb_status autoinc_reserve(struct seqb_backend *backend,
                                         struct seqb_request *requests, size_t n,
                                         struct seqb_error *err)
 {
     struct autoinc *autoinc = (struct autoinc *)backend;
+    const size_t rows = requests_split(autoinc, requests, n);
     struct seqb_error why;
-    size_t answered;
-    const enum seqb_status status =
-        autoinc_serve(autoinc, requests, n, &answered, &why);
+    size_t answered = 0;
+    enum seqb_status status =
+        rows > 0 ? sql_serve(backend, autoinc->in_rows, rows, &why)
+                 : mysql_link_begin(&autoinc->mysql.link, &why);
 
     if (status == SEQB_OK)
+        status = tables_serve(autoinc, autoinc->in_tables, n - rows, &answered,
+                              &why);
+    if (status == SEQB_OK)
         return SEQB_OK;
-    for (size_t i = answered; i < n; i++)
-        requests[i].status = error_copy(&requests[i].error, &why);
+    for (size_t i = answered; i < n - rows; i++)
+        autoinc->in_tables[i]->status =
+            error_copy(&autoinc->in_tables[i]->error, &why);
     mysql_link_close(&autoinc->mysql.link);
     return error_copy(err, &why);
 }
@@ -338,12 +355,14 @@ static enum seqb_status autoinc_raise(struct seqb_backend *backend,
                                       int64_t *out, struct seqb_error *err)
 {
     struct autoinc *autoinc = (struct autoinc *)backend;
-    enum seqb_status status = mysql_link_begin(&autoinc->mysql.link, err);
+    enum seqb_status status;
 
+    if (!mysql_has_table(raise->counter))
+        return sql_raise(backend, raise, out, err);
+    assert(raise->guard == NULL);
+    status = mysql_link_begin(&autoinc->mysql.link, err);
     if (status != SEQB_OK)
         return status;
-    if (sql_name_is_stamped(raise->counter))
-        return period_refuse(&autoinc->mysql.link, raise->counter, err);
     mysql_tables_forget(&autoinc->tables, raise->counter);
     status = mysql_tables_prepare(&autoinc->tables, raise->counter, false, err);
     if (status != SEQB_OK)
@@ -351,18 +370,6 @@ static enum seqb_status autoinc_raise(struct seqb_backend *backend,
     return mysql_raise(&autoinc->mysql,
                        mysql_tables_find(&autoinc->tables, raise->counter),
                        raise, out, err);
-}
-
-/* There are no counters of periods. */
-static enum seqb_status autoinc_purge(struct seqb_backend *backend,
-                                      const struct seqb_purge *purge,
-                                      int32_t *deleted, struct seqb_error *err)
-{
-    (void)backend;
-    (void)purge;
-    (void)err;
-    *deleted = 0;
-    return SEQB_OK;
 }
 
 const struct seqb_backend_ops backend_mysql_autoinc = {
@@ -375,7 +382,8 @@ const struct seqb_backend_ops backend_mysql_autoinc = {
     .install = sql_install,
     .claim = mysql_claim,
     .swap = mysql_swap,
-    .purge = autoinc_purge,
+    .purge = mysql_purge,
+    .list = mysql_list,
     .clock = mysql_clock,
     .close = autoinc_close,
 };

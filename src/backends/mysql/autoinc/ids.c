@@ -26,10 +26,14 @@ static void lock_add(struct mysql_link *link, const char *origin,
 {
     mysql_link_add(link, "START TRANSACTION;"
                          "SELECT 1 FROM seqb_counters LIMIT 0;"
-                         "SET @seqb_origin = IF(" MYSQL_PRIMARY_SQL
+                         "SET @seqb_store = IF(" MYSQL_PRIMARY_SQL
                          ", " MYSQL_STORE_SQL ", NULL);"
-                         "SELECT @seqb_origin IS NULL, @seqb_origin = ");
+                         "SET @seqb_origin = IF(@seqb_store = ");
+    mysql_link_quote(link, link->store);
+    mysql_link_add(link, ", ");
     mysql_link_quote(link, origin);
+    mysql_link_add(link, ", NULL);SELECT @seqb_store IS NULL, "
+                         "@seqb_origin IS NOT NULL");
     mysql_link_add(link, ";SELECT name, value, origin = @seqb_origin "
                          "FROM seqb_counters FORCE INDEX (PRIMARY) "
                          "WHERE name IN (");
@@ -85,7 +89,7 @@ static enum seqb_status script_send(struct mysql_link *link, const char *origin,
 static enum seqb_status store_take(struct mysql_link *link,
                                    struct seqb_error *err)
 {
-    const enum seqb_status status = mysql_link_skip(link, 4, err);
+    const enum seqb_status status = mysql_link_skip(link, 5, err);
     int64_t is_closed;
     int64_t is_same = 0;
 

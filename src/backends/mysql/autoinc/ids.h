@@ -31,7 +31,8 @@ struct mysql_part {
  * If the server refuses a part, `*refused` is its index and nothing was done
  * for any of them: the link is fit for another call without that part. Else
  * `*refused` is `n`, and on failure the link must be closed: SEQB_ROLE if the
- * server is no primary any more, SEQB_UNREACHABLE if the store is not `origin`.
+ * server is no primary any more, SEQB_UNREACHABLE if the store is another than
+ * the one that was opened. Rows are bound to `origin`.
  */
 enum seqb_status mysql_ids_make(struct mysql_link *link, const char *origin,
                                 struct mysql_part *parts, size_t n,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "backends/sql/sql.h"
 #include "platform/text.h"
 
 #define LOWER      "abcdefghijklmnopqrstuvwxyz"
@@ -25,6 +26,15 @@ struct parts {
     const char *key;
     char partition[PARTITION_MAX + 1];
 };
+
+bool mysql_has_table(const char *counter)
+{
+    const char *partition = strchr(counter, '/');
+    const char *key = partition != NULL ? strchr(partition + 1, '/') : NULL;
+
+    return key != NULL && strchr(key + 1, '/') == NULL &&
+           !sql_name_is_stamped(counter) && !sql_name_is_cell(counter);
+}
 
 bool mysql_format_is_valid(const char *format)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the mysql-autoinc engine names the table of a counter. Pure: whether
+ * Which counters of the mysql-autoinc engine have a table, and how it is named.
+ * Pure: whether
  * another counter has that table already is found out in tables.c.
  */
 #pragma once
@@ -9,6 +10,11 @@
 #include <stddef.h>
 
 #define MYSQL_TABLE_SIZE 65 /* the servers' limit, with the final 0 */
+
+/* Whether the counter has a table: "<pool>/<partition>/<key>" has one. What is
+ * leased, kept over a stop, of one period, or counts in windows is a row of
+ * seqb_counters and no more, as in mysql-row. */
+bool mysql_has_table(const char *counter);
 
 /* Whether `format` holds %s (the key) and %d (the partition) once each, and
  * beside them letters, digits, '_', '$' and '-' alone. */

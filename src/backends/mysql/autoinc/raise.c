@@ -21,6 +21,8 @@ static enum seqb_status standing_read(struct mysql *mysql,
     enum seqb_status status =
         mysql_rows_lock(&mysql->sql.base, counters, 2, err);
 
+    if (status == SEQB_OK)
+        status = sql_base_check(&counters[0], link->where, err);
     if (status != SEQB_OK)
         return status;
     mysql_link_add(link, "SELECT COALESCE(MAX(id), 0) FROM `%s`", table->name);
@@ -60,13 +62,15 @@ static enum seqb_status standing_raise(struct mysql *mysql,
                                        const struct seqb_raise *raise,
                                        int64_t *value, struct seqb_error *err)
 {
-    struct sql_counter counters[] = {{.name = SQL_BASE},
-                                     {.name = table->counter}};
+    struct sql_counter counters[2];
     struct seqb_raise above = *raise;
     struct sql_lift lift;
     int64_t last = 0;
-    enum seqb_status status = standing_read(mysql, table, counters, &last, err);
+    enum seqb_status status;
 
+    sql_counter_init(&counters[0], SQL_BASE);
+    sql_counter_init(&counters[1], table->counter);
+    status = standing_read(mysql, table, counters, &last, err);
     if (status != SEQB_OK)
         return status;
     above.floor = table_floor(&counters[1], last, raise);

@@ -6,8 +6,8 @@
  *      counter's, ever
  *   2. the table, empty: without a row in seqb_counters nothing is granted
  *      from it, and with one that has a value it is seen to be too low
- *   3. base above 0: a row of that id, so that ids begin above it
- *   4. the counter's row in seqb_counters, at the base
+ *   3. the counter's row in seqb_counters, if the base is 0: after one that was
+ *      raised, a raise puts it there
  * Only now ids are granted, each with its row in seqb_counters in one
  * transaction.
  */
@@ -32,8 +32,6 @@
     "ENGINE=InnoDB"
 #define TABLE_REPAIR "ENGINE=InnoDB, MODIFY id BIGINT NOT NULL AUTO_INCREMENT"
 
-#define BOUND_SQL "origin = " MYSQL_STORE_SQL " AND " MYSQL_PRIMARY_SQL
-
 /* What stands in the database under a table's name. */
 struct look {
     enum { LOOK_MISSING, LOOK_FIT, LOOK_UNFIT } state;
@@ -43,11 +41,12 @@ struct look {
 
 /* --- those looked at --- */
 
-void mysql_tables_init(struct mysql_tables *tables, struct mysql_link *link,
+void mysql_tables_init(struct mysql_tables *tables, struct mysql *mysql,
                        const struct seqb_backend_options *options)
 {
     *tables = (struct mysql_tables){
-        .link = link,
+        .link = &mysql->link,
+        .origin = mysql->sql.base.origin,
         .format = options->table_format != NULL ? options->table_format
                                                 : USUAL_FORMAT,
         .auto_create = options->auto_create,
@@ -220,25 +219,35 @@ static enum seqb_status table_find(struct mysql_tables *tables,
                      look->what, table->name);
 }
 
+/* The base, if it is bound to the store, and was never raised. */
+static void base_add(const struct mysql_tables *tables)
+{
+    struct mysql_link *link = tables->link;
+
+    mysql_link_add(link,
+                   " FROM seqb_counters WHERE name = '' AND value = 0 "
+                   "AND " MYSQL_PRIMARY_SQL " AND " MYSQL_STORE_SQL " = ");
+    mysql_link_quote(link, link->store);
+    mysql_link_add(link, " AND origin = ");
+    mysql_link_quote(link, tables->origin);
+}
+
 /* Two brokers may do so at once: either finds done what the other did. */
-static enum seqb_status counter_begin(struct mysql_link *link,
+static enum seqb_status counter_begin(const struct mysql_tables *tables,
                                       const struct mysql_table *table,
                                       struct seqb_error *err)
 {
+    struct mysql_link *link = tables->link;
     enum seqb_status status;
 
     mysql_link_add(link,
-                   "INSERT IGNORE INTO `%s` (id) SELECT value FROM "
-                   "seqb_counters WHERE name = '' AND " BOUND_SQL
-                   " AND value > COALESCE((SELECT MAX(id) FROM `%s`), 0);"
                    "INSERT IGNORE INTO seqb_counters (name, value, origin) "
-                   "SELECT ",
-                   table->name, table->name);
+                   "SELECT ");
     mysql_link_quote(link, table->counter);
-    mysql_link_add(link, ", value, origin FROM seqb_counters "
-                         "WHERE name = '' AND " BOUND_SQL);
+    mysql_link_add(link, ", value, origin");
+    base_add(tables);
     status = mysql_link_send(link, SEQB_UNREACHABLE, err);
-    return status == SEQB_OK ? mysql_link_skip(link, 2, err) : status;
+    return status == SEQB_OK ? mysql_link_skip(link, 1, err) : status;
 }
 
 enum seqb_status mysql_tables_prepare(struct mysql_tables *tables,
@@ -257,6 +266,6 @@ enum seqb_status mysql_tables_prepare(struct mysql_tables *tables,
     if (status == SEQB_OK)
         status = table_find(tables, &table, &look, err);
     if (status == SEQB_OK && may_begin && !look.has_begun)
-        status = counter_begin(tables->link, &table, err);
+        status = counter_begin(tables, &table, err);
     return status == SEQB_OK ? table_keep(tables, &table, err) : status;
 }

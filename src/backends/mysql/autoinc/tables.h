@@ -14,6 +14,7 @@
 
 #include "backends/mysql/autoinc/names.h"
 #include "backends/mysql/link.h"
+#include "backends/mysql/mysql.h"
 #include "backends/mysql/server.h"
 
 /* A counter whose table was found fit on this connection. */
@@ -25,12 +26,13 @@ struct mysql_table {
 
 struct mysql_tables {
     struct mysql_link *link;
+    const char *origin; /* the backend's */
     const char *format; /* the options' */
     bool auto_create;   /* likewise */
     void *seen;         /* a tree, for search.h */
 };
 
-void mysql_tables_init(struct mysql_tables *tables, struct mysql_link *link,
+void mysql_tables_init(struct mysql_tables *tables, struct mysql *mysql,
                        const struct seqb_backend_options *options);
 void mysql_tables_fini(struct mysql_tables *tables);
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Granting from the rows of seqb_counters: the one statement that serves a
+ * counter or a cell as a rule. What it does not serve is found out with the
+ * rows locked (rows.c). Always in the order of their names, so that brokers
+ * never wait in a circle.
+ */
+#include "backends/mysql/mysql.h"
+
+#include <inttypes.h>
+
+#include "backends/mysql/server.h"
+#include "platform/error.h"
+
+/* Whether no new note is needed (sql/row.h): so that no term is ever above the
+ * largest number. */
+#define NOTED_SQL " AND (value %% %d + %d) %% %d < %" PRId64
+
+/* SQL of what rows and cells must carry now. */
+struct origins {
+    const char *row;
+    const char *cell;
+};
+
+static const struct origins own_origins = {MYSQL_STORE_SQL,
+                                           MYSQL_NOW_SQL(MYSQL_STORE_SQL)};
+static const struct origins set_origins = {"@seqb_origin", "@seqb_now"};
+
+static void row_write(struct mysql *mysql, const struct seqb_request *request,
+                      const char *now)
+{
+    struct mysql_link *link = &mysql->link;
+
+    mysql_link_add(link, " AND %s = ", now);
+    mysql_link_quote(link, link->store);
+    if (!sql_mark_counts(request->counter))
+        mysql_link_add(link, NOTED_SQL, SQL_NOTE_VALUES, SQL_NOTE_VALUES - 1,
+                       SQL_NOTE_VALUES, SQL_NOTE_VALUES - request->want);
+    mysql_link_add(link, " AND origin = ");
+    mysql_link_quote(link, mysql->sql.base.origin);
+}
+
+static void cell_write(struct mysql *mysql, const struct seqb_request *request,
+                       const char *now)
+{
+    char prefix[SQL_CELL_PREFIX_SIZE];
+
+    sql_cell_prefix(request->window, request->limit, prefix);
+    mysql_link_add(&mysql->link, " AND origin = CONCAT('%s', %s)", prefix, now);
+}
+
+/* All is checked where the value is added to; no row is changed if any of it
+ * does not hold. */
+static void grant_write(struct mysql *mysql, const struct seqb_request *request,
+                        const struct origins *origins)
+{
+    struct mysql_link *link = &mysql->link;
+
+    mysql_link_add(link,
+                   "UPDATE seqb_counters "
+                   "SET value = LAST_INSERT_ID(value + %" PRId64 ") "
+                   "WHERE value BETWEEN 0 AND %" PRId64
+                   " AND " MYSQL_PRIMARY_SQL,
+                   request->want, request->limit - request->want);
+    if (sql_name_is_cell(request->counter))
+        cell_write(mysql, request, origins->cell);
+    else
+        row_write(mysql, request, origins->row);
+    mysql_link_add(link, " AND name = ");
+    mysql_link_quote(link, request->counter);
+}
+
+static bool batch_has_cells(const struct sql_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (sql_name_is_cell(batch->requests[i]->counter))
+            return true;
+    }
+    return false;
+}
+
+/* Many are one transaction; one is its own. From the SELECT on nobody can put
+ * another table in the place of seqb_counters, so that the origin read after it
+ * holds to the end. */
+static void grants_write(struct mysql *mysql)
+{
+    const struct sql_batch *batch = &mysql->sql.batch;
+    struct mysql_link *link = &mysql->link;
+
+    if (batch->count == 1) {
+        grant_write(mysql, batch->requests[0], &own_origins);
+        return;
+    }
+    mysql_link_add(link, "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0 FOR UPDATE;"
+                         "SET @seqb_origin = " MYSQL_STORE_SQL ";");
+    if (batch_has_cells(batch))
+        mysql_link_add(link,
+                       "SET @seqb_now = " MYSQL_NOW_SQL("@seqb_origin") ";");
+    for (size_t i = 0; i < batch->count; i++) {
+        grant_write(mysql, batch->requests[i], &set_origins);
+        mysql_link_add(link, ";");
+    }
+    mysql_link_add(link, "COMMIT");
+}
+
+/* The value is this very packet's, and only if this statement changed its
+ * row: the session's LAST_INSERT_ID() outlives a statement that did not. */
+static enum seqb_status grant_read(struct mysql_link *link,
+                                   struct seqb_request *request,
+                                   struct seqb_error *err)
+{
+    int64_t value;
+
+    if (link->changed == 0)
+        return SEQB_OK; /* why not is found out later */
+    value = (int64_t)link->insert_id;
+    if (link->changed != 1 || value < request->want || value > request->limit)
+        return mysql_link_distrust(link, "UPDATE", err);
+    request->status = SEQB_OK;
+    /* The value is the last that was granted; of a cell, one more. */
+    request->block.first =
+        value - request->want + (sql_name_is_cell(request->counter) ? 0 : 1);
+    request->block.count = request->want;
+    return SEQB_OK;
+}
+
+static enum seqb_status grants_read(struct mysql *mysql, struct seqb_error *err)
+{
+    const struct sql_batch *batch = &mysql->sql.batch;
+    struct mysql_link *link = &mysql->link;
+    enum seqb_status status;
+
+    if (batch->count == 1) {
+        status = mysql_link_next_commit(link, err);
+        return status == SEQB_OK ? grant_read(link, batch->requests[0], err)
+                                 : status;
+    }
+    status = mysql_link_skip(link, batch_has_cells(batch) ? 4 : 3, err);
+    for (size_t i = 0; i < batch->count && status == SEQB_OK; i++) {
+        status = mysql_link_next(link, err);
+        if (status == SEQB_OK)
+            status = grant_read(link, batch->requests[i], err);
+    }
+    return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
+}
+
+/* Answers the cells so, and takes them out. */
+static void cells_refuse(struct mysql *mysql, const struct seqb_error *why)
+{
+    struct sql_batch *batch = &mysql->sql.batch;
+    size_t left = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        struct seqb_request *request = batch->requests[i];
+
+        if (sql_name_is_cell(request->counter))
+            request->status = error_copy(&request->error, why);
+        else
+            batch->requests[left++] = request;
+    }
+    batch->count = left;
+}
+
+enum seqb_status mysql_rows_take(struct seqb_backend *backend,
+                                 struct seqb_error *err)
+{
+    struct mysql *mysql = (struct mysql *)backend;
+    struct seqb_error why;
+    enum seqb_status status = SEQB_OK;
+
+    if (batch_has_cells(&mysql->sql.batch))
+        status = mysql_incarnation_find(mysql, &why);
+    if (mysql->link.handle == NULL)
+        return error_copy(err, &why);
+    if (status != SEQB_OK)
+        cells_refuse(mysql, &why);
+    if (mysql->sql.batch.count == 0)
+        return SEQB_OK;
+    grants_write(mysql);
+    status = mysql_link_send(&mysql->link, SEQB_UNCERTAIN, err);
+    if (status == SEQB_OK)
+        status = grants_read(mysql, err);
+    if (status != SEQB_OK)
+        mysql_link_close(&mysql->link);
+    return status;
+}

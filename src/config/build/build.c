@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Backends, pools, sequences: each from its draft, names made indexes, texts
+ * made templates. */
+#include "config/build/build.h"
+
+#include <string.h>
+
+#include "config/settings/settings.h"
+#include "platform/error.h"
+
+/* In the state directory. */
+#define SPOOL_FILE  "spool"
+#define RAISED_FILE "raised"
+
+static void build_pool(const struct build *build, const struct draft_pool *pool,
+                       struct ha_pool_options *out)
+{
+    struct layout *layout = &out->layout;
+
+    layout->name = pool->name.text;
+    layout->generation = (int32_t)pool->generation.number;
+    layout->bits = draft_partition_bits(pool->partitions.count);
+    for (size_t i = 0; i < pool->partitions.count; i++)
+        layout->partitions[i] =
+            draft_find_backend(build->draft, pool->partitions.names[i]);
+    layout->authority =
+        draft_find_backend(build->draft, draft_pool_authority(pool));
+    layout->neighbours = draft_pool_has_neighbours(pool);
+    layout->window_bits = draft_window_bits(build->draft, pool);
+    layout->all_windowed = draft_pool_is_all_windowed(pool);
+    out->timeout_ms = (int32_t)pool->timeout.number;
+    out->slow_count = (int32_t)pool->slow_count.number;
+    out->slow_window_ms = (int32_t)pool->slow_window.number;
+    out->rescue = strcmp(pool->rescue.text, "fixed") == 0 ? HA_RESCUE_FIXED
+                                                          : HA_RESCUE_BACKOFF;
+    out->rescue_after_ms = (int32_t)pool->rescue_after.number;
+    out->layout.failover_gap = pool->failover_gap.number;
+}
+
+static bool stands_in(const struct ha_pool_options *pool, int32_t backend)
+{
+    for (int32_t i = 0; i < 1 << pool->layout.bits; i++) {
+        if (pool->layout.partitions[i] == backend)
+            return true;
+    }
+    return false;
+}
+
+/* The time-out of the pool that it stands in; of the most patient one that it
+ * serves, if it is an authority only. */
+static int32_t timeout_ms(const struct ha_pool_options *pools, size_t count,
+                          int32_t backend)
+{
+    int32_t most = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        if (stands_in(&pools[i], backend))
+            return pools[i].timeout_ms;
+        if (pools[i].layout.authority == backend && pools[i].timeout_ms > most)
+            most = pools[i].timeout_ms;
+    }
+    return most;
+}
+
+/* A text member of the draft that names a file beside the topology. */
+static const char *beside(const struct build *build,
+                          const struct draft_text *file)
+{
+    return file->text == NULL
+               ? NULL
+               : place_join(build->arena, build->folder, file->text);
+}
+
+static void build_server(const struct build *build,
+                         const struct draft_backend *backend,
+                         struct seqb_backend_options *out)
+{
+    const bool has_host = backend->socket.text == NULL &&
+                          backend->conninfo.text == NULL &&
+                          backend->sentinels.count == 0;
+
+    out->host = has_host ? backend->host.text : NULL;
+    if (has_host)
+        out->port = draft_backend_port(backend);
+    out->socket_path = backend->socket.text;
+    out->conninfo = backend->conninfo.text;
+    out->user = backend->user.text;
+    out->database = backend->database.text;
+    out->prefix = backend->prefix.text;
+    out->password = secret_password(build, backend);
+    secret_check(build, backend);
+}
+
+/* The list with a NULL at its end. */
+static const char *const *build_sentinels(const struct build *build,
+                                          const struct draft_names *names)
+{
+    const char **out = arena_take(build->arena, names->count + 1, sizeof *out);
+
+    for (size_t i = 0; out != NULL && i < names->count; i++)
+        out[i] = names->names[i];
+    return out;
+}
+
+static enum seqb_tls build_tls(const char *choice)
+{
+    if (strcmp(choice, "verify") == 0)
+        return SEQB_TLS_VERIFY;
+    return strcmp(choice, "require") == 0 ? SEQB_TLS_REQUIRE : SEQB_TLS_OFF;
+}
+
+/* An engine of the service may be one, whatever it is given. */
+static bool is_server(const struct draft_backend *backend)
+{
+    return backend->is_custom || backend->path.text == NULL;
+}
+
+static void build_backend(const struct build *build,
+                          const struct draft_backend *backend,
+                          struct store_options *out)
+{
+    out->ops = backend->ops;
+    out->options.name = backend->name.text;
+    out->options.connect_timeout_ms = (int32_t)backend->connect_timeout.number;
+    if (backend->path.text != NULL)
+        out->options.path = place_join(build->arena, build->topology->state_dir,
+                                       backend->path.text);
+    if (is_server(backend))
+        build_server(build, backend, &out->options);
+    if (backend->sentinels.count > 0)
+        out->options.sentinels = build_sentinels(build, &backend->sentinels);
+    out->options.master_name = backend->master_name.text;
+    out->options.table_format = backend->table_format.text;
+    out->options.keep_rows = backend->keep_rows.number;
+    out->options.tls = build_tls(backend->tls.text);
+    out->options.tls_ca = beside(build, &backend->tls_ca);
+    out->options.tls_cert = beside(build, &backend->tls_cert);
+    out->options.tls_key = beside(build, &backend->tls_key);
+    out->options.parameters = backend->parameters.text;
+    out->options.accept_loss = backend->accept_loss.number != 0;
+    out->options.auto_create = backend->auto_create.number != 0;
+}
+
+/* Two backends in one file would hand out the same numbers. */
+static void check_paths(const struct build *build,
+                        const struct store_options *backends, size_t i)
+{
+    const char *path = backends[i].options.path;
+
+    for (size_t j = 0; path != NULL && j < i; j++) {
+        const char *other = backends[j].options.path;
+
+        if (other == NULL || strcmp(path, other) != 0)
+            continue;
+        mistakes_add(build->mistakes, build->draft->backends[i].path.line,
+                     "backend '%s' has the same file: %s",
+                     backends[j].options.name, path);
+        return;
+    }
+}
+
+static void build_sequence(const struct build *build,
+                           const struct draft_sequence *sequence,
+                           struct queue_sequence_options *out)
+{
+    out->key = sequence->key.text;
+    out->pool = draft_find_pool(build->draft, sequence);
+    out->memory_bits = (int32_t)sequence->memory_bits.number;
+    if (sequence->window_bits.line > 0)
+        out->window_bits = (int32_t)sequence->window_bits.number;
+    out->deadline_ms = (int32_t)sequence->deadline.number;
+    out->runway_ms = (int32_t)sequence->runway.number;
+    out->max_unused = sequence->max_unused.number;
+    out->prefetch = sequence->prefetch.number != 0;
+    out->idle_after_ms = sequence->idle_after.number;
+    out->warm = sequence->warm.number != 0;
+    if (sequence->js_safe.number != 0 && sequence->ids.line == 0)
+        out->value_bits = draft_value_bits(sequence);
+    build_period(build->arena, sequence, out);
+    build_snowflake(build, sequence, out);
+    templates_add(build, sequence, out);
+    widths_weigh(build, sequence, out);
+}
+
+/* Whether the backend is in a pool whose partitions lease from each other. */
+static bool needs_incarnation(const struct ha_pool_options *pools,
+                              size_t pool_count, int32_t backend)
+{
+    for (size_t i = 0; i < pool_count; i++) {
+        const struct layout *layout = &pools[i].layout;
+
+        for (int32_t j = 0; layout->neighbours && j < 1 << layout->bits; j++) {
+            if (layout->partitions[j] == backend)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void build_ha(const struct build *build, struct store_options *backends,
+                     struct ha_pool_options *pools,
+                     const struct layout **layouts)
+{
+    const struct draft *draft = build->draft;
+    struct ha_options *out = &build->topology->ha;
+
+    for (size_t i = 0; i < draft->pool_count; i++) {
+        build_pool(build, &draft->pools[i], &pools[i]);
+        layouts[i] = &pools[i].layout;
+    }
+    for (size_t i = 0; i < draft->backend_count; i++) {
+        build_backend(build, &draft->backends[i], &backends[i]);
+        backends[i].options.timeout_ms =
+            timeout_ms(pools, draft->pool_count, (int32_t)i);
+        backends[i].options.needs_incarnation =
+            needs_incarnation(pools, draft->pool_count, (int32_t)i);
+        check_paths(build, backends, i);
+    }
+    out->backends = backends;
+    out->backend_count = draft->backend_count;
+    out->pools = pools;
+    out->pool_count = draft->pool_count;
+    out->open_timeout_ms = (int32_t)draft->broker->open_timeout.number;
+    out->raised_path =
+        place_join(build->arena, build->topology->state_dir, RAISED_FILE);
+    build->topology->stores =
+        (struct store_topology){.backends = backends,
+                                .backend_count = draft->backend_count,
+                                .layouts = layouts,
+                                .pool_count = draft->pool_count};
+}
+
+static void build_queue(const struct build *build,
+                        struct queue_sequence_options *sequences)
+{
+    const struct draft *draft = build->draft;
+    struct queue_options *out = &build->topology->queue;
+    struct queue_sequence_options *automatic =
+        &sequences[draft->sequence_count];
+
+    build_snowflakes(build);
+    for (size_t i = 0; i < draft->sequence_count; i++)
+        build_sequence(build, &draft->sequences[i], &sequences[i]);
+    out->sequences = sequences;
+    out->sequence_count = draft->sequence_count;
+    out->interval_ms = (int32_t)draft->broker->interval.number;
+    out->warm_timeout_ms = (int32_t)draft->broker->open_timeout.number;
+    if (draft->broker->spool.number != 0)
+        out->spool_path =
+            place_join(build->arena, build->topology->state_dir, SPOOL_FILE);
+    if (draft->automatic == NULL)
+        return;
+    build_sequence(build, draft->automatic, automatic);
+    out->automatic = automatic;
+    out->auto_pattern = draft->automatic->pattern.text;
+    out->auto_limit = draft->automatic->limit.number;
+}
+
+enum seqb_status build_topology(const struct build *build,
+                                struct seqb_error *err)
+{
+    const struct draft *draft = build->draft;
+    struct store_options *backends =
+        arena_take(build->arena, draft->backend_count, sizeof *backends);
+    struct ha_pool_options *pools =
+        arena_take(build->arena, draft->pool_count, sizeof *pools);
+    const struct layout **layouts = /* pointers into the pools */
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression) */
+        arena_take(build->arena, draft->pool_count, sizeof *layouts);
+    /* One more than are listed: the automatic ones'. */
+    struct queue_sequence_options *sequences =
+        arena_take(build->arena, draft->sequence_count + 1, sizeof *sequences);
+    const char *state_dir = NULL;
+    enum seqb_status status;
+
+    if (backends == NULL || pools == NULL || layouts == NULL ||
+        sequences == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "topology: out of memory");
+    status = place_state_dir(build->arena, draft->broker->state_dir.text,
+                             &state_dir, err);
+    if (status != SEQB_OK)
+        return status;
+    build->topology->broker_name = draft->broker->name.text;
+    build->topology->state_dir = state_dir;
+    build_ha(build, backends, pools, layouts);
+    build_queue(build, sequences);
+    build->topology->queue.clock = build_clock(build);
+    return SEQB_OK;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A short list: topologies with many sequences have few zones. */
+#include "config/build/build.h"
+
+#include <string.h>
+
+#include "period/period.h"
+
+#define UTC "UTC" /* is no zone at all: it needs no file */
+
+struct zone {
+    struct zone *next;
+    const char *name;
+    struct period_zone *rules;
+};
+
+static const struct period_zone *find(const struct zones *zones,
+                                      const char *name)
+{
+    for (const struct zone *at = zones->first; at != NULL; at = at->next) {
+        if (strcmp(at->name, name) == 0)
+            return at->rules;
+    }
+    return NULL;
+}
+
+static const struct period_zone *open_new(struct zones *zones,
+                                          const struct draft_text *name,
+                                          struct mistakes *mistakes)
+{
+    struct zone *zone = arena_take(zones->arena, 1, sizeof *zone);
+    struct seqb_error err;
+
+    if (zone == NULL)
+        return NULL;
+    zone->name = arena_format(zones->arena, "%s", name->text);
+    if (zone->name == NULL)
+        return NULL;
+    if (period_zone_open(name->text, &zone->rules, &err) != SEQB_OK) {
+        if (err.status == SEQB_NO_MEMORY)
+            zones->arena->is_out_of_memory = true;
+        mistakes_add(mistakes, name->line, "%s", err.text);
+        return NULL;
+    }
+    zone->next = zones->first;
+    zones->first = zone;
+    return zone->rules;
+}
+
+static void open_for(struct zones *zones, struct draft_sequence *sequence,
+                     struct mistakes *mistakes)
+{
+    const struct draft_text *name = &sequence->time_zone;
+
+    if (name->text == NULL || strcmp(name->text, UTC) == 0)
+        return;
+    sequence->zone = find(zones, name->text);
+    if (sequence->zone == NULL)
+        sequence->zone = open_new(zones, name, mistakes);
+}
+
+void zones_open(struct zones *zones, struct draft *draft,
+                struct mistakes *mistakes)
+{
+    for (size_t i = 0; i < draft->sequence_count; i++)
+        open_for(zones, &draft->sequences[i], mistakes);
+    if (draft->automatic != NULL)
+        open_for(zones, draft->automatic, mistakes);
+}
+
+void zones_close(struct zones *zones)
+{
+    for (struct zone *at = zones->first; at != NULL; at = at->next)
+        period_zone_close(at->rules);
+    zones->first = NULL;
+}

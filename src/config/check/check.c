@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Backends by themselves, pools over backends, sequences over pools. A name
+ * that was not found breaks no further rule. */
+#include "config/check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/settings/settings.h"
+#include "config/source/source.h"
+#include "ha/ha.h"
+
+/* Where a backend stands, by its index. */
+struct place {
+    const struct draft_pool *pool; /* NULL: in no partition */
+    size_t partition;
+    bool is_used;
+};
+
+struct checker {
+    const struct draft *draft;
+    struct mistakes *mistakes;
+    struct place *places;
+    bool is_name_lost; /* a name was not found: somebody may be unused only
+                          for that */
+};
+
+static void check_backend(struct checker *checker, size_t i)
+{
+    const struct draft_backend *backend = &checker->draft->backends[i];
+    const char *name = backend->name.text;
+
+    if (name != NULL && draft_find_backend(checker->draft, name) != (int32_t)i)
+        mistakes_add(checker->mistakes, backend->name.line,
+                     "there is another backend named '%s'", name);
+    engine_check(checker->draft, backend, checker->mistakes);
+}
+
+/* The index of a backend that a pool names, -1 and a mistake if there is
+ * none. */
+static int32_t find_named(struct checker *checker, const char *name, int line)
+{
+    const int32_t found = draft_find_backend(checker->draft, name);
+    struct nearest nearest = {.word = name};
+    char hint[NEAREST_HINT_SIZE];
+
+    if (found >= 0)
+        return found;
+    checker->is_name_lost = true;
+    if (name == NULL)
+        return -1;
+    for (size_t i = 0; i < checker->draft->backend_count; i++)
+        nearest_weigh(&nearest, checker->draft->backends[i].name.text);
+    mistakes_add(
+        checker->mistakes, line, "there is no backend '%s'%s", name,
+        nearest_hint(&nearest, ": add it to backends or remove it here", hint));
+    return -1;
+}
+
+static void check_partition(struct checker *checker,
+                            const struct draft_pool *pool, size_t partition)
+{
+    const int32_t i = find_named(checker, pool->partitions.names[partition],
+                                 pool->partitions.line);
+    struct place *place;
+
+    if (i < 0)
+        return;
+    place = &checker->places[i];
+    place->is_used = true;
+    if (place->pool == NULL) {
+        place->pool = pool;
+        place->partition = partition;
+        return;
+    }
+    mistakes_add(checker->mistakes, pool->partitions.line,
+                 "backend '%s' stands in partition %zu of pool '%s' already: "
+                 "a backend stands in one partition only",
+                 pool->partitions.names[partition], place->partition,
+                 place->pool->name.text == NULL ? "?" : place->pool->name.text);
+}
+
+static void check_partition_count(struct checker *checker,
+                                  const struct draft_pool *pool)
+{
+    const size_t count = pool->partitions.count;
+    size_t next = 1;
+
+    if (count == 0 || draft_partition_bits(count) >= 0)
+        return;
+    while (next < count && next < HA_PARTITIONS_MAX)
+        next *= 2;
+    if (count > HA_PARTITIONS_MAX)
+        mistakes_add(checker->mistakes, pool->partitions.line,
+                     "%zu partitions are too many: at most %d", count,
+                     HA_PARTITIONS_MAX);
+    else
+        mistakes_add(checker->mistakes, pool->partitions.line,
+                     "the number of partitions must be a power of two: here "
+                     "are %zu, make it %zu or %zu",
+                     count, next / 2, next);
+}
+
+static void check_authority(struct checker *checker,
+                            const struct draft_pool *pool)
+{
+    const struct seqb_backend_ops *ops;
+    int32_t i;
+
+    check_windows(checker->draft, pool, checker->mistakes);
+    if (draft_pool_has_neighbours(pool))
+        return;
+    if (draft_pool_has_no_lessor(pool) && draft_pool_is_all_windowed(pool)) {
+        mistakes_add(checker->mistakes, pool->windows.line,
+                     "'windows' = \"all\" needs an 'authority' that leases "
+                     "them, such as an sqlite backend");
+        return;
+    }
+    if (draft_pool_has_no_lessor(pool)) {
+        if (draft_pool_has(checker->draft, pool, SEQB_WINDOWED))
+            mistakes_add(checker->mistakes, pool->line,
+                         "the pool has no 'authority': its windowed "
+                         "partitions need one, such as an sqlite backend");
+        return;
+    }
+    i = find_named(checker, pool->authority.text, pool->authority.line);
+    if (i < 0)
+        return;
+    checker->places[i].is_used = true;
+    ops = checker->draft->backends[i].ops;
+    if (ops != NULL && ops->guarantee != SEQB_DIRECT)
+        mistakes_add(checker->mistakes, pool->authority.line,
+                     "backend '%s' cannot be an authority: engine %s may "
+                     "forget; name one that is direct, such as sqlite",
+                     pool->authority.text, ops->engine);
+}
+
+/* What a store lost that goes back is what it is raised by: never nothing. */
+static void check_gap(struct checker *checker, const struct draft_pool *pool)
+{
+    if (pool->failover_gap.line == 0 || pool->failover_gap.number != 0 ||
+        !draft_pool_has(checker->draft, pool, SEQB_DIRECT))
+        return;
+    mistakes_add(checker->mistakes, pool->failover_gap.line,
+                 "failover_gap = 0 is for pools whose partitions all count in "
+                 "windows: a direct counter whose store lost values would give "
+                 "them again; leave it out, or set it above what a store may "
+                 "lose");
+}
+
+static void check_pool(struct checker *checker, size_t i)
+{
+    const struct draft_pool *pool = &checker->draft->pools[i];
+
+    for (size_t j = 0; j < i; j++) {
+        const char *other = checker->draft->pools[j].name.text;
+
+        if (other == NULL || pool->name.text == NULL ||
+            strcmp(other, pool->name.text) != 0)
+            continue;
+        mistakes_add(checker->mistakes, pool->name.line,
+                     "there is another pool named '%s'", other);
+        break;
+    }
+    check_partition_count(checker, pool);
+    for (size_t j = 0; j < pool->partitions.count; j++)
+        check_partition(checker, pool, j);
+    if (pool->partitions.count == 0)
+        checker->is_name_lost = true;
+    check_authority(checker, pool);
+    check_gap(checker, pool);
+}
+
+static void check_unused(struct checker *checker)
+{
+    for (size_t i = 0; i < checker->draft->backend_count; i++) {
+        const struct draft_backend *backend = &checker->draft->backends[i];
+
+        if (checker->places[i].is_used || backend->name.text == NULL ||
+            draft_find_backend(checker->draft, backend->name.text) !=
+                (int32_t)i)
+            continue;
+        mistakes_add(checker->mistakes, backend->line,
+                     "no pool uses the backend '%s': add it to a pool's "
+                     "partitions, make it an authority, or remove it",
+                     backend->name.text);
+    }
+}
+
+static void add_no_pool(struct checker *checker,
+                        const struct draft_sequence *sequence)
+{
+    struct nearest nearest = {.word = sequence->pool.text};
+    char hint[NEAREST_HINT_SIZE];
+
+    if (checker->draft->pool_count == 0)
+        return;
+    if (sequence->pool.line == 0) {
+        mistakes_add(checker->mistakes, sequence->line,
+                     "there are %zu pools: say which with 'pool'",
+                     checker->draft->pool_count);
+        return;
+    }
+    if (sequence->pool.text == NULL)
+        return;
+    for (size_t i = 0; i < checker->draft->pool_count; i++)
+        nearest_weigh(&nearest, checker->draft->pools[i].name.text);
+    mistakes_add(checker->mistakes, sequence->pool.line,
+                 "there is no pool '%s'%s", sequence->pool.text,
+                 nearest_hint(&nearest, ": add it to pools", hint));
+}
+
+static void check_sequence(struct checker *checker,
+                           const struct draft_sequence *sequence)
+{
+    const int32_t pool = draft_find_pool(checker->draft, sequence);
+    const int64_t run = (int64_t)1 << sequence->memory_bits.number;
+    const int64_t most = sequence->max_unused.number;
+    const struct draft_pool *in =
+        pool < 0 ? NULL : &checker->draft->pools[pool];
+
+    if (in == NULL)
+        add_no_pool(checker, sequence);
+    check_number(checker->draft, sequence, in, checker->mistakes);
+    check_time(checker->draft, sequence, in, checker->mistakes);
+    check_snowflake(checker->draft, sequence, checker->mistakes);
+    if (most < run)
+        mistakes_add(checker->mistakes,
+                     sequence->max_unused.line > 0 ? sequence->max_unused.line
+                                                   : sequence->line,
+                     "'max_unused' is %lld, but one counter value yields "
+                     "2^%lld = %lld numbers: raise it or lower memory_bits",
+                     (long long)most, (long long)sequence->memory_bits.number,
+                     (long long)run);
+    if (sequence->warm.number != 0 && sequence->prefetch.number == 0)
+        mistakes_add(checker->mistakes, sequence->warm.line,
+                     "'warm' fetches numbers ahead, which 'prefetch' = false "
+                     "forbids: remove one of them");
+}
+
+/* Of the broker's clock. */
+static void check_clock_store(struct checker *checker)
+{
+    const struct draft_text *name = &checker->draft->broker->clock_store;
+    const struct seqb_backend_ops *ops;
+    int32_t i;
+
+    if (name->text == NULL)
+        return;
+    i = find_named(checker, name->text, name->line);
+    ops = i < 0 ? NULL : checker->draft->backends[i].ops;
+    if (ops != NULL && ops->guarantee != SEQB_DIRECT)
+        mistakes_add(checker->mistakes, name->line,
+                     "backend '%s' cannot keep the clock: engine %s may "
+                     "forget; name one that is direct, such as sqlite",
+                     name->text, ops->engine);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct draft_sequence *const *first = a;
+    const struct draft_sequence *const *second = b;
+    const int order = strcmp((*first)->key.text, (*second)->key.text);
+
+    if (order != 0)
+        return order;
+    return (*first > *second) - (*first < *second);
+}
+
+/* Sorted, since there may be very many: equal keys stand together, in the
+ * order of the topology. */
+static void check_keys(struct checker *checker)
+{
+    const struct draft *draft = checker->draft;
+    const struct draft_sequence **sorted =
+        arena_take(checker->mistakes->arena, draft->sequence_count,
+                   sizeof(struct draft_sequence *));
+    size_t count = 0;
+
+    if (sorted == NULL)
+        return;
+    for (size_t i = 0; i < draft->sequence_count; i++) {
+        if (draft->sequences[i].key.text != NULL)
+            sorted[count++] = &draft->sequences[i];
+    }
+    qsort(sorted, count, sizeof(struct draft_sequence *), compare_keys);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(sorted[i]->key.text, sorted[i - 1]->key.text) == 0)
+            mistakes_add(checker->mistakes, sorted[i]->key.line,
+                         "there is another sequence with the key '%s'",
+                         sorted[i]->key.text);
+    }
+}
+
+void check_draft(const struct draft *draft, struct mistakes *mistakes)
+{
+    struct checker checker = {.draft = draft, .mistakes = mistakes};
+
+    checker.places = arena_take(mistakes->arena, draft->backend_count,
+                                sizeof *checker.places);
+    if (checker.places == NULL)
+        return;
+    for (size_t i = 0; i < draft->backend_count; i++)
+        check_backend(&checker, i);
+    for (size_t i = 0; i < draft->pool_count; i++)
+        check_pool(&checker, i);
+    check_clock_store(&checker);
+    if (!checker.is_name_lost && draft->pool_count > 0)
+        check_unused(&checker);
+    check_keys(&checker);
+    for (size_t i = 0; i < draft->sequence_count; i++)
+        check_sequence(&checker, &draft->sequences[i]);
+    if (draft->automatic != NULL)
+        check_sequence(&checker, draft->automatic);
+}

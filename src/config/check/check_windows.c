@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which partitions of a pool count in windows though they need not, and whether
+ * its neighbours can lease them. A named authority is check.c's. */
+#include "config/check/check.h"
+
+#include <string.h>
+
+#include "store/store.h"
+
+struct pool_check {
+    const struct draft *draft;
+    const struct draft_pool *pool;
+    struct mistakes *mistakes;
+};
+
+/* The engine of the pool's j-th partition; NULL: a mistake was told. */
+static const struct seqb_backend_ops *
+partition_ops(const struct pool_check *check, size_t j)
+{
+    const int32_t i =
+        draft_find_backend(check->draft, check->pool->partitions.names[j]);
+
+    return i < 0 ? NULL : check->draft->backends[i].ops;
+}
+
+/* A direct engine that counts in no other way. */
+static bool lacks_cells(const struct seqb_backend_ops *ops)
+{
+    return ops != NULL && ops->guarantee == SEQB_DIRECT && ops->install == NULL;
+}
+
+/* --- windows = "all" --- */
+
+static void check_all_windowed(const struct pool_check *check)
+{
+    const char *authority = draft_pool_authority(check->pool);
+
+    for (size_t j = 0; j < check->pool->partitions.count; j++) {
+        const char *name = check->pool->partitions.names[j];
+        const struct seqb_backend_ops *ops = partition_ops(check, j);
+
+        if (!lacks_cells(ops) ||
+            (authority != NULL && strcmp(name, authority) == 0))
+            continue;
+        mistakes_add(check->mistakes, check->pool->windows.line,
+                     "backend '%s' cannot count in windows: engine %s has no "
+                     "cells; use another engine there, such as sqlite, or make "
+                     "it the authority",
+                     name, ops->engine);
+    }
+}
+
+/* --- authority = "neighbours" --- */
+
+static void check_cells(const struct pool_check *check)
+{
+    for (size_t j = 0; j < check->pool->partitions.count; j++) {
+        const struct seqb_backend_ops *ops = partition_ops(check, j);
+
+        if (!lacks_cells(ops))
+            continue;
+        mistakes_add(check->mistakes, check->pool->authority.line,
+                     "with 'authority' = \"neighbours\" every partition "
+                     "counts in windows, but engine %s of backend '%s' has no "
+                     "cells: use another engine there, such as sqlite, or "
+                     "name one backend as the authority",
+                     ops->engine, check->pool->partitions.names[j]);
+    }
+}
+
+static void check_lessors(const struct pool_check *check)
+{
+    const int count = draft_lessor_count(check->draft, check->pool);
+
+    for (size_t j = 0; j < check->pool->partitions.count; j++) {
+        if (partition_ops(check, j) == NULL)
+            return;
+    }
+    if (count >= LESSORS_LEAST)
+        return;
+    mistakes_add(check->mistakes, check->pool->authority.line,
+                 "'authority' = \"neighbours\" needs %d partitions or more "
+                 "that lease windows to each other, of the engines sqlite, "
+                 "mysql-row, mysql-autoinc or postgres, and the pool has %d: "
+                 "add one, or write the name of one backend, or \"none\" for "
+                 "direct counters alone",
+                 LESSORS_LEAST, count);
+}
+
+static void check_neighbours(const struct pool_check *check)
+{
+    if (check->pool->windows.line > 0)
+        mistakes_add(check->mistakes, check->pool->windows.line,
+                     "with 'authority' = \"neighbours\" every partition "
+                     "counts in windows: remove 'windows'");
+    check_cells(check);
+    check_lessors(check);
+    neighbours_compare(check->draft, check->pool, check->mistakes);
+}
+
+/* --- words --- */
+
+/* A backend that is called so could be meant as well. */
+static void check_word(const struct pool_check *check)
+{
+    const char *word = check->pool->authority.text;
+
+    if (check->pool->authority.line == 0 ||
+        draft_pool_authority(check->pool) != NULL ||
+        draft_find_backend(check->draft, word) < 0)
+        return;
+    mistakes_add(check->mistakes, check->pool->authority.line,
+                 "'authority' = \"%s\" does not mean the backend of that "
+                 "name: give the backend another name",
+                 word);
+}
+
+void check_windows(const struct draft *draft, const struct draft_pool *pool,
+                   struct mistakes *mistakes)
+{
+    const struct pool_check check = {draft, pool, mistakes};
+
+    check_word(&check);
+    if (draft_pool_has_neighbours(pool))
+        check_neighbours(&check);
+    else if (draft_pool_is_all_windowed(pool))
+        check_all_windowed(&check);
+}

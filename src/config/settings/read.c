@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libconfig's tree, walked twice a group: once for the settings that the
+ * table does not know, once along the table. */
+#include "config/config.h"
+#include "config/settings/settings.h"
+
+#include <string.h>
+
+#include "config/settings/value.h"
+#include "config/source/source.h"
+#include "platform/text.h"
+
+#define STRING_OF(word)  #word
+#define VERSION_OF(word) STRING_OF(word)
+
+static void set_default(const struct schema_row *row, void *item)
+{
+    const char *initial = row->initial;
+    struct draft_number *number = (void *)((char *)item + row->offset);
+    struct draft_text *text = (void *)((char *)item + row->offset);
+
+    if (*initial == '\0' || strcmp(initial, SCHEMA_REQUIRED) == 0)
+        return;
+    if (row->type == SCHEMA_DURATION)
+        (void)duration_parse(initial, &number->number);
+    else if (row->type == SCHEMA_INTEGER)
+        (void)text_to_int64(initial, strlen(initial), &number->number);
+    else if (row->type == SCHEMA_BOOLEAN)
+        number->number = strcmp(initial, "true") == 0;
+    else
+        text->text = initial;
+}
+
+static const struct schema_row *find_row(enum schema_section section,
+                                         const char *name)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].section == section && strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+static struct nearest nearest_setting(enum schema_section section,
+                                      const char *name)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows(&count);
+    struct nearest nearest = {.word = name};
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].section == section)
+            nearest_weigh(&nearest, rows[i].name);
+    }
+    return nearest;
+}
+
+/* Reports the settings that the section does not have. */
+static void read_unknown(struct value_reader *reader,
+                         enum schema_section section,
+                         const config_setting_t *group)
+{
+    const struct schema_group *about = schema_group(section);
+    char hint[NEAREST_HINT_SIZE];
+
+    for (int i = 0; i < config_setting_length(group); i++) {
+        config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
+        const char *name = config_setting_name(member);
+        struct nearest nearest;
+
+        if (find_row(section, name) != NULL)
+            continue;
+        nearest = nearest_setting(section, name);
+        mistakes_add(reader->mistakes, value_line(member),
+                     "unknown setting '%.64s' in %s%s", name, about->name,
+                     nearest_hint(&nearest, "", hint));
+    }
+}
+
+/* Whether a setting of the group that is unknown was meant to be this one:
+ * then one mistake says it all. */
+static bool is_misspelt(const struct schema_row *row,
+                        const config_setting_t *group)
+{
+    for (int i = 0; i < config_setting_length(group); i++) {
+        const char *name =
+            config_setting_name(config_setting_get_elem(group, (unsigned)i));
+        const char *best;
+
+        if (find_row(row->section, name) != NULL)
+            continue;
+        best = nearest_setting(row->section, name).best;
+        if (best != NULL && strcmp(best, row->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_missing(struct value_reader *reader,
+                        const struct schema_row *row,
+                        const config_setting_t *group)
+{
+    if (strcmp(row->initial, SCHEMA_REQUIRED) != 0 || is_misspelt(row, group))
+        return;
+    mistakes_add(reader->mistakes, value_line(group), "the %s has no '%s'",
+                 schema_group(row->section)->item, row->name);
+}
+
+/* The member for a row that is a group; NULL and a mistake if it is none. */
+static const config_setting_t *only_group(struct value_reader *reader,
+                                          const struct schema_row *row,
+                                          const config_setting_t *member)
+{
+    if (member == NULL || config_setting_is_group(member))
+        return member;
+    mistakes_add(reader->mistakes, value_line(member),
+                 "'%s' must be a group: %s = { ... };", row->name, row->name);
+    return NULL;
+}
+
+/* Reads one group, or its defaults if it is NULL; those that it holds, too. */
+static void read_group(struct value_reader *reader, enum schema_section section,
+                       const config_setting_t *group, void *item)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct schema_row *row = &rows[i];
+        const config_setting_t *member = NULL;
+
+        if (row->section != section)
+            continue;
+        set_default(row, item);
+        if (group != NULL)
+            member = config_setting_get_member(group, row->name);
+        if (row->type == SCHEMA_GROUP)
+            read_group(reader, schema_nested(row),
+                       only_group(reader, row, member),
+                       (char *)item + row->offset);
+        else if (member != NULL)
+            value_read(reader, row, member, item);
+        else if (group != NULL)
+            add_missing(reader, row, group);
+    }
+    if (group == NULL)
+        return;
+    *(int *)item = value_line(group);
+    read_unknown(reader, section, group);
+}
+
+/* The groups of a list section; those that are none are reported and left out.
+ */
+static size_t read_list(struct value_reader *reader,
+                        enum schema_section section,
+                        const config_setting_t *list, char *items)
+{
+    const struct schema_group *about = schema_group(section);
+    size_t count = 0;
+
+    for (int i = 0; i < config_setting_length(list); i++) {
+        config_setting_t *group = config_setting_get_elem(list, (unsigned)i);
+
+        if (config_setting_is_group(group))
+            read_group(reader, section, group, items + about->size * count++);
+        else
+            mistakes_add(reader->mistakes, value_line(group),
+                         "each of %s must be a group { ... }, but one is %s",
+                         about->name, value_words(group));
+    }
+    return count;
+}
+
+/* The section's items, as long as the mistakes live; NULL if there are none. */
+static void *read_section(struct value_reader *reader,
+                          enum schema_section section,
+                          const config_setting_t *root, size_t *count)
+{
+    const struct schema_group *about = schema_group(section);
+    const config_setting_t *setting =
+        config_setting_get_member(root, about->name);
+    const bool is_right =
+        setting == NULL || (about->is_list ? config_setting_is_list(setting)
+                                           : config_setting_is_group(setting));
+    size_t most = 1;
+    void *items;
+
+    *count = 0;
+    if (!is_right) {
+        mistakes_add(reader->mistakes, value_line(setting),
+                     about->is_list ? "'%s' must be a list of groups: "
+                                      "%s = ( { ... }, { ... } );"
+                                    : "'%s' must be a group: %s = { ... };",
+                     about->name, about->name);
+        setting = NULL;
+    }
+    if (setting != NULL && about->is_list)
+        most = (size_t)config_setting_length(setting);
+    items = arena_take(reader->mistakes->arena, most, about->size);
+    if (items == NULL)
+        return NULL;
+    if (setting != NULL && about->is_list) {
+        *count = read_list(reader, section, setting, items);
+    } else {
+        *count = setting != NULL;
+        read_group(reader, section, setting, items);
+    }
+    return items;
+}
+
+static struct nearest nearest_section(const char *name)
+{
+    struct nearest nearest = {.word = name};
+
+    for (int i = 0; i < SCHEMA_SECTIONS; i++) {
+        const struct schema_group *about = schema_group((enum schema_section)i);
+
+        if (!about->is_nested)
+            nearest_weigh(&nearest, about->name);
+    }
+    return nearest;
+}
+
+static bool is_section(const char *name)
+{
+    for (int i = 0; i < SCHEMA_SECTIONS; i++) {
+        const struct schema_group *about = schema_group((enum schema_section)i);
+
+        if (!about->is_nested && strcmp(about->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void read_unknown_sections(struct value_reader *reader,
+                                  const config_setting_t *root)
+{
+    char hint[NEAREST_HINT_SIZE];
+
+    for (int i = 0; i < config_setting_length(root); i++) {
+        config_setting_t *member = config_setting_get_elem(root, (unsigned)i);
+        const char *name = config_setting_name(member);
+        struct nearest nearest;
+
+        if (is_section(name))
+            continue;
+        nearest = nearest_section(name);
+        mistakes_add(reader->mistakes, value_line(member),
+                     "unknown section '%.64s'%s", name,
+                     nearest_hint(&nearest, "", hint));
+    }
+}
+
+/* Whether a section stands there and is not empty: right, wrong or misspelt. */
+static bool is_attempted(const config_setting_t *root,
+                         enum schema_section section)
+{
+    const char *wanted = schema_group(section)->name;
+
+    for (int i = 0; i < config_setting_length(root); i++) {
+        config_setting_t *member = config_setting_get_elem(root, (unsigned)i);
+        const char *name = config_setting_name(member);
+        const char *best = is_section(name) ? name : nearest_section(name).best;
+
+        if (config_setting_is_list(member) &&
+            config_setting_length(member) == 0)
+            continue;
+        if (best != NULL && strcmp(best, wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_sections(struct value_reader *reader,
+                           const config_setting_t *root)
+{
+    if (!is_attempted(root, SCHEMA_BACKENDS))
+        mistakes_add(reader->mistakes, 1,
+                     "there are no backends: add backends = ( { ... } );");
+    if (!is_attempted(root, SCHEMA_POOLS))
+        mistakes_add(reader->mistakes, 1,
+                     "there are no pools: add pools = ( { ... } );");
+    if (!is_attempted(root, SCHEMA_SEQUENCES) &&
+        !is_attempted(root, SCHEMA_AUTOMATIC))
+        mistakes_add(reader->mistakes, 1,
+                     "there are no sequences: add sequences = ( { ... } ); or "
+                     "auto_sequences = { ... };");
+}
+
+static void read_root(struct value_reader *reader, const config_setting_t *root,
+                      struct draft *draft)
+{
+    size_t count;
+
+    read_unknown_sections(reader, root);
+    check_sections(reader, root);
+    draft->broker = read_section(reader, SCHEMA_BROKER, root, &count);
+    draft->backends =
+        read_section(reader, SCHEMA_BACKENDS, root, &draft->backend_count);
+    draft->pools = read_section(reader, SCHEMA_POOLS, root, &draft->pool_count);
+    draft->sequences =
+        read_section(reader, SCHEMA_SEQUENCES, root, &draft->sequence_count);
+    draft->automatic = read_section(reader, SCHEMA_AUTOMATIC, root, &count);
+    if (count == 0)
+        draft->automatic = NULL;
+}
+
+static void add_syntax_error(struct mistakes *mistakes, const config_t *tree)
+{
+    const char *text = config_error_text(tree);
+
+    mistakes_add(mistakes, config_error_line(tree), "%s%s", text,
+                 strcmp(text, "syntax error") == 0
+                     ? " here or on the line before: is a quote, a bracket "
+                       "or a ';' missing?"
+                     : "");
+}
+
+bool read_draft(const char *text, struct arena *arena,
+                struct mistakes *mistakes, struct draft *draft)
+{
+    struct value_reader reader = {arena, mistakes};
+    config_t tree;
+    bool is_read;
+
+    config_init(&tree);
+    is_read = config_read_string(&tree, text) == CONFIG_TRUE;
+    if (is_read)
+        read_root(&reader, config_root_setting(&tree), draft);
+    else
+        add_syntax_error(mistakes, &tree);
+    config_destroy(&tree);
+    return is_read;
+}
+
+const char *config_library(void)
+{
+    return LIBCONFIG_VER_REVISION > 0
+               ? "libconfig " VERSION_OF(LIBCONFIG_VER_MAJOR) "." VERSION_OF(
+                     LIBCONFIG_VER_MINOR) "." VERSION_OF(LIBCONFIG_VER_REVISION)
+               : "libconfig " VERSION_OF(LIBCONFIG_VER_MAJOR) "." VERSION_OF(
+                     LIBCONFIG_VER_MINOR);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lexer that knows just enough of libconfig's syntax: strings, comments,
+ * names, integers and includes. */
+#include "config/source/source.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/text.h"
+
+#define DEPTH_MAX 10 /* includes in includes */
+#define INCLUDE   "@include"
+#define NAME_LETTERS                                                           \
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_*"
+
+/* One file being read. */
+struct scan {
+    struct source *source;
+    const char *at;
+    const char *file;
+    int line;
+    int depth;
+    bool is_ok;
+};
+
+/* An integer as it stands in the text. */
+struct integer {
+    size_t length;   /* without suffix */
+    bool fits_int32; /* so that libconfig reads it right without a suffix */
+    bool fits_int64;
+};
+
+static void *grown(struct source *source, void *array, size_t *capacity,
+                   size_t size)
+{
+    const size_t wanted = *capacity == 0 ? 256 : *capacity * 2;
+    void *larger = realloc(array, wanted * size);
+
+    if (larger == NULL)
+        source->arena->is_out_of_memory = true;
+    else
+        *capacity = wanted;
+    return larger;
+}
+
+static void line_begin(struct source *source, const char *file, int line)
+{
+    if (source->line_count == source->line_capacity) {
+        void *larger = grown(source, source->lines, &source->line_capacity,
+                             sizeof *source->lines);
+
+        if (larger == NULL)
+            return;
+        source->lines = larger;
+    }
+    source->lines[source->line_count].file = file;
+    source->lines[source->line_count].line = line;
+    source->line_count++;
+}
+
+/* There is always room for the final 0. */
+static void emit(struct source *source, char c)
+{
+    if (source->length + 1 >= source->capacity) {
+        void *larger = grown(source, source->text, &source->capacity, 1);
+
+        if (larger == NULL)
+            return;
+        source->text = larger;
+    }
+    source->text[source->length++] = c;
+    source->text[source->length] = '\0';
+}
+
+/* Moves one character on; what becomes of it is `c`. */
+static void take(struct scan *scan, char c)
+{
+    const bool is_newline = *scan->at == '\n';
+
+    scan->at++;
+    if (is_newline)
+        c = '\n';
+    emit(scan->source, c);
+    if (is_newline)
+        line_begin(scan->source, scan->file, ++scan->line);
+}
+
+static void take_many(struct scan *scan, size_t count)
+{
+    while (count-- > 0)
+        take(scan, *scan->at);
+}
+
+static int here(const struct scan *scan)
+{
+    return (int)scan->source->line_count;
+}
+
+static void scan_string(struct scan *scan)
+{
+    const int start = here(scan);
+
+    take(scan, '"');
+    while (*scan->at != '\0' && *scan->at != '"') {
+        const bool is_escape = scan->at[0] == '\\' && scan->at[1] != '\0';
+
+        take_many(scan, is_escape ? 2 : 1);
+    }
+    if (*scan->at == '"') {
+        take(scan, '"');
+        return;
+    }
+    scan->is_ok = false;
+    mistakes_add(scan->source->mistakes, start,
+                 "the text that begins here has no closing quote");
+}
+
+static void scan_line_comment(struct scan *scan)
+{
+    while (*scan->at != '\0' && *scan->at != '\n')
+        take(scan, ' ');
+}
+
+static void scan_block_comment(struct scan *scan)
+{
+    const int start = here(scan);
+    const char *end = strstr(scan->at + 2, "*/");
+
+    if (end == NULL) {
+        scan->is_ok = false;
+        scan->at += strlen(scan->at);
+        mistakes_add(scan->source->mistakes, start,
+                     "the comment that begins here has no */");
+        return;
+    }
+    while (scan->at < end + 2)
+        take(scan, ' ');
+}
+
+static struct integer integer_of_hex(const char *text)
+{
+    const size_t digits = strspn(text + 2, "0123456789abcdefABCDEF");
+    const size_t zeros = strspn(text + 2, "0");
+    const size_t used = digits > zeros ? digits - zeros : 0;
+    struct integer integer = {.length = 2 + digits};
+    /* The first digit that counts may not set the sign bit. */
+    const bool is_low = used == 0 || strchr("1234567", text[2 + zeros]);
+
+    integer.fits_int32 = used < 8 || (used == 8 && is_low);
+    integer.fits_int64 = used < 16 || (used == 16 && is_low);
+    return integer;
+}
+
+static struct integer integer_of_decimal(const char *text)
+{
+    const size_t sign = *text == '+' || *text == '-';
+    const size_t digits = strspn(text + sign, "0123456789");
+    const size_t skipped = *text == '+';
+    struct integer integer = {.length = sign + digits};
+    int64_t value = 0;
+
+    integer.fits_int64 =
+        text_to_int64(text + skipped, integer.length - skipped, &value);
+    integer.fits_int32 =
+        integer.fits_int64 && value >= INT32_MIN && value <= INT32_MAX;
+    return integer;
+}
+
+static bool is_hex(const char *text)
+{
+    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') &&
+           isxdigit((unsigned char)text[2]);
+}
+
+static void scan_integer(struct scan *scan)
+{
+    const char *start = scan->at;
+    const struct integer integer =
+        is_hex(start) ? integer_of_hex(start) : integer_of_decimal(start);
+
+    if (!integer.fits_int64) {
+        scan->is_ok = false;
+        /* Not shown: it may be a password that lacks its quotes. */
+        mistakes_add(scan->source->mistakes, here(scan),
+                     "a number of %zu characters does not fit in 64 bits",
+                     integer.length);
+    }
+    take_many(scan, integer.length);
+    if (!integer.fits_int32 && *scan->at != 'L')
+        emit(scan->source, 'L');
+}
+
+/* A fraction is no setting's type: it goes on as it is, to be refused with
+ * the name of its setting. */
+static bool scan_fraction(struct scan *scan)
+{
+    const size_t sign = *scan->at == '+' || *scan->at == '-';
+    const size_t whole = sign + strspn(scan->at + sign, "0123456789");
+
+    if (scan->at[whole] != '.')
+        return false;
+    take_many(scan, whole + 1);
+    take_many(scan, strspn(scan->at, "0123456789"));
+    return true;
+}
+
+static bool is_number_start(const char *at)
+{
+    if (*at == '+' || *at == '-')
+        at++;
+    return isdigit((unsigned char)*at) || *at == '.';
+}
+
+static void scan_token(struct scan *scan)
+{
+    const char *at = scan->at;
+
+    if (*at == '"')
+        scan_string(scan);
+    else if (*at == '#' || (at[0] == '/' && at[1] == '/'))
+        scan_line_comment(scan);
+    else if (at[0] == '/' && at[1] == '*')
+        scan_block_comment(scan);
+    else if (isalpha((unsigned char)*at) || *at == '*')
+        take_many(scan, strspn(at, NAME_LETTERS));
+    else if (!is_number_start(at))
+        take(scan, *at);
+    else if (!scan_fraction(scan))
+        scan_integer(scan);
+}
+
+/* The length up to and with the quote that opens the name of an included
+ * file; 0 if the line is none. As libconfig has it, only at a line's start. */
+static size_t include_length(const char *line)
+{
+    const size_t before = strspn(line, " \t");
+    const size_t word = sizeof INCLUDE - 1;
+    size_t after;
+
+    if (strncmp(line + before, INCLUDE, word) != 0)
+        return 0;
+    after = strspn(line + before + word, " \t");
+    if (after == 0 || line[before + word + after] != '"')
+        return 0;
+    return before + word + after + 1;
+}
+
+/* The file that is included, from the folder of the one that says so. */
+static const char *include_path(struct scan *scan, const char *name,
+                                size_t length)
+{
+    const char *slash = strrchr(scan->file, '/');
+    const size_t folder =
+        slash == NULL || *name == '/' ? 0 : (size_t)(slash - scan->file) + 1;
+
+    return arena_format(scan->source->arena, "%.*s%.*s", (int)folder,
+                        scan->file, (int)length, name);
+}
+
+static bool scan_file(struct source *source, const char *text, const char *file,
+                      int depth);
+
+static bool scan_included(struct scan *scan, const char *path)
+{
+    struct source *source = scan->source;
+    struct seqb_error error;
+    char *text;
+    bool is_ok;
+
+    if (source->read == NULL) {
+        mistakes_add(source->mistakes, here(scan),
+                     "a text in memory cannot include %s", path);
+        return false;
+    }
+    if (scan->depth == DEPTH_MAX) {
+        source->is_given_up = true;
+        mistakes_add(source->mistakes, here(scan),
+                     "includes are more than %d deep: does %s include itself?",
+                     DEPTH_MAX, path);
+        return false;
+    }
+    if (source->read(path, &text, &error) != SEQB_OK) {
+        mistakes_add(source->mistakes, here(scan), "%s", error.text);
+        return false;
+    }
+    is_ok = scan_file(source, text, path, scan->depth + 1);
+    free(text);
+    return is_ok;
+}
+
+static void scan_include(struct scan *scan, size_t prefix)
+{
+    const char *name = scan->at + prefix;
+    const size_t length = strcspn(name, "\"\n");
+    const char *path;
+
+    if (name[length] != '"') {
+        scan->is_ok = false;
+        scan->at = name + length;
+        mistakes_add(scan->source->mistakes, here(scan),
+                     "the name of the included file has no closing quote");
+        return;
+    }
+    path = include_path(scan, name, length);
+    scan->at = name + length + 1;
+    if (path == NULL || !scan_included(scan, path)) {
+        scan->is_ok = false;
+        return;
+    }
+    emit(scan->source, '\n');
+    line_begin(scan->source, scan->file, scan->line);
+}
+
+static bool scan_file(struct source *source, const char *text, const char *file,
+                      int depth)
+{
+    struct scan scan = {source, text, file, 1, depth, true};
+
+    if (depth > 0)
+        emit(source, '\n');
+    line_begin(source, file, 1);
+    source->taken += strlen(text);
+    if (source->taken > SCAN_SIZE_MAX) {
+        source->is_given_up = true;
+        mistakes_add(source->mistakes, here(&scan),
+                     "the topology is larger than %d bytes", SCAN_SIZE_MAX);
+        return false;
+    }
+    while (*scan.at != '\0' && !source->is_given_up) {
+        const bool is_line_start = scan.at == text || scan.at[-1] == '\n';
+        const size_t include = is_line_start ? include_length(scan.at) : 0;
+
+        if (include > 0)
+            scan_include(&scan, include);
+        else
+            scan_token(&scan);
+    }
+    return scan.is_ok;
+}
+
+bool scan_text(struct source *source, const char *text, const char *file)
+{
+    const bool is_ok = scan_file(source, text, file, 0);
+
+    emit(source, '\n'); /* so that even an empty one is a text */
+    return is_ok;
+}
+
+struct source_line source_line_at(const struct source *source, int line)
+{
+    const struct source_line unknown = {"", 0};
+
+    if (source->line_count == 0)
+        return unknown;
+    if (line < 1)
+        line = 1;
+    if ((size_t)line > source->line_count)
+        line = (int)source->line_count;
+    return source->lines[line - 1];
+}
+
+void source_free(struct source *source)
+{
+    free(source->text);
+    free(source->lines);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The text of a topology, before it is understood: memory that lives as long
+ * as it, the mistakes found in it, and what is done to it before libconfig sees
+ * it. The front header of this folder.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <seqbroker/status.h>
+
+/* --- arena.c --- */
+
+struct arena_block;
+
+/* Zeroed is empty. */
+struct arena {
+    struct arena_block *blocks;
+    bool is_out_of_memory; /* stays true; whoever fills the arena asks once,
+                              at the end */
+};
+
+/* `count` zeroed elements; NULL when out of memory. */
+void *arena_take(struct arena *arena, size_t count, size_t size);
+
+/* A formatted text; NULL when out of memory. */
+char *arena_format(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void arena_free(struct arena *arena);
+
+/* --- mistakes.c --- */
+
+struct mistake {
+    struct mistake *next;
+    int line; /* of the source, see source_line_at */
+    char *text;
+};
+
+struct mistake_list {
+    struct mistake *first; /* sorted by line */
+    size_t count;          /* may be more than are kept */
+};
+
+/* Collected by all who look at a topology, told at the end all at once. */
+struct mistakes {
+    struct arena *arena; /* holds them, and what is needed to find them */
+    struct mistake_list found;
+    struct mistake_list warnings; /* of what is sound, but to be looked at */
+    struct mistake_list notes;    /* of what is worth knowing */
+};
+
+/* Adds one; control characters become '?' and a long text is cut, so that it
+ * is one line whatever the topology holds. */
+void mistakes_add(struct mistakes *mistakes, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for a warning, and for a note. */
+void mistakes_warn(struct mistakes *mistakes, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void mistakes_note(struct mistakes *mistakes, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+struct nearest {
+    const char *word; /* the unknown one */
+    const char *best; /* NULL: none is near */
+    int distance;
+};
+
+/* Weighs one known word (NULL is none); the nearest stands in `best`. */
+void nearest_weigh(struct nearest *nearest, const char *known);
+
+#define NEAREST_HINT_SIZE 96
+
+/* ": did you mean 'x'?" into `out`, or `otherwise` if none is near. Returns
+ * `out`. */
+const char *nearest_hint(const struct nearest *nearest, const char *otherwise,
+                         char out[NEAREST_HINT_SIZE]);
+
+/* --- scan.c --- */
+
+#define SCAN_SIZE_MAX (16 << 20) /* bytes of a topology, includes and all */
+
+/* Where a line of the source came from. */
+struct source_line {
+    const char *file;
+    int line;
+};
+
+/* One text made of a topology and what it includes. Lines count from 1. */
+struct source {
+    struct arena *arena;
+    struct mistakes *mistakes;
+    /* Reads a whole file, `*out` is for free(). NULL: no includes. */
+    enum seqb_status (*read)(const char *path, char **out,
+                             struct seqb_error *err);
+    char *text;
+    size_t length;
+    size_t capacity;
+    struct source_line *lines;
+    size_t line_count;
+    size_t line_capacity;
+    size_t taken;     /* bytes read from files so far */
+    bool is_given_up; /* too large or too deep: reading on makes it worse */
+};
+
+/*
+ * Appends `text`, which is called `file` in messages; an include is relative
+ * to the folder of the file that names it. False, and at least one mistake,
+ * if libconfig must not read the result.
+ */
+bool scan_text(struct source *source, const char *text, const char *file);
+
+/* Where a line came from; past the end, the last one. */
+struct source_line source_line_at(const struct source *source, int line);
+
+/* Takes a zeroed or half-built one. Does not free the arena. */
+void source_free(struct source *source);

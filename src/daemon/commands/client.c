@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CLIENT: the connections, a line each as Redis 7.0 writes it, and what one
+ * says of itself. */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/commands/commands.h"
+#include "daemon/daemon.h"
+#include "daemon/listener.h"
+#include "daemon/session.h"
+
+/* Connections in one answer: the loop rests while it is written. */
+#define LISTED_MAX 1000
+
+bool client_rename(struct session *session, struct resp_slice name)
+{
+    bool is_legal = name.length <= SESSION_NAME_MAX;
+
+    for (size_t i = 0; is_legal && i < name.length; i++)
+        is_legal = name.data[i] > ' ' && name.data[i] <= '~';
+    if (!is_legal) {
+        reply_error(&session->out, "ERR",
+                    "a client's name has at most %d printable characters, no "
+                    "spaces",
+                    SESSION_NAME_MAX);
+        return false;
+    }
+    memcpy(session->name, name.data, name.length);
+    session->name[name.length] = '\0';
+    return true;
+}
+
+/* --- a line --- */
+
+/* The two ends of a connection. Who comes by a unix socket has no address, and
+ * goes by that of the socket, as in Redis. */
+struct ends {
+    char peer[ADDRESS_SIZE];
+    char own[ADDRESS_SIZE];
+    bool is_local;
+};
+
+static void ends_read(int fd, struct ends *out)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+
+    (void)getsockname(fd, (struct sockaddr *)&address, &length);
+    address_print(&address, length, out->own);
+    out->is_local = address.ss_family == AF_UNIX;
+    if (!out->is_local) {
+        length = sizeof address;
+        (void)getpeername(fd, (struct sockaddr *)&address, &length);
+    }
+    address_print(&address, length, out->peer);
+}
+
+/* Redis's letters: waits, is about to be closed, by a unix socket; none. */
+static void flags_print(const struct session *session, bool is_local,
+                        char out[4])
+{
+    char *to = out;
+
+    if (session->state == SESSION_WAITING)
+        *to++ = 'b';
+    if (session->state == SESSION_CLOSING ||
+        session->state == SESSION_LINGERING)
+        *to++ = 'c';
+    if (is_local)
+        *to++ = 'U';
+    if (to == out)
+        *to++ = 'N';
+    *to = '\0';
+}
+
+static void line_write(struct buffer *text, const struct session *session)
+{
+    const int64_t now_ms = daemon_now_ms();
+    const struct buffer *in = &session->in;
+    const struct buffer *out = &session->out;
+    char command[COMMAND_NAME_SIZE] = "NULL";
+    char flags[4];
+    struct ends ends;
+
+    ends_read(session->fd, &ends);
+    flags_print(session, ends.is_local, flags);
+    if (session->command != NULL)
+        word_lower(session->command->name, command, sizeof command);
+    buffer_format(
+        text,
+        "id=%lld addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s "
+        "db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=%zu qbuf-free=%zu argv-mem=0 "
+        "multi-mem=0 rbs=%zu rbp=%zu obl=%zu oll=0 omem=0 tot-mem=%zu "
+        "events=%s%s cmd=%s user=default redir=-1 resp=%d",
+        (long long)session->id, ends.peer, ends.own, session->fd, session->name,
+        (long long)(now_ms - session->opened_ms) / 1000,
+        (long long)(now_ms - session->heard_ms) / 1000, flags, in->length,
+        in->capacity - in->length, out->capacity, out->capacity, out->length,
+        session->daemon->session_size + in->capacity + out->capacity,
+        session->is_reading ? "r" : "", session->is_writing ? "w" : "", command,
+        session->is_resp3 ? 3 : 2);
+}
+
+static void reply_client_info(struct session *session)
+{
+    struct buffer text = {0};
+
+    line_write(&text, session);
+    buffer_append(&text, "\n", 1);
+    reply_verbatim(&session->out, buffer_content(&text), text.length,
+                   session->is_resp3);
+    buffer_fini(&text);
+}
+
+/* --- the list --- */
+
+/* Which connections are asked for. */
+struct choice {
+    int64_t ids[RESP_ARGUMENTS_MAX];
+    size_t id_count;
+    bool is_by_id; /* else all, or none */
+    bool is_none;
+};
+
+static bool choice_has(const struct choice *choice, int64_t id)
+{
+    for (size_t i = 0; i < choice->id_count; i++)
+        if (choice->ids[i] == id)
+            return true;
+    return !choice->is_by_id && !choice->is_none;
+}
+
+/* All connections are what Redis calls normal ones. */
+static bool type_parse(struct session *session, struct resp_slice type,
+                       struct choice *out)
+{
+    static const char *const others[] = {"master", "replica", "slave",
+                                         "pubsub"};
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        out->is_none = out->is_none || word_is(type, others[i]);
+    if (out->is_none || word_is(type, "normal"))
+        return true;
+    reply_error(&session->out, "ERR", "Unknown client type '%.*s'",
+                (int)type.length, type.data);
+    return false;
+}
+
+static bool ids_parse(struct session *session,
+                      const struct resp_request *request, struct choice *out)
+{
+    out->is_by_id = true;
+    for (size_t i = 3; i < request->argc; i++) {
+        long long id = 0;
+
+        if (!word_to_integer(request->argv[i], &id) || id < 1) {
+            reply_error(&session->out, "ERR", "Invalid client ID");
+            return false;
+        }
+        out->ids[out->id_count++] = id;
+    }
+    return true;
+}
+
+/* What stands behind CLIENT LIST. False after answering the error. */
+static bool choice_parse(struct session *session,
+                         const struct resp_request *request, struct choice *out)
+{
+    *out = (struct choice){.id_count = 0};
+    if (request->argc == 2)
+        return true;
+    if (word_is(request->argv[2], "TYPE") && request->argc == 4)
+        return type_parse(session, request->argv[3], out);
+    if (word_is(request->argv[2], "ID") && request->argc > 3)
+        return ids_parse(session, request, out);
+    reply_error(&session->out, "ERR",
+                "syntax error, use CLIENT LIST [TYPE type | ID id ...]");
+    return false;
+}
+
+/* The first one to be listed: those that connected last are, if there are too
+ * many. */
+static const struct session *list_begin(const struct daemon *daemon)
+{
+    const struct session *session = TAILQ_FIRST(&daemon->sessions);
+
+    for (int64_t left = daemon->session_count; left > LISTED_MAX; left--)
+        session = TAILQ_NEXT(session, entry);
+    return session;
+}
+
+/* Each line says how many there are if that is more than are listed, in a field
+ * that Redis has not and clients skip. */
+static void list_write(struct buffer *text, const struct daemon *daemon,
+                       const struct choice *choice)
+{
+    const bool is_whole =
+        choice->is_by_id || daemon->session_count <= LISTED_MAX;
+    const struct session *session =
+        is_whole ? TAILQ_FIRST(&daemon->sessions) : list_begin(daemon);
+
+    for (; session != NULL; session = TAILQ_NEXT(session, entry)) {
+        if (!choice_has(choice, session->id))
+            continue;
+        line_write(text, session);
+        if (!is_whole)
+            buffer_format(text, " total=%lld",
+                          (long long)daemon->session_count);
+        buffer_append(text, "\n", 1);
+    }
+}
+
+static void reply_client_list(struct session *session,
+                              const struct resp_request *request)
+{
+    struct buffer text = {0};
+    struct choice choice;
+
+    if (!choice_parse(session, request, &choice))
+        return;
+    list_write(&text, session->daemon, &choice);
+    if (text.is_broken)
+        session->out.is_broken = true;
+    reply_verbatim(&session->out, buffer_content(&text), text.length,
+                   session->is_resp3);
+    buffer_fini(&text);
+}
+
+static void reply_client_name(struct session *session)
+{
+    if (session->name[0] == '\0')
+        reply_null(&session->out, session->is_resp3);
+    else
+        reply_string(&session->out, session->name);
+}
+
+enum command_outcome command_client(struct session *session,
+                                    const struct resp_request *request)
+{
+    struct resp_slice what = request->argv[1];
+    size_t words = request->argc - 2;
+
+    if (word_is(what, "ID") && words == 0)
+        reply_integer(&session->out, session->id);
+    else if (word_is(what, "INFO") && words == 0)
+        reply_client_info(session);
+    else if (word_is(what, "LIST"))
+        reply_client_list(session, request);
+    else if (word_is(what, "GETNAME") && words == 0)
+        reply_client_name(session);
+    else if (word_is(what, "SETNAME") && words == 1) {
+        if (client_rename(session, request->argv[2]))
+            reply_simple(&session->out, "OK");
+    } else if ((word_is(what, "SETINFO") && words == 2) ||
+               (word_is(what, "NO-EVICT") && words == 1) ||
+               (word_is(what, "NO-TOUCH") && words == 1))
+        reply_simple(&session->out, "OK"); /* nothing here depends on them */
+    else
+        reply_error(&session->out, "ERR",
+                    "unknown subcommand or wrong number of arguments: use "
+                    "CLIENT ID, INFO, LIST, GETNAME, SETNAME or SETINFO");
+    return COMMAND_DONE;
+}

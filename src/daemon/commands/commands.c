@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of commands, who looks a name up in it, and COMMAND, which tells it
+ * to redis-cli and client libraries. The other commands do not know of the
+ * table. */
+#include "daemon/commands/commands.h"
+
+#include <string.h>
+
+#include "daemon/session.h"
+
+/* COMMAND itself */
+static command_function command_command;
+
+/* The most frequent one first: the table is searched from its top. */
+static const struct command commands[] = {
+    {"INCR", 2, true, "write", "numbers", command_incr,
+     "Takes one number: key"},
+    {"SEQ.NEXT", -2, true, "write", "numbers", command_next,
+     "Takes numbers: key [COUNT n] [SHARD s] [STAMP] [STR]"},
+    {"INCRBY", 3, true, "write", "numbers", command_incrby,
+     "Takes n contiguous numbers, answers the last: key n, 1 <= n <= "
+     "2^memory_bits"},
+    {"SEQ.NUMBER", -2, true, "write", "numbers", command_number,
+     "Takes numbers as texts: key [COUNT n] [name value ...]"},
+    {"SEQ.DECODE", -3, true, "readonly", "numbers", command_decode,
+     "Takes a number apart: key number [STR]"},
+    {"SEQ.PARSE", -3, true, "readonly", "numbers", command_parse,
+     "Takes a text apart: key text [STR]"},
+    {"SEQ.STATUS", 1, false, "readonly", "status", command_status,
+     "The broker, its partitions and its sequences"},
+    {"SEQ.WORKERS", 1, false, "readonly", "status", command_workers,
+     "The worker ids of snowflakes, and who has them"},
+    {"SEQ.HEALTH", 1, false, "readonly", "status", command_health,
+     "Whether every pool can serve, and what is wrong"},
+    {"SEQ.PARTITION", 3, false, "admin", "operator", command_partition,
+     "QUARANTINE|RESCUE|DRAIN|RESUME pool/partition or backend"},
+    {"SEQ.DRAIN", 1, false, "admin", "operator", command_drain,
+     "Stops the whole daemon, as SIGTERM does"},
+    {"SEQ.ADVANCE", 3, true, "write", "operator", command_advance,
+     "Moves a sequence beyond a number: key number"},
+    {"INFO", -1, false, "readonly", "status", command_info,
+     "The server as text: [section ...]"},
+    {"DBSIZE", 1, false, "readonly", "status", command_dbsize,
+     "How many sequences this broker knows"},
+    {"PING", -1, false, "fast", "connection", command_ping,
+     "Answers PONG or a word"},
+    {"ECHO", 2, false, "fast", "connection", command_echo, "Answers a word"},
+    {"HELLO", -1, false, "fast", "connection", command_hello,
+     "Chooses the protocol: [2|3 [SETNAME name]]"},
+    {"CLIENT", -2, false, "fast", "connection", command_client,
+     "ID, INFO, LIST [TYPE type | ID id ...], GETNAME, SETNAME name, SETINFO "
+     "attribute value"},
+    {"SELECT", 2, false, "fast", "connection", command_select,
+     "Chooses the database, of which there is one: 0"},
+    {"AUTH", -2, false, "fast", "connection", command_auth,
+     "An error: there are no passwords"},
+    {"RESET", 1, false, "fast", "connection", command_reset,
+     "Makes the connection like a new one"},
+    {"QUIT", -1, false, "fast", "connection", command_quit,
+     "Closes the connection"},
+    {"CONFIG", -2, false, "fast", "server", command_config,
+     "GET pattern, for Redis tools; settings are in the topology"},
+    {"COMMAND", -1, false, "fast", "server", command_command,
+     "This table: [COUNT | LIST | DOCS [name ...] | INFO [name ...]]"},
+};
+
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+/* What users of Redis will try, to be told what there is instead. */
+static const char *const transaction_names[] = {"DISCARD", "EXEC",  "MULTI",
+                                                "UNWATCH", "WATCH", NULL};
+static const char *const decrement_names[] = {"DECR", "DECRBY", NULL};
+static const char *const other_names[] = {
+    "APPEND",   "DEL",     "EVAL",   "EVALSHA",     "EXISTS",    "EXPIRE",
+    "FLUSHALL", "FLUSHDB", "GET",    "GETDEL",      "GETEX",     "GETSET",
+    "HGET",     "HINCRBY", "HSET",   "INCRBYFLOAT", "KEYS",      "LPUSH",
+    "MGET",     "MSET",    "PSETEX", "PUBLISH",     "RPUSH",     "SADD",
+    "SCAN",     "SET",     "SETEX",  "SETNX",       "SUBSCRIBE", "TTL",
+    "TYPE",     "UNLINK",  "XADD",   "ZADD",        "ZINCRBY",   NULL,
+};
+
+static const struct {
+    const char *const *names;
+    const char *instead;
+} refusals[] = {
+    {transaction_names, "there is no MULTI: pipeline without it, in redis-py "
+                        "by pipeline(transaction=False)"},
+    {decrement_names, "numbers only go up: use INCR key, or INCRBY key n for "
+                      "n contiguous ones"},
+    {other_names, "seqbroker only hands out numbers: use INCR key or SEQ.NEXT "
+                  "key"},
+};
+
+const struct command *command_find(struct resp_slice name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (word_is(name, commands[i].name))
+            return &commands[i];
+    return NULL;
+}
+
+const struct command *command_at(size_t i)
+{
+    return i < COMMAND_COUNT ? &commands[i] : NULL;
+}
+
+/* What is there instead of a command of Redis; NULL: it is none. */
+static const char *redis_instead(struct resp_slice name)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+        for (size_t j = 0; refusals[i].names[j] != NULL; j++)
+            if (word_is(name, refusals[i].names[j]))
+                return refusals[i].instead;
+    return NULL;
+}
+
+static enum command_outcome command_refuse(struct session *session,
+                                           struct resp_slice name)
+{
+    const char *instead = redis_instead(name);
+
+    /* A web page that makes a browser send commands inside a request: the
+     * request itself ends the connection before them. */
+    if (word_is(name, "POST") || word_is(name, "Host:")) {
+        reply_error(&session->out, "ERR", "this is not an HTTP server");
+        session->state = SESSION_CLOSING;
+        return COMMAND_DONE;
+    }
+    if (instead != NULL)
+        reply_error(&session->out, "ERR", "%s", instead);
+    else
+        reply_error(&session->out, "ERR", "unknown command '%.*s'",
+                    word_shown(name), name.data);
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_run(struct session *session,
+                                 const struct resp_request *request)
+{
+    const struct command *command = command_find(request->argv[0]);
+    int words = (int)request->argc;
+
+    if (command == NULL)
+        return command_refuse(session, request->argv[0]);
+    session->command = command;
+    if (words == command->arity ||
+        (command->arity < 0 && words >= -command->arity))
+        return command->run(session, request);
+    reply_error(&session->out, "ERR", "wrong number of arguments for '%s': %s",
+                command->name, command->summary);
+    return COMMAND_DONE;
+}
+
+/* --- COMMAND: the table, told by itself --- */
+
+static void reply_command_name(struct buffer *out,
+                               const struct command *command)
+{
+    char name[COMMAND_NAME_SIZE];
+
+    word_lower(command->name, name, sizeof name);
+    reply_string(out, name);
+}
+
+static void reply_flags(struct buffer *out, const char *const *flags,
+                        bool is_resp3)
+{
+    size_t count = 0;
+
+    while (flags[count] != NULL)
+        count++;
+    reply_set(out, count, is_resp3);
+    for (size_t i = 0; i < count; i++)
+        reply_simple(out, flags[i]);
+}
+
+/* The one key of a command: the second word, and what is done with it. */
+static void reply_key_spec(struct buffer *out, bool is_write, bool is_resp3)
+{
+    static const char *const writes[] = {"RW", "access", "update", NULL};
+    static const char *const reads[] = {"RO", "access", NULL};
+
+    reply_map(out, 3, is_resp3);
+    reply_string(out, "flags");
+    reply_flags(out, is_write ? writes : reads, is_resp3);
+    reply_string(out, "begin_search");
+    reply_map(out, 2, is_resp3);
+    reply_field_string(out, "type", "index");
+    reply_string(out, "spec");
+    reply_map(out, 1, is_resp3);
+    reply_field_integer(out, "index", 1);
+    reply_string(out, "find_keys");
+    reply_map(out, 2, is_resp3);
+    reply_field_string(out, "type", "range");
+    reply_string(out, "spec");
+    reply_map(out, 3, is_resp3);
+    reply_field_integer(out, "lastkey", 0);
+    reply_field_integer(out, "keystep", 1);
+    reply_field_integer(out, "limit", 0);
+}
+
+/* The ten elements of Redis 7.0. There are no ACL categories, tips and
+ * subcommands. */
+static void reply_command_info(struct buffer *out,
+                               const struct command *command, bool is_resp3)
+{
+    const char *const flags[] = {command->flag, NULL};
+
+    reply_array(out, 10);
+    reply_command_name(out, command);
+    reply_integer(out, command->arity);
+    reply_flags(out, flags, is_resp3);
+    reply_integer(out, command->takes_key); /* first key, last key, step */
+    reply_integer(out, command->takes_key);
+    reply_integer(out, command->takes_key);
+    reply_set(out, 0, is_resp3);
+    reply_array(out, 0);
+    reply_array(out, command->takes_key);
+    if (command->takes_key)
+        reply_key_spec(out, strcmp(command->flag, "write") == 0, is_resp3);
+    reply_array(out, 0);
+}
+
+static void reply_command_docs(struct buffer *out,
+                               const struct command *command, bool is_resp3)
+{
+    reply_command_name(out, command);
+    reply_map(out, 3, is_resp3);
+    reply_field_string(out, "summary", command->summary);
+    reply_field_string(out, "since", "0.1.0");
+    reply_field_string(out, "group", command->group);
+}
+
+/* The i-th of the commands that are asked for: of those named behind the second
+ * word, or of all. NULL if it is unknown. */
+static const struct command *asked_at(const struct resp_request *request,
+                                      size_t i)
+{
+    return request->argc > 2 ? command_find(request->argv[i + 2])
+                             : &commands[i];
+}
+
+static size_t asked_count(const struct resp_request *request)
+{
+    return request->argc > 2 ? request->argc - 2 : COMMAND_COUNT;
+}
+
+static void reply_infos(struct session *session,
+                        const struct resp_request *request)
+{
+    const size_t count = asked_count(request);
+
+    reply_array(&session->out, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct command *command = asked_at(request, i);
+
+        if (command != NULL)
+            reply_command_info(&session->out, command, session->is_resp3);
+        else
+            reply_null(&session->out, session->is_resp3);
+    }
+}
+
+/* Names that are unknown are left out, as Redis does. */
+static void reply_docs(struct session *session,
+                       const struct resp_request *request)
+{
+    const size_t count = asked_count(request);
+    size_t known = 0;
+
+    for (size_t i = 0; i < count; i++)
+        known += asked_at(request, i) != NULL;
+    reply_map(&session->out, known, session->is_resp3);
+    for (size_t i = 0; i < count; i++) {
+        const struct command *command = asked_at(request, i);
+
+        if (command != NULL)
+            reply_command_docs(&session->out, command, session->is_resp3);
+    }
+}
+
+static void command_list_names(struct session *session)
+{
+    reply_array(&session->out, COMMAND_COUNT);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        reply_command_name(&session->out, &commands[i]);
+}
+
+static enum command_outcome command_command(struct session *session,
+                                            const struct resp_request *request)
+{
+    struct resp_slice what = {"INFO", 4};
+    const bool names_some = request->argc > 2;
+
+    if (request->argc > 1)
+        what = request->argv[1];
+    if (word_is(what, "COUNT") && !names_some)
+        reply_integer(&session->out, COMMAND_COUNT);
+    else if (word_is(what, "LIST") && !names_some)
+        command_list_names(session);
+    else if (word_is(what, "DOCS"))
+        reply_docs(session, request);
+    else if (word_is(what, "INFO"))
+        reply_infos(session, request);
+    else
+        reply_error(&session->out, "ERR",
+                    "unknown subcommand or wrong number of arguments: use "
+                    "COMMAND COUNT, LIST, DOCS [name ...] or INFO [name ...]");
+    return COMMAND_DONE;
+}

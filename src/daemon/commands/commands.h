@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands as a table: what COMMAND tells of them, and the functions that
+ * carry them out. A function finds as many arguments as its row says. The front
+ * header of this folder.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/wire/wire.h"
+
+struct batch;
+struct seqb_broker;
+struct seqb_partition_status;
+struct session;
+
+enum command_outcome {
+    COMMAND_DONE,  /* answered */
+    COMMAND_WAITS, /* in a lane's line; to be executed again */
+    COMMAND_YIELDS /* has used up its turn; to be executed again */
+};
+
+#define COMMAND_NAME_SIZE 32 /* bytes that hold the longest name */
+
+typedef enum command_outcome
+command_function(struct session *session, const struct resp_request *request);
+
+struct command {
+    const char *name; /* upper case */
+    int arity;        /* words, the name among them; negative: at least */
+    bool takes_key;   /* as its second word */
+    const char *flag; /* as Redis names them: "write", ... */
+    const char *group;
+    command_function *run;
+    const char *summary;
+};
+
+/* Executes a request of at least one word. */
+command_function command_run;
+
+/* The command of that name, letter case aside, or NULL. */
+const struct command *command_find(struct resp_slice name);
+
+/* The i-th command, NULL past the last. */
+const struct command *command_at(size_t i);
+
+/* Of batch.c: what a session keeps of a command under way. Takes NULL. */
+void batch_free(struct batch *batch);
+
+/* --- the functions of the rows, by file --- */
+
+/* numbers.c */
+command_function command_incr;
+command_function command_incrby;
+command_function command_next;
+command_function command_number;
+
+/* decode.c */
+command_function command_decode;
+command_function command_parse;
+
+/* status.c */
+command_function command_status;
+command_function command_info;
+command_function command_dbsize;
+command_function command_workers;
+
+/* operate.c */
+command_function command_partition;
+command_function command_health;
+command_function command_drain;
+command_function command_advance;
+
+/* greeting.c */
+command_function command_ping;
+command_function command_echo;
+command_function command_quit;
+command_function command_reset;
+command_function command_hello;
+command_function command_auth;
+command_function command_select;
+command_function command_config;
+
+/* client.c */
+command_function command_client;
+/* False after answering the error. */
+bool client_rename(struct session *session, struct resp_slice name);
+
+/* Of status.c: every partition, to be freed; NULL if memory is short. */
+struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
+                                              size_t *count);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SEQ.DECODE and SEQ.PARSE: a number taken apart, with its time where it has
+ * one; and a text, if it is one of the sequence's numbers. */
+#include <stdio.h>
+#include <time.h>
+
+#include <seqbroker/seqbroker.h>
+
+#include "daemon/commands/commands.h"
+#include "daemon/lane.h"
+#include "daemon/session.h"
+
+#define TIME_SIZE 40
+
+/* Before a parameter's name: whatever it is, it is no other field's. */
+#define PARAM_PREFIX "param."
+
+#define FIELD_SIZE (sizeof PARAM_PREFIX + SEQB_PARAM_NAME_MAX)
+
+/* ISO 8601, in UTC. */
+static void time_print(int64_t ms, char *out, size_t size)
+{
+    const time_t at = (time_t)(ms / 1000);
+    struct tm parts;
+    size_t length = 0;
+
+    if (gmtime_r(&at, &parts) != NULL)
+        length = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(out + length, size - length, ".%03dZ", (int)(ms % 1000));
+}
+
+/* What is in a time-ordered id besides. */
+static void reply_id(struct buffer *out, const struct seqb_decoded *decoded,
+                     bool is_text)
+{
+    char text[TIME_SIZE] = "";
+
+    time_print(decoded->time_ms, text, sizeof text);
+    reply_field_integer(out, "time_ms", decoded->time_ms);
+    reply_field_string(out, "time", text);
+    if (decoded->shard >= 0)
+        reply_field_integer(out, "shard", decoded->shard);
+    if (decoded->datacenter >= 0)
+        reply_field_integer(out, "datacenter", decoded->datacenter);
+    if (decoded->worker >= 0)
+        reply_field_integer(out, "worker", decoded->worker);
+    reply_field_number(out, "number", decoded->number, is_text);
+}
+
+static void reply_decoded(struct session *session,
+                          const struct seqb_decoded *decoded, bool is_text)
+{
+    struct buffer *out = &session->out;
+    const bool has_time = decoded->time_ms >= 0;
+    size_t count = 4;
+
+    if (has_time)
+        count += 3 + (size_t)(decoded->shard >= 0) +
+                 (size_t)(decoded->datacenter >= 0) +
+                 (size_t)(decoded->worker >= 0);
+    reply_map(out, count, session->is_resp3);
+    reply_field_number(out, "counter", decoded->counter, is_text);
+    reply_field_integer(out, "partition", decoded->partition);
+    reply_field_integer(out, "memory_bits", decoded->memory_bits);
+    reply_field_integer(out, "memory", decoded->memory);
+    if (has_time)
+        reply_id(out, decoded, is_text);
+}
+
+enum command_outcome command_decode(struct session *session,
+                                    const struct resp_request *request)
+{
+    const struct lane *lane = NULL;
+    struct seqb_decoded decoded;
+    struct seqb_error err;
+    long long value = 0;
+    bool is_text = false;
+
+    if (!session_is_text(session, request, 3, &is_text))
+        return COMMAND_DONE;
+    lane = session_lane(session, request->argv[1]);
+    if (lane == NULL)
+        return COMMAND_DONE;
+    if (!session_integer(session, request->argv[2], &value))
+        return COMMAND_DONE;
+    if (seqb_decode(lane->sequence, value, &decoded, &err) == SEQB_OK)
+        reply_decoded(session, &decoded, is_text);
+    else
+        reply_failure(&session->out, &err);
+    return COMMAND_DONE;
+}
+
+/* --- texts --- */
+
+static void reply_stamp(struct buffer *out, const struct seqb_stamp *stamp)
+{
+    reply_field_integer(out, "stamp", stamp->digits);
+    reply_field_integer(out, "begins_ms", stamp->begins_ms);
+    reply_field_integer(out, "ends_ms", stamp->ends_ms);
+}
+
+static void reply_param(struct buffer *out,
+                        const struct seqb_parsed_param *param)
+{
+    char field[FIELD_SIZE];
+
+    snprintf(field, sizeof field, PARAM_PREFIX "%s", param->name);
+    reply_field_string(out, field, param->value);
+}
+
+/* What the text does not tell is left out. */
+static void reply_parsed(struct session *session,
+                         const struct seqb_parsed *parsed, bool is_text)
+{
+    const bool has_stamp = parsed->stamp.digits != 0;
+    const bool has_shard = parsed->shard >= 0;
+    struct buffer *out = &session->out;
+
+    reply_map(out,
+              2 + 3 * (size_t)has_stamp + (size_t)has_shard +
+                  parsed->param_count,
+              session->is_resp3);
+    reply_field_number(out, "value", parsed->value, is_text);
+    reply_field_number(out, "number", parsed->number, is_text);
+    if (has_stamp)
+        reply_stamp(out, &parsed->stamp);
+    if (has_shard)
+        reply_field_integer(out, "shard", parsed->shard);
+    for (size_t i = 0; i < parsed->param_count; i++)
+        reply_param(out, &parsed->params[i]);
+}
+
+/* A string of the word; false after answering that it is no number's text. */
+static bool text_copy(struct session *session, const struct lane *lane,
+                      struct resp_slice word, char out[SEQB_TEXT_MAX + 1])
+{
+    if (word_copy(word, out, SEQB_TEXT_MAX + 1))
+        return true;
+    reply_error(&session->out, seqb_status_name(SEQB_FOREIGN),
+                "%s: the text is none of its numbers: %s", lane->key,
+                word.length > SEQB_TEXT_MAX ? "it is longer than any"
+                                            : "it has a NUL byte");
+    return false;
+}
+
+enum command_outcome command_parse(struct session *session,
+                                   const struct resp_request *request)
+{
+    const struct lane *lane = NULL;
+    char text[SEQB_TEXT_MAX + 1];
+    struct seqb_parsed parsed;
+    struct seqb_error err;
+    bool is_text = false;
+
+    if (!session_is_text(session, request, 3, &is_text))
+        return COMMAND_DONE;
+    lane = session_lane(session, request->argv[1]);
+    if (lane == NULL || !text_copy(session, lane, request->argv[2], text))
+        return COMMAND_DONE;
+    if (seqb_parse(lane->sequence, text, &parsed, &err) == SEQB_OK)
+        reply_parsed(session, &parsed, is_text);
+    else
+        reply_failure(&session->out, &err);
+    return COMMAND_DONE;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands about the connection itself: what client libraries send before
+ * and between their real work. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <seqbroker/seqbroker.h>
+
+#include "daemon/commands/commands.h"
+#include "daemon/session.h"
+
+#define PATTERN_SIZE 64
+
+enum command_outcome command_ping(struct session *session,
+                                  const struct resp_request *request)
+{
+    if (request->argc == 1)
+        reply_simple(&session->out, "PONG");
+    else
+        reply_bulk(&session->out, request->argv[1].data,
+                   request->argv[1].length);
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_echo(struct session *session,
+                                  const struct resp_request *request)
+{
+    reply_bulk(&session->out, request->argv[1].data, request->argv[1].length);
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_quit(struct session *session,
+                                  const struct resp_request *request)
+{
+    (void)request;
+    reply_simple(&session->out, "OK");
+    session->state = SESSION_CLOSING;
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_reset(struct session *session,
+                                   const struct resp_request *request)
+{
+    (void)request;
+    session->is_resp3 = false;
+    session->name[0] = '\0';
+    reply_simple(&session->out, "RESET");
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_auth(struct session *session,
+                                  const struct resp_request *request)
+{
+    (void)request;
+    reply_error(&session->out, "ERR", "no password is set");
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_select(struct session *session,
+                                    const struct resp_request *request)
+{
+    long long database = -1;
+
+    if (!word_to_integer(request->argv[1], &database) || database != 0)
+        reply_error(&session->out, "ERR",
+                    "DB index is out of range: there is only 0");
+    else
+        reply_simple(&session->out, "OK");
+    return COMMAND_DONE;
+}
+
+static void reply_hello(struct session *session)
+{
+    struct buffer *out = &session->out;
+
+    reply_map(out, 7, session->is_resp3);
+    reply_field_string(out, "server", "seqbroker");
+    reply_field_string(out, "version", SEQB_VERSION);
+    reply_field_integer(out, "proto", session->is_resp3 ? 3 : 2);
+    reply_field_integer(out, "id", session->id);
+    reply_field_string(out, "mode", "standalone");
+    reply_field_string(out, "role", "master");
+    reply_string(out, "modules");
+    reply_array(out, 0);
+}
+
+/* What follows the version. False after answering the error. */
+static bool hello_options(struct session *session,
+                          const struct resp_request *request)
+{
+    for (size_t i = 2; i < request->argc; i += 2) {
+        size_t left = request->argc - i - 1;
+
+        if (word_is(request->argv[i], "AUTH") && left >= 2) {
+            command_auth(session, request);
+            return false;
+        }
+        if (!word_is(request->argv[i], "SETNAME") || left < 1) {
+            reply_error(&session->out, "ERR", "syntax error in HELLO");
+            return false;
+        }
+        if (!client_rename(session, request->argv[i + 1]))
+            return false;
+    }
+    return true;
+}
+
+enum command_outcome command_hello(struct session *session,
+                                   const struct resp_request *request)
+{
+    long long version = session->is_resp3 ? 3 : 2;
+
+    if (request->argc > 1 && !word_to_integer(request->argv[1], &version)) {
+        reply_error(&session->out, "ERR",
+                    "Protocol version is not an integer or out of range");
+        return COMMAND_DONE;
+    }
+    if (version != 2 && version != 3) {
+        reply_error(&session->out, "NOPROTO", "unsupported protocol version");
+        return COMMAND_DONE;
+    }
+    if (!hello_options(session, request))
+        return COMMAND_DONE;
+    session->is_resp3 = version == 3;
+    reply_hello(session);
+    return COMMAND_DONE;
+}
+
+/* What redis-benchmark asks for: it prints them. */
+static const struct {
+    const char *name;
+    const char *value;
+} redis_settings[] = {{"save", ""}, {"appendonly", "no"}};
+
+enum command_outcome command_config(struct session *session,
+                                    const struct resp_request *request)
+{
+    const size_t count = sizeof redis_settings / sizeof redis_settings[0];
+    char pattern[PATTERN_SIZE];
+    bool matches[sizeof redis_settings / sizeof redis_settings[0]];
+    size_t found = 0;
+
+    if (!word_is(request->argv[1], "GET") || request->argc != 3) {
+        reply_error(&session->out, "ERR",
+                    "only CONFIG GET pattern: settings are in the topology "
+                    "file, see seqbrokerd --help");
+        return COMMAND_DONE;
+    }
+    snprintf(pattern, sizeof pattern, "%.*s", (int)request->argv[2].length,
+             request->argv[2].data);
+    for (size_t i = 0; i < count; i++) {
+        matches[i] = fnmatch(pattern, redis_settings[i].name,
+                             FNM_CASEFOLD | FNM_NOESCAPE) == 0;
+        found += matches[i];
+    }
+    reply_map(&session->out, found, session->is_resp3);
+    for (size_t i = 0; i < count; i++)
+        if (matches[i])
+            reply_field_string(&session->out, redis_settings[i].name,
+                               redis_settings[i].value);
+    return COMMAND_DONE;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operator's commands: orders to a partition, the broker's health, and
+ * moving a sequence forwards. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <seqbroker/admin.h>
+
+#include "daemon/commands/commands.h"
+#include "daemon/daemon.h"
+#include "daemon/errand.h"
+#include "daemon/session.h"
+
+#define PLACE_SIZE (2 * SEQB_NAME_MAX + 2)
+
+static const struct {
+    const char *word;
+    enum seqb_order order;
+} orders[] = {
+    {"QUARANTINE", SEQB_ORDER_QUARANTINE},
+    {"RESCUE", SEQB_ORDER_RESCUE},
+    {"DRAIN", SEQB_ORDER_DRAIN},
+    {"RESUME", SEQB_ORDER_RESUME},
+};
+
+static bool order_read(struct resp_slice word, enum seqb_order *out)
+{
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        if (word_is(word, orders[i].word)) {
+            *out = orders[i].order;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "pool/partition", as SEQ.STATUS's fields say it. */
+static void place_print(const struct seqb_partition_status *partition,
+                        char *out, size_t size)
+{
+    if (partition->partition < 0)
+        snprintf(out, size, "%s/authority", partition->pool);
+    else
+        snprintf(out, size, "%s/%d", partition->pool,
+                 (int)partition->partition);
+}
+
+/* Every partition, and whether they are of one pool, which needs no name. */
+struct places {
+    struct seqb_partition_status *all;
+    size_t count;
+    bool is_one_pool;
+};
+
+static void places_read(struct seqb_broker *broker, struct places *out)
+{
+    out->all = partitions_copy(broker, &out->count);
+    out->is_one_pool = true;
+    for (size_t i = 1; i < out->count; i++) {
+        if (strcmp(out->all[i].pool, out->all[0].pool) != 0)
+            out->is_one_pool = false;
+    }
+}
+
+/* Whether the i-th is meant by a place or by a backend's name. */
+static bool is_meant(const struct places *places, size_t i, const char *name)
+{
+    const struct seqb_partition_status *partition = &places->all[i];
+    char place[PLACE_SIZE];
+
+    place_print(partition, place, sizeof place);
+    return strcmp(place, name) == 0 || strcmp(partition->backend, name) == 0 ||
+           (places->is_one_pool &&
+            strcmp(place + strlen(partition->pool) + 1, name) == 0);
+}
+
+/* Names every place that a backend has, since an order is for one of them. */
+static void reply_ambiguous(struct session *session, const char *name,
+                            const struct places *places)
+{
+    char words[512] = "";
+    char place[PLACE_SIZE];
+
+    for (size_t i = 0; i < places->count; i++) {
+        const size_t length = strlen(words);
+
+        if (!is_meant(places, i, name))
+            continue;
+        place_print(&places->all[i], place, sizeof place);
+        snprintf(words + length, sizeof words - length, "%s%s",
+                 length > 0 ? ", " : "", place);
+    }
+    reply_error(&session->out, "ERR",
+                "'%s' has several places, name one of them: %s", name, words);
+}
+
+/* The one that is meant; NULL after answering that there is none, or more. */
+static const struct seqb_partition_status *
+place_find(struct session *session, const char *name,
+           const struct places *places)
+{
+    const struct seqb_partition_status *found = NULL;
+
+    for (size_t i = 0; i < places->count; i++) {
+        if (!is_meant(places, i, name))
+            continue;
+        if (found != NULL) {
+            reply_ambiguous(session, name, places);
+            return NULL;
+        }
+        found = &places->all[i];
+    }
+    if (found == NULL)
+        reply_error(&session->out, "ERR",
+                    "there is no partition or backend '%s': name it as "
+                    "pool/partition, pool/authority, or by its backend; "
+                    "SEQ.STATUS lists them",
+                    name);
+    return found;
+}
+
+static void order_give(struct session *session, enum seqb_order order,
+                       const char *name)
+{
+    struct seqb_broker *broker = session->daemon->broker;
+    const struct seqb_partition_status *found;
+    struct places places;
+    struct seqb_error err;
+
+    places_read(broker, &places);
+    found = place_find(session, name, &places);
+    if (found != NULL) {
+        if (seqb_command(broker, found->pool, found->partition, order, &err) ==
+            SEQB_OK)
+            reply_simple(&session->out, "OK");
+        else
+            reply_failure(&session->out, &err);
+    }
+    free(places.all);
+}
+
+enum command_outcome command_partition(struct session *session,
+                                       const struct resp_request *request)
+{
+    enum seqb_order order;
+    char name[PLACE_SIZE];
+
+    if (!order_read(request->argv[1], &order))
+        reply_error(&session->out, "ERR",
+                    "unknown order: use SEQ.PARTITION QUARANTINE, RESCUE, "
+                    "DRAIN or RESUME, and a partition");
+    else if (!word_copy(request->argv[2], name, sizeof name))
+        reply_error(&session->out, "ERR",
+                    "not the name of a partition or backend: it is too long");
+    else
+        order_give(session, order, name);
+    return COMMAND_DONE;
+}
+
+/* What the verdict does not say, which is that of the pools: they are well even
+ * if the clock is not. */
+static void warning_read(struct seqb_broker *broker, char *out, size_t size)
+{
+    struct seqb_clock_status clock;
+
+    out[0] = '\0';
+    if (seqb_clock(broker, &clock, NULL) == SEQB_OK && clock.reason[0] != '\0')
+        snprintf(out, size, "sequences with a period have no numbers: %s",
+                 clock.reason);
+}
+
+enum command_outcome command_health(struct session *session,
+                                    const struct resp_request *request)
+{
+    enum seqb_health health;
+    char reason[SEQB_ERROR_TEXT_SIZE];
+    char warning[SEQB_ERROR_TEXT_SIZE];
+    struct seqb_error err;
+
+    (void)request;
+    if (session->daemon->is_stopping) {
+        health = SEQB_HEALTH_NOT_SERVING;
+        snprintf(reason, sizeof reason, "the broker is stopping");
+    } else if (seqb_health(session->daemon->broker, &health, reason,
+                           sizeof reason, &err) != SEQB_OK) {
+        reply_failure(&session->out, &err);
+        return COMMAND_DONE;
+    }
+    warning_read(session->daemon->broker, warning, sizeof warning);
+    reply_map(&session->out, 3, session->is_resp3);
+    reply_field_string(&session->out, "health", seqb_health_name(health));
+    reply_field_string(&session->out, "reason", reason);
+    reply_field_string(&session->out, "warning", warning);
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_drain(struct session *session,
+                                   const struct resp_request *request)
+{
+    (void)request;
+    reply_simple(&session->out, "OK");
+    daemon_drain(session->daemon, session->fd);
+    return COMMAND_DONE;
+}
+
+static enum command_outcome advance_begin(struct session *session,
+                                          const struct resp_request *request)
+{
+    const struct lane *lane = session_lane(session, request->argv[1]);
+    struct errand_order order = {.kind = ERRAND_ADVANCE};
+    long long to;
+
+    if (lane == NULL)
+        return COMMAND_DONE;
+    if (!session_integer(session, request->argv[2], &to))
+        return COMMAND_DONE;
+    order.to = to;
+    memcpy(order.key, lane->key, lane->key_length + 1);
+    return errand_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
+}
+
+/* Called again when the errand is done. */
+enum command_outcome command_advance(struct session *session,
+                                     const struct resp_request *request)
+{
+    struct seqb_error err;
+
+    if (session->errand == NULL)
+        return advance_begin(session, request);
+    err = session->errand->err;
+    errand_end(session->daemon);
+    if (err.status == SEQB_OK)
+        reply_simple(&session->out, "OK");
+    else
+        reply_failure(&session->out, &err);
+    return COMMAND_DONE;
+}

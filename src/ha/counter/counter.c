@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sequence's counter in every partition of its pool: who is asked next,
+ * what was granted, why nothing is.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ha/counter/sample.h"
+#include "ha/counter/window.h"
+#include "ha/worker.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/minmax.h"
+#include "platform/text.h"
+
+enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
+                                int32_t memory_bits, struct ha_sink *sink,
+                                struct ha_counter **out, struct seqb_error *err)
+{
+    const int32_t partitions = 1 << pool->options->layout.bits;
+    const size_t key_size = strlen(key) + 1;
+    struct ha_counter *counter =
+        calloc(1, sizeof *counter + key_size +
+                      (size_t)partitions * sizeof counter->slots[0]);
+
+    if (counter == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
+                         key);
+    counter->pool = pool;
+    counter->sink = sink;
+    counter->memory_bits = memory_bits;
+    counter->partitions = partitions;
+    counter->key = memcpy(&counter->slots[partitions], key, key_size);
+    for (int32_t i = 0; i < partitions; i++)
+        slot_init(&counter->slots[i], counter, i);
+    *out = counter;
+    return SEQB_OK;
+}
+
+void ha_counter_free(struct ha_counter *counter)
+{
+    if (counter == NULL)
+        return;
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        window_source_free(counter->slots[i].windows);
+        refusal_free(counter->slots[i].refusal);
+    }
+    free(counter->sample);
+    free(counter->purge);
+    free(counter);
+}
+
+bool ha_counter_has_past(const struct ha_counter *counter)
+{
+    return counter->pool->options->layout.generation > 1;
+}
+
+/* Bit i: partition i is not to be asked for this counter now. */
+static uint64_t counter_skip(const struct ha_counter *counter, int64_t now_ms)
+{
+    uint64_t skip = 0;
+
+    for (int32_t i = 0; i < counter->pool->pool.partitions; i++) {
+        if (!slot_is_open(&counter->slots[i], now_ms))
+            skip |= (uint64_t)1 << i;
+    }
+    return skip;
+}
+
+static int32_t count_usable(const struct pool *pool, uint64_t skip)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < pool->partitions; i++)
+        n += pool_is_usable(pool, i) && (skip >> i & 1) == 0;
+    return n;
+}
+
+/* With the pool's lock held: whether stores are to be asked first what they
+ * know of the sequence, and has them asked. Two brokers may give it other bits,
+ * and each come to another store first. One that hangs is waited for until its
+ * call is ended, one that has failed is not. */
+static bool counter_hear(struct ha_counter *counter, int64_t now_ms)
+{
+    bool is_waiting = false;
+
+    if (counter->terms == NULL || !counter->terms->asks_first)
+        return false;
+    for (int32_t i = 0; i < counter->pool->pool.partitions; i++) {
+        struct slot *slot = &counter->slots[i];
+
+        if ((counter->heard >> i & 1) != 0 ||
+            !pool_is_usable(&counter->pool->pool, i))
+            continue;
+        if (slot_is_open(slot, now_ms)) {
+            slot_ask(slot, 0, now_ms);
+            slot->is_busy = worker_push(counter->pool->workers[i], &slot->job);
+        }
+        is_waiting |= slot->is_busy;
+    }
+    return is_waiting;
+}
+
+/* With the pool's lock held: posts the slots to be asked; returns for how many
+ * runs. */
+static int64_t counter_post(struct ha_counter *counter, int64_t count,
+                            enum ha_spread spread, int64_t now_ms)
+{
+    struct pool *pool = &counter->pool->pool;
+    uint64_t skip = counter_skip(counter, now_ms);
+    const uint64_t hanging = pool_hanging(counter->pool, now_ms);
+    const bool all = spread == HA_ASK_ALL;
+    /* No more in all than was asked for: the asker has a bound to keep. */
+    const int32_t parts =
+        all ? (int32_t)min_of(count_usable(pool, skip), count) : 1;
+    int64_t asked = 0;
+
+    for (int32_t n = 0; n < parts; n++) {
+        int32_t i = pool_pick(pool, skip | hanging, all, now_ms);
+        struct slot *slot;
+
+        if (i < 0)
+            i = pool_pick(pool, skip, all, now_ms);
+        if (i < 0)
+            break;
+        slot = &counter->slots[i];
+        slot_ask(slot,
+                 min_of(count / parts + (n < count % parts), SEQB_GRANT_MAX),
+                 now_ms);
+        skip |= (uint64_t)1 << i;
+        if (worker_push(counter->pool->workers[i], &slot->job))
+            asked += slot->want;
+    }
+    return asked;
+}
+
+int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
+                       enum ha_spread spread, int64_t now_ms)
+{
+    struct ha_pool *pool = counter->pool;
+    int32_t urged = -1;
+    int64_t asked = 0;
+    bool is_waiting;
+
+    pthread_mutex_lock(pool->lock);
+    pool->recent = counter;
+    is_waiting = counter_hear(counter, now_ms);
+    if (!is_waiting && !counter->is_void)
+        asked = counter_post(counter, count, spread, now_ms);
+    if (asked == 0 && !is_waiting)
+        urged = pool_urge(&pool->pool, counter_skip(counter, now_ms), now_ms);
+    pthread_mutex_unlock(pool->lock);
+    if (urged >= 0)
+        worker_wake(pool->workers[urged]);
+    return asked;
+}
+
+static int64_t pool_delay_ms(const struct pool *pool)
+{
+    int64_t sum_us = 0;
+    int64_t n = 0;
+
+    for (int32_t i = 0; i < pool->partitions; i++) {
+        if (!pool_is_usable(pool, i))
+            continue;
+        sum_us += pool->member[i].latency_us;
+        n++;
+    }
+    return n == 0 ? 0 : sum_us / n / 1000;
+}
+
+void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
+                     struct ha_view *out)
+{
+    struct ha_pool *pool = counter->pool;
+
+    pthread_mutex_lock(pool->lock);
+    *out = (struct ha_view){.delay_ms = pool_delay_ms(&pool->pool),
+                            .late_ms = INT64_MAX};
+    for (int32_t i = 0; i < pool->pool.partitions; i++) {
+        const struct slot *slot = &counter->slots[i];
+        int64_t late_ms;
+
+        if (!slot->is_busy)
+            continue;
+        late_ms = slot->at_ms + pool_patience_ms(&pool->pool, i) + 1;
+        out->all += slot->want;
+        if (now_ms >= late_ms)
+            continue;
+        out->fresh += slot->want;
+        out->late_ms = min_of(out->late_ms, late_ms);
+    }
+    pthread_mutex_unlock(pool->lock);
+}
+
+/* Why partition i gives this counter nothing now, or NULL if it may. */
+static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
+                                int64_t now_ms)
+{
+    const struct slot *slot = &counter->slots[i];
+    const struct pool_member *member = &counter->pool->pool.member[i];
+    const char *words = seqb_partition_state_name(member->state);
+
+    /* Never again, or as long as trying once more does not show otherwise. */
+    if (slot_closed(slot) != SEQB_OK ||
+        (refusal_is_told(slot->refusal) && pool_state_is_usable(member->state)))
+        return refusal_reason(slot->refusal);
+    if (pool_state_is_usable(member->state))
+        return slot_is_open(slot, now_ms) || slot->is_busy ||
+                       slot->refusal == NULL
+                   ? NULL
+                   : refusal_reason(slot->refusal);
+    return member->reason[0] != '\0' ? member->reason : words;
+}
+
+/* With the pool's lock held: fills `err` with every partition's reason. */
+static enum seqb_status tell_trouble(const struct ha_counter *counter,
+                                     enum seqb_status status, int64_t now_ms,
+                                     struct seqb_error *err)
+{
+    const struct ha_pool *pool = counter->pool;
+
+    (void)error_set(err, status, "sequence %s: %s", counter->key,
+                    seqb_status_text(status));
+    for (int32_t i = 0; err != NULL && i < pool->pool.partitions; i++) {
+        const char *why = slot_trouble(counter, i, now_ms);
+
+        if (why != NULL)
+            (void)text_append(err->text, sizeof err->text,
+                              "; partition %d (%s): %s", (int)i,
+                              worker_name(pool->workers[i]), why);
+    }
+    return status;
+}
+
+enum seqb_status ha_counter_outlook(struct ha_counter *counter,
+                                    struct seqb_error *err)
+{
+    struct ha_pool *pool = counter->pool;
+    const int64_t now_ms = clock_now_ms();
+    enum seqb_status status = SEQB_UNAVAILABLE;
+    int32_t closed = 0;
+
+    pthread_mutex_lock(pool->lock);
+    for (int32_t i = 0; i < pool->pool.partitions; i++) {
+        if (slot_trouble(counter, i, now_ms) == NULL)
+            status = SEQB_OK;
+        closed += slot_closed(&counter->slots[i]) != SEQB_OK;
+    }
+    if (counter->is_void)
+        status = SEQB_LAYOUT;
+    else if (closed == pool->pool.partitions)
+        status = slot_closed(&counter->slots[0]);
+    if (status != SEQB_OK)
+        status = tell_trouble(counter, status, now_ms, err);
+    pthread_mutex_unlock(pool->lock);
+    return status;
+}
+
+void ha_counter_decode(const struct ha_counter *counter, int64_t value,
+                       struct seqb_decoded *out)
+{
+    layout_decode(value, counter->pool->options->layout.bits,
+                  counter->memory_bits, out);
+}
+
+void ha_counter_hold(struct ha_counter *counter, int64_t number)
+{
+    struct seqb_decoded decoded;
+    struct slot *slot;
+    enum seqb_guarantee class;
+    int64_t level;
+
+    ha_counter_decode(counter, number, &decoded);
+    slot = &counter->slots[decoded.partition];
+    class = slot_class(slot);
+    level = decoded.counter;
+    if (class == SEQB_WINDOWED)
+        level >>= counter_window_bits(counter);
+    pthread_mutex_lock(counter->pool->lock);
+    slot->last = max_of(slot->last, decoded.counter);
+    counter->level[class] = max_of(counter->level[class], level);
+    pthread_mutex_unlock(counter->pool->lock);
+}
+
+struct ha_pool *ha_counter_pool(const struct ha_counter *counter)
+{
+    return counter->pool;
+}
+
+uint32_t ha_counter_partitions(const struct ha_counter *counter)
+{
+    return (uint32_t)1 << counter->pool->options->layout.bits;
+}
+
+int32_t ha_counter_window_bits(const struct ha_counter *counter)
+{
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        if (counter->slots[i].is_windowed)
+            return counter_window_bits(counter);
+    }
+    return 0;
+}
+
+const char *ha_counter_key(const struct ha_counter *counter)
+{
+    return counter->key;
+}
+
+const char *ha_counter_pool_name(const struct ha_counter *counter)
+{
+    return counter->pool->options->layout.name;
+}

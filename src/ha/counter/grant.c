@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A batch of slots: carries out what fence.c decides. */
+#include "ha/counter/mend.h"
+#include "ha/counter/window.h"
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+/* Reserve, drop a cell that fell behind, put a window into it, reserve; once
+ * more if another broker was faster and used up what it had installed. */
+#define GRANT_ROUNDS 4
+
+static void slot_answer(struct slot *slot, bool is_refused,
+                        struct seqb_error *why)
+{
+    slot->is_refused = is_refused;
+    slot->why = why;
+    slot->done(slot);
+}
+
+void grant_answer(struct slot *slot, struct seqb_error *why)
+{
+    slot_answer(slot, false, why);
+}
+
+/* The partition is well, and refuses this counter alone. */
+static void grant_refuse(struct slot *slot, struct seqb_error *why)
+{
+    slot_answer(slot, true, why);
+}
+
+static void answer_all(struct worker *worker, size_t n,
+                       const struct seqb_error *why)
+{
+    struct seqb_error copy = *why;
+
+    for (size_t i = 0; i < n; i++)
+        grant_answer(worker->batch[i], &copy);
+}
+
+static int64_t slot_limit(const struct slot *slot)
+{
+    const struct ha_counter *counter = slot->counter;
+
+    if (slot->is_lease)
+        return slot_lease_max(slot);
+    if (slot->is_windowed)
+        return (int64_t)1 << counter_window_bits(counter);
+    return layout_counter_max(counter_spent_bits(counter),
+                              counter->memory_bits);
+}
+
+/* The window that the slot's cell had last; a hint. */
+static int64_t slot_hint(const struct slot *slot)
+{
+    return slot->is_windowed && slot->mark.window > 0 ? slot->mark.window
+                                                      : SEQB_NO_WINDOW;
+}
+
+/* What tells the counter from others of its pool, partition and key. */
+static const char *slot_prefix(const struct worker *worker,
+                               const struct slot *slot)
+{
+    if (slot->is_lease)
+        return slot->counter == NULL ? "ticket/" : "window/";
+    return slot->is_windowed && worker_guarantee(worker) == SEQB_DIRECT
+               ? SEQB_CELL
+               : "";
+}
+
+void grant_name(const struct worker *worker, const struct slot *slot, char *out,
+                size_t size)
+{
+    const int64_t digits = slot_stamp(slot).digits;
+
+    (void)text_format(out, size, "%s%s/%d/%s", slot_prefix(worker, slot),
+                      slot_pool(slot)->name, (int)slot->partition,
+                      slot_key(slot));
+    if (digits != 0)
+        (void)text_append(out, size, "@%lld", (long long)digits);
+}
+
+/* Answers the slots of pools that do not ask this backend now; returns how
+ * many are left. A probe is of those that do. */
+static size_t grant_permit(struct worker *worker, size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+        struct seqb_error err;
+
+        if (worker->is_probing ||
+            worker_may_work(worker, slot_pool(slot), &err))
+            worker->batch[left++] = slot;
+        else
+            grant_answer(slot, &err);
+    }
+    return left;
+}
+
+/* In this order: a pool may be retired while this broker is connected. A later
+ * generation finds either the claim, and refuses the key, or nothing at all
+ * that was issued here. */
+static enum seqb_status slot_admit(struct worker *worker,
+                                   const struct slot *slot,
+                                   struct seqb_error *err)
+{
+    const struct claim_terms claimed = counter_claim(slot->counter);
+    const enum seqb_status status =
+        claim_sequence(&worker->connection, &claimed, err);
+
+    if (status != SEQB_OK)
+        return status;
+    return claim_check_retired(&worker->connection, claimed.layout, err);
+}
+
+/* A store that knows the sequence by other settings closes it in all stores:
+ * their numbers are other numbers of the brokers that have those. */
+static void grant_void(const struct slot *slot, enum seqb_status status)
+{
+    struct ha_pool *pool = slot_pool(slot);
+
+    if (status != SEQB_LAYOUT)
+        return;
+    pthread_mutex_lock(pool->lock);
+    slot->counter->is_void = true;
+    pthread_mutex_unlock(pool->lock);
+}
+
+void counter_close(struct ha_counter *counter, int32_t partition,
+                   struct seqb_error *why)
+{
+    struct slot *slot = &counter->slots[partition];
+
+    pthread_mutex_lock(counter->pool->lock);
+    slot_ask(slot, 0, clock_now_ms());
+    pthread_mutex_unlock(counter->pool->lock);
+    grant_void(slot, why->status);
+    grant_refuse(slot, why);
+}
+
+/* No numbers were asked for yet: see counter_hear. */
+static void grant_compared(struct slot *slot)
+{
+    struct seqb_error again;
+
+    (void)error_set(&again, SEQB_AGAIN, "its stores are asked of it");
+    grant_answer(slot, &again);
+}
+
+/* Compares the sequences' claims where this connection has not yet; answers
+ * the slots that are refused and returns how many are left. */
+static size_t grant_admit(struct worker *worker, size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+        struct seqb_error err;
+        enum seqb_status status = SEQB_OK;
+
+        if (slot->counter != NULL &&
+            slot->admitted_on != (uint32_t)worker->connection.serial)
+            status = slot_admit(worker, slot, &err);
+        if (!connection_was_refused(status)) {
+            worker_fail(worker, &err, 0);
+            answer_all(worker, left, &err);
+            for (; i < n; i++)
+                grant_answer(worker->batch[i], &err);
+            return 0;
+        }
+        if (status != SEQB_OK) {
+            grant_void(slot, status);
+            grant_refuse(slot, &err);
+            continue;
+        }
+        slot->admitted_on = (uint32_t)worker->connection.serial;
+        if (slot->want == 0)
+            grant_compared(slot);
+        else
+            worker->batch[left++] = slot;
+    }
+    return left;
+}
+
+/* A lessor compares whether it is level, in the term that the broker knows,
+ * where it adds. */
+static struct seqb_guard *slot_guard(struct worker *worker, size_t i)
+{
+    const struct slot *slot = worker->batch[i];
+    struct seqb_guard *guard = &worker->guards[i];
+
+    if (!slot_is_lessors(slot))
+        return NULL;
+    *guard = (struct seqb_guard){
+        .name = slot_pool(slot)->synced,
+        .text = slot->counter == NULL
+                    ? ((const struct ticket_slot *)slot)->nonce
+                    : window_lease_nonce(slot)};
+    return guard;
+}
+
+/* One call of the engine for the whole batch; false if it failed, then all
+ * are answered. */
+static bool grant_reserve(struct worker *worker, size_t n)
+{
+    const int64_t start_us = clock_now_us();
+    struct seqb_error err;
+
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+
+        grant_name(worker, slot, worker->names[i], sizeof worker->names[i]);
+        if (slot->is_lease && slot->counter != NULL)
+            window_lease_begins(slot, worker->names[i]);
+        worker->requests[i] =
+            (struct seqb_request){.counter = worker->names[i],
+                                  .want = slot->want,
+                                  .limit = slot_limit(slot),
+                                  .begins_ms = slot_stamp(slot).begins_ms,
+                                  .guard = slot_guard(worker, i),
+                                  .window = slot_hint(slot)};
+    }
+    if (connection_reserve(&worker->connection, worker->requests, n, &err) ==
+        SEQB_OK) {
+        worker_note(worker, NULL, clock_now_us() - start_us);
+        return true;
+    }
+    /* What was answered before it broke is acknowledged, and yet not worth a
+     * second path: it becomes a gap. */
+    worker_fail(worker, &err, clock_now_us() - start_us);
+    answer_all(worker, n, &err);
+    return false;
+}
+
+static void grant_poison(struct worker *worker, struct slot *slot,
+                         const struct seqb_request *reply,
+                         struct seqb_error *err)
+{
+    struct seqb_error why;
+    const bool is_raised = mend_poisoned(worker, slot, reply, &why) == SEQB_OK;
+
+    (void)error_set(err, SEQB_POISONED,
+                    "counter %s went back: granted %lld after %lld; the store "
+                    "lost what it had acknowledged; see docs/guarantees.md; %s",
+                    reply->counter, (long long)reply->block.first,
+                    (long long)slot->mark.value,
+                    is_raised ? "the counter was raised above that" : why.text);
+    worker_fail(worker, err, 0);
+}
+
+static void grant_accept(struct worker *worker, struct slot *slot,
+                         const struct seqb_request *reply)
+{
+    slot->mark = fence_advance(reply, slot_class(slot));
+    slot->history = worker->history;
+    slot->block = reply->block;
+    /* What neighbours lease is not kept by the base, but by the sync. */
+    if (!slot->is_windowed && !slot_is_lessors(slot) &&
+        slot->mark.value > worker->highest)
+        worker->highest = slot->mark.value;
+    if (slot->is_windowed)
+        slot->block.first |= reply->window
+                             << counter_window_bits(slot->counter);
+    grant_answer(slot, NULL);
+}
+
+/* Acts on one reply. SEQB_OK: answered, or it waits for a window and is no
+ * longer this thread's; SEQB_AGAIN: mended, ask again; else
+ * the slot fails with it, alone if it `is_refused`. */
+static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
+                                    const struct seqb_request *reply,
+                                    struct seqb_error *err)
+{
+    const enum seqb_guarantee guarantee = slot_class(slot);
+    const enum fence_verdict verdict =
+        fence_judge(guarantee, &slot->mark, slot->floor, reply);
+
+    slot->is_refused = false;
+    slot->is_unlevel = reply->status == SEQB_FENCED && reply->guard != NULL &&
+                       reply->guard->has_failed;
+    if (slot->is_unlevel)
+        return error_copy(err, &reply->error);
+    if (reply->status == SEQB_OK &&
+        !fence_is_sane(guarantee, slot_window_max(slot), reply)) {
+        (void)error_set(err, SEQB_PROTOCOL,
+                        "counter %s: granted %lld from %lld, which was not "
+                        "asked for",
+                        reply->counter, (long long)reply->block.count,
+                        (long long)reply->block.first);
+        worker_fail(worker, err, 0);
+        return SEQB_PROTOCOL;
+    }
+    switch (verdict) {
+    case FENCE_ACCEPT:
+        grant_accept(worker, slot, reply);
+        return SEQB_OK;
+    case FENCE_POISON:
+        /* Others raised it, in a store that became another one meanwhile, and
+         * knew nothing of what this broker was granted. */
+        if (!slot->is_windowed && slot->history != worker->history)
+            return mend_lower(worker, slot, reply, err);
+        grant_poison(worker, slot, reply, err);
+        return SEQB_POISONED;
+    case FENCE_RAISE:
+    case FENCE_WINDOW:
+        return mend_counter(worker, slot, verdict, reply, err);
+    default:
+        /* SEQB_AGAIN: a call had no time for it. */
+        slot->is_refused = reply->status != SEQB_AGAIN;
+        return error_copy(err, &reply->error);
+    }
+}
+
+/* Acts on every reply; returns how many slots are to be asked again. */
+static size_t grant_settle(struct worker *worker, size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+        struct seqb_error err;
+        enum seqb_status status;
+
+        /* Else half of a run would be skipped, and all partitions follow. */
+        if (slot->is_lease)
+            fence_trim(&slot->mark, slot->floor, &worker->requests[i]);
+        status = grant_judge(worker, slot, &worker->requests[i], &err);
+        if (status == SEQB_AGAIN)
+            worker->batch[left++] = slot;
+        else if (status != SEQB_OK)
+            slot_answer(slot, slot->is_refused, &err);
+    }
+    return left;
+}
+
+/* Now and then, where the store is known to answer: its wall clock. */
+static void grant_look(struct worker *worker)
+{
+    struct seqb_error err;
+
+    if (connection_is_open(&worker->connection) &&
+        connection_clock_is_due(&worker->connection) &&
+        connection_read_clock(&worker->connection, &err) != SEQB_OK)
+        worker_fail(worker, &err, 0);
+}
+
+/* Those that are left: mended again and again, or never reached in time. */
+static void grant_give_up(struct worker *worker, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+        struct seqb_error err;
+
+        (void)error_set(&err, SEQB_FENCED,
+                        "no valid counter after %d rounds: other brokers or "
+                        "the store's loss were faster",
+                        GRANT_ROUNDS);
+        if (!connection_is_open(&worker->connection))
+            (void)error_set(&err, SEQB_UNAVAILABLE, CONNECTION_LOST);
+        slot_answer(slot,
+                    slot->is_refused && connection_is_open(&worker->connection),
+                    &err);
+    }
+}
+
+void grant_run(struct worker *worker, size_t n)
+{
+    const int64_t start_us = clock_now_us();
+    struct seqb_error err;
+
+    n = grant_permit(worker, n);
+    if (n == 0)
+        return;
+    if (!connection_is_verified(&worker->connection) &&
+        (!worker_may_connect(worker, &err) ||
+         worker_connect(worker, &err) != SEQB_OK)) {
+        answer_all(worker, n, &err);
+        return;
+    }
+    worker->mend_until_ms =
+        clock_now_ms() + worker->connection.options->options.timeout_ms;
+    n = grant_admit(worker, n);
+    /* All were refused, by claims that were read: the backend is well. */
+    if (n == 0 && connection_is_open(&worker->connection))
+        worker_note(worker, NULL, clock_now_us() - start_us);
+    for (int round = 0; n > 0 && round < GRANT_ROUNDS; round++) {
+        if (!grant_reserve(worker, n))
+            return;
+        n = grant_settle(worker, n);
+        grant_look(worker);
+        if (n > 0 && !connection_is_open(&worker->connection))
+            break;
+    }
+    grant_give_up(worker, n);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Raises counters whose store changed, and puts windows into cells. */
+#include "ha/counter/mend.h"
+
+#include "ha/counter/window.h"
+#include "ha/worker_connection.h"
+#include "platform/chance.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/minmax.h"
+#include "platform/text.h"
+
+/* The highest value that any partition granted this counter: one whose store
+ * changed begins above it, if the broker knows more than the store does. */
+static int64_t slot_level(const struct slot *slot)
+{
+    struct ha_pool *pool = slot_pool(slot);
+    int64_t level;
+
+    if (slot->is_lease)
+        return 0; /* windows are counted apart */
+    pthread_mutex_lock(pool->lock);
+    level = slot->counter->level[SEQB_DIRECT];
+    pthread_mutex_unlock(pool->lock);
+    return level;
+}
+
+static int64_t failover_gap_of(struct ha_pool *pool)
+{
+    int64_t gap;
+
+    pthread_mutex_lock(pool->lock);
+    gap = pool->failover_gap;
+    pthread_mutex_unlock(pool->lock);
+    return gap;
+}
+
+/* How far the slot's counter may have gone back with its store. */
+static int64_t slot_gap(const struct slot *slot)
+{
+    return slot->is_lease ? layout_window_gap(slot_window_max(slot))
+                          : failover_gap_of(slot_pool(slot));
+}
+
+/* What is known of a direct counter, for fence_raise_floor: what this broker
+ * was granted of it, where it raised it to, now or before its start, and the
+ * level of the other partitions. Past half of the range a level is no measure:
+ * see fence_level_floor. */
+static struct fence_mark slot_known(const struct worker *worker,
+                                    const struct slot *slot,
+                                    const struct seqb_request *reply)
+{
+    const int64_t level = slot_level(slot);
+    const int64_t raised =
+        raised_find(worker->raised, worker_name(worker), reply->counter);
+
+    return (struct fence_mark){
+        .value = max_of(max_of(slot->mark.value, raised),
+                        level <= reply->limit / 2 ? level : 0)};
+}
+
+/* A base that is gone becomes higher than whatever this broker was granted
+ * there, so that counters which nobody raises begin high enough, too. Windows
+ * begin after the base as well, and must have room left. */
+static int64_t base_floor(const struct worker *worker, const struct slot *slot,
+                          int64_t gap)
+{
+    const int64_t windows = slot_window_max(slot) / 2;
+    const int64_t highest = worker->highest;
+    int64_t floor = highest > INT64_MAX - gap ? INT64_MAX : highest + gap;
+
+    if (highest == 0)
+        return 0;
+    if (slot_pool(slot)->authority == worker && floor > windows)
+        floor = windows;
+    return floor;
+}
+
+static uint64_t slot_chance(const struct slot *slot, int64_t value)
+{
+    const struct layout *layout = &slot_pool(slot)->options->layout;
+    const struct ha_counter *counter = slot->counter;
+
+    if (counter == NULL || counter->terms == NULL)
+        return chance_bits();
+    return layout_chance(
+        chance_bits(), counter->terms->useful,
+        layout->bits + counter->memory_bits +
+            (slot->is_lease ? counter_window_bits(counter) : 0),
+        value);
+}
+
+static void tell_raised(const struct worker *worker, const struct slot *slot,
+                        const struct seqb_request *reply, int64_t value)
+{
+    char reason[sizeof reply->error.text + 64];
+
+    if (slot->counter == NULL && reply->status != SEQB_FENCED)
+        return; /* a span of tickets that begins above the last one */
+    (void)text_format(reason, sizeof reason, "raised to %lld: %s",
+                      (long long)value,
+                      reply->status == SEQB_FENCED ? reply->error.text
+                                                   : "it had fallen behind");
+    slot_tell(worker, slot, SEQB_EVENT_RAISED, reply->counter, reason);
+}
+
+/* Whether others may be about to purge the slot's stamp, or have done so: to
+ * raise it would make it again. See purge.c for how far clocks differ. */
+static bool is_over(const struct worker *worker, const struct slot *slot)
+{
+    const struct ha_stamp stamp = slot_stamp(slot);
+
+    return stamp.digits != 0 &&
+           connection_latest_ms(&worker->connection) - stamp.ends_ms >
+               slot->counter->terms->keep_ms / 2;
+}
+
+/* A call for one counter ended: if it failed, the store refuses that counter,
+ * or the connection is lost. */
+static void mend_end(struct worker *worker, struct slot *slot,
+                     enum seqb_status status, const struct seqb_error *err)
+{
+    slot->is_refused = connection_was_refused(status);
+    if (!slot->is_refused)
+        worker_fail(worker, err, 0);
+}
+
+/* Before any value above it is asked for. One that only fell behind is bound,
+ * and a store that goes back is found out by its origin. */
+static void raise_told(struct worker *worker, const struct slot *slot,
+                       const struct seqb_request *reply, int64_t value)
+{
+    if (reply->status == SEQB_FENCED)
+        raised_note(worker->raised, worker_name(worker), reply->counter, value);
+    tell_raised(worker, slot, reply, value);
+}
+
+/* Raises and binds a direct counter whose store changed, or whose block lay
+ * at or below the slot's floor. */
+static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
+                                   const struct seqb_request *reply,
+                                   struct seqb_error *err)
+{
+    const bool is_synced = slot_is_lessors(slot);
+    const int64_t failover_gap =
+        is_synced ? 0 : failover_gap_of(slot_pool(slot));
+    const int64_t gap = is_synced ? 0 : slot_gap(slot);
+    const struct fence_mark known = slot_known(worker, slot, reply);
+    const int64_t floor = max_of(
+        fence_raise_floor(&known, slot->floor, gap, reply), slot_level(slot));
+    const struct seqb_raise raise = {
+        .counter = reply->counter,
+        .floor = floor,
+        .gap = gap,
+        .limit = reply->limit,
+        .base_gap = failover_gap,
+        .base_floor = is_synced ? 0 : base_floor(worker, slot, failover_gap),
+        .base_ms = connection_base_ms(&worker->connection),
+        .chance = slot_chance(slot, floor),
+    };
+    int64_t value;
+    enum seqb_status status;
+
+    slot->is_refused = true;
+    if (is_over(worker, slot))
+        return error_set(err, SEQB_EXHAUSTED, "counter %s: the period is over",
+                         reply->counter);
+    status = connection_raise(&worker->connection, &raise, &value, err);
+    if (status == SEQB_OK)
+        raise_told(worker, slot, reply, value);
+    mend_end(worker, slot, status, err);
+    return status;
+}
+
+/* How long a windowed cell is of use: until its stamp is over, and then as long
+ * as some broker's clock may say that it is not. */
+static int64_t slot_keep_s(const struct slot *slot)
+{
+    const struct ha_counter *counter = slot->counter;
+    int64_t left_ms;
+
+    if (counter->stamp.digits == 0)
+        return 0;
+    left_ms = counter->stamp.ends_ms - clock_wall_ms();
+    return (max_of(left_ms, 0) + counter->terms->keep_ms) / 1000 + 1;
+}
+
+/* Drops a cell whose window fell behind. */
+static enum seqb_status mend_drop(struct worker *worker, struct slot *slot,
+                                  const struct seqb_request *reply,
+                                  struct seqb_error *err)
+{
+    const struct seqb_raise raise = {
+        .counter = reply->counter, .floor = slot->floor, .limit = INT64_MAX};
+    int64_t window;
+    const enum seqb_status status =
+        connection_raise(&worker->connection, &raise, &window, err);
+
+    mend_end(worker, slot, status, err);
+    return status;
+}
+
+/* Puts a fresh window into the cell. "Not above the one that stands" is
+ * no failure: the next round sees that one, and takes a later window. */
+static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
+                                    const struct seqb_request *reply,
+                                    bool *is_waiting, struct seqb_error *err)
+{
+    struct seqb_window window = {.counter = reply->counter,
+                                 .size = reply->limit,
+                                 .keep_s = slot_keep_s(slot)};
+    int64_t standing;
+    enum seqb_status status =
+        window_take(slot, fence_window_floor(&slot->mark, slot->floor, reply),
+                    worker->mend_until_ms, &window.window, err);
+
+    *is_waiting = status == SEQB_OK && window.window == SEQB_NO_WINDOW;
+    if (status != SEQB_OK || *is_waiting)
+        return status;
+    /* I2: sent once. If it fails, the window is lost with it. */
+    status = connection_install(&worker->connection, &window, &standing, err);
+    mend_end(worker, slot, status, err);
+    return status == SEQB_FENCED ? SEQB_OK : status;
+}
+
+enum seqb_status mend_counter(struct worker *worker, struct slot *slot,
+                              enum fence_verdict verdict,
+                              const struct seqb_request *reply,
+                              struct seqb_error *err)
+{
+    bool is_waiting = false;
+    enum seqb_status status;
+
+    if (!connection_is_open(&worker->connection))
+        return error_set(err, SEQB_UNAVAILABLE, CONNECTION_LOST);
+    slot->was_raised |= verdict == FENCE_RAISE;
+    if (verdict == FENCE_WINDOW)
+        status = mend_window(worker, slot, reply, &is_waiting, err);
+    else if (slot->is_windowed)
+        status = mend_drop(worker, slot, reply, err);
+    else
+        status = mend_raise(worker, slot, reply, err);
+    if (is_waiting)
+        return SEQB_OK;
+    return status == SEQB_OK ? SEQB_AGAIN : status;
+}
+
+/* Above all that is known, by the gap, since others may have been granted more,
+ * and by chance, so that the next store that goes back is raised elsewhere. */
+static int64_t poisoned_floor(const struct worker *worker,
+                              const struct slot *slot,
+                              const struct seqb_request *reply)
+{
+    const struct fence_mark known = slot_known(worker, slot, reply);
+    const int64_t highest = max_of(known.value, slot_level(slot));
+    const struct seqb_raise raise = {.gap = slot_gap(slot),
+                                     .limit = reply->limit,
+                                     .chance = slot_chance(slot, highest)};
+
+    if (highest > raise.limit - raise.gap)
+        return raise.limit;
+    return highest + raise.gap + seqb_raise_spread(&raise, highest + raise.gap);
+}
+
+static enum seqb_status raise_above(struct worker *worker,
+                                    const struct slot *slot,
+                                    const struct seqb_request *reply,
+                                    int64_t *value, struct seqb_error *err)
+{
+    const struct seqb_raise raise = {
+        .counter = reply->counter,
+        .floor = slot->is_windowed ? slot->mark.window
+                                   : poisoned_floor(worker, slot, reply),
+        .limit = slot->is_windowed ? INT64_MAX : reply->limit};
+    const enum seqb_status status =
+        connection_raise(&worker->connection, &raise, value, err);
+
+    if (status == SEQB_OK && !slot->is_windowed)
+        raised_note(worker->raised, worker_name(worker), reply->counter,
+                    *value);
+    return status;
+}
+
+enum seqb_status mend_poisoned(struct worker *worker, const struct slot *slot,
+                               const struct seqb_request *reply,
+                               struct seqb_error *err)
+{
+    int64_t value;
+
+    /* Another counter of the batch may have ended the connection. */
+    if (!connection_is_open(&worker->connection))
+        return error_set(err, SEQB_UNAVAILABLE, CONNECTION_LOST);
+    return raise_above(worker, slot, reply, &value, err);
+}
+
+enum seqb_status mend_lower(struct worker *worker, struct slot *slot,
+                            const struct seqb_request *reply,
+                            struct seqb_error *err)
+{
+    int64_t value;
+    enum seqb_status status;
+
+    if (!connection_is_open(&worker->connection))
+        return error_set(err, SEQB_UNAVAILABLE, CONNECTION_LOST);
+    status = raise_above(worker, slot, reply, &value, err);
+    if (status == SEQB_OK)
+        tell_raised(worker, slot, reply, value);
+    slot->was_raised = true;
+    mend_end(worker, slot, status, err);
+    return status == SEQB_OK ? SEQB_AGAIN : status;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked of a partition for a counter, and what its answer means. */
+#include "ha/counter/slot.h"
+
+#include "ha/counter/sample.h"
+#include "ha/counter/window.h"
+#include "ha/worker.h"
+#include "platform/clock.h"
+#include "platform/minmax.h"
+#include "platform/text.h"
+
+/* After a failure of its partition a counter is asked again after this, not at
+ * every tick. */
+#define SLOT_REST_MS 100
+
+/* One that has given all of this ms: in the next one. */
+#define SLOT_AGAIN_MS 1
+
+/* Refusals that are looked at in one round of tries. */
+#define RETRY_LOOKS 16
+
+/* --- asking --- */
+
+bool slot_is_open(const struct slot *slot, int64_t now_ms)
+{
+    return !slot->is_busy && slot->at_ms <= now_ms;
+}
+
+/* A direct store that grants what its counter gave before has forgotten. */
+static int64_t slot_own_floor(const struct slot *slot)
+{
+    return slot_class(slot) == SEQB_DIRECT ? slot->last : 0;
+}
+
+/* Windows of neighbours that differ in their lessor alone are on one level. */
+static int64_t slot_level_floor(const struct slot *slot, int64_t want)
+{
+    const int32_t low = slot_pool(slot)->lessors.bits;
+    const struct ha_counter *counter = slot->counter;
+    const enum seqb_guarantee class = slot_class(slot);
+
+    if (class != SEQB_WINDOWED)
+        return fence_level_floor(class, counter->level[class],
+                                 layout_counter_max(counter_spent_bits(counter),
+                                                    counter->memory_bits),
+                                 want);
+    return fence_level_floor(class, counter->level[class] >> low,
+                             slot_window_max(slot) >> low,
+                             want >> counter_window_bits(counter))
+           << low;
+}
+
+void slot_ask(struct slot *slot, int64_t want, int64_t now_ms)
+{
+    const enum seqb_guarantee class = slot_class(slot);
+    const struct ha_counter *counter = slot->counter;
+
+    slot->is_busy = true;
+    slot->was_raised = false;
+    slot->at_ms = now_ms;
+    slot->resumed = (uint8_t)counter->pool->resumed;
+    slot->want = want;
+    slot->floor = max_of(slot_level_floor(slot, want), counter->floor[class]);
+    slot->floor = max_of(slot->floor, slot_own_floor(slot));
+}
+
+/* --- the answer --- */
+
+static struct refusals *slot_refusals(const struct slot *slot)
+{
+    return &slot->counter->pool->refusals[slot->partition];
+}
+
+static void slot_granted(struct slot *slot)
+{
+    struct ha_counter *counter = slot->counter;
+    const int64_t last = slot->block.first + slot->block.count - 1;
+    const enum seqb_guarantee class = slot_class(slot);
+    const int64_t level =
+        class == SEQB_WINDOWED ? last >> counter_window_bits(counter) : last;
+
+    counter->pool->pool.member[slot->partition].granted += slot->block.count;
+    if (slot->was_raised)
+        sample_jump(slot);
+    slot->last = max_of(slot->last, last);
+    counter->level[class] = max_of(counter->level[class], level);
+}
+
+/* True if that is to be told. */
+static bool slot_failed(struct slot *slot, int64_t now_ms)
+{
+    struct pool *pool = &slot->counter->pool->pool;
+    bool is_news;
+
+    if (slot->refusal == NULL)
+        slot->refusal = refusal_new(slot);
+    if (slot->refusal == NULL)
+        return false;
+    is_news = refusal_note(slot_refusals(slot), slot->refusal, slot->why,
+                           slot->is_refused, now_ms);
+    pool->member[slot->partition].errors +=
+        slot->is_refused && refusal_is_told(slot->refusal);
+    return is_news;
+}
+
+/* What the store knows of the sequence was compared, or is not to be had. */
+static void slot_heard(const struct slot *slot)
+{
+    struct ha_counter *counter = slot->counter;
+
+    if (slot->why == NULL || slot->is_refused ||
+        slot->why->status == SEQB_AGAIN)
+        counter->heard |= (uint64_t)1 << slot->partition;
+}
+
+/* Remembers how the answer went; true if it is to be told. */
+static bool slot_note(struct slot *slot, int64_t now_ms)
+{
+    struct refusal *refusal = slot->refusal;
+
+    slot_heard(slot);
+    if (slot->why != NULL)
+        return slot->why->status != SEQB_AGAIN && slot_failed(slot, now_ms);
+    slot_granted(slot);
+    slot->refusal = NULL;
+    return refusal != NULL && refusal_end(slot_refusals(slot), refusal, now_ms);
+}
+
+/* When the slot that was answered may be asked again. */
+static int64_t slot_rest_until(const struct slot *slot, int64_t now_ms)
+{
+    if (slot->why == NULL)
+        return 0;
+    if (slot->why->status == SEQB_AGAIN)
+        return now_ms + SLOT_AGAIN_MS;
+    if (slot_closed(slot) != SEQB_OK)
+        return INT64_MAX;
+    return now_ms + (slot->is_refused && slot->refusal != NULL
+                         ? slot->refusal->rest_ms
+                         : SLOT_REST_MS);
+}
+
+static enum seqb_event_kind event_of(const struct seqb_error *why)
+{
+    if (why == NULL)
+        return SEQB_EVENT_COUNTER_RECOVERED;
+    if (why->status == SEQB_EXHAUSTED)
+        return SEQB_EVENT_EXHAUSTED;
+    return why->status == SEQB_LAYOUT ? SEQB_EVENT_LAYOUT
+                                      : SEQB_EVENT_COUNTER_REFUSED;
+}
+
+/* With no lock held: what begins or ends is tried again, or others are. */
+static void slot_tell_news(const struct slot *slot)
+{
+    const struct worker *worker = slot->counter->pool->workers[slot->partition];
+
+    slot_tell(worker, slot, event_of(slot->why), NULL,
+              slot->why != NULL ? slot->why->text : "granted again");
+    watchdog_expect(worker->connection.watchdog, 0);
+}
+
+/* With the pool's lock held: it was asked before this process was resumed from
+ * an image of its memory, and may have been answered and used before. */
+static bool slot_is_stale(const struct slot *slot)
+{
+    return slot->resumed != (uint8_t)slot->counter->pool->resumed;
+}
+
+/* On the worker's thread: the slot was answered. */
+static void slot_done(struct slot *slot)
+{
+    struct ha_counter *counter = slot->counter;
+    const struct ha_pool_options *options = counter->pool->options;
+    const int64_t now_ms = clock_now_ms();
+    struct ha_grant grant = {.count = 0};
+    int64_t end_ms = FORECAST_NEVER;
+    bool is_stale;
+    bool is_news;
+
+    pthread_mutex_lock(counter->pool->lock);
+    is_news = slot_note(slot, now_ms);
+    is_stale = slot_is_stale(slot);
+    grant.is_void = counter->is_void;
+    if (sample_is_due(counter, slot->at_ms))
+        end_ms = sample_take(counter, slot->at_ms);
+    pthread_mutex_unlock(counter->pool->lock);
+    if (is_news)
+        slot_tell_news(slot);
+    if (end_ms != FORECAST_NEVER)
+        sample_tell(counter, end_ms);
+    if (slot->why == NULL && !grant.is_void && !is_stale) {
+        grant.first = layout_number(slot->block.first, slot->partition,
+                                    options->layout.bits, counter->memory_bits);
+        grant.step = (int64_t)1
+                     << (options->layout.bits + counter->memory_bits);
+        grant.count = slot->block.count;
+    }
+    counter->sink->deliver(counter->sink, &grant);
+    /* Only now: runs between a slot and a ring would be asked for again. */
+    pthread_mutex_lock(counter->pool->lock);
+    slot->is_busy = false;
+    slot->at_ms = slot_rest_until(slot, clock_now_ms());
+    if (counter->advancing > 0)
+        pthread_cond_broadcast(&counter->pool->answered);
+    pthread_mutex_unlock(counter->pool->lock);
+}
+
+void slot_init(struct slot *slot, struct ha_counter *counter, int32_t partition)
+{
+    *slot = (struct slot){
+        .counter = counter,
+        .partition = (int16_t)partition,
+        .is_windowed = pool_is_windowed(counter->pool, partition),
+        .done = slot_done,
+        .mark = FENCE_NOTHING,
+    };
+}
+
+void slot_renew(struct slot *slot)
+{
+    struct refusal *refusal = slot->refusal;
+
+    if (refusal != NULL && refusal->kind == REFUSAL_LASTING) {
+        refusal_unlist(slot_refusals(slot), refusal);
+    } else if (refusal != NULL) {
+        refusal_drop(slot_refusals(slot), refusal);
+        slot->refusal = NULL;
+    }
+    slot->mark = FENCE_NOTHING;
+    slot->floor = 0;
+    slot->last = 0;
+    slot->at_ms = 0;
+    window_renew(slot);
+}
+
+/* --- refusals --- */
+
+/* Its numbers are of no use any more. */
+static bool slot_is_over(const struct slot *slot)
+{
+    const struct ha_stamp *stamp = &slot->counter->stamp;
+
+    return stamp->digits != 0 && stamp->ends_ms <= clock_wall_ms();
+}
+
+/* The slot, if it is to be asked. */
+static struct slot *slot_try(struct refusal *refusal, int64_t now_ms)
+{
+    struct slot *slot = refusal->slot;
+
+    if (slot_is_over(slot))
+        refusal_unlist(slot_refusals(slot), refusal);
+    else if (!slot->is_busy && slot_closed(slot) == SEQB_OK) {
+        slot_ask(slot, 1, now_ms);
+        return slot;
+    }
+    return NULL;
+}
+
+struct slot *slot_retry(struct ha_pool *pool, int32_t i, int64_t now_ms,
+                        int64_t *next_ms)
+{
+    struct refusals *refusals = &pool->refusals[i];
+    struct slot *slot = NULL;
+
+    *next_ms = INT64_MAX;
+    if (!pool_is_usable(&pool->pool, i))
+        return NULL; /* until its state changes, which is looked at */
+    for (int n = 0; n < RETRY_LOOKS && slot == NULL; n++) {
+        struct refusal *refusal = refusals_turn(refusals, now_ms);
+
+        if (refusal == NULL)
+            break;
+        slot = slot_try(refusal, now_ms);
+    }
+    if (refusals->first == NULL)
+        return slot;
+    if (refusals->retry_ms <= now_ms)
+        refusals_rest(refusals, now_ms);
+    *next_ms = refusals->retry_ms;
+    return slot;
+}
+
+void slot_refusals_tell(const struct ha_pool *pool, int32_t i, char *out,
+                        size_t size)
+{
+    const struct refusals *refusals = &pool->refusals[i];
+    const struct refusal *first = refusals->first;
+
+    if (refusals->count > 1)
+        (void)text_append(out, size, "refuses %lld counters, first ",
+                          (long long)refusals->count);
+    else
+        (void)text_append(out, size, "refuses counter ");
+    (void)text_append(out, size, "%s: %s", first->slot->counter->key,
+                      refusal_reason(first));
+}

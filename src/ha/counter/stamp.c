@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A counter that begins afresh with each stamp: what it agrees on with its
+ * sequence, and its becoming that of another stamp. */
+#include <stdlib.h>
+
+#include "ha/counter/counter.h"
+#include "ha/counter/sample.h"
+#include "ha/counter/window.h"
+#include "ha/ha.h"
+
+void ha_counter_agree(struct ha_counter *counter, const struct ha_terms *terms)
+{
+    counter->terms = terms;
+}
+
+/* With the pool's lock held: nothing of it is with a worker, and nobody is
+ * about to ask. */
+static bool is_idle(struct ha_counter *counter)
+{
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        const struct slot *slot = &counter->slots[i];
+
+        if (slot->is_busy || window_is_asked(slot))
+            return false;
+    }
+    return counter->advancing == 0;
+}
+
+static void counter_renew(struct ha_counter *counter)
+{
+    for (int32_t i = 0; i < counter->partitions; i++)
+        slot_renew(&counter->slots[i]);
+    for (size_t i = 0; i < CLASSES; i++) {
+        counter->level[i] = 0;
+        counter->floor[i] = 0;
+    }
+    free(counter->sample);
+    counter->sample = NULL;
+}
+
+bool ha_counter_restamp(struct ha_counter *counter,
+                        const struct ha_stamp *stamp)
+{
+    bool is_done;
+
+    pthread_mutex_lock(counter->pool->lock);
+    is_done = is_idle(counter);
+    if (is_done) {
+        counter->stamp = *stamp;
+        counter_renew(counter);
+    }
+    pthread_mutex_unlock(counter->pool->lock);
+    return is_done;
+}

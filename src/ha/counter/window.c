@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leasing windows ahead of need, from the authority or from neighbours. */
+#include "ha/counter/window.h"
+
+#include <stdlib.h>
+
+#include "ha/counter/source.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/minmax.h"
+#include "platform/thread.h"
+
+/* Of a stamp for which a second window is leased ahead of need. */
+#define SPARE_LEAST_MS INT64_C(3600000)
+
+/* On the authority's thread: the lease was answered. */
+static void lease_done(struct slot *lease)
+{
+    struct window_source *source = source_of(lease);
+
+    pthread_mutex_lock(source->lock);
+    source->is_asked = false;
+    if (lease->why == NULL)
+        source_leased(source, lease->block.first, 1, lease->block.count);
+    source_result(source, lease->is_refused, lease->why);
+    pthread_cond_broadcast(&source->changed);
+    pthread_mutex_unlock(source->lock);
+}
+
+static struct window_source *source_new(struct slot *slot)
+{
+    struct window_source *source = calloc(1, sizeof *source);
+
+    if (source == NULL)
+        return NULL;
+    source->authority = slot->counter->pool->authority;
+    source->lease = (struct slot){.counter = slot->counter,
+                                  .partition = slot->partition,
+                                  .is_lease = true,
+                                  .done = lease_done,
+                                  .mark = FENCE_NOTHING};
+    source->lock = slot->counter->pool->lock;
+    condition_init(&source->changed);
+    if (source->authority != NULL)
+        return source;
+    source->lease.done = lease_answered;
+    source->neighbours = lease_new(source);
+    if (source->neighbours != NULL)
+        return source;
+    window_source_free(source);
+    return NULL;
+}
+
+/* Leases of the slot that its pool's bits have, and its texts a use for. */
+static int64_t useful_leases(const struct slot *lease)
+{
+    const struct ha_counter *counter = lease->counter;
+    const struct layout *layout = &counter->pool->options->layout;
+    const int32_t low_bits = layout->bits + counter->memory_bits +
+                             counter_window_bits(counter) +
+                             counter->pool->lessors.bits;
+    const int64_t most = slot_lease_max(lease);
+
+    if (counter->terms == NULL || counter->terms->useful == 0 ||
+        low_bits >= LAYOUT_BITS_ALL)
+        return most;
+    return min_of(counter->terms->useful >> low_bits, most);
+}
+
+/* With the lock held: how many windows to lease now. A run is of no use past
+ * the end of its stamp. An authority leases single ones: the gap that it leaves
+ * when its store changed counts windows. */
+static int64_t run_size(const struct window_source *source)
+{
+    const struct slot *lease = &source->lease;
+    const struct ha_stamp *stamp = &lease->counter->stamp;
+    const int32_t window_bits = counter_window_bits(lease->counter);
+    int64_t need_ms = PACE_NEED_MS;
+
+    if (source->neighbours == NULL)
+        return 1;
+    if (stamp->digits != 0)
+        need_ms = min_of(need_ms, (stamp->ends_ms - stamp->begins_ms) / 2);
+    return pace_run(&source->pace, need_ms,
+                    layout_run_most(window_bits, useful_leases(lease)),
+                    clock_now_ms());
+}
+
+/* With the lock held: asks who leases unless it has been. */
+static void lease_ask(struct window_source *source, int64_t floor)
+{
+    struct seqb_error why;
+
+    if (source->is_asked)
+        return;
+    source_result(source, false, NULL);
+    source->lease.want = run_size(source);
+    if (source->neighbours != NULL) {
+        lease_begin(source, floor);
+        return;
+    }
+    source->is_asked = true;
+    source->lease.floor = floor;
+    source->resumed = source->lease.counter->pool->resumed;
+    if (!worker_push(source->authority, &source->lease.job)) {
+        source->is_asked = false;
+        (void)error_set(&why, SEQB_CLOSED, "the broker is closing");
+        source_result(source, false, &why);
+    }
+}
+
+/* With the lock held: waits for the lease under way; false if it is still
+ * not answered at the deadline. */
+static bool lease_wait(struct window_source *source, int64_t deadline_ms)
+{
+    while (source->is_asked) {
+        if (!condition_wait(&source->changed, source->lock, deadline_ms))
+            return !source->is_asked;
+    }
+    return true;
+}
+
+static enum seqb_status authority_fails(const struct window_source *source,
+                                        struct seqb_error *err)
+{
+    const char *why =
+        source->why != NULL ? source->why : seqb_status_text(source->status);
+
+    if (source->status == SEQB_EXHAUSTED)
+        return error_set(err, SEQB_EXHAUSTED, "%s", why);
+    return error_set(
+        err, source->is_refused ? source->status : SEQB_UNAVAILABLE,
+        "no window: authority %s: %s", worker_name(source->authority),
+        source->is_asked ? "no answer in time" : why);
+}
+
+/* A short stamp may be over before it needs a second window. */
+static bool has_spares(const struct window_source *source)
+{
+    const struct ha_stamp *stamp = &source->lease.counter->stamp;
+
+    return stamp->digits == 0 || source->pace.used > 0 ||
+           stamp->ends_ms - stamp->begins_ms >= SPARE_LEAST_MS;
+}
+
+/* With the lock held: takes the next window, and leases the next run in the
+ * background while half of this one is left. */
+static int64_t spare_take(struct window_source *source)
+{
+    const int64_t window = source_next(source);
+
+    if (source->after.left == 0 && has_spares(source) &&
+        pace_is_low(source->run.left, run_size(source)))
+        lease_ask(source, max_of(window, source_last(source)));
+    return window;
+}
+
+/* With the lock held: leaves only windows above `floor`; if there are none, a
+ * run is leased. */
+static void spare_seek(struct window_source *source, int64_t floor)
+{
+    source_drop(source, floor);
+    if (source->run.left == 0)
+        lease_ask(source, floor);
+}
+
+static enum seqb_status source_take(struct window_source *source, int64_t floor,
+                                    int64_t deadline_ms, int64_t *out,
+                                    struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    pthread_mutex_lock(source->lock);
+    spare_seek(source, floor);
+    while (source->run.left == 0) {
+        if (!lease_wait(source, deadline_ms) || source->status != SEQB_OK) {
+            status = authority_fails(source, err);
+            break;
+        }
+        spare_seek(source, floor);
+    }
+    if (status == SEQB_OK)
+        *out = spare_take(source);
+    pthread_mutex_unlock(source->lock);
+    return status;
+}
+
+/* The same of neighbours: without a spare the slot is put aside, and is not to
+ * be touched after the lock is released. */
+static enum seqb_status source_take_later(struct window_source *source,
+                                          struct slot *slot, int64_t floor,
+                                          int64_t *out, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    pthread_mutex_lock(source->lock);
+    spare_seek(source, floor);
+    *out = SEQB_NO_WINDOW;
+    if (source->run.left > 0) {
+        *out = spare_take(source);
+    } else if (source->is_asked) {
+        source->neighbours->waiting = slot;
+    } else {
+        status = error_set(err, source->status, "%s",
+                           source->why != NULL ? source->why : "no window");
+        slot->is_refused = source->is_refused;
+    }
+    pthread_mutex_unlock(source->lock);
+    return status;
+}
+
+enum seqb_status window_take(struct slot *slot, int64_t floor,
+                             int64_t deadline_ms, int64_t *out,
+                             struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (slot->windows == NULL)
+        slot->windows = source_new(slot);
+    if (slot->windows == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
+                         slot->counter->key);
+    if (slot->windows->neighbours != NULL)
+        return source_take_later(slot->windows, slot, floor, out, err);
+    status = source_take(slot->windows, floor, deadline_ms, out, err);
+    slot->is_refused = status != SEQB_UNAVAILABLE;
+    return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows for a windowed slot: each leased once, ever, from the pool's
+ * authority or from one of its neighbours by an ordinary reservation of that
+ * one's worker, one spare ahead, so that who leases may be down for a while.
+ */
+#pragma once
+
+#include "ha/counter/counter.h"
+
+/*
+ * Takes a window above `floor` for the slot, on its worker's thread: the spare,
+ * else a fresh lease of the pool's authority, waiting for it at most until
+ * `deadline_ms`. A window taken is never handed out again. SEQB_UNAVAILABLE if
+ * the authority does not answer, with its reason; SEQB_NO_MEMORY; any other:
+ * the authority is well and refuses to lease windows for this counter, so that
+ * the slot `is_refused`. The slot's source is made by the first call.
+ */
+enum seqb_status window_take(struct slot *slot, int64_t floor,
+                             int64_t deadline_ms, int64_t *out,
+                             struct seqb_error *err);
+
+/* The same in a pool with neighbours, but for the wait, since the worker may
+ * have to lease for others meanwhile: if there is no spare, `*out` is
+ * SEQB_NO_WINDOW, and the slot is posted once more when there is one, or is
+ * answered by another thread. It is not the caller's any more. */
+
+/* On the lessor's thread: the slot of a lease is about to be reserved for, as
+ * that counter. */
+void window_lease_begins(struct slot *slot, const char *counter);
+
+/* There, of neighbours: the nonce of the term in which the lessor must be. */
+const char *window_lease_nonce(const struct slot *slot);
+
+/* When the workers have stopped. Takes NULL. */
+void window_source_free(struct window_source *source);
+
+/* With the pool's lock held: whether a window is being leased for the slot. */
+bool window_is_asked(const struct slot *slot);
+
+/* With the pool's lock held: forgets what was leased for the slot, which is of
+ * another stamp from now on. While nothing is asked. */
+void window_renew(struct slot *slot);

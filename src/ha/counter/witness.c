@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Choosing the witness of a lease, and the raise that notes it there; for
+ * windows and tickets alike. See docs/decisions/0024-neighbours.md.
+ */
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+
+/* --- who it is, with the lock held --- */
+
+/* A call that hangs takes as long again, or longer. */
+static int64_t member_wait_us(const struct ha_pool *pool, int32_t member,
+                              int64_t now_ms)
+{
+    const int64_t call_ms = atomic_load_explicit(
+        &pool->workers[member]->connection.call_ms, memory_order_relaxed);
+    const int64_t usual_us = pool->pool.member[member].latency_us;
+
+    return call_ms < 0 ? usual_us : max_of(usual_us, 1000 * (now_ms - call_ms));
+}
+
+void witness_bar(const struct ha_pool *pool, uint64_t tried,
+                 struct lessors_bar *out)
+{
+    const struct lessors *lessors = &pool->lessors;
+    const int64_t now_ms = clock_now_ms();
+
+    *out = (struct lessors_bar){
+        .away = lessors_away(lessors, &pool->pool), .tried = tried, .own = -1};
+    for (int32_t i = 0; i < lessors->count; i++)
+        out->wait_us[i] =
+            member_wait_us(pool, lessors->lessor[i].member, now_ms);
+}
+
+int32_t witness_pick(const struct ha_pool *pool, int32_t lessor, uint64_t tried)
+{
+    struct lessors_bar bar;
+
+    witness_bar(pool, tried, &bar);
+    return lessors_witness(&pool->lessors, lessor, &bar);
+}
+
+/* --- the note, on its thread --- */
+
+static enum seqb_status note_raise(struct worker *worker,
+                                   const struct noted *noted,
+                                   struct seqb_guard *guard,
+                                   struct seqb_error *err)
+{
+    const int64_t start_us = clock_now_us();
+    const struct seqb_raise raise = {
+        .counter = noted->counter,
+        .floor = noted->lease,
+        .limit = noted->limit,
+        .base_ms = connection_base_ms(&worker->connection),
+        .guard = guard,
+    };
+    int64_t value;
+    const enum seqb_status status =
+        connection_raise(&worker->connection, &raise, &value, err);
+
+    if (!connection_was_refused(status))
+        worker_fail(worker, err, clock_now_us() - start_us);
+    return status;
+}
+
+/* The lessor's mark is missing there: it is left once more after a look. */
+static void doubt_mark(const struct noted *noted)
+{
+    struct ha_pool *pool = noted->pool;
+
+    pthread_mutex_lock(pool->lock);
+    lessors_doubt(&pool->lessors, noted->lessor, true, clock_now_ms());
+    pthread_cond_signal(pool->lessors_changed);
+    pthread_mutex_unlock(pool->lock);
+}
+
+enum seqb_status witness_note(struct worker *worker, const struct noted *noted,
+                              struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    char text[TERM_SIZE + 1];
+    struct seqb_guard guard = {.name = name, .text = text};
+    enum seqb_status status;
+
+    if (!worker_may_work(worker, noted->pool, err) ||
+        (!connection_is_verified(&worker->connection) &&
+         (!worker_may_connect(worker, err) ||
+          worker_connect(worker, err) != SEQB_OK)))
+        return err->status;
+    (void)text_format(name, sizeof name, "known/%s/%d", noted->pool->name,
+                      (int)noted->lessor);
+    (void)text_format(text, sizeof text, "%s|", noted->term);
+    status = note_raise(worker, noted, &guard, err);
+    if (guard.has_failed)
+        doubt_mark(noted);
+    return status;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of a sync, on the threads of the stores' workers. */
+#include "ha/neighbours/call.h"
+
+#include <stdlib.h>
+
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "store/store.h"
+
+static struct worker *worker_of(const struct call *call)
+{
+    return call->pool->workers[call->pool->lessors.lessor[call->lessor].member];
+}
+
+/* --- on the store's thread --- */
+
+static void known_name(const struct call *call, int32_t lessor, char *out,
+                       size_t size)
+{
+    (void)text_format(out, size, "known/%s/%d", call->pool->name, (int)lessor);
+}
+
+enum seqb_status call_look(struct connection *connection, struct call *call,
+                           struct seqb_error *err)
+{
+    struct seen *seen = &call->seen;
+    enum seqb_status status = SEQB_OK;
+
+    for (int32_t i = 0; i < call->pool->lessors.count && status == SEQB_OK;
+         i++) {
+        char name[SEQB_COUNTER_SIZE];
+
+        if (i == call->lessor)
+            continue;
+        known_name(call, i, name, sizeof name);
+        status = connection_claim(connection, name, NULL, seen->marks[i],
+                                  sizeof seen->marks[i], err);
+        ask_step(&call->ask);
+    }
+    if (status == SEQB_OK)
+        status = connection_claim(connection, call->pool->synced, NULL,
+                                  seen->synced, sizeof seen->synced, err);
+    (void)text_copy(seen->incarnation, sizeof seen->incarnation,
+                    connection->incarnation);
+    return status;
+}
+
+enum seqb_status call_swap(struct connection *connection, struct call *call,
+                           struct seqb_error *err)
+{
+    const struct seqb_swap swap = {.name = call->name,
+                                   .expected = call->expected,
+                                   .text = call->text,
+                                   .incarnation = call->incarnation};
+    const enum seqb_status status = connection_swap(
+        connection, &swap, call->standing, sizeof call->standing, err);
+
+    /* What the connection says of the store is out of date. */
+    if (status == SEQB_FENCED)
+        connection_close(connection);
+    return status;
+}
+
+enum seqb_status call_list(struct connection *connection, struct call *call,
+                           struct seqb_error *err)
+{
+    struct seqb_page page = {.prefix = call->prefix,
+                             .after = call->after,
+                             .listed = call->listed,
+                             .most = CALL_LISTED};
+    const enum seqb_status status = connection_list(connection, &page, err);
+
+    call->count = page.count;
+    return status;
+}
+
+/* "@COUNTER" is the time up to which stamps of the counter are never made. */
+static enum seqb_status raise_time(struct connection *connection,
+                                   const struct seqb_listed *listed,
+                                   struct seqb_error *err)
+{
+    char keep[SEQB_COUNTER_SIZE + 2];
+    const struct seqb_purge purge = {.counter = listed->counter + 1,
+                                     .keep = keep,
+                                     .before_ms = listed->value,
+                                     .most = 0};
+    int32_t deleted;
+
+    (void)text_format(keep, sizeof keep, "%s@0", purge.counter);
+    return connection_purge(connection, &purge, &deleted, err);
+}
+
+/* It compares nothing: a late one only skips leases. */
+static enum seqb_status raise_one(struct connection *connection,
+                                  const struct seqb_listed *listed,
+                                  struct seqb_error *err)
+{
+    const struct seqb_raise raise = {
+        .counter = listed->counter,
+        .floor = listed->value,
+        .limit = INT64_MAX,
+        .base_ms = connection_base_ms(connection),
+    };
+    int64_t value;
+
+    if (listed->counter[0] == '@')
+        return raise_time(connection, listed, err);
+    return connection_raise(connection, &raise, &value, err);
+}
+
+enum seqb_status call_raise(struct connection *connection, struct call *call,
+                            struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    for (int32_t i = 0; i < call->count && status == SEQB_OK; i++) {
+        status = raise_one(connection, &call->listed[i], err);
+        ask_step(&call->ask);
+    }
+    return status;
+}
+
+/* One whose server may have been started without its connection's end is
+ * connected once more: only then is it said who it is. */
+static enum seqb_status call_enter(struct worker *worker,
+                                   const struct call *call,
+                                   struct seqb_error *err)
+{
+    if (!worker_may_work(worker, call->pool, err))
+        return err->status;
+    if (call->is_fresh)
+        connection_close(&worker->connection);
+    if (!worker_may_connect(worker, err))
+        return err->status;
+    return worker_connect(worker, err);
+}
+
+static enum seqb_status call_run(struct worker *worker, struct ask *ask,
+                                 struct seqb_error *err)
+{
+    struct call *call = (struct call *)ask;
+    const int64_t start_us = clock_now_us();
+    enum seqb_status status = call_enter(worker, call, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = call->run(&worker->connection, call, err);
+    if (!connection_was_refused(status))
+        worker_fail(worker, err, clock_now_us() - start_us);
+    return status;
+}
+
+/* --- asking --- */
+
+static void call_free(struct ask *ask)
+{
+    ask_fini(ask);
+    free(ask);
+}
+
+struct call *call_new(struct ha_pool *pool, int32_t lessor)
+{
+    struct call *call = calloc(1, sizeof *call);
+
+    if (call == NULL)
+        return NULL;
+    ask_init(&call->ask, call_run, call_free);
+    call->pool = pool;
+    call->lessor = lessor;
+    return call;
+}
+
+bool call_post(struct call *call)
+{
+    if (ask_post(worker_of(call), &call->ask))
+        return true;
+    call_free(&call->ask);
+    return false;
+}
+
+/* Twice: the worker may just have begun with a batch of others. */
+bool call_wait(struct call *call)
+{
+    const struct seqb_backend_options *options =
+        &worker_of(call)->connection.options->options;
+    const int64_t patience_ms =
+        2 * ((int64_t)options->connect_timeout_ms + options->timeout_ms);
+
+    if (ask_wait_steps(&call->ask, patience_ms))
+        return true;
+    ask_release(&call->ask);
+    return false;
+}
+
+bool call_ask(struct call *call, struct seqb_error *err)
+{
+    const char *name = worker_name(worker_of(call));
+
+    if (!call_post(call)) {
+        (void)error_set(err, SEQB_CLOSED, "the broker is closing");
+        return false;
+    }
+    if (!call_wait(call)) {
+        (void)error_set(err, SEQB_UNAVAILABLE, "backend %s: no answer in time",
+                        name);
+        return false;
+    }
+    if (call->ask.error.status == SEQB_OK)
+        return true;
+    (void)error_copy(err, &call->ask.error);
+    ask_release(&call->ask);
+    return false;
+}

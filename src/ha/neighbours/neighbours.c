@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread that looks at lessors, and what it makes of each; the status. */
+#include "ha/neighbours/neighbours.h"
+
+#include <stdlib.h>
+
+#include "ha/neighbours/sync.h"
+#include "ha/startup.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "platform/thread.h"
+
+struct neighbours {
+    struct ha *ha;
+    pthread_t thread;
+    pthread_cond_t looked; /* each lessor was looked at once */
+    /* Guarded by the lock of the ha. */
+    bool is_stopping;
+    bool has_looked;
+};
+
+/* A look at all lessors of a pool. */
+struct round {
+    struct ha_pool *pool;
+    struct seen seen[LESSORS_MAX];
+    struct call *calls[LESSORS_MAX];
+};
+
+/* --- what is told --- */
+
+static struct worker *lessor_worker(const struct ha_pool *pool, int32_t i)
+{
+    return pool->workers[pool->lessors.lessor[i].member];
+}
+
+static void tell(const struct ha_pool *pool, int32_t i,
+                 enum seqb_event_kind kind, const char *reason)
+{
+    const struct worker *worker = lessor_worker(pool, i);
+    const struct seqb_event event = {
+        .kind = kind,
+        .from = SEQB_PARTITION_UP,
+        .to = SEQB_PARTITION_UP,
+        .pool = pool->options->layout.name,
+        .partition = pool->lessors.lessor[i].member,
+        .backend = worker_name(worker),
+        .reason = reason,
+    };
+
+    events_tell(worker->events, &event);
+}
+
+/* Sets the state, and tells what an operator wants to know of that: that a
+ * lessor waits, and that one leases which did not. */
+static void lessor_becomes(struct ha_pool *pool, int32_t i,
+                           enum ha_lessor_state state, const char *reason)
+{
+    struct lessor *lessor = &pool->lessors.lessor[i];
+    enum ha_lessor_state was;
+    bool is_news;
+
+    pthread_mutex_lock(pool->lock);
+    was = lessor->state;
+    is_news = lessors_set(&pool->lessors, i, state, clock_now_ms());
+    pthread_mutex_unlock(pool->lock);
+    if (!is_news)
+        return;
+    if (state == HA_LESSOR_WAITING)
+        tell(pool, i, SEQB_EVENT_LESSOR_WAITS, reason);
+    else if (state == HA_LESSOR_LEVEL && was != HA_LESSOR_UNKNOWN)
+        tell(pool, i, SEQB_EVENT_LESSOR_LEVEL, reason);
+}
+
+static void lessor_becomes_level(const struct sync *sync, const char *reason)
+{
+    struct ha_pool *pool = sync->pool;
+
+    pthread_mutex_lock(pool->lock);
+    lessors_enter(&pool->lessors, sync->lessor, sync->nonce);
+    pthread_mutex_unlock(pool->lock);
+    lessor_becomes(pool, sync->lessor, HA_LESSOR_LEVEL, reason);
+}
+
+/* --- looking --- */
+
+static bool take_doubt(struct ha_pool *pool, int32_t i)
+{
+    struct lessor *lessor = &pool->lessors.lessor[i];
+    const int64_t now_ms = clock_now_ms();
+    bool is_due;
+
+    pthread_mutex_lock(pool->lock);
+    is_due =
+        lessor->is_doubted && (lessor->fresh_ms == 0 ||
+                               now_ms - lessor->fresh_ms >= LESSORS_FRESH_MS);
+    if (is_due) {
+        lessor->is_doubted = false;
+        lessor->fresh_ms = now_ms;
+    }
+    pthread_mutex_unlock(pool->lock);
+    return is_due;
+}
+
+static void look_post(struct round *round, int32_t i)
+{
+    struct call *call = call_new(round->pool, i);
+
+    if (call == NULL)
+        return;
+    call->run = call_look;
+    call->is_fresh = take_doubt(round->pool, i);
+    if (call_post(call))
+        round->calls[i] = call;
+}
+
+static void look_take(struct round *round, int32_t i)
+{
+    struct call *call = round->calls[i];
+
+    if (call == NULL || !call_wait(call))
+        return;
+    if (call->ask.error.status == SEQB_OK) {
+        round->seen[i] = call->seen;
+        round->seen[i].is_there = true;
+    }
+    ask_release(&call->ask);
+}
+
+/* --- one lessor --- */
+
+/* The first of the others that cannot be asked, or -1. */
+static int32_t find_away(const struct round *round, int32_t i)
+{
+    for (int32_t j = 0; j < round->pool->lessors.count; j++) {
+        if (j != i && !round->seen[j].is_there)
+            return j;
+    }
+    return -1;
+}
+
+static void lessor_waits(struct ha_pool *pool, int32_t i, int32_t away)
+{
+    char reason[128];
+
+    (void)text_format(reason, sizeof reason,
+                      "it was restarted, and backend %s cannot be asked what "
+                      "it leased",
+                      worker_name(lessor_worker(pool, away)));
+    pthread_mutex_lock(pool->lock);
+    pool->lessors.lessor[i].waits_for = away;
+    pthread_mutex_unlock(pool->lock);
+    lessor_becomes(pool, i, HA_LESSOR_WAITING, reason);
+}
+
+/* True if nothing is left to be done for it. */
+static bool lessor_settle(const struct round *round, int32_t i)
+{
+    struct ha_pool *pool = round->pool;
+    const struct sync sync = sync_of(pool, round->seen, i);
+    const int32_t away = find_away(round, i);
+    bool is_marked = true;
+    struct seqb_error err;
+
+    if (!round->seen[i].is_there)
+        return false;
+    for (int32_t j = 0; j < pool->lessors.count; j++)
+        is_marked &=
+            j == i || !round->seen[j].is_there || sync_is_marked(&sync, j);
+    if (sync.is_level) {
+        lessor_becomes_level(&sync, "another broker made it so");
+        return is_marked || sync_mark_all(&sync, &err);
+    }
+    if (away >= 0) {
+        lessor_waits(pool, i, away);
+        return false;
+    }
+    lessor_becomes(pool, i, HA_LESSOR_SYNCING, "");
+    if (!sync_run(&sync, &err))
+        return false;
+    lessor_becomes_level(&sync, "it knows what the others leased");
+    return true;
+}
+
+/* --- the thread --- */
+
+static void pool_look(struct ha_pool *pool)
+{
+    const int32_t count = pool->lessors.count;
+    struct round *round = calloc(1, sizeof *round);
+    bool all_well = round != NULL;
+
+    if (round != NULL) {
+        round->pool = pool;
+        for (int32_t i = 0; i < count; i++)
+            look_post(round, i);
+        for (int32_t i = 0; i < count; i++)
+            look_take(round, i);
+        for (int32_t i = 0; i < count; i++)
+            all_well = lessor_settle(round, i) && all_well;
+        free(round);
+    }
+    pthread_mutex_lock(pool->lock);
+    lessors_looked(&pool->lessors, all_well, clock_now_ms());
+    pthread_mutex_unlock(pool->lock);
+}
+
+/* With the lock held: the pool that is to be looked at first, and when. */
+static struct ha_pool *pool_due(const struct ha *ha, int64_t *at_ms)
+{
+    struct ha_pool *due = NULL;
+
+    *at_ms = INT64_MAX;
+    for (size_t i = 0; i < ha->options->pool_count; i++) {
+        if (ha->pools[i].lessors.look_ms >= *at_ms)
+            continue;
+        due = &ha->pools[i];
+        *at_ms = due->lessors.look_ms;
+    }
+    return due;
+}
+
+/* Waits for a pool to look at; NULL when it is to stop. */
+static struct ha_pool *next_pool(struct neighbours *neighbours)
+{
+    struct ha *ha = neighbours->ha;
+    struct ha_pool *pool = NULL;
+
+    pthread_mutex_lock(&ha->lock);
+    while (pool == NULL && !neighbours->is_stopping) {
+        int64_t at_ms;
+        struct ha_pool *due = pool_due(ha, &at_ms);
+
+        if (at_ms <= clock_now_ms()) {
+            lessors_look(&due->lessors);
+            pool = due;
+            break;
+        }
+        neighbours->has_looked = true;
+        pthread_cond_broadcast(&neighbours->looked);
+        if (at_ms == INT64_MAX)
+            pthread_cond_wait(&ha->lessors_changed, &ha->lock);
+        else
+            (void)condition_wait(&ha->lessors_changed, &ha->lock, at_ms);
+    }
+    pthread_mutex_unlock(&ha->lock);
+    return pool;
+}
+
+static void *neighbours_run(void *argument)
+{
+    struct neighbours *neighbours = argument;
+    struct ha_pool *pool;
+
+    while ((pool = next_pool(neighbours)) != NULL)
+        pool_look(pool);
+    return NULL;
+}
+
+static void wait_for_first_look(struct neighbours *neighbours)
+{
+    struct ha *ha = neighbours->ha;
+    const int64_t until_ms = clock_now_ms() + ha->options->open_timeout_ms;
+
+    pthread_mutex_lock(&ha->lock);
+    while (!neighbours->has_looked &&
+           condition_wait(&neighbours->looked, &ha->lock, until_ms))
+        ;
+    pthread_mutex_unlock(&ha->lock);
+}
+
+static bool has_neighbours(const struct ha *ha)
+{
+    for (size_t i = 0; i < ha->options->pool_count; i++) {
+        if (ha->pools[i].lessors.count > 0)
+            return true;
+    }
+    return false;
+}
+
+enum seqb_status neighbours_open(struct ha *ha, struct neighbours **out,
+                                 struct seqb_error *err)
+{
+    struct neighbours *neighbours;
+    enum seqb_status status;
+
+    if (!has_neighbours(ha))
+        return SEQB_OK;
+    neighbours = calloc(1, sizeof *neighbours);
+    if (neighbours == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    neighbours->ha = ha;
+    condition_init(&neighbours->looked);
+    status = thread_start(&neighbours->thread, "seqb:neighbours",
+                          neighbours_run, neighbours, err);
+    if (status != SEQB_OK) {
+        pthread_cond_destroy(&neighbours->looked);
+        free(neighbours);
+        return status;
+    }
+    *out = neighbours;
+    wait_for_first_look(neighbours);
+    return SEQB_OK;
+}
+
+void neighbours_stop(struct neighbours *neighbours)
+{
+    if (neighbours == NULL)
+        return;
+    pthread_mutex_lock(&neighbours->ha->lock);
+    neighbours->is_stopping = true;
+    pthread_cond_signal(&neighbours->ha->lessors_changed);
+    pthread_mutex_unlock(&neighbours->ha->lock);
+}
+
+void neighbours_close(struct neighbours *neighbours)
+{
+    if (neighbours == NULL)
+        return;
+    pthread_join(neighbours->thread, NULL);
+    pthread_cond_destroy(&neighbours->looked);
+    free(neighbours);
+}
+
+/* --- the status --- */
+
+const char *ha_lessor_state_name(enum ha_lessor_state state)
+{
+    static const char *const names[] = {
+        [HA_LESSOR_UNKNOWN] = "unknown",
+        [HA_LESSOR_LEVEL] = "level",
+        [HA_LESSOR_SYNCING] = "syncing",
+        [HA_LESSOR_WAITING] = "waiting",
+    };
+
+    return names[state];
+}
+
+static struct ha_lessor lessor_status(const struct ha_pool *pool, int32_t i,
+                                      int64_t now_ms)
+{
+    const struct lessor *lessor = &pool->lessors.lessor[i];
+    const bool is_waiting = lessor->state == HA_LESSOR_WAITING;
+
+    return (struct ha_lessor){
+        .pool = pool->options->layout.name,
+        .backend = worker_name(lessor_worker(pool, i)),
+        .waits_for = is_waiting
+                         ? worker_name(lessor_worker(pool, lessor->waits_for))
+                         : NULL,
+        .partition = lessor->member,
+        .state = lessor->state,
+        .since_ms = now_ms - lessor->since_ms,
+        .leases_per_minute = lessors_rate(lessor, now_ms),
+    };
+}
+
+void ha_lessors(struct ha *ha, struct ha_lessor *out, size_t capacity,
+                size_t *count)
+{
+    const int64_t now_ms = clock_now_ms();
+    size_t n = 0;
+
+    pthread_mutex_lock(&ha->lock);
+    for (size_t i = 0; i < ha->options->pool_count; i++) {
+        for (int32_t j = 0; j < ha->pools[i].lessors.count; j++, n++) {
+            if (n < capacity)
+                out[n] = lessor_status(&ha->pools[i], j, now_ms);
+        }
+    }
+    pthread_mutex_unlock(&ha->lock);
+    *count = n;
+}

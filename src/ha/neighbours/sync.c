@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Marking, reading, raising, and `synced`, in this order; see
+ * docs/decisions/0024-neighbours.md for why. */
+#include "ha/neighbours/sync.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/chance.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+/* What `synced` says, with the term behind it, while one is being made level:
+ * no term, so that nothing is leased. */
+#define BEGUN "-"
+
+/* What is read of a store: first what closes counters of the lessor's own, for
+ * the order of bytes; of the others last, see read_all. */
+#define CLOSED   "@window/"
+#define TICKETS  "ticket/"
+#define COUNTERS "window/"
+
+/* The counters of the lessor, in the order of bytes. */
+struct level {
+    struct seqb_listed *listed;
+    size_t count;
+};
+
+/* --- the term --- */
+
+static void term_name(struct sync *sync)
+{
+    (void)text_format(sync->term, sizeof sync->term, "%s%s", sync->nonce,
+                      sync->seen[sync->lessor].incarnation);
+}
+
+/* A term of a copy: each begins with marks at all others, and no other one of
+ * its own was begun since. A mark of an earlier one, in a store that went back,
+ * looks the same: it costs a sync. */
+static bool has_other_term(const struct sync *sync)
+{
+    for (int32_t i = 0; i < sync->pool->lessors.count; i++) {
+        if (i != sync->lessor && sync->seen[i].is_there &&
+            term_is_over(sync->term, sync->seen[i].marks[sync->lessor]))
+            return true;
+    }
+    return false;
+}
+
+struct sync sync_of(struct ha_pool *pool, const struct seen *seen,
+                    int32_t lessor)
+{
+    struct sync sync = {.pool = pool, .seen = seen, .lessor = lessor};
+    const struct seen *own = &seen[lessor];
+    const bool is_begun = own->synced[0] == BEGUN[0];
+
+    if (term_read(own->synced + is_begun, own->incarnation, sync.nonce))
+        sync.is_level = !is_begun;
+    term_name(&sync);
+    if (sync.is_level && strcmp(sync.nonce, TERM_TRUSTED) != 0 &&
+        has_other_term(&sync)) {
+        sync.is_level = false;
+        term_nonce(chance_bits(), sync.nonce);
+        term_name(&sync);
+    }
+    return sync;
+}
+
+/* The mark that another store is to have: it counts in its incarnation. */
+static void mark_text(const struct sync *sync, int32_t other, char *out,
+                      size_t size)
+{
+    (void)text_format(out, size, "%s|%s", sync->term,
+                      sync->seen[other].incarnation);
+}
+
+bool sync_is_marked(const struct sync *sync, int32_t other)
+{
+    char text[CALL_TEXT_SIZE];
+
+    mark_text(sync, other, text, sizeof text);
+    return strcmp(sync->seen[other].marks[sync->lessor], text) == 0;
+}
+
+static struct call *call_make(const struct sync *sync, int32_t lessor,
+                              struct seqb_error *err)
+{
+    struct call *call = call_new(sync->pool, lessor);
+
+    if (call == NULL)
+        (void)error_set(err, SEQB_NO_MEMORY, "out of memory");
+    return call;
+}
+
+/* --- claims --- */
+
+/* A claim in the store of lessor `at`, in the incarnation that was seen. */
+struct change {
+    int32_t at;
+    const char *name;
+    const char *expected;
+    const char *text;
+};
+
+/* False also if another text stands there. */
+static bool change_make(const struct sync *sync, const struct change *change,
+                        struct seqb_error *err)
+{
+    struct call *call = call_make(sync, change->at, err);
+    bool is_done;
+
+    if (call == NULL)
+        return false;
+    call->run = call_swap;
+    (void)text_copy(call->name, sizeof call->name, change->name);
+    (void)text_copy(call->expected, sizeof call->expected, change->expected);
+    (void)text_copy(call->text, sizeof call->text, change->text);
+    (void)text_copy(call->incarnation, sizeof call->incarnation,
+                    sync->seen[change->at].incarnation);
+    if (!call_ask(call, err))
+        return false;
+    is_done = strcmp(call->standing, change->text) == 0;
+    ask_release(&call->ask);
+    if (!is_done)
+        (void)error_set(err, SEQB_AGAIN, "another broker was faster");
+    return is_done;
+}
+
+/* The lessor still has the incarnation that is to be marked, *after* the marks
+ * were read: so none that is replaced is later than it. */
+static bool sync_prove(const struct sync *sync, struct seqb_error *err)
+{
+    char begun[CALL_TEXT_SIZE];
+
+    (void)text_format(begun, sizeof begun, BEGUN "%s", sync->term);
+    return change_make(sync,
+                       &(struct change){sync->lessor, sync->pool->synced,
+                                        sync->seen[sync->lessor].synced,
+                                        sync->is_level ? sync->term : begun},
+                       err);
+}
+
+static bool sync_mark(const struct sync *sync, int32_t other,
+                      struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    char text[CALL_TEXT_SIZE];
+
+    (void)text_format(name, sizeof name, "known/%s/%d", sync->pool->name,
+                      (int)sync->lessor);
+    mark_text(sync, other, text, sizeof text);
+    return change_make(sync,
+                       &(struct change){other, name,
+                                        sync->seen[other].marks[sync->lessor],
+                                        text},
+                       err);
+}
+
+bool sync_mark_all(const struct sync *sync, struct seqb_error *err)
+{
+    if (!sync_prove(sync, err))
+        return false;
+    for (int32_t i = 0; i < sync->pool->lessors.count; i++) {
+        if (i == sync->lessor || !sync->seen[i].is_there ||
+            sync_is_marked(sync, i))
+            continue;
+        if (!sync_mark(sync, i, err))
+            return false;
+    }
+    return true;
+}
+
+static bool sync_finish(const struct sync *sync, struct seqb_error *err)
+{
+    char begun[CALL_TEXT_SIZE];
+
+    (void)text_format(begun, sizeof begun, BEGUN "%s", sync->term);
+    return change_make(
+        sync,
+        &(struct change){sync->lessor, sync->pool->synced, begun, sync->term},
+        err);
+}
+
+/* --- counters --- */
+
+/* The page after `after`, for ask_release; NULL if it failed. */
+static struct call *page_read(const struct sync *sync, int32_t lessor,
+                              const char *kind, const char *after,
+                              struct seqb_error *err)
+{
+    struct call *call = call_make(sync, lessor, err);
+
+    if (call == NULL)
+        return NULL;
+    call->run = call_list;
+    (void)text_format(call->prefix, sizeof call->prefix, "%s%s/", kind,
+                      sync->pool->name);
+    (void)text_copy(call->after, sizeof call->after, after);
+    return call_ask(call, err) ? call : NULL;
+}
+
+static bool level_add(struct level *level, const struct call *page,
+                      struct seqb_error *err)
+{
+    const size_t count = (size_t)page->count;
+    struct seqb_listed *listed;
+
+    if (count == 0)
+        return true;
+    listed = realloc(level->listed,
+                     (level->count + count) * sizeof level->listed[0]);
+    if (listed == NULL) {
+        (void)error_set(err, SEQB_NO_MEMORY, "out of memory");
+        return false;
+    }
+    memcpy(&listed[level->count], page->listed, count * sizeof listed[0]);
+    level->listed = listed;
+    level->count += count;
+    return true;
+}
+
+static int compare_listed(const void *a, const void *b)
+{
+    return strcmp(((const struct seqb_listed *)a)->counter,
+                  ((const struct seqb_listed *)b)->counter);
+}
+
+/* Whether the lessor is below what another one has. */
+static bool level_is_below(const struct level *level,
+                           const struct seqb_listed *listed)
+{
+    const struct seqb_listed *own = NULL;
+
+    if (level->count > 0)
+        own = bsearch(listed, level->listed, level->count, sizeof *listed,
+                      compare_listed);
+    return own == NULL || own->value < listed->value;
+}
+
+/* Raises the lessor's counters to a page of another one. */
+static bool page_raise(const struct sync *sync, const struct level *level,
+                       const struct call *page, struct seqb_error *err)
+{
+    struct call *call = call_make(sync, sync->lessor, err);
+
+    if (call == NULL)
+        return false;
+    call->run = call_raise;
+    for (int32_t i = 0; i < page->count; i++) {
+        if (level_is_below(level, &page->listed[i]))
+            call->listed[call->count++] = page->listed[i];
+    }
+    if (call->count == 0) {
+        call->ask.free(&call->ask);
+        return true;
+    }
+    if (!call_ask(call, err))
+        return false;
+    ask_release(&call->ask);
+    return true;
+}
+
+/* Goes through all pages of one lessor: to learn the level of the one that is
+ * synced, or to raise that to the level of another one. */
+static bool pages_visit(const struct sync *sync, int32_t lessor,
+                        const char *kind, struct level *level,
+                        struct seqb_error *err)
+{
+    char after[SEQB_COUNTER_SIZE] = "";
+    bool has_more = true;
+
+    while (has_more) {
+        struct call *page = page_read(sync, lessor, kind, after, err);
+        bool is_done;
+
+        if (page == NULL)
+            return false;
+        has_more = page->count == CALL_LISTED;
+        if (has_more)
+            (void)text_copy(after, sizeof after,
+                            page->listed[page->count - 1].counter);
+        is_done = lessor == sync->lessor ? level_add(level, page, err)
+                                         : page_raise(sync, level, page, err);
+        ask_release(&page->ask);
+        if (!is_done)
+            return false;
+    }
+    return true;
+}
+
+/* Of the others, what closes counters is read *after* these: else one that is
+ * closed and deleted in between would be missed. */
+static bool read_all(const struct sync *sync, struct level *level,
+                     struct seqb_error *err)
+{
+    bool is_done = pages_visit(sync, sync->lessor, CLOSED, level, err) &&
+                   pages_visit(sync, sync->lessor, TICKETS, level, err) &&
+                   pages_visit(sync, sync->lessor, COUNTERS, level, err);
+
+    for (int32_t i = 0; is_done && i < sync->pool->lessors.count; i++)
+        is_done =
+            i == sync->lessor || (pages_visit(sync, i, TICKETS, level, err) &&
+                                  pages_visit(sync, i, COUNTERS, level, err) &&
+                                  pages_visit(sync, i, CLOSED, level, err));
+    return is_done;
+}
+
+bool sync_run(const struct sync *sync, struct seqb_error *err)
+{
+    struct level level = {.listed = NULL};
+    bool is_done;
+
+    if (!sync_mark_all(sync, err))
+        return false;
+    is_done = read_all(sync, &level, err) && sync_finish(sync, err);
+    free(level.listed);
+    return is_done;
+}

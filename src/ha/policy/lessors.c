@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whom to ask for a lease and for a note, and when to look at the lessors. */
+#include "ha/policy/lessors.h"
+
+#include <string.h>
+
+#include "ha/policy/pool_turn.h"
+#include "platform/minmax.h"
+#include "platform/text.h"
+
+#define MINUTE_MS 60000
+
+void lessors_init(struct lessors *lessors, const int32_t *members,
+                  int32_t count, uint64_t seed, int64_t now_ms)
+{
+    *lessors = (struct lessors){.count = count,
+                                .bits = layout_lessor_bits(count),
+                                .look_ms = INT64_MAX,
+                                .rest_ms = LESSORS_FIRST_MS,
+                                .random = seed | 1};
+    for (int32_t i = 0; i < count; i++)
+        lessors->lessor[i] = (struct lessor){
+            .member = members[i], .since_ms = now_ms, .minute_ms = now_ms};
+}
+
+int32_t lessors_find(const struct lessors *lessors, int32_t member)
+{
+    for (int32_t i = 0; i < lessors->count; i++) {
+        if (lessors->lessor[i].member == member)
+            return i;
+    }
+    return -1;
+}
+
+/* --- choosing --- */
+
+uint64_t lessors_away(const struct lessors *lessors, const struct pool *pool)
+{
+    uint64_t away = 0;
+
+    for (int32_t i = 0; i < lessors->count; i++) {
+        if (!pool_is_usable(pool, lessors->lessor[i].member))
+            away |= (uint64_t)1 << i;
+    }
+    return away;
+}
+
+static bool is_barred(const struct lessors_bar *bar, int32_t i)
+{
+    return ((bar->away | bar->tried) >> i & 1) != 0;
+}
+
+/* Its store compares in any case, so that one of which nothing is known may be
+ * asked. */
+static bool may_lease(const struct lessor *lessor)
+{
+    return lessor->state == HA_LESSOR_LEVEL ||
+           lessor->state == HA_LESSOR_UNKNOWN;
+}
+
+/* Of those (bit i: lessor i), the next one from `turn` on which is not far
+ * slower than the quickest of them, or -1. */
+static int32_t pick_quick(const struct lessors *lessors,
+                          const struct lessors_bar *bar, uint64_t those,
+                          int32_t turn)
+{
+    int64_t least_us = INT64_MAX;
+
+    for (int32_t i = 0; i < lessors->count; i++) {
+        if ((those >> i & 1) != 0)
+            least_us = min_of(least_us, bar->wait_us[i]);
+    }
+    for (int32_t n = 0; n < lessors->count; n++) {
+        const int32_t i = (turn + n) % lessors->count;
+
+        if ((those >> i & 1) != 0 &&
+            bar->wait_us[i] <= pool_patience_us(least_us))
+            return i;
+    }
+    return -1;
+}
+
+/* The next one in turn that is in that state, or -1. */
+static int32_t pick_in(const struct lessors *lessors,
+                       const struct lessors_bar *bar,
+                       enum ha_lessor_state state)
+{
+    uint64_t those = 0;
+
+    for (int32_t i = 0; i < lessors->count; i++) {
+        if (i != bar->own && !is_barred(bar, i) &&
+            lessors->lessor[i].state == state)
+            those |= (uint64_t)1 << i;
+    }
+    return pick_quick(lessors, bar, those, lessors->turn);
+}
+
+/* A store that goes back takes its cells with it, and a window is noted
+ * elsewhere in any case: its own lessor is as safe as others, but fails with
+ * it. */
+int32_t lessors_pick(struct lessors *lessors, const struct lessors_bar *bar)
+{
+    int32_t i = pick_in(lessors, bar, HA_LESSOR_LEVEL);
+
+    if (i < 0)
+        i = pick_in(lessors, bar, HA_LESSOR_UNKNOWN);
+    if (i < 0 && bar->own >= 0 && !is_barred(bar, bar->own) &&
+        may_lease(&lessors->lessor[bar->own]))
+        i = bar->own;
+    if (i >= 0)
+        lessors->turn = (i + 1) % lessors->count;
+    return i;
+}
+
+int32_t lessors_witness(const struct lessors *lessors, int32_t i,
+                        const struct lessors_bar *bar)
+{
+    uint64_t those = 0;
+
+    for (int32_t j = 0; j < lessors->count; j++) {
+        if (j != i && !is_barred(bar, j))
+            those |= (uint64_t)1 << j;
+    }
+    return pick_quick(lessors, bar, those, i + 1);
+}
+
+bool lessors_can_lease(const struct lessors *lessors, uint64_t away)
+{
+    const struct lessors_bar bar = {.away = away, .own = -1};
+
+    for (int32_t i = 0; i < lessors->count; i++) {
+        if (!is_barred(&bar, i) && may_lease(&lessors->lessor[i]) &&
+            lessors_witness(lessors, i, &bar) >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- what was seen --- */
+
+void lessors_connected(struct lessors *lessors, int32_t i,
+                       const char *incarnation, int64_t now_ms)
+{
+    struct lessor *lessor = &lessors->lessor[i];
+
+    if (strcmp(lessor->incarnation, incarnation) != 0) {
+        (void)text_copy(lessor->incarnation, sizeof lessor->incarnation,
+                        incarnation);
+        lessor->nonce[0] = '\0';
+        lessor->run++;
+        (void)lessors_set(lessors, i, HA_LESSOR_UNKNOWN, now_ms);
+    }
+    lessors_want(lessors, now_ms);
+}
+
+bool lessors_set(struct lessors *lessors, int32_t i, enum ha_lessor_state state,
+                 int64_t now_ms)
+{
+    struct lessor *lessor = &lessors->lessor[i];
+
+    if (lessor->state == state)
+        return false;
+    lessor->state = state;
+    lessor->since_ms = now_ms;
+    return true;
+}
+
+void lessors_enter(struct lessors *lessors, int32_t i, const char *nonce)
+{
+    struct lessor *lessor = &lessors->lessor[i];
+
+    (void)text_copy(lessor->nonce, sizeof lessor->nonce, nonce);
+}
+
+static void minute_turn(struct lessor *lessor, int64_t now_ms)
+{
+    const int64_t minutes = (now_ms - lessor->minute_ms) / MINUTE_MS;
+
+    if (minutes < 1)
+        return;
+    lessor->leased_last = minutes == 1 ? lessor->leased : 0;
+    lessor->leased = 0;
+    lessor->minute_ms += minutes * MINUTE_MS;
+}
+
+void lessors_leased(struct lessors *lessors, int32_t i, int64_t now_ms)
+{
+    minute_turn(&lessors->lessor[i], now_ms);
+    lessors->lessor[i].leased++;
+}
+
+int64_t lessors_rate(const struct lessor *lessor, int64_t now_ms)
+{
+    struct lessor now = *lessor;
+    int64_t left_ms;
+
+    minute_turn(&now, now_ms);
+    left_ms = MINUTE_MS - (now_ms - now.minute_ms);
+    return now.leased + now.leased_last * left_ms / MINUTE_MS;
+}
+
+/* --- when to look --- */
+
+void lessors_want(struct lessors *lessors, int64_t now_ms)
+{
+    lessors->look_ms = min_of(lessors->look_ms, now_ms);
+}
+
+void lessors_doubt(struct lessors *lessors, int32_t i, bool is_level,
+                   int64_t now_ms)
+{
+    if (!is_level)
+        (void)lessors_set(lessors, i, HA_LESSOR_SYNCING, now_ms);
+    lessors->lessor[i].is_doubted = true;
+    lessors_want(lessors, now_ms);
+}
+
+void lessors_look(struct lessors *lessors)
+{
+    lessors->look_ms = INT64_MAX;
+}
+
+/* splitmix64's increment and a shift: enough to spread brokers. */
+static int64_t jitter(struct lessors *lessors, int64_t below)
+{
+    lessors->random = lessors->random * UINT64_C(6364136223846793005) +
+                      UINT64_C(1442695040888963407);
+    return (int64_t)((lessors->random >> 33) % (uint64_t)below);
+}
+
+void lessors_looked(struct lessors *lessors, bool all_well, int64_t now_ms)
+{
+    int64_t rest_ms;
+
+    if (all_well) {
+        lessors->rest_ms = LESSORS_FIRST_MS;
+        return;
+    }
+    rest_ms = lessors->rest_ms / 2 + jitter(lessors, lessors->rest_ms);
+    lessors->rest_ms = min_of(2 * lessors->rest_ms, LESSORS_LONGEST_MS);
+    lessors->look_ms = min_of(lessors->look_ms, now_ms + rest_ms);
+}

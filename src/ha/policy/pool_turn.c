@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose turn it is to be probed, and what an operator may do. */
+#include "ha/policy/pool_turn.h"
+
+#include "platform/error.h"
+#include "platform/minmax.h"
+#include "platform/text.h"
+
+/* --- probes --- */
+
+int64_t pool_probe_at(const struct pool *pool, int32_t i)
+{
+    const struct pool_member *member = &pool->member[i];
+
+    return member->state == SEQB_PARTITION_QUARANTINED ? member->next_probe_ms
+                                                       : INT64_MAX;
+}
+
+void pool_hold(struct pool *pool, int32_t i, int64_t until_ms)
+{
+    struct pool_member *member = &pool->member[i];
+
+    member->next_probe_ms = max_of(member->next_probe_ms, until_ms);
+}
+
+void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms)
+{
+    pool->member[i].state = SEQB_PARTITION_PROBING;
+    pool->member[i].last_probe_ms = now_ms;
+}
+
+static bool may_be_urged(const struct pool_member *member, int64_t now_ms)
+{
+    return member->state == SEQB_PARTITION_QUARANTINED &&
+           member->next_probe_ms > now_ms &&
+           now_ms - member->last_probe_ms >= POOL_URGE_REST_MS;
+}
+
+int32_t pool_urge(struct pool *pool, uint64_t skip, int64_t now_ms)
+{
+    int32_t oldest = -1;
+
+    if (pool->options->rescue == HA_RESCUE_FIXED || pool_has_usable(pool, skip))
+        return -1;
+    for (int32_t i = 0; i < pool->members; i++) {
+        if (may_be_urged(&pool->member[i], now_ms) &&
+            (oldest < 0 || pool->member[i].last_probe_ms <
+                               pool->member[oldest].last_probe_ms))
+            oldest = i;
+    }
+    if (oldest < 0)
+        return -1;
+    pool->member[oldest].next_probe_ms = now_ms;
+    pool->member[oldest].is_urged = true;
+    return oldest;
+}
+
+/* --- orders --- */
+
+/* Why the order makes no sense in that state, NULL if it does. */
+static const char *objection(enum seqb_order order,
+                             enum seqb_partition_state state)
+{
+    switch (order) {
+    case SEQB_ORDER_QUARANTINE:
+        if (state == SEQB_PARTITION_UP || state == SEQB_PARTITION_SUSPECT ||
+            state == SEQB_PARTITION_RAMPING)
+            return NULL;
+        return "only one that is up can be quarantined";
+    case SEQB_ORDER_RESCUE:
+        if (state == SEQB_PARTITION_QUARANTINED ||
+            state == SEQB_PARTITION_REFUSED || state == SEQB_PARTITION_POISONED)
+            return NULL;
+        return state == SEQB_PARTITION_DRAINED ? "resume it instead"
+                                               : "it needs no rescue";
+    case SEQB_ORDER_DRAIN:
+        /* A resume would make one forget why it is asked no more. */
+        if (state == SEQB_PARTITION_REFUSED || state == SEQB_PARTITION_POISONED)
+            return "it is asked no more as it is";
+        return state == SEQB_PARTITION_DRAINED ? "it is drained already" : NULL;
+    default:
+        return state == SEQB_PARTITION_DRAINED ? NULL : "it is not drained";
+    }
+}
+
+static void member_leave(struct pool_member *member,
+                         enum seqb_partition_state state, const char *reason,
+                         int64_t now_ms)
+{
+    member->state = state;
+    member->since_ms = now_ms;
+    member->successes = 0;
+    (void)text_copy(member->reason, sizeof member->reason, reason);
+}
+
+enum seqb_status pool_command(struct pool *pool, int32_t i,
+                              enum seqb_order order, int64_t now_ms,
+                              struct pool_change *change,
+                              struct seqb_error *err)
+{
+    struct pool_member *member = &pool->member[i];
+    const char *why = objection(order, member->state);
+
+    change->from = member->state;
+    change->to = member->state;
+    if (why != NULL)
+        return error_set(err, SEQB_INVALID,
+                         "partition %d of pool %s is %s: %s; nothing was "
+                         "changed",
+                         (int)i, pool->options->layout.name,
+                         seqb_partition_state_name(member->state), why);
+    if (order == SEQB_ORDER_DRAIN) {
+        member_leave(member, SEQB_PARTITION_DRAINED, "drained by an operator",
+                     now_ms);
+    } else {
+        member->rest_ms = POOL_FIRST_PROBE_MS;
+        if (pool->options->rescue == HA_RESCUE_FIXED)
+            member->rest_ms = pool->options->rescue_after_ms;
+        member->next_probe_ms =
+            order == SEQB_ORDER_QUARANTINE ? now_ms + member->rest_ms : now_ms;
+        if (order != SEQB_ORDER_RESCUE ||
+            member->state != SEQB_PARTITION_QUARANTINED)
+            member_leave(member, SEQB_PARTITION_QUARANTINED,
+                         order == SEQB_ORDER_QUARANTINE
+                             ? "quarantined by an operator"
+                             : "an operator has it probed",
+                         now_ms);
+    }
+    change->to = member->state;
+    return SEQB_OK;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding an id: first the store's origin is bound, then the lowest id is
+ * taken that nobody holds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lease/worker_lease.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define LOOKS_MAX 64 /* in one turn: others wait for the store, too */
+
+/* --- the store's origin --- */
+
+/* SEQB_AGAIN: not yet; `*rest_ms` is when to ask again. */
+enum seqb_status lease_open_origin(struct worker_lease *lease, int64_t *rest_ms,
+                                   struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    char text[HA_TEXT_SIZE];
+    char next[LEASE_TEXT_SIZE];
+    char standing[HA_TEXT_SIZE];
+    enum lease_origin_verdict verdict = LEASE_ORIGIN_SWAP;
+    enum seqb_status status = SEQB_OK;
+    int64_t left_ms;
+
+    lease_claim_name(lease, "workers", name, sizeof name);
+    status = lease_look(lease, name, text, err);
+    for (int i = 0; i < LEASE_SWAP_TRIES && status == SEQB_OK; i++) {
+        const int64_t stood_ms =
+            lease_watch(&lease->origin_observation, text, clock_boot_ms());
+
+        verdict =
+            lease_judge_origin(text, stood_ms, &lease->self, &left_ms, next);
+        if (verdict != LEASE_ORIGIN_SWAP)
+            break;
+        status = lease_swap(
+            lease,
+            &(struct seqb_swap){.name = name, .expected = text, .text = next},
+            standing, err);
+        if (status == SEQB_AGAIN)
+            status = SEQB_OK;
+        (void)text_copy(text, sizeof text, standing);
+    }
+    if (status != SEQB_OK || verdict == LEASE_ORIGIN_OPEN)
+        return status;
+    if (verdict == LEASE_ORIGIN_WAIT && left_ms < *rest_ms)
+        *rest_ms = left_ms;
+    return error_set(err, SEQB_AGAIN,
+                     "backend %s is new, or not what it was: worker ids "
+                     "leased before may still be held, for %lld ms more",
+                     ha_pool_member_name(lease->pool, lease->lessor),
+                     (long long)(verdict == LEASE_ORIGIN_WAIT ? left_ms : 0));
+}
+
+/* --- finding an id --- */
+
+static struct observation *observation_of(struct worker_lease *lease,
+                                          int64_t id)
+{
+    const int64_t count = id < 8 ? 8 : 2 * id;
+    struct observation *observations;
+
+    if (id < lease->observation_count)
+        return &lease->observations[id];
+    observations =
+        realloc(lease->observations, (size_t)count * sizeof *observations);
+    if (observations == NULL)
+        return NULL;
+    memset(&observations[lease->observation_count], 0,
+           (size_t)(count - lease->observation_count) * sizeof *observations);
+    lease->observations = observations;
+    lease->observation_count = count;
+    return &observations[id];
+}
+
+void lease_search_begin(struct worker_lease *lease)
+{
+    lease->search =
+        (struct lease_search){.next = lease->turn, .left_ms = INT64_MAX};
+}
+
+/* An id that cannot be had: by whom, for how long. */
+static void search_note(struct worker_lease *lease, int64_t id,
+                        const char *text, enum lease_verdict verdict,
+                        int64_t left_ms)
+{
+    struct lease_search *search = &lease->search;
+    struct lease_row row;
+
+    search->ahead += verdict == LEASE_AHEAD;
+    search->damaged += verdict == LEASE_DAMAGED;
+    if (verdict == LEASE_WAIT && left_ms < search->left_ms)
+        search->left_ms = left_ms;
+    if (id < 2 && lease_read(text, &row) && row.is_held)
+        (void)text_append(search->holders, sizeof search->holders,
+                          "%s %lld by %s", id == 0 ? ":" : ",", (long long)id,
+                          row.holder);
+}
+
+static enum seqb_status search_fails(struct worker_lease *lease,
+                                     int64_t *rest_ms, struct seqb_error *err)
+{
+    const struct lease_search *search = &lease->search;
+    const int64_t all =
+        (lease_ids(lease) - lease->turn + lease->lessors - 1) / lease->lessors;
+    const int64_t held = all - search->ahead - search->damaged;
+
+    (void)error_set(err, SEQB_AGAIN,
+                    "no free worker id: %lld of %lld are held%s; see seqctl "
+                    "workers",
+                    (long long)held, (long long)all, search->holders);
+    if (search->ahead > 0)
+        (void)text_append(err->text, sizeof err->text,
+                          "; the times of %lld are ahead of the clock",
+                          (long long)search->ahead);
+    if (search->damaged > 0)
+        (void)text_append(err->text, sizeof err->text,
+                          "; the rows of %lld are damaged",
+                          (long long)search->damaged);
+    if (search->left_ms < *rest_ms)
+        *rest_ms = search->left_ms;
+    lease_search_begin(lease);
+    return SEQB_AGAIN;
+}
+
+static void adopt(struct worker_lease *lease, int64_t id,
+                  const struct lease_row *row, int64_t above_ms)
+{
+    lease->id = id;
+    lease->row = *row;
+    lease->above_ms = above_ms;
+    lease->times_ms = 0;
+}
+
+/* What others may have used of an id. A row that another history of the
+ * store left, or that is not there, does not say all: then it is no later
+ * than now, by the later one of two clocks. */
+static int64_t used_before(const struct worker_lease *lease,
+                           const struct lease_row *before)
+{
+    const int64_t now_ms = lease->latest_ms;
+
+    if (strcmp(before->origin, lease->self.origin) == 0 ||
+        before->upto_ms > now_ms)
+        return before->upto_ms;
+    return now_ms;
+}
+
+/* SEQB_AGAIN: somebody was faster. */
+static enum seqb_status take(struct worker_lease *lease, int64_t id,
+                             const char *expected, struct seqb_error *err)
+{
+    const int64_t sent_ms = clock_boot_ms();
+    char name[SEQB_COUNTER_SIZE];
+    char text[LEASE_TEXT_SIZE];
+    char standing[HA_TEXT_SIZE];
+    struct lease_row before;
+    const bool was_there = lease_read(expected, &before);
+    const struct lease_row row =
+        lease_taken(was_there ? &before : NULL, &lease->self, clock_wall_ms());
+    enum seqb_status status;
+
+    lease->attempt = (struct lease_attempt){
+        .worker = id,
+        .tenure = row.tenure,
+        .above_ms = used_before(lease, &before),
+    };
+    lease_row_name(lease, id, name, sizeof name);
+    lease_write(&row, text, sizeof text);
+    status = lease_swap(
+        lease,
+        &(struct seqb_swap){.name = name, .expected = expected, .text = text},
+        standing, err);
+    if (status != SEQB_OK)
+        return status;
+    adopt(lease, id, &row, lease->attempt.above_ms);
+    return lease_enter(lease, sent_ms, err);
+}
+
+/* A swap of ours whose answer was lost. If it is not known any more who had
+ * the id before, all that the row allows may be his. */
+static enum seqb_status take_ours(struct worker_lease *lease, int64_t id,
+                                  const char *text, struct seqb_error *err)
+{
+    const struct lease_attempt *attempt = &lease->attempt;
+    struct lease_row row;
+
+    (void)lease_read(text, &row);
+    adopt(lease, id, &row,
+          attempt->worker == id && attempt->tenure == row.tenure
+              ? attempt->above_ms
+              : row.upto_ms);
+    return lease_renew(lease, err);
+}
+
+/* SEQB_AGAIN: it cannot be had. */
+static enum seqb_status try_id(struct worker_lease *lease, int64_t id,
+                               struct seqb_error *err)
+{
+    struct observation *observation = observation_of(lease, id);
+    char name[SEQB_COUNTER_SIZE];
+    char text[HA_TEXT_SIZE];
+    enum lease_verdict verdict;
+    enum seqb_status status;
+    int64_t left_ms;
+
+    if (observation == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "worker ids: out of memory");
+    lease_row_name(lease, id, name, sizeof name);
+    status = lease_look(lease, name, text, err);
+    if (status != SEQB_OK)
+        return status;
+    verdict = lease_judge(text, lease_watch(observation, text, clock_boot_ms()),
+                          &lease->self, clock_wall_ms(), &left_ms);
+    if (verdict == LEASE_TAKE)
+        return take(lease, id, text, err);
+    if (verdict == LEASE_OURS)
+        return take_ours(lease, id, text, err);
+    search_note(lease, id, text, verdict, left_ms);
+    return SEQB_AGAIN;
+}
+
+enum seqb_status lease_search(struct worker_lease *lease, int64_t *rest_ms,
+                              struct seqb_error *err)
+{
+    const int64_t ids = lease_ids(lease);
+
+    for (int i = 0; i < LOOKS_MAX; i++) {
+        const int64_t id = lease->search.next;
+        enum seqb_status status;
+
+        lease->search.next += lease->lessors;
+        if (id >= ids)
+            return search_fails(lease, rest_ms, err);
+        status = try_id(lease, id, err);
+        if (status == SEQB_AGAIN)
+            continue;
+        lease_search_begin(lease); /* the id may be ours though this failed */
+        return status;
+    }
+    *rest_ms = 0; /* the other ids are for another turn */
+    return SEQB_OK;
+}

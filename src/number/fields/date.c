@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The field date: the number's stamp, or the moment of its taking. */
+#include <string.h>
+
+#include "number/fields/fields.h"
+#include "platform/error.h"
+
+static bool make_date(struct compile *compile, struct piece *piece)
+{
+    struct template *template = compile->template;
+    const struct option *option = compile_option(compile, "format");
+    const struct word format = option == NULL ? compile->field : option->value;
+    struct seqb_error why = {.text = ""};
+    size_t at = 0;
+
+    if (date_format_make(option == NULL ? NULL : format.text, format.length,
+                         template->unit, &piece->date, &at, &why) != SEQB_OK)
+        return compile_fail(compile, format.column + at, "%s", why.text);
+    template->tells |= piece->date.tells;
+    template->has_date = true;
+    piece->min = piece->max = piece->date.length;
+    letters_add(&piece->letters, LETTERS_DIGITS, strlen(LETTERS_DIGITS));
+    for (size_t i = 0; i < piece->date.count; i++) {
+        if (piece->date.steps[i].conversion == 0)
+            letters_add(&piece->letters, &piece->date.steps[i].character, 1);
+    }
+    return true;
+}
+
+static enum seqb_status write_date(const struct piece *piece,
+                                   const struct spread *spread, char *out,
+                                   size_t *length, struct seqb_error *err)
+{
+    const struct facts *facts = spread->facts;
+
+    *length = piece->max;
+    if (date_write(&piece->date, &facts->date, spread->template->unit, out))
+        return SEQB_OK;
+    return error_set(err, SEQB_EXHAUSTED,
+                     "sequence %s: the year %d does not fit the two digits "
+                     "that its template has for it: use %%Y, or %%G",
+                     facts->key, (int)facts->date.year);
+}
+
+static enum seqb_status read_date(const struct spread *spread, size_t i,
+                                  struct facts *facts, struct seqb_error *err)
+{
+    const struct piece *piece = &spread->template->pieces[i];
+    const char *text = spread->text + spread->starts[i];
+
+    if (date_read(&piece->date, text, &facts->seen))
+        return SEQB_OK;
+    return read_fail(spread, i, err, "'%.*s' is no such date", (int)piece->max,
+                     text);
+}
+
+static const char *const date_options[] = {"format", NULL};
+
+const struct field field_date = {"date",    date_options, READ_FIRST, true,
+                                 make_date, write_date,   read_date};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How one sequence's numbers are made on both sides of a migration: what the
+ * topologies say of it, and what the stores say. */
+#include "offline/migrate.h"
+#include "offline/offline.h"
+#include "platform/error.h"
+
+/* Both say something of the bits; they must be the same. */
+static enum seqb_status bits_compare(const struct migrate_side *was,
+                                     const struct offline_key *options,
+                                     const struct migrate_bits *claimed,
+                                     struct seqb_error *err)
+{
+    const bool is_memory = claimed->memory_bits != options->was_bits;
+
+    if (!is_memory && claimed->window_bits == options->was_window_bits)
+        return SEQB_OK;
+    return error_set(
+        err, SEQB_LAYOUT,
+        "sequence %s of pool %s was used with %s = %d, and the old topology "
+        "says %d; nothing was changed; put the setting back there",
+        options->key, was->name, is_memory ? "memory_bits" : "window_bits",
+        (int)(is_memory ? claimed->memory_bits : claimed->window_bits),
+        (int)(is_memory ? options->was_bits : options->was_window_bits));
+}
+
+/* Of a key that no store knows. */
+static struct migrate_bits bits_guess(const struct migrate_side *was,
+                                      const struct offline_key *options)
+{
+    const int32_t memory_bits = options->is_bits >= 0 ? options->is_bits : 0;
+
+    if (options->was_bits < 0)
+        return (struct migrate_bits){memory_bits, was->layout->window_bits};
+    return (struct migrate_bits){options->was_bits, options->was_window_bits};
+}
+
+/* A key that the new topology does not list keeps what it had: windows of its
+ * own too, if there are windows. */
+static struct migrate_bits bits_next(const struct migrate_side *was,
+                                     const struct migrate_side *is,
+                                     const struct offline_key *options,
+                                     const struct migrate_bits *bits)
+{
+    const bool are_own = bits->window_bits != was->layout->window_bits;
+
+    if (options->is_bits >= 0)
+        return (struct migrate_bits){options->is_bits, options->is_window_bits};
+    return (struct migrate_bits){bits->memory_bits,
+                                 are_own && side_has(is, true)
+                                     ? bits->window_bits
+                                     : is->layout->window_bits};
+}
+
+static struct migrate_shape shape_of(const struct migrate_side *side,
+                                     const struct migrate_bits *bits,
+                                     int64_t useful)
+{
+    return (struct migrate_shape){.bits = side->layout->bits,
+                                  .memory_bits = bits->memory_bits,
+                                  .window_bits = bits->window_bits,
+                                  .margin = side->layout->failover_gap,
+                                  .lessor_bits = side->lessor_bits,
+                                  .useful = useful};
+}
+
+enum seqb_status key_look(struct migrate_side *was, struct migrate_side *is,
+                          const struct offline_key *options,
+                          struct migrate_key *key, struct seqb_error *err)
+{
+    struct migrate_bits bits;
+    struct migrate_bits next;
+    bool was_done;
+
+    if (side_compare_key(was, options->key, &was_done, err) != SEQB_OK ||
+        old_check_back(was, err) != SEQB_OK ||
+        side_look_bits(was, options->key, options->terms, &bits, err) !=
+            SEQB_OK)
+        return err->status;
+    if (bits.memory_bits >= 0 && options->was_bits >= 0 &&
+        bits_compare(was, options, &bits, err) != SEQB_OK)
+        return SEQB_LAYOUT;
+    /* Brokers claim the bits before they take the first value. */
+    *key = (struct migrate_key){.key = options->key,
+                                .terms = options->terms,
+                                .is_new = bits.memory_bits < 0 &&
+                                          options->was_bits < 0 &&
+                                          options->is_bits >= 0};
+    if (bits.memory_bits < 0)
+        bits = bits_guess(was, options);
+    next = bits_next(was, is, options, &bits);
+    /* The old counters are ended where the bits end, whatever their numbers
+     * were kept below. */
+    key->was = shape_of(was, &bits, options->was_useful);
+    key->is = shape_of(is, &next, options->is_useful);
+    key->is.unused_bits = LAYOUT_BITS_ALL - options->is_value_bits;
+    return new_look(is, key, err);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random bits of the system's. */
+#pragma once
+
+#include <stdint.h>
+#include <sys/random.h>
+
+/* 0 where the system has none, which getrandom rules out once it is up. */
+static inline uint64_t chance_bits(void)
+{
+    uint64_t bits = 0;
+
+    if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits)
+        return 0;
+    return bits;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A round: what idle sequences hold is taken out of their rings, exchanged for
+ * what the spool has of those that are in use again, and put into theirs. An
+ * exchange that failed puts everything back where it was.
+ */
+#include "queue/keeper/keeper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/log.h"
+#include "platform/thread.h"
+#include "queue/keeper/spool.h"
+#include "queue/queue_state.h"
+
+/* Between two rounds, so that many sequences share one; and so many times as
+ * long as the last one took, since each writes the whole file. */
+#define ROUND_REST_MS    1000
+#define ROUND_REST_TIMES 10
+
+/* How long a round waits for other brokers and for its store. */
+#define ROUND_MS 5000
+
+/* So many sequences that make themselves are made at the start, as the spool
+ * has numbers of them: those that come first in it. The others take theirs when
+ * they are used. */
+#define MADE_MOST 1000
+
+/* Sequences are looked at so often in their idle_after, and never more often
+ * or less often than that. */
+#define LOOKS         4
+#define LOOK_LEAST_MS 250
+#define LOOK_MOST_MS  60000
+
+struct keeper {
+    struct queue *queue;
+    struct spool *spool;
+    int64_t look_ms; /* between two looks at all sequences */
+    int64_t rest_ms; /* the thread's own: after the last round */
+
+    pthread_t thread;
+    bool is_started;
+};
+
+enum turn {
+    TURN_FIRST, /* before anybody takes numbers */
+    TURN_USUAL,
+    TURN_LAST /* all is given, nothing wanted */
+};
+
+/* What was taken out of a ring. */
+struct away {
+    struct seqb_sequence *sequence;
+    struct ring_slice slice;
+};
+
+struct round {
+    struct keeper *keeper;
+    int64_t now_ms;
+    bool is_first;
+    bool is_last;
+    size_t made;
+    bool is_wanting;
+    struct seqb_sequence *taker; /* the last one, and what it is to get */
+    uint32_t taken_blocks;
+    int64_t taken_numbers;
+    struct spool_block *blocks;
+    struct away *away; /* of each block */
+    size_t count;
+    size_t capacity;
+};
+
+static int64_t look_of(const struct queue_sequence_options *options,
+                       int64_t most_ms)
+{
+    const int64_t look_ms = options->idle_after_ms / LOOKS;
+
+    if (options->idle_after_ms == 0 || look_ms >= most_ms)
+        return most_ms;
+    return look_ms < LOOK_LEAST_MS ? LOOK_LEAST_MS : look_ms;
+}
+
+static int64_t look_of_all(const struct queue_options *options)
+{
+    int64_t look_ms = LOOK_MOST_MS;
+
+    for (size_t i = 0; i < options->sequence_count; i++)
+        look_ms = look_of(&options->sequences[i], look_ms);
+    return options->automatic != NULL ? look_of(options->automatic, look_ms)
+                                      : look_ms;
+}
+
+/* --- what is given --- */
+
+static bool round_reserve(struct round *round)
+{
+    const size_t capacity = round->capacity == 0 ? 64 : 2 * round->capacity;
+    struct spool_block *blocks;
+    struct away *away;
+
+    if (round->count < round->capacity)
+        return true;
+    blocks = realloc(round->blocks, capacity * sizeof *blocks);
+    if (blocks == NULL)
+        return false;
+    round->blocks = blocks;
+    away = realloc(round->away, capacity * sizeof *away);
+    if (away == NULL)
+        return false;
+    round->away = away;
+    round->capacity = capacity;
+    return true;
+}
+
+static void round_fini(struct round *round)
+{
+    free(round->blocks);
+    free(round->away);
+}
+
+static bool is_kept(const struct seqb_sequence *sequence)
+{
+    return sequence->source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK;
+}
+
+/* Takes out of a ring all that it holds. */
+static void round_empty_ring(struct round *round,
+                             struct seqb_sequence *sequence)
+{
+    struct ring_slice slice;
+
+    while (round_reserve(round) &&
+           ring_take_slice(sequence->ring, UINT64_MAX, false, &slice) !=
+               RING_EMPTY) {
+        round->away[round->count] = (struct away){sequence, slice};
+        round->blocks[round->count++] = (struct spool_block){
+            .key = sequence->key,
+            .pool = (size_t)sequence->options->pool,
+            .memory_bits = sequence->options->memory_bits,
+            .first =
+                ring_number(sequence->ring->shape, slice.base, slice.position),
+            .length = (int64_t)slice.count,
+        };
+    }
+}
+
+/* The ring first: then it has a segment free for each stripe. */
+static void round_empty(struct round *round, struct seqb_sequence *sequence)
+{
+    do
+        round_empty_ring(round, sequence);
+    while (sequence_gather(sequence) > 0);
+}
+
+/* With the catalog locked. */
+static void round_look(void *context, struct seqb_sequence *sequence)
+{
+    struct round *round = context;
+
+    if (!is_kept(sequence))
+        return;
+    if (round->is_last) {
+        round_empty(round, sequence);
+        return;
+    }
+    if (atomic_exchange(&sequence->is_missed, false))
+        sequence->is_wanted = true;
+    round->is_wanting |= sequence->is_wanted;
+    if (!sequence_is_idle(sequence, round->now_ms))
+        return;
+    round_empty(round, sequence);
+    sequence->is_wanted = false;
+    atomic_store(&sequence->may_be_kept, true);
+}
+
+static void round_look_at_all(struct round *round)
+{
+    size_t at = 0;
+
+    while (queue_visit(round->keeper->queue, &at, round_look, round))
+        continue;
+}
+
+/* Nothing was given: all goes back to where it was. */
+static void round_undo(struct round *round)
+{
+    for (size_t i = 0; i < round->count; i++)
+        sequence_give_back(round->away[i].sequence, &round->away[i].slice);
+}
+
+/* --- what is wanted --- */
+
+/* With the catalog locked. What was wanted is had, or is not in the spool. */
+static void round_settle(void *context, struct seqb_sequence *sequence)
+{
+    (void)context;
+    if (!sequence->is_wanted)
+        return;
+    sequence->is_wanted = false;
+    atomic_store(&sequence->may_be_kept, false);
+}
+
+/* NULL if it does not make itself, or there were many. */
+static struct seqb_sequence *round_make(struct round *round, const char *key)
+{
+    struct seqb_sequence *sequence;
+
+    if (round->made == MADE_MOST ||
+        queue_find(round->keeper->queue, key, &sequence, NULL) != SEQB_OK ||
+        !is_kept(sequence))
+        return NULL;
+    round->made++;
+    sequence->is_wanted = true;
+    return sequence;
+}
+
+static enum spool_choice round_choose(void *context,
+                                      const struct spool_block *block,
+                                      int32_t *memory_bits)
+{
+    struct round *round = context;
+    struct seqb_sequence *sequence =
+        queue_peek(round->keeper->queue, block->key);
+
+    if (sequence == NULL && round->is_first)
+        sequence = round_make(round, block->key);
+    if (sequence == NULL || !sequence->is_wanted ||
+        (size_t)sequence->options->pool != block->pool)
+        return SPOOL_KEEP;
+    if (sequence != round->taker) {
+        round->taker = sequence;
+        round->taken_blocks = 0;
+        round->taken_numbers = 0;
+    }
+    round->taken_blocks++;
+    round->taken_numbers += block->length;
+    if (!sequence_has_place(sequence, round->taken_blocks,
+                            round->taken_numbers))
+        return SPOOL_KEEP;
+    *memory_bits = sequence->options->memory_bits;
+    return SPOOL_TAKE;
+}
+
+static void round_take(void *context, const struct spool_block *block)
+{
+    struct round *round = context;
+    struct seqb_sequence *sequence =
+        queue_peek(round->keeper->queue, block->key);
+
+    sequence_put(sequence, block->first, (uint64_t)block->length);
+}
+
+/* --- rounds --- */
+
+static enum seqb_status round_exchange(struct round *round, int64_t until_ms,
+                                       struct seqb_error *err)
+{
+    const struct spool_terms terms = {
+        .give = round->blocks,
+        .give_count = round->count,
+        .choose = round->is_wanting || round->is_first ? round_choose : NULL,
+        .take = round_take,
+        .context = round,
+    };
+    const enum seqb_status status =
+        spool_exchange(round->keeper->spool, &terms, until_ms, err);
+
+    if (status == SEQB_OK || status == SEQB_UNCERTAIN)
+        return status;
+    round_undo(round);
+    return status;
+}
+
+static void tell_failed(const struct round *round, const struct seqb_error *err)
+{
+    log_reason(SEQB_LOG_WARN, err->text, "event=spool_failed blocks=%zu",
+               round->count);
+}
+
+static void keeper_round(struct keeper *keeper, enum turn turn,
+                         int64_t until_ms)
+{
+    struct round round = {.keeper = keeper,
+                          .now_ms = clock_now_ms(),
+                          .is_first = turn == TURN_FIRST,
+                          .is_last = turn == TURN_LAST};
+    struct seqb_error err;
+    size_t at = 0;
+
+    round_look_at_all(&round);
+    if (round.count > 0 || round.is_wanting || round.is_first) {
+        if (round_exchange(&round, until_ms, &err) != SEQB_OK)
+            tell_failed(&round, &err);
+        else
+            while (queue_visit(keeper->queue, &at, round_settle, &round))
+                continue;
+    }
+    round_fini(&round);
+}
+
+/* Waits until it is woken, at least rest_ms, or until the next look. False when
+ * it is to stop. */
+static bool keeper_wait(struct keeper *keeper)
+{
+    const int64_t now_ms = clock_now_ms();
+
+    return wakeup_wait(&keeper->queue->context.flusher,
+                       now_ms + keeper->rest_ms, now_ms + keeper->look_ms);
+}
+
+static void *keeper_run(void *argument)
+{
+    struct keeper *keeper = argument;
+
+    keeper->rest_ms = ROUND_REST_MS;
+    while (keeper_wait(keeper)) {
+        const int64_t begin_ms = clock_now_ms();
+
+        keeper_round(keeper, TURN_USUAL, begin_ms + ROUND_MS);
+        keeper->rest_ms =
+            ROUND_REST_MS + ROUND_REST_TIMES * (clock_now_ms() - begin_ms);
+    }
+    return NULL;
+}
+
+/* With the catalog locked. */
+static void want(void *context, struct seqb_sequence *sequence)
+{
+    (void)context;
+    atomic_store(&sequence->is_missed, is_kept(sequence));
+    atomic_store(&sequence->may_be_kept, is_kept(sequence));
+}
+
+enum seqb_status keeper_open(struct queue *queue,
+                             const struct queue_options *options, struct ha *ha,
+                             int64_t until_ms, struct keeper **out,
+                             struct seqb_error *err)
+{
+    struct keeper *keeper = calloc(1, sizeof *keeper);
+    enum seqb_status status;
+    size_t at = 0;
+
+    if (keeper == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "spool: out of memory");
+    keeper->queue = queue;
+    keeper->look_ms = look_of_all(options);
+    *out = keeper;
+    status = spool_open(options->spool_path, ha, &keeper->spool, err);
+    if (status != SEQB_OK)
+        return status;
+    while (queue_visit(queue, &at, want, NULL))
+        continue;
+    keeper_round(keeper, TURN_FIRST, until_ms);
+    return SEQB_OK;
+}
+
+enum seqb_status keeper_start(struct keeper *keeper, struct seqb_error *err)
+{
+    const enum seqb_status status =
+        thread_start(&keeper->thread, "seqb:keeper", keeper_run, keeper, err);
+
+    keeper->is_started = status == SEQB_OK;
+    return status;
+}
+
+struct drop {
+    const struct seqb_sequence *sequence;
+    int64_t to;
+};
+
+static enum spool_choice drop_choose(void *context,
+                                     const struct spool_block *block,
+                                     int32_t *memory_bits)
+{
+    const struct drop *drop = context;
+    const struct seqb_sequence *sequence = drop->sequence;
+
+    (void)memory_bits;
+    return strcmp(block->key, sequence->key) == 0 &&
+                   block->pool == (size_t)sequence->options->pool &&
+                   block->first <= drop->to
+               ? SPOOL_DROP
+               : SPOOL_KEEP;
+}
+
+enum seqb_status keeper_drop(struct keeper *keeper,
+                             const struct seqb_sequence *sequence, int64_t to,
+                             int64_t until_ms, struct seqb_error *err)
+{
+    struct drop drop = {sequence, to};
+    const struct spool_terms terms = {.choose = drop_choose, .context = &drop};
+
+    if (keeper == NULL)
+        return SEQB_OK;
+    return spool_exchange(keeper->spool, &terms, until_ms, err);
+}
+
+void keeper_stop(struct keeper *keeper)
+{
+    if (keeper == NULL || !keeper->is_started)
+        return;
+    wakeup_stop(&keeper->queue->context.flusher);
+    pthread_join(keeper->thread, NULL);
+    keeper->is_started = false;
+}
+
+void keeper_keep_all(struct keeper *keeper, int64_t until_ms)
+{
+    if (keeper != NULL && keeper->spool != NULL)
+        keeper_round(keeper, TURN_LAST, until_ms);
+}
+
+void keeper_close(struct keeper *keeper)
+{
+    if (keeper == NULL)
+        return;
+    spool_close(keeper->spool);
+    free(keeper);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The exchange: read, judge, write aside, get a ticket, rename. The ticket is
+ * what takes the old file's numbers, for good and whatever the disk does; the
+ * rename only puts the new file in its place.
+ */
+#include "queue/keeper/spool.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "platform/error.h"
+#include "platform/file.h"
+#include "platform/log.h"
+#include "platform/text.h"
+#include "queue/keeper/deal.h"
+#include "queue/keeper/text.h"
+
+#define FRESH_AGE_S 3600 /* far longer than an exchange takes */
+
+struct spool {
+    struct ha *ha;
+    char path[PATH_MAX];
+    char lock[PATH_MAX];    /* locked during an exchange; never removed */
+    char refused[PATH_MAX]; /* what may not be used, for the operator */
+};
+
+struct exchange {
+    struct spool *spool;
+    char fresh[PATH_MAX]; /* what is to take the file's place: of this exchange
+                             alone, for the lock may not work */
+    int64_t until_ms;
+    struct deal deal;
+    char *bytes; /* of the file, into which `found` points */
+    struct spool_text found;
+    struct spool_text *present; /* what was found; NULL: none to be used */
+    struct ha_ticket ticket;    /* into which `next` may point */
+    struct spool_text next;
+};
+
+enum seqb_status spool_open(const char *path, struct ha *ha, struct spool **out,
+                            struct seqb_error *err)
+{
+    struct spool *spool = calloc(1, sizeof *spool);
+
+    if (spool == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "spool: out of memory");
+    spool->ha = ha;
+    if (!text_copy(spool->path, PATH_MAX, path) ||
+        !text_format(spool->lock, PATH_MAX, "%s.lock", path) ||
+        !text_format(spool->refused, PATH_MAX, "%s.refused", path)) {
+        free(spool);
+        return error_set(err, SEQB_INVALID, "spool: the path is too long");
+    }
+    *out = spool;
+    return SEQB_OK;
+}
+
+void spool_close(struct spool *spool)
+{
+    free(spool);
+}
+
+/* --- the file that is there --- */
+
+static void refuse(struct exchange *exchange, const char *why)
+{
+    const struct spool *spool = exchange->spool;
+    struct seqb_error err;
+    const bool is_aside =
+        file_move(spool->path, spool->refused, &err) == SEQB_OK;
+    char file[LOG_VALUE_SIZE];
+    char aside[LOG_VALUE_SIZE];
+
+    log_reason(
+        SEQB_LOG_WARN, why, "event=spool_refused file=%s aside=%s",
+        log_value(file, sizeof file, spool->path),
+        log_value(aside, sizeof aside, is_aside ? spool->refused : "no"));
+    exchange->present = NULL;
+}
+
+static enum seqb_status present_load(struct exchange *exchange,
+                                     struct seqb_error *err)
+{
+    const struct spool *spool = exchange->spool;
+    struct seqb_error why;
+    size_t size;
+    enum seqb_status status =
+        file_load(spool->path, SPOOL_SIZE_MAX, &exchange->bytes, &size, err);
+
+    if (status != SEQB_OK || exchange->bytes == NULL)
+        return status;
+    status = spool_text_read(exchange->bytes, size, &exchange->found, &why);
+    if (status == SEQB_NO_MEMORY)
+        return error_copy(err, &why);
+    if (status != SEQB_OK)
+        refuse(exchange, why.text);
+    else if (!deal_adopt(&exchange->deal, &exchange->found))
+        refuse(exchange, "it is of other pools, or of another layout of them");
+    else
+        exchange->present = &exchange->found;
+    return SEQB_OK;
+}
+
+/* --- the file that is to be --- */
+
+static enum seqb_status id_make(char *out, size_t size, struct seqb_error *err)
+{
+    unsigned char bytes[(SPOOL_ID_SIZE - 1) / 2];
+
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return error_set(err, SEQB_NO_MEMORY, "spool: no random bytes");
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof bytes; i++)
+        (void)text_append(out, size, "%02x", bytes[i]);
+    return SEQB_OK;
+}
+
+/* A killed broker leaves one behind. Where the lock does not work, another's
+ * may be in use: an exchange that is cut short for it fails. */
+static enum seqb_status fresh_name(struct exchange *exchange,
+                                   struct seqb_error *err)
+{
+    char *fresh = exchange->fresh;
+    char id[SPOOL_ID_SIZE];
+
+    if (id_make(id, sizeof id, err) != SEQB_OK)
+        return SEQB_NO_MEMORY;
+    if (!text_format(fresh, PATH_MAX, "%s.new-", exchange->spool->path))
+        return error_set(err, SEQB_STATE_DIR, "spool: the path is too long");
+    file_remove_old(fresh, FRESH_AGE_S);
+    if (!text_append(fresh, PATH_MAX, "%s", id))
+        return error_set(err, SEQB_STATE_DIR, "spool: the path is too long");
+    return SEQB_OK;
+}
+
+static enum seqb_status next_save(const struct exchange *exchange,
+                                  struct seqb_error *err)
+{
+    char *bytes;
+    size_t size;
+    enum seqb_status status =
+        spool_text_write(&exchange->next, &bytes, &size, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = file_save(exchange->fresh, bytes, size, err);
+    free(bytes);
+    return status;
+}
+
+static enum seqb_status next_move(const struct exchange *exchange,
+                                  struct seqb_error *err)
+{
+    return file_move(exchange->fresh, exchange->spool->path, err);
+}
+
+/* Whether it is the ticket that comes after that of the present file. */
+static bool is_next_ticket(const struct spool_text *next,
+                           const struct ha_ticket *ticket)
+{
+    return ticket->value == next->ticket &&
+           strcmp(ticket->origin, next->origin) == 0;
+}
+
+/*
+ * Over a file that is there: the new one carries the ticket that comes after
+ * the old one's, and is written before that is asked for, so that a full disk
+ * costs nothing. Whoever gets that ticket, which is granted once, has the old
+ * file's numbers. SEQB_AGAIN: another had got it, the file is not used.
+ */
+static enum seqb_status exchange_over(struct exchange *exchange,
+                                      struct seqb_error *err)
+{
+    const struct spool_text *present = exchange->present;
+    struct spool_text *next = &exchange->next;
+    enum seqb_status status;
+
+    (void)text_copy(next->id, sizeof next->id, present->id);
+    next->ticket = present->ticket + 1;
+    next->place = present->place;
+    next->origin = present->origin;
+    status = next_save(exchange, err);
+    if (status != SEQB_OK)
+        return status;
+    status = ha_ticket(exchange->spool->ha, next->place, next->id,
+                       exchange->until_ms, &exchange->ticket, err);
+    if (status == SEQB_OK && is_next_ticket(next, &exchange->ticket))
+        return next_move(exchange, err);
+    (void)unlink(exchange->fresh);
+    if (present->block_count == 0) { /* nothing to lose: begin another one */
+        exchange->present = NULL;
+        return SEQB_AGAIN;
+    }
+    if (status != SEQB_OK && status != SEQB_LAYOUT)
+        return status;
+    refuse(exchange, "its numbers are not to be had, or were before: it is a "
+                     "copy or an older state, its store changed, or an "
+                     "exchange was broken off");
+    return SEQB_AGAIN;
+}
+
+/* Of the first direct store that grants one. */
+static enum seqb_status ticket_anywhere(struct exchange *exchange,
+                                        struct seqb_error *err)
+{
+    struct spool_text *next = &exchange->next;
+    enum seqb_status status =
+        error_set(err, SEQB_UNAVAILABLE, "spool: there is no direct store");
+
+    for (size_t i = 0; ha_place_at(exchange->spool->ha, i, &next->place); i++) {
+        status = ha_ticket(exchange->spool->ha, next->place, next->id,
+                           exchange->until_ms, &exchange->ticket, err);
+        if (status == SEQB_OK)
+            break;
+    }
+    return status;
+}
+
+/* Where there is none, or none that may be used: of a history of its own. */
+static enum seqb_status exchange_anew(struct exchange *exchange,
+                                      struct seqb_error *err)
+{
+    struct spool_text *next = &exchange->next;
+    enum seqb_status status = id_make(next->id, sizeof next->id, err);
+
+    if (status == SEQB_OK)
+        status = ticket_anywhere(exchange, err);
+    if (status != SEQB_OK)
+        return status;
+    next->ticket = exchange->ticket.value;
+    next->origin = exchange->ticket.origin;
+    status = next_save(exchange, err);
+    return status == SEQB_OK ? next_move(exchange, err) : status;
+}
+
+static enum seqb_status exchange_once(struct exchange *exchange,
+                                      struct seqb_error *err)
+{
+    struct deal *deal = &exchange->deal;
+    enum seqb_status status = deal_judge(deal, exchange->present, err);
+
+    if (status == SEQB_CORRUPT) {
+        refuse(exchange, err->text);
+        return SEQB_AGAIN;
+    }
+    if (status != SEQB_OK || !deal_is_worth_it(deal))
+        return status;
+    status = deal_compose(deal, exchange->present, &exchange->next, err);
+    if (status != SEQB_OK)
+        return status;
+    return exchange->present != NULL ? exchange_over(exchange, err)
+                                     : exchange_anew(exchange, err);
+}
+
+static enum seqb_status exchange_run(struct exchange *exchange,
+                                     const struct spool_terms *terms,
+                                     struct seqb_error *err)
+{
+    enum seqb_status status =
+        deal_init(&exchange->deal, exchange->spool->ha, terms, err);
+
+    if (status == SEQB_OK)
+        status = fresh_name(exchange, err);
+    if (status == SEQB_OK)
+        status = present_load(exchange, err);
+    if (status == SEQB_OK)
+        status = exchange_once(exchange, err);
+    /* Then without the file, so that there is no third time. */
+    return status == SEQB_AGAIN ? exchange_once(exchange, err) : status;
+}
+
+static void exchange_fini(struct exchange *exchange)
+{
+    deal_fini(&exchange->deal);
+    spool_text_fini(&exchange->next);
+    spool_text_fini(&exchange->found);
+    free(exchange->bytes);
+}
+
+enum seqb_status spool_exchange(struct spool *spool,
+                                const struct spool_terms *terms,
+                                int64_t until_ms, struct seqb_error *err)
+{
+    struct exchange exchange = {.spool = spool, .until_ms = until_ms};
+    struct seqb_error why;
+    enum seqb_status status;
+    int lock;
+
+    status = file_lock(spool->lock, until_ms, &lock, err);
+    if (status != SEQB_OK)
+        return status;
+    status = exchange_run(&exchange, terms, &why);
+    file_unlock(lock);
+    if (status == SEQB_OK) {
+        deal_tell(&exchange.deal);
+        deal_take(&exchange.deal);
+    }
+    exchange_fini(&exchange);
+    return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The source of a sequence with a period: opens and closes it, makes its terms
+ * ready ahead of their stamps, and empties them. */
+#include "queue/periodic/periodic.h"
+
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+/* The next stamp's term is filled so long before its begin: a part of the
+ * stamp, no more than that. */
+#define LEAD_PART    4
+#define LEAD_MOST_MS 2000
+
+/* That it may be issued is kept only so long before: a start in between finds
+ * its clock that far behind. */
+#define KEEP_LEAD_MS 250
+
+/* Between two looks at most, as the clock may leap; and near the turn. */
+#define LOOK_MOST_MS 60000
+#define LOOK_NEAR_MS 20
+
+/* Old stamps are purged so often, and none is that is younger. */
+#define PURGE_EVERY_MS 60000
+
+static const struct period_rules *rules_of(const struct periodic *periodic)
+{
+    return periodic->front.options->period;
+}
+
+/* --- opening and closing --- */
+
+static enum seqb_status periodic_open(const struct source_setup *setup,
+                                      struct seqb_sequence **out,
+                                      struct seqb_error *err)
+{
+    const enum seqb_status status = sequence_new(
+        setup, &source_periodic, sizeof(struct periodic), out, err);
+
+    if (status != SEQB_OK)
+        return status;
+    periodic_of(*out)->attributes = setup->terms;
+    pthread_mutex_init(&periodic_of(*out)->lock, NULL);
+    return SEQB_OK;
+}
+
+static void periodic_free(struct seqb_sequence *front)
+{
+    struct periodic *periodic = periodic_of(front);
+
+    for (int i = 0; i < TERMS; i++)
+        sequence_free(periodic->terms[i].sequence);
+    pthread_mutex_destroy(&periodic->lock);
+    sequence_free(front);
+}
+
+static void periodic_close(struct seqb_sequence *front)
+{
+    struct periodic *periodic = periodic_of(front);
+
+    pthread_mutex_lock(&periodic->lock);
+    periodic->is_closed = true;
+    pthread_mutex_unlock(&periodic->lock);
+    /* No term is made from here on. */
+    for (int i = 0; i < TERMS; i++) {
+        if (periodic->terms[i].sequence != NULL)
+            sequence_close(periodic->terms[i].sequence);
+    }
+    sequence_close(front);
+}
+
+static void periodic_on_ready(struct seqb_sequence *front,
+                              void (*ready)(void *context), void *context)
+{
+    struct periodic *periodic = periodic_of(front);
+
+    sequence_on_ready(front, ready, context);
+    pthread_mutex_lock(&periodic->lock);
+    for (int i = 0; i < TERMS; i++) {
+        if (periodic->terms[i].sequence != NULL)
+            sequence_on_ready(periodic->terms[i].sequence, ready, context);
+    }
+    pthread_mutex_unlock(&periodic->lock);
+}
+
+static enum seqb_status periodic_permits(const struct seqb_sequence *front,
+                                         enum source_use use,
+                                         struct seqb_error *err)
+{
+    static const char *const reasons[] = {
+        [SOURCE_SPOOL] = "they are over soon, and are not kept",
+        [SOURCE_CURSOR] = "a cursor would hold its numbers beyond their stamp",
+        [SOURCE_ADVANCE] =
+            "its numbers begin afresh by themselves, and are not advanced",
+    };
+
+    return error_set(err, SEQB_INVALID, "sequence %s has a period: %s",
+                     front->key, reasons[use]);
+}
+
+/* --- looking, on the refill thread --- */
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* With the lock held. */
+static void drop_over(struct periodic *periodic)
+{
+    for (int i = 0; i < TERMS; i++) {
+        struct seqb_sequence *sequence = periodic->terms[i].sequence;
+
+        if (sequence != NULL && atomic_load(&sequence->is_over))
+            periodic->dropped += sequence_drop_rest(sequence);
+    }
+}
+
+/* The stamp after the current one, which begins so soon, has its term filled;
+ * that it is issued is to be kept. */
+static void prepare(struct periodic *periodic, int64_t begin_ms,
+                    int64_t left_ms, int64_t now_ms)
+{
+    struct period_span span;
+    struct term *term = NULL;
+
+    period_span_at(rules_of(periodic), begin_ms, &span);
+    if (left_ms <= KEEP_LEAD_MS)
+        (void)wall_expect(periodic_wall(periodic), span.begin_ms);
+    pthread_mutex_lock(&periodic->lock);
+    if (!periodic->is_closed)
+        term = periodic_term(periodic, &span);
+    pthread_mutex_unlock(&periodic->lock);
+    if (term == NULL)
+        return;
+    periodic_carry(periodic, term, now_ms);
+    sequence_wake(term->sequence);
+}
+
+static void purge(struct periodic *periodic, int64_t time_ms, int64_t now_ms)
+{
+    struct period_span keep;
+
+    const bool is_first = periodic->purged_ms == 0;
+
+    if (!is_first && now_ms - periodic->purged_ms < PURGE_EVERY_MS)
+        return;
+    periodic->purged_ms = now_ms;
+    if (is_first)
+        return; /* what the clock says at the start may be corrected soon */
+    period_span_at(rules_of(periodic), time_ms - periodic->attributes->keep_ms,
+                   &keep);
+    ha_counter_purge(
+        periodic->front.counter,
+        &(struct ha_stamp){keep.stamp, keep.begin_ms, keep.end_ms});
+}
+
+/* Callers were told to try again, and nobody else would tell them when: what
+ * they asked for is asked for now. */
+static void help_armed(struct periodic *periodic)
+{
+    struct seqb_sequence *front = &periodic->front;
+    struct turn turn;
+
+    if (!atomic_load(&front->is_armed) ||
+        turn_may_come(periodic_turn(periodic, 0, &turn, NULL)))
+        return;
+    sequence_tell_ready(front);
+}
+
+/* How long until the next stamp is to be made ready; none is if nobody has
+ * asked for a number of this one, which would have made it the current one. */
+static int64_t look_ahead(struct periodic *periodic, int64_t time_ms,
+                          int64_t now_ms)
+{
+    struct term *now = atomic_load(&periodic->now);
+    int64_t left_ms;
+    int64_t lead_ms;
+
+    if (now == NULL)
+        return INT64_MAX;
+    left_ms = atomic_load(&now->end_ms) - time_ms;
+    lead_ms = at_most(
+        (atomic_load(&now->end_ms) - atomic_load(&now->begin_ms)) / LEAD_PART,
+        LEAD_MOST_MS);
+    if (left_ms > lead_ms)
+        return left_ms - lead_ms;
+    if (left_ms <= 0)
+        return INT64_MAX;
+    prepare(periodic, time_ms + left_ms, left_ms, now_ms);
+    return LOOK_NEAR_MS;
+}
+
+/* When to look again; INT64_MAX: when somebody has asked. */
+static int64_t periodic_look(struct periodic *periodic, int64_t now_ms)
+{
+    struct turn turn;
+    int64_t time_ms;
+    int64_t wait_ms;
+
+    help_armed(periodic);
+    if (periodic->front.options->warm &&
+        periodic_turn(periodic, 0, &turn, NULL) == SEQB_OK)
+        sequence_wake(turn.term->sequence);
+    pthread_mutex_lock(&periodic->lock);
+    drop_over(periodic);
+    pthread_mutex_unlock(&periodic->lock);
+    if (wall_now(periodic_wall(periodic), &time_ms, NULL) != SEQB_OK)
+        return now_ms + LOOK_NEAR_MS;
+    purge(periodic, time_ms, now_ms);
+    wait_ms = look_ahead(periodic, time_ms, now_ms);
+    if (atomic_load(&periodic->front.is_armed))
+        wait_ms = at_most(wait_ms, LOOK_NEAR_MS);
+    return wait_ms == INT64_MAX ? INT64_MAX
+                                : now_ms + at_most(wait_ms, LOOK_MOST_MS);
+}
+
+/* It is looked at again when it says, in no list. */
+static bool periodic_refill(struct seqb_sequence *front, int64_t now_ms,
+                            int64_t *next_ms)
+{
+    *next_ms = INT64_MAX;
+    front->look_ms = periodic_look(periodic_of(front), now_ms);
+    if (front->look_ms != INT64_MAX)
+        agenda_look_at(&front->context->agenda, front->look_ms);
+    return false;
+}
+
+static int64_t periodic_drop(struct seqb_sequence *front)
+{
+    struct periodic *periodic = periodic_of(front);
+    int64_t dropped = 0;
+
+    pthread_mutex_lock(&periodic->lock);
+    for (int i = 0; i < TERMS; i++) {
+        if (periodic->terms[i].sequence != NULL)
+            dropped += sequence_drop_all(periodic->terms[i].sequence);
+    }
+    periodic->dropped += dropped;
+    pthread_mutex_unlock(&periodic->lock);
+    return dropped;
+}
+
+static bool periodic_warm(struct seqb_sequence *front, int64_t until_ms)
+{
+    struct turn turn;
+
+    if (periodic_turn(periodic_of(front), until_ms, &turn, NULL) != SEQB_OK)
+        return false;
+    sequence_wake(turn.term->sequence);
+    return sequence_warm(turn.term->sequence, until_ms);
+}
+
+/* --- for people --- */
+
+static int64_t sum_taken(const struct periodic *periodic, int64_t now_ms)
+{
+    int64_t taken = periodic->taken;
+
+    for (int i = 0; i < TERMS; i++) {
+        struct seqb_sequence_status term;
+
+        if (periodic->terms[i].sequence == NULL)
+            continue;
+        sequence_status(periodic->terms[i].sequence, now_ms, &term);
+        taken += term.taken;
+    }
+    return taken;
+}
+
+/* Those ids end when their time does. */
+static int64_t ends_ms(const struct bits_layout *ids)
+{
+    const int64_t end_ms = ids == NULL ? INT64_MAX : bits_end_ms(ids);
+
+    return end_ms == INT64_MAX ? INT64_MAX : end_ms - clock_wall_ms();
+}
+
+static void periodic_status(struct seqb_sequence *front, int64_t now_ms,
+                            struct seqb_sequence_status *out)
+{
+    struct periodic *periodic = periodic_of(front);
+    const struct queue_sequence_options *options = front->options;
+    int64_t waits;
+    struct turn turn;
+
+    sequence_status(front, now_ms, out);
+    waits = out->waits;
+    pthread_mutex_lock(&periodic->lock);
+    if (periodic_last(periodic, &turn)) {
+        sequence_status(turn.term->sequence, now_ms, out);
+        out->stamp = (struct seqb_stamp){turn.span.stamp, turn.span.begin_ms,
+                                         turn.span.end_ms};
+    }
+    out->taken = sum_taken(periodic, now_ms);
+    out->dropped = periodic->dropped;
+    pthread_mutex_unlock(&periodic->lock);
+    out->waits += waits;
+    out->runs_out_ms = ends_ms(options->ids);
+    (void)text_copy(out->period, sizeof out->period,
+                    period_unit_name(options->period->unit));
+}
+
+const struct source source_periodic = {
+    .open = periodic_open,
+    .take = periodic_take,
+    .try_take = periodic_try_take,
+    .permits = periodic_permits,
+    .refill = periodic_refill,
+    .drop = periodic_drop,
+    .warm = periodic_warm,
+    .status = periodic_status,
+    .on_ready = periodic_on_ready,
+    .close = periodic_close,
+    .free = periodic_free,
+};

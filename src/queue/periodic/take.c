@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking from a sequence with a period. Each number is taken from the term of
+ * one stamp, and is of that stamp if the term still is afterwards; else it is
+ * lost, and the next one is taken.
+ */
+#include <string.h>
+
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/thread.h"
+#include "queue/periodic/periodic.h"
+
+/* Between two looks at a clock that has to catch up. */
+#define CLOCK_REST_MS 5
+
+/* A call under way. */
+struct taking {
+    struct seqb_sequence *front;
+    const struct queue_take *take;
+    size_t have;
+    int64_t stamp; /* of those taken; 0: none is */
+};
+
+/* Of `n` numbers just taken, the ids. */
+static enum seqb_status make_ids(const struct taking *taking,
+                                 const struct period_span *span, int64_t *out,
+                                 size_t n, struct seqb_error *err)
+{
+    const struct bits_layout *ids = taking->front->options->ids;
+    enum seqb_status status = SEQB_OK;
+
+    if (ids == NULL)
+        return SEQB_OK;
+    for (size_t i = 0; i < n && status == SEQB_OK; i++)
+        status = bits_compose(
+            ids,
+            &(struct bits_parts){span->begin_ms, taking->take->shard, out[i]},
+            &out[i], err);
+    return status;
+}
+
+/* If all have to be of one stamp, those of an earlier one are lost. */
+static void keep_stamp(struct taking *taking, const struct turn *turn, size_t n)
+{
+    struct seqb_stamp *stamp = taking->take->stamp;
+
+    if (stamp != NULL && taking->stamp != turn->span.stamp) {
+        memmove(taking->take->out, taking->take->out + taking->have,
+                n * sizeof *taking->take->out);
+        taking->have = 0;
+        *stamp = (struct seqb_stamp){turn->span.stamp, turn->span.begin_ms,
+                                     turn->span.end_ms};
+    }
+    taking->stamp = turn->span.stamp;
+    taking->have += n;
+}
+
+/* Takes what the turn's ring holds. SEQB_AGAIN: that was not enough. */
+static enum seqb_status take_there(struct taking *taking,
+                                   const struct turn *turn,
+                                   struct seqb_error *err)
+{
+    const size_t left = taking->take->count - taking->have;
+    int64_t *out = taking->take->out + taking->have;
+    const size_t n = sequence_take_some(turn->term->sequence, left, out);
+    enum seqb_status status;
+
+    if (n == 0 || !turn_holds(turn))
+        return SEQB_AGAIN;
+    status = make_ids(taking, &turn->span, out, n, err);
+    if (status != SEQB_OK)
+        return status;
+    keep_stamp(taking, turn, n);
+    return taking->have == taking->take->count ? SEQB_OK : SEQB_AGAIN;
+}
+
+/* --- waiting --- */
+
+/* Until the clock has caught up, or a term is free. SEQB_AGAIN, or SEQB_CLOSED.
+ */
+static enum seqb_status rest(struct seqb_sequence *front, int64_t until_ms,
+                             struct seqb_error *err)
+{
+    bool is_closed;
+
+    pthread_mutex_lock(&front->lock);
+    if (!front->is_closed)
+        (void)condition_wait(&front->filled, &front->lock, until_ms);
+    is_closed = front->is_closed;
+    pthread_mutex_unlock(&front->lock);
+    return is_closed ? error_set(err, SEQB_CLOSED, "the broker is closing")
+                     : SEQB_AGAIN;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When the turn is over, by clock_now_ms. */
+static int64_t turn_ends_ms(const struct turn *turn)
+{
+    return clock_now_ms() + (turn->span.end_ms - clock_wall_ms());
+}
+
+/* The stamp has no more numbers. */
+static enum seqb_status full(const struct seqb_sequence *front,
+                             const struct turn *turn,
+                             const struct seqb_error *why,
+                             struct seqb_error *err)
+{
+    struct seqb_error copy = *why;
+
+    return error_set(err, SEQB_EXHAUSTED,
+                     "sequence %s: stamp %lld is used up, the next one begins "
+                     "in %lld ms: %s",
+                     front->key, (long long)turn->span.stamp,
+                     (long long)(turn->span.end_ms - clock_wall_ms()),
+                     copy.text);
+}
+
+/* Waits for numbers of the turn. SEQB_AGAIN: it is worth another look. */
+static enum seqb_status turn_wait(struct seqb_sequence *front,
+                                  const struct turn *turn, int64_t until_ms,
+                                  struct seqb_error *err)
+{
+    struct seqb_sequence *sequence = turn->term->sequence;
+    const int64_t ends_ms = turn_ends_ms(turn);
+    const int64_t soonest_ms = least(ends_ms, until_ms);
+    struct seqb_error why = {.status = SEQB_OK};
+    enum seqb_status status;
+
+    sequence_wait_begin(sequence);
+    status = sequence_wait(sequence, soonest_ms, &why);
+    sequence_wait_end(sequence);
+    if (status == SEQB_OK || status == SEQB_AGAIN)
+        return SEQB_AGAIN;
+    if (status == SEQB_EXHAUSTED) {
+        if (!front->options->full_waits || ends_ms >= until_ms)
+            return full(front, turn, &why, err);
+        return rest(front, ends_ms, err);
+    }
+    if (status != SEQB_CLOSED && clock_now_ms() < until_ms)
+        return SEQB_AGAIN;
+    return error_copy(err, &why);
+}
+
+/* The machine's clock is not within the current stamp. */
+static enum seqb_status turn_await(struct seqb_sequence *front,
+                                   int64_t until_ms, struct turn *turn,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status =
+        periodic_turn(periodic_of(front), until_ms, turn, err);
+
+    while (turn_may_come(status)) {
+        const int64_t now_ms = clock_now_ms();
+
+        if (now_ms >= until_ms)
+            return status == SEQB_TIMEOUT
+                       ? status
+                       : error_set(
+                             err, SEQB_CLOCK,
+                             "sequence %s: the clock is behind the last stamp, "
+                             "or what is issued could not be kept in time",
+                             front->key);
+        status = rest(front, least(now_ms + CLOCK_REST_MS, until_ms), err);
+        if (status == SEQB_AGAIN)
+            status = periodic_turn(periodic_of(front), until_ms, turn, err);
+    }
+    return status;
+}
+
+static enum seqb_status take_waiting(struct taking *taking,
+                                     struct seqb_error *err)
+{
+    struct seqb_sequence *front = taking->front;
+    const int64_t until_ms = taking->take->until_ms != 0
+                                 ? taking->take->until_ms
+                                 : sequence_until(front);
+    enum seqb_status status = SEQB_AGAIN;
+    struct turn turn;
+
+    while (status == SEQB_AGAIN) {
+        if (!periodic_current(periodic_of(front), &turn)) {
+            status = turn_await(front, until_ms, &turn, err);
+            if (status != SEQB_OK)
+                return status;
+        }
+        status = take_there(taking, &turn, err);
+        if (status == SEQB_AGAIN)
+            status = turn_wait(front, &turn, until_ms, err);
+    }
+    return status;
+}
+
+enum seqb_status periodic_take(struct seqb_sequence *front,
+                               const struct queue_take *take,
+                               struct seqb_error *err)
+{
+    struct taking taking = {.front = front, .take = take};
+    struct turn turn;
+    enum seqb_status status = SEQB_AGAIN;
+
+    if (periodic_current(periodic_of(front), &turn))
+        status = take_there(&taking, &turn, err);
+    if (status != SEQB_AGAIN)
+        return status;
+    if (!front->ring->is_alive)
+        return sequence_forked(err);
+    /* So that it is not freed, whatever this waits for. */
+    sequence_wait_begin(front);
+    status = take_waiting(&taking, err);
+    sequence_wait_end(front);
+    return status;
+}
+
+/* --- without waiting --- */
+
+/* Nobody knows yet whose turn it is: the refill calls when that is settled. */
+static enum seqb_status turn_again(struct seqb_sequence *front,
+                                   struct seqb_error *err)
+{
+    atomic_store(&front->is_armed, true);
+    sequence_wake(front);
+    if (err != NULL) {
+        err->status = SEQB_AGAIN;
+        err->text[0] = '\0';
+    }
+    return SEQB_AGAIN;
+}
+
+/* Takes what is there; if all or nothing is wanted, only if that is there. */
+static enum seqb_status try_take(struct taking *taking, const struct turn *turn,
+                                 struct seqb_error *err)
+{
+    struct seqb_sequence *sequence = turn->term->sequence;
+    const bool is_all = taking->take->taken == NULL;
+
+    if (is_all && ring_stock(sequence->ring) < taking->take->count) {
+        atomic_store(&sequence->wish, (int64_t)taking->take->count);
+        return SEQB_AGAIN;
+    }
+    return take_there(taking, turn, err);
+}
+
+static enum seqb_status try_there(struct taking *taking,
+                                  const struct turn *turn,
+                                  struct seqb_error *err)
+{
+    struct seqb_error why = {.status = SEQB_OK};
+    enum seqb_status status = try_take(taking, turn, err);
+
+    if (status != SEQB_AGAIN)
+        return status;
+    status = sequence_again(turn->term->sequence, &why);
+    if (status == SEQB_EXHAUSTED)
+        return taking->front->options->full_waits
+                   ? turn_again(taking->front, err)
+                   : full(taking->front, turn, &why, err);
+    (void)error_copy(err, &why);
+    /* Once armed, look again: the delivery may have been just before. */
+    return status == SEQB_AGAIN ? try_take(taking, turn, err) : status;
+}
+
+/* Numbers of several stamps would not be contiguous, nor ids. The count is
+ * shown as a caller's negative number that was made a size. */
+static enum seqb_status refuse_run(const struct seqb_sequence *front,
+                                   const struct queue_take *take,
+                                   struct seqb_error *err)
+{
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s has a period: its numbers are taken one by "
+                     "one, or with their stamp, not %lld contiguous ones",
+                     front->key, (long long)take->count);
+}
+
+enum seqb_status periodic_try_take(struct seqb_sequence *front,
+                                   const struct queue_take *take,
+                                   struct seqb_error *err)
+{
+    struct taking taking = {.front = front, .take = take};
+    struct turn turn;
+    enum seqb_status status = SEQB_OK;
+
+    if (take->is_contiguous && take->count != 1)
+        return refuse_run(front, take, err);
+    if (!front->ring->is_alive)
+        return sequence_forked(err);
+    if (!periodic_current(periodic_of(front), &turn))
+        status = periodic_turn(periodic_of(front), 0, &turn, err);
+    if (status == SEQB_OK)
+        status = try_there(&taking, &turn, err);
+    else if (turn_may_come(status))
+        status = turn_again(front, err);
+    if (take->taken != NULL)
+        *take->taken = taking.have;
+    return status;
+}

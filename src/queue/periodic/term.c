@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The terms of a sequence with a period: made, and made those of a later
+ * stamp. */
+#include "queue/periodic/periodic.h"
+
+#include "platform/clock.h"
+
+static bool term_make(struct periodic *periodic, struct term *term)
+{
+    struct seqb_sequence *front = &periodic->front;
+    const struct source_setup setup = {
+        .context = front->context,
+        .pool = ha_counter_pool(front->counter),
+        .options = front->options,
+        .terms = periodic->attributes,
+        .key = front->key,
+    };
+    struct seqb_sequence *sequence;
+
+    if (sequence_new(&setup, &source_plain, sizeof *sequence, &sequence,
+                     NULL) != SEQB_OK)
+        return false;
+    pthread_mutex_lock(&front->ready_lock);
+    sequence_on_ready(sequence, front->ready, front->ready_context);
+    pthread_mutex_unlock(&front->ready_lock);
+    term->sequence = sequence;
+    return true;
+}
+
+/* What it counts from here on is of the new stamp: nothing of the old one's is
+ * under way any more, or it is not changed. */
+static bool term_renew(struct periodic *periodic, struct term *term,
+                       const struct period_span *span)
+{
+    const struct ha_stamp stamp = {span->stamp, span->begin_ms, span->end_ms};
+    struct seqb_sequence *sequence = term->sequence;
+
+    atomic_store(&term->stamp, 0);
+    atomic_store(&sequence->is_over, true);
+    if (!ha_counter_restamp(sequence->counter, &stamp))
+        return false;
+    sequence_renew(sequence, &periodic->taken, &periodic->dropped);
+    atomic_store_explicit(&term->begin_ms, span->begin_ms,
+                          memory_order_relaxed);
+    atomic_store_explicit(&term->end_ms, span->end_ms, memory_order_relaxed);
+    atomic_store_explicit(&term->stamp, span->stamp, memory_order_release);
+    atomic_store(&sequence->is_over, false);
+    return true;
+}
+
+static struct term *term_find(struct periodic *periodic, int64_t stamp)
+{
+    for (int i = 0; i < TERMS; i++) {
+        if (atomic_load(&periodic->terms[i].stamp) == stamp)
+            return &periodic->terms[i];
+    }
+    return NULL;
+}
+
+struct term *periodic_term(struct periodic *periodic,
+                           const struct period_span *span)
+{
+    const struct term *now = atomic_load(&periodic->now);
+    struct term *found = term_find(periodic, span->stamp);
+
+    if (found != NULL)
+        return found;
+    for (struct term *term = periodic->terms; term < periodic->terms + TERMS;
+         term++) {
+        if (term == now || atomic_load(&term->stamp) > span->stamp)
+            continue;
+        if (term->sequence == NULL && !term_make(periodic, term))
+            return NULL;
+        if (term_renew(periodic, term, span))
+            return term;
+    }
+    return NULL;
+}
+
+void periodic_carry(struct periodic *periodic, struct term *to, int64_t now_ms)
+{
+    const struct term *from = atomic_load(&periodic->now);
+    struct refill refill;
+
+    if (from == NULL || from == to)
+        return;
+    pthread_mutex_lock(&from->sequence->lock);
+    refill = from->sequence->refill;
+    pthread_mutex_unlock(&from->sequence->lock);
+    pthread_mutex_lock(&to->sequence->lock);
+    refill_carry(&to->sequence->refill, &refill, now_ms);
+    pthread_mutex_unlock(&to->sequence->lock);
+}

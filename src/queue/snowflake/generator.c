@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clocks and the lease are looked at for each ms, by its first taker. */
+#include "queue/snowflake/snowflake.h"
+
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/wiped.h"
+#include "queue/wall/wall.h"
+
+enum seqb_status generator_init(struct generator *generator, struct ha *ha,
+                                const struct lease_options *options,
+                                struct wiped *memory, struct seqb_error *err)
+{
+    generator->options = options;
+    pthread_mutex_init(&generator->lock, NULL);
+    generator->gate = wiped_take(memory, sizeof *generator->gate);
+    if (generator->gate == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "snowflakes: out of memory");
+    flake_init(&generator->flake, &options->layout, BITS_ALL, generator->gate);
+    return worker_lease_new(ha, options, &generator->lease, err);
+}
+
+void generator_fini(struct generator *generator, struct wiped *memory)
+{
+    if (generator->options == NULL)
+        return;
+    worker_lease_free(generator->lease);
+    if (generator->gate != NULL)
+        wiped_give(memory, generator->gate, sizeof *generator->gate);
+    pthread_mutex_destroy(&generator->lock);
+}
+
+void generator_close(struct generator *generator)
+{
+    if (generator->lease == NULL)
+        return;
+    pthread_mutex_lock(&generator->lock);
+    generator->is_closed = true;
+    flake_shut(&generator->flake);
+    pthread_mutex_unlock(&generator->lock);
+    worker_lease_end(generator->lease);
+}
+
+/* --- the present ms --- */
+
+static const char *pool_of(const struct generator *generator)
+{
+    return worker_lease_pool(generator->lease);
+}
+
+static enum seqb_status refuse(const struct generator *generator,
+                               enum flake_verdict verdict, int64_t behind_ms,
+                               struct seqb_error *err)
+{
+    switch (verdict) {
+    case FLAKE_BEHIND:
+        return error_set(err, SEQB_UNAVAILABLE,
+                         "pool %s: the machine's clock is %lld ms behind the "
+                         "last time of its worker id: set it right, or wait",
+                         pool_of(generator), (long long)behind_ms);
+    case FLAKE_OVER:
+        return error_set(err, SEQB_EXHAUSTED,
+                         "pool %s: the time of its snowflakes does not fit "
+                         "their bits any more",
+                         pool_of(generator));
+    case FLAKE_FENCED:
+        return error_set(err, SEQB_UNAVAILABLE,
+                         "pool %s: the lease of its worker id has ended",
+                         pool_of(generator));
+    default:
+        return SEQB_AGAIN;
+    }
+}
+
+/* Where the guarded clock does not believe a leap ahead of the machine's, ids
+ * go by it. A clock that is behind is for flake_next, up to the lease's times.
+ */
+static void read_clocks(const struct generator *generator,
+                        struct flake_reading *out)
+{
+    struct wall *wall = generator->wall;
+    int64_t guarded_ms;
+
+    out->ticks = ticks_now();
+    out->wall_us = clock_wall_us();
+    out->boot_us = clock_boot_us();
+    out->time_ms = out->wall_us / 1000;
+    if (wall != NULL && wall_now(wall, &guarded_ms, NULL) == SEQB_OK &&
+        guarded_ms < out->time_ms)
+        out->time_ms = guarded_ms;
+}
+
+/* With the lock held: opens the present ms, unless it is. */
+static enum seqb_status open_ms(struct generator *generator,
+                                struct seqb_error *err)
+{
+    struct flake *flake = &generator->flake;
+    const struct lease_options *options = generator->options;
+    struct flake_reading now;
+    struct flake_block block;
+    struct worker_id id;
+    struct flake_lease lease;
+    enum flake_verdict verdict;
+    const enum seqb_status status =
+        worker_lease_get(generator->lease, &id, err);
+    const int64_t shard =
+        options->datacenter *
+            (INT64_C(1) << (options->layout.shard - options->datacenter_bits)) +
+        id.worker;
+
+    if (status != SEQB_OK)
+        return status;
+    read_clocks(generator, &now);
+    lease = (struct flake_lease){id.above_ms, id.upto_ms, id.until_ms};
+    if (flake_go_on(flake, shard, &lease, &now))
+        return SEQB_OK;
+    verdict = flake_look(flake, &lease, &now, &block);
+    if (verdict == FLAKE_GIVE &&
+        !worker_lease_use(generator->lease, &id, block.time_ms))
+        verdict = FLAKE_AGAIN;
+    if (verdict == FLAKE_AGAIN && now.time_ms > id.upto_ms)
+        worker_lease_hurry(generator->lease, &id);
+    if (verdict != FLAKE_GIVE)
+        return refuse(generator, verdict, block.time_ms - now.time_ms, err);
+    flake_open(flake, shard, &lease, &now, &block);
+    return SEQB_OK;
+}
+
+/* With the lock held. */
+static enum seqb_status open_unless_closed(struct generator *generator,
+                                           struct seqb_error *err)
+{
+    return generator->is_closed
+               ? error_set(err, SEQB_CLOSED, "the broker is closing")
+               : open_ms(generator, err);
+}
+
+/* --- taking --- */
+
+/* In a child the gate is zero, and the locks may be held by nobody. */
+static enum seqb_status check_fork(const struct generator *generator,
+                                   struct seqb_error *err)
+{
+    if (*generator->is_alive)
+        return SEQB_OK;
+    return error_set(err, SEQB_FORKED,
+                     "the broker was opened before fork(): open one in the "
+                     "child");
+}
+
+enum seqb_status generator_take(struct generator *generator, size_t count,
+                                int64_t *out, size_t *taken,
+                                struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    *taken = flake_take(generator->gate, count, out);
+    if (*taken > 0)
+        return SEQB_OK;
+    if (check_fork(generator, err) != SEQB_OK)
+        return SEQB_FORKED;
+    pthread_mutex_lock(&generator->lock);
+    status = open_unless_closed(generator, err);
+    if (status == SEQB_OK)
+        *taken = flake_take_locked(&generator->flake, count, out);
+    pthread_mutex_unlock(&generator->lock);
+    return status == SEQB_OK && *taken == 0 ? SEQB_AGAIN : status;
+}
+
+enum seqb_status generator_take_run(struct generator *generator, size_t count,
+                                    int64_t *first, struct seqb_error *err)
+{
+    const int64_t most = bits_counter_max(&generator->options->layout) + 1;
+    enum seqb_status status;
+
+    if (count < 1 || count > (uint64_t)most)
+        return error_set(err, SEQB_INVALID,
+                         "pool %s: a run of %zu: it must be 1 ... %lld, as "
+                         "many ids as a ms has",
+                         pool_of(generator), count, (long long)most);
+    if (check_fork(generator, err) != SEQB_OK)
+        return SEQB_FORKED;
+    pthread_mutex_lock(&generator->lock);
+    status = open_unless_closed(generator, err);
+    if (status == SEQB_OK && !flake_take_run(&generator->flake, count, first))
+        status = SEQB_AGAIN;
+    pthread_mutex_unlock(&generator->lock);
+    return status;
+}
+
+enum seqb_status generator_look(struct generator *generator,
+                                struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    pthread_mutex_lock(&generator->lock);
+    status = open_unless_closed(generator, err);
+    pthread_mutex_unlock(&generator->lock);
+    return status;
+}
+
+int64_t generator_taken(struct generator *generator)
+{
+    int64_t taken;
+
+    pthread_mutex_lock(&generator->lock);
+    taken = flake_taken(&generator->flake);
+    pthread_mutex_unlock(&generator->lock);
+    return taken;
+}
+
+int64_t generator_end_ms(const struct generator *generator)
+{
+    return generator->flake.rules.end_ms; /* constant */
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The generators of a queue, one a pool that has snowflakes: opened and closed
+ * together, and what they show. */
+#include <stdlib.h>
+
+#include "platform/error.h"
+#include "platform/text.h"
+#include "queue/queue_state.h"
+#include "queue/snowflake/snowflake.h"
+
+/* Counting each take would cost a lone sequence a quarter of its speed. */
+static bool is_shared(const struct queue_options *options,
+                      const struct lease_options *snowflake)
+{
+    size_t users = 0;
+
+    for (size_t i = 0; i < options->sequence_count; i++)
+        users += options->sequences[i].snowflake == snowflake;
+    return users > 1 || (options->automatic != NULL &&
+                         options->automatic->snowflake == snowflake);
+}
+
+enum seqb_status generators_open(struct queue *queue, struct seqb_error *err)
+{
+    struct source_context *context = &queue->context;
+    const struct queue_options *options = queue->options;
+    enum seqb_status status = SEQB_OK;
+
+    if (options->snowflake_count == 0)
+        return SEQB_OK;
+    context->snowflakes = options->snowflakes;
+    context->generators =
+        calloc(options->snowflake_count, sizeof *context->generators);
+    if (context->generators == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "queue: out of memory");
+    for (size_t i = 0; i < options->snowflake_count && status == SEQB_OK; i++) {
+        struct generator *generator = &context->generators[i];
+
+        generator->is_alive = queue->is_alive;
+        generator->wall = context->wall;
+        generator->is_shared = is_shared(options, &options->snowflakes[i]);
+        status = generator_init(generator, queue->ha, &options->snowflakes[i],
+                                context->memory, err);
+    }
+    return status;
+}
+
+static size_t count_of(const struct queue *queue)
+{
+    return queue->context.generators == NULL ? 0
+                                             : queue->options->snowflake_count;
+}
+
+/* All ask before any is waited for. */
+enum seqb_status generators_start(struct queue *queue, int64_t until_ms,
+                                  struct seqb_error *err)
+{
+    struct generator *generators = queue->context.generators;
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < count_of(queue) && status == SEQB_OK; i++)
+        status = worker_lease_start(generators[i].lease, err);
+    for (size_t i = 0; i < count_of(queue) && status == SEQB_OK; i++)
+        status = worker_lease_await(generators[i].lease, until_ms, err);
+    return status;
+}
+
+void generators_close(struct queue *queue)
+{
+    for (size_t i = 0; i < count_of(queue); i++)
+        generator_close(&queue->context.generators[i]);
+}
+
+void generators_free(struct queue *queue)
+{
+    for (size_t i = 0; i < count_of(queue); i++)
+        generator_fini(&queue->context.generators[i], queue->context.memory);
+    free(queue->context.generators);
+}
+
+enum seqb_status queue_workers(struct queue *queue, struct seqb_worker *out,
+                               size_t capacity, size_t *count,
+                               struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    *count = 0;
+    for (size_t i = 0; i < count_of(queue) && status == SEQB_OK; i++)
+        status = worker_lease_list(queue->context.generators[i].lease, out,
+                                   capacity, count, err);
+    return status;
+}
+
+/* A pool without a worker id makes no snowflake. */
+enum seqb_health queue_health(struct queue *queue, char *reason, size_t size)
+{
+    enum seqb_health health = ha_health(queue->ha, reason, size);
+
+    for (size_t i = 0; i < count_of(queue); i++) {
+        struct worker_id id;
+        struct seqb_error why;
+
+        if (worker_lease_get(queue->context.generators[i].lease, &id, &why) ==
+            SEQB_OK)
+            continue;
+        health = SEQB_HEALTH_NOT_SERVING;
+        if (reason != NULL && size > 0)
+            (void)text_append(reason, size, "%s%s",
+                              reason[0] == '\0' ? "" : "; ", why.text);
+    }
+    return health;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A source that makes ids of the time, when they are taken, with the generator
+ * that all snowflakes of its pool share. Its ring stays empty.
+ */
+#include "queue/snowflake/snowflake.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/minmax.h"
+#include "platform/thread.h"
+#include "queue/sequence_take.h"
+
+#define LEASE_REST_MS 5 /* between two looks at a lease that there is not */
+#define RATE_MS       1000
+
+struct snowflake {
+    struct seqb_sequence front; /* first */
+    struct generator *generator;
+    /* Of one that shares its generator. Relaxed: a statistic. */
+    _Alignas(RING_LINE) _Atomic int64_t taken;
+
+    pthread_mutex_t lock; /* guards what follows */
+    int64_t rate;         /* ids a second, in the last RATE_MS that are over */
+    int64_t rate_ms;      /* since then the next ones are counted ... */
+    int64_t rate_taken;   /* ... from so many on */
+};
+
+static struct snowflake *snowflake_of(struct seqb_sequence *front)
+{
+    return (struct snowflake *)front;
+}
+
+/* --- opening and closing --- */
+
+static enum seqb_status snowflake_open(const struct source_setup *setup,
+                                       struct seqb_sequence **out,
+                                       struct seqb_error *err)
+{
+    const enum seqb_status status = sequence_new(
+        setup, &source_snowflake, sizeof(struct snowflake), out, err);
+
+    if (status != SEQB_OK)
+        return status;
+    pthread_mutex_init(&snowflake_of(*out)->lock, NULL);
+    snowflake_of(*out)->generator =
+        &setup->context->generators[setup->options->snowflake -
+                                    setup->context->snowflakes];
+    return SEQB_OK;
+}
+
+static void snowflake_free(struct seqb_sequence *front)
+{
+    pthread_mutex_destroy(&snowflake_of(front)->lock);
+    sequence_free(front);
+}
+
+static enum seqb_status snowflake_permits(const struct seqb_sequence *front,
+                                          enum source_use use,
+                                          struct seqb_error *err)
+{
+    static const char *const reasons[] = {
+        [SOURCE_SPOOL] = "none is unused",
+        [SOURCE_CURSOR] = "a cursor would hold ids of a time that is over",
+        [SOURCE_ADVANCE] = "there is no counter to advance",
+    };
+
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s makes its numbers of the time: %s",
+                     front->key, reasons[use]);
+}
+
+/* --- taking --- */
+
+static inline void count_taken(struct snowflake *snowflake, size_t count)
+{
+    if (snowflake->generator->is_shared)
+        atomic_fetch_add_explicit(&snowflake->taken, (int64_t)count,
+                                  memory_order_relaxed);
+}
+
+static enum seqb_status take_some(struct snowflake *snowflake, size_t count,
+                                  int64_t *out, size_t *taken,
+                                  struct seqb_error *err)
+{
+    const enum seqb_status status =
+        generator_take(snowflake->generator, count, out, taken, err);
+
+    count_taken(snowflake, *taken);
+    return status;
+}
+
+static enum seqb_status take_run(struct snowflake *snowflake, size_t count,
+                                 int64_t *first, struct seqb_error *err)
+{
+    const enum seqb_status status =
+        generator_take_run(snowflake->generator, count, first, err);
+
+    if (status == SEQB_OK)
+        count_taken(snowflake, count);
+    return status;
+}
+
+/* For the next ms; or, without a lease, for the closing at most. */
+static void rest(struct seqb_sequence *front, enum seqb_status status)
+{
+    if (status == SEQB_AGAIN) {
+        thread_rest_us(1000 - clock_wall_us() % 1000);
+        return;
+    }
+    pthread_mutex_lock(&front->lock);
+    if (!front->is_closed)
+        (void)condition_wait(&front->filled, &front->lock,
+                             clock_now_ms() + LEASE_REST_MS);
+    pthread_mutex_unlock(&front->lock);
+}
+
+static bool passes(enum seqb_status status)
+{
+    return status == SEQB_AGAIN || status == SEQB_UNAVAILABLE;
+}
+
+/* Some are taken; waits for the others. */
+static enum seqb_status take_waiting(struct snowflake *snowflake,
+                                     const struct queue_take *take, size_t have,
+                                     struct seqb_error *err)
+{
+    struct seqb_sequence *front = &snowflake->front;
+    const int64_t until_ms =
+        take->until_ms != 0 ? take->until_ms : sequence_until(front);
+    enum seqb_status status = SEQB_OK;
+    size_t n;
+
+    sequence_wait_begin(front);
+    while (have < take->count) {
+        status =
+            take_some(snowflake, take->count - have, take->out + have, &n, err);
+        have += n;
+        if (status != SEQB_OK &&
+            (!passes(status) || clock_now_ms() >= until_ms))
+            break;
+        if (status != SEQB_OK)
+            rest(front, status);
+    }
+    sequence_wait_end(front);
+    if (status != SEQB_AGAIN)
+        return status;
+    return error_set(err, SEQB_TIMEOUT,
+                     "sequence %s: every id of its ms was taken for %d ms",
+                     front->key, (int)front->options->deadline_ms);
+}
+
+static enum seqb_status snowflake_take(struct seqb_sequence *front,
+                                       const struct queue_take *take,
+                                       struct seqb_error *err)
+{
+    struct snowflake *snowflake = snowflake_of(front);
+    size_t have;
+    const enum seqb_status status =
+        take_some(snowflake, take->count, take->out, &have, err);
+
+    if (have == take->count)
+        return SEQB_OK;
+    if (status != SEQB_OK && !passes(status))
+        return status;
+    return take_waiting(snowflake, take, have, err);
+}
+
+/* All that are wanted, or of one ms what there is of it. Ids are made at no
+ * cost: those that are not enough are let go. */
+static enum seqb_status try_some(struct snowflake *snowflake,
+                                 const struct queue_take *take,
+                                 struct seqb_error *err)
+{
+    size_t have = 0;
+    enum seqb_status status = SEQB_OK;
+
+    while (have < take->count && status == SEQB_OK) {
+        size_t n;
+
+        status =
+            take_some(snowflake, take->count - have, take->out + have, &n, err);
+        have += n;
+    }
+    if (take->taken != NULL)
+        *take->taken = have;
+    return status;
+}
+
+static enum seqb_status snowflake_try_take(struct seqb_sequence *front,
+                                           const struct queue_take *take,
+                                           struct seqb_error *err)
+{
+    struct snowflake *snowflake = snowflake_of(front);
+    const enum seqb_status status =
+        take->is_contiguous && take->count != 1
+            ? take_run(snowflake, take->count, take->out, err)
+            : try_some(snowflake, take, err);
+
+    if (!passes(status))
+        return status;
+    atomic_fetch_add_explicit(&front->waits, 1, memory_order_relaxed);
+    atomic_store(&front->is_armed, true);
+    sequence_wake(front);
+    if (status == SEQB_AGAIN && err != NULL) {
+        err->status = SEQB_AGAIN;
+        err->text[0] = '\0';
+    }
+    return status;
+}
+
+/* --- looking --- */
+
+/* Nothing is fetched. A ready call that is owed is made in the next ms, or once
+ * there is a lease. */
+static bool snowflake_refill(struct seqb_sequence *front, int64_t now_ms,
+                             int64_t *next_ms)
+{
+    enum seqb_status status;
+
+    *next_ms = INT64_MAX;
+    if (!atomic_load(&front->is_armed))
+        return false;
+    status = generator_look(snowflake_of(front)->generator, NULL);
+    if (passes(status)) {
+        *next_ms = now_ms + (status == SEQB_AGAIN ? 1 : LEASE_REST_MS);
+        return true;
+    }
+    sequence_tell_ready(front);
+    return false;
+}
+
+static bool snowflake_warm(struct seqb_sequence *front, int64_t until_ms)
+{
+    struct generator *generator = snowflake_of(front)->generator;
+    enum seqb_status status = generator_look(generator, NULL);
+
+    while (passes(status) && clock_now_ms() < until_ms) {
+        rest(front, status);
+        status = generator_look(generator, NULL);
+    }
+    return status == SEQB_OK;
+}
+
+/* With the lock held. */
+static void rate_count(struct snowflake *snowflake, int64_t taken,
+                       int64_t now_ms)
+{
+    const int64_t passed_ms = now_ms - snowflake->rate_ms;
+
+    if (passed_ms < RATE_MS)
+        return;
+    snowflake->rate = (taken - snowflake->rate_taken) * 1000 / passed_ms;
+    snowflake->rate_ms = now_ms;
+    snowflake->rate_taken = taken;
+}
+
+static void snowflake_status(struct seqb_sequence *front, int64_t now_ms,
+                             struct seqb_sequence_status *out)
+{
+    struct snowflake *snowflake = snowflake_of(front);
+
+    sequence_status(front, now_ms, out);
+    out->window_bits = 0; /* it counts in none */
+    out->taken =
+        snowflake->generator->is_shared
+            ? atomic_load_explicit(&snowflake->taken, memory_order_relaxed)
+            : generator_taken(snowflake->generator);
+    pthread_mutex_lock(&snowflake->lock);
+    rate_count(snowflake, out->taken, clock_boot_ms());
+    out->rate = snowflake->rate;
+    pthread_mutex_unlock(&snowflake->lock);
+    out->runs_out_ms =
+        max_of(generator_end_ms(snowflake->generator) - clock_wall_ms(), 0);
+}
+
+const struct source source_snowflake = {
+    .open = snowflake_open,
+    .take = snowflake_take,
+    .try_take = snowflake_try_take,
+    .permits = snowflake_permits,
+    .refill = snowflake_refill,
+    .warm = snowflake_warm,
+    .status = snowflake_status,
+    .on_ready = sequence_on_ready,
+    .close = sequence_close,
+    .free = snowflake_free,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words; what is wrong was judged by the guard. */
+#include "queue/wall/text.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "platform/log.h"
+#include "platform/text.h"
+
+static const struct unit {
+    const char *name;
+    int64_t ms;
+} units[] = {
+    {"d", INT64_C(86400000)},
+    {"h", 3600000},
+    {"min", 60000},
+    {"s", 1000},
+    {"ms", 1},
+};
+
+#define UNITS (sizeof units / sizeof units[0])
+
+void wall_span_text(int64_t ms, char *out, size_t size)
+{
+    size_t i = 0;
+
+    while (i + 1 < UNITS && ms < units[i].ms)
+        i++;
+    (void)text_format(out, size, "%" PRId64 " %s", ms / units[i].ms,
+                      units[i].name);
+    ms %= units[i].ms;
+    if (i + 1 < UNITS && ms >= units[i + 1].ms)
+        (void)text_append(out, size, " %" PRId64 " %s", ms / units[i + 1].ms,
+                          units[i + 1].name);
+}
+
+void wall_date_text(int64_t ms, char *out, size_t size)
+{
+    const time_t seconds = (time_t)(ms / 1000);
+    struct tm tm;
+
+    if (gmtime_r(&seconds, &tm) == NULL ||
+        strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+        (void)text_format(out, size, "%" PRId64 " ms since 1970", ms);
+}
+
+/* Ahead of the stores and not believed, if it is that. */
+static void ahead_append(const struct wall_view *view, char *out, size_t size)
+{
+    char span[WALL_WORD_SIZE];
+
+    if (view->guard.ahead_ms == 0)
+        return;
+    wall_span_text(guard_ahead(&view->guard, view->now), span, sizeof span);
+    (void)text_append(out, size,
+                      "the machine's clock is %s ahead of the stores' clocks "
+                      "and not believed; ",
+                      span);
+}
+
+void wall_explain(const struct wall_view *view, char *out, size_t size)
+{
+    const struct guard *guard = &view->guard;
+    char span[WALL_WORD_SIZE];
+    char date[WALL_WORD_SIZE];
+
+    out[0] = '\0';
+    if (view->now.wall_ms < GUARD_SANE_MS) {
+        wall_date_text(view->now.wall_ms, date, sizeof date);
+        (void)text_format(out, size,
+                          "the machine's clock says %s: it is not set; set it",
+                          date);
+        return;
+    }
+    ahead_append(view, out, size);
+    if (guard->behind_ms == 0)
+        return;
+    wall_span_text(guard->behind_ms, span, sizeof span);
+    wall_date_text(guard->issued_ms, date, sizeof date);
+    (void)text_append(out, size,
+                      "the clock is %s behind the last stamp, which began at "
+                      "%s; set the clock, or wait",
+                      span, date);
+}
+
+struct wall_mood wall_mood_of(const struct wall_view *view)
+{
+    return (struct wall_mood){
+        .is_set = view->now.wall_ms >= GUARD_SANE_MS,
+        .is_behind = view->guard.behind_ms > 0,
+        .is_ahead = view->guard.ahead_ms > 0,
+        .verdict = view->verdict,
+    };
+}
+
+bool wall_mood_is(const struct wall_mood *a, const struct wall_mood *b)
+{
+    return a->is_set == b->is_set && a->is_behind == b->is_behind &&
+           a->is_ahead == b->is_ahead && a->verdict == b->verdict;
+}
+
+void wall_mood_tell(const struct wall_view *view)
+{
+    static const char *const verdicts[] = {"goes", "holds", "waits", "refuses"};
+    const struct wall_mood mood = wall_mood_of(view);
+
+    if (!mood.is_set)
+        log_line(SEQB_LOG_WARN, "event=clock_unset wall_ms=%" PRId64,
+                 view->now.wall_ms);
+    else if (mood.is_behind)
+        log_line(SEQB_LOG_WARN,
+                 "event=clock_back behind_ms=%" PRId64 " answer=%s",
+                 view->guard.behind_ms, verdicts[view->verdict]);
+    if (mood.is_ahead)
+        log_line(SEQB_LOG_WARN, "event=clock_ahead ahead_ms=%" PRId64,
+                 view->guard.ahead_ms);
+    if (mood.is_set && !mood.is_behind && !mood.is_ahead)
+        log_line(SEQB_LOG_INFO, "event=clock_ok");
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of terms. */
+#include "store/term.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "platform/text.h"
+
+#define NONCE_END '~'
+
+bool term_read(const char *text, const char *incarnation,
+               char nonce[static TERM_NONCE_SIZE])
+{
+    const char *end = strchr(text, NONCE_END);
+
+    nonce[0] = '\0';
+    if (strcmp(text, incarnation) == 0)
+        return true;
+    return end != NULL && strcmp(end + 1, incarnation) == 0 &&
+           text_format(nonce, TERM_NONCE_SIZE, "%.*s", (int)(end + 1 - text),
+                       text);
+}
+
+void term_nonce(uint64_t random, char nonce[static TERM_NONCE_SIZE])
+{
+    (void)text_format(nonce, TERM_NONCE_SIZE, "%016" PRIx64 "%c", random,
+                      NONCE_END);
+}
+
+bool term_is_over(const char *term, const char *mark)
+{
+    const size_t length = strlen(term);
+
+    return mark[0] != '\0' &&
+           (strncmp(mark, term, length) != 0 || mark[length] != '|');
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counters of mysql-autoinc that have no table: what is leased, kept over a
+ * stop, or counts in windows. Those of periods are in test_mysql_period.c. */
+#include "contract/mysql_fixture.h"
+
+static struct seqb_request request_of(const char *counter)
+{
+    return (struct seqb_request){.counter = counter, .want = 1, .limit = LIMIT};
+}
+
+/* Whatever users count has its table; what the broker keeps beside it does
+ * not, and takes no more rights than in mysql-row. */
+static void what_is_leased_or_kept_is_a_row_alone(void **state)
+{
+    static const char *const rows[] = {"window/" ORDER, "ticket/" ORDER,
+                                       "window/" ORDER "@20261101"};
+    struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
+    struct seqb_request request;
+
+    f->options.auto_create = false;
+    must_open(f);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_status(take(f, rows[i], 1, &request), SEQB_OK);
+        assert_int_equal(request.block.first, 1);
+    }
+    must_answer(f, ORDER, SEQB_REFUSED);
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_claims "
+                               "WHERE name LIKE 'table/%'"),
+                     1);
+}
+
+/* The table that an earlier version made of it is no more looked at. */
+static void lease_counter_goes_on_at_its_row(void **state)
+{
+    struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
+    struct seqb_request request;
+
+    assert_status(take(f, "window/" ORDER, 1, &request), SEQB_OK);
+    TELL(f,
+         "UPDATE seqb_counters SET value = 41 WHERE name = 'window/" ORDER "';"
+         "DELETE FROM seqb_counters WHERE name = '@@window/" ORDER "'");
+    assert_status(take(f, "window/" ORDER, 1, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 42);
+}
+
+/* In whatever order: each is answered for itself, and what stops the one kind
+ * does not stop the other. */
+static void tables_and_rows_share_a_call(void **state)
+{
+    struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
+    struct seqb_request requests[] = {
+        request_of(ORDER), request_of("window/main/0/b"),
+        request_of("main/0/a"), request_of("cell:main/0/c"),
+        request_of("window/main/0/a")};
+
+    for (int64_t i = 1; i <= 3; i++) {
+        assert_status(
+            f->ops->reserve(f->backend, requests, COUNT(requests), &f->err),
+            SEQB_OK);
+        for (size_t j = 0; j < COUNT(requests); j++) {
+            assert_status(requests[j].status, j == 3             ? SEQB_FENCED
+                                              : j == 2 && i == 3 ? SEQB_FENCED
+                                                                 : SEQB_OK);
+            if (requests[j].status == SEQB_OK)
+                assert_int_equal(requests[j].block.first, i);
+        }
+        if (i == 2)
+            TELL(f, "DROP TABLE a_code_0");
+    }
+}
+
+static void call_that_is_cut_off_answers_tables_and_rows(void **state)
+{
+    struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
+    struct seqb_request requests[] = {request_of(ORDER),
+                                      request_of("window/" ORDER)};
+
+    mariadb_tell(f->server, "KILL USER seq");
+    for (int i = 0; i < 2; i++) {
+        assert_int_not_equal(f->ops->reserve(f->backend, requests, 2, &f->err),
+                             SEQB_OK);
+        for (size_t j = 0; j < 2; j++) {
+            assert_status(requests[j].status, f->err.status);
+            assert_status(requests[j].error.status, f->err.status);
+            requests[j] = request_of(requests[j].counter);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(what_is_leased_or_kept_is_a_row_alone),
+        FIXTURE_TEST(lease_counter_goes_on_at_its_row),
+        FIXTURE_TEST(tables_and_rows_share_a_call),
+        FIXTURE_TEST(call_that_is_cut_off_answers_tables_and_rows),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("mysql-autoinc-rows", tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When the postgres engine takes what it finds for another store's. */
+#include "contract/postgres_fixture.h"
+
+#include <string.h>
+
+/* --- claims --- */
+
+static enum seqb_status swap_worker(struct fixture *f, const char *expected,
+                                    const char *text)
+{
+    const struct seqb_swap swap = {"worker", expected, text, NULL};
+    char standing[64];
+
+    return backend_postgres.swap(f->backend, &swap, standing, sizeof standing,
+                                 &f->err);
+}
+
+static enum seqb_status claim(struct fixture *f, const char *name,
+                              const char *text)
+{
+    char standing[64];
+
+    return backend_postgres.claim(f->backend, name, text, standing,
+                                  sizeof standing, &f->err);
+}
+
+/* A lease that was made after the dump, and that somebody holds. */
+static void lease_save(struct fixture *f)
+{
+    assert_status(swap_worker(f, "", "free"), SEQB_OK);
+    TELL(f, "CREATE TABLE kept_claims AS TABLE seqb_claims");
+    TELL(f, "CREATE TABLE kept_counters AS TABLE seqb_counters");
+    assert_status(swap_worker(f, "free", "held"), SEQB_OK);
+}
+
+static void assert_lease(struct fixture *f, const char *expected)
+{
+    char text[POSTGRES_ASK_SIZE];
+
+    postgres_ask(f->server, f->database, text,
+                 "SELECT text FROM seqb_claims WHERE name = 'worker'");
+    assert_string_equal(text, expected);
+}
+
+static void claims_put_back_under_a_connection_are_not_swapped(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    lease_save(f);
+    TELL(f, "TRUNCATE seqb_claims; "
+            "INSERT INTO seqb_claims TABLE kept_claims");
+    assert_status(swap_worker(f, "free", "taken"), SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "open it again"));
+    assert_lease(f, "free");
+    must_open(f);
+    assert_status(swap_worker(f, "free", "taken"), SEQB_OK);
+}
+
+static void claims_beside_other_counters_are_not_changed(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    char count[POSTGRES_ASK_SIZE];
+
+    lease_save(f);
+    TELL(f, "TRUNCATE seqb_counters; "
+            "INSERT INTO seqb_counters TABLE kept_counters");
+    assert_status(swap_worker(f, "held", "taken"), SEQB_UNREACHABLE);
+    assert_lease(f, "held");
+    must_open(f);
+    TELL(f, "TRUNCATE seqb_counters; "
+            "INSERT INTO seqb_counters TABLE kept_counters");
+    assert_status(claim(f, "layout", "x"), SEQB_UNREACHABLE);
+    must_open(f);
+    TELL(f, "TRUNCATE seqb_counters; "
+            "INSERT INTO seqb_counters TABLE kept_counters");
+    assert_status(claim(f, "layout", NULL), SEQB_UNREACHABLE);
+    postgres_ask(f->server, f->database, count,
+                 "SELECT count(*) FROM seqb_claims WHERE name = 'layout'");
+    assert_string_equal(count, "0");
+}
+
+/* --- an origin that comes back --- */
+
+static void assert_fenced(struct fixture *f, const char *counter)
+{
+    struct seqb_request request;
+
+    assert_status(take(f, counter, 1, &request), SEQB_FENCED);
+}
+
+/* A store lives elsewhere for a while and returns: what was idle meanwhile
+ * still names the first place, what was used and the base name the other. */
+static void store_that_came_back_trusts_no_idle_row(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "INSERT INTO seqb_counters VALUES ('main/0/a', 7, 'elsewhere')");
+    TELL(f, "UPDATE seqb_counters SET origin = 'elsewhere' WHERE name = ''");
+    must_open(f);
+    assert_fenced(f, ORDER);
+    assert_fenced(f, "main/0/a");
+    assert_fenced(f, "main/0/new");
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+    must_take(f, 5, 1100);
+    must_open(f); /* once only */
+    must_take(f, 5, 1105);
+}
+
+/* As brokers of two versions may do. */
+static void store_that_others_bound_again_is_opened_again(void **state)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request request = {.counter = ORDER, .want = 1, .limit = LIMIT};
+
+    must_take(f, 100, 0);
+    TELL(f, "UPDATE seqb_counters SET origin = origin || '#00000000'");
+    assert_status(backend_postgres.reserve(f->backend, &request, 1, &f->err),
+                  SEQB_UNREACHABLE);
+    if (strstr(f->err.text, "open it again") == NULL)
+        fail_msg("%s", f->err.text);
+    must_open(f);
+    must_take(f, 1, 100);
+}
+
+/* --- a row that was deleted --- */
+
+/* Whoever comes goes on above all that anybody was granted. */
+static void deleted_row_goes_on_above_its_note(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    must_take(f, 100, 0);
+    TELL(f, "DELETE FROM seqb_counters WHERE name = '" ORDER "'");
+    must_open(f);
+    must_take(f, 5, 65536);
+    assert_int_equal(must_raise(f, 131070, 1000), 131070);
+    must_take(f, 10, 131070);
+    TELL(f, "DELETE FROM seqb_counters WHERE name = '" ORDER "'");
+    assert_int_equal(must_raise(f, 0, 1000), 196608);
+    must_take(f, 5, 196608);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(claims_put_back_under_a_connection_are_not_swapped),
+        FIXTURE_TEST(store_that_came_back_trusts_no_idle_row),
+        FIXTURE_TEST(store_that_others_bound_again_is_opened_again),
+        FIXTURE_TEST(deleted_row_goes_on_above_its_note),
+        FIXTURE_TEST(claims_beside_other_counters_are_not_changed),
+    };
+
+    return cmocka_run_group_tests_name("postgres_fence", tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The incarnation of a SQLite file: whatever is put back, and whatever becomes
+ * of the note of it, a cell of before is not counted in again. */
+#include "contract/sqlite_case.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backends/backends.h"
+#include "platform/file.h"
+#include "platform/text.h"
+
+#define CELL SEQB_CELL ORDER
+#define SIZE 1000
+
+static void install(struct seqb_backend *backend, int64_t window)
+{
+    const struct seqb_window lease = {
+        .counter = CELL, .window = window, .size = SIZE};
+    struct seqb_error err;
+    int64_t standing;
+
+    if (backend->ops->install(backend, &lease, &standing, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(standing, window);
+}
+
+/* Takes one offset, which must be `first`, or must get that status. */
+static void expect(struct seqb_backend *backend, enum seqb_status status,
+                   int64_t first)
+{
+    struct seqb_request request = {
+        .counter = CELL, .want = 1, .limit = SIZE, .window = SEQB_NO_WINDOW};
+    struct seqb_error err;
+
+    assert_status(backend->ops->reserve(backend, &request, 1, &err), SEQB_OK);
+    assert_status(request.status, status);
+    if (status == SEQB_OK)
+        assert_int_equal(request.block.first, first);
+}
+
+/* A broker that installs window 1 and takes from it, and ends. */
+static void use(const struct sqlite_files *files)
+{
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    install(backend, 1);
+    expect(backend, SEQB_OK, 0);
+    backend_sqlite.close(backend);
+}
+
+/* With all attributes, and into the same file if there is one. */
+static void copy(const char *from, const char *to)
+{
+    int ended;
+    const pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)execlp("cp", "cp", "-a", from, to, (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+}
+
+static void window_lasts_over_brokers_that_come_and_go(void **state)
+{
+    const struct sqlite_files *files = *state;
+
+    use(files);
+    for (int64_t i = 1; i < 4; i++) {
+        struct seqb_backend *one = sqlite_case_open(files);
+        struct seqb_backend *other = sqlite_case_open(files);
+
+        expect(one, SEQB_OK, 2 * i - 1);
+        expect(other, SEQB_OK, 2 * i);
+        backend_sqlite.close(one);
+        backend_sqlite.close(other);
+    }
+}
+
+/* The inode and its attributes are those of the copy. */
+static void copy_of_everything_is_another_incarnation(void **state)
+{
+    struct sqlite_files *files = *state;
+
+    use(files);
+    copy(files->path, files->copy);
+    for (int64_t i = 2; i < 5; i++) {
+        struct seqb_backend *backend = sqlite_case_open(files);
+
+        if (i > 2)
+            expect(backend, SEQB_FENCED, 0);
+        install(backend, i == 2 ? 1 : i);
+        expect(backend, SEQB_OK, i == 2 ? 1 : 0);
+        backend_sqlite.close(backend);
+        copy(files->copy, files->path);
+    }
+}
+
+/* Counters that are no cells bring the file's transactions up to what they
+ * were: the broker that counts them sees that they had gone back. */
+static void file_that_went_back_and_on_is_another_incarnation(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+
+    use(files);
+    copy(files->path, files->copy);
+    backend = sqlite_case_open(files);
+    expect(backend, SEQB_OK, 1);
+    backend_sqlite.close(backend);
+    copy(files->copy, files->path);
+    backend = sqlite_case_open(files);
+    for (int i = 0; i < 5; i++)
+        sqlite_case_take(backend, 1, i);
+    backend_sqlite.close(backend);
+    backend = sqlite_case_open(files);
+    expect(backend, SEQB_FENCED, 0);
+    backend_sqlite.close(backend);
+}
+
+/* As by a boot of the machine, which empties /dev/shm. */
+static void file_without_its_note_is_another_incarnation(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    struct seqb_backend *other;
+    char note[64];
+
+    install(backend, 1);
+    expect(backend, SEQB_OK, 0);
+    sqlite_files_note(files, note);
+    assert_int_equal(unlink(note), 0);
+    expect(backend, SEQB_FENCED, 0);
+    other = sqlite_case_open(files);
+    expect(other, SEQB_FENCED, 0);
+    install(other, 2);
+    expect(backend, SEQB_OK, 0);
+    expect(other, SEQB_OK, 1);
+    backend_sqlite.close(other);
+    backend_sqlite.close(backend);
+}
+
+static void who_may_write_the_file_may_write_its_note(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct stat status;
+    char note[64];
+
+    use(files);
+    sqlite_files_note(files, note);
+    assert_int_equal(unlink(note), 0);
+    assert_int_equal(chmod(files->path, 0664), 0);
+    backend = sqlite_case_open(files);
+    install(backend, 2);
+    backend_sqlite.close(backend);
+    assert_int_equal(stat(note, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0664);
+}
+
+/* Where /dev/shm is kept, or was put back with the rest. */
+static void note_of_another_boot_says_nothing(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct seqb_error err;
+    char note[64];
+    char *text;
+
+    use(files);
+    sqlite_files_note(files, note);
+    assert_int_equal(file_read(note, 1024, &text, &err), SEQB_OK);
+    text[0] = text[0] == '0' ? '1' : '0';
+    sqlite_files_write(note, text, 128);
+    free(text);
+    backend = sqlite_case_open(files);
+    expect(backend, SEQB_FENCED, 0);
+    install(backend, 2);
+    expect(backend, SEQB_OK, 0);
+    backend_sqlite.close(backend);
+}
+
+static void file_without_cells_has_no_note(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+    char note[64];
+
+    sqlite_case_take(backend, 5, 0);
+    sqlite_files_note(files, note);
+    assert_int_not_equal(access(note, F_OK), 0);
+    backend_sqlite.close(backend);
+}
+
+/* --- what open tells of it --- */
+
+static struct seqb_backend *open_known(const struct sqlite_files *files)
+{
+    struct seqb_backend_options options = files->options;
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+
+    options.needs_incarnation = true;
+    if (backend_sqlite.open(&options, &backend, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(strlen(backend->incarnation), 32);
+    return backend;
+}
+
+/* Its guard must be answered so. */
+static void expect_guarded(struct seqb_backend *backend,
+                           enum seqb_status status)
+{
+    struct seqb_guard guard = {"synced/main", "", false};
+    struct seqb_request request = {
+        .counter = ORDER, .want = 1, .limit = LIMIT, .guard = &guard};
+    struct seqb_error err;
+
+    assert_status(backend->ops->reserve(backend, &request, 1, &err), SEQB_OK);
+    assert_status(request.status, status);
+    assert_int_equal(guard.has_failed, status == SEQB_FENCED);
+}
+
+/* A full disk has the note made and not written. Who did not make it gets no
+ * lease, and who comes when there is room makes it. */
+static void note_that_cannot_be_written_is_no_incarnation(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend_options options = files->options;
+    struct seqb_guard guard = {"synced/main", "a|", false};
+    struct seqb_request request = {
+        .counter = ORDER, .want = 1, .limit = LIMIT, .guard = &guard};
+    struct seqb_backend *other = sqlite_case_open(files); /* keeps the log */
+    struct seqb_backend *backend = NULL;
+    char standing[SEQB_CLAIM_SIZE];
+    struct seqb_error err = {SEQB_OK, ""};
+    struct rlimit usual;
+    enum seqb_status status;
+
+    assert_status(other->ops->claim(other, guard.name, guard.text, standing,
+                                    sizeof standing, &err),
+                  SEQB_OK);
+    options.needs_incarnation = true;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
+    assert_int_equal(
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){64, usual.rlim_max}), 0);
+    status = backend_sqlite.open(&options, &backend, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
+    if (status != SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_string_equal(backend->incarnation, "");
+    assert_status(backend->ops->reserve(backend, &request, 1, &err), SEQB_OK);
+    assert_status(request.status, SEQB_REFUSED);
+    assert_non_null(strstr(request.error.text, "make room there"));
+    backend_sqlite.close(backend);
+    backend_sqlite.close(open_known(files));
+    backend_sqlite.close(other);
+}
+
+/* With all attributes, so that nothing but the note tells. */
+static void file_that_is_put_back_fails_its_guards(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *backend = open_known(files);
+    char standing[SEQB_CLAIM_SIZE];
+
+    assert_status(backend->ops->claim(backend, "synced/main",
+                                      backend->incarnation, standing,
+                                      sizeof standing, NULL),
+                  SEQB_OK);
+    expect_guarded(backend, SEQB_OK);
+    backend_sqlite.close(backend);
+    copy(files->path, files->copy);
+    backend = open_known(files);
+    assert_string_equal(backend->incarnation, standing);
+    expect_guarded(backend, SEQB_OK);
+    backend_sqlite.close(backend);
+    copy(files->copy, files->path);
+    backend = open_known(files);
+    assert_string_not_equal(backend->incarnation, standing);
+    expect_guarded(backend, SEQB_FENCED);
+    backend_sqlite.close(backend);
+}
+
+static void cells_and_counters_of_one_name_are_two(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    sqlite_case_take(backend, 5, 0);
+    install(backend, 1);
+    expect(backend, SEQB_OK, 0);
+    sqlite_case_take(backend, 5, 5);
+    expect(backend, SEQB_OK, 1);
+    backend_sqlite.close(backend);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SQLITE_CASE(window_lasts_over_brokers_that_come_and_go),
+        SQLITE_CASE(copy_of_everything_is_another_incarnation),
+        SQLITE_CASE(file_that_went_back_and_on_is_another_incarnation),
+        SQLITE_CASE(file_without_its_note_is_another_incarnation),
+        SQLITE_CASE(who_may_write_the_file_may_write_its_note),
+        SQLITE_CASE(note_of_another_boot_says_nothing),
+        SQLITE_CASE(file_without_cells_has_no_note),
+        SQLITE_CASE(note_that_cannot_be_written_is_no_incarnation),
+        SQLITE_CASE(file_that_is_put_back_fails_its_guards),
+        SQLITE_CASE(cells_and_counters_of_one_name_are_two),
+    };
+
+    return cmocka_run_group_tests_name("sqlite_cells", tests, NULL, NULL);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sqlite engine where an older file is written into the place of the main
+ * file or of the log, while the other one stays as it is. */
+#include "contract/sqlite_case.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backends/backends.h"
+#include "platform/text.h"
+
+#define IDLE "main/0/aaa" /* in another page than ORDER */
+
+/* So long after a file was written its time says that it is not written since:
+ * more than two ticks of the slowest kernel's clock. */
+#define SETTLED_NS 50000000
+
+static const char *log_copy(const struct sqlite_files *files)
+{
+    static char path[96];
+
+    (void)text_format(path, sizeof path, "%s-wal", files->copy);
+    return path;
+}
+
+static void take_one(struct seqb_backend *backend, const char *counter)
+{
+    struct seqb_request request;
+
+    assert_status(sqlite_case_reserve(backend, counter, 1, &request), SEQB_OK);
+}
+
+/* So many counters that they fill more than one page. */
+static void counters_make(struct seqb_backend *backend)
+{
+    for (int i = 0; i < 100; i++) {
+        char name[64];
+
+        (void)text_format(name, sizeof name, "main/0/key-%03d", i);
+        take_one(backend, name);
+    }
+    take_one(backend, IDLE);
+    take_one(backend, ORDER);
+}
+
+static void checkpoint(const struct sqlite_files *files)
+{
+    sqlite_files_run(files, "PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+/* Runs in a child, which is killed with its log beside the file. */
+static void killed(const struct sqlite_files *files,
+                   void (*run)(const struct sqlite_files *files))
+{
+    const pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        run(files);
+        _exit(0); /* nothing is closed */
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* Counts on beyond the copy: IDLE, then a checkpoint, then ORDER alone. */
+static void life_after_copy(const struct sqlite_files *files)
+{
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    for (int i = 0; i < 10; i++)
+        take_one(backend, IDLE);
+    checkpoint(files);
+    take_one(backend, ORDER);
+}
+
+static void begin(const struct sqlite_files *files)
+{
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    counters_make(backend);
+    backend_sqlite.close(backend);
+    sqlite_files_copy(files->path, files->copy);
+}
+
+static void assert_refused(const struct sqlite_files *files)
+{
+    for (int i = 0; i < 3; i++)
+        sqlite_case_open_fails(&files->options, SEQB_CORRUPT, "written over");
+}
+
+static void old_file_under_the_log_of_a_killed_broker_is_refused(void **state)
+{
+    const struct sqlite_files *files = *state;
+
+    begin(files);
+    killed(files, life_after_copy);
+    assert_true(sqlite_case_is_there(files->log));
+    sqlite_files_copy(files->copy, files->path);
+    assert_refused(files);
+}
+
+static void old_file_under_the_log_of_brokers_grants_nothing(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *first;
+    struct seqb_backend *second;
+    struct seqb_request request;
+
+    begin(files);
+    first = sqlite_case_open(files);
+    second = sqlite_case_open(files);
+    for (int i = 0; i < 10; i++)
+        take_one(first, IDLE);
+    checkpoint(files);
+    take_one(first, ORDER);
+    sqlite_files_copy(files->copy, files->path);
+    assert_status(sqlite_case_reserve(second, IDLE, 1, &request),
+                  SEQB_UNREACHABLE);
+    assert_non_null(strstr(request.error.text, "went back"));
+    assert_status(sqlite_case_reserve(first, ORDER, 1, &request),
+                  SEQB_UNREACHABLE);
+    backend_sqlite.close(second);
+    backend_sqlite.close(first); /* which must not make it look whole */
+    assert_refused(files);
+}
+
+/* All of the log is in the file: SQLite reads from the file alone. Once that is
+ * forgotten, the log makes up for what the older file lacks. */
+static void old_file_under_a_log_that_was_copied_grants_nothing(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct seqb_request request;
+
+    begin(files);
+    backend = sqlite_case_open(files);
+    take_one(backend, ORDER);
+    sqlite_files_run(files, "PRAGMA wal_checkpoint(PASSIVE)");
+    sqlite_files_copy(files->path, files->copy);
+    for (int i = 0; i < 10; i++)
+        take_one(backend, IDLE);
+    sqlite_files_run(files, "PRAGMA wal_checkpoint(PASSIVE)");
+    sqlite_files_copy(files->copy, files->path);
+    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                  SEQB_UNREACHABLE);
+    backend_sqlite.close(backend);
+    backend = sqlite_case_open(files);
+    assert_status(sqlite_case_reserve(backend, IDLE, 1, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 12);
+    backend_sqlite.close(backend);
+}
+
+/* The file is the newer one. */
+static void old_log_beside_a_newer_file_is_refused(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+
+    begin(files);
+    backend = sqlite_case_open(files);
+    take_one(backend, IDLE);
+    sqlite_files_copy(files->log, log_copy(files));
+    for (int i = 0; i < 10; i++)
+        take_one(backend, IDLE);
+    backend_sqlite.close(backend); /* the log is gone */
+    sqlite_files_copy(log_copy(files), files->log);
+    assert_refused(files);
+}
+
+/* Whose place in the index is another one's by now. */
+static void old_log_under_a_broker_grants_nothing(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct seqb_request request;
+
+    begin(files);
+    backend = sqlite_case_open(files);
+    take_one(backend, IDLE);
+    sqlite_files_copy(files->log, log_copy(files));
+    checkpoint(files);
+    take_one(backend, ORDER);
+    sqlite_files_copy(log_copy(files), files->log);
+    assert_true(sqlite_case_reserve(backend, IDLE, 1, &request) != SEQB_OK);
+    backend_sqlite.close(backend);
+}
+
+/* What is refused stays so until a whole copy stands there. */
+static void whole_copy_as_a_new_file_ends_it(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct seqb_request request;
+    char index[96];
+
+    begin(files);
+    killed(files, life_after_copy);
+    sqlite_files_copy(files->copy, files->path);
+    assert_refused(files);
+    (void)text_format(index, sizeof index, "%s-shm", files->path);
+    assert_int_equal(unlink(files->path), 0);
+    assert_int_equal(unlink(files->log), 0);
+    (void)unlink(index);
+    sqlite_files_copy(files->copy, files->path);
+    backend = sqlite_case_open(files);
+    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                  SEQB_FENCED);
+    backend_sqlite.close(backend);
+}
+
+/* Another tool that closes last copies the log into the file. */
+static void mixture_that_looks_whole_is_fenced(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct seqb_request request;
+
+    begin(files);
+    killed(files, life_after_copy);
+    sqlite_files_copy(files->copy, files->path);
+    assert_refused(files);
+    checkpoint(files);
+    backend = sqlite_case_open(files);
+    assert_status(sqlite_case_reserve(backend, IDLE, 1, &request), SEQB_FENCED);
+    backend_sqlite.close(backend);
+}
+
+/* As an earlier version left it: nothing was counted. */
+static void file_of_an_earlier_version_goes_on(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend = sqlite_case_open(files);
+
+    sqlite_case_take(backend, 5, 0);
+    backend_sqlite.close(backend);
+    sqlite_files_run(files, "PRAGMA user_version = 0");
+    sqlite_files_copy(files->path, files->copy);
+    backend = sqlite_case_open(files);
+    sqlite_case_take(backend, 5, 5);
+    assert_true(sqlite_files_ask(files, "PRAGMA user_version") > 0);
+    sqlite_files_copy(files->copy, files->path);
+    backend_sqlite.close(backend);
+    assert_refused(files);
+}
+
+static void log_of_a_killed_broker_is_whole(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct seqb_request request;
+
+    begin(files);
+    killed(files, life_after_copy);
+    backend = sqlite_case_open(files);
+    assert_status(sqlite_case_reserve(backend, IDLE, 1, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 12);
+    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request), SEQB_OK);
+    assert_int_equal(request.block.first, 3);
+    backend_sqlite.close(backend);
+}
+
+/* A reader at the log's present end: a checkpoint copies up to there alone. */
+static sqlite3 *reader_begin(const struct sqlite_files *files)
+{
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(files->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "BEGIN; SELECT count(*) FROM seqb_counters",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    return db;
+}
+
+/* IDLE is copied, the first page and ORDER are not: later frames have them. */
+static void checkpoint_behind_a_reader(const struct sqlite_files *files,
+                                       struct seqb_backend *backend)
+{
+    sqlite3 *reader;
+
+    take_one(backend, IDLE);
+    reader = reader_begin(files);
+    take_one(backend, ORDER);
+    sqlite_files_run(files, "PRAGMA wal_checkpoint(PASSIVE)");
+    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+}
+
+static void checkpoint_that_a_reader_holds_up_is_no_older_file(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct seqb_backend *second;
+
+    begin(files);
+    backend = sqlite_case_open(files);
+    checkpoint_behind_a_reader(files, backend);
+    take_one(backend, ORDER);
+    second = sqlite_case_open(files);
+    take_one(second, IDLE);
+    backend_sqlite.close(second);
+    backend_sqlite.close(backend);
+}
+
+/* Its first page is no older than that which it replaces. */
+static void
+old_file_under_a_log_that_was_copied_in_part_is_refused(void **state)
+{
+    const struct sqlite_files *files = *state;
+    struct seqb_backend *backend;
+    struct seqb_request request;
+
+    begin(files);
+    backend = sqlite_case_open(files);
+    take_one(backend, ORDER);
+    sqlite_files_copy(files->path, files->copy);
+    checkpoint_behind_a_reader(files, backend);
+    nanosleep(&(struct timespec){0, SETTLED_NS}, NULL);
+    take_one(backend, ORDER); /* and the pages are known to match */
+    sqlite_files_copy(files->copy, files->path);
+    assert_status(sqlite_case_reserve(backend, IDLE, 1, &request),
+                  SEQB_UNREACHABLE);
+    assert_non_null(strstr(request.error.text, "went back"));
+    backend_sqlite.close(backend);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SQLITE_CASE(old_file_under_the_log_of_a_killed_broker_is_refused),
+        SQLITE_CASE(old_file_under_the_log_of_brokers_grants_nothing),
+        SQLITE_CASE(old_file_under_a_log_that_was_copied_grants_nothing),
+        SQLITE_CASE(old_log_beside_a_newer_file_is_refused),
+        SQLITE_CASE(old_log_under_a_broker_grants_nothing),
+        SQLITE_CASE(whole_copy_as_a_new_file_ends_it),
+        SQLITE_CASE(mixture_that_looks_whole_is_fenced),
+        SQLITE_CASE(file_of_an_earlier_version_goes_on),
+        SQLITE_CASE(log_of_a_killed_broker_is_whole),
+        SQLITE_CASE(checkpoint_that_a_reader_holds_up_is_no_older_file),
+        SQLITE_CASE(old_file_under_a_log_that_was_copied_in_part_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("sqlite_log", tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Codes of five digits a day on four partitions, two of them parts of a Redis
+ * server, in a pool of large windows: those of the sequence are small, so that
+ * every partition gives some of the day's codes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "scene.h"
+#include "support/script_clock.h"
+#include "support/server_redis.h"
+
+#define PARTITIONS 4
+#define CODES      20000
+#define DAYS       2
+#define DAY_MS     INT64_C(86400000)
+#define NOON_MS    INT64_C(1784548800000) /* 2026-07-20T12:00:00Z */
+#define DATE_WIDTH 6                      /* of "260720" */
+
+/* Windows of 2^20 begin beyond five digits. */
+static const char topology[] =
+    "backends = ("
+    "  { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
+    "  { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; },"
+    "  { name = \"r\"; engine = \"redis\"; prefix = \"r\"; port = %d; },"
+    "  { name = \"s\"; engine = \"redis\"; prefix = \"s\"; port = %d; } );"
+    "pools = ( { name = \"main\"; partitions = [ \"a\", \"b\", \"r\", \"s\" ];"
+    "            window_bits = 20; %s } );"
+    "sequences = ( { key = \"code\"; memory_bits = 0; max_unused = 256;"
+    "                window_bits = 8; period = \"day\"; template ="
+    "                \"@{date, format=%%y%%m%%d}@{seq, width=5, "
+    "overflow=refuse}\"; } );";
+
+static struct server *redis;
+
+/* Takes codes of one day, and counts them by their partitions. */
+static void take_day(struct scene *scene, int64_t wall_ms,
+                     size_t (*of)[PARTITIONS])
+{
+    struct seqb_sequence *code = NULL;
+    struct seqb_error err = {.text = ""};
+
+    script_clock_set(wall_ms);
+    scene->numbers.count = 0;
+    if (seqb_sequence(scene->broker, "code", &code, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    for (int i = 0; i < CODES; i++) {
+        char text[SEQB_TEXT_MAX + 1];
+        struct seqb_parsed parsed;
+        struct seqb_decoded decoded = {.partition = 0};
+
+        if (seqb_number(code, NULL, 0, text, sizeof text, &err) != SEQB_OK ||
+            seqb_parse(code, text, &parsed, &err) != SEQB_OK ||
+            seqb_decode(code, parsed.number, &decoded, &err) != SEQB_OK)
+            fail_msg("after %d codes: %s", i, err.text);
+        assert_int_equal(strlen(text), DATE_WIDTH + 5);
+        (*of)[decoded.partition]++;
+        numbers_add(&scene->numbers, &parsed.number, 1);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+static void expect_days_of(struct scene *scene, const char *pool)
+{
+    char text[SCENE_TEXT_SIZE];
+
+    server_tell(redis, "FLUSHALL");
+    assert_true(text_format(text, sizeof text, topology,
+                            (int)server_port(redis), (int)server_port(redis),
+                            pool));
+    script_clock_set(NOON_MS);
+    scene_open(scene, scene_write(scene, "codes.conf", text));
+    for (int day = 0; day < DAYS; day++) {
+        size_t of[PARTITIONS] = {0};
+
+        take_day(scene, NOON_MS + day * DAY_MS, &of);
+        for (int i = 0; i < PARTITIONS; i++)
+            assert_true(of[i] > 0);
+    }
+    scene_close(scene);
+}
+
+static void every_partition_has_codes_of_an_authoritys_windows(void **state)
+{
+    expect_days_of(*state, "authority = \"a\"; failover_gap = 100;");
+}
+
+static void every_partition_has_codes_of_neighbours_windows(void **state)
+{
+    expect_days_of(*state, "authority = \"neighbours\";");
+}
+
+static int start(void **state)
+{
+    (void)state;
+    redis = server_redis(NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    server_free(redis);
+    return 0;
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(every_partition_has_codes_of_an_authoritys_windows),
+        SCENE(every_partition_has_codes_of_neighbours_windows),
+    };
+
+    return cmocka_run_group_tests_name("day codes", tests, start, stop);
+}

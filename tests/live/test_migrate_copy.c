@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A copy of one store from before a migration is put back after it, and whoever
+ * runs the pool does what the error of a start says.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "scene.h"
+
+#define TOLD_SIZE 8192
+#define MANY      8000 /* more than are in one lease */
+
+static const char topology[] =
+    "backends = ( { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
+    "             { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; } );"
+    "pools = ( { name = \"main\"; generation = %d; partitions = [ \"a\", "
+    "            \"b\" ]; window_bits = 8; failover_gap = 1000; timeout = "
+    "            \"1m\"; authority = \"%s\"; %s } );"
+    "sequences = ( { key = \"order\"; max_unused = 64; memory_bits = 3;"
+    "                deadline = \"1m\"; } );"
+    "auto_sequences = { pattern = \"new\"; pool = \"main\"; max_unused = 64;"
+    "                   deadline = \"1m\"; };";
+
+static void write_generation(const struct scene *scene, int generation,
+                             const char *authority, char path[64])
+{
+    const char *more = authority[0] == 'a' ? "windows = \"all\";" : "";
+    char text[SCENE_TEXT_SIZE];
+    char name[32];
+
+    assert_true(
+        text_format(text, sizeof text, topology, generation, authority, more));
+    (void)text_format(name, sizeof name, "%d.conf", generation);
+    assert_true(text_copy(path, 64, scene_write(scene, name, text)));
+}
+
+static void use(struct scene *scene, const char *path)
+{
+    scene_open(scene, path);
+    scene_take(scene, "order", MANY);
+    scene_close(scene);
+}
+
+static void state_path(const struct scene *scene, const char *store,
+                       const char *end, char out[256])
+{
+    (void)text_format(out, 256, "%s%s", scene_state_path(scene, store), end);
+}
+
+/* With all attributes; into the same file if there is one, so that it stays the
+ * same inode. */
+static void copy(const char *from, const char *to)
+{
+    int ended;
+    const pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)execlp("cp", "cp", "-a", from, to, (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+}
+
+static void save(const struct scene *scene, const char *store)
+{
+    char from[256];
+    char to[256];
+
+    state_path(scene, store, "", from);
+    state_path(scene, store, ".saved", to);
+    copy(from, to);
+}
+
+static void put_back(const struct scene *scene, const char *store)
+{
+    char from[256];
+    char to[256];
+
+    state_path(scene, store, ".saved", from);
+    state_path(scene, store, "", to);
+    copy(from, to);
+}
+
+/* --- what the errors say --- */
+
+static char told[TOLD_SIZE];
+
+static void hear(void *context, const char *line)
+{
+    (void)context;
+    assert_true(text_append(told, sizeof told, "%s\n", line));
+}
+
+static enum seqb_status migrate(const char *from, const char *to,
+                                struct seqb_error *err)
+{
+    static const char *const keys[] = {"order"};
+    const struct seqb_migrate_options options = {
+        .keys = keys, .key_count = 1, .report = hear};
+
+    told[0] = '\0';
+    return seqb_migrate(from, to, &options, err);
+}
+
+static void migrate_well(const char *from, const char *to)
+{
+    struct seqb_error err = {.text = ""};
+
+    if (migrate(from, to, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+}
+
+/* What the other stores granted since is passed, as the migration tells. An
+ * authority alone knows what it leased. */
+static void expect_above_all(struct scene *scene)
+{
+    static const char words[] = "numbers go on above ";
+    const char *at = strstr(told, words);
+    int64_t above = 0;
+
+    assert_non_null(at);
+    at += sizeof words - 1;
+    assert_true(text_to_int64(at, strspn(at, "0123456789"), &above));
+    assert_true(above >= numbers_highest(&scene->numbers));
+}
+
+/* A pool that came from one authority to another; the store has a copy. */
+static void come_over(struct scene *scene, const char *from, const char *to,
+                      char was[64], char is[64])
+{
+    write_generation(scene, 1, from, was);
+    write_generation(scene, 2, to, is);
+    use(scene, was);
+    save(scene, "a.db");
+    use(scene, was);
+    migrate_well(was, is);
+    use(scene, is);
+}
+
+/* A store that knows nothing of the generation is refused: alone, or with the
+ * start if it is the authority. Of two neighbours the other one is left without
+ * a witness. */
+static void expect_refused(struct scene *scene, const char *path,
+                           const char *authority)
+{
+    static const char words[] = "it was put back to a copy from before that";
+    struct seqb_partition_status status;
+
+    if (authority[0] == 'a') {
+        scene_expect_refused(scene, path, SEQB_LAYOUT, words);
+        return;
+    }
+    scene_open(scene, path);
+    status = scene_partition(scene, 0);
+    assert_int_equal(status.state, SEQB_PARTITION_REFUSED);
+    scene_expect_words(status.reason, words);
+    if (strcmp(authority, "none") == 0)
+        scene_take(scene, "order", MANY);
+    scene_close(scene);
+}
+
+/* As a copy of a disk does, so that the store itself notices nothing. */
+static void put_back_and_follow(struct scene *scene, const char *from,
+                                const char *to)
+{
+    char was[64];
+    char is[64];
+
+    come_over(scene, from, to, was, is);
+    for (int i = 0; i < 2; i++) {
+        put_back(scene, "a.db");
+        expect_refused(scene, is, to);
+        scene_expect_refused(scene, was, SEQB_LAYOUT,
+                             "use the topology that was migrated to");
+        migrate_well(was, is);
+        scene_expect_words(told, "warning: backend a was put back to a state "
+                                 "from before this migration");
+        if (to[0] != 'a')
+            expect_above_all(scene);
+        use(scene, is);
+    }
+    scene_expect_no_repeats(scene);
+    migrate_well(was, is);
+    scene_expect_words(told, "nothing is to be done");
+}
+
+static void direct_store_repeats_nothing(void **state)
+{
+    put_back_and_follow(*state, "none", "none");
+}
+
+static void store_that_became_a_lessor_repeats_nothing(void **state)
+{
+    put_back_and_follow(*state, "none", "neighbours");
+}
+
+static void store_that_was_a_lessor_repeats_nothing(void **state)
+{
+    put_back_and_follow(*state, "neighbours", "none");
+}
+
+static void lessor_repeats_nothing(void **state)
+{
+    put_back_and_follow(*state, "neighbours", "neighbours");
+}
+
+static void authority_repeats_nothing(void **state)
+{
+    put_back_and_follow(*state, "none", "a");
+}
+
+/* The store knows of no earlier use of that key, by which it could refuse it.
+ */
+static void key_that_is_younger_than_the_copy_repeats_nothing(void **state)
+{
+    struct scene *scene = *state;
+    char was[64];
+    char is[64];
+
+    come_over(scene, "none", "none", was, is);
+    scene->numbers.count = 0;
+    for (int i = 0; i < 2; i++) {
+        scene_open(scene, is);
+        scene_take(scene, "new", MANY);
+        scene_close(scene);
+        put_back(scene, "a.db");
+    }
+    scene_expect_no_repeats(scene);
+}
+
+/* The next generation would begin above what the store knows. */
+static void next_migration_waits_for_the_last_one(void **state)
+{
+    struct scene *scene = *state;
+    struct seqb_error err = {.text = ""};
+    char was[64];
+    char is[64];
+    char next[64];
+
+    come_over(scene, "none", "a", was, is);
+    write_generation(scene, 3, "none", next);
+    put_back(scene, "a.db");
+    assert_int_equal(migrate(is, next, &err), SEQB_LAYOUT);
+    scene_expect_words(err.text, "run that migration again first");
+    migrate_well(was, is);
+    migrate_well(is, next);
+    use(scene, next);
+    scene_expect_no_repeats(scene);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(direct_store_repeats_nothing),
+        SCENE(store_that_became_a_lessor_repeats_nothing),
+        SCENE(store_that_was_a_lessor_repeats_nothing),
+        SCENE(lessor_repeats_nothing),
+        SCENE(authority_repeats_nothing),
+        SCENE(key_that_is_younger_than_the_copy_repeats_nothing),
+        SCENE(next_migration_waits_for_the_last_one),
+    };
+
+    return cmocka_run_group_tests_name("migrated copy", tests, NULL, NULL);
+}

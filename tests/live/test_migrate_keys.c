@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Migrations of pools in which keys make their sequences by themselves: no
+ * store can list them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "moving.h"
+#include "support/rig.h"
+
+static const struct layout_text files = {
+    {"f0", "f1"},
+    NULL,
+    1,
+    3,
+    20,
+    "auto_sequences = { pattern = \"*\"; memory_bits = 3; deadline = \"1m\"; "
+    "};",
+    NULL,
+    0};
+
+static struct layout_text next_of(const struct layout_text *text)
+{
+    struct layout_text next = *text;
+
+    next.generation++;
+    return next;
+}
+
+/* It was connected when the pool was retired, and nobody could name the key. */
+static void key_that_is_new_to_an_old_broker_is_refused_there(void **state)
+{
+    static const char *const none[] = {NULL};
+    struct scene *scene = *state;
+    struct layout_text next;
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+    int64_t number;
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    next = next_of(&files);
+    from = moving_write(scene, "old.conf", &files, "");
+    to = moving_write(scene, "new.conf", &next, "");
+    scene_open(scene, from);
+    assert_int_equal(
+        moving_try(from, to, &(struct seqb_migrate_options){.keys = none})
+            ->status,
+        SEQB_OK);
+    assert_int_equal(seqb_sequence(scene->broker, "late", &sequence, &err),
+                     SEQB_OK);
+    assert_int_not_equal(seqb_next(sequence, &number, &err), SEQB_OK);
+    scene_expect_words(err.text, "was retired by seqctl migrate");
+}
+
+static void automatic_key_goes_on_if_it_is_named(void **state)
+{
+    static const char *const keys[] = {"bill", "order"};
+    struct scene *scene = *state;
+    struct layout_text next;
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    next = next_of(&files);
+    next.partitions[0] = "f1";
+    next.partitions[1] = "f0";
+    from = moving_write(scene, "old.conf", &files, "");
+    to = moving_write(scene, "new.conf", &next, "");
+    scene_open(scene, from);
+    scene_take(scene, "bill", MOVING_TAKE);
+    scene_close(scene);
+    moving_refused(from, to, SEQB_INVALID, "--keys FILE");
+    assert_int_equal(
+        moving_try(from, to,
+                   &(struct seqb_migrate_options){.keys = keys, .key_count = 2})
+            ->status,
+        SEQB_OK);
+    scene_open(scene, to);
+    scene_take(scene, "bill", MOVING_TAKE);
+    scene_take(scene, "fresh", 1);
+    scene_close(scene);
+    /* one of them is "fresh", which is a sequence of its own */
+    assert_true(numbers_repeats(&scene->numbers) <= 1);
+}
+
+static void forgotten_key_is_refused_until_it_is_named(void **state)
+{
+    static const char *const keys[] = {"bill"};
+    static const char *const none[] = {NULL};
+    struct scene *scene = *state;
+    struct seqb_sequence *sequence;
+    struct layout_text next;
+    struct seqb_error err;
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    next = next_of(&files);
+    next.partitions[0] = "f2"; /* knows no sequence, and is asked first */
+    next.partitions[1] = "f0";
+    from = moving_write(scene, "old.conf", &files, "");
+    to = moving_write(scene, "new.conf", &next, "");
+    scene_open(scene, from);
+    scene_take(scene, "bill", MOVING_TAKE);
+    scene_close(scene);
+    assert_int_equal(
+        moving_try(from, to, &(struct seqb_migrate_options){.keys = none})
+            ->status,
+        SEQB_OK);
+    scene_open(scene, to);
+    assert_int_equal(seqb_sequence(scene->broker, "bill", &sequence, &err),
+                     SEQB_LAYOUT);
+    scene_expect_words(err.text, "was used in generation 1 of pool main");
+    scene_close(scene);
+    assert_int_equal(
+        moving_try(from, to,
+                   &(struct seqb_migrate_options){.keys = keys, .key_count = 1})
+            ->status,
+        SEQB_OK);
+    scene_open(scene, to);
+    scene_take(scene, "bill", MOVING_TAKE);
+    scene_expect_no_repeats(scene);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    moving_stop();
+    return 0;
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(key_that_is_new_to_an_old_broker_is_refused_there),
+        SCENE(automatic_key_goes_on_if_it_is_named),
+        SCENE(forgotten_key_is_refused_until_it_is_named),
+    };
+
+    return cmocka_run_group_tests_name("migrate keys", tests, NULL, stop);
+}

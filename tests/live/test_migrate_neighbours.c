@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pool that comes over to neighbours, and back. What brokers lease between is
+ * done by hand: values of the counters of leases, in one store alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "backends/backends.h"
+#include "platform/text.h"
+#include "scene.h"
+#include "store/store.h"
+
+#define MANY        20000 /* more than are in one lease */
+#define BITS        1
+#define MEMORY_BITS 3
+#define WINDOW_BITS 8
+#define LESSOR_BITS 1
+#define LEASES      5000 /* of one lessor, which the other knows nothing of */
+/* The last lease of which all windows have numbers. */
+#define LEASE_LIMIT                                                            \
+    (INT64_MAX >> (BITS + MEMORY_BITS + WINDOW_BITS + LESSOR_BITS))
+
+static const char topology[] =
+    "backends = ( { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
+    "             { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; } );"
+    "pools = ( { name = \"main\"; generation = %d; partitions = [ \"a\", "
+    "            \"b\" ]; window_bits = 8; failover_gap = 1000; timeout = "
+    "            \"1m\"; authority = \"%s\"; %s } );"
+    "sequences = ( { key = \"order\"; max_unused = 64; memory_bits = 3;"
+    "                deadline = \"1m\"; } );";
+
+static void write_generation(const struct scene *scene, int generation,
+                             const char *authority, char path[64])
+{
+    const char *more = authority[0] == 'a' ? "windows = \"all\";" : "";
+    char text[SCENE_TEXT_SIZE];
+    char name[32];
+
+    assert_true(
+        text_format(text, sizeof text, topology, generation, authority, more));
+    (void)text_format(name, sizeof name, "%d.conf", generation);
+    assert_true(text_copy(path, 64, scene_write(scene, name, text)));
+}
+
+static void migrate(const char *from, const char *to)
+{
+    const struct seqb_migrate_options options = {.dry_run = false};
+    struct seqb_error err = {.text = ""};
+
+    if (seqb_migrate(from, to, &options, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+}
+
+/* --- counters of leases --- */
+
+/* Takes leases as a broker of the generation would, but notes them nowhere;
+ * the last one is answered. */
+static enum seqb_status lease(const struct scene *scene, const char *store,
+                              const char *counter, int64_t want, int64_t *last)
+{
+    const struct seqb_backend_options options = {
+        .name = store,
+        .path = scene_state_path(scene, store),
+        .timeout_ms = 60000,
+        .connect_timeout_ms = 60000};
+    struct seqb_request request = {.counter = counter,
+                                   .want = want,
+                                   .limit = LEASE_LIMIT,
+                                   .window = SEQB_NO_WINDOW};
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err = {.text = ""};
+
+    if (backend_sqlite.open(&options, &backend, &err) != SEQB_OK ||
+        backend_sqlite.reserve(backend, &request, 1, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    backend_sqlite.close(backend);
+    *last = request.block.first + request.block.count - 1;
+    return request.status;
+}
+
+/* The first number, or the last one, of a lease's windows in a partition. */
+static int64_t first_number(int64_t lease, int32_t partition)
+{
+    return layout_number(lease * (INT64_C(1) << (LESSOR_BITS + WINDOW_BITS)),
+                         partition, BITS, MEMORY_BITS);
+}
+
+static int64_t last_number(int64_t lease, int32_t partition)
+{
+    return layout_number(
+               (lease + 1) * (INT64_C(1) << (LESSOR_BITS + WINDOW_BITS)) - 1,
+               partition, BITS, MEMORY_BITS) +
+           (1 << MEMORY_BITS) - 1;
+}
+
+static void expect_lease_above(const struct scene *scene, const char *store,
+                               const char *counter, int32_t partition,
+                               int64_t highest)
+{
+    int64_t last;
+
+    assert_int_equal(lease(scene, store, counter, 1, &last), SEQB_OK);
+    if (first_number(last, partition) <= highest)
+        fail_msg("%s leases %lld after %lld", store,
+                 (long long)first_number(last, partition), (long long)highest);
+}
+
+static void expect_leases_above(const struct scene *scene, int64_t highest)
+{
+    static const char *const stores[] = {"a.db", "b.db"};
+
+    for (int32_t i = 0; i < 1 << BITS; i++) {
+        char counter[SEQB_COUNTER_SIZE];
+
+        (void)text_format(counter, sizeof counter, "window/main~2/%d/order",
+                          (int)i);
+        for (size_t j = 0; j < 2; j++)
+            expect_lease_above(scene, stores[j], counter, i, highest);
+    }
+}
+
+/* --- tests --- */
+
+static void come_over(struct scene *scene, const char *authority, char was[64],
+                      char is[64])
+{
+    write_generation(scene, 1, authority, was);
+    write_generation(scene, 2, "neighbours", is);
+    scene_open(scene, was);
+    scene_take(scene, "order", MANY);
+    scene_close(scene);
+    migrate(was, is);
+}
+
+static void lessors_begin_above_all_direct_counters(void **state)
+{
+    struct scene *scene = *state;
+    char was[64];
+    char is[64];
+
+    come_over(scene, "none", was, is);
+    expect_leases_above(scene, numbers_highest(&scene->numbers));
+    scene_expect_refused(scene, was, SEQB_LAYOUT, "was retired");
+}
+
+static void lessors_begin_above_all_windows_of_an_authority(void **state)
+{
+    struct scene *scene = *state;
+    char was[64];
+    char is[64];
+
+    come_over(scene, "a", was, is);
+    expect_leases_above(scene, numbers_highest(&scene->numbers));
+}
+
+/* The other store was not asked, or was down: what one knows counts. */
+static void numbers_go_on_above_the_leases_of_any_lessor(void **state)
+{
+    struct scene *scene = *state;
+    char old[64];
+    char was[64];
+    char is[64];
+    int64_t leased;
+    int64_t last;
+    size_t before;
+
+    come_over(scene, "none", old, was);
+    assert_int_equal(
+        lease(scene, "b.db", "window/main~2/0/order", LEASES, &leased),
+        SEQB_OK);
+    write_generation(scene, 3, "none", is);
+    migrate(was, is);
+    before = numbers_count(&scene->numbers);
+    scene_open(scene, is);
+    scene_take(scene, "order", MANY);
+    for (size_t i = before; i < numbers_count(&scene->numbers); i++)
+        assert_true(scene->numbers.values[i] > last_number(leased, 0));
+    scene_expect_no_repeats(scene);
+    assert_int_equal(lease(scene, "a.db", "window/main~2/0/order", 1, &last),
+                     SEQB_EXHAUSTED);
+    assert_int_equal(lease(scene, "b.db", "window/main~2/1/order", 1, &last),
+                     SEQB_EXHAUSTED);
+}
+
+static void migration_to_other_neighbours_may_be_done_again(void **state)
+{
+    struct scene *scene = *state;
+    char old[64];
+    char was[64];
+    char is[64];
+
+    come_over(scene, "none", old, was);
+    migrate(old, was);
+    expect_leases_above(scene, numbers_highest(&scene->numbers));
+    write_generation(scene, 3, "neighbours", is);
+    migrate(was, is);
+    migrate(was, is);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lessors_begin_above_all_direct_counters,
+                                        scene_setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(
+            lessors_begin_above_all_windows_of_an_authority, scene_setup,
+            scene_teardown),
+        cmocka_unit_test_setup_teardown(
+            numbers_go_on_above_the_leases_of_any_lessor, scene_setup,
+            scene_teardown),
+        cmocka_unit_test_setup_teardown(
+            migration_to_other_neighbours_may_be_done_again, scene_setup,
+            scene_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Migrations of sequences whose windows have another size than their pool's, in
+ * the old layout or in the new one: their numbers go on above all old ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "moving.h"
+#include "platform/text.h"
+#include "support/folder.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#define PATH_SIZE       64
+
+#define LEASED     "authority = \"c\"; windows = \"all\"; "
+#define NEIGHBOURS "authority = \"neighbours\"; "
+#define OWN(bits)  "window_bits = " #bits "; "
+#define AUTO(more)                                                             \
+    "auto_sequences = { pattern = \"*\"; memory_bits = 3; deadline = "         \
+    "\"1m\"; " more "};"
+#define ORDER(more)                                                            \
+    "sequences = ( { key = \"order\"; max_unused = 256; memory_bits = 3; "     \
+    "deadline = \"1m\"; " more "} );"
+
+/* No gap: what is skipped follows from the windows alone. */
+static const char topology[] =
+    "backends = ( { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
+    "             { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; }%s );"
+    "pools = ( { name = \"main\"; generation = %d; window_bits = %d; "
+    "            failover_gap = 0; timeout = \"1m\"; %s "
+    "            partitions = [ \"a\", \"b\" ]; } );"
+    "%s";
+
+struct layout_of {
+    const char *lessors;
+    int window_bits;
+    const char *sequences;
+};
+
+static void write_layout(const struct scene *scene, const char *name,
+                         int generation, const struct layout_of *layout,
+                         char path[PATH_SIZE])
+{
+    const bool has_authority = strcmp(layout->lessors, NEIGHBOURS) != 0;
+    char text[SCENE_TEXT_SIZE];
+
+    assert_true(text_format(
+        text, sizeof text, topology,
+        has_authority
+            ? ", { name = \"c\"; engine = \"sqlite\"; path = \"c.db\"; }"
+            : "",
+        generation, layout->window_bits, layout->lessors, layout->sequences));
+    assert_true(text_copy(path, PATH_SIZE, scene_write(scene, name, text)));
+}
+
+struct change {
+    struct layout_of from;
+    struct layout_of to;
+};
+
+/* Sizes far from each other: windows that were taken for those of the pool
+ * would be passed by nothing else. */
+static const struct change changes[] = {
+    {{LEASED, 8, ORDER(OWN(24))}, {LEASED, 8, ORDER("")}},
+    {{LEASED, 24, ORDER("")}, {LEASED, 24, ORDER(OWN(8))}},
+    {{LEASED, 8, ORDER(OWN(24))}, {LEASED, 24, ORDER(OWN(8))}},
+    {{LEASED, 24, ORDER(OWN(8))}, {LEASED, 8, ORDER(OWN(24))}},
+    {{LEASED, 8, ORDER(OWN(24))}, {NEIGHBOURS, 8, ORDER(OWN(10))}},
+    {{NEIGHBOURS, 8, ORDER(OWN(24))}, {NEIGHBOURS, 8, ORDER("")}},
+    {{NEIGHBOURS, 24, ORDER("")}, {NEIGHBOURS, 24, ORDER(OWN(8))}},
+    {{NEIGHBOURS, 8, ORDER(OWN(24))}, {LEASED, 24, ORDER(OWN(8))}},
+    {{NEIGHBOURS, 8, AUTO(OWN(24))}, {NEIGHBOURS, 8, ORDER("")}},
+};
+
+static void numbers_go_on_above_those_of_other_windows(void **state)
+{
+    static const char *const keys[] = {"order"};
+    const struct seqb_migrate_options options = {.keys = keys, .key_count = 1};
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < COUNT_OF(changes); i++) {
+        const struct moved *moved;
+        char from[PATH_SIZE];
+        char to[PATH_SIZE];
+
+        print_message("  change %zu\n", i);
+        folder_remove(scene->state_dir);
+        write_layout(scene, "old.conf", 1, &changes[i].from, from);
+        write_layout(scene, "new.conf", 2, &changes[i].to, to);
+        scene->numbers.count = 0;
+        moving_use(scene, from);
+        moved = moving_try(from, to, &options);
+        if (moved->status != SEQB_OK)
+            fail_msg("%s", moved->err.text);
+        moving_use_above(scene, to);
+        scene_expect_refused(scene, from, SEQB_LAYOUT,
+                             "was retired by seqctl migrate");
+    }
+}
+
+/* The new topology does not list it, so that only stores say its size. */
+static void key_that_is_not_listed_keeps_its_windows(void **state)
+{
+    static const struct layout_of was = {NEIGHBOURS, 8, AUTO(OWN(24))};
+    static const struct layout_of is = {NEIGHBOURS, 9,
+                                        "sequences = ( { key = \"bill\"; } );"};
+    static const struct layout_of others = {NEIGHBOURS, 9, AUTO("")};
+    static const struct layout_of same = {NEIGHBOURS, 9, AUTO(OWN(24))};
+    static const char *const keys[] = {"order"};
+    const struct seqb_migrate_options options = {.keys = keys, .key_count = 1};
+    struct scene *scene = *state;
+    struct seqb_sequence *order = NULL;
+    const struct moved *moved;
+    struct seqb_error err;
+    char from[PATH_SIZE];
+    char to[PATH_SIZE];
+
+    write_layout(scene, "old.conf", 1, &was, from);
+    write_layout(scene, "new.conf", 2, &is, to);
+    moving_use(scene, from);
+    moved = moving_try(from, to, &options);
+    assert_int_equal(moved->status, SEQB_OK);
+    scene_expect_words(moved->told, "sequence order: memory_bits 3 -> 3; "
+                                    "window_bits 24 -> 24; ");
+    write_layout(scene, "others.conf", 2, &others, to);
+    scene_open(scene, to);
+    assert_int_equal(seqb_sequence(scene->broker, "order", &order, &err),
+                     SEQB_LAYOUT);
+    scene_expect_words(err.text, "was used with memory_bits=3 window_bits=24");
+    scene_close(scene);
+    write_layout(scene, "same.conf", 2, &same, to);
+    moving_use_above(scene, to);
+}
+
+/* --- what is refused --- */
+
+static void size_changes_with_the_generation_alone(void **state)
+{
+    static const struct layout_of was = {NEIGHBOURS, 8, ORDER(OWN(10))};
+    static const struct layout_of is = {NEIGHBOURS, 8, ORDER(OWN(11))};
+    static const struct layout_of as_pool = {NEIGHBOURS, 8, ORDER("")};
+    struct scene *scene = *state;
+    char from[PATH_SIZE];
+    char to[PATH_SIZE];
+
+    write_layout(scene, "old.conf", 1, &was, from);
+    moving_use(scene, from);
+    write_layout(scene, "new.conf", 1, &is, to);
+    scene_expect_refused(scene, to, SEQB_LAYOUT,
+                         "memory_bits=3 window_bits=10 and is configured with "
+                         "memory_bits=3 window_bits=11;");
+    moving_refused(from, to, SEQB_CONFIG,
+                   "the window_bits of a sequence changes: write generation = "
+                   "2");
+    write_layout(scene, "new.conf", 1, &as_pool, to);
+    moving_refused(from, to, SEQB_CONFIG,
+                   "the window_bits of a sequence changes: write generation = "
+                   "2");
+    moving_use(scene, from);
+    scene_expect_no_repeats(scene);
+}
+
+static void both_topologies_must_have_the_size_in_use(void **state)
+{
+    static const struct layout_of was = {NEIGHBOURS, 8, ORDER(OWN(10))};
+    static const struct layout_of not_was = {NEIGHBOURS, 8, ORDER("")};
+    static const struct layout_of is = {NEIGHBOURS, 8, ORDER(OWN(11))};
+    static const struct layout_of not_is = {NEIGHBOURS, 8, ORDER(OWN(12))};
+    struct scene *scene = *state;
+    char from[PATH_SIZE];
+    char to[PATH_SIZE];
+    char wrong[PATH_SIZE];
+
+    write_layout(scene, "old.conf", 1, &was, from);
+    write_layout(scene, "new.conf", 2, &is, to);
+    moving_use(scene, from);
+    write_layout(scene, "wrong.conf", 1, &not_was, wrong);
+    moving_refused(wrong, to, SEQB_LAYOUT,
+                   "order of pool main was used with window_bits = 10, and the "
+                   "old topology says 8; nothing was changed");
+    moving_use(scene, from);
+    moving_do(from, to);
+    write_layout(scene, "wrong.conf", 2, &not_is, wrong);
+    moving_refused(from, wrong, SEQB_LAYOUT,
+                   "was migrated to window_bits = 11 and is configured with "
+                   "12; nothing was changed");
+    moving_use_above(scene, to);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(numbers_go_on_above_those_of_other_windows),
+        SCENE(key_that_is_not_listed_keeps_its_windows),
+        SCENE(size_changes_with_the_generation_alone),
+        SCENE(both_topologies_must_have_the_size_in_use),
+    };
+
+    return cmocka_run_group_tests_name("migrate windows", tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pool that believes no store but its authority's (windows = "all"): copies
+ * of all their files, with whatever names a store and its history, are put
+ * back, again and again. Nothing repeats, and nobody configured a gap.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "scene.h"
+#include "support/server_mariadb.h"
+#include "support/server_postgres.h"
+#include "support/server_postgres_copies.h"
+#include "told.h"
+
+#define PARTITIONS 4
+
+enum partition { AUTHORITY, MARIADB, POSTGRES, SQLITE };
+
+static struct server *mariadb;
+static struct server *postgres;
+
+static const char topology_format[] =
+    "backends = ("
+    "{ name = \"authority\"; engine = \"sqlite\"; path = \"authority.db\"; },"
+    "{ name = \"maria\"; engine = \"mysql-row\"; host = \"127.0.0.1\";"
+    "  port = %d; user = \"seqbroker\"; database = \"seqbroker\"; },"
+    "{ name = \"pg\"; engine = \"postgres\";"
+    "  conninfo = \"host=127.0.0.1 port=%d user=postgres dbname=postgres\"; },"
+    "{ name = \"lite\"; engine = \"sqlite\"; path = \"lite.db\"; });\n"
+    "pools = ({ name = \"main\"; generation = %d; timeout = \"5s\"; "
+    "rescue_after = \"400ms\";"
+    "  partitions = [\"authority\", \"maria\", \"pg\", \"lite\"];"
+    "  authority = \"authority\"; windows = \"%s\"; failover_gap = 1; });\n"
+    "sequences = ({ key = \"order\"; max_unused = 2000;"
+    "  deadline = \"1m\"; });\n";
+
+static void start_servers(void)
+{
+    mariadb_require();
+    postgres_require();
+    mariadb = server_mariadb(NULL);
+    mariadb_tell(mariadb, "CREATE USER seqbroker@'%%'; "
+                          "GRANT ALL ON *.* TO seqbroker@'%%'");
+    postgres = server_postgres(NULL);
+}
+
+static const char *write_generation(const struct scene *scene, int generation,
+                                    const char *windows)
+{
+    char text[SCENE_TEXT_SIZE];
+    char name[32];
+
+    (void)text_format(text, sizeof text, topology_format, server_port(mariadb),
+                      server_port(postgres), generation, windows);
+    (void)text_format(name, sizeof name, "put-back-%d.conf", generation);
+    return scene_write(scene, name, text);
+}
+
+static const char *write_topology(const struct scene *scene,
+                                  const char *windows)
+{
+    return write_generation(scene, 1, windows);
+}
+
+/* Servers without the tables of the test before. */
+static void begin(void)
+{
+    if (mariadb == NULL)
+        start_servers();
+    mariadb_tell(mariadb, "CREATE OR REPLACE DATABASE seqbroker");
+    postgres_tell(postgres, "postgres",
+                  "DROP TABLE IF EXISTS seqb_counters, seqb_claims");
+}
+
+static void take_from_all(struct scene *scene)
+{
+    scene_take(scene, "order", 8000);
+    for (int32_t i = 0; i < PARTITIONS; i++) {
+        scene_take_until(scene, "order", i, SEQB_PARTITION_UP);
+        while (scene_partition(scene, i).granted == 0)
+            scene_take(scene, "order", 100);
+    }
+}
+
+/* --- copies --- */
+
+/* With all attributes; into the same file if there is one, so that it stays the
+ * same inode. */
+static void copy(const char *folder, const char *from, const char *to)
+{
+    char source[256];
+    char target[256];
+    int ended;
+    pid_t child;
+
+    (void)text_format(source, sizeof source, "%s/%s", folder, from);
+    (void)text_format(target, sizeof target, "%s/%s", folder, to);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)execlp("cp", "cp", "-a", source, target, (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+}
+
+/* What the machine's memory knows of the file. */
+static int teardown(void **state)
+{
+    struct scene *scene = *state;
+    struct stat file;
+    char note[64];
+
+    scene_close(scene);
+    if (stat(scene_state_path(scene, "lite.db"), &file) == 0) {
+        (void)text_format(note, sizeof note, "/dev/shm/seqbroker-%jx-%jx",
+                          (uintmax_t)file.st_dev, (uintmax_t)file.st_ino);
+        (void)unlink(note);
+    }
+    return scene_teardown(state);
+}
+
+static void save(const struct scene *scene, enum partition which)
+{
+    if (which == MARIADB)
+        mariadb_copy_cold(mariadb, "saved");
+    else if (which == POSTGRES)
+        postgres_copy_cold(postgres, "saved");
+    else
+        copy(scene->state_dir, "lite.db", "lite.copy");
+}
+
+static void put_back(const struct scene *scene, enum partition which)
+{
+    if (which == MARIADB)
+        mariadb_put_back(mariadb, "saved");
+    else if (which == POSTGRES)
+        postgres_put_back(postgres, "saved");
+    else
+        copy(scene->state_dir, "lite.copy", "lite.db");
+}
+
+/* Brokers that remember nothing of the store. */
+static void put_back_between_brokers(struct scene *scene, enum partition which)
+{
+    char topology[256];
+
+    begin();
+    (void)text_copy(topology, sizeof topology, write_topology(scene, "all"));
+    scene_open(scene, topology);
+    take_from_all(scene);
+    scene_close(scene);
+    save(scene, which);
+    for (int i = 0; i < 3; i++) {
+        scene_open(scene, topology);
+        take_from_all(scene);
+        scene_close(scene);
+        put_back(scene, which);
+    }
+    scene_open(scene, topology);
+    take_from_all(scene);
+    scene_expect_no_repeats(scene);
+}
+
+static void copy_of_a_mariadb_that_is_put_back_repeats_nothing(void **state)
+{
+    put_back_between_brokers(*state, MARIADB);
+}
+
+static void copy_of_a_postgres_that_is_put_back_repeats_nothing(void **state)
+{
+    put_back_between_brokers(*state, POSTGRES);
+}
+
+static void copy_of_a_file_that_is_put_back_repeats_nothing(void **state)
+{
+    put_back_between_brokers(*state, SQLITE);
+}
+
+/* A broker that goes on over it. */
+static void servers_are_put_back_under_a_broker(void **state)
+{
+    struct scene *scene = *state;
+
+    begin();
+    scene_open(scene, write_topology(scene, "all"));
+    take_from_all(scene);
+    save(scene, MARIADB);
+    save(scene, POSTGRES);
+    for (int i = 0; i < 3; i++) {
+        take_from_all(scene);
+        put_back(scene, MARIADB);
+        scene_take(scene, "order", 8000);
+        put_back(scene, POSTGRES);
+        for (int32_t j = 0; j < PARTITIONS; j++)
+            scene_take_until(scene, "order", j, SEQB_PARTITION_UP);
+        scene_take(scene, "order", 8000);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+static void status_and_probe_tell_the_class_of_each_partition(void **state)
+{
+    struct scene *scene = *state;
+    const struct told *told;
+
+    begin();
+    scene_open(scene, write_topology(scene, "all"));
+    take_from_all(scene);
+    for (int32_t i = 0; i < PARTITIONS; i++)
+        assert_int_equal(scene_partition(scene, i).is_windowed, i != AUTHORITY);
+    scene_close(scene);
+    told = told_by(scene_path(scene, "put-back-1.conf"), NULL);
+    told_expect(told, SEQB_OK);
+    for (int32_t i = 0; i < PARTITIONS; i++)
+        assert_int_equal(told->found[i].is_windowed, i != AUTHORITY);
+}
+
+static void pool_in_use_keeps_its_windows(void **state)
+{
+    struct scene *scene = *state;
+
+    begin();
+    scene_open(scene, write_topology(scene, "needed"));
+    take_from_all(scene);
+    scene_close(scene);
+    scene_expect_refused(scene, write_topology(scene, "all"), SEQB_LAYOUT,
+                         "windows was needed and is all");
+    scene_open(scene, write_topology(scene, "needed"));
+    take_from_all(scene);
+    scene_expect_no_repeats(scene);
+}
+
+/* What a broker still holds, until it is told that its pool was retired. */
+static void take_what_is_left(struct scene *scene)
+{
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err;
+    int64_t number;
+
+    assert_int_equal(seqb_sequence(scene->broker, "order", &sequence, &err),
+                     SEQB_OK);
+    while (seqb_next(sequence, &number, &err) == SEQB_OK)
+        numbers_add(&scene->numbers, &number, 1);
+}
+
+/* Under the broker of the layout before, which then ends. */
+static void migrate_under_broker(struct scene *scene, const char *was,
+                                 const char *is)
+{
+    const struct seqb_migrate_options options = {0};
+    struct seqb_error err;
+
+    if (seqb_migrate(was, is, &options, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    take_what_is_left(scene);
+    scene_close(scene);
+}
+
+static void pool_moves_to_windows_and_back(void **state)
+{
+    static const char *const windows[] = {"needed", "all", "needed"};
+    struct scene *scene = *state;
+    char was[256] = "";
+    char is[256];
+
+    begin();
+    for (int i = 0; i < 3; i++) {
+        const int64_t highest = numbers_highest(&scene->numbers);
+        size_t before;
+
+        (void)text_copy(is, sizeof is,
+                        write_generation(scene, i + 1, windows[i]));
+        if (i > 0)
+            migrate_under_broker(scene, was, is);
+        before = numbers_count(&scene->numbers);
+        scene_open(scene, is);
+        take_from_all(scene);
+        for (; before < numbers_count(&scene->numbers); before++)
+            assert_true(scene->numbers.values[before] > highest);
+        (void)text_copy(was, sizeof was, is);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene_setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(copy_of_a_mariadb_that_is_put_back_repeats_nothing),
+        TEST(copy_of_a_postgres_that_is_put_back_repeats_nothing),
+        TEST(copy_of_a_file_that_is_put_back_repeats_nothing),
+        TEST(servers_are_put_back_under_a_broker),
+        TEST(status_and_probe_tell_the_class_of_each_partition),
+        TEST(pool_in_use_keeps_its_windows),
+        TEST(pool_moves_to_windows_and_back),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("put_back", tests, NULL, NULL);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operator's word for a lessor that waits for another one: what it writes,
+ * and for whom it is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "backends/backends.h"
+#include "platform/text.h"
+#include "scene.h"
+#include "store/store.h"
+
+#define TOLD_SIZE 4096
+#define CLAIM     "synced/main~2"
+
+static const char topology[] =
+    "backends = ( { name = \"a\"; engine = \"%s\"; path = \"a.db\"; },"
+    "             { name = \"b\"; engine = \"%s\"; path = \"b.db\"; } );"
+    "pools = ( { name = \"main\"; generation = %d; partitions = [ \"a\", "
+    "            \"b\" ]; authority = \"%s\"; timeout = \"1m\"; } );"
+    "sequences = ( { key = \"order\"; deadline = \"1m\"; } );";
+
+/* --- the engine: SQLite's, in a backend that has another incarnation --- */
+
+struct shell {
+    struct seqb_backend base;
+    struct seqb_backend *inner;
+};
+
+static struct seqb_backend_ops shell; /* filled by make_pool */
+static const struct seqb_backend_ops *const engines[] = {&shell, NULL};
+static const char *run;  /* the incarnation of all stores */
+static const char *loss; /* what their settings lose */
+
+static struct seqb_backend *inner_of(struct seqb_backend *backend)
+{
+    return ((struct shell *)(void *)backend)->inner;
+}
+
+static enum seqb_status shell_reserve(struct seqb_backend *backend,
+                                      struct seqb_request *requests, size_t n,
+                                      struct seqb_error *err)
+{
+    return backend_sqlite.reserve(inner_of(backend), requests, n, err);
+}
+
+static enum seqb_status shell_raise(struct seqb_backend *backend,
+                                    const struct seqb_raise *raise,
+                                    int64_t *out, struct seqb_error *err)
+{
+    return backend_sqlite.raise(inner_of(backend), raise, out, err);
+}
+
+static enum seqb_status shell_install(struct seqb_backend *backend,
+                                      const struct seqb_window *window,
+                                      int64_t *standing, struct seqb_error *err)
+{
+    return backend_sqlite.install(inner_of(backend), window, standing, err);
+}
+
+static enum seqb_status shell_claim(struct seqb_backend *backend,
+                                    const char *name, const char *text,
+                                    char *standing, size_t size,
+                                    struct seqb_error *err)
+{
+    return backend_sqlite.claim(inner_of(backend), name, text, standing, size,
+                                err);
+}
+
+static enum seqb_status shell_swap(struct seqb_backend *backend,
+                                   const struct seqb_swap *swap, char *standing,
+                                   size_t size, struct seqb_error *err)
+{
+    return backend_sqlite.swap(inner_of(backend), swap, standing, size, err);
+}
+
+static enum seqb_status shell_list(struct seqb_backend *backend,
+                                   struct seqb_page *page,
+                                   struct seqb_error *err)
+{
+    (void)backend;
+    (void)err;
+    page->count = 0;
+    return SEQB_OK;
+}
+
+static void shell_close(struct seqb_backend *backend)
+{
+    if (backend == NULL)
+        return;
+    backend_sqlite.close(inner_of(backend));
+    free(backend);
+}
+
+static const char *shell_library(void)
+{
+    return "shell 1";
+}
+
+static enum seqb_status shell_open(const struct seqb_backend_options *options,
+                                   struct seqb_backend **out,
+                                   struct seqb_error *err)
+{
+    struct seqb_backend *inner = NULL;
+    struct shell *made;
+
+    if (backend_sqlite.open(options, &inner, err) != SEQB_OK)
+        return err->status;
+    made = calloc(1, sizeof *made);
+    assert_non_null(made);
+    *made = (struct shell){.base = *inner, .inner = inner};
+    made->base.ops = &shell;
+    (void)text_copy(made->base.incarnation, sizeof made->base.incarnation, run);
+    (void)text_copy(made->base.loss, sizeof made->base.loss, loss);
+    *out = &made->base;
+    return SEQB_OK;
+}
+
+/* --- the pool --- */
+
+static void write_topology(struct scene *scene, int generation, char path[64])
+{
+    const bool is_first = generation == 1;
+    const char *engine = is_first ? "sqlite" : "mine";
+    char text[SCENE_TEXT_SIZE];
+
+    assert_true(text_format(text, sizeof text, topology, engine, engine,
+                            generation, is_first ? "none" : "neighbours"));
+    assert_true(text_copy(
+        path, 64, scene_write(scene, is_first ? "1.conf" : "2.conf", text)));
+}
+
+/* A pool of neighbours, whose stores were used. */
+static void make_pool(struct scene *scene, char path[64])
+{
+    const struct seqb_migrate_options options = {.engines = engines};
+    struct seqb_error err = {.text = ""};
+    char was[64];
+
+    shell = (struct seqb_backend_ops){.engine = "mine",
+                                      .guarantee = SEQB_DIRECT,
+                                      .library = shell_library,
+                                      .open = shell_open,
+                                      .reserve = shell_reserve,
+                                      .raise = shell_raise,
+                                      .install = shell_install,
+                                      .claim = shell_claim,
+                                      .swap = shell_swap,
+                                      .list = shell_list,
+                                      .close = shell_close};
+    run = "run-1";
+    loss = "";
+    write_topology(scene, 1, was);
+    write_topology(scene, 2, path);
+    scene_open(scene, was);
+    scene_take(scene, "order", 10);
+    scene_close(scene);
+    if (seqb_migrate(was, path, &options, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+}
+
+static void move_away(const struct scene *scene, const char *store)
+{
+    char from[256];
+    char to[256];
+
+    (void)text_copy(from, sizeof from, scene_state_path(scene, store));
+    (void)text_format(to, sizeof to, "%s.gone", from);
+    assert_int_equal(rename(from, to), 0);
+}
+
+/* What the store of `a` says of its level. */
+static void expect_synced(const struct scene *scene, const char *expected)
+{
+    const struct seqb_backend_options options = {
+        .name = "a",
+        .path = scene_state_path(scene, "a.db"),
+        .timeout_ms = 60000,
+        .connect_timeout_ms = 60000};
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err = {.text = ""};
+    char standing[SEQB_CLAIM_SIZE];
+
+    if (backend_sqlite.open(&options, &backend, &err) != SEQB_OK ||
+        backend_sqlite.claim(backend, CLAIM, NULL, standing, sizeof standing,
+                             &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    backend_sqlite.close(backend);
+    assert_string_equal(standing, expected);
+}
+
+/* --- the word --- */
+
+static char told[TOLD_SIZE];
+
+static void hear(void *context, const char *line)
+{
+    (void)context;
+    assert_true(text_append(told, sizeof told, "%s\n", line));
+}
+
+static void expect_word(const char *path, const char *backend, bool dry_run,
+                        enum seqb_status expected)
+{
+    const struct seqb_trust_options options = {
+        .dry_run = dry_run, .engines = engines, .report = hear};
+    struct seqb_error err = {.text = ""};
+    enum seqb_status status;
+
+    told[0] = '\0';
+    status = seqb_trust(path, backend, &options, &err);
+    if (status != expected)
+        fail_msg("%s: %s", seqb_status_name(status), err.text);
+    (void)text_append(told, sizeof told, "%s\n", err.text);
+}
+
+static void store_that_waits_for_one_that_is_gone_is_believed(void **state)
+{
+    struct scene *scene = *state;
+    char path[64];
+
+    make_pool(scene, path);
+    move_away(scene, "b.db");
+    expect_word(path, "a", true, SEQB_OK);
+    scene_expect_words(told, "cannot be asked: b: ");
+    scene_expect_words(told, "no neighbour can witness a lease");
+    scene_expect_words(told, "warning: if the store of a was put back");
+    expect_synced(scene, "");
+    expect_word(path, "a", false, SEQB_OK);
+    expect_synced(scene, "trusted~run-1");
+    expect_word(path, "a", false, SEQB_OK);
+    scene_expect_words(told, "it is level already");
+}
+
+/* Whatever stood there is of another run. */
+static void word_is_for_one_run_of_the_server(void **state)
+{
+    struct scene *scene = *state;
+    char path[64];
+
+    make_pool(scene, path);
+    move_away(scene, "b.db");
+    expect_word(path, "a", false, SEQB_OK);
+    run = "run-2";
+    expect_word(path, "a", true, SEQB_OK);
+    scene_expect_words(told, "dry run: nothing was written");
+    expect_synced(scene, "trusted~run-1");
+    expect_word(path, "a", false, SEQB_OK);
+    expect_synced(scene, "trusted~run-2");
+}
+
+static void who_needs_no_word_gets_none(void **state)
+{
+    struct scene *scene = *state;
+    char path[64];
+    char first[64];
+
+    make_pool(scene, path);
+    expect_word(path, "a", false, SEQB_INVALID);
+    scene_expect_words(told, "all of its neighbours can be asked");
+    expect_word(path, "c", false, SEQB_INVALID);
+    scene_expect_words(told, "no partition has the backend 'c'");
+    write_topology(scene, 1, first);
+    expect_word(first, "a", false, SEQB_INVALID);
+    scene_expect_words(told, "leases no windows to neighbours");
+    expect_synced(scene, "");
+}
+
+/* A restart may have taken it back, or nobody can tell one from another. */
+static void store_that_proves_nothing_is_not_believed(void **state)
+{
+    struct scene *scene = *state;
+    char path[64];
+
+    make_pool(scene, path);
+    move_away(scene, "b.db");
+    loss = "sync=off";
+    expect_word(path, "a", false, SEQB_UNSAFE);
+    loss = "";
+    run = "";
+    expect_word(path, "a", false, SEQB_INVALID);
+    scene_expect_words(told, "cannot tell one run");
+    run = "run-1";
+    expect_word(path, "b", false, SEQB_UNREACHABLE);
+    expect_synced(scene, "");
+}
+
+static void store_of_another_place_is_not_believed(void **state)
+{
+    struct scene *scene = *state;
+    char path[64];
+    char a[256];
+    char b[256];
+
+    make_pool(scene, path);
+    (void)text_copy(a, sizeof a, scene_state_path(scene, "a.db"));
+    (void)text_copy(b, sizeof b, scene_state_path(scene, "b.db"));
+    move_away(scene, "a.db");
+    assert_int_equal(rename(b, a), 0);
+    expect_word(path, "a", false, SEQB_LAYOUT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            store_that_waits_for_one_that_is_gone_is_believed, scene_setup,
+            scene_teardown),
+        cmocka_unit_test_setup_teardown(word_is_for_one_run_of_the_server,
+                                        scene_setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(who_needs_no_word_gets_none,
+                                        scene_setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(
+            store_that_proves_nothing_is_not_believed, scene_setup,
+            scene_teardown),
+        cmocka_unit_test_setup_teardown(store_of_another_place_is_not_believed,
+                                        scene_setup, scene_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pools of neighbours over scripted stores, for the programs of tests about
+ * them. To be included after cmocka.h.
+ */
+#pragma once
+
+#include "support/rig.h"
+
+#define RUN          4 /* 2^memory_bits */
+#define WINDOW_STOCK ((size_t)256 * RUN)
+#define LEASES(i)    "window/main/" #i "/order"
+
+/* Lessors in the first `lessors` partitions, then stores that forget: of those
+ * alone a window can be had again. */
+static inline struct rig *mixed(void **state, int32_t lessors)
+{
+    struct rig *rig = *state;
+
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    for (int32_t i = lessors; i < RIG_PARTITIONS; i++)
+        rig->backends[i].ops = &backend_fake_windowed;
+    return rig;
+}
+
+static inline void forget(struct rig *rig, int32_t lessors)
+{
+    for (int32_t i = lessors; i < RIG_PARTITIONS; i++)
+        fake_flush(rig->stores[i]);
+}
+
+/* That store leases nothing to those that forget. */
+static inline void bar_lessor(struct rig *rig, int32_t i)
+{
+    fake_refuse(rig->stores[i], FAKE_RESERVE, LEASES(2), SEQB_REFUSED);
+    fake_refuse(rig->stores[i], FAKE_RESERVE, LEASES(3), SEQB_REFUSED);
+}
+
+static inline struct ha_lessor lessor_of(const struct rig_broker *broker,
+                                         int32_t i)
+{
+    struct ha_lessor lessors[RIG_PARTITIONS];
+    size_t count;
+
+    ha_lessors(broker->ha, lessors, RIG_PARTITIONS, &count);
+    assert_true((size_t)i < count);
+    return lessors[i];
+}
+
+struct awaited_lessor {
+    const struct rig_broker *broker;
+    int32_t lessor;
+    enum ha_lessor_state state;
+};
+
+static inline bool is_in_state(void *context)
+{
+    const struct awaited_lessor *awaited = context;
+
+    return lessor_of(awaited->broker, awaited->lessor).state == awaited->state;
+}
+
+static inline void await_lessor(const struct rig_broker *broker, int32_t i,
+                                enum ha_lessor_state state)
+{
+    struct awaited_lessor awaited = {broker, i, state};
+
+    rig_await(is_in_state, &awaited);
+}
+
+static inline void expect_no_repeats(struct numbers *numbers)
+{
+    assert_int_equal(numbers_repeats(numbers), 0);
+    numbers_fini(numbers);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One store that is not the one that the layout names, or one sequence that a
+ * store knows by other settings: that one is refused at the start, and the rest
+ * is served. What refuses the start is in test_claim.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+static bool has_refused(void *context)
+{
+    return rig_partition(context, 0).state == SEQB_PARTITION_REFUSED;
+}
+
+/* A broker starts, and is refused partition 0 alone, in which it does nothing.
+ */
+static void expect_refused_alone(struct rig *rig, const char *words,
+                                 struct numbers *numbers)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    rig_await(has_refused, broker);
+    rig_expect_words(rig_partition(broker, 0).reason, words);
+    rig_take(broker, 1000, numbers);
+    assert_int_equal(rig_partition(broker, 0).granted, 0);
+    rig_close(broker);
+}
+
+/* A store that went back to before the pool's first start costs what it holds,
+ * and no more. When it is there again it goes on. */
+static void store_that_is_new_is_refused_alone(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 500, &numbers);
+    rig->backends[0].options.path = "store-2";
+    expect_refused_alone(rig, "b0 is new and empty", &numbers);
+    expect_refused_alone(rig, "b0 is new and empty", &numbers);
+    rig_shape(rig, rig->kind, 1);
+    rig_use(rig, 500, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Of four, so that two others are left to lease and to witness. */
+static void neighbour_that_is_new_is_refused_alone(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, rig->kind, 2);
+    rig_use(rig, 500, &numbers);
+    fake_store_free(rig->stores[0]);
+    rig->stores[0] = fake_store_new("store-0");
+    expect_refused_alone(rig, "b0 is new and empty", &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void store_of_another_id_is_refused_alone(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 500, &numbers);
+    rig->backends[0].options.path = "store-2";
+    rig_put_claim(rig, 0, "store", "", "another");
+    expect_refused_alone(rig, "another store stands there", &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* It was given to another pool: the topology is wrong, and no store. */
+static void store_that_stands_elsewhere_refuses_the_start(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 500, &numbers);
+    rig->backends[0].options.path = "store-2";
+    rig_put_claim(rig, 0, "store", "", "another");
+    rig_put_claim(rig, 0, "place", "", "other/0");
+    rig_expect_open_fails(rig, SEQB_LAYOUT, "another store stands there");
+    numbers_fini(&numbers);
+}
+
+/* Who else was granted those numbers knows them by the other bits. */
+static void sequence_of_other_bits_is_refused_alone(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+    struct numbers numbers;
+    int64_t number;
+
+    numbers_init(&numbers);
+    rig_use(rig, 500, &numbers);
+    rig->queue.sequence_count = 2;
+    rig->sequences[0].memory_bits++;
+    broker = rig_open(rig);
+    assert_int_equal(queue_find(broker->queue, "order", &sequence, &err),
+                     SEQB_LAYOUT);
+    rig_expect_words(err.text, "was used with memory_bits=2 and is configured "
+                               "with memory_bits=3");
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(
+            queue_next(rig_sequence(broker, "bill"), &number, &err), SEQB_OK);
+    assert_int_equal(
+        rig_partition(broker, 0).refused + rig_partition(broker, 1).refused, 1);
+    rig_close(broker);
+    rig->sequences[0].memory_bits = 2;
+    rig_use(rig, 500, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(store_that_is_new_is_refused_alone),
+        NEIGHBOURS(neighbour_that_is_new_is_refused_alone),
+        DIRECT(store_of_another_id_is_refused_alone),
+        DIRECT(store_that_stands_elsewhere_refuses_the_start),
+        DIRECT(sequence_of_other_bits_is_refused_alone),
+        WINDOWED(sequence_of_other_bits_is_refused_alone),
+    };
+
+    return cmocka_run_group_tests_name("claim alone", tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* authority = "neighbours" or "none": what becomes of it, and what is refused
+ * with the reason and what to write instead. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "backends/backends.h"
+#include "config/config.h"
+#include "platform/text.h"
+#include "unit/topology_expect.h"
+
+#define BOTH "backends=(" SQLITE("a") "," SQLITE("b") ");\n"
+#define NEIGHBOURS(partitions, more)                                           \
+    "pools=({name=\"p\";partitions=[" partitions "];\n"                        \
+    "authority=\"neighbours\";" more "});\n"
+#define PAIR     NEIGHBOURS("\"a\",\"b\"", "")
+#define ALL_FOUR "\"a\",\"b\",\"c\",\"d\""
+#define FOUR                                                                   \
+    "backends=(" SQLITE("a") "," SQLITE("b") "," SQLITE("c") "," SQLITE(       \
+        "d") ");\n"
+#define FORGETS(name, port)                                                    \
+    "{name=\"" name "\";engine=\"redis\";port=" port ";}"
+#define THREE                                                                  \
+    "backends=(" SQLITE("a") "," SQLITE("b") "," SQLITE("c") "," FORGETS(      \
+        "d", "1") ");\n"
+#define PAIRS                                                                  \
+    "backends=(" SQLITE("a") "," SQLITE("b") "," FORGETS(                      \
+        "c", "1") "," FORGETS("d", "2") ");\n"
+#define SQL(name, engine, more)                                                \
+    "{name=\"" name "\";engine=\"" engine "\";user=\"u\";" more "}"
+
+static const struct layout *layout_of(const struct config *config)
+{
+    return &config_topology(config)->ha.pools[0].layout;
+}
+
+static struct config *open_sound(const char *text)
+{
+    const struct config_request request = {.path = "t.conf"};
+    struct config *config = NULL;
+    struct seqb_error err = {.text = ""};
+
+    if (config_open_text(&request, text, &config, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return config;
+}
+
+static void neighbours_count_in_windows_without_an_authority(void **state)
+{
+    const struct store_options *backends;
+    const struct layout *layout;
+    struct config *config;
+
+    (void)state;
+    config = open_sound(BOTH PAIR KEY);
+    layout = layout_of(config);
+    backends = config_topology(config)->stores.backends;
+    assert_true(layout->neighbours);
+    assert_int_equal(layout->authority, -1);
+    assert_true(layout_is_windowed(layout, 0, backends[0].ops));
+    assert_true(layout_is_windowed(layout, 1, backends[1].ops));
+    assert_int_equal(layout_lessor_count(layout, backends), 2);
+    assert_int_equal(layout_lessor(layout, 0, backends), 0);
+    assert_int_equal(layout_lessor(layout, 1, backends), 1);
+    config_close(config);
+}
+
+/* The largest first window of a partition, which whoever leases it gives. */
+static int64_t first_number(const char *text)
+{
+    struct config *config = open_sound(text);
+    const struct config_topology *topology = config_topology(config);
+    const struct layout *layout = layout_of(config);
+    const int32_t lessors =
+        layout_lessor_count(layout, topology->stores.backends);
+    const int64_t window =
+        ((int64_t)1 << layout_lessor_bits(lessors)) + lessors - 1;
+    const int64_t number =
+        layout_number(window << layout->window_bits, (1 << layout->bits) - 1,
+                      layout->bits, topology->queue.sequences[0].memory_bits);
+
+    config_close(config);
+    return number;
+}
+
+static void first_numbers_are_small(void **state)
+{
+    (void)state;
+    if (backend_find("redis") == NULL)
+        skip();
+    assert_in_range(first_number(FOUR NEIGHBOURS(ALL_FOUR, "") KEY), 1, 99999);
+    assert_in_range(first_number(THREE NEIGHBOURS(ALL_FOUR, "") KEY), 1, 99999);
+    assert_in_range(first_number(PAIRS NEIGHBOURS(ALL_FOUR, "") KEY), 1, 99999);
+}
+
+/* The server's default of connections needs them. */
+static void windows_of_a_memcached_are_larger(void **state)
+{
+    struct config *config;
+
+    (void)state;
+    if (backend_find("memcached") == NULL)
+        skip();
+    config = open_sound("backends=(" SQLITE("a") "," SQLITE("b") "," SQLITE(
+        "c") ",{name=\"d\";engine=\"memcached\";});\n" NEIGHBOURS(ALL_FOUR, "")
+                            KEY);
+    assert_int_equal(layout_of(config)->window_bits, 10);
+    config_close(config);
+}
+
+static void windows_that_are_set_are_not_small(void **state)
+{
+    struct config *config =
+        open_sound(FOUR NEIGHBOURS(ALL_FOUR, "window_bits=20;") KEY);
+
+    (void)state;
+    assert_int_equal(layout_of(config)->window_bits, 20);
+    config_close(config);
+}
+
+/* A store that may forget leases nothing, so that it has no index. */
+static void only_direct_partitions_are_lessors(void **state)
+{
+    const struct store_options *backends;
+    const struct layout *layout;
+    struct config *config;
+
+    (void)state;
+    if (backend_find("redis") == NULL)
+        skip();
+    config = open_sound("backends=(" REDIS("") "," SQLITE("a") "," SQLITE(
+        "b") ",{name=\"s\";engine=\"redis\";port=1;});\n" NEIGHBOURS("\"r\","
+                                                                     "\"a\","
+                                                                     "\"s\","
+                                                                     "\"b\"",
+                                                                     "") KEY);
+    layout = layout_of(config);
+    backends = config_topology(config)->stores.backends;
+    assert_int_equal(layout_lessor_count(layout, backends), 2);
+    assert_int_equal(layout_lessor(layout, 0, backends), 1);
+    assert_int_equal(layout_lessor(layout, 1, backends), 3);
+    config_close(config);
+}
+
+static void index_of_a_lessor_has_as_many_bits_as_it_needs(void **state)
+{
+    static const int32_t bits[] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bits); i++)
+        assert_int_equal(layout_lessor_bits((int32_t)i), bits[i]);
+    assert_int_equal(layout_lessor_bits(STORE_PARTITIONS_MAX), STORE_BITS_MAX);
+}
+
+static void snowflakes_may_stand_among_neighbours(void **state)
+{
+    (void)state;
+    config_close(open_sound(
+        BOTH PAIR "sequences=({key=\"id\";pool=\"p\";snowflake={};});\n"));
+}
+
+static void none_is_as_if_it_were_left_out(void **state)
+{
+    struct config *config =
+        open_sound(BACKEND "pools=({name=\"p\";partitions=[\"a\"];"
+                           "authority=\"none\";});\n" KEY);
+
+    (void)state;
+    assert_false(layout_of(config)->neighbours);
+    assert_int_equal(layout_of(config)->authority, -1);
+    config_close(config);
+    topology_expect(BACKEND "pools=({name=\"p\";partitions=[\"a\"];"
+                            "authority=\"none\";\nwindows=\"all\";});\n" KEY,
+                    "t.conf:3: 'windows' = \"all\" needs an 'authority' that "
+                    "leases them, such as an sqlite backend");
+}
+
+#define A          SQL("a", "mysql-row", "database=\"d\";")
+#define B          SQL("b", "mysql-row", "database=\"d\";port=1;")
+#define C          SQL("c", "postgres", "")
+#define CELL(name) "{name=\"" name "\";engine=\"redis\";host=\"" name "\";}"
+#define OF(partitions, more)                                                   \
+    ");\npools=({name=\"p\";partitions=[" partitions "];" more "});\n"
+#define ALL(more) OF("\"a\",\"b\",\"c\",\"d\"", more)
+
+/* What puts back one of the servers leaves the others as they are. */
+static void servers_are_neighbours_by_default(void **state)
+{
+    static const struct {
+        const char *text;
+        bool neighbours;
+    } cases[] = {
+        {A "," B "," C "," SQLITE("d") ALL("") KEY, true},
+        {A "," B "," SQLITE("c") "," CELL("d") ALL("") KEY, true},
+        /* With two, one that is down stops the other one. */
+        {A "," B "," CELL("c") "," CELL("d") ALL("authority=\"a\";") KEY,
+         false},
+        {A "," B OF("\"a\",\"b\"", "") KEY, false},
+        /* Two of the same server, or of the same machine's disk. */
+        {A "," B "," C "," SQL("d", "mysql-row", "database=\"e\";port=1;")
+             ALL("") KEY,
+         false},
+        {A "," B "," SQLITE("c") "," SQLITE("d") ALL("") KEY, false},
+        {SQLITE("a") "," SQLITE("b") "," SQLITE("c") "," SQLITE("d") ALL("")
+             KEY,
+         false},
+        /* The pool says otherwise. */
+        {A "," B "," C "," SQLITE("d") ALL("authority=\"none\";") KEY, false},
+        {A "," B "," C "," SQLITE("d") ALL("authority=\"b\";windows=\"all\";")
+             KEY,
+         false},
+        {A "," B "," C "," SQLITE("d")
+             ALL("") "sequences=({key=\"k\";snowflake={epoch=\"2020-01-01\";};}"
+                     ");\n",
+         false},
+    };
+
+    (void)state;
+    if (backend_find("mysql-row") == NULL || backend_find("postgres") == NULL ||
+        backend_find("redis") == NULL)
+        skip();
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[2048];
+        struct config *config;
+
+        assert_true(
+            text_format(text, sizeof text, "backends=(%s", cases[i].text));
+        config = open_sound(text);
+        if (layout_of(config)->neighbours != cases[i].neighbours)
+            fail_msg("%s", text);
+        config_close(config);
+    }
+}
+
+static void what_cannot_be_neighbours_is_refused(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {BOTH PAIR KEY, ""},
+        {BOTH NEIGHBOURS("\"a\",\"b\"", "failover_gap=0;") KEY, ""},
+        {BACKEND NEIGHBOURS("\"a\"", "") KEY,
+         "t.conf:3: 'authority' = \"neighbours\" needs 2 partitions or more "
+         "that lease windows to each other, of the engines sqlite, mysql-row, "
+         "mysql-autoinc or postgres, and the pool has 1: add one, or write the "
+         "name of one backend, or \"none\" for direct counters alone"},
+        {BOTH NEIGHBOURS("\"a\",\"b\"", "\nwindows=\"all\";") KEY,
+         "t.conf:4: with 'authority' = \"neighbours\" every partition counts "
+         "in windows: remove 'windows'"},
+        {"backends=(" SQLITE(
+             "a") ",{name=\"b\";engine=\"sqlite\";\npath=\"./a."
+                  "db\";});\n"
+                  "pools=({name=\"p\";partitions=[\"a\",\"b\"];authority="
+                  "\"neighbours\";});\n" KEY,
+         "t.conf:2: backend 'a' has the same file: /state/a.db"},
+        {"backends=(" SQLITE("a") "," SQLITE("neighbours") ");\n" NEIGHBOURS(
+             "\"a\",\"neighbours\"", "") KEY,
+         "t.conf:3: 'authority' = \"neighbours\" does not mean the backend of "
+         "that name: give the backend another name"},
+        {BOTH NEIGHBOURS("\"a\",\"b\"",
+                         "window_bits=40;") "sequences=({key=\"k\";memory_bits="
+                                            "20;\nmax_unused=2000000;});\n",
+         "t.conf:4: 1 partition bits + 20 memory bits + 41 window and lessor "
+         "bits leave 1 of 63 bits for the window's number, at least 8 are "
+         "needed: lower memory_bits or window_bits"},
+    };
+
+    (void)state;
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+/* Its numbers come of windows there, and of no table. */
+static void auto_increment_tables_are_no_hindrance(void **state)
+{
+    (void)state;
+    if (backend_find("mysql-autoinc") == NULL)
+        skip();
+    topology_expect(
+        "backends=(" SQL("l", "mysql-autoinc", "database=\"d\";") "," SQL(
+            "m", "mysql-autoinc",
+            "database=\"e\";") ");\n" NEIGHBOURS("\"l\",\"m\"",
+                                                 "") "sequences=({key=\"k\";"
+                                                     "period=\"day\";});\n",
+        "");
+}
+
+#define ONE_STORE                                                              \
+    "t.conf:3: backends 'm' and 'n' are one store, which cannot be its own "   \
+    "neighbour: give one of them another server, or name one backend as the "  \
+    "authority"
+
+static void one_store_is_not_its_own_neighbour(void **state)
+{
+    static const struct topology_wrong cases[] = {
+        {"backends=(" SQL("m", "mysql-row", "database=\"d\";") "," SQL(
+             "n", "mysql-row",
+             "database=\"d\";port=3306;") ");\n" NEIGHBOURS("\"m\",\"n\"", "")
+             KEY,
+         ONE_STORE},
+        {"backends=(" SQL("m", "mysql-row", "database=\"d\";") "," SQL(
+             "n", "mysql-row",
+             "database=\"d\";port=3307;") ");\n" NEIGHBOURS("\"m\",\"n\"", "")
+             KEY,
+         ""},
+        {"backends=(" SQL("m", "postgres", "") "," SQL(
+             "n", "postgres", "") ");\n" NEIGHBOURS("\"m\",\"n\"", "") KEY,
+         ONE_STORE},
+    };
+
+    (void)state;
+    if (backend_find("mysql-row") == NULL || backend_find("postgres") == NULL)
+        skip();
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+static void neighbours_of_one_server_are_warned_of(void **state)
+{
+    struct config *config;
+    const char *const *warnings;
+
+    (void)state;
+    if (backend_find("mysql-row") == NULL)
+        skip();
+    config = open_sound(
+        "backends=(" SQL("m", "mysql-row", "database=\"d\";") "," SQL(
+            "n", "mysql-row",
+            "database=\"e\";") ");\n" NEIGHBOURS("\"m\",\"n\"", "") KEY);
+    warnings = config_topology(config)->warnings;
+    assert_string_equal(
+        warnings[0],
+        "t.conf:3: backends 'm' and 'n' stand on one server: what puts back "
+        "the server puts back both, and then the numbers of windows that only "
+        "these two know of repeat: use neighbours on servers of their own");
+    assert_null(warnings[1]);
+    config_close(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(neighbours_count_in_windows_without_an_authority),
+        cmocka_unit_test(first_numbers_are_small),
+        cmocka_unit_test(windows_of_a_memcached_are_larger),
+        cmocka_unit_test(windows_that_are_set_are_not_small),
+        cmocka_unit_test(only_direct_partitions_are_lessors),
+        cmocka_unit_test(index_of_a_lessor_has_as_many_bits_as_it_needs),
+        cmocka_unit_test(snowflakes_may_stand_among_neighbours),
+        cmocka_unit_test(none_is_as_if_it_were_left_out),
+        cmocka_unit_test(servers_are_neighbours_by_default),
+        cmocka_unit_test(what_cannot_be_neighbours_is_refused),
+        cmocka_unit_test(auto_increment_tables_are_no_hindrance),
+        cmocka_unit_test(one_store_is_not_its_own_neighbour),
+        cmocka_unit_test(neighbours_of_one_server_are_warned_of),
+    };
+
+    return cmocka_run_group_tests(tests, topology_setup, NULL);
+}

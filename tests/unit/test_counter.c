@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a counter asks of its partitions, and what it says of that. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ha/counter/counter.h"
+#include "ha/counter/window.h"
+#include "ha/startup.h"
+#include "platform/clock.h"
+#include "platform/minmax.h"
+#include "support/rig.h"
+
+#define SECOND INT64_C(1000)
+#define HOUR   (3600 * SECOND)
+
+/* A counter of its own, which no thread refills. */
+struct taker {
+    struct ha_sink sink; /* first */
+    atomic_llong granted;
+    struct ha_counter *counter;
+};
+
+static const struct ha_terms terms = {
+    .claim = "", .value_bits = 63, .keep_ms = HOUR};
+
+static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
+{
+    atomic_fetch_add(&((struct taker *)sink)->granted, grant->count);
+}
+
+static void taker_make(struct taker *taker, const struct rig_broker *broker)
+{
+    *taker = (struct taker){.sink = {.deliver = taker_deliver}};
+    assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2,
+                                    &taker->sink, &taker->counter, NULL),
+                     SEQB_OK);
+    ha_counter_agree(taker->counter, &terms);
+}
+
+/* Its sinks live as long as the workers. */
+static void taker_end(struct taker *taker, struct rig_broker *broker)
+{
+    queue_stop(broker->queue);
+    ha_close(broker->ha);
+    queue_free(broker->queue);
+    ha_counter_free(taker->counter);
+    *broker = (struct rig_broker){NULL, NULL};
+}
+
+static bool has_all(void *context)
+{
+    return atomic_load(&((struct taker *)context)->granted) == 5;
+}
+
+static int64_t patience_of(struct rig_broker *broker, int32_t i)
+{
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    int64_t patience_ms;
+
+    pthread_mutex_lock(pool->lock);
+    patience_ms = pool_patience_ms(&pool->pool, i);
+    pthread_mutex_unlock(pool->lock);
+    return patience_ms;
+}
+
+static void expect_view(struct taker *taker, int64_t now_ms, int64_t fresh,
+                        int64_t late_ms)
+{
+    struct ha_view view;
+
+    ha_counter_view(taker->counter, now_ms, &view);
+    assert_int_equal(view.all, 5);
+    assert_int_equal(view.fresh, fresh);
+    assert_int_equal(view.late_ms, late_ms);
+}
+
+/* Of 5 values partition 0 or 1 is asked for 3; each is late by itself. */
+static void what_was_asked_is_late_after_the_patience(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct taker taker;
+    int64_t late_ms[2];
+    int64_t want[2];
+    int64_t first_ms;
+    int64_t last_ms;
+    int64_t asked_ms;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    for (int32_t i = 0; i < 2; i++)
+        fake_hang(rig->stores[i]);
+    asked_ms = clock_now_ms();
+    assert_int_equal(ha_counter_ask(taker.counter, 5, HA_ASK_ALL, asked_ms), 5);
+    for (int32_t i = 0; i < 2; i++) {
+        late_ms[i] = asked_ms + patience_of(broker, i) + 1;
+        want[i] = taker.counter->slots[i].want;
+    }
+    assert_int_equal(want[0] + want[1], 5);
+    assert_int_equal(max_of(want[0], want[1]), 3);
+    first_ms = min_of(late_ms[0], late_ms[1]);
+    last_ms = max_of(late_ms[0], late_ms[1]);
+    assert_true(first_ms > asked_ms + 1);
+    expect_view(&taker, asked_ms, 5, first_ms);
+    expect_view(&taker, first_ms - 1, 5, first_ms);
+    if (first_ms < last_ms)
+        expect_view(&taker, last_ms - 1, want[late_ms[1] == last_ms], last_ms);
+    expect_view(&taker, last_ms, 0, INT64_MAX);
+    for (int32_t i = 0; i < 2; i++)
+        fake_release(rig->stores[i]);
+    rig_await(has_all, &taker);
+    taker_end(&taker, broker);
+}
+
+static void set_latency(struct rig_broker *broker, int32_t i, int64_t us)
+{
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+
+    pthread_mutex_lock(pool->lock);
+    pool->pool.member[i].latency_us = us;
+    pthread_mutex_unlock(pool->lock);
+}
+
+static void expect_delay(struct taker *taker, int64_t delay_ms)
+{
+    struct ha_view view;
+
+    ha_counter_view(taker->counter, clock_now_ms(), &view);
+    assert_int_equal(view.delay_ms, delay_ms);
+}
+
+/* In whole ms. */
+static void delay_is_that_of_those_who_may_be_asked(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    set_latency(broker, 0, 3000);
+    set_latency(broker, 1, 8500);
+    expect_delay(&taker, 5);
+    assert_int_equal(ha_command(broker->ha, "main", 1, SEQB_ORDER_DRAIN, NULL),
+                     SEQB_OK);
+    expect_delay(&taker, 3);
+    assert_int_equal(ha_command(broker->ha, "main", 0, SEQB_ORDER_DRAIN, NULL),
+                     SEQB_OK);
+    expect_delay(&taker, 0);
+    taker_end(&taker, broker);
+}
+
+static bool is_found_hanging(void *context)
+{
+    struct ha_pool *pool =
+        ha_pool_at(((const struct rig_broker *)context)->ha, 0);
+    bool is_found;
+
+    pthread_mutex_lock(pool->lock);
+    is_found = pool_hanging(pool, clock_now_ms()) == 1;
+    pthread_mutex_unlock(pool->lock);
+    return is_found;
+}
+
+/* It is the last one to be asked then, and no other is asked twice. */
+static void each_partition_is_asked_once_though_one_hangs(void **state)
+{
+    const struct ha_entry entry = {0, "clock/x", 1};
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct taker taker;
+    int64_t standing;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    fake_hang(rig->stores[0]);
+    assert_int_equal(
+        ha_note(broker->ha, &entry, clock_now_ms() + 10, &standing, NULL),
+        SEQB_UNAVAILABLE);
+    rig_await(is_found_hanging, broker);
+    assert_int_equal(
+        ha_counter_ask(taker.counter, 5, HA_ASK_ALL, clock_now_ms()), 5);
+    assert_int_equal(taker.counter->slots[1].want, 3);
+    assert_int_equal(taker.counter->slots[0].want, 2);
+    fake_release(rig->stores[0]);
+    rig_await(has_all, &taker);
+    taker_end(&taker, broker);
+}
+
+/* --- of a stamp --- */
+
+/* Until nothing is under way. */
+static void take(struct taker *taker)
+{
+    struct ha_view view = {.all = 1};
+
+    assert_int_equal(
+        ha_counter_ask(taker->counter, 5, HA_ASK_ALL, clock_now_ms()), 5);
+    while (view.all > 0)
+        ha_counter_view(taker->counter, clock_now_ms(), &view);
+    assert_true(has_all(taker));
+}
+
+/* A taker of a stamp, and for how long its cell is kept, as of now: what passed
+ * since it was made is added. */
+static int64_t kept_ms(struct rig *rig, int64_t begins_ms, int64_t ends_ms)
+{
+    const struct ha_stamp stamp = {7, begins_ms, ends_ms};
+    struct rig_broker *broker = rig_open(rig);
+    const int64_t before_ms = clock_now_ms();
+    struct taker taker;
+    int64_t until_ms;
+
+    taker_make(&taker, broker);
+    assert_true(ha_counter_restamp(taker.counter, &stamp));
+    take(&taker);
+    until_ms = fake_until_ms(rig->stores[0], "main/0/bill@7");
+    taker_end(&taker, broker);
+    return until_ms == 0 ? 0 : until_ms - before_ms;
+}
+
+/* By keep_ms, in whole seconds, and one more. */
+static void cell_is_kept_longer_than_its_stamp(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t begin_ms = clock_now_ms();
+    const int64_t wall_ms = clock_wall_ms();
+    int64_t late_ms;
+    int64_t kept;
+
+    kept = kept_ms(rig, 0, HOUR);
+    late_ms = clock_now_ms() - begin_ms;
+    assert_in_range(kept, HOUR + SECOND, HOUR + SECOND + late_ms);
+    fake_flush(rig->stores[0]);
+    kept = kept_ms(rig, wall_ms, wall_ms + 2 * HOUR);
+    late_ms = clock_now_ms() - begin_ms;
+    assert_in_range(kept, 3 * HOUR - late_ms, 3 * HOUR + SECOND + late_ms);
+}
+
+/* It may be over before. */
+static void short_stamp_leases_no_window_ahead_of_its_first_use(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    const struct ha_stamp stamp = {1, 0, SECOND};
+    struct taker taker;
+    bool is_asked = false;
+
+    taker_make(&taker, broker);
+    assert_true(ha_counter_restamp(taker.counter, &stamp));
+    take(&taker);
+    pthread_mutex_lock(pool->lock);
+    for (int32_t i = 0; i < 2; i++)
+        is_asked |= window_is_asked(&taker.counter->slots[i]);
+    pthread_mutex_unlock(pool->lock);
+    assert_false(is_asked);
+    assert_int_equal(fake_value(rig->authority, "window/main/0/bill@1"), 1);
+    assert_int_equal(fake_value(rig->authority, "window/main/1/bill@1"), 1);
+    taker_end(&taker, broker);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(what_was_asked_is_late_after_the_patience),
+        DIRECT(delay_is_that_of_those_who_may_be_asked),
+        DIRECT(each_partition_is_asked_once_though_one_hangs),
+        WINDOWED(cell_is_kept_longer_than_its_stamp),
+        WINDOWED(short_stamp_leases_no_window_ahead_of_its_first_use),
+    };
+
+    return cmocka_run_group_tests_name("counter", tests, NULL, NULL);
+}

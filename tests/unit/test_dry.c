@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callers that find the ring empty ask the partitions by themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "queue/sequence.h"
+#include "support/rig.h"
+
+#define MANY 20
+
+struct taker {
+    struct seqb_sequence *sequence;
+    int64_t until_ms;
+    pthread_t thread;
+    enum seqb_status status;
+};
+
+static void *take_run(void *argument)
+{
+    struct taker *taker = argument;
+    int64_t number;
+    const struct queue_take take = {
+        .out = &number, .count = 1, .until_ms = taker->until_ms};
+
+    taker->status = queue_take(taker->sequence, &take, NULL);
+    return NULL;
+}
+
+static void taker_start(struct taker *taker, struct seqb_sequence *sequence,
+                        int64_t wait_ms)
+{
+    taker->sequence = sequence;
+    taker->until_ms = clock_now_ms() + wait_ms;
+    assert_int_equal(pthread_create(&taker->thread, NULL, take_run, taker), 0);
+}
+
+static enum seqb_status taker_join(struct taker *taker)
+{
+    pthread_join(taker->thread, NULL);
+    return taker->status;
+}
+
+static bool is_waited_for(void *context)
+{
+    struct seqb_sequence *sequence = context;
+    struct seqb_sequence_status status;
+
+    sequence_status(sequence, clock_now_ms(), &status);
+    return status.in_flight > 0;
+}
+
+/* Holds up the refill thread. */
+static struct {
+    pthread_mutex_t lock; /* guards the next one */
+    pthread_cond_t changed;
+    bool is_held;
+} refilling = {.lock = PTHREAD_MUTEX_INITIALIZER,
+               .changed = PTHREAD_COND_INITIALIZER};
+
+static void refilling_set_held(bool is_held)
+{
+    pthread_mutex_lock(&refilling.lock);
+    refilling.is_held = is_held;
+    pthread_cond_broadcast(&refilling.changed);
+    pthread_mutex_unlock(&refilling.lock);
+}
+
+static void refilling_await(bool is_held)
+{
+    pthread_mutex_lock(&refilling.lock);
+    while (refilling.is_held != is_held)
+        pthread_cond_wait(&refilling.changed, &refilling.lock);
+    pthread_mutex_unlock(&refilling.lock);
+}
+
+static bool hold_refilling(struct seqb_sequence *sequence, int64_t now_ms,
+                           int64_t *next_ms)
+{
+    (void)sequence;
+    (void)now_ms;
+    *next_ms = INT64_MAX;
+    refilling_set_held(true);
+    refilling_await(false);
+    return false;
+}
+
+static void the_refill_thread_has_no_part_in_it(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence *other;
+    struct source source;
+    int64_t number;
+    enum seqb_status status;
+
+    rig->queue.sequence_count = 2;
+    broker = rig_open(rig);
+    other = rig_sequence(broker, "bill");
+    source = *other->source;
+    source.refill = hold_refilling;
+    other->source = &source;
+    sequence_wake(other);
+    refilling_await(true);
+    status = rig_take_one(broker, &number, NULL);
+    refilling_set_held(false);
+    rig_close(broker); /* before the source goes */
+    assert_int_equal(status, SEQB_OK);
+}
+
+static void make_row(struct rig *rig, struct queue_sequence_options *sequences,
+                     char keys[][32])
+{
+    for (size_t i = 0; i < MANY; i++) {
+        (void)text_format(keys[i], 32, "row.%zu", i);
+        sequences[i] = rig->sequences[0];
+        sequences[i].key = keys[i];
+    }
+    rig->queue.sequences = sequences;
+    rig->queue.sequence_count = MANY;
+}
+
+static void a_burst_of_dry_sequences_is_one_call(void **state)
+{
+    struct rig *rig = *state;
+    struct queue_sequence_options sequences[MANY];
+    struct taker takers[MANY];
+    char keys[MANY][32];
+    struct rig_broker *broker;
+    struct fake_store *store = rig->stores[0];
+    int64_t calls;
+
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    make_row(rig, sequences, keys);
+    broker = rig_open(rig);
+    calls = fake_calls(store, FAKE_RESERVE);
+    fake_hang(store);
+    for (size_t i = 0; i < MANY; i++) {
+        taker_start(&takers[i], rig_sequence(broker, keys[i]), RIG_FOREVER_MS);
+        if (i == 0)
+            assert_true(fake_wait_for_hanging(store, 1, RIG_PATIENCE_MS));
+    }
+    for (size_t i = 0; i < MANY; i++)
+        rig_await(is_waited_for, takers[i].sequence);
+    fake_release(store);
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(taker_join(&takers[i]), SEQB_OK);
+    /* The first one's, and one for all that came while it was under way. */
+    assert_int_equal(fake_calls(store, FAKE_RESERVE) - calls, 2);
+    rig_close(broker); /* before the options go */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(the_refill_thread_has_no_part_in_it),
+        DIRECT(a_burst_of_dry_sequences_is_one_call),
+    };
+
+    return cmocka_run_group_tests_name("dry", tests, NULL, NULL);
+}

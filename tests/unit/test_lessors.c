@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whom a broker asks for a lease and for its note, and when it looks again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ha/policy/lessors.h"
+#include "platform/minmax.h"
+
+#define NOBODY ((struct lessors_bar){.own = -1})
+
+/* Three lessors in partitions 1, 2 and 5, all level. */
+static struct lessors three(void)
+{
+    const int32_t members[] = {1, 2, 5};
+    struct lessors lessors;
+
+    lessors_init(&lessors, members, 3, 1, 1000);
+    for (int32_t i = 0; i < 3; i++)
+        (void)lessors_set(&lessors, i, HA_LESSOR_LEVEL, 1000);
+    return lessors;
+}
+
+static void window_carries_who_leased_it(void **state)
+{
+    const struct lessors lessors = three();
+
+    (void)state;
+    assert_int_equal(lessors.bits, 2);
+    assert_int_equal(lessors_window(&lessors, 1, 0), 4);
+    assert_int_equal(lessors_window(&lessors, 1, 2), 6);
+    assert_int_equal(lessors_window(&lessors, 2, 0), 8);
+    /* A lease above that of a window is a window above it, whoever leases. */
+    for (int64_t window = 0; window < 64; window++)
+        assert_true(lessors_window(&lessors,
+                                   lessors_lease(&lessors, window) + 1,
+                                   0) > window);
+    /* And back. */
+    for (int32_t i = 0; i < 3; i++)
+        assert_int_equal(
+            lessors_lease(&lessors, lessors_window(&lessors, 9, i)), 9);
+    assert_int_equal(lessors_find(&lessors, 1), 0);
+    assert_int_equal(lessors_find(&lessors, 5), 2);
+    assert_int_equal(lessors_find(&lessors, 0), -1);
+    assert_int_equal(lessors_find(&lessors, 3), -1);
+}
+
+static void lessors_are_asked_in_turn(void **state)
+{
+    struct lessors lessors = three();
+
+    (void)state;
+    for (int32_t n = 0; n < 9; n++)
+        assert_int_equal(lessors_pick(&lessors, &NOBODY), n % 3);
+}
+
+static void own_lessor_is_the_last_resort(void **state)
+{
+    (void)state;
+    for (int32_t own = 0; own < 3; own++) {
+        struct lessors lessors = three();
+        struct lessors_bar bar = {.own = own};
+
+        for (int n = 0; n < 4; n++)
+            assert_int_not_equal(lessors_pick(&lessors, &bar), own);
+        bar.away = 7 ^ (uint64_t)1 << own;
+        assert_int_equal(lessors_pick(&lessors, &bar), own);
+        (void)lessors_set(&lessors, own, HA_LESSOR_UNKNOWN, 1000);
+        assert_int_equal(lessors_pick(&lessors, &bar), own);
+        (void)lessors_set(&lessors, own, HA_LESSOR_SYNCING, 1000);
+        assert_int_equal(lessors_pick(&lessors, &bar), -1);
+        (void)lessors_set(&lessors, own, HA_LESSOR_LEVEL, 1000);
+        bar.tried = (uint64_t)1 << own;
+        assert_int_equal(lessors_pick(&lessors, &bar), -1);
+    }
+}
+
+static void lessor_that_is_not_level_is_not_asked(void **state)
+{
+    struct lessors lessors = three();
+
+    (void)state;
+    (void)lessors_set(&lessors, 0, HA_LESSOR_WAITING, 1000);
+    lessors_doubt(&lessors, 2, false, 1000);
+    assert_int_equal(lessors.lessor[2].state, HA_LESSOR_SYNCING);
+    assert_int_equal(lessors_pick(&lessors, &NOBODY), 1);
+    assert_int_equal(lessors_pick(&lessors, &NOBODY), 1);
+    (void)lessors_set(&lessors, 1, HA_LESSOR_SYNCING, 1000);
+    assert_int_equal(lessors_pick(&lessors, &NOBODY), -1);
+    /* Nothing is known of it: the store compares in any case. */
+    (void)lessors_set(&lessors, 0, HA_LESSOR_UNKNOWN, 1000);
+    assert_int_equal(lessors_pick(&lessors, &NOBODY), 0);
+}
+
+/* A witness need not be level. */
+static void lessor_never_witnesses_itself(void **state)
+{
+    struct lessors lessors = three();
+    struct lessors_bar bar = NOBODY;
+
+    (void)state;
+    (void)lessors_set(&lessors, 1, HA_LESSOR_WAITING, 1000);
+    assert_int_equal(lessors_witness(&lessors, 0, &bar), 1);
+    assert_int_equal(lessors_witness(&lessors, 2, &bar), 0);
+    bar.away = 1 << 1;
+    assert_int_equal(lessors_witness(&lessors, 0, &bar), 2);
+    bar.tried = 1 << 2;
+    assert_int_equal(lessors_witness(&lessors, 0, &bar), -1);
+}
+
+/* Less than three times as slow as the quickest is as good, and so is what no
+ * clock in ms tells apart. */
+static void lessor_that_is_far_slower_is_asked_last(void **state)
+{
+    static const int64_t slow[][3] = {
+        {300, 2001, 200}, {1000, 90000, 3000}, {90000, 280000, 90000}};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct lessors lessors = three();
+        struct lessors_bar bar = NOBODY;
+
+        memcpy(bar.wait_us, slow[i], sizeof slow[i]);
+        for (int32_t n = 0; n < 8; n++)
+            assert_int_equal(lessors_pick(&lessors, &bar), n % 2 * 2);
+        assert_int_equal(lessors_witness(&lessors, 0, &bar), 2);
+        bar.away = 1 << 0;
+        bar.tried = 1 << 2;
+        assert_int_equal(lessors_pick(&lessors, &bar), 1);
+        assert_int_equal(lessors_witness(&lessors, 0, &bar), 1);
+    }
+}
+
+/* However quick it is. */
+static void quick_lessor_that_is_not_level_is_not_waited_for(void **state)
+{
+    struct lessors lessors = three();
+    struct lessors_bar bar = {.own = 2, .wait_us = {100, 90000, 100}};
+
+    (void)state;
+    (void)lessors_set(&lessors, 0, HA_LESSOR_SYNCING, 1000);
+    assert_int_equal(lessors_pick(&lessors, &bar), 1);
+}
+
+/* One that may, and another one that notes it. */
+static void lease_takes_a_lessor_and_a_witness(void **state)
+{
+    struct lessors lessors = three();
+
+    (void)state;
+    assert_true(lessors_can_lease(&lessors, 0));
+    assert_true(lessors_can_lease(&lessors, 1 << 0));
+    assert_false(lessors_can_lease(&lessors, 1 << 0 | 1 << 2));
+    (void)lessors_set(&lessors, 0, HA_LESSOR_WAITING, 1000);
+    (void)lessors_set(&lessors, 1, HA_LESSOR_SYNCING, 1000);
+    assert_true(lessors_can_lease(&lessors, 1 << 0));
+    assert_false(lessors_can_lease(&lessors, 1 << 2));
+    (void)lessors_set(&lessors, 1, HA_LESSOR_UNKNOWN, 1000);
+    assert_true(lessors_can_lease(&lessors, 1 << 2));
+}
+
+static void state_is_as_old_as_its_last_change(void **state)
+{
+    struct lessors lessors = three();
+
+    (void)state;
+    assert_false(lessors_set(&lessors, 1, HA_LESSOR_LEVEL, 2000));
+    assert_int_equal(lessors.lessor[1].since_ms, 1000);
+    assert_true(lessors_set(&lessors, 1, HA_LESSOR_WAITING, 3000));
+    assert_int_equal(lessors.lessor[1].since_ms, 3000);
+}
+
+/* Whether it is not level or a mark of it is missing. */
+static void lessor_in_doubt_is_looked_at(void **state)
+{
+    (void)state;
+    for (int is_level = 0; is_level < 2; is_level++) {
+        struct lessors lessors = three();
+
+        lessors_doubt(&lessors, 1, is_level != 0, 2000);
+        assert_int_equal(lessors.look_ms, 2000);
+        assert_true(lessors.lessor[1].is_doubted);
+        assert_false(lessors.lessor[0].is_doubted);
+        assert_int_equal(lessors.lessor[1].state,
+                         is_level != 0 ? HA_LESSOR_LEVEL : HA_LESSOR_SYNCING);
+    }
+}
+
+static void connection_has_all_looked_at(void **state)
+{
+    struct lessors lessors = three();
+    uint32_t run;
+
+    (void)state;
+    lessors_connected(&lessors, 1, "a", 2000);
+    assert_int_equal(lessors.look_ms, 2000);
+    assert_int_equal(lessors.lessor[1].state, HA_LESSOR_UNKNOWN);
+    run = lessors.lessor[1].run;
+    lessors_look(&lessors);
+    (void)lessors_set(&lessors, 1, HA_LESSOR_LEVEL, 2000);
+    lessors_connected(&lessors, 1, "a", 3000);
+    assert_int_equal(lessors.look_ms, 3000);
+    assert_int_equal(lessors.lessor[1].state, HA_LESSOR_LEVEL);
+    assert_int_equal(lessors.lessor[1].run, run);
+    lessors_connected(&lessors, 1, "b", 3000);
+    assert_int_equal(lessors.lessor[1].state, HA_LESSOR_UNKNOWN);
+    assert_int_not_equal(lessors.lessor[1].run, run);
+}
+
+static void looks_that_do_not_help_come_less_and_less_often(void **state)
+{
+    struct lessors lessors = three();
+    int64_t longest_ms = 0;
+    int64_t now_ms = 0;
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        int64_t rest_ms;
+
+        lessors_look(&lessors);
+        lessors_looked(&lessors, false, now_ms);
+        rest_ms = lessors.look_ms - now_ms;
+        assert_in_range(rest_ms, i == 0 ? LESSORS_FIRST_MS / 2 : 1,
+                        LESSORS_LONGEST_MS * 3 / 2);
+        longest_ms = rest_ms > longest_ms ? rest_ms : longest_ms;
+        now_ms = lessors.look_ms;
+    }
+    assert_true(longest_ms > LESSORS_LONGEST_MS / 2);
+    lessors_look(&lessors);
+    lessors_looked(&lessors, true, now_ms);
+    assert_int_equal(lessors.look_ms, INT64_MAX);
+    assert_int_equal(lessors.rest_ms, LESSORS_FIRST_MS);
+    /* What is wanted during a look is not forgotten. */
+    lessors_want(&lessors, now_ms);
+    lessors_looked(&lessors, true, now_ms);
+    assert_int_equal(lessors.look_ms, now_ms);
+}
+
+/* Half of the rest to all of it and a half, so that brokers spread; the rest
+ * doubles. */
+static void rests_between_looks_are_spread(void **state)
+{
+    int64_t least_ms[2] = {INT64_MAX, INT64_MAX};
+    int64_t most_ms[2] = {0, 0};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        struct lessors lessors;
+        const int32_t members[] = {0, 1};
+
+        lessors_init(&lessors, members, 2, seed, 0);
+        for (int k = 0; k < 2; k++) {
+            lessors_look(&lessors);
+            lessors_looked(&lessors, false, 0);
+            least_ms[k] = min_of(least_ms[k], lessors.look_ms);
+            most_ms[k] = max_of(most_ms[k], lessors.look_ms);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(least_ms[k], (LESSORS_FIRST_MS << k) / 2);
+        assert_int_equal(most_ms[k], (LESSORS_FIRST_MS << k) * 3 / 2 - 1);
+    }
+}
+
+static void leases_are_counted_by_the_minute(void **state)
+{
+    struct lessors lessors = three();
+
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        lessors_leased(&lessors, 0, 1000 + i * 1000);
+    assert_int_equal(lessors_rate(&lessors.lessor[0], 60999), 60);
+    assert_int_equal(lessors_rate(&lessors.lessor[0], 61000), 60);
+    assert_int_equal(lessors_rate(&lessors.lessor[0], 91000), 30);
+    assert_int_equal(lessors_rate(&lessors.lessor[0], 181000), 0);
+    lessors_leased(&lessors, 0, 61000);
+    assert_int_equal(lessors_rate(&lessors.lessor[0], 61000), 61);
+    assert_int_equal(lessors_rate(&lessors.lessor[0], 121000), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(window_carries_who_leased_it),
+        cmocka_unit_test(lessors_are_asked_in_turn),
+        cmocka_unit_test(own_lessor_is_the_last_resort),
+        cmocka_unit_test(lessor_that_is_not_level_is_not_asked),
+        cmocka_unit_test(lessor_never_witnesses_itself),
+        cmocka_unit_test(lessor_that_is_far_slower_is_asked_last),
+        cmocka_unit_test(quick_lessor_that_is_not_level_is_not_waited_for),
+        cmocka_unit_test(lease_takes_a_lessor_and_a_witness),
+        cmocka_unit_test(state_is_as_old_as_its_last_change),
+        cmocka_unit_test(lessor_in_doubt_is_looked_at),
+        cmocka_unit_test(connection_has_all_looked_at),
+        cmocka_unit_test(looks_that_do_not_help_come_less_and_less_often),
+        cmocka_unit_test(rests_between_looks_are_spread),
+        cmocka_unit_test(leases_are_counted_by_the_minute),
+    };
+
+    return cmocka_run_group_tests_name("lessors", tests, NULL, NULL);
+}

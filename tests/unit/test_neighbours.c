@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Neighbours over scripted stores: direct stores that lease windows to each
+ * other, and to stores that forget, while they go back with all that they say
+ * of themselves.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ha/neighbours/sync.h"
+#include "neighbours_fixture.h"
+#include "platform/text.h"
+#include "support/events.h"
+
+static void new_pool_gives_numbers_at_once(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+    char text[256];
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    broker = rig_open(rig);
+    for (int32_t i = 0; i < 4; i++)
+        await_lessor(broker, i, HA_LESSOR_LEVEL);
+    rig_take(broker, 1, &numbers);
+    assert_true(numbers.values[0] < (int64_t)64 * 4 * RUN * 256);
+    fake_claim_text(rig->stores[0], "synced/main", text, sizeof text);
+    assert_string_equal(text, "run-0");
+    fake_claim_text(rig->stores[3], "known/main/0", text, sizeof text);
+    assert_string_equal(text, "run-0|run-0");
+    rig_take(broker, 50 * WINDOW_STOCK, &numbers);
+    assert_true(lessor_of(broker, 1).leases_per_minute > 0);
+    assert_string_equal(lessor_of(broker, 1).backend, "b1");
+    expect_no_repeats(&numbers);
+}
+
+/* The window that stands in a store that forgets was noted in both lessors. */
+static void expect_noted(const struct rig *rig, int32_t partition)
+{
+    const char *leases = partition == 2 ? LEASES(2) : LEASES(3);
+    const char *cell = partition == 2 ? "main/2/order" : "main/3/order";
+    const int64_t window = fake_window(rig->stores[partition], cell);
+
+    if (window == SEQB_NO_WINDOW)
+        return;
+    assert_true(fake_value(rig->stores[0], leases) >= window >> 1);
+    assert_true(fake_value(rig->stores[1], leases) >= window >> 1);
+}
+
+static void take_noted(struct rig *rig, int windows)
+{
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    for (int i = 0; i < windows; i++) {
+        rig_take(broker, WINDOW_STOCK, &numbers);
+        expect_noted(rig, 2);
+        expect_noted(rig, 3);
+    }
+    expect_no_repeats(&numbers);
+}
+
+/* Whoever leases, its counter is noted in another store before the window is
+ * used. */
+static void lease_is_noted_before_it_is_used(void **state)
+{
+    take_noted(mixed(state, 2), 20);
+}
+
+/* Of few leases a run is short, so that the next one is not yet leased, and
+ * noted, when this one is used. */
+static void run_is_noted_before_its_first_window_is_used(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+
+    /* Of partition, memory, window, lessor; 64 runs of 16. */
+    rig->sequences[0].value_bits = 2 + 2 + 8 + 1 + 6 + 4;
+    take_noted(rig, 200);
+}
+
+/* No lessor is asked for each of some 200. */
+static void windows_are_leased_in_runs(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    rig_take(broker, 200 * WINDOW_STOCK, &numbers);
+    assert_true(lessor_of(broker, 0).leases_per_minute +
+                    lessor_of(broker, 1).leases_per_minute <
+                100);
+    expect_no_repeats(&numbers);
+}
+
+/* Both of two lessors, again and again, to one state: a lease is raised by
+ * chance, so that one time would not always show that no witness was asked. */
+static void lessor_that_went_back_leases_nothing_twice(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+    for (int i = 0; i < 60; i++) {
+        struct fake_store *store = rig->stores[i & 1];
+
+        if (i < 2)
+            fake_save(store);
+        rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+        fake_put_back(store);
+        forget(rig, 2);
+        rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+    }
+    expect_no_repeats(&numbers);
+}
+
+/* No connection ends: only the statement that leases can tell. */
+static void lessor_that_goes_back_under_a_broker_is_found_out(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    bar_lessor(rig, 1);
+    rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+    fake_save(rig->stores[0]);
+    rig_use(rig, 16 * WINDOW_STOCK, &numbers);
+    forget(rig, 2);
+    broker = rig_open(rig);
+    fake_put_back_silently(rig->stores[0]);
+    rig_take(broker, 16 * WINDOW_STOCK, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+/* All leases are noted at the third store alone, since the second one is
+ * away. */
+static void all_witnesses_are_read(void **state)
+{
+    struct rig *rig = mixed(state, 3);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    bar_lessor(rig, 1);
+    bar_lessor(rig, 2);
+    rig_use(rig, WINDOW_STOCK, &numbers);
+    fake_save(rig->stores[0]);
+    broker = rig_open(rig);
+    fake_set_down(rig->stores[1], true);
+    rig_take(broker, 32 * WINDOW_STOCK, &numbers);
+    rig_close(broker);
+    fake_set_down(rig->stores[1], false);
+    fake_put_back(rig->stores[0]);
+    forget(rig, 3);
+    rig_use(rig, 32 * WINDOW_STOCK, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+/* Of three lessors one is down and one was restarted: the third goes on, noted
+ * at the one that waits. */
+static void restarted_lessor_waits_for_one_that_is_down(void **state)
+{
+    struct rig *rig = mixed(state, 3);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    events_start();
+    broker = rig_open(rig);
+    rig_take(broker, 4 * WINDOW_STOCK, &numbers);
+    fake_set_down(rig->stores[1], true);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    fake_restart(rig->stores[0]);
+    rig_take(broker, 8 * WINDOW_STOCK, &numbers);
+    await_lessor(broker, 0, HA_LESSOR_WAITING);
+    assert_string_equal(lessor_of(broker, 0).waits_for, "b1");
+    events_await("event=lessor_waits pool=main partition=0 backend=b0",
+                 "backend b1");
+    rig_take(broker, 32 * WINDOW_STOCK, &numbers);
+    fake_set_down(rig->stores[1], false);
+    await_lessor(broker, 0, HA_LESSOR_LEVEL);
+    events_await("event=lessor_level pool=main partition=0",
+                 "it knows what the others leased");
+    rig_take(broker, 32 * WINDOW_STOCK, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+static void expect_none(const struct seqb_error *err)
+{
+    assert_true(err->status == SEQB_UNAVAILABLE || err->status == SEQB_TIMEOUT);
+}
+
+static void two_lessors_stop_when_one_is_down(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t number = 0;
+    struct seqb_error err = {SEQB_OK, ""};
+
+    numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = 300;
+    broker = rig_open(rig);
+    rig_take(broker, WINDOW_STOCK, &numbers);
+    fake_set_down(rig->stores[1], true);
+    while (rig_take_one(broker, &number, &err) == SEQB_OK)
+        numbers_add(&numbers, &number, 1);
+    expect_none(&err);
+    fake_set_down(rig->stores[1], false);
+    rig_await_use(broker, 1);
+    while (rig_take_one(broker, &number, &err) != SEQB_OK)
+        expect_none(&err);
+    rig_take(broker, 8 * WINDOW_STOCK, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+/* Four brokers find a restarted lessor at once. */
+static void brokers_sync_a_lessor_at_once(void **state)
+{
+    struct rig *rig = mixed(state, 3);
+    struct rig_broker *brokers[RIG_BROKERS_MAX];
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    for (size_t i = 0; i < RIG_BROKERS_MAX; i++)
+        brokers[i] = rig_open(rig);
+    for (int round = 0; round < 6; round++) {
+        struct fake_store *store = rig->stores[round % 3];
+
+        fake_save(store);
+        for (size_t i = 0; i < RIG_BROKERS_MAX; i++)
+            rig_take(brokers[i], 2 * WINDOW_STOCK, &numbers);
+        fake_put_back(store);
+        forget(rig, 3);
+        for (size_t i = 0; i < RIG_BROKERS_MAX; i++)
+            rig_take(brokers[i], 2 * WINDOW_STOCK, &numbers);
+        for (size_t i = 0; i < RIG_BROKERS_MAX; i++)
+            await_lessor(brokers[i], round % 3, HA_LESSOR_LEVEL);
+    }
+    expect_no_repeats(&numbers);
+}
+
+/* --- each guard by itself --- */
+
+static bool has_leased(void *context)
+{
+    struct rig *rig = context;
+
+    return fake_value(rig->stores[0], LEASES(2)) > 0 ||
+           fake_value(rig->stores[0], LEASES(3)) > 0;
+}
+
+/* The first window that lessor 0 leases is number 1 << 1 | 0. */
+static void expect_unused(const struct numbers *numbers, int64_t partition)
+{
+    for (size_t i = 0; i < numbers->count; i++) {
+        const int64_t run = numbers->values[i] / RUN;
+
+        if (run % RIG_PARTITIONS == partition)
+            assert_int_not_equal(run / RIG_PARTITIONS / 256, 2);
+    }
+}
+
+/* Another broker has made the lessor level since the lease: whoever reads the
+ * witness now does not find it there, and may be leased the same. */
+static void lease_that_comes_after_the_next_mark_is_thrown_away(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t number;
+    size_t taken;
+    struct seqb_error err;
+    int64_t partition;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    fake_hang(rig->stores[1]);
+    (void)queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken,
+                         &err);
+    rig_await(has_leased, rig);
+    partition = fake_value(rig->stores[0], LEASES(2)) > 0 ? 2 : 3;
+    fake_claim_put(rig->stores[1], "known/main/0", "run-9|run-0");
+    fake_release(rig->stores[1]);
+    rig_take(broker, 32 * WINDOW_STOCK, &numbers);
+    expect_unused(&numbers, partition);
+    expect_no_repeats(&numbers);
+}
+
+/* A look at a pool that is level, as a broker keeps it that is then slow. */
+static struct seen *seen_of(void)
+{
+    struct seen *seen = calloc(LESSORS_MAX, sizeof *seen);
+
+    assert_non_null(seen);
+    for (int32_t i = 0; i < 2; i++) {
+        seen[i].is_there = true;
+        (void)text_copy(seen[i].incarnation, sizeof seen[i].incarnation,
+                        "run-0");
+        (void)text_copy(seen[i].synced, sizeof seen[i].synced, "run-0");
+    }
+    return seen;
+}
+
+/* Leaves lessor 0's mark in store 1, after what was seen, and expects that it
+ * cannot: that text must not come to stand there. What does is another broker's
+ * mark, or what this one leaves there after a look of its own. */
+static void expect_no_mark(struct rig *rig, struct seen *seen, const char *mark)
+{
+    struct rig_broker *broker = rig_open(rig);
+    const struct sync sync = sync_of(ha_pool_at(broker->ha, 0), seen, 0);
+    char text[256];
+    struct seqb_error err;
+
+    fake_claim_put(rig->stores[1], "known/main/0", "run-7|run-0");
+    assert_false(sync_mark_all(&sync, &err));
+    fake_claim_text(rig->stores[1], "known/main/0", text, sizeof text);
+    assert_string_not_equal(text, mark);
+    free(seen);
+}
+
+/* It saw the mark of an earlier incarnation; a later one was left since. */
+static void slow_sync_brings_no_old_mark_back(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct seen *seen = seen_of();
+
+    (void)text_copy(seen[1].marks[0], sizeof seen[1].marks[0], "run-6|run-0");
+    expect_no_mark(rig, seen, "run-0|run-0");
+}
+
+/* It saw the mark that stands there, and yet has an old incarnation to put in
+ * its place: the lessor was restarted before that mark was left. */
+static void incarnation_that_is_over_is_not_marked(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct seen *seen = seen_of();
+
+    (void)text_copy(seen[0].incarnation, sizeof seen[0].incarnation, "run-5");
+    (void)text_copy(seen[1].marks[0], sizeof seen[1].marks[0], "run-7|run-0");
+    expect_no_mark(rig, seen, "run-5|run-0");
+}
+
+/* The witness was restarted since, and may have its old mark again. */
+static void witness_that_was_restarted_is_not_marked(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct seen *seen = seen_of();
+
+    (void)text_copy(seen[1].incarnation, sizeof seen[1].incarnation, "run-5");
+    (void)text_copy(seen[1].marks[0], sizeof seen[1].marks[0], "run-7|run-0");
+    expect_no_mark(rig, seen, "run-0|run-5");
+}
+
+/* What is read before the mark is left need not be all. */
+static void witness_is_marked_before_it_is_read(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    struct rig_broker *broker;
+    char text[256];
+
+    numbers_init(&numbers);
+    rig_use(rig, WINDOW_STOCK, &numbers);
+    fake_restart(rig->stores[0]);
+    fake_fail(rig->stores[1], FAKE_LIST, INT32_MAX, SEQB_UNREACHABLE);
+    broker = rig_open(rig);
+    fake_claim_text(rig->stores[1], "known/main/0", text, sizeof text);
+    assert_string_equal(text, "run-1|run-0");
+    assert_int_not_equal(lessor_of(broker, 0).state, HA_LESSOR_LEVEL);
+    fake_claim_text(rig->stores[0], "synced/main", text, sizeof text);
+    assert_string_not_equal(text, "run-1");
+    fake_fail(rig->stores[1], FAKE_LIST, 0, SEQB_OK);
+    await_lessor(broker, 0, HA_LESSOR_LEVEL);
+    rig_take(broker, WINDOW_STOCK, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+/* Neither is a pool opened whose stores cannot testify for each other. */
+static void pool_without_two_lessors_is_refused(void **state)
+{
+    struct rig *rig = mixed(state, 1);
+    static struct seqb_backend_ops mute;
+
+    rig_expect_open_fails(rig, SEQB_CONFIG, "two direct backends");
+    mute = backend_fake;
+    mute.list = NULL;
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    rig->backends[2].ops = &mute;
+    rig_expect_open_fails(rig, SEQB_CONFIG, "backend b2: engine fake");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NEIGHBOURS(new_pool_gives_numbers_at_once),
+        NEIGHBOURS(lease_is_noted_before_it_is_used),
+        NEIGHBOURS(run_is_noted_before_its_first_window_is_used),
+        NEIGHBOURS(windows_are_leased_in_runs),
+        NEIGHBOURS(lessor_that_went_back_leases_nothing_twice),
+        NEIGHBOURS(lessor_that_goes_back_under_a_broker_is_found_out),
+        NEIGHBOURS(all_witnesses_are_read),
+        NEIGHBOURS(restarted_lessor_waits_for_one_that_is_down),
+        NEIGHBOURS(two_lessors_stop_when_one_is_down),
+        NEIGHBOURS(brokers_sync_a_lessor_at_once),
+        NEIGHBOURS(lease_that_comes_after_the_next_mark_is_thrown_away),
+        NEIGHBOURS(slow_sync_brings_no_old_mark_back),
+        NEIGHBOURS(incarnation_that_is_over_is_not_marked),
+        NEIGHBOURS(witness_that_was_restarted_is_not_marked),
+        NEIGHBOURS(witness_is_marked_before_it_is_read),
+        NEIGHBOURS(pool_without_two_lessors_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("neighbours", tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls that neighbours make, where they fail: by a store that refuses, or
+ * by its worker, which does not come to them, or stops. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ha/neighbours/sync.h"
+#include "ha/startup.h"
+#include "neighbours_fixture.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "queue/sequence.h"
+
+/* --- a worker that is busy --- */
+
+static atomic_bool is_held;
+
+static void question_free(struct ask *ask)
+{
+    ask_fini(ask);
+    free(ask);
+}
+
+static bool is_let_go(void *context)
+{
+    struct worker *worker = context;
+    bool is_stopping;
+
+    pthread_mutex_lock(worker->lock);
+    is_stopping = worker->is_stopping;
+    pthread_mutex_unlock(worker->lock);
+    return is_stopping || !atomic_load(&is_held);
+}
+
+static enum seqb_status question_run(struct worker *worker, struct ask *ask,
+                                     struct seqb_error *err)
+{
+    (void)ask;
+    (void)err;
+    rig_await(is_let_go, worker);
+    return SEQB_OK;
+}
+
+/* Until it is to stop, or is let go. */
+static void hold(struct worker *worker)
+{
+    struct ask *ask = calloc(1, sizeof *ask);
+
+    assert_non_null(ask);
+    atomic_store(&is_held, true);
+    ask_init(ask, question_run, question_free);
+    assert_true(ask_post(worker, ask));
+    ask_release(ask);
+}
+
+static struct worker *worker_of(const struct rig_broker *broker, int32_t i)
+{
+    return ha_pool_at(broker->ha, 0)->workers[i];
+}
+
+/* Posted to it, besides slots. */
+static int32_t count_calls(struct worker *worker)
+{
+    int32_t count = 0;
+
+    pthread_mutex_lock(worker->lock);
+    for (struct worker_job *job = worker->first; job != NULL; job = job->next)
+        count += job->call != NULL;
+    pthread_mutex_unlock(worker->lock);
+    return count;
+}
+
+static bool has_calls(void *context)
+{
+    return count_calls(context) > 0;
+}
+
+static bool has_none(void *context)
+{
+    return count_calls(context) == 0;
+}
+
+/* --- a sync --- */
+
+/* A look at a pool in which lessor 0 has no mark at lessor 1. */
+static struct seen *seen_without_a_mark(void)
+{
+    struct seen *seen = calloc(LESSORS_MAX, sizeof *seen);
+
+    assert_non_null(seen);
+    for (int32_t i = 0; i < 2; i++) {
+        seen[i].is_there = true;
+        (void)text_copy(seen[i].incarnation, sizeof seen[i].incarnation,
+                        "run-0");
+        (void)text_copy(seen[i].synced, sizeof seen[i].synced, "run-0");
+    }
+    return seen;
+}
+
+static void sync_waits_for_no_busy_worker_for_good(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct seen *seen = seen_without_a_mark();
+    struct rig_broker *broker;
+    struct sync sync;
+    struct seqb_error err;
+
+    rig->backends[1].options.connect_timeout_ms = 100;
+    rig->backends[1].options.timeout_ms = 100;
+    broker = rig_open(rig);
+    sync = sync_of(ha_pool_at(broker->ha, 0), seen, 0);
+    hold(worker_of(broker, 1));
+    assert_false(sync_mark_all(&sync, &err));
+    assert_int_equal(err.status, SEQB_UNAVAILABLE);
+    assert_string_equal(err.text, "backend b1: no answer in time");
+    atomic_store(&is_held, false);
+    rig_await(has_none, worker_of(broker, 1));
+    free(seen);
+}
+
+/* The connection's word on the incarnation is out of date then: the next call
+ * makes another one. */
+static void connection_to_a_store_that_was_restarted_is_closed(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct seen *seen = seen_without_a_mark();
+    struct rig_broker *broker = rig_open(rig);
+    const struct sync sync = sync_of(ha_pool_at(broker->ha, 0), seen, 0);
+    const struct ha_entry entry = {1, "clock/x", 1};
+    const int64_t opened = fake_calls(rig->stores[1], FAKE_OPEN);
+    int64_t standing;
+    struct seqb_error err;
+
+    (void)text_copy(seen[1].incarnation, sizeof seen[1].incarnation, "run-5");
+    assert_false(sync_mark_all(&sync, &err));
+    assert_int_equal(ha_note(broker->ha, &entry,
+                             clock_now_ms() + RIG_PATIENCE_MS, &standing, &err),
+                     SEQB_OK);
+    assert_int_equal(fake_calls(rig->stores[1], FAKE_OPEN), opened + 1);
+    free(seen);
+}
+
+/* Once store 1 is read, of store 0 no claim can be written any more. */
+static void *fail_the_last_claim(void *argument)
+{
+    struct rig *rig = argument;
+    const bool hangs =
+        fake_wait_for_hanging(rig->stores[1], 1, RIG_PATIENCE_MS);
+
+    fake_fail(rig->stores[0], FAKE_SWAP, 1, SEQB_UNREACHABLE);
+    fake_release(rig->stores[1]);
+    return hangs ? rig : NULL;
+}
+
+static void sync_whose_last_claim_fails_is_none(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct seen *seen = seen_without_a_mark();
+    struct numbers numbers;
+    struct rig_broker *broker;
+    struct sync sync;
+    pthread_t thread;
+    void *has_failed;
+    char text[256];
+    struct seqb_error err;
+
+    numbers_init(&numbers);
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    (void)text_copy(seen[0].synced, sizeof seen[0].synced, "-run-0");
+    (void)text_copy(seen[1].marks[0], sizeof seen[1].marks[0], "run-0|run-0");
+    fake_claim_put(rig->stores[0], "synced/main", "-run-0");
+    sync = sync_of(ha_pool_at(broker->ha, 0), seen, 0);
+    fake_hang(rig->stores[1]);
+    assert_int_equal(pthread_create(&thread, NULL, fail_the_last_claim, rig),
+                     0);
+    assert_false(sync_run(&sync, &err));
+    pthread_join(thread, &has_failed);
+    assert_non_null(has_failed);
+    fake_claim_text(rig->stores[0], "synced/main", text, sizeof text);
+    assert_string_equal(text, "-run-0");
+    free(seen);
+    rig_take(broker, 4 * WINDOW_STOCK, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+/* --- a broker that closes --- */
+
+static bool has_no_look_to_make(void *context)
+{
+    struct ha_pool *pool = context;
+    bool has_none;
+
+    pthread_mutex_lock(pool->lock);
+    has_none = pool->lessors.look_ms == INT64_MAX;
+    pthread_mutex_unlock(pool->lock);
+    return has_none;
+}
+
+/* It leases nothing, and notes what lessor 0 leases. */
+static void make_witness_of_lessor_1(struct ha_pool *pool)
+{
+    rig_await(has_no_look_to_make, pool);
+    pthread_mutex_lock(pool->lock);
+    (void)lessors_set(&pool->lessors, 1, HA_LESSOR_WAITING, clock_now_ms());
+    pthread_mutex_unlock(pool->lock);
+}
+
+/* The slot whose lease was to be noted was answered so. That of partition 1 is
+ * posted to the busy worker itself. */
+static void expect_told_of_the_close(const struct seqb_sequence *sequence)
+{
+    int32_t told = 0;
+
+    for (int32_t i = 0; i < RIG_PARTITIONS; i++) {
+        const struct refusal *refusal = sequence->counter->slots[i].refusal;
+
+        if (i == 1 || refusal == NULL || refusal->status != SEQB_CLOSED)
+            continue;
+        assert_string_equal(refusal_reason(refusal), "the broker is closing");
+        told++;
+    }
+    assert_true(told > 0);
+}
+
+static void closing_ends_a_lease_that_waits_for_its_note(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    sequence = rig_sequence(broker, "order");
+    make_witness_of_lessor_1(ha_pool_at(broker->ha, 0));
+    hold(worker_of(broker, 1));
+    rig_await(has_none, worker_of(broker, 1));
+    (void)ha_counter_ask(sequence->counter, RIG_PARTITIONS, HA_ASK_ALL,
+                         clock_now_ms());
+    rig_await(has_calls, worker_of(broker, 1));
+    queue_stop(broker->queue);
+    ha_close(broker->ha);
+    expect_told_of_the_close(sequence);
+    queue_free(broker->queue);
+    *broker = (struct rig_broker){NULL, NULL};
+    assert_int_equal(fake_window(rig->stores[2], "main/2/order"),
+                     SEQB_NO_WINDOW);
+    assert_int_equal(fake_window(rig->stores[3], "main/3/order"),
+                     SEQB_NO_WINDOW);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NEIGHBOURS(connection_to_a_store_that_was_restarted_is_closed),
+        NEIGHBOURS(sync_whose_last_claim_fails_is_none),
+        NEIGHBOURS(sync_waits_for_no_busy_worker_for_good),
+        NEIGHBOURS(closing_ends_a_lease_that_waits_for_its_note),
+    };
+
+    return cmocka_run_group_tests_name("neighbours_calls", tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Neighbours that lease no windows, or find no witness: what health says of it,
+ * and that nothing is given.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ha/policy/policy.h"
+#include "ha/startup.h"
+#include "platform/text.h"
+#include "queue/sequence.h"
+#include "support/events.h"
+#include "support/rig.h"
+
+#define RUN          4 /* 2^memory_bits */
+#define WINDOW_STOCK ((size_t)256 * RUN)
+#define LEASES(i)    "window/main/" #i "/order"
+
+/* Of a counter of leases: the first one that no window has a number for. */
+#define LEASE_END ((INT64_MAX >> 13) + 1)
+
+/* Lessors in the first `lessors` of four partitions, then stores that forget.
+ */
+static struct rig *mixed(void **state, int32_t lessors)
+{
+    struct rig *rig = *state;
+
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    for (int32_t i = lessors; i < RIG_PARTITIONS; i++)
+        rig->backends[i].ops = &backend_fake_windowed;
+    rig->sequences[0].deadline_ms = 300;
+    return rig;
+}
+
+struct awaited {
+    const struct rig_broker *broker;
+    int32_t lessor;
+    enum ha_lessor_state state;
+};
+
+static bool is_in_state(void *context)
+{
+    const struct awaited *awaited = context;
+    struct ha_lessor lessors[RIG_PARTITIONS];
+    size_t count;
+
+    ha_lessors(awaited->broker->ha, lessors, RIG_PARTITIONS, &count);
+    return lessors[awaited->lessor].state == awaited->state;
+}
+
+static void await_lessor(const struct rig_broker *broker, int32_t i,
+                         enum ha_lessor_state state)
+{
+    struct awaited awaited = {broker, i, state};
+
+    rig_await(is_in_state, &awaited);
+}
+
+static void expect_health(const struct rig_broker *broker,
+                          enum seqb_health expected, const char *words)
+{
+    char reason[SEQB_ERROR_TEXT_SIZE];
+
+    assert_string_equal(
+        seqb_health_name(ha_health(broker->ha, reason, sizeof reason)),
+        seqb_health_name(expected));
+    rig_expect_words(reason, words);
+}
+
+/* Takes what the windows hold that are leased already; more must not come. */
+static void take_what_is_left(struct rig_broker *broker,
+                              struct numbers *numbers)
+{
+    struct seqb_error err = {SEQB_OK, ""};
+    int64_t number;
+
+    while (rig_take_one(broker, &number, &err) == SEQB_OK) {
+        numbers_add(numbers, &number, 1);
+        assert_true(numbers_count(numbers) < 64 * WINDOW_STOCK);
+    }
+}
+
+static void lessor_that_waits_degrades_the_health(void **state)
+{
+    struct rig *rig = mixed(state, 3);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = RIG_PATIENCE_MS;
+    broker = rig_open(rig);
+    rig_take(broker, 4 * WINDOW_STOCK, &numbers);
+    expect_health(broker, SEQB_HEALTH_SERVING, "");
+    fake_set_down(rig->stores[1], true);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    fake_restart(rig->stores[0]);
+    rig_take(broker, 8 * WINDOW_STOCK, &numbers);
+    await_lessor(broker, 0, HA_LESSOR_WAITING);
+    expect_health(broker, SEQB_HEALTH_DEGRADED,
+                  "; partition 0 (b0) leases no windows: it waits for b1");
+    numbers_fini(&numbers);
+}
+
+static void pool_without_windows_cannot_serve(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    fake_set_down(rig->stores[1], true);
+    take_what_is_left(broker, &numbers);
+    rig_await_state(broker, 1, SEQB_PARTITION_QUARANTINED);
+    expect_health(broker, SEQB_HEALTH_NOT_SERVING,
+                  "pool main cannot serve: no neighbour can lease a window, "
+                  "and no spare one is left; partition 1 (b1) is");
+    numbers_fini(&numbers);
+}
+
+/* As a migration leaves it, which may have left out the store that leases. */
+static void ended_counter_notes_nothing(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    await_lessor(broker, 0, HA_LESSOR_LEVEL);
+    fake_put(rig->stores[1], LEASES(0), LEASE_END);
+    fake_put(rig->stores[1], LEASES(1), LEASE_END);
+    fake_put(rig->stores[1], LEASES(2), LEASE_END);
+    fake_put(rig->stores[1], LEASES(3), LEASE_END);
+    take_what_is_left(broker, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* --- lessors that refuse a lease --- */
+
+/* What the lessors answer to the partition that forgets. */
+static void refuse_leases(struct rig *rig, enum seqb_status first,
+                          enum seqb_status second, enum seqb_status third)
+{
+    fake_refuse(rig->stores[0], FAKE_RESERVE, LEASES(3), first);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, LEASES(3), second);
+    fake_refuse(rig->stores[2], FAKE_RESERVE, LEASES(3), third);
+}
+
+static bool refuses_order(void *context)
+{
+    return rig_partition(context, 3).refused == 1;
+}
+
+static bool refuses_nothing(void *context)
+{
+    return rig_partition(context, 3).refused == 0;
+}
+
+/* Its partition is well, and so are those who lease. */
+static void what_each_lessor_refuses_is_that_counters_alone(void **state)
+{
+    struct rig *rig = mixed(state, 3);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = RIG_PATIENCE_MS;
+    events_start();
+    refuse_leases(rig, SEQB_REFUSED, SEQB_REFUSED, SEQB_REFUSED);
+    broker = rig_open(rig);
+    rig_take(broker, WINDOW_STOCK, &numbers);
+    rig_await(refuses_order, broker);
+    rig_expect_words(rig_partition(broker, 3).reason,
+                     "refuses counter order: fake store-");
+    rig_expect_words(rig_partition(broker, 3).reason,
+                     ": " LEASES(3) ": told to refuse");
+    events_expect("event=counter_refused", "partition=3", 1);
+    refuse_leases(rig, SEQB_OK, SEQB_OK, SEQB_OK);
+    rig_await(refuses_nothing, broker);
+    events_expect("event=counter_recovered", "partition=3", 1);
+    events_expect("event=quarantined", "", 0);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+struct asked {
+    struct rig_broker *broker;
+    struct numbers *numbers;
+    char reason[SEQB_ERROR_TEXT_SIZE];
+};
+
+/* Why partition 3 gave nothing the last time; a slot that rests says so. */
+static bool is_without_window(void *context)
+{
+    struct asked *asked = context;
+    const struct slot *slot =
+        &rig_sequence(asked->broker, "order")->counter->slots[3];
+    struct ha_pool *pool = ha_pool_at(asked->broker->ha, 0);
+
+    rig_take(asked->broker, 16, asked->numbers);
+    pthread_mutex_lock(pool->lock);
+    asked->reason[0] = '\0';
+    if (slot->refusal != NULL)
+        (void)text_copy(asked->reason, sizeof asked->reason,
+                        refusal_reason(slot->refusal));
+    pthread_mutex_unlock(pool->lock);
+    return asked->reason[0] != '\0';
+}
+
+/* In the words of a lessor, and as a failure that passes. */
+static void expect_no_window(struct rig_broker *broker, struct numbers *numbers,
+                             const char *words)
+{
+    struct asked asked = {.broker = broker, .numbers = numbers};
+
+    rig_await(is_without_window, &asked);
+    rig_expect_words(asked.reason, "no window: ");
+    rig_expect_words(asked.reason, words);
+    assert_int_equal(rig_partition(broker, 3).refused, 0);
+    events_expect("event=counter_refused", "", 0);
+}
+
+static void what_lessors_refuse_differently_is_no_refusal(void **state)
+{
+    struct rig *rig = mixed(state, 3);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = RIG_PATIENCE_MS;
+    events_start();
+    refuse_leases(rig, SEQB_REFUSED, SEQB_CORRUPT, SEQB_PROTOCOL);
+    expect_no_window(rig_open(rig), &numbers,
+                     ": " LEASES(3) ": told to refuse");
+    numbers_fini(&numbers);
+}
+
+/* The other one is away, and might lease. */
+static void what_all_but_one_refuse_is_no_refusal(void **state)
+{
+    struct rig *rig = mixed(state, 3);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = RIG_PATIENCE_MS;
+    events_start();
+    refuse_leases(rig, SEQB_REFUSED, SEQB_REFUSED, SEQB_REFUSED);
+    broker = rig_open(rig);
+    await_lessor(broker, 2, HA_LESSOR_LEVEL);
+    fake_set_down(rig->stores[2], true);
+    rig_take_until(broker, 2, SEQB_PARTITION_QUARANTINED, &numbers);
+    expect_no_window(broker, &numbers, "told to refuse");
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NEIGHBOURS(lessor_that_waits_degrades_the_health),
+        NEIGHBOURS(pool_without_windows_cannot_serve),
+        NEIGHBOURS(ended_counter_notes_nothing),
+        NEIGHBOURS(what_each_lessor_refuses_is_that_counters_alone),
+        NEIGHBOURS(what_lessors_refuse_differently_is_no_refusal),
+        NEIGHBOURS(what_all_but_one_refuse_is_no_refusal),
+    };
+
+    return cmocka_run_group_tests_name("neighbours' health", tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When lessors are looked at and what is read of them, whom they wait for, and
+ * who is passed over; over scripted stores.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ha/startup.h"
+#include "neighbours_fixture.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+
+/* The first of all, too. */
+static void restarted_lessor_waits_for_the_first_one(void **state)
+{
+    struct rig *rig = mixed(state, 3);
+    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
+
+    numbers_init(&numbers);
+    fake_set_down(rig->stores[0], true);
+    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, &numbers);
+    fake_restart(rig->stores[2]);
+    rig_take(broker, 8 * WINDOW_STOCK, &numbers);
+    await_lessor(broker, 2, HA_LESSOR_WAITING);
+    assert_string_equal(lessor_of(broker, 2).waits_for, "b0");
+    assert_int_equal(lessor_of(broker, 2).partition, 2);
+    fake_set_down(rig->stores[0], false);
+    await_lessor(broker, 2, HA_LESSOR_LEVEL);
+    assert_null(lessor_of(broker, 2).waits_for);
+    expect_no_repeats(&numbers);
+}
+
+static bool has_no_look_to_make(void *context)
+{
+    const struct rig_broker *broker = context;
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    bool has_none;
+
+    pthread_mutex_lock(pool->lock);
+    has_none = pool->lessors.look_ms == INT64_MAX &&
+               pool->lessors.rest_ms == LESSORS_FIRST_MS;
+    pthread_mutex_unlock(pool->lock);
+    return has_none;
+}
+
+/* New ones, others made level by another broker, and marks to be renewed. */
+static void lessors_that_are_well_are_looked_at_no_more(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    for (int i = 0; i < 3; i++) {
+        broker = rig_open(rig);
+        rig_await(has_no_look_to_make, broker);
+        for (int32_t j = 0; j < 4; j++)
+            await_lessor(broker, j, HA_LESSOR_LEVEL);
+        rig_close(broker);
+        fake_forget(rig->stores[i], "known/");
+    }
+}
+
+#define COUNTERS 400 /* two pages */
+
+static void lease_name(int i, char *out, size_t size)
+{
+    (void)text_format(out, size, "window/main/2/key-%03d", i);
+}
+
+/* Of the lessor's own, of which each second one is not behind, and of the
+ * other's. */
+static void all_pages_are_raised(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct rig_broker *broker;
+    char name[64];
+
+    for (int i = 0; i < COUNTERS; i++) {
+        lease_name(i, name, sizeof name);
+        fake_put(rig->stores[0], name, i % 2 == 0 ? 10 : 1000);
+        fake_put(rig->stores[1], name, 500);
+    }
+    broker = rig_open(rig);
+    await_lessor(broker, 0, HA_LESSOR_LEVEL);
+    await_lessor(broker, 1, HA_LESSOR_LEVEL);
+    assert_in_range(fake_calls(rig->stores[0], FAKE_RAISE), COUNTERS / 2,
+                    COUNTERS * 3 / 4);
+    for (int i = 0; i < COUNTERS; i++) {
+        lease_name(i, name, sizeof name);
+        assert_int_equal(fake_value(rig->stores[0], name),
+                         i % 2 == 0 ? 500 : 1000);
+        assert_true(fake_value(rig->stores[1], name) >=
+                    (i % 2 == 0 ? 500 : 1000));
+    }
+}
+
+/* What a note took counts from its begin: else each would be slow. */
+static void note_whose_answer_is_lost_is_no_slow_call(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    struct rig_broker *broker;
+    struct ha_pool *pool;
+
+    numbers_init(&numbers);
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    pool = ha_pool_at(broker->ha, 0);
+    rig_take(broker, WINDOW_STOCK, &numbers);
+    fake_lose_answers(rig->stores[1], FAKE_RAISE, 1);
+    rig_take_until_failed(broker, 1, 0, &numbers);
+    rig_await_use(broker, 1);
+    pthread_mutex_lock(pool->lock);
+    assert_int_equal(pool->pool.member[1].slow, 0);
+    assert_int_equal(pool->pool.member[1].ejections, 1);
+    pthread_mutex_unlock(pool->lock);
+    expect_no_repeats(&numbers);
+}
+
+static bool is_found_hanging(void *context)
+{
+    struct ha_pool *pool =
+        ha_pool_at(((const struct rig_broker *)context)->ha, 0);
+    bool is_found;
+
+    pthread_mutex_lock(pool->lock);
+    is_found = pool_hanging(pool, clock_now_ms()) == 1;
+    pthread_mutex_unlock(pool->lock);
+    return is_found;
+}
+
+/* Whoever waited for it to lease, or to note a lease, would wait for good. */
+static void lessor_that_hangs_is_passed_over(void **state)
+{
+    struct rig *rig = *state;
+    const struct ha_entry entry = {0, "clock/x", 1};
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t standing;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    rig_await(has_no_look_to_make, broker);
+    rig_take(broker, 4 * WINDOW_STOCK, &numbers);
+    rig_await_rest(broker);
+    fake_hang(rig->stores[0]);
+    assert_int_equal(
+        ha_note(broker->ha, &entry, clock_now_ms() + 10, &standing, NULL),
+        SEQB_UNAVAILABLE);
+    rig_await(is_found_hanging, broker);
+    rig_take(broker, 64 * WINDOW_STOCK, &numbers);
+    fake_release(rig->stores[0]);
+    expect_no_repeats(&numbers);
+}
+
+/* No more than there is room for, and how many there are. */
+static void lessors_are_shown_up_to_the_capacity(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct ha_lessor shown[3] = {{.partition = -1}};
+    size_t count;
+
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    broker = rig_open(rig);
+    shown[2].partition = -2;
+    ha_lessors(broker->ha, shown, 2, &count);
+    assert_int_equal(count, 4);
+    assert_string_equal(shown[1].backend, "b1");
+    assert_int_equal(shown[2].partition, -2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NEIGHBOURS(restarted_lessor_waits_for_the_first_one),
+        NEIGHBOURS(lessors_that_are_well_are_looked_at_no_more),
+        NEIGHBOURS(all_pages_are_raised),
+        NEIGHBOURS(note_whose_answer_is_lost_is_no_slow_call),
+        NEIGHBOURS(lessor_that_hangs_is_passed_over),
+        NEIGHBOURS(lessors_are_shown_up_to_the_capacity),
+    };
+
+    return cmocka_run_group_tests_name("neighbours_looks", tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a lessor that is made level learns of the others' counters, and of
+ * periods that are over, or end meanwhile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+#define LEASES_OF_ALL "window/"
+#define LEASES        "window/main/2/order"
+#define DAY           LEASES "@20261101"
+#define LEASED        50
+#define DAY_END       INT64_C(1793577600000)
+
+/* The fake's, but that once a page of windows was read the day is closed, and
+ * its counter deleted. */
+static struct seqb_backend_ops closing;
+
+static enum seqb_status closing_open(const struct seqb_backend_options *options,
+                                     struct seqb_backend **out,
+                                     struct seqb_error *err)
+{
+    const enum seqb_status status = backend_fake.open(options, out, err);
+
+    if (status == SEQB_OK)
+        (*out)->ops = &closing;
+    return status;
+}
+
+static enum seqb_status closing_list(struct seqb_backend *backend,
+                                     struct seqb_page *page,
+                                     struct seqb_error *err)
+{
+    const struct seqb_purge purge = {.counter = LEASES,
+                                     .keep = LEASES "@20261102",
+                                     .before_ms = DAY_END,
+                                     .most = 1};
+    const enum seqb_status status = backend_fake.list(backend, page, err);
+    int32_t deleted;
+
+    return status == SEQB_OK && strstr(page->prefix, LEASES_OF_ALL) != NULL
+               ? backend_fake.purge(backend, &purge, &deleted, err)
+               : status;
+}
+
+static void use_closing(struct store_options *backend)
+{
+    closing = backend_fake;
+    closing.open = closing_open;
+    closing.list = closing_list;
+    backend->ops = &closing;
+}
+
+static bool is_synced(struct fake_store *lessor, const char *incarnation)
+{
+    char text[256];
+
+    fake_claim_text(lessor, "synced/main", text, sizeof text);
+    return strcmp(text, incarnation) == 0;
+}
+
+static bool is_level(void *context)
+{
+    return is_synced(context, "run-1");
+}
+
+static bool is_level_at_first(void *context)
+{
+    return is_synced(context, "run-0");
+}
+
+/* Either its leases are found, or that there will be no more of them. */
+static void period_that_ends_while_it_is_read_is_leased_no_more(void **state)
+{
+    struct rig *rig = *state;
+    struct fake_store *lessor = rig->stores[0];
+    struct fake_store *other = rig->stores[1];
+
+    rig_close(rig_open(rig));
+    fake_put(other, DAY, LEASED);
+    fake_restart(lessor);
+    use_closing(&rig->backends[1]);
+    (void)rig_open(rig);
+    rig_await(is_level, lessor);
+    assert_int_equal(fake_value(other, DAY), -1);
+    if (fake_value(lessor, "@" LEASES) < DAY_END)
+        assert_true(fake_value(lessor, DAY) >= LEASED);
+}
+
+/* What is not raised, or not closed, it might lease once more. */
+static void lessor_that_refuses_what_others_know_is_not_level(void **state)
+{
+    static const struct {
+        enum fake_call call;
+        const char *counter;
+    } cases[] = {{FAKE_PURGE, "@" LEASES}, {FAKE_RAISE, LEASES}};
+    struct rig *rig = *state;
+    struct fake_store *lessor = rig->stores[0];
+    struct rig_broker *broker;
+
+    for (size_t i = 0; i < 2; i++) {
+        fake_forget(lessor, "synced/");
+        fake_put(rig->stores[1], cases[i].counter, DAY_END);
+        fake_fail(lessor, cases[i].call, INT32_MAX, SEQB_UNREACHABLE);
+        broker = rig_open(rig);
+        assert_true(fake_calls(lessor, cases[i].call) > 0);
+        assert_false(is_synced(lessor, "run-0"));
+        fake_fail(lessor, cases[i].call, 0, SEQB_OK);
+        rig_await(is_level_at_first, lessor);
+        assert_int_equal(fake_value(lessor, cases[i].counter), DAY_END);
+        rig_close(broker);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NEIGHBOURS(lessor_that_refuses_what_others_know_is_not_level),
+        NEIGHBOURS(period_that_ends_while_it_is_read_is_leased_no_more),
+    };
+
+    return cmocka_run_group_tests_name("neighbours_period", tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Terms of lessors over scripted stores: a copy of a lessor's store leases in
+ * its place, and then the store is there again, as it was left.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "neighbours_fixture.h"
+#include "platform/text.h"
+#include "store/term.h"
+
+static void term_has_its_nonce_before_the_incarnation(void **state)
+{
+    char nonce[TERM_NONCE_SIZE];
+
+    (void)state;
+    assert_true(term_read("run-1", "run-1", nonce));
+    assert_string_equal(nonce, "");
+    assert_true(term_read("00ff~run-1", "run-1", nonce));
+    assert_string_equal(nonce, "00ff~");
+    assert_false(term_read("00ff~run-1", "run-2", nonce));
+    assert_false(term_read("", "run-1", nonce));
+    assert_false(term_read("-run-1", "run-1", nonce));
+    term_nonce(255, nonce);
+    assert_string_equal(nonce, "00000000000000ff~");
+}
+
+/* A copy takes its place and leases; then it is there again, as it was left and
+ * never restarted, and later that copy is. */
+static void lessor_that_ran_elsewhere_leases_nothing_twice(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+    fake_save(rig->stores[0]);
+    for (int i = 0; i < 6; i++) {
+        rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+        fake_exchange(rig->stores[0]);
+        forget(rig, 2);
+    }
+    expect_no_repeats(&numbers);
+}
+
+/* A lease of its first term may be noted late. So that term does not begin once
+ * more. */
+static void lessor_that_came_back_begins_another_term(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    char synced[256];
+    char mark[256];
+    char expected[256];
+
+    numbers_init(&numbers);
+    rig_use(rig, WINDOW_STOCK, &numbers);
+    fake_save(rig->stores[0]);
+    for (int i = 0; i < 2; i++) {
+        fake_exchange(rig->stores[0]);
+        rig_use(rig, WINDOW_STOCK, &numbers);
+    }
+    await_lessor(rig_open(rig), 0, HA_LESSOR_LEVEL);
+    fake_claim_text(rig->stores[0], "synced/main", synced, sizeof synced);
+    fake_claim_text(rig->stores[1], "known/main/0", mark, sizeof mark);
+    assert_string_not_equal(synced, "run-0");
+    assert_non_null(strstr(synced, "~run-0"));
+    (void)text_format(expected, sizeof expected, "%s|run-0", synced);
+    assert_string_equal(mark, expected);
+    expect_no_repeats(&numbers);
+}
+
+/* A witness that was only started is no sign of a copy. */
+static void lessor_of_a_restarted_witness_keeps_its_term(void **state)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+    char text[256];
+
+    numbers_init(&numbers);
+    rig_use(rig, WINDOW_STOCK, &numbers);
+    fake_restart(rig->stores[1]);
+    rig_use(rig, WINDOW_STOCK, &numbers);
+    await_lessor(rig_open(rig), 0, HA_LESSOR_LEVEL);
+    fake_claim_text(rig->stores[0], "synced/main", text, sizeof text);
+    assert_string_equal(text, "run-0");
+    expect_no_repeats(&numbers);
+}
+
+/* Others know an earlier term of it, as they would if a copy had leased. */
+static void trusted_lessor_needs_no_sync(void **state)
+{
+    struct rig *rig = mixed(state, 3);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig_use(rig, WINDOW_STOCK, &numbers);
+    fake_restart(rig->stores[0]);
+    fake_set_down(rig->stores[1], true);
+    broker = rig_open(rig);
+    await_lessor(broker, 0, HA_LESSOR_WAITING);
+    fake_claim_put(rig->stores[0], "synced/main", TERM_TRUSTED "run-1");
+    await_lessor(broker, 0, HA_LESSOR_LEVEL);
+    bar_lessor(rig, 2);
+    rig_take(broker, 32 * WINDOW_STOCK, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(term_has_its_nonce_before_the_incarnation),
+        NEIGHBOURS(lessor_that_ran_elsewhere_leases_nothing_twice),
+        NEIGHBOURS(lessor_that_came_back_begins_another_term),
+        NEIGHBOURS(lessor_of_a_restarted_witness_keeps_its_term),
+        NEIGHBOURS(trusted_lessor_needs_no_sync),
+    };
+
+    return cmocka_run_group_tests_name("neighbours' terms", tests, NULL, NULL);
+}

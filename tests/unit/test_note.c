@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is noted in a store; over scripted stores. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ha/ha.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "support/rig.h"
+
+static void a_note_is_never_lowered_and_outlives_the_broker(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_error err;
+    int64_t standing = -1;
+
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 0},
+                             until_ms, &standing, &err),
+                     SEQB_OK);
+    assert_int_equal(standing, 0);
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 500},
+                             until_ms, &standing, &err),
+                     SEQB_OK);
+    assert_int_equal(standing, 500);
+    rig_close(broker);
+    broker = rig_open(rig);
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 300},
+                             until_ms, &standing, &err),
+                     SEQB_OK);
+    assert_int_equal(standing, 500);
+}
+
+/* A store that changed is bound, with all that goes with it, by who counts. */
+static void a_note_leaves_the_base_as_it_is(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_error err;
+    int64_t standing;
+
+    numbers_init(&numbers);
+    for (int i = 0; i < RIG_PARTITIONS; i++)
+        fake_save(rig->stores[i]);
+    rig_use(rig, 20, &numbers);
+    for (int i = 0; i < RIG_PARTITIONS; i++)
+        fake_restore(rig->stores[i]);
+    broker = rig_open(rig);
+    for (int32_t i = 0; i < 2; i++)
+        assert_int_equal(ha_note(broker->ha,
+                                 &(struct ha_entry){i, "clock/x", 1}, until_ms,
+                                 &standing, &err),
+                         SEQB_OK);
+    rig_take(broker, 20, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void a_note_that_is_not_answered_says_so(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_error err;
+    int64_t standing = 0;
+
+    fake_hang(rig->stores[0]);
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 1},
+                             clock_now_ms() + 50, &standing, &err),
+                     SEQB_UNAVAILABLE);
+    rig_expect_words(err.text, "b0");
+    fake_release(rig->stores[0]);
+}
+
+/* Its partition rests and has no connection; none is tried for long. */
+static void note_connects_to_a_store_that_is_back(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_error err;
+    int64_t standing = 0;
+
+    numbers_init(&numbers);
+    rig->pool.rescue = HA_RESCUE_FIXED;
+    rig->pool.rescue_after_ms = RIG_FOREVER_MS;
+    broker = rig_open(rig);
+    fake_set_down(rig->stores[1], true);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){1, "clock/x", 7},
+                             until_ms, &standing, &err),
+                     SEQB_UNAVAILABLE);
+    fake_set_down(rig->stores[1], false);
+    while (ha_note(broker->ha, &(struct ha_entry){1, "clock/x", 7}, until_ms,
+                   &standing, &err) != SEQB_OK)
+        assert_true(clock_now_ms() < until_ms);
+    assert_int_equal(standing, 7);
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(a_note_is_never_lowered_and_outlives_the_broker),
+        DIRECT(a_note_leaves_the_base_as_it_is),
+        DIRECT(a_note_that_is_not_answered_says_so),
+        DIRECT(note_connects_to_a_store_that_is_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sequences whose windows have another size than the pool's, over scripted
+ * stores: what is counted, leased, claimed and skipped goes by their own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+#define CELL         "cell:main/0/order"
+#define CLAIM        "sequence/main/order"
+#define POOL_BITS    8     /* of the rig */
+#define RUN          4     /* 2^memory_bits */
+#define GRANTED_MOST 10000 /* far more than is under way */
+
+/* Three windows of one partition, whose numbers are all that there are. */
+static void expect_three_windows(struct rig *rig, int32_t window_bits)
+{
+    const size_t size = ((size_t)1 << window_bits) * RUN;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_WINDOWED, 0);
+    rig->sequences[0].window_bits = window_bits;
+    broker = rig_open(rig);
+    rig_take(broker, 3 * size, &numbers);
+    assert_int_equal(rig_status(broker, "order").window_bits, window_bits);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    assert_int_equal(numbers.values[0], size);
+    assert_int_equal(numbers_highest(&numbers), 4 * size - 1);
+    numbers_fini(&numbers);
+}
+
+static void windows_may_be_smaller_than_those_of_the_pool(void **state)
+{
+    expect_three_windows(*state, POOL_BITS - 3);
+}
+
+static void windows_may_be_larger_than_those_of_the_pool(void **state)
+{
+    expect_three_windows(*state, POOL_BITS + 3);
+}
+
+/* Lags, levels and runs of leases are of its size, too. */
+static void expect_brokers_to_share(struct rig *rig, int32_t window_bits)
+{
+    struct rig_broker *brokers[2];
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->sequences[0].window_bits = window_bits;
+    for (size_t i = 0; i < 2; i++)
+        brokers[i] = rig_open(rig);
+    for (int i = 0; i < 20; i++)
+        rig_take(brokers[i % 2], 1000, &numbers);
+    fake_restart(rig->stores[0]);
+    for (int i = 0; i < 20; i++)
+        rig_take(brokers[i % 2], 1000, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void brokers_share_what_neighbours_lease(void **state)
+{
+    expect_brokers_to_share(*state, POOL_BITS + 3);
+}
+
+static void brokers_share_what_an_authority_leases(void **state)
+{
+    expect_brokers_to_share(*state, POOL_BITS - 3);
+}
+
+static void status_tells_the_size_of_the_pools_windows(void **state)
+{
+    struct rig *rig = *state;
+
+    assert_int_equal(rig_status(rig_open(rig), "order").window_bits, POOL_BITS);
+}
+
+static void status_tells_that_nothing_counts_in_windows(void **state)
+{
+    struct rig *rig = *state;
+
+    assert_int_equal(rig_status(rig_open(rig), "order").window_bits, 0);
+}
+
+/* --- claims --- */
+
+/* A broker of an earlier version, or without the setting, claims the same. */
+static void same_size_as_the_pools_is_no_other_layout(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 500, &numbers);
+    rig->sequences[0].window_bits = POOL_BITS;
+    rig_use(rig, 500, &numbers);
+    rig->sequences[0].window_bits = 0;
+    rig_use(rig, 500, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void another_size_is_refused(void **state)
+{
+    static const struct {
+        int32_t window_bits;
+        const char *words;
+    } others[] = {
+        {0, "memory_bits=2 window_bits=10 and is configured with "
+            "memory_bits=2;"},
+        {9, "memory_bits=2 window_bits=10 and is configured with "
+            "memory_bits=2 window_bits=9;"},
+    };
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->sequences[0].window_bits = 10;
+    rig_use(rig, 500, &numbers);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        rig->sequences[0].window_bits = others[i].window_bits;
+        rig_expect_open_fails(rig, SEQB_LAYOUT, others[i].words);
+    }
+    rig->sequences[0].window_bits = 10;
+    rig_use(rig, 500, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* The other store gives no more of it either. */
+static void store_that_knows_another_size_closes_the_sequence(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+    struct rig_broker *broker;
+    struct seqb_error err;
+    enum seqb_status status = SEQB_OK;
+    int64_t granted;
+    int64_t number;
+
+    numbers_init(&numbers);
+    rig->sequences[0].window_bits = 10;
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    rig_put_claim(rig, 1, CLAIM, "memory_bits=2 window_bits=10",
+                  "memory_bits=2");
+    fake_restart(rig->stores[1]);
+    granted = rig_partition(broker, 1).granted;
+    while (status == SEQB_OK &&
+           rig_partition(broker, 1).granted < granted + GRANTED_MOST)
+        status = rig_take_one(broker, &number, &err);
+    assert_int_equal(status, SEQB_LAYOUT);
+    rig_expect_words(err.text, "in backend b1 was used with memory_bits=2 and "
+                               "is configured with memory_bits=2 "
+                               "window_bits=10");
+    numbers_fini(&numbers);
+}
+
+/* --- an operator's order --- */
+
+static void expect_to_advance(struct rig *rig, int32_t window_bits)
+{
+    const int64_t size = (int64_t)1 << window_bits;
+    const int64_t to = 100 * size * RUN + 7; /* one partition */
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_CELLS, 0);
+    rig->sequences[0].window_bits = window_bits;
+    broker = rig_open(rig);
+    rig_take(broker, 100, &numbers);
+    assert_int_equal(queue_advance(broker->queue, "order", to, NULL), SEQB_OK);
+    assert_in_range(fake_window(rig->stores[0], CELL), 101, 102);
+    numbers.count = 0;
+    rig_take(broker, 1, &numbers);
+    assert_true(numbers.values[0] > to);
+    numbers_fini(&numbers);
+}
+
+static void windows_are_skipped_by_their_own_size(void **state)
+{
+    expect_to_advance(*state, POOL_BITS - 3);
+}
+
+static void larger_windows_are_skipped_by_their_own_size(void **state)
+{
+    expect_to_advance(*state, POOL_BITS + 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WINDOWED(windows_may_be_smaller_than_those_of_the_pool),
+        WINDOWED(windows_may_be_larger_than_those_of_the_pool),
+        NEIGHBOURS(brokers_share_what_neighbours_lease),
+        CELLS(brokers_share_what_an_authority_leases),
+        WINDOWED(status_tells_the_size_of_the_pools_windows),
+        DIRECT(status_tells_that_nothing_counts_in_windows),
+        WINDOWED(same_size_as_the_pools_is_no_other_layout),
+        NEIGHBOURS(another_size_is_refused),
+        CELLS(store_that_knows_another_size_closes_the_sequence),
+        CELLS(windows_are_skipped_by_their_own_size),
+        CELLS(larger_windows_are_skipped_by_their_own_size),
+    };
+
+    return cmocka_run_group_tests_name("own windows", tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a turn of a sequence with a period leaves behind, what a start has
+ * ready, and what a stamp is refused; over scripted stores and clock. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "period_fixture.h"
+#include "support/events.h"
+
+#define EPOCH INT64_C(1577836800000) /* of the ids */
+
+struct awaited {
+    struct rig_broker *broker;
+    int64_t dropped;
+};
+
+static bool has_dropped(void *context)
+{
+    const struct awaited *awaited = context;
+
+    return rig_status(awaited->broker, "order").dropped == awaited->dropped;
+}
+
+/* Of the first stamp, too, and not only once its place is needed. */
+static void rest_of_a_stamp_is_dropped_once_it_is_over(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct awaited awaited = {.broker = rig_open(fixture->rig)};
+    int64_t digits;
+
+    for (int i = 0; i < 3; i++) {
+        (void)period_number(awaited.broker, &digits);
+        rig_await_rest(awaited.broker);
+        awaited.dropped += rig_status(awaited.broker, "order").stock;
+        script_clock_step(SECOND);
+        (void)period_number(awaited.broker, &digits);
+        rig_await(has_dropped, &awaited);
+    }
+}
+
+static void warm_sequence_has_the_stamp_ready_at_the_start(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+
+    fixture->rules.unit = PERIOD_DAY;
+    fixture->rig->sequences[0].warm = true;
+    fixture->rig->sequences[0].prefetch = true;
+    fixture->rig->queue.warm_timeout_ms = RIG_PATIENCE_MS;
+    events_start();
+    broker = rig_open(fixture->rig);
+    assert_true(rig_status(broker, "order").stock > 0);
+    assert_int_equal(events_count("event=cold", ""), 0);
+}
+
+static void warm_sequence_without_stores_is_told_to_be_cold(void **state)
+{
+    struct period_fixture *fixture = *state;
+
+    fixture->rules.unit = PERIOD_DAY;
+    fixture->rig->sequences[0].warm = true;
+    fixture->rig->sequences[0].prefetch = true;
+    fixture->rig->queue.warm_timeout_ms = 10;
+    for (int i = 0; i < 2; i++)
+        fake_fail(fixture->rig->stores[i], FAKE_RESERVE, INT64_MAX,
+                  SEQB_UNREACHABLE);
+    events_start();
+    (void)rig_open(fixture->rig);
+    events_expect("event=cold", "keys=order", 1);
+}
+
+static enum seqb_status take_id(struct rig_broker *broker,
+                                struct seqb_error *err)
+{
+    int64_t id;
+    const struct queue_take take = {
+        .out = &id, .count = 1, .shard = 1, .is_sharded = true};
+
+    return queue_take(rig_sequence(broker, "order"), &take, err);
+}
+
+/* Each caller gets the reason, not only the first one, who makes the turn. */
+static void time_that_ids_have_no_bits_for_is_refused_each_time(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct rig_broker *broker;
+    struct seqb_error err;
+
+    period_use_ids(fixture, 19);
+    script_clock_set(EPOCH + (INT64_C(1) << 32) * SECOND);
+    broker = rig_open(fixture->rig);
+    for (int i = 0; i < 3; i++)
+        assert_int_not_equal(take_id(broker, &err), SEQB_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PERIOD(rest_of_a_stamp_is_dropped_once_it_is_over),
+        PERIOD(warm_sequence_has_the_stamp_ready_at_the_start),
+        PERIOD(warm_sequence_without_stores_is_told_to_be_cold),
+        PERIOD(time_that_ids_have_no_bits_for_is_refused_each_time),
+    };
+
+    return cmocka_run_group_tests_name("periodic_turns", tests, NULL, NULL);
+}

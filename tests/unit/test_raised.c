@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same copy of a store put back twice, under brokers that know nothing of
+ * each other; and what a broker keeps of its raises over a restart. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ha/raised.h"
+#include "platform/checksum.h"
+#include "platform/file.h"
+#include "platform/text.h"
+#include "support/events.h"
+#include "support/fake_store.h"
+#include "support/folder.h"
+#include "support/rig.h"
+
+#define ORDER "main/0/order"
+#define BILL  "main/1/bill"
+
+struct scene {
+    char folder[32];
+    char path[64];
+    struct rig *rig;
+};
+
+#define SCENE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+struct text {
+    char *bytes;
+    size_t size;
+};
+
+static int setup(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    if (scene == NULL || rig_setup_direct((void **)&scene->rig) != 0)
+        return -1;
+    (void)text_copy(scene->folder, sizeof scene->folder,
+                    "/tmp/seqb-raised.XXXXXX");
+    if (mkdtemp(scene->folder) == NULL)
+        return -1;
+    (void)text_format(scene->path, sizeof scene->path, "%s/raised",
+                      scene->folder);
+    *state = scene;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct scene *scene = *state;
+    const int failed = rig_teardown((void **)&scene->rig);
+
+    folder_remove(scene->folder);
+    free(scene);
+    return failed;
+}
+
+static struct raised *open_file(const struct scene *scene)
+{
+    struct raised *raised;
+    struct seqb_error err;
+
+    if (raised_open(scene->path, &raised, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return raised;
+}
+
+/* --- the file --- */
+
+static void next_start_knows_what_was_noted(void **state)
+{
+    struct scene *scene = *state;
+    struct raised *raised = open_file(scene);
+
+    assert_int_equal(raised_find(raised, "b0", ORDER), 0);
+    raised_note(raised, "b0", ORDER, 1000);
+    raised_note(raised, "b0", ORDER, 3000);
+    raised_note(raised, "b0", ORDER, 2000);
+    raised_note(raised, "b1", BILL, 7);
+    assert_int_equal(raised_find(raised, "b0", ORDER), 3000);
+    raised_close(raised);
+    for (int i = 0; i < 3; i++) {
+        raised = open_file(scene);
+        assert_int_equal(raised_find(raised, "b0", ORDER), 3000);
+        assert_int_equal(raised_find(raised, "b1", BILL), 7);
+        assert_int_equal(raised_find(raised, "b1", ORDER), 0);
+        raised_note(raised, "b1", BILL, 7);
+        raised_close(raised);
+    }
+}
+
+static void line_that_is_damaged_is_passed_over(void **state)
+{
+    static const char *const spoilt[] = {
+        "9000 b0 " ORDER " 0123456789abcdef\n",
+        "no line\n",
+        "\n",
+        "no_value_and_no_name\n",
+        "9",                    /* torn, as the next one */
+        "9000 b0 " ORDER " 01", /* torn: the next line is whole all the same */
+    };
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
+        struct raised *raised = open_file(scene);
+
+        raised_note(raised, "b0", ORDER, 1000);
+        raised_close(raised);
+        assert_int_equal(
+            file_append(scene->path, spoilt[i], strlen(spoilt[i]), NULL),
+            SEQB_OK);
+        raised = open_file(scene);
+        assert_int_equal(raised_find(raised, "b0", ORDER), 1000);
+        raised_note(raised, "b1", BILL, 7 + (int64_t)i);
+        raised_close(raised);
+        raised = open_file(scene);
+        assert_int_equal(raised_find(raised, "b1", BILL), 7 + (int64_t)i);
+        raised_close(raised);
+    }
+}
+
+static void file_holds_a_line_a_counter_after_a_start(void **state)
+{
+    struct scene *scene = *state;
+    struct raised *raised = open_file(scene);
+    struct seqb_error err;
+    size_t size;
+    char *bytes;
+
+    for (int64_t value = 1; value <= 100; value++)
+        raised_note(raised, "b0", ORDER, value);
+    raised_close(raised);
+    raised_close(open_file(scene));
+    assert_int_equal(file_load(scene->path, 10000, &bytes, &size, &err),
+                     SEQB_OK);
+    assert_int_equal(strncmp(bytes, "100 b0 " ORDER " ", 20), 0);
+    assert_int_equal(size, strlen("100 b0 " ORDER " ") + 17);
+    free(bytes);
+}
+
+/* Nothing but the begin of a line. */
+static void first_line_that_is_torn_spoils_no_other(void **state)
+{
+    struct scene *scene = *state;
+    struct raised *raised;
+
+    assert_int_equal(file_append(scene->path, "9", 1, NULL), SEQB_OK);
+    raised_close(open_file(scene));
+    raised = open_file(scene);
+    raised_note(raised, "b0", ORDER, 1000);
+    raised_close(raised);
+    raised = open_file(scene);
+    assert_int_equal(raised_find(raised, "b0", ORDER), 1000);
+    raised_close(raised);
+}
+
+static size_t file_size(const struct scene *scene)
+{
+    struct seqb_error err;
+    size_t size;
+    char *bytes;
+
+    assert_int_equal(file_load(scene->path, 10000, &bytes, &size, &err),
+                     SEQB_OK);
+    free(bytes);
+    return size;
+}
+
+/* It is written again only if more lines than not are of no use. */
+static void file_of_two_lines_a_counter_stays_as_it_is(void **state)
+{
+    struct scene *scene = *state;
+    struct raised *raised = open_file(scene);
+    size_t before;
+
+    raised_note(raised, "b0", ORDER, 1);
+    raised_note(raised, "b0", ORDER, 2);
+    raised_close(raised);
+    before = file_size(scene);
+    raised = open_file(scene);
+    assert_int_equal(file_size(scene), before);
+    raised_note(raised, "b0", ORDER, 3);
+    raised_close(raised);
+    raised_close(open_file(scene));
+    assert_int_equal(file_size(scene), before / 2);
+}
+
+static void file_that_cannot_be_used_stops_nobody(void **state)
+{
+    struct scene *scene = *state;
+    struct raised *raised;
+
+    events_start();
+    raised = open_file(scene);
+    raised_note(raised, "b0", ORDER, 1);
+    raised_close(raised);
+    events_expect("event=", "", 0);
+    (void)text_append(scene->path, sizeof scene->path, "/of/no/folder");
+    raised = open_file(scene);
+    events_expect("event=raises_unread", "", 1);
+    raised_note(raised, "b0", ORDER, 1000);
+    events_expect("event=raise_not_noted", "backend=b0 counter=" ORDER, 1);
+    assert_int_equal(raised_find(raised, "b0", ORDER), 1000);
+    raised_close(raised);
+    events_stop();
+}
+
+/* A start logs what it cannot do: to take a long path, to read, to write the
+ * file again. */
+static void start_that_fails_is_logged(void **state)
+{
+    struct scene *scene = *state;
+    char path[PATH_MAX + 2];
+    struct raised *raised;
+    struct seqb_error err;
+
+    events_start();
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    assert_int_equal(raised_open(path, &raised, &err), SEQB_OK);
+    raised_close(raised);
+    events_expect("event=raises_unread", "the path is too long", 1);
+    (void)text_format(path, sizeof path, "%s.new", scene->path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(file_append(scene->path, "torn", 4, &err), SEQB_OK);
+    raised_close(open_file(scene));
+    events_expect("event=raises_unread", "", 2);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(unlink(scene->path), 0);
+    assert_int_equal(mkdir(scene->path, 0700), 0);
+    raised_close(open_file(scene));
+    events_expect("event=raises_unread", "", 3);
+    events_stop();
+}
+
+/* A line as the file has it. */
+static void line_append(struct text *text, int64_t value, const char *name)
+{
+    char line[128];
+
+    (void)text_format(line, sizeof line, "%lld %s", (long long)value, name);
+    (void)text_append(line, sizeof line, " %016llx\n",
+                      (unsigned long long)checksum_of(line, strlen(line)));
+    memcpy(text->bytes + text->size, line, strlen(line));
+    text->size += strlen(line);
+}
+
+static void lines_save(const struct scene *scene, const struct text *text)
+{
+    struct seqb_error err;
+
+    assert_int_equal(file_save(scene->path, text->bytes, text->size, &err),
+                     SEQB_OK);
+}
+
+#define MANY      40000 /* counters: some in each bucket */
+#define LINES_MAX (1 << 18)
+
+/* Of a file that is written again, too. */
+static void counters_are_all_kept(void **state)
+{
+    struct scene *scene = *state;
+    struct text text = {malloc((size_t)MANY * 64), 0};
+    char name[32];
+
+    assert_non_null(text.bytes);
+    for (int i = 0; i < MANY; i++) {
+        (void)text_format(name, sizeof name, "b0 key-%d", i);
+        line_append(&text, i + 1, name);
+    }
+    text.bytes[text.size++] = '9'; /* torn, so that it is */
+    lines_save(scene, &text);
+    free(text.bytes);
+    for (int again = 0; again < 2; again++) {
+        struct raised *raised = open_file(scene);
+
+        for (int i = 0; i < MANY; i++) {
+            (void)text_format(name, sizeof name, "key-%d", i);
+            assert_int_equal(raised_find(raised, "b0", name), i + 1);
+        }
+        raised_close(raised);
+    }
+}
+
+/* Of very many lines the first are forgotten, and only these. */
+static void very_long_file_is_read_from_its_end(void **state)
+{
+    static const struct {
+        int before; /* lines before the one that is looked at */
+        int after;
+        bool is_kept;
+    } cases[] = {{0, LINES_MAX - 1, true},
+                 {0, LINES_MAX, false},
+                 {1, LINES_MAX, false},
+                 {2, LINES_MAX - 1, true}};
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct text text = {malloc((size_t)2 * LINES_MAX), 0};
+        struct raised *raised;
+
+        assert_non_null(text.bytes);
+        memset(text.bytes, '\n', (size_t)2 * LINES_MAX);
+        text.size = (size_t)cases[i].before;
+        line_append(&text, 7, "b0 " ORDER);
+        memset(text.bytes + text.size, '\n', (size_t)cases[i].after);
+        text.size += (size_t)cases[i].after;
+        lines_save(scene, &text);
+        free(text.bytes);
+        raised = open_file(scene);
+        assert_int_equal(raised_find(raised, "b0", ORDER),
+                         cases[i].is_kept ? 7 : 0);
+        raised_close(raised);
+    }
+}
+
+static void only_numbers_are_noted(void **state)
+{
+    struct scene *scene = *state;
+    struct raised *raised = open_file(scene);
+
+    raised_note(raised, "b0", ORDER, 0);
+    raised_note(raised, "b0", BILL, 1);
+    raised_close(raised);
+    raised = open_file(scene);
+    assert_int_equal(raised_find(raised, "b0", ORDER), 0);
+    assert_int_equal(raised_find(raised, "b0", BILL), 1);
+    raised_close(raised);
+}
+
+static void without_a_path_nothing_is_kept(void **state)
+{
+    struct raised *raised;
+
+    (void)state;
+    assert_int_equal(raised_open(NULL, &raised, NULL), SEQB_OK);
+    assert_null(raised);
+    raised_note(raised, "b0", ORDER, 1000);
+    assert_int_equal(raised_find(raised, "b0", ORDER), 0);
+    raised_close(raised);
+}
+
+/* --- the same copy twice --- */
+
+/* Numbers of a key by a broker that ends then. */
+static void use(struct rig *rig, const char *key, size_t count,
+                struct numbers *out)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *sequence = rig_sequence(broker, key);
+
+    for (size_t i = 0; i < count; i++) {
+        struct seqb_error err;
+        int64_t number;
+
+        if (queue_next(sequence, &number, &err) != SEQB_OK)
+            fail_msg("%s", err.text);
+        numbers_add(out, &number, 1);
+    }
+    rig_close(broker);
+}
+
+/* One partition's store, put back to the same state again and again. */
+static void put_back_again_and_again(struct rig *rig, const char *later)
+{
+    struct numbers others;
+    struct numbers numbers;
+
+    numbers_init(&others);
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "*";
+    rig->queue.auto_limit = 10;
+    use(rig, "order", 100, &others);
+    fake_save(rig->stores[0]);
+    for (int i = 0; i < 3; i++) {
+        use(rig, later, 200, &numbers);
+        fake_restore(rig->stores[0]);
+    }
+    use(rig, later, 200, &numbers);
+    assert_int_equal(numbers_count(&numbers), 800);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&others);
+    numbers_fini(&numbers);
+}
+
+static void copy_that_is_put_back_twice_is_raised_to_other_values(void **state)
+{
+    const struct scene *scene = *state;
+
+    put_back_again_and_again(scene->rig, "order");
+}
+
+static void counter_that_the_copy_lacks_is_raised_to_other_values(void **state)
+{
+    const struct scene *scene = *state;
+
+    put_back_again_and_again(scene->rig, "bill");
+}
+
+/* There is no room for chance. */
+static void broker_that_starts_again_raises_above_its_own_raises(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->rig->ha.raised_path = scene->path;
+    scene->rig->sequences[0].value_bits = 20;
+    put_back_again_and_again(scene->rig, "order");
+}
+
+/* Of 25,000 values in all. The gap is 1,000. */
+static void narrow_texts_keep_most_of_their_room(void **state)
+{
+    const struct scene *scene = *state;
+    struct rig *rig = scene->rig;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->sequences[0].width_numbers = 100000;
+    use(rig, "order", 100, &numbers);
+    fake_save(rig->stores[0]);
+    for (int i = 0; i < 3; i++) {
+        fake_restore(rig->stores[0]);
+        use(rig, "order", 1, &numbers);
+        assert_in_range(fake_value(rig->stores[0], ORDER), 1000, 3000);
+    }
+    numbers_fini(&numbers);
+}
+
+/* Counters that nobody raises begin above all that this broker was granted. */
+static void base_of_an_emptied_store_is_above_what_was_granted(void **state)
+{
+    const struct scene *scene = *state;
+    struct rig *rig = scene->rig;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    int64_t granted;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    broker = rig_open(rig);
+    rig_take(broker, 20000, &numbers);
+    rig_await_rest(broker);
+    granted = fake_value(rig->stores[0], ORDER);
+    fake_flush(rig->stores[0]);
+    while (fake_value(rig->stores[0], ORDER) < granted)
+        rig_take(broker, 16, &numbers);
+    assert_true(fake_value(rig->stores[0], FAKE_BASE) >=
+                granted + rig->pool.layout.failover_gap);
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(next_start_knows_what_was_noted),
+        SCENE(line_that_is_damaged_is_passed_over),
+        SCENE(file_holds_a_line_a_counter_after_a_start),
+        SCENE(first_line_that_is_torn_spoils_no_other),
+        SCENE(file_of_two_lines_a_counter_stays_as_it_is),
+        SCENE(file_that_cannot_be_used_stops_nobody),
+        SCENE(start_that_fails_is_logged),
+        SCENE(counters_are_all_kept),
+        SCENE(very_long_file_is_read_from_its_end),
+        SCENE(only_numbers_are_noted),
+        cmocka_unit_test(without_a_path_nothing_is_kept),
+        SCENE(copy_that_is_put_back_twice_is_raised_to_other_values),
+        SCENE(counter_that_the_copy_lacks_is_raised_to_other_values),
+        SCENE(broker_that_starts_again_raises_above_its_own_raises),
+        SCENE(base_of_an_emptied_store_is_above_what_was_granted),
+        SCENE(narrow_texts_keep_most_of_their_room),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for a number: how it ends, by a number or by the deadline, and what
+ * is left of it then. The broker is a stub, and its threads are the test. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/server.h"
+#include "support/dialogue.h"
+#include "support/stub_broker.h"
+
+#define MINUTE_MS 60000
+#define INCR_A    "INCR a\r\n"
+
+/* The daemon's loop turns as soon as it is woken, before the thread that does
+ * so goes on; NULL: it does not. */
+static struct server *eager;
+
+ssize_t __real_write(int file, const void *bytes, size_t size);
+ssize_t __wrap_write(int file, const void *bytes, size_t size);
+ssize_t __wrap_write(int file, const void *bytes, size_t size)
+{
+    const ssize_t written = __real_write(file, bytes, size);
+    struct server *server = eager;
+
+    eager = NULL;
+    if (server != NULL)
+        dialogue_turn(server);
+    return written;
+}
+
+struct scene {
+    struct server *server;
+    struct talker talker;
+    size_t heard; /* so much of it was looked at */
+};
+
+static void scene_begin(struct scene *scene, int64_t deadline_ms)
+{
+    stub_reset(0, SEQB_AGAIN, deadline_ms);
+    scene->server = dialogue_server();
+    scene->heard = 0;
+    talker_init(&scene->talker, scene->server);
+}
+
+static void scene_end(struct scene *scene)
+{
+    server_close(scene->server);
+    talker_fini(&scene->talker);
+}
+
+static void ask(struct scene *scene)
+{
+    assert_int_equal(talker_say(&scene->talker, INCR_A, strlen(INCR_A)),
+                     strlen(INCR_A));
+    dialogue_settle(scene->server, &scene->talker);
+}
+
+/* What was answered since the last look begins so; "" is nothing. */
+static void expect_answer(struct scene *scene, const char *expected)
+{
+    const size_t length = strlen(expected);
+    const size_t news = scene->talker.length - scene->heard;
+
+    if (length == 0)
+        assert_int_equal(news, 0);
+    assert_true(news >= length);
+    assert_memory_equal(scene->talker.heard + scene->heard, expected, length);
+    scene->heard = scene->talker.length;
+}
+
+static bool is_anybody_waiting(const struct scene *scene)
+{
+    return !TAILQ_EMPTY(&scene->server->daemon.lanes.waiting);
+}
+
+/* Else the second one would be in it twice. */
+static void who_is_late_has_left_the_line(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    scene_begin(&scene, 0);
+    for (int i = 0; i < 3; i++) {
+        ask(&scene);
+        expect_answer(&scene, "-TIMEOUT a: ");
+        assert_false(is_anybody_waiting(&scene));
+    }
+    stub_refill(1);
+    ask(&scene);
+    expect_answer(&scene, ":95\r\n");
+    scene_end(&scene);
+}
+
+static void next_command_waits_for_its_own_deadline(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    scene_begin(&scene, 0);
+    ask(&scene);
+    expect_answer(&scene, "-TIMEOUT a: ");
+    stub.deadline_ms = MINUTE_MS;
+    ask(&scene);
+    expect_answer(&scene, "");
+    assert_true(is_anybody_waiting(&scene));
+    stub_refill(1);
+    dialogue_settle(scene.server, &scene.talker);
+    expect_answer(&scene, ":95\r\n");
+    assert_false(is_anybody_waiting(&scene));
+    scene_end(&scene);
+}
+
+/* The lane is marked before the loop is woken: it looks once. */
+static void loop_that_is_woken_finds_the_lane_ready(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    scene_begin(&scene, MINUTE_MS);
+    ask(&scene);
+    expect_answer(&scene, "");
+    eager = scene.server;
+    stub_refill(1);
+    assert_null(eager); /* it was woken */
+    dialogue_settle(scene.server, &scene.talker);
+    expect_answer(&scene, ":95\r\n");
+    scene_end(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_late_has_left_the_line),
+        cmocka_unit_test(next_command_waits_for_its_own_deadline),
+        cmocka_unit_test(loop_that_is_woken_finds_the_lane_ready),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

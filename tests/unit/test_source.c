@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The windows that are leased for a slot: in which order they are taken, and
+ * which are dropped. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ha/counter/source.h"
+#include "ha/counter/window.h"
+#include "platform/error.h"
+
+#define PARTITION 3
+#define LESSORS   2
+
+/* The source is of the slot of that partition. */
+struct fixture {
+    struct ha_pool *pool;
+    struct ha_counter *counter;
+    struct window_source *source;
+    struct slot slot;
+};
+
+static void *new_zeroed(size_t size)
+{
+    void *memory = calloc(1, size);
+
+    assert_non_null(memory);
+    return memory;
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = new_zeroed(sizeof *f);
+
+    f->pool = new_zeroed(sizeof *f->pool);
+    f->pool->lessors.count = LESSORS;
+    f->pool->resumed = 5;
+    f->counter = new_zeroed(sizeof *f->counter);
+    f->counter->pool = f->pool;
+    f->source = new_zeroed(sizeof *f->source);
+    f->source->lease.counter = f->counter;
+    f->source->lease.partition = PARTITION;
+    f->source->resumed = 5;
+    f->slot.windows = f->source;
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    window_source_free(f->source);
+    free(f->counter);
+    free(f->pool);
+    free(f);
+    return 0;
+}
+
+/* Takes so many windows, which must be these, and then none is left. */
+static void expect_left(struct fixture *f, const int64_t *windows, size_t n)
+{
+    if (n > 0)
+        assert_int_equal(source_last(f->source), windows[n - 1]);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(f->pool->spares[PARTITION], 1);
+        assert_int_equal(source_next(f->source), windows[i]);
+    }
+    assert_int_equal(f->pool->spares[PARTITION], 0);
+    assert_int_equal(f->source->run.left, 0);
+    assert_int_equal(source_last(f->source), SEQB_NO_WINDOW);
+}
+
+static void windows_of_a_run_are_taken_one_after_another(void **state)
+{
+    struct fixture *f = *state;
+
+    source_leased(f->source, 10, 2, 3);
+    expect_left(f, (int64_t[]){10, 12, 14}, 3);
+    /* The last one is not used up yet. */
+    assert_true(f->source->pace.has_begun);
+    assert_int_equal(f->source->pace.used, 2);
+}
+
+static void next_run_is_taken_after_the_first_one(void **state)
+{
+    struct fixture *f = *state;
+
+    source_leased(f->source, 10, 1, 2);
+    source_leased(f->source, 20, 4, 2);
+    expect_left(f, (int64_t[]){10, 11, 20, 24}, 4);
+    source_leased(f->source, 30, 1, 2);
+    source_leased(f->source, 40, 1, 1);
+    expect_left(f, (int64_t[]){30, 31, 40}, 3);
+}
+
+/* Two runs: 10, 12, 14 and 20, 22, 24. */
+static void windows_up_to_the_floor_are_dropped(void **state)
+{
+    static const int64_t all[] = {10, 12, 14, 20, 22, 24};
+    static const struct {
+        int64_t floor;
+        size_t dropped;
+    } cases[] = {{0, 0},  {9, 0},  {10, 1}, {11, 1}, {12, 2}, {13, 2}, {14, 3},
+                 {19, 3}, {20, 4}, {21, 4}, {23, 5}, {24, 6}, {99, 6}};
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        source_leased(f->source, 10, 2, 3);
+        source_leased(f->source, 20, 2, 3);
+        source_drop(f->source, cases[i].floor);
+        expect_left(f, &all[cases[i].dropped], 6 - cases[i].dropped);
+    }
+}
+
+/* Only then is it known how many of them are of use. */
+static void next_run_is_shorter_if_the_rest_of_one_was_dropped(void **state)
+{
+    struct fixture *f = *state;
+
+    source_leased(f->source, 10, 1, 20);
+    for (int i = 0; i < 8; i++)
+        (void)source_next(f->source);
+    source_drop(f->source, 28);
+    assert_int_equal(f->source->pace.last, 20);
+    source_drop(f->source, 29);
+    assert_int_equal(f->source->pace.last, 8 / PACE_GROWTH);
+    /* Those that were taken of the run before do not count. */
+    source_leased(f->source, 40, 1, 20);
+    source_drop(f->source, 59);
+    assert_int_equal(f->source->pace.last, 0);
+}
+
+/* What was used up to the last window was not too long. */
+static void run_that_was_used_up_is_none_that_was_dropped(void **state)
+{
+    struct fixture *f = *state;
+
+    source_leased(f->source, 10, 1, 8);
+    for (int i = 0; i < 8; i++)
+        (void)source_next(f->source);
+    source_drop(f->source, 17);
+    assert_int_equal(f->source->pace.last, 8);
+}
+
+/* They may have been used before the image was made that was resumed. */
+static void windows_leased_before_a_resumption_are_dropped(void **state)
+{
+    struct fixture *f = *state;
+
+    source_leased(f->source, 10, 1, 2);
+    f->pool->resumed = 6;
+    f->source->resumed = 6;
+    source_leased(f->source, 20, 1, 2);
+    source_drop(f->source, 0);
+    expect_left(f, (int64_t[]){20, 21}, 2);
+    f->pool->resumed = 7;
+    source_leased(f->source, 40, 1, 2);
+    source_leased(f->source, 50, 1, 2);
+    source_drop(f->source, 0);
+    expect_left(f, NULL, 0);
+    /* The answer to a lease that was asked for before. */
+    f->source->resumed = 5;
+    source_leased(f->source, 30, 1, 2);
+    source_drop(f->source, 0);
+    expect_left(f, NULL, 0);
+}
+
+static void words_of_the_last_lease_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct seqb_error why;
+
+    (void)error_set(&why, SEQB_REFUSED, "no rights");
+    source_result(f->source, true, &why);
+    assert_int_equal(f->source->status, SEQB_REFUSED);
+    assert_string_equal(f->source->why, "no rights");
+    assert_true(f->source->is_refused);
+    source_result(f->source, false, NULL);
+    assert_int_equal(f->source->status, SEQB_OK);
+    assert_null(f->source->why);
+    assert_false(f->source->is_refused);
+    source_result(f->source, false, &why); /* freed with the source */
+}
+
+static struct lease *lease_of(struct window_source *source)
+{
+    struct lease *lease =
+        new_zeroed(sizeof *lease + LESSORS * sizeof lease->marks[0]);
+
+    lease->source = source;
+    for (int i = 0; i < LESSORS; i++)
+        lease->marks[i] = (struct lease_mark){.value = 100, .run = 1};
+    return lease;
+}
+
+static void nothing_of_a_stamp_is_used_for_the_next_one(void **state)
+{
+    struct fixture *f = *state;
+    struct seqb_error why;
+
+    f->source->neighbours = lease_of(f->source);
+    source_leased(f->source, 10, 1, 2);
+    source_leased(f->source, 20, 1, 2);
+    (void)source_next(f->source);
+    (void)error_set(&why, SEQB_EXHAUSTED, "no more");
+    source_result(f->source, true, &why);
+    f->source->lease.mark.value = 9;
+    window_renew(&f->slot);
+    expect_left(f, NULL, 0);
+    assert_int_equal(f->source->after.left, 0);
+    assert_int_equal(f->source->pace.last, 0);
+    assert_false(f->source->pace.has_begun);
+    assert_int_equal(f->source->lease.mark.value, FENCE_NOTHING.value);
+    assert_int_equal(f->source->status, SEQB_OK);
+    for (int i = 0; i < LESSORS; i++)
+        assert_int_equal(f->source->neighbours->marks[i].run, 0);
+}
+
+static void slot_without_a_source_has_nothing_to_forget(void **state)
+{
+    struct fixture *f = *state;
+
+    f->slot.windows = NULL;
+    window_renew(&f->slot);
+    assert_false(window_is_asked(&f->slot));
+    f->slot.windows = f->source;
+    assert_false(window_is_asked(&f->slot));
+    f->source->is_asked = true;
+    assert_true(window_is_asked(&f->slot));
+    window_source_free(NULL);
+}
+
+#define SOURCE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SOURCE(windows_of_a_run_are_taken_one_after_another),
+        SOURCE(next_run_is_taken_after_the_first_one),
+        SOURCE(windows_up_to_the_floor_are_dropped),
+        SOURCE(next_run_is_shorter_if_the_rest_of_one_was_dropped),
+        SOURCE(run_that_was_used_up_is_none_that_was_dropped),
+        SOURCE(windows_leased_before_a_resumption_are_dropped),
+        SOURCE(words_of_the_last_lease_are_kept),
+        SOURCE(nothing_of_a_stamp_is_used_for_the_next_one),
+        SOURCE(slot_without_a_source_has_nothing_to_forget),
+    };
+
+    return cmocka_run_group_tests_name("source", tests, NULL, NULL);
+}

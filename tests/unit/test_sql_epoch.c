@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a row is bound to: the store and its epoch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/sql/sql.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void base_tells_the_epoch_of_its_rows(void **state)
+{
+    static const struct {
+        const char *base;
+        const char *rows; /* NULL: it is another store's */
+    } cases[] = {
+        {"store", "store"},
+        {"store#1a", "store#1a"},
+        {"store#1a!", "store#1a"},
+        {"storehouse", NULL},
+        {"house#1a", NULL},
+        {"", NULL},
+        {"stor", NULL},
+    };
+    char rows[SEQB_ORIGIN_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(sql_epoch_read(cases[i].base, "store", rows),
+                         cases[i].rows != NULL);
+        if (cases[i].rows != NULL)
+            assert_string_equal(rows, cases[i].rows);
+    }
+}
+
+static void expect_epoch(const char *base, const char *begins, size_t length)
+{
+    char epoch[SEQB_ORIGIN_SIZE];
+    struct seqb_error err;
+
+    assert_int_equal(sql_epoch_make("sqlite a", base, "store", epoch, &err),
+                     SEQB_OK);
+    assert_int_equal(strncmp(epoch, begins, strlen(begins)), 0);
+    assert_int_equal(strlen(epoch), length);
+}
+
+/* Room is left for what is due. */
+static void first_epoch_is_the_store_and_each_later_one_another(void **state)
+{
+    char store[SEQB_ORIGIN_SIZE];
+    char epoch[SEQB_ORIGIN_SIZE];
+    struct seqb_error err;
+
+    (void)state;
+    expect_epoch("", "store", strlen("store"));
+    expect_epoch("store", "store#", strlen("store#01234567"));
+    expect_epoch("store#01234567", "store#", strlen("store#01234567"));
+    memset(store, 's', sizeof store);
+    store[sizeof store - strlen("#01234567!") - 1] = '\0';
+    assert_int_equal(sql_epoch_make("sqlite a", store, store, epoch, &err),
+                     SEQB_OK);
+    assert_int_equal(strlen(epoch), SEQB_ORIGIN_SIZE - 2);
+    store[strlen(store)] = 's';
+    store[sizeof store - strlen("#01234567!")] = '\0';
+    assert_int_equal(sql_epoch_make("sqlite a", store, store, epoch, &err),
+                     SEQB_PROTOCOL);
+    assert_non_null(strstr(err.text, "sqlite a: what names the store"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(base_tells_the_epoch_of_its_rows),
+        cmocka_unit_test(first_epoch_is_the_store_and_each_later_one_another),
+    };
+
+    return cmocka_run_group_tests_name("sql-epoch", tests, NULL, NULL);
+}

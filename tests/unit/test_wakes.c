@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who waits for a number is woken by what ends the wait, and does not find out
+ * at its deadline. No store answers meanwhile, which would wake it as well.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "period_fixture.h"
+#include "platform/clock.h"
+#include "platform/thread.h"
+
+/* --- the waits of a taker until its deadline --- */
+
+static _Thread_local bool is_taker;
+static atomic_int begun;
+static atomic_int ended;
+static atomic_int late; /* of those that ended, by the deadline */
+
+bool __real_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms);
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms);
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms)
+{
+    const bool is_watched =
+        is_taker && until_ms > clock_now_ms() + RIG_PATIENCE_MS / 2;
+    bool was_woken;
+
+    atomic_fetch_add(&begun, is_watched);
+    was_woken = __real_condition_wait(condition, lock, until_ms);
+    atomic_fetch_add(&late, is_watched && !was_woken);
+    atomic_fetch_add(&ended, is_watched);
+    return was_woken;
+}
+
+static bool is_waiting(void *context)
+{
+    (void)context;
+    return atomic_load(&begun) > 0;
+}
+
+static bool was_woken(void *context)
+{
+    (void)context;
+    return atomic_load(&ended) > 0;
+}
+
+/* --- a taker --- */
+
+struct taker {
+    struct rig_broker *broker;
+    pthread_t thread;
+    enum seqb_status status;
+    struct seqb_stamp stamp;
+};
+
+static void *taker_run(void *argument)
+{
+    struct taker *taker = argument;
+    int64_t number;
+
+    is_taker = true;
+    taker->status = period_take(taker->broker, &number, &taker->stamp, NULL);
+    return NULL;
+}
+
+static void set_hanging(struct rig *rig, bool is_hanging)
+{
+    for (int i = 0; i < 2; i++) {
+        if (is_hanging)
+            fake_hang(rig->stores[i]);
+        else
+            fake_release(rig->stores[i]);
+    }
+}
+
+/* Takes all that there is, and starts a taker that waits for more. */
+static void taker_start(struct taker *taker, struct rig *rig)
+{
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    *taker = (struct taker){.broker = rig_open(rig)};
+    rig_take(taker->broker, 1, &numbers);
+    rig_await_rest(taker->broker);
+    set_hanging(rig, true);
+    rig_take(taker->broker, (size_t)rig_status(taker->broker, "order").stock,
+             &numbers);
+    numbers_fini(&numbers);
+    atomic_store(&begun, 0);
+    atomic_store(&ended, 0);
+    atomic_store(&late, 0);
+    assert_int_equal(
+        thread_start(&taker->thread, "taker", taker_run, taker, NULL), SEQB_OK);
+    rig_await(is_waiting, NULL);
+}
+
+/* --- what ends a wait --- */
+
+static void expect_woken_by_closing(struct rig *rig)
+{
+    struct taker taker;
+
+    taker_start(&taker, rig);
+    queue_stop(taker.broker->queue);
+    pthread_join(taker.thread, NULL);
+    set_hanging(rig, false);
+    assert_int_equal(taker.status, SEQB_CLOSED);
+    assert_int_equal(atomic_load(&late), 0);
+}
+
+static void closing_wakes_who_waits(void **state)
+{
+    expect_woken_by_closing(*state);
+}
+
+static void closing_wakes_who_waits_for_a_stamp(void **state)
+{
+    struct period_fixture *fixture = *state;
+
+    fixture->rules.unit = PERIOD_DAY;
+    expect_woken_by_closing(fixture->rig);
+}
+
+/* They look again, since nothing more comes of the stamp that is over. */
+static void next_stamp_wakes_who_waits_for_one_that_is_over(void **state)
+{
+    struct period_fixture *fixture = *state;
+    struct taker taker;
+    int64_t number;
+
+    fixture->rules.unit = PERIOD_DAY;
+    taker_start(&taker, fixture->rig);
+    script_clock_step(DAY);
+    assert_int_equal(
+        queue_try_run(rig_sequence(taker.broker, "order"), 1, &number, NULL),
+        SEQB_AGAIN); /* whoever comes first makes the turn */
+    rig_await(was_woken, NULL);
+    assert_int_equal(atomic_load(&late), 0);
+    set_hanging(fixture->rig, false);
+    pthread_join(taker.thread, NULL);
+    assert_int_equal(taker.status, SEQB_OK);
+    assert_int_equal(taker.stamp.digits, 20261122);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(closing_wakes_who_waits),
+        PERIOD(closing_wakes_who_waits_for_a_stamp),
+        PERIOD(next_stamp_wakes_who_waits_for_one_that_is_over),
+    };
+
+    return cmocka_run_group_tests_name("wakes", tests, NULL, NULL);
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Worker ids leased from a scripted authority: taken, renewed, given back,
+ * lost. Schedules of many brokers are test_lease_schedules.c's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "flake_fixture.h"
+#include "platform/clock.h"
+#include "support/events.h"
+
+#define MANY          2000
+#define SLOW_LEASE_MS 1500 /* a sixth of it is more than a pause */
+
+/* --- taking and giving back --- */
+
+static void first_broker_waits_until_no_id_can_be_held(void **state)
+{
+    struct rig *rig = flake_rig(state, 10);
+    const int64_t start_ms = clock_now_ms();
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    events_start();
+    broker = rig_open(rig);
+    events_expect("event=worker_lease_failed", "backend auth is new", 1);
+    rig_take(broker, 1, &numbers);
+    assert_true(clock_now_ms() - start_ms >=
+                FLAKE_LEASE_MS + FLAKE_LEASE_MS / 4);
+    assert_int_equal(flake_worker(numbers.values[0]), 0);
+    flake_expect_no_repeat(&numbers);
+}
+
+static struct rig *direct_rig(void **state)
+{
+    struct rig *rig = flake_rig(state, 10);
+
+    rig_shape(rig, RIG_DIRECT, 1);
+    return rig;
+}
+
+/* It has just claimed it in two stores: there is no lease to be waited for. A
+ * lease of this length would be, for longer than a test may take. */
+static void first_broker_of_a_new_pool_need_not_wait(void **state)
+{
+    struct rig *rig = direct_rig(state);
+    struct rig_broker *brokers[2];
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    for (int i = 0; i < 2; i++) {
+        brokers[i] = rig_open(rig);
+        assert_int_equal(flake_take_worker(brokers[i], &numbers), i);
+    }
+    rig_take(brokers[0], rig_scaled(MANY), &numbers);
+    flake_expect_no_repeat(&numbers);
+}
+
+/* The stores know the pool, and no snowflake in it. */
+static void pool_use_without_snowflakes(struct rig *rig)
+{
+    rig->queue.snowflake_count = 0;
+    rig->sequences[0].snowflake = NULL;
+    rig_close(rig_open(rig));
+    rig->queue.snowflake_count = 1;
+    rig->sequences[0].snowflake = flake_options();
+}
+
+/* The store that leases knows of none, but another one says that there were:
+ * somebody may hold them still. */
+static void store_that_lost_all_leases_is_no_new_pool(void **state)
+{
+    struct rig *rig = direct_rig(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t start_ms;
+
+    numbers_init(&numbers);
+    pool_use_without_snowflakes(rig);
+    broker = rig_open(rig); /* snowflakes are new in it */
+    assert_int_equal(flake_take_worker(broker, &numbers), 0);
+    fake_forget(rig->stores[0], "snowflake/");
+    fake_forget(rig->stores[0], "worker");
+    start_ms = clock_now_ms();
+    broker = rig_open(rig);
+    rig_take(broker, rig_scaled(MANY), &numbers);
+    assert_true(clock_now_ms() - start_ms >=
+                FLAKE_LEASE_MS + FLAKE_LEASE_MS / 4);
+    flake_expect_no_repeat(&numbers);
+}
+
+/* Else two brokers that see one store each might lease the same id. */
+static void first_snowflake_of_a_pool_needs_all_direct_stores(void **state)
+{
+    struct rig *rig = direct_rig(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    pool_use_without_snowflakes(rig);
+    fake_set_down(rig->stores[1], true);
+    broker = rig_open(rig);
+    rig_expect_words(flake_why(broker), "needs all of its direct stores");
+    rig_expect_words(flake_why(broker), "backend b1");
+    fake_set_down(rig->stores[1], false);
+    rig_take(broker, 1, &numbers);
+    rig_close(broker);
+    fake_set_down(rig->stores[1], true); /* a later start needs but one */
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    flake_expect_no_repeat(&numbers);
+}
+
+static int64_t time_of(int64_t id)
+{
+    return (id >> 22) + FLAKE_EPOCH;
+}
+
+static void id_that_was_given_back_is_had_at_once(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct lease_row row;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    row = row_read(rig, 0);
+    assert_false(row.is_held);
+    assert_true(row.upto_ms <= clock_wall_ms()); /* no later one was given */
+    flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    for (int i = 0; i < 3; i++) { /* none waits for a lease to end */
+        struct rig_broker *broker = rig_open(rig);
+
+        assert_int_equal(flake_take_worker(broker, &numbers), 0);
+        rig_take(broker, rig_scaled(MANY), &numbers);
+        row = row_read(rig, 0);
+        assert_true(row.is_held);
+        assert_int_equal(row.lease_ms, FLAKE_LONG_LEASE_MS);
+        assert_int_equal(row.tenure, i + 2);
+        rig_close(broker);
+        row = row_read(rig, 0);
+        assert_false(row.is_held);
+        assert_true(row.upto_ms >= time_of(numbers_highest(&numbers)));
+    }
+    flake_expect_no_repeat(&numbers);
+}
+
+static void brokers_have_different_ids(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *brokers[3];
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    for (int i = 0; i < 3; i++) {
+        brokers[i] = rig_open(rig);
+        assert_int_equal(flake_take_worker(brokers[i], &numbers), i & 1);
+        assert_true(row_read(rig, i).is_held);
+    }
+    for (int i = 0; i < 3; i++)
+        rig_take(brokers[i], rig_scaled(MANY), &numbers);
+    flake_expect_no_repeat(&numbers);
+}
+
+static void broker_without_an_id_says_who_has_them(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 1);
+    struct rig_broker *first;
+    struct rig_broker *third;
+    struct numbers numbers;
+    char reason[SEQB_ERROR_TEXT_SIZE];
+
+    numbers_init(&numbers);
+    flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    first = rig_open(rig);
+    (void)rig_open(rig);
+    third = rig_open(rig);
+    assert_int_equal(queue_health(third->queue, reason, sizeof reason),
+                     SEQB_HEALTH_NOT_SERVING);
+    rig_expect_words(reason,
+                     "no free worker id: 2 of 2 are held: 0 by orders@");
+    rig_expect_words(reason, ", 1 by orders@");
+    rig_expect_words(reason, "see seqctl workers");
+    flake_await_refusal(third, &numbers);
+    rig_close(first); /* its id is free, and the third one finds that */
+    assert_int_equal(flake_take_worker(third, &numbers), 0);
+    assert_int_equal(queue_health(third->queue, reason, sizeof reason),
+                     SEQB_HEALTH_SERVING);
+    flake_expect_no_repeat(&numbers);
+}
+
+static void dead_holder_keeps_his_id_for_a_lease_and_a_quarter(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 1);
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t start_ms;
+
+    numbers_init(&numbers);
+    row_put_other(rig, 0, 3 * (int64_t)FLAKE_LEASE_MS);
+    row_put_other(rig, 1, FLAKE_LONG_LEASE_MS);
+    start_ms = clock_now_ms();
+    broker = rig_open(rig);
+    assert_int_equal(flake_take_worker(broker, &numbers), 0);
+    assert_true(clock_now_ms() - start_ms >= FLAKE_LEASE_MS * 3 * 5 / 4);
+    assert_int_equal(row_read(rig, 0).tenure, 2);
+    flake_expect_no_repeat(&numbers);
+}
+
+static void successor_gives_no_time_that_the_holder_may_have_given(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 0);
+    struct lease_row row = row_read(rig, 0);
+    struct numbers numbers;
+    struct rig_broker *broker;
+    char text[LEASE_TEXT_SIZE];
+
+    numbers_init(&numbers);
+    flake_set_lease(rig, 1000);
+    row.upto_ms = clock_wall_ms() + 900; /* his clock was ahead */
+    row.count++;
+    lease_write(&row, text, sizeof text);
+    row_put(rig, 0, text);
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    assert_true((numbers.values[0] >> 12) + FLAKE_EPOCH > row.upto_ms);
+    flake_expect_no_repeat(&numbers);
+}
+
+/* It may be that of another history, or of a clock that was ahead. */
+static void unused_id_is_given_back_with_what_its_last_holder_used(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 0);
+    struct lease_row row = row_read(rig, 0);
+    const int64_t upto_ms = clock_wall_ms() + 1;
+    struct rig_broker *broker;
+    char text[LEASE_TEXT_SIZE];
+
+    flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    row.upto_ms = upto_ms;
+    row.count++;
+    lease_write(&row, text, sizeof text);
+    row_put(rig, 0, text);
+    broker = rig_open(rig);
+    rig_await_use(broker, 0);
+    assert_true(row_read(rig, 0).is_held);
+    assert_int_equal(rig_partition(broker, 0).granted, 0);
+    rig_close(broker);
+    row = row_read(rig, 0);
+    assert_false(row.is_held);
+    assert_true(row.upto_ms >= upto_ms);
+}
+
+/* --- holding and losing --- */
+
+static bool was_renewed(void *context)
+{
+    return row_read(context, 0).count >= 5;
+}
+
+static void lease_is_renewed_whether_it_is_used_or_not(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker = rig_open(rig);
+
+    rig_await(was_renewed, rig);
+    assert_string_equal(flake_why(broker), "");
+    assert_true(row_read(rig, 0).is_held);
+}
+
+/* Others reckon from when it was done at the earliest. With answers this slow
+ * the next one comes too late for a lease from before the call, and early
+ * enough, by a sixth of it, for one from after it. */
+static void lease_is_reckoned_from_before_it_was_asked_for(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    events_start();
+    flake_set_lease(rig, SLOW_LEASE_MS);
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    fake_set_delay(rig->authority, SLOW_LEASE_MS / 2);
+    flake_await_refusal(broker, &numbers);
+    rig_expect_words(flake_why(broker), "has ended");
+    fake_set_delay(rig->authority, 0);
+    flake_expect_no_repeat(&numbers);
+}
+
+static void id_that_another_took_is_given_up(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker = rig_open(rig);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    assert_int_equal(flake_take_worker(broker, &numbers), 0);
+    row_put_other(rig, 0, FLAKE_LONG_LEASE_MS);
+    flake_await_worker(broker, &numbers, 1);
+    rig_take(broker, rig_scaled(MANY), &numbers);
+    assert_int_equal(flake_worker(numbers_highest(&numbers)), 1);
+    assert_int_equal(row_read(rig, 0).key, 4711);
+    flake_expect_no_repeat(&numbers);
+}
+
+/* What is used is noted before it is given: never past what the row says, and
+ * never of an id that is another one by now. */
+static void times_are_used_within_the_lease_only(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker = rig_open(rig);
+    struct worker_lease *lease = flake_lease_of(broker);
+    struct worker_id id;
+    struct numbers numbers;
+    struct seqb_error err;
+
+    numbers_init(&numbers);
+    assert_int_equal(flake_take_worker(broker, &numbers), 0);
+    assert_int_equal(worker_lease_get(lease, &id, &err), SEQB_OK);
+    assert_true(worker_lease_use(lease, &id, id.upto_ms));
+    assert_false(
+        worker_lease_use(lease, &id, id.upto_ms + FLAKE_LONG_LEASE_MS));
+    row_put_other(rig, 0, FLAKE_LONG_LEASE_MS);
+    flake_await_worker(broker, &numbers, 1);
+    assert_false(worker_lease_use(lease, &id, id.upto_ms));
+    numbers_fini(&numbers);
+}
+
+static bool authority_is_blamed(void *context)
+{
+    return strstr(flake_why(context), "backend auth") != NULL;
+}
+
+static void lease_ends_while_the_authority_is_away(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    rig_take(broker, 10, &numbers);
+    fake_set_down(rig->authority, true);
+    flake_await_refusal(broker, &numbers);
+    rig_await(authority_is_blamed, broker);
+    fake_set_down(rig->authority, false);
+    rig_take(broker, 10, &numbers); /* it is back by itself */
+    assert_int_equal(flake_worker(numbers_highest(&numbers)), 0);
+    flake_expect_no_repeat(&numbers);
+}
+
+static void hung_authority_does_not_keep_a_lease_alive(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    rig_take(broker, 10, &numbers);
+    fake_hang(rig->authority);
+    flake_await_refusal(broker, &numbers);
+    fake_release(rig->authority);
+    rig_take(broker, 10, &numbers);
+    flake_expect_no_repeat(&numbers);
+}
+
+struct answer {
+    const char *name;
+    int64_t lost;  /* swaps in a row whose answer is lost */
+    bool is_first; /* from the taking of the id on */
+};
+
+static const struct answer answers[] = {
+    {"of the taking", 1, true},
+    {"of the taking and of the next", 2, true},
+    {"of a renewal", 1, false},
+    {"of three renewals", 3, false},
+};
+
+/* It finds its own row by the key in it. */
+static void lost_answers_cost_no_id(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        struct numbers numbers;
+        struct rig_broker *broker;
+        int64_t swaps;
+
+        numbers_init(&numbers);
+        if (answers[i].is_first)
+            fake_lose_answers(rig->authority, FAKE_SWAP, answers[i].lost);
+        broker = rig_open(rig);
+        if (flake_take_worker(broker, &numbers) != 0)
+            fail_msg("%s: another id", answers[i].name);
+        if (!answers[i].is_first)
+            fake_lose_answers(rig->authority, FAKE_SWAP, answers[i].lost);
+        swaps = fake_calls(rig->authority, FAKE_SWAP);
+        if (!fake_wait_for_calls(rig->authority, FAKE_SWAP, swaps + 6,
+                                 RIG_PATIENCE_MS))
+            fail_msg("%s: it is not renewed", answers[i].name);
+        rig_take(broker, rig_scaled(MANY), &numbers);
+        assert_int_equal(flake_worker(numbers_highest(&numbers)), 0);
+        rig_close(broker);
+        flake_expect_no_repeat(&numbers);
+    }
+}
+
+/* --- authorities with another history --- */
+
+static bool was_noticed(void *context)
+{
+    (void)context;
+    return events_count("event=worker_lease_failed", "not what it was") > 0;
+}
+
+static void restored_authority_gives_no_id_for_a_while(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct numbers numbers;
+    struct rig_broker *broker;
+    char before[LEASE_TEXT_SIZE];
+    int64_t start_ms;
+
+    numbers_init(&numbers);
+    row_get(rig, 0, before); /* free */
+    events_start();
+    broker = rig_open(rig);
+    rig_take(broker, 10, &numbers);
+    start_ms = clock_now_ms();
+    fake_restart(rig->authority);
+    fake_change_origin(rig->authority);
+    row_put(rig, 0, before);
+    rig_await(was_noticed, NULL);
+    rig_take(broker, 1, &numbers);
+    assert_true(clock_now_ms() - start_ms >=
+                FLAKE_LEASE_MS + FLAKE_LEASE_MS / 4);
+    rig_take(broker, rig_scaled(MANY), &numbers);
+    assert_true(row_read(rig, 0).is_held);
+    flake_expect_no_repeat(&numbers);
+}
+
+/* Who comes later does not know when it was noticed, and waits as well. */
+static void later_broker_waits_for_a_restored_authority_too(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    fake_change_origin(rig->authority);
+    flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    broker = rig_open(rig); /* it notices, and is gone */
+    rig_expect_words(flake_why(broker), "not what it was");
+    rig_close(broker);
+    flake_set_lease(rig, FLAKE_LEASE_MS);
+    broker = rig_open(rig);
+    rig_expect_words(flake_why(broker), "not what it was");
+    flake_await_refusal(broker, &numbers);
+    assert_int_equal(numbers_count(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WINDOWED(first_broker_waits_until_no_id_can_be_held),
+        WINDOWED(first_broker_of_a_new_pool_need_not_wait),
+        WINDOWED(store_that_lost_all_leases_is_no_new_pool),
+        WINDOWED(first_snowflake_of_a_pool_needs_all_direct_stores),
+        WINDOWED(id_that_was_given_back_is_had_at_once),
+        WINDOWED(brokers_have_different_ids),
+        WINDOWED(broker_without_an_id_says_who_has_them),
+        WINDOWED(dead_holder_keeps_his_id_for_a_lease_and_a_quarter),
+        WINDOWED(successor_gives_no_time_that_the_holder_may_have_given),
+        WINDOWED(unused_id_is_given_back_with_what_its_last_holder_used),
+        WINDOWED(lease_is_renewed_whether_it_is_used_or_not),
+        WINDOWED(lease_is_reckoned_from_before_it_was_asked_for),
+        WINDOWED(id_that_another_took_is_given_up),
+        WINDOWED(times_are_used_within_the_lease_only),
+        WINDOWED(lease_ends_while_the_authority_is_away),
+        WINDOWED(hung_authority_does_not_keep_a_lease_alive),
+        WINDOWED(lost_answers_cost_no_id),
+        WINDOWED(restored_authority_gives_no_id_for_a_while),
+        WINDOWED(later_broker_waits_for_a_restored_authority_too),
+    };
+
+    return cmocka_run_group_tests_name("worker_lease", tests, NULL, NULL);
+}
