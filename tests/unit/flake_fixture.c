@@ -159,6 +159,7 @@ struct coming {
     struct rig_broker *broker;
     struct numbers *numbers;
     int64_t worker;
+    const char *words; /* of the refusal */
 };
 
 static bool worker_has_come(void *context)
@@ -171,7 +172,7 @@ static bool worker_has_come(void *context)
 void flake_await_worker(struct rig_broker *broker, struct numbers *numbers,
                         int64_t worker)
 {
-    struct coming coming = {broker, numbers, worker};
+    struct coming coming = {broker, numbers, worker, NULL};
 
     rig_await(worker_has_come, &coming);
 }
@@ -188,12 +189,14 @@ static bool is_refused(void *context)
 
     if (status == SEQB_OK)
         numbers_add(coming->numbers, &number, 1);
-    return status == SEQB_UNAVAILABLE;
+    return status == SEQB_UNAVAILABLE &&
+           strstr(err.text, coming->words) != NULL;
 }
 
-void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers)
+void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers,
+                         const char *words)
 {
-    struct coming coming = {.broker = broker, .numbers = numbers};
+    struct coming coming = {broker, numbers, 0, words};
 
     rig_await(is_refused, &coming);
 }

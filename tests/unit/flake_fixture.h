@@ -47,8 +47,9 @@ int64_t flake_take_worker(struct rig_broker *broker, struct numbers *numbers);
 void flake_await_worker(struct rig_broker *broker, struct numbers *numbers,
                         int64_t worker);
 
-/* Takes numbers until none comes, for want of a worker id. */
-void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers);
+/* Takes numbers until one is refused in these words: the next one may come. */
+void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers,
+                         const char *words);
 
 /* Why no id comes now, until the next call; "" if one does. */
 const char *flake_why(struct rig_broker *broker);
