@@ -58,7 +58,7 @@ static inline int64_t layout_window_gap(int64_t most)
 static inline uint64_t layout_chance(uint64_t random, int64_t useful,
                                      int32_t low_bits, int64_t value)
 {
-    const int64_t values = useful >> low_bits;
+    const int64_t values = low_bits < LAYOUT_BITS_ALL ? useful >> low_bits : 0;
     const int64_t left = value < values ? values - value : 0;
 
     return useful == 0 ? random

@@ -166,6 +166,31 @@ static void change_of_the_authority_takes_a_part_of_few_windows(void **state)
     assert_int_equal(layout_window_gap(1), 16);
 }
 
+/* Below 1/4096 of the values that are left, of which there are 2^16 - 1 at first
+ * with four low bits. No value is left where the low bits are all there are. */
+static void chance_is_a_part_of_what_a_text_has_left(void **state)
+{
+    static const struct {
+        int64_t useful;
+        int32_t low_bits;
+        int64_t value;
+        uint64_t chance; /* of all random bits that are set */
+    } rows[] = {
+        {0, 4, 0, UINT64_MAX},
+        {(1 << 20) - 1, 4, 0, UINT64_MAX % 16},
+        {(1 << 20) - 1, 4, 1 << 15, UINT64_MAX % 8},
+        {(1 << 20) - 1, 4, 1 << 17, 0},
+        {(1 << 20) - 1, 9, 0, 0},
+        {INT64_MAX, 62, 0, 0},
+        {INT64_MAX, 68, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_true(layout_chance(UINT64_MAX, rows[i].useful, rows[i].low_bits,
+                                  rows[i].value) == rows[i].chance);
+}
+
 static void later_generation_has_a_name_of_its_own(void **state)
 {
     static const struct {
@@ -293,6 +318,7 @@ int main(void)
         cmocka_unit_test(numbers_of_different_partitions_never_collide),
         cmocka_unit_test(the_last_window_ends_where_the_values_end),
         cmocka_unit_test(change_of_the_authority_takes_a_part_of_few_windows),
+        cmocka_unit_test(chance_is_a_part_of_what_a_text_has_left),
         cmocka_unit_test(later_generation_has_a_name_of_its_own),
         cmocka_unit_test(the_longest_names_of_claims_fit),
         cmocka_unit_test(a_pool_from_before_neighbours_is_told_how_to_go_on),

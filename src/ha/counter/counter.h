@@ -111,6 +111,19 @@ static inline int64_t slot_lease_max(const struct slot *slot)
     return slot_window_max(slot) >> slot_pool(slot)->lessors.bits;
 }
 
+/* Bits of a number below the counter's value, or below its lease. */
+static inline int32_t slot_low_bits(const struct slot *slot)
+{
+    const struct ha_counter *counter = slot->counter;
+    const int32_t low_bits =
+        counter->pool->options->layout.bits + counter->memory_bits;
+
+    if (!slot->is_lease)
+        return low_bits;
+    return low_bits + counter_window_bits(counter) +
+           counter->pool->lessors.bits;
+}
+
 /* Whether a neighbour leases: it was made level with the others since its store
  * changed, so that no gap needs to be left, which short numbers do not have. */
 static inline bool slot_is_lessors(const struct slot *slot)

@@ -38,7 +38,7 @@ static int64_t failover_gap_of(struct ha_pool *pool)
 /* How far the slot's counter may have gone back with its store. */
 static int64_t slot_gap(const struct slot *slot)
 {
-    return slot->is_lease ? layout_window_gap(slot_window_max(slot))
+    return slot->is_lease ? layout_window_gap(slot_lease_max(slot))
                           : failover_gap_of(slot_pool(slot));
 }
 
@@ -78,16 +78,12 @@ static int64_t base_floor(const struct worker *worker, const struct slot *slot,
 
 static uint64_t slot_chance(const struct slot *slot, int64_t value)
 {
-    const struct layout *layout = &slot_pool(slot)->options->layout;
     const struct ha_counter *counter = slot->counter;
 
     if (counter == NULL || counter->terms == NULL)
         return chance_bits();
-    return layout_chance(
-        chance_bits(), counter->terms->useful,
-        layout->bits + counter->memory_bits +
-            (slot->is_lease ? counter_window_bits(counter) : 0),
-        value);
+    return layout_chance(chance_bits(), counter->terms->useful,
+                         slot_low_bits(slot), value);
 }
 
 static void tell_raised(const struct worker *worker, const struct slot *slot,

@@ -55,10 +55,7 @@ static struct window_source *source_new(struct slot *slot)
 static int64_t useful_leases(const struct slot *lease)
 {
     const struct ha_counter *counter = lease->counter;
-    const struct layout *layout = &counter->pool->options->layout;
-    const int32_t low_bits = layout->bits + counter->memory_bits +
-                             counter_window_bits(counter) +
-                             counter->pool->lessors.bits;
+    const int32_t low_bits = slot_low_bits(lease);
     const int64_t most = slot_lease_max(lease);
 
     if (counter->terms == NULL || counter->terms->useful == 0 ||
