@@ -166,8 +166,9 @@ static void change_of_the_authority_takes_a_part_of_few_windows(void **state)
     assert_int_equal(layout_window_gap(1), 16);
 }
 
-/* Below 1/4096 of the values that are left, of which there are 2^16 - 1 at first
- * with four low bits. No value is left where the low bits are all there are. */
+/* Below 1/4096 of the values that are left, of which there are 2^16 - 1 at
+ * first with four low bits. No value is left where the low bits are all there
+ * are. */
 static void chance_is_a_part_of_what_a_text_has_left(void **state)
 {
     static const struct {
