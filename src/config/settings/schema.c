@@ -204,7 +204,8 @@
         "engine: sqlite, mysql-row, mysql-autoinc, postgres. Or "              \
         "\"neighbours\": every partition counts in windows, which "            \
         "two or more of the partitions lease, of the same engines, and "       \
-        "know of each other. It is the default where "                         \
+        "know of each other; they lease worker ids, too. This is the default " \
+        "where "                                                               \
         "three or more of them lease, each on a server of its own. "           \
         "Or \"none\": no window is leased. Needed if a partition is "          \
         "windowed: redis, memcached. Part of the layout.")                     \
@@ -267,7 +268,8 @@
         "Bits for the broker's datacenter; 0: there is one site.")             \
     ROW(SNOWFLAKE, worker_bits, INTEGER, "1", "30", "10", ALL_ENGINES,         \
         "Bits for the worker id, which each broker leases from the pool's "    \
-        "authority; where it names none, from its first direct partition.")    \
+        "authority, or from neighbours; where it has neither, from its first " \
+        "direct partition.")                                                   \
     ROW(SNOWFLAKE, counter_bits, INTEGER, "1", "40", "12", ALL_ENGINES,        \
         "Bits for what counts within a ms, the lowest of an id.")              \
     ROW(SNOWFLAKE, lease, DURATION, "1s", "1h", "10s", ALL_ENGINES,            \
