@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each call is the engine's own; then it counts. */
+/* Each call is the engine's own; then it counts, unless it only looks. */
 #include "mortal.h"
 
+#include <errno.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <seqbroker/admin.h>
 
 #include "backends/backends.h"
 
@@ -35,6 +45,21 @@ static enum seqb_status redis_clock(struct seqb_backend *backend,
                                     int64_t *out_ms, struct seqb_error *err)
 {
     return backend_redis.clock(backend, out_ms, err);
+}
+
+static enum seqb_status sqlite_install(struct seqb_backend *backend,
+                                       const struct seqb_window *window,
+                                       int64_t *standing,
+                                       struct seqb_error *err)
+{
+    return spend(backend_sqlite.install(backend, window, standing, err));
+}
+
+static enum seqb_status sqlite_list(struct seqb_backend *backend,
+                                    struct seqb_page *page,
+                                    struct seqb_error *err)
+{
+    return backend_sqlite.list(backend, page, err);
 }
 
 static enum seqb_status sqlite_swap(struct seqb_backend *backend,
@@ -82,8 +107,10 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
         struct seqb_backend *backend, const char *name, const char *text,      \
         char *standing, size_t size, struct seqb_error *err)                   \
     {                                                                          \
-        return spend(                                                          \
-            backend_##inner.claim(backend, name, text, standing, size, err));  \
+        const enum seqb_status status =                                        \
+            backend_##inner.claim(backend, name, text, standing, size, err);   \
+                                                                               \
+        return text == NULL ? status : spend(status);                          \
     }                                                                          \
     static const char *inner##_library(void)                                   \
     {                                                                          \
@@ -104,10 +131,37 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
         .guarantee = (class),                                                  \
         __VA_ARGS__}
 
-MORTAL(0, sqlite, "sqlite", SEQB_DIRECT, .swap = sqlite_swap,
-       .purge = sqlite_purge);
+MORTAL(0, sqlite, "sqlite", SEQB_DIRECT, .install = sqlite_install,
+       .swap = sqlite_swap, .purge = sqlite_purge, .list = sqlite_list);
 MORTAL(1, redis, "redis", SEQB_WINDOWED, .install = redis_install,
        .clock = redis_clock);
 
 const struct seqb_backend_ops *const mortal_engines[] = {&mortal_sqlite,
                                                          &mortal_redis, NULL};
+
+bool mortal_migrate(int64_t calls, const char *from, const char *to,
+                    const char *without)
+{
+    const struct seqb_migrate_options options = {.engines = mortal_engines,
+                                                 .without = without};
+    const pid_t pid = fork();
+    int status;
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct seqb_error err;
+
+        mortal_set(calls);
+        if (seqb_migrate(from, to, &options, &err) == SEQB_OK)
+            _exit(0);
+        print_error("%s\n", err.text);
+        _exit(1);
+    }
+    while (waitpid(pid, &status, 0) < 0)
+        assert_int_equal(errno, EINTR);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return false;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail_msg("after %lld calls: status %d", (long long)calls, status);
+    return true;
+}

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <seqbroker/backend.h>
@@ -14,5 +15,10 @@
 extern const struct seqb_backend_ops *const mortal_engines[];
 
 /* SIGKILL to this process after so many calls from now on, of both engines
- * together; 0: never. */
+ * together, that may write; 0: never. */
 void mortal_set(int64_t calls);
+
+/* Migrates in a process that ends after so many calls; true if it came to the
+ * end before. `without` may be NULL. No broker may be open in this process. */
+bool mortal_migrate(int64_t calls, const char *from, const char *to,
+                    const char *without);

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Migrations without a store that are killed after each of their calls: the
+ * pool goes on as before, or the same command run again brings it to its end.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "mortal.h"
+#include "platform/text.h"
+#include "scene.h"
+#include "support/folder.h"
+
+#define CALLS_MAX 1000
+#define STEP      (SEQB_TEST_SCALE > 1 ? 7 : 1) /* a sanitizer is slow */
+#define MANY      300                           /* more than a ring holds */
+#define STORES    4
+#define TOLD_SIZE 8192
+
+#define LEFT 3
+
+static const char *const left[LEFT] = {"a", "c", "d"};
+
+/* --- the pool --- */
+
+/* Four stores; in the second generation the second one is another one. */
+static void write_topology(const struct scene *scene, const char *name,
+                           int generation, const char *engine, char path[64])
+{
+    const char *second = generation == 1 ? "b" : "e";
+    const char *const stores[STORES] = {"a", second, "c", "d"};
+    char text[SCENE_TEXT_SIZE] = "backends = ( ";
+
+    for (size_t i = 0; i < STORES; i++)
+        (void)text_append(text, sizeof text,
+                          "%s{ name = \"%s\"; engine = \"%ssqlite\"; path = "
+                          "\"%s.db\"; }",
+                          i == 0 ? "" : ", ", stores[i], engine, stores[i]);
+    assert_true(text_append(
+        text, sizeof text,
+        " ); pools = ( { name = \"main\"; generation = %d; partitions = [ "
+        "\"a\", \"%s\", \"c\", \"d\" ]; window_bits = 8; timeout = \"1m\"; "
+        "authority = \"neighbours\"; } ); sequences = ( { key = \"order\"; "
+        "max_unused = 64; memory_bits = 3; deadline = \"1m\"; } );",
+        generation, second));
+    assert_true(text_copy(path, 64, scene_write(scene, name, text)));
+}
+
+struct topologies {
+    char was[64];
+    char is[64];
+    char mortal_was[64];
+    char mortal_is[64];
+};
+
+static void move(const struct scene *scene, const char *from, const char *to)
+{
+    char source[256];
+
+    (void)text_copy(source, sizeof source, scene_state_path(scene, from));
+    assert_int_equal(rename(source, scene_state_path(scene, to)), 0);
+}
+
+static void use(struct scene *scene, const char *path)
+{
+    scene_open(scene, path);
+    scene_take(scene, "order", MANY);
+    scene_close(scene);
+}
+
+/* A pool in use, of which a store is gone from then on. */
+static void begin(struct scene *scene, struct topologies *out)
+{
+    folder_remove(scene->state_dir);
+    scene->numbers.count = 0;
+    write_topology(scene, "1.conf", 1, "", out->was);
+    write_topology(scene, "2.conf", 2, "", out->is);
+    write_topology(scene, "1m.conf", 1, "mortal-", out->mortal_was);
+    write_topology(scene, "2m.conf", 2, "mortal-", out->mortal_is);
+    use(scene, out->was);
+    move(scene, "b.db", "b.gone");
+}
+
+/* Whether the last store that a migration makes ready is refused: then there
+ * may be too few others to give a number. */
+static bool is_half_ready(struct scene *scene)
+{
+    const int32_t last = STORES - 1;
+    enum seqb_partition_state state = scene_partition(scene, last).state;
+
+    while (state == SEQB_PARTITION_STARTING) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        state = scene_partition(scene, last).state;
+    }
+    return state == SEQB_PARTITION_REFUSED;
+}
+
+/* Opens a broker, which may be refused, as one of a pool that is migrated or
+ * is not yet; else takes numbers. */
+static bool try(struct scene *scene, const char *path)
+{
+    struct seqb_error err;
+
+    if (seqb_open(path, &scene->broker, &err) != SEQB_OK) {
+        if (err.status != SEQB_LAYOUT)
+            fail_msg("%s", err.text);
+        return false;
+    }
+    if (!is_half_ready(scene))
+        scene_take(scene, "order", MANY);
+    scene_close(scene);
+    return true;
+}
+
+/* Every number is above all that came before. */
+static bool try_above(struct scene *scene, const char *path)
+{
+    const int64_t highest = numbers_highest(&scene->numbers);
+    const size_t before = numbers_count(&scene->numbers);
+    const bool has_begun = try(scene, path);
+
+    for (size_t i = before; i < numbers_count(&scene->numbers); i++)
+        assert_true(scene->numbers.values[i] > highest);
+    scene_expect_no_repeats(scene);
+    return has_begun;
+}
+
+/* --- the command --- */
+
+static char told[TOLD_SIZE];
+
+static void hear(void *context, const char *line)
+{
+    (void)context;
+    assert_true(text_append(told, sizeof told, "%s\n", line));
+}
+
+static enum seqb_status migrate(const struct topologies *paths,
+                                struct seqb_error *err)
+{
+    const struct seqb_migrate_options options = {.report = hear,
+                                                 .without = "b"};
+
+    told[0] = '\0';
+    return seqb_migrate(paths->was, paths->is, &options, err);
+}
+
+static void expect_done(const struct topologies *paths, const char *words)
+{
+    struct seqb_error err;
+
+    if (migrate(paths, &err) != SEQB_OK)
+        fail_msg("again: %s", err.text);
+    scene_expect_words(told, words);
+}
+
+/* The new topology serves, above all that was issued unless it was in use, and
+ * only that one. */
+static void expect_moved(struct scene *scene, const struct topologies *paths,
+                         bool was_used)
+{
+    expect_done(paths, "nothing is to be done");
+    assert_true(was_used ? try(scene, paths->is) : try_above(scene, paths->is));
+    scene_expect_no_repeats(scene);
+    scene_expect_refused(scene, paths->was, SEQB_LAYOUT, "was retired");
+}
+
+/* Does the round for each call after which the migration is cut off. */
+static void cut_after_any_call(struct scene *scene,
+                               void (*round)(struct scene *scene,
+                                             const struct topologies *paths))
+{
+    struct topologies paths;
+    int64_t calls = 1;
+
+    for (;; calls += STEP) {
+        begin(scene, &paths);
+        if (mortal_migrate(calls, paths.mortal_was, paths.mortal_is, "b"))
+            break;
+        round(scene, &paths);
+        if (calls > CALLS_MAX)
+            fail_msg("it does not end");
+    }
+    assert_true(calls > 20); /* it was cut off indeed */
+    expect_moved(scene, &paths, false);
+}
+
+/* --- what becomes of it --- */
+
+static void round_of_old_and_new(struct scene *scene,
+                                 const struct topologies *paths)
+{
+    const bool goes_on = try(scene, paths->was);
+    const bool has_begun = try_above(scene, paths->is);
+
+    assert_false(goes_on && has_begun);
+    expect_done(paths, "");
+    expect_moved(scene, paths, has_begun);
+}
+
+static void old_or_new_topology_serves_and_it_comes_to_its_end(void **state)
+{
+    cut_after_any_call(*state, round_of_old_and_new);
+}
+
+/* As if all machines had been started anew: whether a store went back with
+ * that, nobody knows but the operator. */
+static void restart_all(const struct scene *scene)
+{
+    char path[256];
+
+    for (size_t i = 0; i < LEFT; i++) {
+        (void)text_format(path, sizeof path, "%s.db", left[i]);
+        (void)text_copy(path, sizeof path, scene_state_path(scene, path));
+        scene_copy(path, path);
+    }
+}
+
+/* The operator's word for the store that the error names. */
+static void trust(const struct topologies *paths, const char *why)
+{
+    const struct seqb_trust_options options = {.dry_run = false};
+    struct seqb_error err;
+
+    for (size_t i = 0; i < LEFT; i++) {
+        char words[64];
+
+        (void)text_format(words, sizeof words, "backend %s was restarted",
+                          left[i]);
+        if (strstr(why, words) == NULL)
+            continue;
+        if (seqb_trust(paths->was, left[i], &options, &err) != SEQB_OK)
+            fail_msg("%s, but: %s", why, err.text);
+        return;
+    }
+    fail_msg("%s", why);
+}
+
+static void round_of_restarts(struct scene *scene,
+                              const struct topologies *paths)
+{
+    struct seqb_error err;
+    size_t words = 0;
+
+    restart_all(scene);
+    while (migrate(paths, &err) != SEQB_OK) {
+        assert_int_equal(err.status, SEQB_UNSAFE);
+        assert_true(words++ < LEFT);
+        trust(paths, err.text);
+    }
+    expect_moved(scene, paths, false);
+}
+
+static void restarted_stores_are_trusted_or_were_level(void **state)
+{
+    cut_after_any_call(*state, round_of_restarts);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(old_or_new_topology_serves_and_it_comes_to_its_end),
+        SCENE(restarted_stores_are_trusted_or_were_level),
+    };
+
+    return cmocka_run_group_tests_name("migrate_without_cut", tests, NULL,
+                                       NULL);
+}
