@@ -115,13 +115,14 @@ static bool slot_may_rise(const struct slot *slot)
            pool_is_usable(&slot->counter->pool->pool, slot->partition);
 }
 
-/* Asks the slots that are to be asked and were not yet. */
+/* Asks the slots that are to be asked and were not yet, or waited for those. */
 static void raise_post(struct ha_counter *counter, uint64_t *asked)
 {
     for (int32_t i = 0; i < counter->partitions; i++) {
         struct slot *slot = &counter->slots[i];
 
-        if (!slot_may_rise(slot) || slot->is_busy || (*asked >> i & 1) != 0)
+        if (!slot_may_rise(slot) || slot->is_busy ||
+            ((*asked & ~counter->waiting) >> i & 1) != 0)
             continue;
         slot_ask(slot, 1, clock_now_ms());
         *asked |= (uint64_t)1 << i;

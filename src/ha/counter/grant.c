@@ -268,6 +268,26 @@ static void grant_accept(struct worker *worker, struct slot *slot,
     grant_answer(slot, NULL);
 }
 
+/* Whether the slot is answered that it is to be asked again, once the level of
+ * the other partitions is known. */
+static bool grant_waits(struct slot *slot, const struct seqb_request *reply)
+{
+    struct seqb_error again;
+    bool waits;
+
+    if (slot->is_lease || slot->is_windowed || reply->status != SEQB_FENCED)
+        return false;
+    pthread_mutex_lock(slot_pool(slot)->lock);
+    waits = slot_waits(slot);
+    pthread_mutex_unlock(slot_pool(slot)->lock);
+    if (!waits)
+        return false;
+    (void)error_set(&again, SEQB_AGAIN,
+                    "its store changed: the other partitions are asked first");
+    grant_answer(slot, &again);
+    return true;
+}
+
 /* Acts on one reply. SEQB_OK: answered, or it waits for a window and is no
  * longer this thread's; SEQB_AGAIN: mended, ask again; else
  * the slot fails with it, alone if it `is_refused`. */
@@ -307,6 +327,8 @@ static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
         return SEQB_POISONED;
     case FENCE_RAISE:
     case FENCE_WINDOW:
+        if (grant_waits(slot, reply))
+            return SEQB_OK;
         return mend_counter(worker, slot, verdict, reply, err);
     default:
         /* SEQB_AGAIN: a call had no time for it. */

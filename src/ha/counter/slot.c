@@ -64,6 +64,40 @@ void slot_ask(struct slot *slot, int64_t want, int64_t now_ms)
     slot->floor = max_of(slot->floor, slot_own_floor(slot));
 }
 
+/* --- waiting for the others --- */
+
+static uint64_t slot_bit(const struct slot *slot)
+{
+    return (uint64_t)1 << slot->partition;
+}
+
+/* Its level is not known, and it may still say so. */
+static bool slot_is_awaited(const struct slot *slot)
+{
+    const struct ha_counter *counter = slot->counter;
+    const struct pool *pool = &counter->pool->pool;
+
+    if (slot->is_windowed ||
+        ((counter->granted | counter->waiting) & slot_bit(slot)) != 0)
+        return false;
+    if (slot->refusal != NULL && slot->refusal->kind != REFUSAL_SHARED)
+        return false;
+    return pool_is_usable(pool, slot->partition) ||
+           pool->member[slot->partition].state == SEQB_PARTITION_STARTING;
+}
+
+bool slot_waits(struct slot *slot)
+{
+    struct ha_counter *counter = slot->counter;
+
+    counter->waiting |= slot_bit(slot);
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        if (slot_is_awaited(&counter->slots[i]))
+            return true;
+    }
+    return false;
+}
+
 /* --- the answer --- */
 
 static struct refusals *slot_refusals(const struct slot *slot)
@@ -84,6 +118,7 @@ static void slot_granted(struct slot *slot)
         sample_jump(slot);
     slot->last = max_of(slot->last, last);
     counter->level[class] = max_of(counter->level[class], level);
+    counter->granted |= slot_bit(slot);
 }
 
 /* True if that is to be told. */
@@ -119,8 +154,11 @@ static bool slot_note(struct slot *slot, int64_t now_ms)
     struct refusal *refusal = slot->refusal;
 
     slot_heard(slot);
+    if (slot->why != NULL && slot->why->status == SEQB_AGAIN)
+        return false;
+    slot->counter->waiting &= ~slot_bit(slot);
     if (slot->why != NULL)
-        return slot->why->status != SEQB_AGAIN && slot_failed(slot, now_ms);
+        return slot_failed(slot, now_ms);
     slot_granted(slot);
     slot->refusal = NULL;
     return refusal != NULL && refusal_end(slot_refusals(slot), refusal, now_ms);

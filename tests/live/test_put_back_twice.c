@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One file of a pool whose partitions all count directly is put back to the
+ * same copy again and again, as another file, so that it is noticed. Numbers
+ * are taken between, by brokers that are started for it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "platform/text.h"
+#include "scene.h"
+
+#define TIMES 6
+#define MANY  2000 /* more than rings hold */
+
+static const char *const stores[] = {"a", "b", "c", "d"};
+
+static const char *write_topology(const struct scene *scene, int partitions)
+{
+    char text[SCENE_TEXT_SIZE] = "backends = ( ";
+
+    for (int i = 0; i < partitions; i++)
+        (void)text_append(text, sizeof text,
+                          "%s{ name = \"%s\"; engine = \"sqlite\"; path = "
+                          "\"%s.db\"; }",
+                          i == 0 ? "" : ", ", stores[i], stores[i]);
+    (void)text_append(text, sizeof text,
+                      " ); pools = ( { name = \"main\"; authority = \"none\"; "
+                      "timeout = \"1m\"; partitions = [ ");
+    for (int i = 0; i < partitions; i++)
+        (void)text_append(text, sizeof text, "%s\"%s\"", i == 0 ? "" : ", ",
+                          stores[i]);
+    assert_true(text_append(text, sizeof text,
+                            " ]; } ); sequences = ( { key = \"order\"; "
+                            "max_unused = 256; deadline = \"1m\"; } );"));
+    return scene_write(scene, "direct.conf", text);
+}
+
+static void use(struct scene *scene, const char *path)
+{
+    scene_open(scene, path);
+    scene_take(scene, "order", MANY);
+    scene_close(scene);
+}
+
+/* What brokers of another machine do not know. */
+static void forget(const struct scene *scene)
+{
+    (void)unlink(scene_state_path(scene, "raised"));
+    (void)unlink(scene_state_path(scene, "spool"));
+}
+
+static void put_back_again_and_again(struct scene *scene, int partitions)
+{
+    char path[64];
+    char store[256];
+    char copy[256];
+
+    (void)text_copy(path, sizeof path, write_topology(scene, partitions));
+    (void)text_copy(store, sizeof store, scene_state_path(scene, "a.db"));
+    (void)text_copy(copy, sizeof copy, scene_state_path(scene, "a.copy"));
+    use(scene, path);
+    scene_copy(store, copy);
+    for (int i = 0; i < TIMES; i++) {
+        for (int j = 0; j <= i % 3; j++)
+            use(scene, path);
+        scene_copy(copy, store);
+        if (i % 2 == 0)
+            forget(scene);
+        use(scene, path);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+static void two_files_repeat_nothing(void **state)
+{
+    put_back_again_and_again(*state, 2);
+}
+
+static void four_files_repeat_nothing(void **state)
+{
+    put_back_again_and_again(*state, 4);
+}
+
+#define SCENE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(two_files_repeat_nothing),
+        SCENE(four_files_repeat_nothing),
+    };
+
+    return cmocka_run_group_tests_name("put back twice", tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A direct counter whose store changed, under a broker that was just started:
+ * it is raised once the level of the other partitions is known, and waits for
+ * none that says nothing.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+#define FIRST  "main/0/order"
+#define SECOND "main/1/order"
+#define GAP    1000 /* of the rig */
+/* Far above what the first store is raised to by gap and chance alone. */
+#define LEVEL  INT64_C(1000000000000)
+
+/* A pool in use, of which the second store is far above the first one, and the
+ * first one became another one. */
+static void change_first(struct rig *rig, struct numbers *numbers)
+{
+    numbers_init(numbers);
+    rig_use(rig, 500, numbers);
+    fake_put(rig->stores[1], SECOND, LEVEL);
+    fake_change_origin(rig->stores[0]);
+}
+
+static void *take_one(void *context)
+{
+    struct seqb_error err;
+    int64_t number;
+
+    (void)rig_take_one(context, &number, &err);
+    return NULL;
+}
+
+/* As many numbers as it takes until the first store gives some, too. */
+static void take_of_first(struct rig_broker *broker, struct numbers *numbers)
+{
+    while (rig_partition(broker, 0).granted == 0)
+        rig_take(broker, 16, numbers);
+}
+
+/* The first store answers while the second one does not. */
+static void store_that_changed_is_raised_above_the_level_of_others(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    pthread_t taker;
+    int64_t calls;
+
+    change_first(rig, &numbers);
+    broker = rig_open(rig);
+    calls = fake_calls(rig->stores[0], FAKE_RESERVE);
+    fake_hang(rig->stores[1]);
+    assert_int_equal(pthread_create(&taker, NULL, take_one, broker), 0);
+    assert_true(fake_wait_for_calls(rig->stores[0], FAKE_RESERVE, calls + 2,
+                                    RIG_PATIENCE_MS));
+    fake_release(rig->stores[1]);
+    assert_int_equal(pthread_join(taker, NULL), 0);
+    take_of_first(broker, &numbers);
+    assert_true(fake_value(rig->stores[0], FIRST) >= LEVEL + GAP);
+    numbers_fini(&numbers);
+}
+
+/* Neither has a level that says anything. */
+static void stores_that_all_changed_do_not_wait_for_each_other(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 2);
+    rig_use(rig, 500, &numbers);
+    for (int i = 0; i < RIG_PARTITIONS; i++)
+        fake_change_origin(rig->stores[i]);
+    broker = rig_open(rig);
+    take_of_first(broker, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void store_that_cannot_be_asked_is_not_waited_for(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    change_first(rig, &numbers);
+    fake_set_down(rig->stores[1], true);
+    rig_take(rig_open(rig), 500, &numbers);
+    assert_in_range(fake_value(rig->stores[0], FIRST), GAP, LEVEL - 1);
+    numbers_fini(&numbers);
+}
+
+static void store_that_refuses_the_counter_is_not_waited_for(void **state)
+{
+    struct rig *rig = *state;
+    struct numbers numbers;
+
+    change_first(rig, &numbers);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, SECOND, SEQB_REFUSED);
+    rig_take(rig_open(rig), 500, &numbers);
+    assert_in_range(fake_value(rig->stores[0], FIRST), GAP, LEVEL - 1);
+    numbers_fini(&numbers);
+}
+
+/* Each store is asked for it, the one that waits once more. */
+static void advance_raises_the_one_that_waits_too(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_error err;
+    const int64_t to = 16 * LEVEL;
+
+    change_first(rig, &numbers);
+    broker = rig_open(rig);
+    if (queue_advance(broker->queue, "order", to, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    assert_true(fake_value(rig->stores[0], FIRST) > LEVEL);
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(store_that_changed_is_raised_above_the_level_of_others),
+        DIRECT(stores_that_all_changed_do_not_wait_for_each_other),
+        DIRECT(store_that_cannot_be_asked_is_not_waited_for),
+        DIRECT(store_that_refuses_the_counter_is_not_waited_for),
+        DIRECT(advance_raises_the_one_that_waits_too),
+    };
+
+    return cmocka_run_group_tests_name("raise waits", tests, NULL, NULL);
+}
