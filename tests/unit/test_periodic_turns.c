@@ -41,6 +41,29 @@ static void rest_of_a_stamp_is_dropped_once_it_is_over(void **state)
     }
 }
 
+/* Of a stamp that was not made ready before: a thousand numbers a second count
+ * for it, not only its first. */
+static bool has_rate_of_before(void *context)
+{
+    struct rig_broker *broker = context;
+    struct numbers numbers;
+    int64_t digits;
+
+    numbers_init(&numbers);
+    rig_take(broker, 1000, &numbers);
+    numbers_fini(&numbers);
+    script_clock_step(SECOND);
+    (void)period_number(broker, &digits);
+    return rig_status(broker, "order").rate > 20;
+}
+
+static void next_stamp_goes_on_with_the_rate(void **state)
+{
+    struct period_fixture *fixture = *state;
+
+    rig_await(has_rate_of_before, rig_open(fixture->rig));
+}
+
 static void warm_sequence_has_the_stamp_ready_at_the_start(void **state)
 {
     struct period_fixture *fixture = *state;
@@ -100,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PERIOD(rest_of_a_stamp_is_dropped_once_it_is_over),
+        PERIOD(next_stamp_goes_on_with_the_rate),
         PERIOD(warm_sequence_has_the_stamp_ready_at_the_start),
         PERIOD(warm_sequence_without_stores_is_told_to_be_cold),
         PERIOD(time_that_ids_have_no_bits_for_is_refused_each_time),

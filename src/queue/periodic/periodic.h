@@ -74,7 +74,7 @@ struct term *periodic_term(struct periodic *periodic,
                            const struct period_span *span);
 
 /* Of it too: has the term's refill reckon with what the current one's callers
- * use. */
+ * use, if that is another one. */
 void periodic_carry(struct periodic *periodic, struct term *to, int64_t now_ms);
 
 /*

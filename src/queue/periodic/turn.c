@@ -74,8 +74,7 @@ static enum seqb_status turn_make(struct periodic *periodic,
                          "sequence %s: stores owe answers for each of the last "
                          "%d stamps: they are slow, or the period is short",
                          periodic->front.key, TERMS - 1);
-    if (was != NULL && was != term)
-        periodic_carry(periodic, term, clock_now_ms());
+    periodic_carry(periodic, term, clock_now_ms());
     atomic_store_explicit(&periodic->now, term, memory_order_release);
     if (was != NULL && was != term)
         term_end(was->sequence);
