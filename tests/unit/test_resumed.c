@@ -15,6 +15,7 @@
 
 #include "period_fixture.h"
 #include "platform/clock.h"
+#include "platform/text.h"
 #include "support/events.h"
 
 #define RUN       4 /* 2^memory_bits */
@@ -261,6 +262,8 @@ static void numbers_of_a_stamp_are_dropped(void **state)
     struct period_fixture *fixture = *state;
     struct rig *rig = fixture->rig;
     struct rig_broker *broker;
+    char numbers[32];
+    int64_t stock;
     int64_t digits;
     int64_t next;
 
@@ -271,7 +274,12 @@ static void numbers_of_a_stamp_are_dropped(void **state)
     rig_await_rest(broker);
     next = (fake_value(rig->stores[0], COUNTER_0 "@20261121") + 1) * RUN;
     assert_true(next > RUN);
+    stock = rig_status(broker, "order").stock;
     resume();
+    (void)text_format(numbers, sizeof numbers, "numbers=%lld",
+                      (long long)stock);
+    events_expect("event=resumed", numbers, 1);
+    assert_int_equal(rig_status(broker, "order").dropped, stock);
     assert_true(period_number(broker, &digits) >= next);
     assert_int_equal(digits, 20261121);
 }

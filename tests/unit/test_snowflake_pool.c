@@ -218,7 +218,20 @@ static void full_ms_is_waited_for(void **state)
     assert_true((ids[19] >> 12) - (ids[0] >> 12) >= 4);
 }
 
-/* 16 ids a ms: five runs of 3, and one id that is let go. */
+/* Until the ms has room for them, or the lease has come. */
+static int64_t take_run(struct seqb_sequence *sequence, size_t count)
+{
+    enum seqb_status status = SEQB_AGAIN;
+    struct seqb_error err;
+    int64_t first = 0;
+
+    while (status == SEQB_AGAIN || status == SEQB_UNAVAILABLE)
+        status = queue_try_run(sequence, count, &first, &err);
+    assert_int_equal(status, SEQB_OK);
+    return first;
+}
+
+/* 16 ids a ms: five runs of 3, and one id that is let go; or one of all. */
 static void increments_are_contiguous(void **state)
 {
     struct rig *rig = flake_rig(state, 10);
@@ -231,16 +244,18 @@ static void increments_are_contiguous(void **state)
     flake_options()->layout.counter = 4;
     sequence = rig_sequence(rig_open(rig), "order");
     for (int i = 0; i < 100; i++) {
-        enum seqb_status status = SEQB_AGAIN;
-
-        while (status == SEQB_AGAIN || status == SEQB_UNAVAILABLE)
-            status = queue_try_run(sequence, COUNT_OF(ids), ids, &err);
-        assert_int_equal(status, SEQB_OK);
+        ids[0] = take_run(sequence, COUNT_OF(ids));
         assert_true((ids[0] & 15) + 2 <= 15);
         ids[1] = ids[0] + 1;
         ids[2] = ids[0] + 2;
         numbers_add(&numbers, ids, COUNT_OF(ids));
     }
+    ids[0] = take_run(sequence, 1);
+    ids[1] = take_run(sequence, 16);
+    assert_int_equal(ids[1] & 15, 0);
+    assert_true(ids[1] > ids[0]);
+    ids[2] = ids[1] + 15;
+    numbers_add(&numbers, ids, COUNT_OF(ids));
     assert_int_equal(queue_try_run(sequence, 17, ids, &err), SEQB_INVALID);
     rig_expect_words(err.text, "must be 1 ... 16");
     assert_int_equal(queue_try_run(sequence, 0, ids, &err), SEQB_INVALID);
@@ -355,6 +370,29 @@ static void forked_child_gets_no_id(void **state)
     flake_expect_no_repeat(&numbers);
 }
 
+static void none_is_given_once_the_broker_stops(void **state)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    struct numbers numbers;
+    struct seqb_error err;
+    int64_t ids[2];
+    size_t taken;
+
+    numbers_init(&numbers);
+    flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    broker = rig_open(rig);
+    sequence = rig_sequence(broker, "order");
+    rig_take(broker, 1, &numbers);
+    queue_stop(broker->queue);
+    assert_int_equal(queue_try_run(sequence, 2, ids, &err), SEQB_CLOSED);
+    assert_int_equal(queue_try_many(sequence, 2, ids, &taken, &err),
+                     SEQB_CLOSED);
+    assert_int_equal(queue_next(sequence, ids, &err), SEQB_CLOSED);
+    numbers_fini(&numbers);
+}
+
 /* They would come back with times of long ago. */
 static void nothing_is_left_at_a_stop(void **state)
 {
@@ -434,6 +472,7 @@ int main(void)
         WINDOWED(snowflake_has_no_cursor),
         WINDOWED(all_ids_that_were_ever_taken_are_listed),
         WINDOWED(forked_child_gets_no_id),
+        WINDOWED(none_is_given_once_the_broker_stops),
         WINDOWED(nothing_is_left_at_a_stop),
     };
 

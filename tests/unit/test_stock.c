@@ -189,6 +189,30 @@ static void who_is_starved_asks_at_once(void **state)
     expect_starved(rig, true);
 }
 
+/* Counted in numbers, not in runs; nobody but the test asks meanwhile. */
+static void what_is_under_way_is_not_asked_for_again(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *sequence = rig_sequence(broker, "order");
+    const int64_t now_ms = clock_now_ms();
+    struct sequence_look looks[2];
+
+    for (int i = 0; i < 2; i++)
+        fake_hang(rig->stores[i]);
+    pthread_mutex_lock(&sequence->lock);
+    atomic_store(&sequence->is_armed, true);
+    atomic_store(&sequence->wish, 5 * RUN);
+    for (int i = 0; i < 2; i++)
+        looks[i] = sequence_ask(sequence, now_ms);
+    pthread_mutex_unlock(&sequence->lock);
+    for (int i = 0; i < 2; i++)
+        fake_release(rig->stores[i]);
+    assert_true(looks[0].is_starved && looks[0].is_short);
+    assert_true(looks[1].is_starved && !looks[1].is_short);
+    assert_true(looks[1].is_used);
+}
+
 static void expect_bounded(struct rig *rig, int64_t max_unused, bool prefetch)
 {
     struct rig_broker *broker;
@@ -400,6 +424,7 @@ int main(void)
         DIRECT(with_prefetch_a_low_ring_is_filled_before_it_is_empty),
         DIRECT(who_is_starved_asks_at_once),
         DIRECT(every_plan_sets_the_mark),
+        DIRECT(what_is_under_way_is_not_asked_for_again),
         DIRECT(no_more_than_max_unused_is_held),
         DIRECT(asking_all_partitions_asks_for_no_more_in_all),
         DIRECT(rescue_fetches_no_more_than_the_ring_holds),

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrong with the clock, in words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "queue/wall/text.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define SECOND   INT64_C(1000)
+#define MINUTE   (60 * SECOND)
+#define HOUR     (60 * MINUTE)
+#define DAY      (24 * HOUR)
+
+/* 2026-11-21T12:00:00Z */
+#define NOON (INT64_C(1795262400) * SECOND)
+
+static void span_is_told_in_its_two_largest_units(void **state)
+{
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } cases[] = {
+        {0, "0 ms"},
+        {1, "1 ms"},
+        {SECOND - 1, "999 ms"},
+        {SECOND, "1 s"},
+        {SECOND + 1, "1 s 1 ms"},
+        {MINUTE - 1, "59 s 999 ms"},
+        {MINUTE, "1 min"},
+        {MINUTE + SECOND - 1, "1 min"},
+        {MINUTE + SECOND, "1 min 1 s"},
+        {HOUR - 1, "59 min 59 s"},
+        {HOUR, "1 h"},
+        {3 * HOUR + 20 * MINUTE, "3 h 20 min"},
+        {DAY - 1, "23 h 59 min"},
+        {DAY, "1 d"},
+        {DAY + HOUR, "1 d 1 h"},
+        {400 * DAY + 23 * HOUR, "400 d 23 h"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[WALL_WORD_SIZE];
+
+        wall_span_text(cases[i].ms, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void date_is_told_in_utc(void **state)
+{
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } cases[] = {
+        {0, "1970-01-01T00:00:00Z"},
+        {NOON + SECOND - 1, "2026-11-21T12:00:00Z"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[WALL_WORD_SIZE];
+
+        wall_date_text(cases[i].ms, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* A store's clock was seen at the boot time 0. */
+static struct wall_view view_of(int64_t wall_ms, int64_t ahead_ms,
+                                int64_t behind_ms)
+{
+    return (struct wall_view){
+        .now = {.wall_ms = wall_ms, .boot_ms = 0},
+        .guard = {.is_witnessed = true,
+                  .witness = {.wall_ms = NOON, .boot_ms = 0},
+                  .ahead_ms = ahead_ms,
+                  .behind_ms = behind_ms,
+                  .issued_ms = NOON + HOUR},
+    };
+}
+
+static void clock_is_explained(void **state)
+{
+    static const struct {
+        int64_t wall_ms;
+        int64_t ahead_ms;
+        int64_t behind_ms;
+        const char *text;
+    } cases[] = {
+        {0, 0, 0,
+         "the machine's clock says 1970-01-01T00:00:00Z: it is not set; set "
+         "it"},
+        {GUARD_SANE_MS - 1, DAY, DAY,
+         "the machine's clock says 2019-12-31T23:59:59Z: it is not set; set "
+         "it"},
+        {GUARD_SANE_MS, 0, 0, ""},
+        {NOON, 0, HOUR,
+         "the clock is 1 h behind the last stamp, which began at "
+         "2026-11-21T13:00:00Z; set the clock, or wait"},
+        {NOON, 0, 1,
+         "the clock is 1 ms behind the last stamp, which began at "
+         "2026-11-21T13:00:00Z; set the clock, or wait"},
+        {NOON + DAY, 1, 0,
+         "the machine's clock is 1 d ahead of the stores' clocks and not "
+         "believed; "},
+        {NOON + DAY, DAY, MINUTE,
+         "the machine's clock is 1 d ahead of the stores' clocks and not "
+         "believed; the clock is 1 min behind the last stamp, which began at "
+         "2026-11-21T13:00:00Z; set the clock, or wait"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct wall_view view =
+            view_of(cases[i].wall_ms, cases[i].ahead_ms, cases[i].behind_ms);
+        char text[256] = "before";
+
+        wall_explain(&view, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void mood_is_what_is_told_of_the_clock(void **state)
+{
+    struct wall_view view = view_of(GUARD_SANE_MS, 0, 0);
+    const struct wall_mood usual = wall_mood_of(&view);
+    struct wall_mood other;
+
+    (void)state;
+    assert_true(usual.is_set);
+    assert_false(usual.is_behind);
+    assert_false(usual.is_ahead);
+    assert_true(wall_mood_is(&usual, &usual));
+    view = view_of(GUARD_SANE_MS - 1, 1, 1);
+    other = wall_mood_of(&view);
+    assert_false(other.is_set);
+    assert_true(other.is_behind);
+    assert_true(other.is_ahead);
+    for (int i = 0; i < 4; i++) {
+        struct wall_mood mood = usual;
+
+        mood.is_set ^= i == 0;
+        mood.is_behind ^= i == 1;
+        mood.is_ahead ^= i == 2;
+        mood.verdict = i == 3 ? GUARD_HELD : usual.verdict;
+        assert_false(wall_mood_is(&usual, &mood));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(span_is_told_in_its_two_largest_units),
+        cmocka_unit_test(date_is_told_in_utc),
+        cmocka_unit_test(clock_is_explained),
+        cmocka_unit_test(mood_is_what_is_told_of_the_clock),
+    };
+
+    return cmocka_run_group_tests_name("wall_text", tests, NULL, NULL);
+}
