@@ -365,7 +365,7 @@ int mysql_link_fd(const struct mysql_link *link)
 
 static unsigned whole_seconds(int32_t ms)
 {
-    return ms > 1000 ? ((unsigned)ms + 999) / 1000 : 1;
+    return ((unsigned)ms + 999) / 1000;
 }
 
 static enum seqb_status

@@ -58,7 +58,7 @@ static const struct {
 
 static bool is_off(const char *value)
 {
-    return value[0] == '\0' || strcmp(value, "OFF") == 0 ||
+    return *value == '\0' || strcmp(value, "OFF") == 0 ||
            strcmp(value, "0") == 0;
 }
 

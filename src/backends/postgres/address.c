@@ -230,5 +230,4 @@ enum seqb_status postgres_address_choose(struct postgres_address *address,
 void postgres_address_fini(struct postgres_address *address)
 {
     PQconninfoFree(address->parsed);
-    address->parsed = NULL;
 }

@@ -207,8 +207,7 @@ static size_t parts_fill(const struct autoinc *autoinc,
             mysql_tables_find(&autoinc->tables, request->counter);
         parts[count++].rows = request->want < most ? request->want : most;
     }
-    if (count > 1)
-        qsort(parts, count, sizeof *parts, part_compare);
+    qsort(parts, count, sizeof *parts, part_compare);
     return count;
 }
 

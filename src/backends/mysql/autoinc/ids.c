@@ -72,13 +72,25 @@ static void part_add(struct mysql_link *link, const struct mysql_part *part)
                    table);
 }
 
+/* Nothing is known of a part until it is answered. */
+static void part_reset(struct mysql_part *part)
+{
+    part->state = PART_ABSENT;
+    part->value = 0;
+    part->ids = (struct seqb_block){0, 0};
+    part->made = 0;
+    part->is_noted = false;
+}
+
 static enum seqb_status script_send(struct mysql_link *link, const char *origin,
-                                    const struct mysql_part *parts, size_t n,
+                                    struct mysql_part *parts, size_t n,
                                     struct seqb_error *err)
 {
     lock_add(link, origin, parts, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        part_reset(&parts[i]);
         part_add(link, &parts[i]);
+    }
     mysql_link_add(link, "COMMIT");
     return mysql_link_send(link, SEQB_UNCERTAIN, err);
 }
@@ -189,17 +201,6 @@ static enum seqb_status script_take(struct mysql_link *link,
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 
-static void parts_reset(struct mysql_part *parts, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        parts[i].state = PART_ABSENT;
-        parts[i].value = 0;
-        parts[i].ids = (struct seqb_block){0, 0};
-        parts[i].made = 0;
-        parts[i].is_noted = false;
-    }
-}
-
 /* The server refused a part amid the transaction, which is still open. */
 static enum seqb_status part_undo(struct mysql_link *link,
                                   const struct mysql_part *part,
@@ -224,7 +225,6 @@ enum seqb_status mysql_ids_make(struct mysql_link *link, const char *origin,
     enum seqb_status status;
 
     *refused = n;
-    parts_reset(parts, n);
     status = script_send(link, origin, parts, n, err);
     if (status == SEQB_OK)
         status = script_take(link, parts, n, &at, err);
