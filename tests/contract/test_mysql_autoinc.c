@@ -72,6 +72,7 @@ static void grants_are_small_enough_for_the_time_of_a_call(void **state)
         rows = 0;
         for (size_t i = 0; i < n; i++) {
             assert_status(requests[i].status, SEQB_OK);
+            assert_in_range(requests[i].block.count, 1, 256);
             rows += requests[i].block.count;
         }
         assert_in_range(rows, 256, 1024);
@@ -124,6 +125,20 @@ static void purge_keeps_so_many_rows_and_never_fewer(void **state)
     assert_in_range(number(f, FIRST_ID), 2, 5000 - 300 + 1);
     assert_int_equal(number(f, LAST_ID), 5000);
     assert_int_equal(number(f, ROWS), 5000 - number(f, FIRST_ID) + 1);
+}
+
+/* With as many rows as a step of the purge waits for, and not before. */
+static void purge_comes_with_its_last_row(void **state)
+{
+    struct fixture *f = start(state);
+
+    f->options.keep_rows = 1;
+    must_open(f);
+    take_all(f, 1023, 0);
+    assert_int_equal(number(f, ROWS), 1023);
+    take_all(f, 1, 1023);
+    assert_int_equal(number(f, ROWS), 1);
+    assert_int_equal(number(f, LAST_ID), 1024);
 }
 
 static void purge_never_takes_the_last_row(void **state)
@@ -427,6 +442,7 @@ int main(void)
         FIXTURE_TEST(grants_are_small_enough_for_the_time_of_a_call),
         FIXTURE_TEST(ids_apart_are_granted_one_by_one),
         FIXTURE_TEST(purge_keeps_so_many_rows_and_never_fewer),
+        FIXTURE_TEST(purge_comes_with_its_last_row),
         FIXTURE_TEST(purge_never_takes_the_last_row),
         FIXTURE_TEST(nothing_is_purged_unless_told),
         FIXTURE_TEST(missing_table_is_refused_without_auto_create),

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of mysql-autoinc that run out of time: what is left of one is put off,
+ * and what was served stays so. The clock is the machine's, and leaps when the
+ * test says. */
+#include "contract/mysql_fixture.h"
+
+#include <string.h>
+
+#include "platform/clock.h"
+#include "platform/text.h"
+
+/* More than one transaction serves. */
+#define MANY 259
+
+/* No call asks for the time as often as that. */
+#define LOOKS_MOST 5000
+
+static int looks;       /* since the clock was set up */
+static int64_t leap_ms; /* 0: none; from the second look on */
+
+int64_t __real_clock_now_ms(void);
+int64_t __wrap_clock_now_ms(void);
+
+/* The first look of a call begins it; at the second one half of its time is
+ * over. */
+int64_t __wrap_clock_now_ms(void)
+{
+    if (leap_ms == 0)
+        return __real_clock_now_ms();
+    if (++looks > LOOKS_MOST)
+        fail_msg("the call does not end");
+    return __real_clock_now_ms() + (looks > 1 ? leap_ms : 0);
+}
+
+static enum seqb_status reserve_late(struct fixture *f,
+                                     struct seqb_request *requests, size_t n)
+{
+    enum seqb_status status;
+
+    looks = 0;
+    leap_ms = f->options.timeout_ms / 2;
+    status = f->ops->reserve(f->backend, requests, n, &f->err);
+    leap_ms = 0;
+    return status;
+}
+
+static void must_be_put_off(const struct seqb_request *request)
+{
+    assert_status(request->status, SEQB_AGAIN);
+    assert_status(request->error.status, SEQB_AGAIN);
+    assert_non_null(strstr(request->error.text, request->counter));
+    assert_non_null(strstr(request->error.text, "no time was left"));
+}
+
+/* One table is made; no call makes more once it is late. */
+static void late_call_serves_one_counter_and_puts_off_the_others(void **state)
+{
+    static char names[MANY][SEQB_COUNTER_SIZE];
+    static struct seqb_request requests[MANY];
+    struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
+
+    for (size_t i = 0; i < MANY; i++) {
+        (void)text_format(names[i], sizeof names[i], "main/0/%zu", i);
+        requests[i] = (struct seqb_request){
+            .counter = names[i], .want = 1, .limit = LIMIT};
+    }
+    for (int64_t call = 1; call <= 2; call++) {
+        assert_status(reserve_late(f, requests, MANY), SEQB_OK);
+        for (int64_t i = 0; i < MANY; i++) {
+            if (i >= call) {
+                must_be_put_off(&requests[i]);
+                continue;
+            }
+            assert_status(requests[i].status, SEQB_OK);
+            assert_int_equal(requests[i].block.first, call - i);
+            assert_int_equal(requests[i].block.count, 1);
+        }
+    }
+    assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters "
+                               "WHERE name LIKE 'main/0/%'"),
+                     2);
+}
+
+static void call_in_time_serves_all(void **state)
+{
+    static const char *const names[] = {"main/0/b", "main/0/c", "main/0/a"};
+    struct seqb_request requests[COUNT(names)];
+    struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        requests[i] = (struct seqb_request){
+            .counter = names[i], .want = 1, .limit = LIMIT};
+    assert_status(f->ops->reserve(f->backend, requests, COUNT(names), &f->err),
+                  SEQB_OK);
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_status(requests[i].status, SEQB_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(late_call_serves_one_counter_and_puts_off_the_others),
+        FIXTURE_TEST(call_in_time_serves_all),
+    };
+
+    block_sigpipe();
+    return cmocka_run_group_tests_name("mysql-autoinc-late", tests, NULL, NULL);
+}
