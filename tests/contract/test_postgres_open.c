@@ -272,6 +272,8 @@ static void conninfo_that_cannot_be_shows_no_password(void **state)
         "host=127.0.0.1 port=" SECRET,
         "postgresql://u:47x/" SECRET "@127.0.0.1/db",
         "host=127.0.0.1 port=65536",
+        "host=127.0.0.1 port=0",
+        "host=127.0.0.1 port=x",
         SECRET,
     };
     struct fixture *f = fixture_prepare(state);
@@ -281,6 +283,22 @@ static void conninfo_that_cannot_be_shows_no_password(void **state)
         f->options.conninfo = cases[i];
         must_not_open(f, SEQB_INVALID, "conninfo");
         must_hide(f, SECRET);
+    }
+}
+
+/* A folder may have an @ in its name, which a host never has. */
+static void any_folder_and_port_that_can_be_are_tried(void **state)
+{
+    static const char *const cases[] = {
+        "host=/nowhere port=1",
+        "host=/nowhere port=65535",
+        "host=/nowhere/a@b",
+    };
+    struct fixture *f = fixture_prepare(state);
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        f->options.conninfo = cases[i];
+        must_not_open(f, SEQB_UNREACHABLE, "/nowhere");
     }
 }
 
@@ -374,6 +392,7 @@ int main(void)
         FIXTURE_TEST(warning_at_connect_makes_no_commit_uncertain),
         FIXTURE_TEST(wrong_password_is_refused_and_not_shown),
         FIXTURE_TEST(conninfo_that_cannot_be_shows_no_password),
+        FIXTURE_TEST(any_folder_and_port_that_can_be_are_tried),
         FIXTURE_TEST(addresses_lead_to_the_server_or_say_why_not),
         FIXTURE_TEST(tls_is_used_as_the_options_say),
         FIXTURE_TEST(databases_of_a_server_share_its_domain),
