@@ -122,7 +122,7 @@ static void raise_post(struct ha_counter *counter, uint64_t *asked)
         struct slot *slot = &counter->slots[i];
 
         if (!slot_may_rise(slot) || slot->is_busy ||
-            ((*asked & ~counter->waiting) >> i & 1) != 0)
+            ((*asked >> i & 1) != 0 && !slot->is_waiting))
             continue;
         slot_ask(slot, 1, clock_now_ms());
         *asked |= (uint64_t)1 << i;

@@ -36,11 +36,6 @@ struct ha_counter {
     /* Bit i: partition i's store was asked what it knows of the sequence. Until
      * all have been that can be, none is asked for numbers. */
     uint64_t heard;
-    /* Bit i, of a direct partition: it granted numbers of this stamp, so that
-     * its level is known; or its store changed, and it waits until that of the
-     * others is: see slot_waits. */
-    uint64_t granted;
-    uint64_t waiting;
     bool is_void;          /* a store knows it by other bits: see ha_grant */
     int32_t advancing;     /* calls that wait for the pool's `answered` */
     struct sample *sample; /* of sample.c; NULL: no answer yet */

@@ -66,19 +66,12 @@ void slot_ask(struct slot *slot, int64_t want, int64_t now_ms)
 
 /* --- waiting for the others --- */
 
-static uint64_t slot_bit(const struct slot *slot)
-{
-    return (uint64_t)1 << slot->partition;
-}
-
 /* Its level is not known, and it may still say so. */
 static bool slot_is_awaited(const struct slot *slot)
 {
-    const struct ha_counter *counter = slot->counter;
-    const struct pool *pool = &counter->pool->pool;
+    const struct pool *pool = &slot->counter->pool->pool;
 
-    if (slot->is_windowed ||
-        ((counter->granted | counter->waiting) & slot_bit(slot)) != 0)
+    if (slot->is_windowed || slot->is_waiting || slot->last > 0)
         return false;
     if (slot->refusal != NULL && slot->refusal->kind != REFUSAL_SHARED)
         return false;
@@ -88,9 +81,9 @@ static bool slot_is_awaited(const struct slot *slot)
 
 bool slot_waits(struct slot *slot)
 {
-    struct ha_counter *counter = slot->counter;
+    const struct ha_counter *counter = slot->counter;
 
-    counter->waiting |= slot_bit(slot);
+    slot->is_waiting = true;
     for (int32_t i = 0; i < counter->partitions; i++) {
         if (slot_is_awaited(&counter->slots[i]))
             return true;
@@ -118,7 +111,6 @@ static void slot_granted(struct slot *slot)
         sample_jump(slot);
     slot->last = max_of(slot->last, last);
     counter->level[class] = max_of(counter->level[class], level);
-    counter->granted |= slot_bit(slot);
 }
 
 /* True if that is to be told. */
@@ -156,7 +148,7 @@ static bool slot_note(struct slot *slot, int64_t now_ms)
     slot_heard(slot);
     if (slot->why != NULL && slot->why->status == SEQB_AGAIN)
         return false;
-    slot->counter->waiting &= ~slot_bit(slot);
+    slot->is_waiting = false;
     if (slot->why != NULL)
         return slot_failed(slot, now_ms);
     slot_granted(slot);
@@ -269,6 +261,7 @@ void slot_renew(struct slot *slot)
     slot->floor = 0;
     slot->last = 0;
     slot->at_ms = 0;
+    slot->is_waiting = false;
     window_renew(slot);
 }
 

@@ -42,10 +42,13 @@ struct slot {
     bool is_lease : 1; /* the counter is that of a window source */
     uint8_t resumed; /* the pool's, when it was asked, modulo 256: no ask lasts
                         that long; guarded by the pool's lock ... */
-    bool is_busy;    /* ... as is this */
-    bool was_raised; /* the worker's own: to get this answer */
-    bool is_refused; /* the worker's own: `why` is of this counter alone */
-    bool is_unlevel; /* the worker's own: of a lease: its lessor is not level */
+    bool is_busy;    /* ... as are these two */
+    bool is_waiting; /* its store changed: see slot_waits */
+
+    /* The worker's own, of this answer. */
+    bool was_raised : 1; /* to get it */
+    bool is_refused : 1; /* `why` is of this counter alone */
+    bool is_unlevel : 1; /* of a lease: its lessor is not level */
 };
 
 static inline enum seqb_guarantee slot_class(const struct slot *slot)

@@ -34,8 +34,6 @@ static void counter_renew(struct ha_counter *counter)
         counter->level[i] = 0;
         counter->floor[i] = 0;
     }
-    counter->granted = 0;
-    counter->waiting = 0;
     free(counter->sample);
     counter->sample = NULL;
 }
