@@ -11,10 +11,12 @@
 
 #define STREAM_SCENE      1
 #define STREAM_NEIGHBOURS 7
+#define STREAM_WINDOWS    10
 #define STREAM_SERVER     100 /* and one each */
 
 #define NEIGHBOURS_PERCENT 20 /* of the pools */
 #define RUNS_PERCENT       60 /* of those: so small windows that many are used */
+#define WINDOWS_PERCENT    25 /* of the pools: a sequence has its own windows */
 
 static int64_t one_of(struct random *random, const int64_t *values, int64_t n)
 {
@@ -141,6 +143,21 @@ static void neighbours_draw(struct scene *scene, uint64_t seed)
         scene->pool.layout.window_bits = (int32_t)ONE_OF(&random, 1, 3, 5);
 }
 
+/* The first sequence may have windows of its own size; larger ones only where
+ * a number has room for them. Drawn apart, too. */
+static void windows_draw(struct scene *scene, uint64_t seed)
+{
+    struct random random = random_of(seed, STREAM_WINDOWS);
+    const int32_t own = (int32_t)ONE_OF(&random, 1, 3, 5, 8, 10, 12);
+    const struct layout *layout = &scene->pool.layout;
+
+    if ((layout->authority < 0 && !layout->neighbours) || scene->runs_out ||
+        !random_chance(&random, WINDOWS_PERCENT))
+        return;
+    if (own < layout->window_bits || !scene->is_timed)
+        scene->sequences[0].window_bits = own;
+}
+
 void scene_draw(struct scene *scene, uint64_t seed)
 {
     struct random random = random_of(seed, STREAM_SCENE);
@@ -158,6 +175,7 @@ void scene_draw(struct scene *scene, uint64_t seed)
         scene->brokers = 1;
     clocks_draw(scene, seed);
     neighbours_draw(scene, seed);
+    windows_draw(scene, seed);
     flakes_draw(scene, seed);
 }
 
