@@ -231,6 +231,24 @@ static int64_t take_run(struct seqb_sequence *sequence, size_t count)
     return first;
 }
 
+/* 16 ids a ms: these would take six seconds. A lease may be renewed late. */
+static void full_ms_is_waited_for_until_the_deadline(void **state)
+{
+    static int64_t ids[100000];
+    struct rig *rig = flake_rig(state, 10);
+    enum seqb_status status = SEQB_UNAVAILABLE;
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+
+    flake_options()->layout.counter = 4;
+    rig->sequences[0].deadline_ms = 5;
+    sequence = rig_sequence(rig_open(rig), "order");
+    while (status == SEQB_UNAVAILABLE)
+        status = queue_next_many(sequence, COUNT_OF(ids), ids, &err);
+    assert_int_equal(status, SEQB_TIMEOUT);
+    rig_expect_words(err.text, "every id of its ms was taken for 5 ms");
+}
+
 /* 16 ids a ms: five runs of 3, and one id that is let go; or one of all. */
 static void increments_are_contiguous(void **state)
 {
@@ -460,6 +478,7 @@ int main(void)
         WINDOWED(sequences_of_a_pool_share_no_id),
         WINDOWED(sites_have_numbers_of_their_own),
         WINDOWED(full_ms_is_waited_for),
+        WINDOWED(full_ms_is_waited_for_until_the_deadline),
         WINDOWED(increments_are_contiguous),
         WINDOWED(who_finds_a_full_ms_is_called),
         WINDOWED(first_broker_says_what_it_waits_for),
