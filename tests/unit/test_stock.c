@@ -202,7 +202,7 @@ static void what_is_under_way_is_not_asked_for_again(void **state)
         fake_hang(rig->stores[i]);
     pthread_mutex_lock(&sequence->lock);
     atomic_store(&sequence->is_armed, true);
-    atomic_store(&sequence->wish, 5 * RUN);
+    atomic_store(&sequence->wish, (int64_t)5 * RUN);
     for (int i = 0; i < 2; i++)
         looks[i] = sequence_ask(sequence, now_ms);
     pthread_mutex_unlock(&sequence->lock);
