@@ -20,7 +20,8 @@
 #include <assert.h>
 
 #define NEVER_LOW   UINT64_MAX
-#define SEGMENT_MAX 8 /* taken of in one step */
+#define NO_WINDOWS  (UINT64_MAX >> 1) /* mask: positions do not come so far */
+#define SEGMENT_MAX 8                 /* taken of in one step */
 
 static uint32_t power_of_two(uint32_t n)
 {
@@ -45,11 +46,49 @@ struct ring *ring_init(void *memory, uint32_t segments, int32_t memory_bits,
     ring->low = NEVER_LOW;
     ring->shape.run_mask = ((uint64_t)1 << memory_bits) - 1;
     ring->shape.gap = ((uint64_t)1 << partition_bits) - 1;
+    ring->shape.window_mask = NO_WINDOWS;
     ring->segment_mask = power_of_two(segments) - 1;
+    ring->partition_bits = (uint8_t)partition_bits;
     ring->current = 1;
-    ring->size = ring_size(segments);
     ring->is_alive = true;
     return ring;
+}
+
+/* A window of numbers is 2^partition_bits as wide as one of positions. */
+void ring_step_windows(struct ring *ring, int32_t window_bits,
+                       int32_t lessor_bits)
+{
+    ring->shape.window_mask =
+        (ring->shape.run_mask + 1) * ((uint64_t)1 << window_bits) - 1;
+    ring->shape.window_gap = (((uint64_t)1 << lessor_bits) - 1)
+                             << ring->partition_bits;
+}
+
+/* The first position from `from` on where the number may be. */
+static uint64_t position_for(const struct ring *ring, uint64_t number,
+                             uint64_t from)
+{
+    const struct ring_shape shape = ring->shape;
+    const uint64_t place = (number & shape.run_mask) |
+                           (number >> ring->partition_bits & ~shape.run_mask);
+    const uint64_t mask =
+        shape.window_gap != 0 ? shape.window_mask : shape.run_mask;
+
+    return from + ((place - from) & mask);
+}
+
+/* The base of a segment whose first number is at that position. */
+static uint64_t base_for(const struct ring *ring, int64_t first,
+                         uint64_t position)
+{
+    return (uint64_t)first - (uint64_t)ring_number(ring->shape, 0, position);
+}
+
+int64_t ring_number_after(const struct ring *ring, int64_t first, uint64_t n)
+{
+    const uint64_t at = position_for(ring, (uint64_t)first, 0);
+
+    return ring_number(ring->shape, base_for(ring, first, at), at + n);
 }
 
 /* A segment as it was read: all of it of one index. */
@@ -136,8 +175,22 @@ static uint64_t left_of_run(const struct ring *ring, uint64_t at)
     return ring->shape.run_mask + 1 - (at & ring->shape.run_mask);
 }
 
+uint64_t ring_left_of_window(const struct ring *ring, uint64_t position)
+{
+    return ring->shape.window_mask + 1 - (position & ring->shape.window_mask);
+}
+
+static uint64_t left_of(const struct ring *ring, enum ring_part part,
+                        uint64_t at)
+{
+    if (part == RING_SEGMENT)
+        return UINT64_MAX;
+    return part == RING_RUN ? left_of_run(ring, at)
+                            : ring_left_of_window(ring, at);
+}
+
 enum ring_taken ring_take_slice(struct ring *ring, uint64_t count,
-                                bool is_contiguous, struct ring_slice *out)
+                                enum ring_part part, struct ring_slice *out)
 {
     uint64_t head = ring_head(ring);
     struct segment segment;
@@ -149,8 +202,7 @@ enum ring_taken ring_take_slice(struct ring *ring, uint64_t count,
         if (!segment_find(ring, ring_hint(ring), &at, &segment))
             return RING_EMPTY;
         n = min_of(count, segment.end - at);
-        if (is_contiguous)
-            n = min_of(n, left_of_run(ring, at));
+        n = min_of(n, left_of(ring, part, at));
     } while (!head_move(ring, &head, at + n));
     ring_set_hint(ring, segment.index);
     *out = (struct ring_slice){at, n, segment.base};
@@ -160,7 +212,8 @@ enum ring_taken ring_take_slice(struct ring *ring, uint64_t count,
 enum ring_taken ring_take(struct ring *ring, int64_t *out)
 {
     struct ring_slice slice;
-    const enum ring_taken taken = ring_take_slice(ring, 1, false, &slice);
+    const enum ring_taken taken =
+        ring_take_slice(ring, 1, RING_SEGMENT, &slice);
 
     if (taken != RING_EMPTY)
         *out = ring_number(ring->shape, slice.base, slice.position);
@@ -320,8 +373,8 @@ bool ring_push(struct ring *ring, int64_t first, uint64_t count)
     assert(count > 0);
     if (ring_room(ring) == 0)
         return false;
-    start += ((uint64_t)first - start) & ring->shape.run_mask;
-    base = (uint64_t)first - (uint64_t)ring_number(ring->shape, 0, start);
+    start = position_for(ring, (uint64_t)first, start);
+    base = base_for(ring, first, start);
     atomic_store_explicit(&entry->index, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->start, start, memory_order_release);
     atomic_store_explicit(&entry->end, start + count, memory_order_release);
@@ -365,7 +418,8 @@ uint64_t ring_drop(struct ring *ring)
     struct ring_slice slice;
     uint64_t dropped = 0;
 
-    while (ring_take_slice(ring, UINT64_MAX, false, &slice) != RING_EMPTY)
+    while (ring_take_slice(ring, UINT64_MAX, RING_SEGMENT, &slice) !=
+           RING_EMPTY)
         dropped += slice.count;
     return dropped;
 }

@@ -19,18 +19,40 @@
 /*
  * The number at a position: numbers of a run of 2^memory_bits are contiguous,
  * its positions agree with them in the lower bits, and the next run of the
- * segment lies 2^partition_bits runs further. All arithmetic is modulo 2^64.
+ * segment lies 2^partition_bits runs further. Where grants are of several
+ * windows, positions agree with the runs' places in their window, too, and the
+ * next window lies 2^lessor_bits windows further. All arithmetic is modulo
+ * 2^64.
  */
 struct ring_shape {
-    uint64_t run_mask; /* 2^memory_bits - 1 */
-    uint64_t gap;      /* 2^partition_bits - 1: runs of others in between */
+    uint64_t run_mask;    /* 2^memory_bits - 1 */
+    uint64_t gap;         /* 2^partition_bits - 1: runs of others in between */
+    uint64_t window_mask; /* positions of a window, less one */
+    uint64_t window_gap;  /* what windows of others in between add for each
+                             position of a window; 0: a grant is of one */
 };
+
+/* What it adds to the numbers of a position's window that others have the
+ * windows before. */
+static inline uint64_t ring_window_base(struct ring_shape shape,
+                                        uint64_t position)
+{
+    return (position & ~shape.window_mask) * shape.window_gap;
+}
+
+/* The number at a position, with the base of its window. */
+static inline int64_t ring_number_of_window(struct ring_shape shape,
+                                            uint64_t base, uint64_t position)
+{
+    return (int64_t)(base + position +
+                     (position & ~shape.run_mask) * shape.gap);
+}
 
 static inline int64_t ring_number(struct ring_shape shape, uint64_t base,
                                   uint64_t position)
 {
-    return (int64_t)(base + position +
-                     (position & ~shape.run_mask) * shape.gap);
+    return ring_number_of_window(
+        shape, base + ring_window_base(shape, position), position);
 }
 
 /*
@@ -54,8 +76,8 @@ struct ring {
     _Atomic uint64_t current; /* index of a segment near the head: a hint */
     _Atomic uint64_t low;     /* who takes this position calls for more */
     struct ring_shape shape;
-    uint64_t segment_mask;
-    size_t size;   /* bytes of it all */
+    uint32_t segment_mask;
+    uint8_t partition_bits;
     bool is_alive; /* false in a forked child */
 
     _Alignas(RING_LINE) struct ring_segment segments[];
@@ -79,6 +101,22 @@ struct ring_slice {
 size_t ring_size(uint32_t segments);
 struct ring *ring_init(void *memory, uint32_t segments, int32_t memory_bits,
                        int32_t partition_bits);
+
+/* While it is empty: segments may be of several windows of 2^window_bits runs,
+ * each 2^lessor_bits windows after the one before. */
+void ring_step_windows(struct ring *ring, int32_t window_bits,
+                       int32_t lessor_bits);
+
+/* Bytes of it all. */
+static inline size_t ring_bytes(const struct ring *ring)
+{
+    return ring_size(ring->segment_mask + 1);
+}
+
+/* The number that comes `n` after `first` in a segment; and how many positions
+ * there are from a position to the end of its window. */
+int64_t ring_number_after(const struct ring *ring, int64_t first, uint64_t n);
+uint64_t ring_left_of_window(const struct ring *ring, uint64_t position);
 
 /*
  * The rest needs the owner's lock, up to ring_drop. Pushes `count` numbers,
@@ -114,7 +152,9 @@ enum ring_taken ring_take_many(struct ring *ring, size_t count, int64_t *out,
 enum ring_taken ring_take_run(struct ring *ring, uint64_t count,
                               int64_t *first);
 
-/* Takes up to `count` positions of one segment: of one run, if
- * `is_contiguous`. */
+/* Of what a slice may not be more than one. */
+enum ring_part { RING_SEGMENT, RING_RUN, RING_WINDOW };
+
+/* Takes up to `count` positions of one such part. */
 enum ring_taken ring_take_slice(struct ring *ring, uint64_t count,
-                                bool is_contiguous, struct ring_slice *out);
+                                enum ring_part part, struct ring_slice *out);

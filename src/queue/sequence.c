@@ -113,7 +113,7 @@ void sequence_free(struct seqb_sequence *sequence)
     ha_counter_free(sequence->counter);
     wiped_give(memory, sequence->spare, sizeof *sequence->spare);
     if (sequence->ring != NULL)
-        wiped_give(memory, sequence->ring, sequence->ring->size);
+        wiped_give(memory, sequence->ring, ring_bytes(sequence->ring));
     pthread_cond_destroy(&sequence->filled);
     pthread_mutex_destroy(&sequence->ready_lock);
     pthread_mutex_destroy(&sequence->lock);

@@ -234,7 +234,7 @@ enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
     enum seqb_status status = SEQB_OK;
     bool is_taken = false;
 
-    if (was_taken(sequence, ring_take_slice(ring, count, false, out)))
+    if (was_taken(sequence, ring_take_slice(ring, count, RING_SEGMENT, out)))
         return SEQB_OK;
     if (!ring->is_alive)
         return sequence_forked(err);
@@ -243,8 +243,8 @@ enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
         if (!has_more(sequence))
             status = sequence_wait(sequence, until_ms, err);
         if (status == SEQB_OK)
-            is_taken =
-                was_taken(sequence, ring_take_slice(ring, count, false, out));
+            is_taken = was_taken(
+                sequence, ring_take_slice(ring, count, RING_SEGMENT, out));
     }
     sequence_wait_end(sequence);
     return status;

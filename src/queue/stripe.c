@@ -20,11 +20,12 @@ struct stripes *stripes_init(void *memory, const struct ring *ring)
 {
     struct stripes *stripes = memory;
 
-    stripes->is_contiguous = ring->shape.run_mask + 1 >= LONG_RUN;
+    stripes->part =
+        ring->shape.run_mask + 1 >= LONG_RUN ? RING_RUN : RING_WINDOW;
     for (size_t i = 0; i < STRIPES; i++) {
         atomic_flag_clear(&stripes->stripes[i].is_held);
         stripes->stripes[i].head = HEAD_NONE;
-        if (!stripes->is_contiguous)
+        if (stripes->part != RING_RUN)
             stripes->stripes[i].shape = ring->shape;
     }
     return stripes;
@@ -46,6 +47,18 @@ static void stripe_let_go(struct stripe *stripe)
     atomic_flag_clear_explicit(&stripe->is_held, memory_order_release);
 }
 
+/* What the base of a slice lacks to be that of its stripe, whose shape knows no
+ * windows, and no runs either where a slice is of one. */
+static uint64_t stripe_base(const struct stripe *stripe,
+                            struct ring_shape shape, uint64_t position)
+{
+    const uint64_t base = ring_window_base(shape, position);
+
+    if (stripe->shape.gap != 0)
+        return base;
+    return base + (position & ~shape.run_mask) * shape.gap;
+}
+
 /* By who holds the stripe, which is used up: a taker that finds the old limit
  * is past it then, whatever base it finds. Now takes the slice's first number
  * and leaves the others in it. The releases pair with the acquires of
@@ -55,10 +68,9 @@ static void stripe_open(const struct ring *ring, struct stripe *stripe,
                         const struct ring_slice *slice, int64_t *out)
 {
     const struct ring_shape shape = ring->shape;
-    uint64_t base = slice->base;
+    const uint64_t base =
+        slice->base + stripe_base(stripe, shape, slice->position);
 
-    if (stripe->shape.gap == 0)
-        base += (slice->position & ~shape.run_mask) * shape.gap;
     atomic_store_explicit(&stripe->base, base, memory_order_release);
     atomic_store_explicit(&stripe->head, slice->position + 1,
                           memory_order_release);
@@ -98,7 +110,7 @@ enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
         stripe_let_go(stripe);
         return ring_take(ring, out);
     }
-    taken = ring_take_slice(ring, count, stripes->is_contiguous, &slice);
+    taken = ring_take_slice(ring, count, stripes->part, &slice);
     if (taken != RING_EMPTY)
         stripe_open(ring, stripe, &slice, out);
     stripe_let_go(stripe);
@@ -110,7 +122,6 @@ enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
 static bool stripe_close(const struct ring *ring, struct stripe *stripe,
                          struct ring_slice *out)
 {
-    const struct ring_shape shape = ring->shape;
     const uint64_t limit =
         atomic_load_explicit(&stripe->limit, memory_order_relaxed);
     const uint64_t head = atomic_exchange_explicit(&stripe->head, HEAD_NONE,
@@ -121,8 +132,7 @@ static bool stripe_close(const struct ring *ring, struct stripe *stripe,
     *out = (struct ring_slice){
         head, limit - head,
         atomic_load_explicit(&stripe->base, memory_order_relaxed)};
-    if (stripe->shape.gap == 0)
-        out->base -= (head & ~shape.run_mask) * shape.gap;
+    out->base -= stripe_base(stripe, ring->shape, head);
     return true;
 }
 

@@ -20,14 +20,15 @@ struct stripe {
     /* Only read by takers. */
     _Alignas(RING_LINE) _Atomic uint64_t limit; /* the slice's end; 0: none */
     _Atomic uint64_t base;                      /* of ring_number */
-    struct ring_shape shape; /* that of a slice within one run has no gap */
+    struct ring_shape shape; /* that of a slice within one run has no gap;
+                                windows are in the base */
     atomic_flag is_held;     /* by who gives it a slice, or takes it away */
 };
 
 struct stripes {
     struct stripe stripes[STRIPES];
     _Atomic uint64_t slice; /* numbers of a slice; 0: stripes are closed */
-    bool is_contiguous;     /* a slice is of one run */
+    enum ring_part part;    /* of which a slice is */
 };
 
 /* Stripes over a ring, in zeroed memory that is zero again in a forked child.
@@ -66,7 +67,7 @@ static inline bool stripe_take_of_runs(struct stripe *stripe, uint64_t limit,
 
     if (position >= limit)
         return false;
-    *out = ring_number(shape, base, position);
+    *out = ring_number_of_window(shape, base, position);
     return true;
 }
 

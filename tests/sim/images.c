@@ -34,13 +34,13 @@ bool images_hide(const struct broker *broker, int64_t begun_us)
  */
 static void ring_hear(struct run *run, int32_t key, const struct ring *ring)
 {
-    struct ring *copy = aligned_alloc(RING_LINE, ring->size);
+    struct ring *copy = aligned_alloc(RING_LINE, ring_bytes(ring));
     int64_t numbers[64];
     size_t n;
 
     if (copy == NULL)
         abort();
-    memcpy((void *)copy, (const void *)ring, ring->size);
+    memcpy((void *)copy, (const void *)ring, ring_bytes(ring));
     while (ring_take_many(copy, sizeof numbers / sizeof numbers[0], numbers,
                           &n) != RING_EMPTY)
         judge_numbers(run, key, numbers, n);

@@ -185,8 +185,8 @@ static void stripes_are_kept_when_the_ring_has_many_segments(void **state)
     while (ring_room(sequence->ring) > 0) { /* as grants of one number */
         struct ring_slice one;
 
-        assert_int_not_equal(ring_take_slice(sequence->ring, 1, false, &one),
-                             RING_EMPTY);
+        assert_int_not_equal(
+            ring_take_slice(sequence->ring, 1, RING_SEGMENT, &one), RING_EMPTY);
         assert_true(ring_push(
             sequence->ring,
             ring_number(sequence->ring->shape, one.base, one.position), 1));
@@ -212,7 +212,7 @@ static void what_comes_back_after_the_close_is_kept(void **state)
     rig_take(scene.broker, 1, &scene.numbers);
     rig_await(is_at_rest, &scene);
     unused = granted(&scene) - 1;
-    assert_int_not_equal(ring_take_slice(sequence->ring, 8, true, &slice),
+    assert_int_not_equal(ring_take_slice(sequence->ring, 8, RING_RUN, &slice),
                          RING_EMPTY);
     assert_true(slice.count > 1);
     sequence_close(sequence);

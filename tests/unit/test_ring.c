@@ -36,7 +36,8 @@ static void expect_empty(struct ring *ring)
     assert_int_equal(ring_take_many(ring, 2, got, &taken), RING_EMPTY);
     assert_int_equal(taken, 0);
     assert_int_equal(ring_take_run(ring, 1, got), RING_EMPTY);
-    assert_int_equal(ring_take_slice(ring, 1, false, &slice), RING_EMPTY);
+    assert_int_equal(ring_take_slice(ring, 1, RING_SEGMENT, &slice),
+                     RING_EMPTY);
     assert_int_equal(got[0], -1);
     assert_int_equal(ring_stock(ring), 0);
 }
@@ -102,7 +103,7 @@ static void the_largest_grant_is_one_segment(void **state)
     (void)state;
     assert_true(ring_push(ring, (int64_t)1 << 20, count));
     assert_int_equal(ring_stock(ring), count);
-    assert_int_equal(ring_take_slice(ring, count - 1, false, &slice),
+    assert_int_equal(ring_take_slice(ring, count - 1, RING_SEGMENT, &slice),
                      RING_TAKEN);
     assert_int_equal(slice.count, count - 1);
     expect_taken(ring,
@@ -192,13 +193,15 @@ static void a_slice_is_within_one_segment_and_one_run_if_asked(void **state)
     (void)state;
     assert_true(ring_push(ring, 83, 13));
     assert_true(ring_push(ring, 400, 8));
-    assert_int_equal(ring_take_slice(ring, 100, true, &slice), RING_TAKEN);
+    assert_int_equal(ring_take_slice(ring, 100, RING_RUN, &slice), RING_TAKEN);
     assert_int_equal(slice.count, 5);
     assert_int_equal(ring_number(ring->shape, slice.base, slice.position), 83);
-    assert_int_equal(ring_take_slice(ring, 100, false, &slice), RING_TAKEN);
+    assert_int_equal(ring_take_slice(ring, 100, RING_SEGMENT, &slice),
+                     RING_TAKEN);
     assert_int_equal(slice.count, 8);
     assert_int_equal(ring_number(ring->shape, slice.base, slice.position), 112);
-    assert_int_equal(ring_take_slice(ring, 3, false, &slice), RING_TAKEN);
+    assert_int_equal(ring_take_slice(ring, 3, RING_SEGMENT, &slice),
+                     RING_TAKEN);
     assert_int_equal(slice.count, 3);
     expect_taken(ring, 403, RING_TAKEN);
     ring_unmake(ring, 4);
@@ -219,7 +222,7 @@ static void what_is_given_back_is_the_same_numbers(void **state)
         assert_true(ring_push(ring, 64, 40));
         assert_true(ring_push(same, 64, 40));
         (void)ring_take_many(same, 40, expected, &n);
-        (void)ring_take_slice(ring, 40, false, &slice);
+        (void)ring_take_slice(ring, 40, RING_SEGMENT, &slice);
         assert_true(ring_push(
             ring, ring_number(ring->shape, slice.base, slice.position + used),
             slice.count - used));
@@ -306,7 +309,7 @@ static bool is_empty_and_dead(struct ring *ring)
            ring_take_many(ring, 4, out, &taken) == RING_EMPTY && taken == 0 &&
            ring_take_run(ring, 1, out) == RING_EMPTY &&
            ring_take_run(ring, 8, out) == RING_EMPTY &&
-           ring_take_slice(ring, 1, true, &slice) == RING_EMPTY;
+           ring_take_slice(ring, 1, RING_RUN, &slice) == RING_EMPTY;
 }
 
 /* Both would hand out the same numbers. */

@@ -22,7 +22,10 @@ struct model {
     uint64_t *ends; /* of the segment that the number is in */
     uint32_t segments;
     uint64_t run;
+    int32_t memory_bits;
     int32_t partition_bits;
+    int32_t window_bits;
+    int32_t lessor_bits; /* 0: segments are not of windows */
     uint64_t head;
     uint64_t tail;
     uint64_t low;
@@ -55,10 +58,33 @@ static void model_set_low(struct model *model, uint64_t low)
     ring_set_low(model->ring, low);
 }
 
+/* The window that a number is in. */
+static int64_t model_window(const struct model *model, int64_t number)
+{
+    return number >>
+           (model->memory_bits + model->partition_bits + model->window_bits);
+}
+
+/* One by one: over the runs of others, and over their windows. */
+static int64_t model_next(const struct model *model, int64_t number)
+{
+    const int64_t last = number++;
+
+    if (((uint64_t)number & (model->run - 1)) != 0)
+        return number;
+    number += (int64_t)(((1u << model->partition_bits) - 1) * model->run);
+    if (model_window(model, number) != model_window(model, last))
+        number += (int64_t)((1u << model->lessor_bits) - 1)
+                  << (model->memory_bits + model->partition_bits +
+                      model->window_bits);
+    return number;
+}
+
 static void model_push(struct model *model)
 {
     const bool has_room = model_held(model) < model->segments;
-    const uint64_t count = 1 + chance(model, 4 * model->run);
+    const uint64_t count =
+        1 + chance(model, 4 * model->run << model->window_bits);
     int64_t number = (int64_t)chance(model, 1 << 30);
     const uint64_t end = model->tail + count;
 
@@ -67,10 +93,8 @@ static void model_push(struct model *model)
         return;
     while (model->tail < end) {
         model->ends[model->tail] = end;
-        model->numbers[model->tail++] = number++;
-        if (((uint64_t)number & (model->run - 1)) == 0)
-            number +=
-                (int64_t)(((1u << model->partition_bits) - 1) * model->run);
+        model->numbers[model->tail++] = number;
+        number = model_next(model, number);
     }
     model_set_low(model, model->low);
 }
@@ -152,21 +176,41 @@ static void model_take_run(struct model *model)
     assert_int_equal(taken, model_advance(model, start + count));
 }
 
+/* Whether a slice from the head on is of one such part. */
+static bool model_is_part(const struct model *model, enum ring_part part,
+                          uint64_t count)
+{
+    const int64_t first = model->numbers[model->head];
+    const int64_t last = model->numbers[model->head + count - 1];
+
+    if (part == RING_RUN)
+        return last / (int64_t)model->run == first / (int64_t)model->run;
+    return part == RING_SEGMENT ||
+           model_window(model, last) == model_window(model, first);
+}
+
 static void model_take_slice(struct model *model)
 {
+    const enum ring_part part = (enum ring_part)chance(model, 3);
+    const uint64_t count = 1 + chance(model, 3 * model->run);
     struct ring_slice slice;
-    const enum ring_taken taken = ring_take_slice(
-        model->ring, 1 + chance(model, 3 * model->run), false, &slice);
+    const enum ring_taken taken =
+        ring_take_slice(model->ring, count, part, &slice);
 
     if (model->head == model->tail) {
         assert_int_equal(taken, RING_EMPTY);
         return;
     }
     assert_true(model->head + slice.count <= model->ends[model->head]);
+    if (model->lessor_bits > 0 || part != RING_WINDOW)
+        assert_true(model_is_part(model, part, slice.count));
     for (uint64_t i = 0; i < slice.count; i++)
         assert_int_equal(
             ring_number(model->ring->shape, slice.base, slice.position + i),
             model->numbers[model->head + i]);
+    assert_int_equal(ring_number_after(model->ring, model->numbers[model->head],
+                                       slice.count - 1),
+                     model->numbers[model->head + slice.count - 1]);
     assert_int_equal(taken, model_advance(model, model->head + slice.count));
 }
 
@@ -198,20 +242,26 @@ static void model_step(struct model *model)
                      model->segments - model_held(model));
 }
 
+/* Of a pool without neighbours, with lessor_bits 0. */
 static void model_run(uint32_t segments, int32_t memory_bits,
-                      int32_t partition_bits)
+                      int32_t window_bits, int32_t lessor_bits)
 {
     struct model model = {
-        .ring = ring_make(segments, memory_bits, partition_bits),
+        .ring = ring_make(segments, memory_bits, memory_bits % 3),
         .numbers = malloc(MODEL_NUMBERS * sizeof *model.numbers),
         .ends = malloc(MODEL_NUMBERS * sizeof *model.ends),
         .segments = segments,
         .run = (uint64_t)1 << memory_bits,
-        .partition_bits = partition_bits,
+        .memory_bits = memory_bits,
+        .partition_bits = memory_bits % 3,
+        .window_bits = window_bits,
+        .lessor_bits = lessor_bits,
         .seed = 88172645463325252u};
 
     assert_non_null(model.numbers);
     assert_non_null(model.ends);
+    if (lessor_bits > 0)
+        ring_step_windows(model.ring, window_bits, lessor_bits);
     for (int step = 0; step < 10000; step++)
         model_step(&model);
     assert_true(model.head > (uint64_t)20 * segments * model.run);
@@ -227,7 +277,19 @@ static void any_steps_in_any_order_do_as_the_model(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(segments); i++) {
         for (int32_t memory_bits = 0; memory_bits <= 5; memory_bits++)
-            model_run(segments[i], memory_bits, memory_bits % 3);
+            model_run(segments[i], memory_bits, 0, 0);
+    }
+}
+
+/* From windows of one run on, in pools of 2 to 8 lessors. */
+static void segments_of_several_windows_do_as_the_model(void **state)
+{
+    (void)state;
+    for (int32_t memory_bits = 0; memory_bits <= 3; memory_bits++) {
+        for (int32_t window_bits = 0; window_bits <= 3; window_bits++) {
+            for (int32_t lessor_bits = 1; lessor_bits <= 3; lessor_bits++)
+                model_run(4, memory_bits, window_bits, lessor_bits);
+        }
     }
 }
 
@@ -235,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_steps_in_any_order_do_as_the_model),
+        cmocka_unit_test(segments_of_several_windows_do_as_the_model),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,8 +146,8 @@ static enum ring_taken take_slice(struct taker *taker)
 {
     struct ring *ring = taker->stress->ring;
     struct ring_slice slice;
-    const enum ring_taken how =
-        ring_take_slice(ring, 1 + chance(&taker->seed, MANY), false, &slice);
+    const enum ring_taken how = ring_take_slice(
+        ring, 1 + chance(&taker->seed, MANY), RING_SEGMENT, &slice);
     uint64_t left;
 
     if (how == RING_EMPTY)

@@ -110,6 +110,42 @@ static void numbers_come_slice_by_slice(void **state)
     }
 }
 
+/* Over windows of 2^window_bits runs, leased by one of four lessors. */
+static struct scene scene_make_windows(int32_t memory_bits, int32_t window_bits)
+{
+    struct scene scene = scene_make(memory_bits);
+
+    ring_step_windows(scene.ring, window_bits, 2);
+    scene.stripes = stripes_init(scene.stripes, scene.ring);
+    return scene;
+}
+
+/* A slice is of one window, and its numbers are those of the ring. */
+static void numbers_of_several_windows_come_slice_by_slice(void **state)
+{
+    static const int32_t memory_bits[] = {0, 1, 3, 8, 10};
+
+    (void)state;
+    for (size_t i = 0; i < 5 * sizeof memory_bits / sizeof memory_bits[0];
+         i++) {
+        const int32_t window_bits = (int32_t)i % 5;
+        struct scene scene =
+            scene_make_windows(memory_bits[i / 5], window_bits);
+        struct scene same = scene_make_windows(memory_bits[i / 5], window_bits);
+        const int64_t first = ((int64_t)5 << memory_bits[i / 5]) + (i > 10);
+        int64_t expected;
+
+        stripes_set_slice(scene.stripes, 5);
+        assert_true(ring_push(scene.ring, first, 5000));
+        assert_true(ring_push(same.ring, first, 5000));
+        while (ring_take(same.ring, &expected) != RING_EMPTY)
+            assert_int_equal(take(&scene), expected);
+        assert_int_equal(take(&scene), -1);
+        scene_unmake(&scene);
+        scene_unmake(&same);
+    }
+}
+
 /* Somebody was faster: that slice is taken from still. */
 static void a_stripe_that_was_just_filled_is_not_filled_again(void **state)
 {
@@ -233,6 +269,40 @@ static void what_a_stripe_holds_can_be_taken_away(void **state)
     }
 }
 
+/* Pushed once more, it is what would have come. */
+static void what_is_taken_away_of_windows_comes_again(void **state)
+{
+    (void)state;
+    for (int taken = 1; taken <= 20; taken++) {
+        struct scene scene = scene_make_windows(taken % 3, 2);
+        struct scene same = scene_make_windows(taken % 3, 2);
+        struct ring_slice slices[STRIPES];
+        int64_t expected;
+
+        assert_true(ring_push(scene.ring, 3, 24));
+        assert_true(ring_push(same.ring, 3, 24));
+        for (int i = 0; i < taken; i++) {
+            (void)take(&scene);
+            (void)ring_take(same.ring, &expected);
+        }
+        if (stripes_gather(scene.stripes, scene.ring, slices) > 0) {
+            const struct ring_slice rest = slices[0];
+
+            (void)ring_drop(scene.ring);
+            assert_true(ring_push(
+                scene.ring,
+                ring_number(scene.ring->shape, rest.base, rest.position),
+                rest.count));
+            for (uint64_t i = 0; i < rest.count; i++) {
+                (void)ring_take(same.ring, &expected);
+                assert_int_equal(take(&scene), expected);
+            }
+        }
+        scene_unmake(&scene);
+        scene_unmake(&same);
+    }
+}
+
 /* What is low is told by who fills a stripe. */
 static void filling_a_stripe_falls_to_the_mark(void **state)
 {
@@ -276,11 +346,13 @@ int main(void)
         cmocka_unit_test(stripes_are_made_in_their_own_memory_alone),
         cmocka_unit_test(a_new_stripe_holds_nothing),
         cmocka_unit_test(numbers_come_slice_by_slice),
+        cmocka_unit_test(numbers_of_several_windows_come_slice_by_slice),
         cmocka_unit_test(a_stripe_that_was_just_filled_is_not_filled_again),
         cmocka_unit_test(a_stripe_that_is_held_is_left_alone),
         cmocka_unit_test(threads_get_stripes_in_turn),
         cmocka_unit_test(closed_stripes_take_from_the_ring),
         cmocka_unit_test(what_a_stripe_holds_can_be_taken_away),
+        cmocka_unit_test(what_is_taken_away_of_windows_comes_again),
         cmocka_unit_test(filling_a_stripe_falls_to_the_mark),
         cmocka_unit_test(a_forked_child_finds_empty_stripes),
     };
