@@ -50,11 +50,14 @@ struct ha_options {
                                 nothing does */
 };
 
-/* The answer to one ask, as numbers: run j begins at first + j * step and holds
- * 2^memory_bits of them; 0 <= j < count. */
+/*
+ * The answer to one ask, as numbers: those of runs of 2^memory_bits numbers,
+ * each of which lies 2^bits runs after the one before, where the pool has
+ * 2^bits partitions. Where ha_counter_lessor_bits is not 0 a grant may go on
+ * past the end of its window: the next one lies 2^lessor_bits windows further.
+ */
 struct ha_grant {
     int64_t first;
-    int64_t step;
     int64_t count; /* runs granted; 0: it failed */
     bool is_void;  /* brokers give the sequence's numbers other meanings: what
                       was granted before is not to be used either */
@@ -254,6 +257,9 @@ const char *ha_counter_key(const struct ha_counter *counter);
 
 /* 0: none of its partitions counts in windows. */
 int32_t ha_counter_window_bits(const struct ha_counter *counter);
+
+/* 0: what is granted at once lies in one window, or in none. */
+int32_t ha_counter_lessor_bits(const struct ha_counter *counter);
 const char *ha_counter_pool_name(const struct ha_counter *counter);
 
 /*

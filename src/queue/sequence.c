@@ -18,17 +18,6 @@
 /* Of a ring besides two for each partition: what is given back. */
 #define SEGMENTS_SPARE 8
 
-/* The last of `count` numbers that begin with `first`. */
-static int64_t last_number(const struct ring *ring, int64_t first,
-                           uint64_t count)
-{
-    const uint64_t start = (uint64_t)first & ring->shape.run_mask;
-    const uint64_t base =
-        (uint64_t)first - (uint64_t)ring_number(ring->shape, 0, start);
-
-    return ring_number(ring->shape, base, start + count - 1);
-}
-
 /* Of a sequence that was made js_safe since, the spool may have more. */
 static int64_t options_greatest(const struct queue_sequence_options *options)
 {
@@ -37,7 +26,7 @@ static int64_t options_greatest(const struct queue_sequence_options *options)
 
 void sequence_put(struct seqb_sequence *sequence, int64_t first, uint64_t count)
 {
-    const int64_t last = last_number(sequence->ring, first, count);
+    const int64_t last = ring_number_after(sequence->ring, first, count - 1);
 
     ha_counter_hold(sequence->counter, last);
     pthread_mutex_lock(&sequence->lock);
@@ -66,15 +55,22 @@ static void sequence_init(struct seqb_sequence *sequence,
     refill_init(&sequence->refill, sequence->seen_ms);
 }
 
-static struct ring *ring_new(const struct source_setup *setup)
+/* For what its counter grants. */
+static struct ring *ring_new(const struct source_setup *setup,
+                             const struct ha_counter *counter)
 {
     const int32_t bits = ha_pool_bits(setup->pool);
+    const int32_t lessor_bits = ha_counter_lessor_bits(counter);
     const uint32_t segments = 2 * ((uint32_t)1 << bits) + SEGMENTS_SPARE;
     void *memory = wiped_take(setup->context->memory, ring_size(segments));
+    struct ring *ring;
 
     if (memory == NULL)
         return NULL;
-    return ring_init(memory, segments, setup->options->memory_bits, bits);
+    ring = ring_init(memory, segments, setup->options->memory_bits, bits);
+    if (lessor_bits > 0)
+        ring_step_windows(ring, ha_counter_window_bits(counter), lessor_bits);
+    return ring;
 }
 
 enum seqb_status sequence_new(const struct source_setup *setup,
@@ -89,15 +85,16 @@ enum seqb_status sequence_new(const struct source_setup *setup,
                          setup->key);
     memset(sequence, 0, size);
     sequence_init(sequence, source, setup);
-    sequence->ring = ring_new(setup);
-    if (sequence->ring == NULL ||
-        ha_counter_new(setup->pool, setup->key, setup->options->memory_bits,
-                       &sequence->sink, &sequence->counter, err) != SEQB_OK) {
+    if (ha_counter_new(setup->pool, setup->key, setup->options->memory_bits,
+                       &sequence->sink, &sequence->counter, err) == SEQB_OK) {
+        ha_counter_agree(sequence->counter, setup->terms);
+        sequence->ring = ring_new(setup, sequence->counter);
+    }
+    if (sequence->ring == NULL) {
         sequence_free(sequence);
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
                          setup->key);
     }
-    ha_counter_agree(sequence->counter, setup->terms);
     sequence->key = ha_counter_key(sequence->counter);
     *out = sequence;
     return SEQB_OK;

@@ -142,15 +142,32 @@ void sequence_tell_ready(struct seqb_sequence *sequence)
     pthread_mutex_unlock(&sequence->ready_lock);
 }
 
-/* Runs of the grant that begin at or below `floor`: the first ones. */
-static int64_t runs_too_low(const struct ha_grant *grant, int64_t floor)
+/* Where the n-th run of the grant begins, which may be of several windows. */
+static int64_t run_begin(const struct seqb_sequence *sequence,
+                         const struct ha_grant *grant, int64_t n)
 {
-    int64_t low;
+    return ring_number_after(sequence->ring, grant->first,
+                             (uint64_t)n << sequence->options->memory_bits);
+}
 
-    if (grant->count == 0 || grant->first > floor)
+/* Runs of the grant that begin at or below the floor: the first ones. */
+static int64_t runs_too_low(const struct seqb_sequence *sequence,
+                            const struct ha_grant *grant)
+{
+    int64_t low = 0;
+    int64_t high = grant->count;
+
+    if (grant->count == 0 || grant->first > sequence->floor)
         return 0;
-    low = (floor - grant->first) / grant->step + 1;
-    return low < grant->count ? low : grant->count;
+    while (low < high) {
+        const int64_t n = low + (high - low) / 2;
+
+        if (run_begin(sequence, grant, n) <= sequence->floor)
+            low = n + 1;
+        else
+            high = n;
+    }
+    return low;
 }
 
 /* The ring first: a stripe that is filled meanwhile has its numbers from
@@ -199,11 +216,11 @@ void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
     pthread_mutex_lock(&sequence->lock);
     if (grant->is_void)
         dropped = sequence_drop_below(sequence, INT64_MAX);
-    low = runs_too_low(grant, sequence->floor);
+    low = runs_too_low(sequence, grant);
     count = (uint64_t)(grant->count - low) << sequence->options->memory_bits;
     if (count > 0)
         is_pushed =
-            sequence_push(sequence, grant->first + low * grant->step, count);
+            sequence_push(sequence, run_begin(sequence, grant, low), count);
     sequence->granted += is_pushed ? count : 0;
     sequence_wake_waiters(
         sequence); /* also by a failure: it may be the last hope */

@@ -343,7 +343,7 @@ static void run_that_begins_at_the_number_is_dropped(void **state)
     struct rig_broker *broker;
     struct seqb_sequence *order;
     const int64_t to = 1000 << 2; /* runs of 4 */
-    const struct ha_grant grant = {.first = to, .step = 4, .count = 2};
+    const struct ha_grant grant = {.first = to, .count = 2};
     const struct ring_slice slice = {.base = (uint64_t)to, .count = 4};
     int64_t number = 0;
 

@@ -102,6 +102,32 @@ static void a_clean_stop_among_neighbours_loses_nothing(void **state)
     a_clean_stop_loses_nothing(state);
 }
 
+/* More of them than a ring has segments, and all of them come back. */
+static void several_windows_of_a_grant_are_kept(void **state)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    int64_t values = 0;
+
+    rig->sequences[0].max_unused = 1 << 18;
+    scene_begin(&scene, state);
+    for (int i = 0; i < 10; i++) {
+        struct rig_broker *broker = rig_open(rig);
+
+        if (i > 0)
+            assert_true(rig_status(broker, "order").stock > 0);
+        rig_take(broker, 100000 + 37 * (size_t)i, &scene.numbers);
+        rig_await_rest(broker);
+        values += granted(rig, broker);
+        if (i == 9)
+            rig_take(broker, (size_t)rig_status(broker, "order").stock,
+                     &scene.numbers);
+        rig_close(broker);
+    }
+    assert_int_equal(numbers_count(&scene.numbers), values * 4);
+    scene_end(&scene);
+}
+
 static void the_next_start_needs_no_store_for_its_first_number(void **state)
 {
     struct rig *rig = *state;
@@ -422,6 +448,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DIRECT(a_clean_stop_loses_nothing),
         NEIGHBOURS(a_clean_stop_among_neighbours_loses_nothing),
+        NEIGHBOURS(several_windows_of_a_grant_are_kept),
         WINDOWED(a_clean_stop_loses_nothing),
         DIRECT(the_next_start_needs_no_store_for_its_first_number),
         DIRECT(each_sequence_takes_what_it_has_room_for),

@@ -18,11 +18,11 @@ static void first_run_is_one_window(void **state)
     struct pace pace = {.last = 0};
 
     (void)state;
-    assert_int_equal(pace_run(&pace, PACE_NEED_MS, MANY, 5), 1);
+    assert_int_equal(pace_run(&pace, 1, PACE_NEED_MS, MANY, 5), 1);
     pace_leased(&pace, 1, 5);
-    pace_taken(&pace, 6);
+    pace_taken(&pace, 1, 6);
     /* It is not used up yet, so that nothing is known of the rate. */
-    assert_int_equal(pace_run(&pace, PACE_NEED_MS, MANY, 7), 1);
+    assert_int_equal(pace_run(&pace, 1, PACE_NEED_MS, MANY, 7), 1);
 }
 
 /* A run came at 0, `used` windows are used up `past_ms` later. */
@@ -33,8 +33,8 @@ static int64_t run_after(int64_t last, int64_t used, int64_t past_ms,
 
     pace_leased(&pace, last, 0);
     for (int64_t i = 0; i < used; i++)
-        pace_taken(&pace, past_ms);
-    return pace_run(&pace, need_ms, most, past_ms);
+        pace_taken(&pace, 1, past_ms);
+    return pace_run(&pace, 1, need_ms, most, past_ms);
 }
 
 static void run_is_what_half_a_minute_needs(void **state)
@@ -71,10 +71,39 @@ static void run_that_was_dropped_is_followed_by_a_shorter_one(void **state)
 
         pace_leased(&pace, 1000, 0);
         for (int j = 0; j < 1000; j++)
-            pace_taken(&pace, 10);
+            pace_taken(&pace, 1, 10);
         pace_dropped(&pace, taken[i]);
-        assert_int_equal(pace_run(&pace, PACE_NEED_MS, MANY, 20), next[i]);
+        assert_int_equal(pace_run(&pace, 1, PACE_NEED_MS, MANY, 20), next[i]);
     }
+}
+
+/* All of them but the last one, which nobody has begun. */
+static void windows_that_are_taken_at_once_count_each(void **state)
+{
+    struct pace pace = {.last = 0};
+
+    (void)state;
+    pace_leased(&pace, 40, 0);
+    pace_taken(&pace, 5, 0);
+    assert_int_equal(pace.used, 4);
+    pace_taken(&pace, 6, 30000);
+    assert_int_equal(pace.used, 10);
+    assert_int_equal(pace_run(&pace, 1, PACE_NEED_MS, MANY, 30000), 10);
+}
+
+/* Whatever the rate says, and a run that was dropped. */
+static void run_is_enough_for_what_is_taken_at_once(void **state)
+{
+    struct pace pace = {.last = 0};
+
+    (void)state;
+    assert_int_equal(pace_run(&pace, 7, PACE_NEED_MS, MANY, 0), 7);
+    assert_int_equal(pace_run(&pace, 7, PACE_NEED_MS, 5, 0), 5);
+    pace_leased(&pace, 7, 0);
+    pace_taken(&pace, 7, 0);
+    pace_dropped(&pace, 0);
+    assert_int_equal(pace_run(&pace, 7, PACE_NEED_MS, MANY, 10), 7);
+    assert_int_equal(pace_run(&pace, 1, PACE_NEED_MS, MANY, 10), 1);
 }
 
 static void next_run_is_leased_when_half_is_left(void **state)
@@ -104,7 +133,7 @@ static void load_step(struct load *load, struct pace *pace, int64_t *left,
                       int64_t now_ms)
 {
     const int64_t run =
-        pace_run(pace, PACE_NEED_MS, layout_run_most(10, LEASES), now_ms);
+        pace_run(pace, 1, PACE_NEED_MS, layout_run_most(10, LEASES), now_ms);
 
     if (pace_is_low(*left, run)) {
         *left += run;
@@ -113,7 +142,7 @@ static void load_step(struct load *load, struct pace *pace, int64_t *left,
     }
     if (now_ms > MINUTE && *left > load->held)
         load->held = *left;
-    pace_taken(pace, now_ms);
+    pace_taken(pace, 1, now_ms);
     --*left;
 }
 
@@ -168,6 +197,8 @@ int main(void)
         cmocka_unit_test(run_is_what_half_a_minute_needs),
         cmocka_unit_test(run_is_bounded),
         cmocka_unit_test(run_that_was_dropped_is_followed_by_a_shorter_one),
+        cmocka_unit_test(windows_that_are_taken_at_once_count_each),
+        cmocka_unit_test(run_is_enough_for_what_is_taken_at_once),
         cmocka_unit_test(next_run_is_leased_when_half_is_left),
         cmocka_unit_test(million_a_second_needs_two_leases_a_minute),
         cmocka_unit_test(

@@ -66,7 +66,7 @@ static void expect_left(struct fixture *f, const int64_t *windows, size_t n)
         assert_int_equal(source_last(f->source), windows[n - 1]);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(f->pool->spares[PARTITION], 1);
-        assert_int_equal(source_next(f->source), windows[i]);
+        assert_int_equal(source_next(f->source, 1).first, windows[i]);
     }
     assert_int_equal(f->pool->spares[PARTITION], 0);
     assert_int_equal(f->source->run.left, 0);
@@ -96,6 +96,33 @@ static void next_run_is_taken_after_the_first_one(void **state)
     expect_left(f, (int64_t[]){30, 31, 40}, 3);
 }
 
+static void expect_taken(struct fixture *f, int64_t most, int64_t first,
+                         int64_t count)
+{
+    const struct windows taken = source_next(f->source, most);
+
+    assert_int_equal(taken.first, first);
+    assert_int_equal(taken.count, count);
+    assert_int_equal(windows_last(&taken), first + (count - 1) * taken.step);
+}
+
+/* What is taken at once is of one lease, and never there again. */
+static void windows_that_are_taken_at_once_are_of_one_run(void **state)
+{
+    struct fixture *f = *state;
+
+    source_leased(f->source, 10, 2, 5);
+    source_leased(f->source, 20, 4, 3);
+    expect_taken(f, 3, 10, 3);
+    assert_int_equal(f->source->run.taken, 3);
+    assert_int_equal(f->source->pace.used, 2);
+    expect_taken(f, 3, 16, 2);
+    assert_int_equal(f->source->pace.used, 4);
+    expect_taken(f, 2, 20, 2);
+    assert_int_equal(f->source->run.taken, 2);
+    expect_left(f, (int64_t[]){28}, 1);
+}
+
 /* Two runs: 10, 12, 14 and 20, 22, 24. */
 static void windows_up_to_the_floor_are_dropped(void **state)
 {
@@ -122,7 +149,7 @@ static void next_run_is_shorter_if_the_rest_of_one_was_dropped(void **state)
 
     source_leased(f->source, 10, 1, 20);
     for (int i = 0; i < 8; i++)
-        (void)source_next(f->source);
+        (void)source_next(f->source, 1);
     source_drop(f->source, 28);
     assert_int_equal(f->source->pace.last, 20);
     source_drop(f->source, 29);
@@ -140,7 +167,7 @@ static void run_that_was_used_up_is_none_that_was_dropped(void **state)
 
     source_leased(f->source, 10, 1, 8);
     for (int i = 0; i < 8; i++)
-        (void)source_next(f->source);
+        (void)source_next(f->source, 1);
     source_drop(f->source, 17);
     assert_int_equal(f->source->pace.last, 8);
 }
@@ -204,7 +231,7 @@ static void nothing_of_a_stamp_is_used_for_the_next_one(void **state)
     f->source->neighbours = lease_of(f->source);
     source_leased(f->source, 10, 1, 2);
     source_leased(f->source, 20, 1, 2);
-    (void)source_next(f->source);
+    (void)source_next(f->source, 1);
     (void)error_set(&why, SEQB_EXHAUSTED, "no more");
     source_result(f->source, true, &why);
     f->source->lease.mark.value = 9;
@@ -240,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SOURCE(windows_of_a_run_are_taken_one_after_another),
         SOURCE(next_run_is_taken_after_the_first_one),
+        SOURCE(windows_that_are_taken_at_once_are_of_one_run),
         SOURCE(windows_up_to_the_floor_are_dropped),
         SOURCE(next_run_is_shorter_if_the_rest_of_one_was_dropped),
         SOURCE(run_that_was_used_up_is_none_that_was_dropped),

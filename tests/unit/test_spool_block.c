@@ -68,6 +68,35 @@ static void block_is_sane_if_such_numbers_can_be(void **state)
     }
 }
 
+/* Numbers of one partition in windows of 4 runs, from any number on. */
+static void block_is_cut_at_the_ends_of_windows(void **state)
+{
+    (void)state;
+    for (int64_t skip = 0; skip < 32; skip++) {
+        for (int64_t length = 1; length < 100; length++) {
+            const int64_t at = (skip >> 3 << 5) + (skip & 7);
+            struct spool_block rest = block_of(FIRST - 32 + at, length);
+            int64_t expected = rest.first;
+            int64_t sum = 0;
+
+            while (rest.length > 0) {
+                const struct spool_block part = spool_block_cut(&rest, 2);
+
+                assert_int_equal(part.first, expected);
+                assert_int_equal(spool_block_partition(&part), 2);
+                for (int64_t i = 0; i < part.length; i++) {
+                    assert_int_equal(expected >> 7, part.first >> 7);
+                    expected += (expected & 7) == 7 ? 32 - 7 : 1;
+                }
+                sum += part.length;
+                assert_true(rest.length == 0 ||
+                            expected >> 7 != part.first >> 7);
+            }
+            assert_int_equal(sum, length);
+        }
+    }
+}
+
 static const struct {
     const char *name;
     struct spool_block a;
@@ -163,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(partition_is_that_of_the_number),
         cmocka_unit_test(block_is_sane_if_such_numbers_can_be),
+        cmocka_unit_test(block_is_cut_at_the_ends_of_windows),
         cmocka_unit_test(blocks_meet_where_their_numbers_do),
         cmocka_unit_test(sorted_blocks_are_in_order),
     };

@@ -303,6 +303,11 @@ int32_t ha_counter_window_bits(const struct ha_counter *counter)
     return 0;
 }
 
+int32_t ha_counter_lessor_bits(const struct ha_counter *counter)
+{
+    return counter_grants_windows(counter) ? counter->pool->lessors.bits : 0;
+}
+
 const char *ha_counter_key(const struct ha_counter *counter)
 {
     return counter->key;

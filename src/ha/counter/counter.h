@@ -72,6 +72,19 @@ static inline int32_t counter_window_bits(const struct ha_counter *counter)
         counter->terms == NULL ? 0 : counter->terms->window_bits);
 }
 
+/* Only windows of so many numbers, or fewer, are granted several at once: the
+ * positions of a ring step over the rest of one with each grant, and must last.
+ * Larger ones hold more than is asked for at once. */
+#define GRANT_WINDOW_BITS 20
+
+/* Whether a grant may be of several windows of one lease. */
+static inline bool counter_grants_windows(const struct ha_counter *counter)
+{
+    return counter->pool->lessors.count > 0 &&
+           counter->memory_bits + counter_window_bits(counter) <=
+               GRANT_WINDOW_BITS;
+}
+
 /* What is claimed for the counter's sequence. */
 static inline struct claim_terms counter_claim(const struct ha_counter *counter)
 {
@@ -88,6 +101,18 @@ static inline struct ha_stamp slot_stamp(const struct slot *slot)
 {
     return slot->counter == NULL ? (struct ha_stamp){.digits = 0}
                                  : slot->counter->stamp;
+}
+
+/* The last value of its block, which goes on in the next windows of a lease. */
+static inline int64_t slot_block_last(const struct slot *slot)
+{
+    const struct seqb_block *block = &slot->block;
+    const int64_t last = block->first + (block->count - 1);
+    const int32_t bits = counter_window_bits(slot->counter);
+    const int64_t ends = (last >> bits) - (block->first >> bits);
+    const int64_t others = ((int64_t)1 << slot_pool(slot)->lessors.bits) - 1;
+
+    return slot->is_windowed ? last + (ends * others << bits) : last;
 }
 
 /* The last window that it may have. */

@@ -196,26 +196,50 @@ static enum seqb_status mend_drop(struct worker *worker, struct slot *slot,
     return status;
 }
 
-/* Puts a fresh window into the cell. "Not above the one that stands" is
- * no failure: the next round sees that one, and takes a later window. */
+/* Windows below the one that came into the cell are whole, and this broker's
+ * alone: the slot is answered with them. Of that one nothing is granted yet. */
+static void mend_answer(struct worker *worker, struct slot *slot,
+                        const struct windows *taken)
+{
+    const int32_t bits = counter_window_bits(slot->counter);
+
+    slot->mark = (struct fence_mark){windows_last(taken), FENCE_NOTHING.value};
+    slot->history = worker->history;
+    slot->block = (struct seqb_block){.first = taken->first << bits,
+                                      .count = (taken->count - 1) << bits};
+    grant_answer(slot, NULL);
+}
+
+/*
+ * Puts a fresh window into the cell: the last one of those that are taken. It
+ * is above the one that stands there, so that those before it are above what
+ * any broker counts in; and the store, which took it, is the one that it was.
+ * "Not above the one that stands" is no failure: the next round sees that one,
+ * and takes later windows.
+ */
 static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
                                     const struct seqb_request *reply,
-                                    bool *is_waiting, struct seqb_error *err)
+                                    bool *is_done, struct seqb_error *err)
 {
     struct seqb_window window = {.counter = reply->counter,
                                  .size = reply->limit,
                                  .keep_s = slot_keep_s(slot)};
+    struct windows taken;
     int64_t standing;
     enum seqb_status status =
         window_take(slot, fence_window_floor(&slot->mark, slot->floor, reply),
-                    worker->mend_until_ms, &window.window, err);
+                    worker->mend_until_ms, &taken, err);
 
-    *is_waiting = status == SEQB_OK && window.window == SEQB_NO_WINDOW;
-    if (status != SEQB_OK || *is_waiting)
+    *is_done = status == SEQB_OK && taken.count == 0; /* it waits */
+    if (status != SEQB_OK || *is_done)
         return status;
-    /* I2: sent once. If it fails, the window is lost with it. */
+    window.window = windows_last(&taken);
+    /* I2: sent once. If it fails, the windows are lost with it. */
     status = connection_install(&worker->connection, &window, &standing, err);
     mend_end(worker, slot, status, err);
+    *is_done = status == SEQB_OK && taken.count > 1;
+    if (*is_done)
+        mend_answer(worker, slot, &taken);
     return status == SEQB_FENCED ? SEQB_OK : status;
 }
 
@@ -224,19 +248,19 @@ enum seqb_status mend_counter(struct worker *worker, struct slot *slot,
                               const struct seqb_request *reply,
                               struct seqb_error *err)
 {
-    bool is_waiting = false;
+    bool is_done = false;
     enum seqb_status status;
 
     if (!connection_is_open(&worker->connection))
         return error_set(err, SEQB_UNAVAILABLE, CONNECTION_LOST);
     slot->was_raised |= verdict == FENCE_RAISE;
     if (verdict == FENCE_WINDOW)
-        status = mend_window(worker, slot, reply, &is_waiting, err);
+        status = mend_window(worker, slot, reply, &is_done, err);
     else if (slot->is_windowed)
         status = mend_drop(worker, slot, reply, err);
     else
         status = mend_raise(worker, slot, reply, err);
-    if (is_waiting)
+    if (is_done)
         return SEQB_OK;
     return status == SEQB_OK ? SEQB_AGAIN : status;
 }

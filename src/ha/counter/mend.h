@@ -7,8 +7,9 @@
 #include "ha/worker.h"
 
 /* As the verdict says: raises it, drops its window, or puts a fresh one there.
- * SEQB_AGAIN: ask again; SEQB_OK: it waits for a window, see window_take; else
- * the slot fails with it, alone if it `is_refused`. */
+ * SEQB_AGAIN: ask again; SEQB_OK: the slot was answered, or waits for a window
+ * (see window_take), and is not to be touched; else it fails with that, alone
+ * if it `is_refused`. */
 enum seqb_status mend_counter(struct worker *worker, struct slot *slot,
                               enum fence_verdict verdict,
                               const struct seqb_request *reply,

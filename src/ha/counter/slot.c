@@ -101,7 +101,7 @@ static struct refusals *slot_refusals(const struct slot *slot)
 static void slot_granted(struct slot *slot)
 {
     struct ha_counter *counter = slot->counter;
-    const int64_t last = slot->block.first + slot->block.count - 1;
+    const int64_t last = slot_block_last(slot);
     const enum seqb_guarantee class = slot_class(slot);
     const int64_t level =
         class == SEQB_WINDOWED ? last >> counter_window_bits(counter) : last;
@@ -222,8 +222,6 @@ static void slot_done(struct slot *slot)
     if (slot->why == NULL && !grant.is_void && !is_stale) {
         grant.first = layout_number(slot->block.first, slot->partition,
                                     options->layout.bits, counter->memory_bits);
-        grant.step = (int64_t)1
-                     << (options->layout.bits + counter->memory_bits);
         grant.count = slot->block.count;
     }
     counter->sink->deliver(counter->sink, &grant);

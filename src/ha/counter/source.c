@@ -97,16 +97,19 @@ int64_t source_last(const struct window_source *source)
                          : SEQB_NO_WINDOW;
 }
 
-int64_t source_next(struct window_source *source)
+struct windows source_next(struct window_source *source, int64_t most)
 {
-    const int64_t window = source->run.next;
+    struct run *run = &source->run;
+    const struct windows taken = {.first = run->next,
+                                  .step = run->step,
+                                  .count = min_of(most, run->left)};
 
-    run_skip(&source->run, 1);
-    source->run.taken++;
+    run_skip(run, taken.count);
+    run->taken += taken.count;
     run_follow(source);
     source_count(source);
-    pace_taken(&source->pace, clock_now_ms());
-    return window;
+    pace_taken(&source->pace, taken.count, clock_now_ms());
+    return taken;
 }
 
 /* --- beginning over --- */

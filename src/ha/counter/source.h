@@ -82,8 +82,9 @@ void source_drop(struct window_source *source, int64_t floor);
 /* The last window that is left; SEQB_NO_WINDOW: none is. */
 int64_t source_last(const struct window_source *source);
 
-/* Takes the next window, which must be there. */
-int64_t source_next(struct window_source *source);
+/* Takes the next windows of the run, at most `most` of them; one must be there.
+ */
+struct windows source_next(struct window_source *source, int64_t most);
 
 /* The rest is of lease.c. NULL when out of memory. */
 struct lease *lease_new(struct window_source *source);

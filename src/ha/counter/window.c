@@ -64,10 +64,22 @@ static int64_t useful_leases(const struct slot *lease)
     return min_of(counter->terms->useful >> low_bits, most);
 }
 
-/* With the lock held: how many windows to lease now. A run is of no use past
- * the end of its stamp. An authority leases single ones: the gap that it leaves
- * when its store changed counts windows. */
-static int64_t run_size(const struct window_source *source)
+/* How many windows the slot takes at once: those that it wants whole, and the
+ * one that comes into the cell. */
+static int64_t slot_windows(const struct slot *slot)
+{
+    const struct ha_counter *counter = slot->counter;
+
+    return counter_grants_windows(counter)
+               ? 1 + (slot->want >> counter_window_bits(counter))
+               : 1;
+}
+
+/* With the lock held: how many windows to lease now, of which `least` are to be
+ * taken at once. A run is of no use past the end of its stamp. An authority
+ * leases single ones: the gap that it leaves when its store changed counts
+ * windows. */
+static int64_t run_size(const struct window_source *source, int64_t least)
 {
     const struct slot *lease = &source->lease;
     const struct ha_stamp *stamp = &lease->counter->stamp;
@@ -78,20 +90,21 @@ static int64_t run_size(const struct window_source *source)
         return 1;
     if (stamp->digits != 0)
         need_ms = min_of(need_ms, (stamp->ends_ms - stamp->begins_ms) / 2);
-    return pace_run(&source->pace, need_ms,
+    return pace_run(&source->pace, least, need_ms,
                     layout_run_most(window_bits, useful_leases(lease)),
                     clock_now_ms());
 }
 
 /* With the lock held: asks who leases unless it has been. */
-static void lease_ask(struct window_source *source, int64_t floor)
+static void lease_ask(struct window_source *source, int64_t least,
+                      int64_t floor)
 {
     struct seqb_error why;
 
     if (source->is_asked)
         return;
     source_result(source, false, NULL);
-    source->lease.want = run_size(source);
+    source->lease.want = run_size(source, least);
     if (source->neighbours != NULL) {
         lease_begin(source, floor);
         return;
@@ -140,61 +153,64 @@ static bool has_spares(const struct window_source *source)
            stamp->ends_ms - stamp->begins_ms >= SPARE_LEAST_MS;
 }
 
-/* With the lock held: takes the next window, and leases the next run in the
- * background while half of this one is left. */
-static int64_t spare_take(struct window_source *source)
+/* With the lock held: takes the next windows for the slot, and leases the next
+ * run in the background while half of this one is left. */
+static struct windows spare_take(struct window_source *source,
+                                 const struct slot *slot)
 {
-    const int64_t window = source_next(source);
+    const struct windows taken = source_next(source, slot_windows(slot));
 
     if (source->after.left == 0 && has_spares(source) &&
-        pace_is_low(source->run.left, run_size(source)))
-        lease_ask(source, max_of(window, source_last(source)));
-    return window;
+        pace_is_low(source->run.left, run_size(source, 1)))
+        lease_ask(source, 1, max_of(windows_last(&taken), source_last(source)));
+    return taken;
 }
 
 /* With the lock held: leaves only windows above `floor`; if there are none, a
  * run is leased. */
-static void spare_seek(struct window_source *source, int64_t floor)
+static void spare_seek(struct window_source *source, const struct slot *slot,
+                       int64_t floor)
 {
     source_drop(source, floor);
     if (source->run.left == 0)
-        lease_ask(source, floor);
+        lease_ask(source, slot_windows(slot), floor);
 }
 
-static enum seqb_status source_take(struct window_source *source, int64_t floor,
-                                    int64_t deadline_ms, int64_t *out,
+static enum seqb_status source_take(struct slot *slot, int64_t floor,
+                                    int64_t deadline_ms, struct windows *out,
                                     struct seqb_error *err)
 {
+    struct window_source *source = slot->windows;
     enum seqb_status status = SEQB_OK;
 
     pthread_mutex_lock(source->lock);
-    spare_seek(source, floor);
+    spare_seek(source, slot, floor);
     while (source->run.left == 0) {
         if (!lease_wait(source, deadline_ms) || source->status != SEQB_OK) {
             status = authority_fails(source, err);
             break;
         }
-        spare_seek(source, floor);
+        spare_seek(source, slot, floor);
     }
     if (status == SEQB_OK)
-        *out = spare_take(source);
+        *out = spare_take(source, slot);
     pthread_mutex_unlock(source->lock);
     return status;
 }
 
 /* The same of neighbours: without a spare the slot is put aside, and is not to
  * be touched after the lock is released. */
-static enum seqb_status source_take_later(struct window_source *source,
-                                          struct slot *slot, int64_t floor,
-                                          int64_t *out, struct seqb_error *err)
+static enum seqb_status source_take_later(struct slot *slot, int64_t floor,
+                                          struct windows *out,
+                                          struct seqb_error *err)
 {
+    struct window_source *source = slot->windows;
     enum seqb_status status = SEQB_OK;
 
     pthread_mutex_lock(source->lock);
-    spare_seek(source, floor);
-    *out = SEQB_NO_WINDOW;
+    spare_seek(source, slot, floor);
     if (source->run.left > 0) {
-        *out = spare_take(source);
+        *out = spare_take(source, slot);
     } else if (source->is_asked) {
         source->neighbours->waiting = slot;
     } else {
@@ -207,19 +223,20 @@ static enum seqb_status source_take_later(struct window_source *source,
 }
 
 enum seqb_status window_take(struct slot *slot, int64_t floor,
-                             int64_t deadline_ms, int64_t *out,
+                             int64_t deadline_ms, struct windows *out,
                              struct seqb_error *err)
 {
     enum seqb_status status;
 
+    out->count = 0;
     if (slot->windows == NULL)
         slot->windows = source_new(slot);
     if (slot->windows == NULL)
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
                          slot->counter->key);
     if (slot->windows->neighbours != NULL)
-        return source_take_later(slot->windows, slot, floor, out, err);
-    status = source_take(slot->windows, floor, deadline_ms, out, err);
+        return source_take_later(slot, floor, out, err);
+    status = source_take(slot, floor, deadline_ms, out, err);
     slot->is_refused = status != SEQB_UNAVAILABLE;
     return status;
 }

@@ -8,21 +8,35 @@
 
 #include "ha/counter/counter.h"
 
+/* Windows of one lease, each `step` above the one before. */
+struct windows {
+    int64_t first;
+    int64_t step;
+    int64_t count;
+};
+
+static inline int64_t windows_last(const struct windows *windows)
+{
+    return windows->first + (windows->count - 1) * windows->step;
+}
+
 /*
- * Takes a window above `floor` for the slot, on its worker's thread: the spare,
+ * Takes windows above `floor` for the slot, on its worker's thread: spares,
  * else a fresh lease of the pool's authority, waiting for it at most until
- * `deadline_ms`. A window taken is never handed out again. SEQB_UNAVAILABLE if
- * the authority does not answer, with its reason; SEQB_NO_MEMORY; any other:
- * the authority is well and refuses to lease windows for this counter, so that
- * the slot `is_refused`. The slot's source is made by the first call.
+ * `deadline_ms`. As many as hold what the slot wants, whole, and one more, at
+ * most; one at least. A window taken is never handed out again.
+ * SEQB_UNAVAILABLE if the authority does not answer, with its reason;
+ * SEQB_NO_MEMORY; any other: the authority is well and refuses to lease windows
+ * for this counter, so that the slot `is_refused`. The slot's source is made by
+ * the first call.
  */
 enum seqb_status window_take(struct slot *slot, int64_t floor,
-                             int64_t deadline_ms, int64_t *out,
+                             int64_t deadline_ms, struct windows *out,
                              struct seqb_error *err);
 
 /* The same in a pool with neighbours, but for the wait, since the worker may
- * have to lease for others meanwhile: if there is no spare, `*out` is
- * SEQB_NO_WINDOW, and the slot is posted once more when there is one, or is
+ * have to lease for others meanwhile: if there is no spare, `out` has none,
+ * and the slot is posted once more when there is one, or is
  * answered by another thread. It is not the caller's any more. */
 
 /* On the lessor's thread: the slot of a lease is about to be reserved for, as

@@ -5,7 +5,8 @@
  *
  * A window that is not above the one in the cell cannot be used any more. So
  * where brokers share a cell, or one falls behind, the rest of a run is lost,
- * and the next run is no longer than what was used of that one.
+ * and the next run is no longer than what was used of that one, or than one
+ * grant needs.
  */
 #pragma once
 
@@ -23,16 +24,17 @@ struct pace {
     bool has_begun;   /* a window was taken */
 };
 
-/* How many windows are leased now, 1 ... `most`, of which `need_ms` is to be
- * bridged. */
-int64_t pace_run(const struct pace *pace, int64_t need_ms, int64_t most,
-                 int64_t now_ms);
+/* How many windows are leased now, 1 ... `most`: `need_ms` is to be bridged,
+ * and `least` are taken at once. */
+int64_t pace_run(const struct pace *pace, int64_t least, int64_t need_ms,
+                 int64_t most, int64_t now_ms);
 
 /* A run of so many came. */
 void pace_leased(struct pace *pace, int64_t count, int64_t now_ms);
 
-/* A window of it was taken, as the one before is used up. */
-void pace_taken(struct pace *pace, int64_t now_ms);
+/* So many windows of it were taken, as those before are used up; and all of
+ * these but the last one are used at once. */
+void pace_taken(struct pace *pace, int64_t count, int64_t now_ms);
 
 /* All that was left of a run is too low; `count` of it were taken. */
 void pace_dropped(struct pace *pace, int64_t count);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ha/ha.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "queue/queue.h"
 
@@ -21,6 +22,31 @@ int32_t spool_block_partition(const struct spool_block *block)
 {
     return (int32_t)(block->first >> block->memory_bits &
                      (((int64_t)1 << block->bits) - 1));
+}
+
+/* The number at that place. */
+static int64_t block_number(const struct spool_block *block, int64_t position)
+{
+    const int32_t memory_bits = block->memory_bits;
+    const int64_t memory = position & (((int64_t)1 << memory_bits) - 1);
+    const int64_t run =
+        position >> memory_bits << block->bits | spool_block_partition(block);
+
+    return run << memory_bits | memory;
+}
+
+struct spool_block spool_block_cut(struct spool_block *block,
+                                   int32_t window_bits)
+{
+    const int64_t size = (int64_t)1 << (window_bits + block->memory_bits);
+    const int64_t position = block_position(block);
+    struct spool_block part = *block;
+
+    part.length = min_of(block->length, size - (position & (size - 1)));
+    block->length -= part.length;
+    if (block->length > 0)
+        block->first = block_number(block, position + part.length);
+    return part;
 }
 
 bool spool_block_is_sane(const struct spool_block *block)

@@ -32,6 +32,11 @@ int32_t spool_block_partition(const struct spool_block *block);
 /* Whether these are numbers of a legal sequence; the pool is not looked at. */
 bool spool_block_is_sane(const struct spool_block *block);
 
+/* Takes off the block what lies in the window of its first number, of
+ * 2^window_bits runs, and leaves the rest: its length is 0 if there is none. */
+struct spool_block spool_block_cut(struct spool_block *block,
+                                   int32_t window_bits);
+
 /* For qsort: by pool, key, partition and number. */
 int spool_block_compare(const void *a, const void *b);
 

@@ -13,6 +13,7 @@
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/thread.h"
+#include "queue/keeper/span.h"
 #include "queue/keeper/spool.h"
 #include "queue/queue_state.h"
 
@@ -65,12 +66,16 @@ struct round {
     size_t made;
     bool is_wanting;
     struct seqb_sequence *taker; /* the last one, and what it is to get */
-    uint32_t taken_blocks;
+    uint32_t taken_spans;
     int64_t taken_numbers;
+    struct span chosen; /* the last one of what it is to get */
+    struct span taken;  /* what comes into a ring next */
     struct spool_block *blocks;
-    struct away *away; /* of each block */
     size_t count;
     size_t capacity;
+    struct away *away;
+    size_t away_count;
+    size_t away_capacity;
 };
 
 static int64_t look_of(const struct queue_sequence_options *options,
@@ -95,11 +100,15 @@ static int64_t look_of_all(const struct queue_options *options)
 
 /* --- what is given --- */
 
-static bool round_reserve(struct round *round)
+static size_t grown(size_t capacity)
 {
-    const size_t capacity = round->capacity == 0 ? 64 : 2 * round->capacity;
+    return capacity == 0 ? 64 : 2 * capacity;
+}
+
+static bool round_reserve_block(struct round *round)
+{
+    const size_t capacity = grown(round->capacity);
     struct spool_block *blocks;
-    struct away *away;
 
     if (round->count < round->capacity)
         return true;
@@ -107,11 +116,22 @@ static bool round_reserve(struct round *round)
     if (blocks == NULL)
         return false;
     round->blocks = blocks;
+    round->capacity = capacity;
+    return true;
+}
+
+static bool round_reserve_away(struct round *round)
+{
+    const size_t capacity = grown(round->away_capacity);
+    struct away *away;
+
+    if (round->away_count < round->away_capacity)
+        return true;
     away = realloc(round->away, capacity * sizeof *away);
     if (away == NULL)
         return false;
     round->away = away;
-    round->capacity = capacity;
+    round->away_capacity = capacity;
     return true;
 }
 
@@ -126,24 +146,41 @@ static bool is_kept(const struct seqb_sequence *sequence)
     return sequence->source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK;
 }
 
+/* A block for each window, since a block goes on in the next number of its
+ * partition. What there is no memory for is a gap. */
+static void round_give(struct round *round,
+                       const struct seqb_sequence *sequence,
+                       struct ring_slice slice)
+{
+    const struct ring *ring = sequence->ring;
+
+    while (slice.count > 0 && round_reserve_block(round)) {
+        const uint64_t left = ring_left_of_window(ring, slice.position);
+        const uint64_t length = slice.count < left ? slice.count : left;
+
+        round->blocks[round->count++] = (struct spool_block){
+            .key = sequence->key,
+            .pool = (size_t)sequence->options->pool,
+            .memory_bits = sequence->options->memory_bits,
+            .first = ring_number(ring->shape, slice.base, slice.position),
+            .length = (int64_t)length,
+        };
+        slice.position += length;
+        slice.count -= length;
+    }
+}
+
 /* Takes out of a ring all that it holds. */
 static void round_empty_ring(struct round *round,
                              struct seqb_sequence *sequence)
 {
     struct ring_slice slice;
 
-    while (round_reserve(round) &&
-           ring_take_slice(sequence->ring, UINT64_MAX, false, &slice) !=
+    while (round_reserve_away(round) &&
+           ring_take_slice(sequence->ring, UINT64_MAX, RING_SEGMENT, &slice) !=
                RING_EMPTY) {
-        round->away[round->count] = (struct away){sequence, slice};
-        round->blocks[round->count++] = (struct spool_block){
-            .key = sequence->key,
-            .pool = (size_t)sequence->options->pool,
-            .memory_bits = sequence->options->memory_bits,
-            .first =
-                ring_number(sequence->ring->shape, slice.base, slice.position),
-            .length = (int64_t)slice.count,
-        };
+        round->away[round->away_count++] = (struct away){sequence, slice};
+        round_give(round, sequence, slice);
     }
 }
 
@@ -187,7 +224,7 @@ static void round_look_at_all(struct round *round)
 /* Nothing was given: all goes back to where it was. */
 static void round_undo(struct round *round)
 {
-    for (size_t i = 0; i < round->count; i++)
+    for (size_t i = 0; i < round->away_count; i++)
         sequence_give_back(round->away[i].sequence, &round->away[i].slice);
 }
 
@@ -217,6 +254,22 @@ static struct seqb_sequence *round_make(struct round *round, const char *key)
     return sequence;
 }
 
+/* Another block for it: how many spans of its ring it is to get then. */
+static void round_count(struct round *round, const struct spool_block *block)
+{
+    struct spool_block rest = *block;
+
+    while (rest.length > 0) {
+        const struct span next = span_cut(round->taker, &rest);
+
+        if (span_join(&round->chosen, &next))
+            continue;
+        round->chosen = next;
+        round->taken_spans++;
+    }
+    round->taken_numbers += block->length;
+}
+
 static enum spool_choice round_choose(void *context,
                                       const struct spool_block *block,
                                       int32_t *memory_bits)
@@ -232,16 +285,25 @@ static enum spool_choice round_choose(void *context,
         return SPOOL_KEEP;
     if (sequence != round->taker) {
         round->taker = sequence;
-        round->taken_blocks = 0;
+        round->chosen.sequence = NULL;
+        round->taken_spans = 0;
         round->taken_numbers = 0;
     }
-    round->taken_blocks++;
-    round->taken_numbers += block->length;
-    if (!sequence_has_place(sequence, round->taken_blocks,
-                            round->taken_numbers))
+    round_count(round, block);
+    if (!sequence_has_place(sequence, round->taken_spans, round->taken_numbers))
         return SPOOL_KEEP;
     *memory_bits = sequence->options->memory_bits;
     return SPOOL_TAKE;
+}
+
+/* Puts into its ring what was taken so far. */
+static void round_put(struct round *round)
+{
+    const struct span *span = &round->taken;
+
+    if (span->sequence != NULL)
+        sequence_put(span->sequence, span->first, (uint64_t)span->count);
+    round->taken.sequence = NULL;
 }
 
 static void round_take(void *context, const struct spool_block *block)
@@ -249,8 +311,16 @@ static void round_take(void *context, const struct spool_block *block)
     struct round *round = context;
     struct seqb_sequence *sequence =
         queue_peek(round->keeper->queue, block->key);
+    struct spool_block rest = *block;
 
-    sequence_put(sequence, block->first, (uint64_t)block->length);
+    while (rest.length > 0) {
+        const struct span next = span_cut(sequence, &rest);
+
+        if (span_join(&round->taken, &next))
+            continue;
+        round_put(round);
+        round->taken = next;
+    }
 }
 
 /* --- rounds --- */
@@ -268,6 +338,7 @@ static enum seqb_status round_exchange(struct round *round, int64_t until_ms,
     const enum seqb_status status =
         spool_exchange(round->keeper->spool, &terms, until_ms, err);
 
+    round_put(round);
     if (status == SEQB_OK || status == SEQB_UNCERTAIN)
         return status;
     round_undo(round);

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Grants of several windows of one lease, over scripted stores: the last window
+ * is put into the cell, and the others are granted once that is done. If it
+ * fails, or nobody knows, none of them is ever used.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ha/counter/source.h"
+#include "platform/clock.h"
+#include "queue/keeper/span.h"
+#include "support/rig.h"
+
+#define CELL      "cell:main/0/bill"
+#define WINDOW    INT64_C(256) /* runs */
+#define RUN       4
+#define STEP      2 /* of one lessor's windows, where there are two */
+#define DAY_MS    INT64_C(86400000)
+#define MANY      5 /* windows that one ask takes: four to grant, and a cell's */
+#define WANT_MANY ((MANY - 1) * WINDOW + 3)
+
+/* A counter of its own, which no thread refills, and its last answer. */
+struct taker {
+    struct ha_sink sink; /* first */
+    struct ha_counter *counter;
+    struct rig *rig;
+    struct rig_broker *broker;
+    struct ha_grant grant;
+    atomic_int answers;
+};
+
+static const struct ha_terms terms = {
+    .claim = "", .value_bits = 63, .keep_ms = DAY_MS};
+
+static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
+{
+    struct taker *taker = (struct taker *)sink;
+
+    taker->grant = *grant;
+    atomic_fetch_add(&taker->answers, 1);
+}
+
+/* Two partitions; the other one leases to the first, or the first itself. */
+static void taker_begin(struct taker *taker, void **state)
+{
+    *taker = (struct taker){.sink = {.deliver = taker_deliver}, .rig = *state};
+    rig_set_timeout(taker->rig, RIG_FOREVER_MS);
+    taker->broker = rig_open(taker->rig);
+    assert_int_equal(ha_counter_new(ha_pool_at(taker->broker->ha, 0), "bill", 2,
+                                    &taker->sink, &taker->counter, NULL),
+                     SEQB_OK);
+    ha_counter_agree(taker->counter, &terms);
+}
+
+static void taker_end(struct taker *taker)
+{
+    struct rig_broker *broker = taker->broker;
+
+    queue_stop(broker->queue);
+    ha_close(broker->ha);
+    queue_free(broker->queue);
+    ha_counter_free(taker->counter);
+    *broker = (struct rig_broker){NULL, NULL};
+}
+
+static void post(struct taker *taker, int64_t want)
+{
+    struct ha_pool *pool = ha_pool_at(taker->broker->ha, 0);
+    struct slot *slot = &taker->counter->slots[0];
+
+    atomic_store(&taker->answers, 0);
+    pthread_mutex_lock(pool->lock);
+    slot_ask(slot, want, clock_now_ms());
+    assert_true(worker_push(pool->workers[0], &slot->job));
+    pthread_mutex_unlock(pool->lock);
+}
+
+/* An answer is there, and the slot may be asked again. */
+static bool is_answered(void *context)
+{
+    const struct taker *taker = context;
+    struct ha_view view;
+
+    ha_counter_view(taker->counter, clock_now_ms(), &view);
+    return atomic_load(&taker->answers) > 0 && view.all == 0;
+}
+
+static struct ha_grant answer(struct taker *taker)
+{
+    rig_await(is_answered, taker);
+    return taker->grant;
+}
+
+static struct ha_grant ask(struct taker *taker, int64_t want)
+{
+    post(taker, want);
+    return answer(taker);
+}
+
+/* Until it is answered well, as its partition may have to be rescued. */
+static struct ha_grant ask_again(struct taker *taker, int64_t want)
+{
+    struct ha_grant grant;
+
+    do
+        grant = ask(taker, want);
+    while (grant.count == 0);
+    return grant;
+}
+
+static int64_t window_of(const struct ha_grant *grant)
+{
+    return grant->first / RUN / 2 / WINDOW; /* partitions */
+}
+
+static int64_t cell_window(const struct taker *taker)
+{
+    return fake_window(taker->rig->stores[0], CELL);
+}
+
+static int64_t installs(const struct taker *taker)
+{
+    return fake_calls(taker->rig->stores[0], FAKE_INSTALL);
+}
+
+static void expect_whole_windows(const struct ha_grant *grant, int64_t count)
+{
+    assert_int_equal(grant->count, count * WINDOW);
+    assert_int_equal(grant->first % (2 * RUN * WINDOW), 0);
+}
+
+static void windows_that_are_wanted_take_one_install(void **state)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t first;
+
+    taker_begin(&taker, state);
+    grant = ask_again(&taker, WANT_MANY);
+    first = window_of(&grant);
+    expect_whole_windows(&grant, MANY - 1);
+    assert_int_equal(installs(&taker), 1);
+    assert_int_equal(cell_window(&taker), first + (MANY - 1) * STEP);
+    assert_int_equal(fake_value(taker.rig->stores[0], CELL), 0);
+    /* The cell goes on with the next one, of the same lessor. */
+    grant = ask_again(&taker, 10);
+    assert_int_equal(grant.count, 10);
+    assert_int_equal(window_of(&grant), first + (MANY - 1) * STEP);
+    assert_int_equal(taker.counter->level[SEQB_WINDOWED], window_of(&grant));
+    taker_end(&taker);
+}
+
+/* The highest value that was granted, and window, are those of the last. */
+static void level_is_that_of_the_last_window(void **state)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t last;
+
+    taker_begin(&taker, state);
+    grant = ask_again(&taker, WANT_MANY);
+    last = window_of(&grant) + (MANY - 2) * STEP;
+    assert_int_equal(taker.counter->level[SEQB_WINDOWED], last);
+    assert_int_equal(taker.counter->slots[0].last, (last + 1) * WINDOW - 1);
+    taker_end(&taker);
+}
+
+/* As a new pool does: its first numbers are small. */
+static void small_want_takes_one_window(void **state)
+{
+    struct taker taker;
+    struct ha_grant grant;
+
+    taker_begin(&taker, state);
+    grant = ask_again(&taker, WINDOW - 1);
+    assert_int_equal(grant.count, WINDOW - 1);
+    assert_true(window_of(&grant) < 2 * STEP);
+    assert_int_equal(cell_window(&taker), window_of(&grant));
+    taker_end(&taker);
+}
+
+/* Few leases are left in a narrow sequence: it gets no more than a share. */
+static void narrow_sequence_takes_one_window(void **state)
+{
+    const struct ha_terms narrow = {.claim = "",
+                                    .value_bits = 63,
+                                    .keep_ms = DAY_MS,
+                                    .useful = 64 * 2 * WINDOW * 2 * RUN};
+    struct taker taker;
+    struct ha_grant grant;
+
+    taker_begin(&taker, state);
+    ha_counter_agree(taker.counter, &narrow);
+    grant = ask_again(&taker, WANT_MANY);
+    assert_int_equal(grant.count, WINDOW);
+    taker_end(&taker);
+}
+
+/* --- the install fails --- */
+
+/* Another broker's window is above: all that were taken are dropped. */
+static void windows_below_another_brokers_are_dropped(void **state)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t leased;
+
+    taker_begin(&taker, state);
+    fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_FENCED);
+    do
+        assert_int_equal(ask(&taker, WANT_MANY).count, 0);
+    while (fake_refusals(taker.rig->stores[0]) == 0);
+    leased = taker.counter->slots[0].windows->lease.block.first;
+    fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_OK);
+    grant = ask_again(&taker, WANT_MANY);
+    expect_whole_windows(&grant, MANY - 1);
+    assert_true(window_of(&grant) / STEP >= leased);
+    taker_end(&taker);
+}
+
+static void expect_dropped(struct taker *taker, int64_t after)
+{
+    const struct ha_grant grant = ask_again(taker, WANT_MANY);
+
+    expect_whole_windows(&grant, MANY - 1);
+    assert_true(window_of(&grant) > after);
+}
+
+/* Nothing was done, but nobody knows. */
+static void windows_are_dropped_if_the_install_is_in_doubt(void **state)
+{
+    struct taker taker;
+    struct ha_grant grant;
+
+    taker_begin(&taker, state);
+    grant = ask_again(&taker, WANT_MANY);
+    grant = ask_again(&taker, WINDOW); /* what is in the cell */
+    assert_int_equal(grant.count, WINDOW);
+    fake_fail(taker.rig->stores[0], FAKE_INSTALL, 1, SEQB_UNCERTAIN);
+    do
+        assert_int_equal(ask(&taker, WANT_MANY).count, 0);
+    while (installs(&taker) < 2);
+    expect_dropped(&taker, window_of(&grant) + (MANY - 1) * STEP);
+    taker_end(&taker);
+}
+
+/* It was done: the window in the cell is used, those below it are not. */
+static void windows_are_dropped_if_the_answer_is_lost(void **state)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t window;
+
+    taker_begin(&taker, state);
+    fake_lose_answers(taker.rig->stores[0], FAKE_INSTALL, 1);
+    do
+        assert_int_equal(ask(&taker, WANT_MANY).count, 0);
+    while (installs(&taker) == 0);
+    window = cell_window(&taker);
+    assert_true(window >= (MANY - 1) * STEP);
+    grant = ask_again(&taker, WINDOW);
+    assert_int_equal(window_of(&grant), window);
+    expect_dropped(&taker, window);
+    taker_end(&taker);
+}
+
+/* --- in between --- */
+
+/* It may have been answered before, in the life that the image is of. */
+static void windows_asked_for_before_a_resumption_are_dropped(void **state)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t window;
+
+    taker_begin(&taker, state);
+    for (int i = 0; i < 2; i++) /* and the cell's */
+        assert_int_equal(ask_again(&taker, WINDOW).count, WINDOW);
+    fake_hang(taker.rig->stores[0]);
+    post(&taker, 100 * WINDOW);
+    assert_true(
+        fake_wait_for_hanging(taker.rig->stores[0], 1, RIG_PATIENCE_MS));
+    ha_resumed(taker.broker->ha);
+    fake_release(taker.rig->stores[0]);
+    assert_int_equal(answer(&taker).count, 0);
+    window = cell_window(&taker);
+    grant = ask_again(&taker, WANT_MANY);
+    assert_true(window_of(&grant) >= window);
+    taker_end(&taker);
+}
+
+/* Those that were leased are below it. */
+static void windows_below_an_operators_floor_are_dropped(void **state)
+{
+    const int64_t to = 5000 * 2 * RUN * WINDOW + 7;
+    struct taker taker;
+    struct ha_grant grant;
+
+    taker_begin(&taker, state);
+    (void)ask_again(&taker, WANT_MANY);
+    assert_int_equal(ha_counter_advance(taker.counter, to, NULL), SEQB_OK);
+    grant = ask_again(&taker, WANT_MANY);
+    expect_whole_windows(&grant, MANY - 1);
+    assert_true(grant.first > to);
+    taker_end(&taker);
+}
+
+/* Another stamp has counters, cells and leases of its own. */
+static void windows_of_a_stamp_are_of_no_other(void **state)
+{
+    const int64_t now_ms = clock_wall_ms();
+    const struct ha_stamp next = {7, now_ms, now_ms + DAY_MS};
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t first;
+
+    taker_begin(&taker, state);
+    grant = ask_again(&taker, WANT_MANY);
+    first = window_of(&grant);
+    grant = ask_again(&taker, 1);
+    assert_true(ha_counter_restamp(taker.counter, &next));
+    grant = ask_again(&taker, WANT_MANY);
+    expect_whole_windows(&grant, MANY - 1);
+    assert_true(window_of(&grant) <= first + 1); /* maybe of the other lessor */
+    assert_int_equal(fake_window(taker.rig->stores[0], CELL "@7"),
+                     window_of(&grant) + (MANY - 1) * STEP);
+    taker_end(&taker);
+}
+
+/* --- with all that is above --- */
+
+#define FIRST     (10 * 2 * RUN * WINDOW) /* of window 10, in partition 0 */
+#define NEXT      (12 * 2 * RUN * WINDOW) /* of the same lessor */
+#define LAST      (14 * 2 * RUN * WINDOW)
+#define RUN_STEP  (2 * RUN) /* of one partition */
+#define THREE_END (LAST + WINDOW * RUN_STEP)
+
+/* Delivers three windows to a sequence with that floor, and takes them: it must
+ * be the numbers of runs that begin above it. */
+static void expect_above(struct seqb_sequence *order, int64_t floor)
+{
+    const struct ha_grant grant = {.first = FIRST, .count = 3 * WINDOW};
+    int64_t number;
+
+    pthread_mutex_lock(&order->lock);
+    order->floor = floor;
+    pthread_mutex_unlock(&order->lock);
+    order->sink.deliver(&order->sink, &grant);
+    for (int64_t begin = FIRST; begin < THREE_END; begin += RUN_STEP) {
+        if (begin <= floor || begin / (2 * RUN * WINDOW) % STEP != 0)
+            continue;
+        for (int64_t i = 0; i < RUN; i++) {
+            assert_int_equal(queue_try_run(order, 1, &number, NULL), SEQB_OK);
+            assert_int_equal(number, begin + i);
+        }
+    }
+    assert_int_equal(queue_try_run(order, 1, &number, NULL), SEQB_AGAIN);
+}
+
+/* Wherever it lies: in a window, at its ends, or in another lessor's. */
+static void runs_below_the_floor_are_dropped_in_each_window(void **state)
+{
+    static const int64_t floors[] = {
+        0,
+        FIRST - 1,
+        FIRST,
+        FIRST + RUN_STEP - 1,
+        FIRST + RUN_STEP,
+        FIRST + (WINDOW - 1) * RUN_STEP - 1,
+        FIRST + (WINDOW - 1) * RUN_STEP,
+        FIRST + WINDOW * RUN_STEP + 5,
+        NEXT - 1,
+        NEXT,
+        NEXT + 77,
+        LAST,
+        LAST + (WINDOW - 1) * RUN_STEP - 1,
+        LAST + (WINDOW - 1) * RUN_STEP,
+        THREE_END,
+    };
+    struct rig *rig = *state;
+    struct rig_broker *broker;
+    struct seqb_sequence *order;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    order = rig_sequence(broker, "order");
+    rig_await_rest(broker);
+    for (size_t i = 0; i < 2; i++)
+        fake_hang(rig->stores[i]); /* all that comes is from here */
+    (void)sequence_drop_all(order);
+    for (size_t i = 0; i < sizeof floors / sizeof floors[0]; i++)
+        expect_above(order, floors[i]);
+    for (size_t i = 0; i < 2; i++)
+        fake_release(rig->stores[i]);
+}
+
+/* A block goes on in the next lessor's window, a segment in the same one's. */
+static void kept_numbers_are_cut_and_joined_as_a_ring_has_them(void **state)
+{
+    struct rig *rig = *state;
+    struct seqb_sequence *order = rig_sequence(rig_open(rig), "order");
+    struct spool_block rest = {.key = "order",
+                               .bits = 1,
+                               .memory_bits = 2,
+                               .first = FIRST,
+                               .length = 4 * WINDOW * RUN - 1};
+    struct span spans[4];
+
+    for (size_t i = 0; i < 4; i++) {
+        spans[i] = span_cut(order, &rest);
+        assert_int_equal(spans[i].first,
+                         FIRST + (int64_t)i * WINDOW * RUN_STEP);
+        assert_int_equal(spans[i].count, WINDOW * RUN - (i == 3));
+    }
+    assert_int_equal(rest.length, 0);
+    assert_false(span_join(&spans[0], &spans[1]));
+    assert_true(span_join(&spans[0], &spans[2]));
+    assert_int_equal(spans[0].count, 2 * WINDOW * RUN);
+    assert_false(span_join(&spans[0], &spans[3]));
+    assert_false(span_join(&spans[3], &spans[0]));
+}
+
+/* Many of one broker, few of another one, by turns. */
+static void brokers_that_share_cells_repeat_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct rig_broker *brokers[2];
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->sequences[0].max_unused = 64 * WINDOW * RUN;
+    for (size_t i = 0; i < 2; i++)
+        brokers[i] = rig_open(rig);
+    for (int i = 0; i < 20; i++) {
+        rig_take(brokers[0], 20 * (size_t)WINDOW * RUN, &numbers);
+        rig_take(brokers[1], i % 2 == 0 ? 10 : 8 * (size_t)WINDOW * RUN,
+                 &numbers);
+        if (i % 5 == 4)
+            fake_restart(rig->stores[i % 2]);
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    /* A fifth as many as there were windows, at most. */
+    assert_true((fake_calls(rig->stores[0], FAKE_INSTALL) +
+                 fake_calls(rig->stores[1], FAKE_INSTALL)) *
+                    5 * WINDOW * RUN <
+                (int64_t)numbers_count(&numbers));
+    numbers_fini(&numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NEIGHBOURS(windows_that_are_wanted_take_one_install),
+        NEIGHBOURS(level_is_that_of_the_last_window),
+        NEIGHBOURS(small_want_takes_one_window),
+        NEIGHBOURS(narrow_sequence_takes_one_window),
+        NEIGHBOURS(windows_below_another_brokers_are_dropped),
+        NEIGHBOURS(windows_are_dropped_if_the_install_is_in_doubt),
+        NEIGHBOURS(windows_are_dropped_if_the_answer_is_lost),
+        NEIGHBOURS(windows_asked_for_before_a_resumption_are_dropped),
+        NEIGHBOURS(windows_below_an_operators_floor_are_dropped),
+        NEIGHBOURS(windows_of_a_stamp_are_of_no_other),
+        NEIGHBOURS(runs_below_the_floor_are_dropped_in_each_window),
+        NEIGHBOURS(kept_numbers_are_cut_and_joined_as_a_ring_has_them),
+        NEIGHBOURS(brokers_that_share_cells_repeat_nothing),
+    };
+
+    return cmocka_run_group_tests_name("several windows", tests, NULL, NULL);
+}
