@@ -240,15 +240,17 @@ static size_t plan_slices(const struct ring *ring, uint64_t *at, uint64_t *hint,
     return n;
 }
 
-/* A run at a time: within one, numbers only count up. */
-static int64_t *write_numbers(const struct ring *ring,
-                              const struct ring_slice *slice, int64_t *out)
+/* Of one window, with its base. A run at a time: within one, numbers only count
+ * up. */
+static int64_t *write_runs(const struct ring *ring,
+                           const struct ring_slice *slice, int64_t *out)
 {
     uint64_t at = slice->position;
     uint64_t left = slice->count;
 
     while (left > 0) {
-        const int64_t first = ring_number(ring->shape, slice->base, at);
+        const int64_t first =
+            ring_number_of_window(ring->shape, slice->base, at);
         const uint64_t n = min_of(left, left_of_run(ring, at));
 
         for (uint64_t i = 0; i < n; i++)
@@ -256,6 +258,24 @@ static int64_t *write_numbers(const struct ring *ring,
         out += n;
         at += n;
         left -= n;
+    }
+    return out;
+}
+
+static int64_t *write_numbers(const struct ring *ring,
+                              const struct ring_slice *slice, int64_t *out)
+{
+    struct ring_slice rest = *slice;
+
+    while (rest.count > 0) {
+        const struct ring_slice part = {
+            rest.position,
+            min_of(rest.count, ring_left_of_window(ring, rest.position)),
+            rest.base + ring_window_base(ring->shape, rest.position)};
+
+        out = write_runs(ring, &part, out);
+        rest.position += part.count;
+        rest.count -= part.count;
     }
     return out;
 }
