@@ -18,10 +18,10 @@
 
 #define CELL      "cell:main/0/bill"
 #define WINDOW    INT64_C(256) /* runs */
-#define RUN       4
-#define STEP      2 /* of one lessor's windows, where there are two */
+#define RUN       INT64_C(4)
+#define STEP      INT64_C(2) /* of one lessor's windows, where there are two */
 #define DAY_MS    INT64_C(86400000)
-#define MANY      5 /* windows that one ask takes: four to grant, and a cell's */
+#define MANY      INT64_C(5) /* windows that an ask takes: four, and the cell's */
 #define WANT_MANY ((MANY - 1) * WINDOW + 3)
 
 /* A counter of its own, which no thread refills, and its last answer. */
@@ -190,7 +190,7 @@ static void narrow_sequence_takes_one_window(void **state)
     const struct ha_terms narrow = {.claim = "",
                                     .value_bits = 63,
                                     .keep_ms = DAY_MS,
-                                    .useful = 64 * 2 * WINDOW * 2 * RUN};
+                                    .useful = RUN * WINDOW * 2 * 2 * 64};
     struct taker taker;
     struct ha_grant grant;
 
@@ -282,7 +282,7 @@ static void windows_asked_for_before_a_resumption_are_dropped(void **state)
     for (int i = 0; i < 2; i++) /* and the cell's */
         assert_int_equal(ask_again(&taker, WINDOW).count, WINDOW);
     fake_hang(taker.rig->stores[0]);
-    post(&taker, 100 * WINDOW);
+    post(&taker, WINDOW * 100);
     assert_true(
         fake_wait_for_hanging(taker.rig->stores[0], 1, RIG_PATIENCE_MS));
     ha_resumed(taker.broker->ha);
@@ -297,7 +297,7 @@ static void windows_asked_for_before_a_resumption_are_dropped(void **state)
 /* Those that were leased are below it. */
 static void windows_below_an_operators_floor_are_dropped(void **state)
 {
-    const int64_t to = 5000 * 2 * RUN * WINDOW + 7;
+    const int64_t to = RUN * WINDOW * 2 * 5000 + 7;
     struct taker taker;
     struct ha_grant grant;
 
@@ -334,9 +334,9 @@ static void windows_of_a_stamp_are_of_no_other(void **state)
 
 /* --- with all that is above --- */
 
-#define FIRST     (10 * 2 * RUN * WINDOW) /* of window 10, in partition 0 */
-#define NEXT      (12 * 2 * RUN * WINDOW) /* of the same lessor */
-#define LAST      (14 * 2 * RUN * WINDOW)
+#define FIRST     (RUN * WINDOW * 2 * 10) /* of window 10, in partition 0 */
+#define NEXT      (RUN * WINDOW * 2 * 12) /* of the same lessor */
+#define LAST      (RUN * WINDOW * 2 * 14)
 #define RUN_STEP  (2 * RUN) /* of one partition */
 #define THREE_END (LAST + WINDOW * RUN_STEP)
 

@@ -269,38 +269,48 @@ static void what_a_stripe_holds_can_be_taken_away(void **state)
     }
 }
 
-/* Pushed once more, it is what would have come. */
+static void put_back(struct scene *scene, const struct ring_slice *rest)
+{
+    (void)ring_drop(scene->ring);
+    assert_true(
+        ring_push(scene->ring,
+                  ring_number(scene->ring->shape, rest->base, rest->position),
+                  rest->count));
+}
+
+/* After `taken` numbers of both: pushed once more, it is what would have come.
+ */
+static void put_back_after(int taken)
+{
+    struct scene scene = scene_make_windows(taken % 3, 2);
+    struct scene same = scene_make_windows(taken % 3, 2);
+    struct ring_slice rest = {.count = 0};
+    struct ring_slice slices[STRIPES];
+    int64_t expected;
+
+    assert_true(ring_push(scene.ring, 3, 24));
+    assert_true(ring_push(same.ring, 3, 24));
+    for (int i = 0; i < taken; i++) {
+        (void)take(&scene);
+        (void)ring_take(same.ring, &expected);
+    }
+    if (stripes_gather(scene.stripes, scene.ring, slices) > 0) {
+        rest = slices[0];
+        put_back(&scene, &rest);
+    }
+    for (uint64_t i = 0; i < rest.count; i++) {
+        (void)ring_take(same.ring, &expected);
+        assert_int_equal(take(&scene), expected);
+    }
+    scene_unmake(&scene);
+    scene_unmake(&same);
+}
+
 static void what_is_taken_away_of_windows_comes_again(void **state)
 {
     (void)state;
-    for (int taken = 1; taken <= 20; taken++) {
-        struct scene scene = scene_make_windows(taken % 3, 2);
-        struct scene same = scene_make_windows(taken % 3, 2);
-        struct ring_slice slices[STRIPES];
-        int64_t expected;
-
-        assert_true(ring_push(scene.ring, 3, 24));
-        assert_true(ring_push(same.ring, 3, 24));
-        for (int i = 0; i < taken; i++) {
-            (void)take(&scene);
-            (void)ring_take(same.ring, &expected);
-        }
-        if (stripes_gather(scene.stripes, scene.ring, slices) > 0) {
-            const struct ring_slice rest = slices[0];
-
-            (void)ring_drop(scene.ring);
-            assert_true(ring_push(
-                scene.ring,
-                ring_number(scene.ring->shape, rest.base, rest.position),
-                rest.count));
-            for (uint64_t i = 0; i < rest.count; i++) {
-                (void)ring_take(same.ring, &expected);
-                assert_int_equal(take(&scene), expected);
-            }
-        }
-        scene_unmake(&scene);
-        scene_unmake(&same);
-    }
+    for (int taken = 1; taken <= 20; taken++)
+        put_back_after(taken);
 }
 
 /* What is low is told by who fills a stripe. */
