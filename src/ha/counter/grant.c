@@ -12,14 +12,6 @@
  * more if another broker was faster and used up what it had installed. */
 #define GRANT_ROUNDS 4
 
-static void slot_answer(struct slot *slot, bool is_refused,
-                        struct seqb_error *why)
-{
-    slot->is_refused = is_refused;
-    slot->why = why;
-    slot->done(slot);
-}
-
 void grant_answer(struct slot *slot, struct seqb_error *why)
 {
     slot_answer(slot, false, why);

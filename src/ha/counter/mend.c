@@ -207,7 +207,7 @@ static void mend_answer(struct worker *worker, struct slot *slot,
     slot->history = worker->history;
     slot->block = (struct seqb_block){.first = taken->first << bits,
                                       .count = (taken->count - 1) << bits};
-    grant_answer(slot, NULL);
+    slot_answer(slot, false, NULL);
 }
 
 /*

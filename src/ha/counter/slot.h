@@ -56,6 +56,16 @@ static inline enum seqb_guarantee slot_class(const struct slot *slot)
     return slot->is_windowed ? SEQB_WINDOWED : SEQB_DIRECT;
 }
 
+/* On the thread of who served it: with its block if `why` is NULL, else it
+ * failed, alone if it `is_refused`. It is not to be touched after that. */
+static inline void slot_answer(struct slot *slot, bool is_refused,
+                               struct seqb_error *why)
+{
+    slot->is_refused = is_refused;
+    slot->why = why;
+    slot->done(slot);
+}
+
 /* A lease of a counter that belongs to no sequence. */
 struct ticket_slot {
     struct slot slot; /* first: it is posted to the worker */
