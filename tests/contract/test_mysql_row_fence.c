@@ -211,6 +211,8 @@ static void store_that_others_bound_again_is_opened_again(void **state)
     must_take(f, 1, 100);
 }
 
+#define SECOND_TRIES 30
+
 #define REPLACED_BY_DUMP                                                       \
     "CREATE OR REPLACE TABLE seqb_counters ("                                  \
     "name VARBINARY(127) NOT NULL PRIMARY KEY,"                                \
@@ -279,16 +281,19 @@ static void dump_that_is_put_back_on_the_same_server_is_fenced(void **state)
 }
 
 /* Since the date of a table counts seconds. So it is made once more until all
- * of that happened within one second. */
+ * of that happened within one second, which a machine may be too busy for. */
 static void dump_of_the_second_of_its_table_is_not_noticed(void **state)
 {
     struct fixture *f = start(state);
+    int tries = 0;
     int64_t made;
     int64_t at;
 
     must_take(f, 100, 0);
     TELL(f, "CREATE TABLE dump AS SELECT * FROM seqb_counters");
     do {
+        if (tries++ == SECOND_TRIES)
+            skip();
         TELL(f, REPLACED_BY_DUMP);
         made = table_made(f);
         must_open(f);
