@@ -266,6 +266,30 @@ static void older_content_restored_while_open_is_fenced(void **state)
     backend_sqlite.close(first);
 }
 
+/* One that has not looked since the copy was made finds as many transactions as
+ * it knows of. The mark tells of those that others made. */
+static void older_content_is_noticed_by_who_was_idle(void **state)
+{
+    struct sqlite_files *files = *state;
+    struct seqb_backend *idle = sqlite_case_open(files);
+    struct seqb_backend *busy;
+    struct seqb_request request;
+
+    sqlite_case_take(idle, 5, 0);
+    busy = sqlite_case_open(files);
+    sqlite_files_save(files);
+    sqlite_case_take(busy, 5, 5);
+    sqlite_files_restore_inside(files);
+    assert_status(sqlite_case_reserve(idle, ORDER, 1, &request),
+                  SEQB_UNREACHABLE);
+    assert_non_null(strstr(request.error.text, "went back"));
+    backend_sqlite.close(idle);
+    idle = sqlite_case_open(files);
+    assert_status(sqlite_case_reserve(idle, ORDER, 1, &request), SEQB_FENCED);
+    backend_sqlite.close(idle);
+    backend_sqlite.close(busy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +303,7 @@ int main(void)
         SQLITE_CASE(older_content_in_the_same_file_is_fenced),
         SQLITE_CASE(file_that_came_back_trusts_no_idle_row),
         SQLITE_CASE(older_content_restored_while_open_is_fenced),
+        SQLITE_CASE(older_content_is_noticed_by_who_was_idle),
     };
 
     return cmocka_run_group_tests_name("sqlite_moved", tests, NULL, NULL);

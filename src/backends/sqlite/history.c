@@ -33,8 +33,9 @@ static enum seqb_status commits_read(struct sqlite_link *link, int64_t *out,
     return status;
 }
 
-/* Whether an older content stands in the file. The mark is read first, since
- * it only grows when the content has grown: no lock is needed. */
+/* Whether an older content stands in the file, whose count is then the link's.
+ * The mark is read first, since it only grows when the content has grown: no
+ * lock is needed. */
 static enum seqb_status link_is_behind(struct sqlite_link *link, bool *out,
                                        struct seqb_error *err)
 {
@@ -146,19 +147,22 @@ enum seqb_status sqlite_history_check(struct sqlite_link *link,
     return SEQB_OK;
 }
 
+/* Others may have made transactions that went back before this handle saw them:
+ * of these only the mark tells. */
 enum seqb_status sqlite_history_check_commits(struct sqlite_link *link,
                                               struct seqb_error *err)
 {
-    int64_t commits;
-    const enum seqb_status status = commits_read(link, &commits, err);
+    const int64_t seen = link->commits;
+    bool is_behind;
+    const enum seqb_status status = link_is_behind(link, &is_behind, err);
 
-    if (status == SEQB_OK && commits < link->commits)
-        return error_set(err, SEQB_UNREACHABLE,
-                         "sqlite %s: the content of %s went back: it was "
-                         "replaced by an older one",
-                         link->name, link->path);
-    link->commits = commits;
-    return status;
+    if (status != SEQB_OK || (!is_behind && link->commits >= seen))
+        return status;
+    link->commits = seen; /* whoever asks again is answered the same */
+    return error_set(err, SEQB_UNREACHABLE,
+                     "sqlite %s: the content of %s went back: it was replaced "
+                     "by an older one",
+                     link->name, link->path);
 }
 
 enum seqb_status sqlite_history_check_log(struct sqlite_link *link,
