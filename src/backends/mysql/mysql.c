@@ -3,12 +3,19 @@
  * its clock. */
 #include "backends/mysql/mysql.h"
 
+#include <inttypes.h>
+
 #include "backends/mysql/claim.h"
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define BIND_TRIES 4
+#define BIND_TRIES   4
+#define SETTLE_TRIES 4
+
+/* The date of a table counts seconds. This is one, and 50 ms more, since files
+ * are dated by a clock that lags behind by up to a tick. */
+#define SETTLED_MS 1050
 
 static enum seqb_status call_begin(struct seqb_backend *backend,
                                    struct seqb_error *err)
@@ -49,19 +56,64 @@ static bool column_copy(const struct mysql_link *link, unsigned column,
     return text != NULL && text_copy(out, SEQB_ORIGIN_SIZE, text);
 }
 
-static enum seqb_status origin_read(struct mysql_link *link,
+/* And how old the tables are, which is asked later, so that it holds for those
+ * whose origin was read. */
+static enum seqb_status origin_read(struct mysql_link *link, int64_t *age_ms,
                                     struct seqb_error *err)
 {
     enum seqb_status status;
 
-    mysql_link_add(link, "SELECT " MYSQL_STORE_SQL ", " MYSQL_CLAIMS_SQL);
-    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    mysql_link_add(link, "SELECT " MYSQL_STORE_SQL ", " MYSQL_CLAIMS_SQL
+                         ";SELECT " MYSQL_AGE_SQL);
+    status = mysql_link_send(link, SEQB_UNREACHABLE, err);
+    if (status == SEQB_OK)
+        status = mysql_link_next(link, err);
     if (status != SEQB_OK)
         return status;
     if (!mysql_link_row(link) || !column_copy(link, 0, link->store) ||
         !column_copy(link, 1, link->claims))
         return mysql_link_distrust(link, "the origin", err);
+    status = mysql_link_next(link, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, age_ms))
+        return mysql_link_distrust(link, "the age of its tables", err);
     return SEQB_OK;
+}
+
+/* On the server, by whose clock the tables are dated. */
+static enum seqb_status tables_await(struct mysql_link *link, int64_t left_ms,
+                                     struct seqb_error *err)
+{
+    if (left_ms > SETTLED_MS)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "%s: its tables have a date that is %" PRId64
+                         " ms ahead of the server's clock, and are used once "
+                         "that is over",
+                         link->where, left_ms - SETTLED_MS);
+    link->deadline_ms += left_ms;
+    mysql_link_add(link, "DO SLEEP(%" PRId64 ".%03d)", left_ms / 1000,
+                   (int)(left_ms % 1000));
+    return mysql_link_run(link, SEQB_UNREACHABLE, err);
+}
+
+/* No row is bound to a date that tables might get which are made later: those
+ * of a dump that is put back. */
+static enum seqb_status origin_settle(struct mysql_link *link,
+                                      struct seqb_error *err)
+{
+    for (int i = 0; i < SETTLE_TRIES; i++) {
+        int64_t age_ms = 0;
+        enum seqb_status status = origin_read(link, &age_ms, err);
+
+        if (status != SEQB_OK || age_ms >= SETTLED_MS)
+            return status;
+        status = tables_await(link, SETTLED_MS - age_ms, err);
+        if (status != SEQB_OK)
+            return status;
+    }
+    return error_set(err, SEQB_UNREACHABLE,
+                     "%s: its tables are made again and again", link->where);
 }
 
 /* --- what rows are bound to --- */
@@ -127,6 +179,8 @@ static enum seqb_status base_bind(struct mysql *mysql, struct seqb_error *err)
                      link->where);
 }
 
+/* The incarnation has the tables' dates as well, so that it is read before
+ * these are found settled. */
 enum seqb_status mysql_store_enter(struct mysql *mysql,
                                    const struct seqb_backend_options *options,
                                    struct seqb_error *err)
@@ -134,13 +188,11 @@ enum seqb_status mysql_store_enter(struct mysql *mysql,
     enum seqb_status status =
         mysql_tables_open(&mysql->link, options->create, err);
 
+    if (status == SEQB_OK && options->needs_incarnation)
+        status = mysql_incarnation_read(mysql, err);
     if (status == SEQB_OK)
-        status = origin_read(&mysql->link, err);
-    if (status == SEQB_OK)
-        status = base_bind(mysql, err);
-    if (status != SEQB_OK || !options->needs_incarnation)
-        return status;
-    return mysql_incarnation_read(mysql, err);
+        status = origin_settle(&mysql->link, err);
+    return status == SEQB_OK ? base_bind(mysql, err) : status;
 }
 
 /* The session's time zone is UTC, so that no hour comes twice. */

@@ -24,7 +24,8 @@ enum seqb_status mysql_store_connect(struct mysql *mysql,
                                      struct seqb_error *err);
 
 /* Then: finds the tables, or makes them with `create`, and reads the origin
- * and, if it is needed, the incarnation. */
+ * and, if it is needed, the incarnation. Of tables that were made just now it
+ * waits until their second is over, beyond `connect_timeout_ms`. */
 enum seqb_status mysql_store_enter(struct mysql *mysql,
                                    const struct seqb_backend_options *options,
                                    struct seqb_error *err);

@@ -32,6 +32,15 @@
 /* The same of seqb_claims: a dump puts back one table after the other. */
 #define MYSQL_CLAIMS_SQL MYSQL_ORIGIN_SQL("'seqb_claims'")
 
+/* How old the younger of these two tables is, in ms by the server's clock, less
+ * what is below a second in the time when it was made. Negative if that is
+ * ahead of the clock. */
+#define MYSQL_AGE_SQL                                                          \
+    "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 - "                                    \
+    "(SELECT COALESCE(MAX(UNIX_TIMESTAMP(CREATE_TIME)), 0) * 1000 "            \
+    "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() "          \
+    "AND TABLE_NAME IN ('seqb_counters', 'seqb_claims')) AS SIGNED)"
+
 /* What cells must carry after their window and size: the store's origin, given
  * as SQL, and its incarnation, the nonce in a table that is empty after each
  * start of the server; NULL if it is, or the nonce. As a digest, for which

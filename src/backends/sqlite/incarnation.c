@@ -7,15 +7,17 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "backends/sql/sql.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define FOLDER    "/dev/shm"
-#define BOOT_ID   "/proc/sys/kernel/random/boot_id"
-#define NOTE_SIZE 128 /* of the text, padded with 0 */
+#define FOLDER         "/dev/shm"
+#define BOOT_ID        "/proc/sys/kernel/random/boot_id"
+#define NOTE_SIZE      128 /* of the text, padded with 0 */
+#define NOTE_PATH_SIZE 96
 
 /* What to do if the note cannot be opened, or written. */
 #define GIVE_RIGHTS "; this user must be able to write it"
@@ -53,10 +55,21 @@ static bool boot_read(char out[SQLITE_BOOT_SIZE])
 
 /* --- the file of the note --- */
 
-static bool note_path(const struct stat *file, char *out, size_t size)
+/* With the time of birth, where the file system knows it: it gives the inode
+ * of a removed file to the next, whose note that is not. */
+static bool note_path(const char *file, char out[NOTE_PATH_SIZE])
 {
-    return text_format(out, size, FOLDER "/seqbroker-%jx-%jx",
-                       (uintmax_t)file->st_dev, (uintmax_t)file->st_ino);
+    struct statx info;
+
+    if (statx(AT_FDCWD, file, 0, STATX_INO | STATX_BTIME, &info) != 0 ||
+        !text_format(out, NOTE_PATH_SIZE, FOLDER "/seqbroker-%jx-%jx",
+                     (uintmax_t)makedev(info.stx_dev_major, info.stx_dev_minor),
+                     (uintmax_t)info.stx_ino))
+        return false;
+    return (info.stx_mask & STATX_BTIME) == 0 ||
+           text_append(out, NOTE_PATH_SIZE, "-%jx.%x",
+                       (uintmax_t)info.stx_btime.tv_sec,
+                       (unsigned)info.stx_btime.tv_nsec);
 }
 
 /* Whoever may write the SQLite file may write the note. */
@@ -95,13 +108,13 @@ static void note_forget(struct sqlite_link *link)
 static enum seqb_status note_open(struct sqlite_link *link, bool make,
                                   struct seqb_error *err)
 {
-    char path[64];
+    char path[NOTE_PATH_SIZE];
     struct stat file;
 
     note_forget(link);
     if (link->note >= 0)
         return SEQB_OK;
-    if (stat(link->path, &file) != 0 || !note_path(&file, path, sizeof path))
+    if (stat(link->path, &file) != 0 || !note_path(link->path, path))
         return note_fail(link, "name the note of", link->path, "", err);
     link->note = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (link->note < 0 && errno == ENOENT && make)
