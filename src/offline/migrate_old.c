@@ -259,7 +259,8 @@ static enum seqb_status check_level(const struct migrate_side *was, int32_t i,
                      "its neighbours: if it went back, only backend %s knows "
                      "what it leased and noted; nothing was changed; bring %s "
                      "back; or, if you know that %s did not go back, say so "
-                     "with seqctl trust, and migrate again",
+                     "with seqctl trust and the old topology, and migrate "
+                     "again so",
                      connection_name(connection),
                      has_copy ? "replaced by a copy" : "restarted", without,
                      without, connection_name(connection));

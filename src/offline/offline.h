@@ -11,7 +11,7 @@
 
 #include "store/store.h"
 
-/* See seqb_probe. All of the listener but `mistake` are
+/* See seqb_probe_topology. All of the listener but `mistake` are
  * told. */
 enum seqb_status offline_probe(const struct store_topology *options,
                                const struct seqb_probe_listener *listener,

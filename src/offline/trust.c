@@ -23,6 +23,7 @@ struct trust {
     struct connection *connections; /* by member; the trusted one stays open */
     char name[SEQB_COUNTER_SIZE];   /* of the claim that says it is level ... */
     char term[TERM_SIZE];           /* ... which is this, after the word */
+    bool is_retired; /* by a migration that has not come to its end */
 };
 
 static void tell(const struct trust *trust, const char *line)
@@ -47,18 +48,21 @@ static bool is_lessor(const struct trust *trust, int32_t partition)
     return trust->layout->neighbours && layout_may_lease(backend->ops);
 }
 
-/* It must be the store of that place, in this generation. */
-static enum seqb_status check_place(const struct trust *trust,
-                                    struct seqb_error *err)
+/* It must be the store of that place. One that a migration retired which was
+ * cut off is level for that migration, if it is run again without the missing
+ * one: the counters of a pool whose migration came to its end are at theirs. */
+static enum seqb_status check_place(struct trust *trust, struct seqb_error *err)
 {
     struct connection *connection = trusted(trust);
     struct layout_store store = layout_store_of(connection->options);
     enum seqb_status status =
         claim_look(connection, trust->layout, &store, err);
 
-    if (status == SEQB_OK)
+    if (status == SEQB_OK) {
         status = claim_check_retired(connection, trust->layout, err);
-    if (status != SEQB_OK)
+        trust->is_retired = status == SEQB_LAYOUT;
+    }
+    if (status != SEQB_OK && !trust->is_retired)
         return status;
     if (store.layout[0] == '\0')
         return error_set(err, SEQB_LAYOUT,
@@ -69,8 +73,7 @@ static enum seqb_status check_place(const struct trust *trust,
                          trust->options->partition, err);
 }
 
-static enum seqb_status check_store(const struct trust *trust,
-                                    struct seqb_error *err)
+static enum seqb_status check_store(struct trust *trust, struct seqb_error *err)
 {
     const struct seqb_backend *backend = trusted(trust)->backend;
     const char *name = connection_name(trusted(trust));
@@ -108,7 +111,8 @@ static bool answers(const struct trust *trust, int32_t partition)
     return is_open;
 }
 
-/* Brokers make it level by themselves if all of the others can be asked. */
+/* If all of the others can be asked, brokers make it level by themselves, and a
+ * migration needs no store to be level. */
 static enum seqb_status check_others(const struct trust *trust,
                                      struct seqb_error *err)
 {
@@ -124,10 +128,13 @@ static enum seqb_status check_others(const struct trust *trust,
     if (answering == others)
         return error_set(err, SEQB_INVALID,
                          "backend %s: all of its neighbours can be asked, and "
-                         "brokers make it level by themselves: nothing was "
-                         "written",
-                         connection_name(trusted(trust)));
-    if (answering == 0)
+                         "%s: nothing was written",
+                         connection_name(trusted(trust)),
+                         trust->is_retired
+                             ? "the migration that retired it needs no "
+                               "word: run it again"
+                             : "brokers make it level by themselves");
+    if (answering == 0 && !trust->is_retired)
         tell(trust, "  no neighbour can witness a lease: windows are leased "
                     "only when one is back");
     return SEQB_OK;
@@ -163,6 +170,14 @@ static void tell_plan(const struct trust *trust)
     const char *name = connection_name(trusted(trust));
     char line[LINE_SIZE];
 
+    if (trust->is_retired) {
+        (void)text_format(line, sizeof line,
+                          "pool %s was retired by seqctl migrate: this is for "
+                          "running that migration again without the store "
+                          "that cannot be asked",
+                          trust->layout->name);
+        tell(trust, line);
+    }
     (void)text_format(line, sizeof line,
                       "pool %s: backend %s is believed as it stands, until its "
                       "store is restarted again",
@@ -200,7 +215,9 @@ static enum seqb_status trust_run(struct trust *trust, struct seqb_error *err)
     }
     status = swap(trust, standing, err);
     if (status == SEQB_OK)
-        tell(trust, "done: brokers take leases of it again");
+        tell(trust, trust->is_retired
+                        ? "done: run the migration again, with --without"
+                        : "done: brokers take leases of it again");
     return status;
 }
 
