@@ -13,7 +13,7 @@ int main(void)
     int64_t number;
 
     if (seqb_open(NULL, &broker, &err) != SEQB_OK ||
-        seqb_sequence(broker, "order", &orders, &err) != SEQB_OK ||
+        seqb_get_sequence(broker, "order", &orders, &err) != SEQB_OK ||
         seqb_next(orders, &number, &err) != SEQB_OK) {
         fprintf(stderr, "%s\n", err.text);
         return 1;

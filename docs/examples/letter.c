@@ -54,13 +54,15 @@ int main(int argc, char **argv)
     struct seqb_parsed parsed;
     struct seqb_error err;
     char text[SEQB_TEXT_MAX + 1];
+    const struct seqb_take_options one = {
+        .size = sizeof one, .count = 1, .text_size = sizeof text};
 
     if (argc != 3)
         return 2;
     if (seqb_register_field(&letter, &err) != SEQB_OK ||
         seqb_open(argv[1], &broker, &err) != SEQB_OK ||
-        seqb_sequence(broker, "client", &clients, &err) != SEQB_OK ||
-        seqb_number(clients, NULL, 0, text, sizeof text, &err) != SEQB_OK) {
+        seqb_get_sequence(broker, "client", &clients, &err) != SEQB_OK ||
+        seqb_take_texts(clients, &one, text, NULL, &err) != SEQB_OK) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }

@@ -170,8 +170,8 @@ SEQB_API const char *seqb_health_name(enum seqb_health health);
 /* `*out`, and in one line in `reason` (may be NULL) what is wrong; "" if it
  * is serving. Errors: SEQB_FORKED. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_health(struct seqb_broker *broker, enum seqb_health *out, char *reason,
-            size_t size, struct seqb_error *err);
+seqb_get_health(struct seqb_broker *broker, enum seqb_health *out, char *reason,
+                size_t size, struct seqb_error *err);
 
 /*
  * All numbers of the sequence that this broker hands out after it returns
@@ -227,7 +227,7 @@ struct seqb_event {
  * if nobody asks for it, until it is granted: SEQB_EVENT_COUNTER_RECOVERED.
  * SEQB_EVENT_EXHAUSTED and SEQB_EVENT_LAYOUT are refusals as well, which are
  * never tried again. All of them count as errors of the partition, and are
- * shown in its `refused` and `reason`, and by seqb_health.
+ * shown in its `refused` and `reason`, and by seqb_get_health.
  */
 
 /* "state", "raised", ... Never NULL. */
@@ -352,9 +352,9 @@ struct seqb_probe_listener {
  * SEQB_LAYOUT, SEQB_UNAVAILABLE, SEQB_INVALID, SEQB_STATE_DIR,
  * SEQB_NO_MEMORY.
  */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_probe(const char *topology, const struct seqb_backend_ops *const *engines,
-           const struct seqb_probe_listener *listener, struct seqb_error *err);
+SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_probe_topology(
+    const char *topology, const struct seqb_backend_ops *const *engines,
+    const struct seqb_probe_listener *listener, struct seqb_error *err);
 
 /* How to migrate; zeroed is how seqctl does without options. */
 struct seqb_migrate_options {

@@ -64,8 +64,8 @@ struct seqb_stamp {
  * partitions that cannot be reached are quarantined and rescued later, as
  * long as the layout is known (the very first start needs all direct ones). A
  * store that knows nothing of a pool in use costs its partition, and a sequence
- * that a store knows by other settings is refused by seqb_sequence; the rest
- * is served.
+ * that a store knows by other settings is refused by seqb_get_sequence; the
+ * rest is served.
  *
  * Errors: SEQB_CONFIG (every mistake in the file, a line each),
  * SEQB_STATE_DIR, SEQB_LAYOUT (says what differs; nothing was changed),
@@ -91,8 +91,8 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
  * settings, another key, or in another pool), SEQB_NO_MEMORY, SEQB_FORKED.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_sequence(struct seqb_broker *broker, const char *key,
-              struct seqb_sequence **out, struct seqb_error *err);
+seqb_get_sequence(struct seqb_broker *broker, const char *key,
+                  struct seqb_sequence **out, struct seqb_error *err);
 
 /*
  * Takes one number. While the ring holds one this is a single atomic step;
@@ -107,39 +107,6 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_next(struct seqb_sequence *sequence, int64_t *out, struct seqb_error *err);
 
 /*
- * Takes `count` numbers of a sequence with a period, all of one stamp, which
- * it tells. Numbers, count, deadline and errors as seqb_next_many; and
- * SEQB_CLOCK: the clock went back further than `max_rollback`, or too far
- * ahead, by what the text says. Of a sequence without a period the stamp is 0.
- */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_next_stamped(struct seqb_sequence *sequence, size_t count, int64_t *out,
-                  struct seqb_stamp *stamp, struct seqb_error *err);
-
-/* The same without waiting: SEQB_AGAIN as seqb_try_next, and then none was
- * taken. SEQB_INVALID for more than half of the sequence's `max_unused`. */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_try_next_stamped(struct seqb_sequence *sequence, size_t count,
-                      int64_t *out, struct seqb_stamp *stamp,
-                      struct seqb_error *err);
-
-/*
- * Takes one id of a sequence with `ids`, with the caller's shard in its bits.
- * The other calls give ids as well, of shard 0. SEQB_INVALID if the shard
- * does not fit its bits, or the sequence has no `ids`. SEQB_EXHAUSTED: no more
- * ids fit into this stamp (`when_full = "refuse"`), or the last time that fits
- * is over. Else as seqb_next_stamped.
- */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_next_shard(struct seqb_sequence *sequence, int64_t shard, int64_t *out,
-                struct seqb_error *err);
-
-/* Up to `count` of them without waiting, as seqb_try_next_many. */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_try_next_shard(struct seqb_sequence *sequence, int64_t shard, size_t count,
-                    int64_t *out, size_t *taken, struct seqb_error *err);
-
-/*
  * The same without waiting: SEQB_AGAIN if the ring is empty (err->text is then
  * empty), SEQB_UNAVAILABLE if moreover no backend is usable. Either asks the
  * backends and arms the ready callback.
@@ -148,34 +115,86 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_try_next(struct seqb_sequence *sequence, int64_t *out,
               struct seqb_error *err);
 
-/*
- * Takes `count` numbers, increasing within each block but not contiguous.
- * All or none: on failure `out` holds nothing of use and the numbers taken so
- * far are lost (a gap). `count` is 1 ... 10,000,000, else SEQB_INVALID.
- * The deadline is one sequence `deadline` for the whole call.
- */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_next_many(struct seqb_sequence *sequence, size_t count, int64_t *out,
-               struct seqb_error *err);
+#define SEQB_PARAM_MAX       8  /* parameters in a template ... */
+#define SEQB_PARAM_NAME_MAX  32 /* ... the longest name of one ... */
+#define SEQB_PARAM_VALUE_MAX 64 /* ... and the longest value */
+
+/* What the caller says of a text: the value of the template's parameter of
+ * that name. The parameter "shard" is the shard of ids, in decimal. */
+struct seqb_param {
+    const char *name;
+    const char *value;
+};
+
+#define SEQB_TAKE_MAX     10000000 /* numbers, or texts, of one call */
+#define SEQB_DEADLINE_MAX 600000   /* ms */
+
+/* Without waiting: what is not at hand is SEQB_AGAIN. */
+#define SEQB_TRY        1U
+/* Fewer will do: those at hand, one of them waited for unless SEQB_TRY is set.
+ * Without it all of them come, or none. */
+#define SEQB_SOME       2U
+/* They are n, n + 1, ... and `out` gets the first of them alone. Not of a
+ * sequence with a period, and not with SEQB_SOME. */
+#define SEQB_CONTIGUOUS 4U
+/* `shard` is given, for a sequence with `ids`; else it is 0. */
+#define SEQB_SHARD      8U
+/* They may be of several stamps: for ids, which have their time in them, and
+ * for texts, which have their date. Else all are of one stamp. */
+#define SEQB_ANY_STAMP  16U
+
+/* What is to be taken. Every member but the first two may be 0. */
+struct seqb_take_options {
+    size_t size;         /* sizeof(struct seqb_take_options) */
+    size_t count;        /* 1 ... SEQB_TAKE_MAX */
+    uint32_t flags;      /* SEQB_TRY and its kin */
+    int64_t shard;       /* if flags have SEQB_SHARD; else it must be 0 */
+    int64_t deadline_ms; /* waits so many ms from now at most, up to
+                            SEQB_DEADLINE_MAX; 0: the sequence's `deadline` */
+    /* These are for seqb_take_texts, and must be 0 for seqb_take. */
+    const struct seqb_param *params; /* read in the call */
+    size_t param_count;
+    size_t text_size; /* bytes of `out` for each text, its final 0 included */
+};
+
+/* What was taken. */
+struct seqb_taken {
+    size_t size;  /* sizeof(struct seqb_taken), set before the call */
+    size_t count; /* of those in `out`; 0 after a failure without SEQB_SOME */
+    /* Of all of them. Its digits are 0 if the sequence has no period; all of it
+     * is 0 with SEQB_ANY_STAMP, and if none was taken. */
+    struct seqb_stamp stamp;
+};
 
 /*
- * Takes up to `count` numbers without waiting and says in `*taken` how many.
- * SEQB_OK only if all; else as seqb_try_next, with `*taken` numbers in `out`
- * that are the caller's.
+ * Takes as many numbers as `options` say into `out`, which has room for all of
+ * them (with SEQB_CONTIGUOUS, for one). They increase within each block, but
+ * have gaps. `taken` may be NULL without SEQB_SOME.
+ *
+ * SEQB_OK: all of them are in `out`. Any other status says, with SEQB_SOME, why
+ * there are not more, SEQB_AGAIN mostly: `taken->count` of them are in `out`,
+ * and are the caller's. Without SEQB_SOME nothing in `out` is of use then:
+ * numbers that were taken while it waited for others are lost (a gap), none is
+ * with SEQB_TRY.
+ *
+ * The structs begin with their size, so that they may grow: members that an
+ * older program does not know count as 0. A newer one's that this library does
+ * not know must be 0 in `options`, and are made 0 in `taken`.
+ *
+ * Errors: SEQB_INVALID (an option is out of its range, or in vain together with
+ * another: the text says which; a count that the sequence can never have at
+ * once; a shard of a sequence without `ids`). With SEQB_TRY: SEQB_AGAIN (not so
+ * many are at hand; err->text is then empty), SEQB_UNAVAILABLE (moreover no
+ * backend is usable); either asks the backends and arms the ready callback.
+ * Else: those of seqb_next. SEQB_EXHAUSTED, of ids: no more fit into this
+ * stamp (`when_full = "refuse"`), or the last time that fits is over.
+ * SEQB_CLOCK, with a period: the clock went back further than `max_rollback`,
+ * or too far ahead, by what the text says.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_try_next_many(struct seqb_sequence *sequence, size_t count, int64_t *out,
-                   size_t *taken, struct seqb_error *err);
-
-/*
- * Takes `count` contiguous numbers first, first + 1, ... without waiting.
- * `count` is 1 ... 2^memory_bits of the sequence, else SEQB_INVALID (the text
- * says the bound). The rest of a run that is too short is skipped (a gap).
- * Errors as seqb_try_next.
- */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_try_next_run(struct seqb_sequence *sequence, size_t count, int64_t *first,
-                  struct seqb_error *err);
+seqb_take(struct seqb_sequence *sequence,
+          const struct seqb_take_options *options, int64_t *out,
+          struct seqb_taken *taken, struct seqb_error *err);
 
 /*
  * One thread's own slice of a sequence, for callers that want the last
@@ -240,17 +259,9 @@ seqb_decode(const struct seqb_sequence *sequence, int64_t value,
  * docs/numbers.md tells how templates are written.
  */
 
-#define SEQB_TEXT_MAX        255 /* the longest text that a template may make */
-#define SEQB_PARAM_MAX       8   /* parameters in a template ... */
-#define SEQB_PARAM_NAME_MAX  32  /* ... the longest name of one ... */
-#define SEQB_PARAM_VALUE_MAX 64  /* ... and the longest value */
-
-/* What the caller says of a text: the value of the template's parameter of
- * that name. The parameter "shard" is the shard of ids, in decimal. */
-struct seqb_param {
-    const char *name;
-    const char *value;
-};
+#define SEQB_TEXT_MAX      255 /* the longest text that a template may make */
+/* Texts that seqb_take_texts takes without waiting, if all or none. */
+#define SEQB_TEXTS_TRY_MAX 256
 
 /*
  * Bytes that hold the longest text of the sequence's template, its final 0
@@ -259,44 +270,24 @@ struct seqb_param {
 SEQB_API size_t seqb_number_size(const struct seqb_sequence *sequence);
 
 /*
- * Takes one number and writes its text into `out`, with a final 0. Number, date
- * and shard are of one take. Every parameter that the template has without a
- * default must stand among the `n` of `params`, and none besides that it has.
+ * Takes numbers as seqb_take does, and writes their texts one after another,
+ * the i-th at out + i * text_size, each with a final 0. Number, date and shard
+ * of a text are of one take. All texts of a call have the same parameters: each
+ * that the template has without a default must be there, and none besides that
+ * it has.
  *
- * Errors: SEQB_INVALID (the sequence has no template; a parameter is missing,
- * unknown, or does not fit; `size` is less than seqb_number_size: then none was
- * used up). SEQB_EXHAUSTED also if the number does not fit the template's width
- * any more (`overflow = refuse`): the text says which; such a number is a gap,
- * as is that of a registered field that failed. Else as seqb_next and
- * seqb_next_stamped. After a failure `out` is not to be used.
+ * Errors: as seqb_take. SEQB_INVALID also if the sequence has no template; a
+ * parameter is missing, unknown, or does not fit; `text_size` is less than
+ * seqb_number_size; of SEQB_CONTIGUOUS; and of SEQB_TRY without SEQB_SOME for
+ * more than SEQB_TEXTS_TRY_MAX texts. Then no number was used up.
+ * SEQB_EXHAUSTED also if the number does not fit the template's width any more
+ * (`overflow = refuse`): the text says which; such a number is a gap, as is
+ * that of a registered field that failed.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_number(struct seqb_sequence *sequence, const struct seqb_param *params,
-            size_t n, char *out, size_t size, struct seqb_error *err);
-
-/* The same without waiting: SEQB_AGAIN and SEQB_UNAVAILABLE as seqb_try_next,
- * with the parameters looked at before. */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_try_number(struct seqb_sequence *sequence, const struct seqb_param *params,
-                size_t n, char *out, size_t size, struct seqb_error *err);
-
-/*
- * Takes `count` numbers, all with the same parameters, and writes their texts
- * one after another, each into `size` bytes of `out`: the i-th begins at
- * out + i * size. All or none, as seqb_next_many; texts may be of more than
- * one stamp.
- */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_numbers(struct seqb_sequence *sequence, const struct seqb_param *params,
-             size_t n, size_t count, char *out, size_t size,
-             struct seqb_error *err);
-
-/* Up to `count` of them without waiting, as seqb_try_next_many; `*taken` texts
- * are the caller's. */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_try_numbers(struct seqb_sequence *sequence,
-                 const struct seqb_param *params, size_t n, size_t count,
-                 char *out, size_t size, size_t *taken, struct seqb_error *err);
+seqb_take_texts(struct seqb_sequence *sequence,
+                const struct seqb_take_options *options, char *out,
+                struct seqb_taken *taken, struct seqb_error *err);
 
 /* A parameter as it was read from a text. */
 struct seqb_parsed_param {
@@ -318,10 +309,11 @@ struct seqb_parsed {
 };
 
 /*
- * Takes a text apart: the reverse of seqb_number. SEQB_FOREIGN, and in the text
- * why, if it is none that the sequence's template makes: its form, a letter, a
- * check digit, a date that does not exist, a number out of its range. Says not
- * whether it was ever issued. SEQB_INVALID: the sequence has no template.
+ * Takes a text apart: the reverse of seqb_take_texts. SEQB_FOREIGN, and in the
+ * text why, if it is none that the sequence's template makes: its form, a
+ * letter, a check digit, a date that does not exist, a number out of its range.
+ * Says not whether it was ever issued. SEQB_INVALID: the sequence has no
+ * template.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_parse(const struct seqb_sequence *sequence, const char *text,
@@ -391,11 +383,12 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_register_field(const struct seqb_field *field, struct seqb_error *err);
 
 /*
- * For event loops: after a seqb_try_... call answered SEQB_AGAIN or
- * SEQB_UNAVAILABLE, `ready(context)` is called once when trying again may
- * succeed. It runs on a thread of the library, must not block and must not
- * call seqbroker: wake your loop (eventfd, pipe) and return. One callback a
- * sequence; NULL removes it, and returns only when no call is under way.
+ * For event loops: after seqb_try_next, or a call with SEQB_TRY, answered
+ * SEQB_AGAIN or SEQB_UNAVAILABLE, `ready(context)` is called once when trying
+ * again may succeed. It runs on a thread of the library, must not block and
+ * must not call seqbroker: wake your loop (eventfd, pipe) and return. One
+ * callback a sequence; NULL removes it, and returns only when no call is under
+ * way.
  */
 SEQB_API void seqb_on_ready(struct seqb_sequence *sequence,
                             void (*ready)(void *context), void *context);

@@ -105,8 +105,9 @@ enum seqb_status seqb_command(struct seqb_broker *broker, const char *pool,
     return ha_command(broker->ha, pool, partition, order, err);
 }
 
-enum seqb_status seqb_health(struct seqb_broker *broker, enum seqb_health *out,
-                             char *reason, size_t size, struct seqb_error *err)
+enum seqb_status seqb_get_health(struct seqb_broker *broker,
+                                 enum seqb_health *out, char *reason,
+                                 size_t size, struct seqb_error *err)
 {
     const enum seqb_status status = check_fork(broker, err);
 
@@ -203,10 +204,9 @@ enum seqb_status seqb_check_topology(const char *topology,
     return status;
 }
 
-enum seqb_status seqb_probe(const char *topology,
-                            const struct seqb_backend_ops *const *engines,
-                            const struct seqb_probe_listener *listener,
-                            struct seqb_error *err)
+enum seqb_status seqb_probe_topology(
+    const char *topology, const struct seqb_backend_ops *const *engines,
+    const struct seqb_probe_listener *listener, struct seqb_error *err)
 {
     const struct config_request request = {.path = topology,
                                            .engines = engines,

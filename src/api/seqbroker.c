@@ -83,9 +83,9 @@ void seqb_close(struct seqb_broker *broker)
         broker_free(broker);
 }
 
-enum seqb_status seqb_sequence(struct seqb_broker *broker, const char *key,
-                               struct seqb_sequence **out,
-                               struct seqb_error *err)
+enum seqb_status seqb_get_sequence(struct seqb_broker *broker, const char *key,
+                                   struct seqb_sequence **out,
+                                   struct seqb_error *err)
 {
     return queue_find(broker->queue, key, out, err);
 }
@@ -99,68 +99,7 @@ enum seqb_status seqb_next(struct seqb_sequence *sequence, int64_t *out,
 enum seqb_status seqb_try_next(struct seqb_sequence *sequence, int64_t *out,
                                struct seqb_error *err)
 {
-    return queue_try_run(sequence, 1, out, err);
-}
-
-enum seqb_status seqb_next_many(struct seqb_sequence *sequence, size_t count,
-                                int64_t *out, struct seqb_error *err)
-{
-    return queue_next_many(sequence, count, out, err);
-}
-
-enum seqb_status seqb_try_next_many(struct seqb_sequence *sequence,
-                                    size_t count, int64_t *out, size_t *taken,
-                                    struct seqb_error *err)
-{
-    return queue_try_many(sequence, count, out, taken, err);
-}
-
-enum seqb_status seqb_try_next_run(struct seqb_sequence *sequence, size_t count,
-                                   int64_t *first, struct seqb_error *err)
-{
-    return queue_try_run(sequence, count, first, err);
-}
-
-enum seqb_status seqb_next_stamped(struct seqb_sequence *sequence, size_t count,
-                                   int64_t *out, struct seqb_stamp *stamp,
-                                   struct seqb_error *err)
-{
-    const struct queue_take take = {.out = out, .count = count, .stamp = stamp};
-
-    return queue_take(sequence, &take, err);
-}
-
-enum seqb_status seqb_try_next_stamped(struct seqb_sequence *sequence,
-                                       size_t count, int64_t *out,
-                                       struct seqb_stamp *stamp,
-                                       struct seqb_error *err)
-{
-    const struct queue_take take = {.out = out, .count = count, .stamp = stamp};
-
-    return queue_try_take(sequence, &take, err);
-}
-
-enum seqb_status seqb_next_shard(struct seqb_sequence *sequence, int64_t shard,
-                                 int64_t *out, struct seqb_error *err)
-{
-    const struct queue_take take = {
-        .out = out, .count = 1, .shard = shard, .is_sharded = true};
-
-    return queue_take(sequence, &take, err);
-}
-
-enum seqb_status seqb_try_next_shard(struct seqb_sequence *sequence,
-                                     int64_t shard, size_t count, int64_t *out,
-                                     size_t *taken, struct seqb_error *err)
-{
-    const struct queue_take take = {.out = out,
-                                    .count = count,
-                                    .taken = taken,
-                                    .shard = shard,
-                                    .is_sharded = true};
-
-    *taken = 0;
-    return queue_try_take(sequence, &take, err);
+    return queue_try_next(sequence, out, err);
 }
 
 enum seqb_status seqb_cursor_open(struct seqb_sequence *sequence, size_t slice,
@@ -198,56 +137,6 @@ size_t seqb_number_size(const struct seqb_sequence *sequence)
     const struct template *template = queue_template(sequence);
 
     return template == NULL ? 0 : template_length(template) + 1;
-}
-
-enum seqb_status seqb_number(struct seqb_sequence *sequence,
-                             const struct seqb_param *params, size_t n,
-                             char *out, size_t size, struct seqb_error *err)
-{
-    return seqb_numbers(sequence, params, n, 1, out, size, err);
-}
-
-enum seqb_status seqb_try_number(struct seqb_sequence *sequence,
-                                 const struct seqb_param *params, size_t n,
-                                 char *out, size_t size, struct seqb_error *err)
-{
-    size_t taken;
-
-    return seqb_try_numbers(sequence, params, n, 1, out, size, &taken, err);
-}
-
-/* What seqb_number takes, for many. */
-/* NOLINTNEXTLINE(readability-function-size) */
-enum seqb_status seqb_numbers(struct seqb_sequence *sequence,
-                              const struct seqb_param *params, size_t n,
-                              size_t count, char *out, size_t size,
-                              struct seqb_error *err)
-{
-    const struct number_order order = {.params = params,
-                                       .param_count = n,
-                                       .count = count,
-                                       .out = out,
-                                       .size = size,
-                                       .waits = true};
-
-    return number_take(sequence, &order, err);
-}
-
-/* What seqb_number takes, for many. */
-/* NOLINTNEXTLINE(readability-function-size) */
-enum seqb_status seqb_try_numbers(struct seqb_sequence *sequence,
-                                  const struct seqb_param *params, size_t n,
-                                  size_t count, char *out, size_t size,
-                                  size_t *taken, struct seqb_error *err)
-{
-    const struct number_order order = {.params = params,
-                                       .param_count = n,
-                                       .count = count,
-                                       .out = out,
-                                       .size = size,
-                                       .taken = taken};
-
-    return number_take(sequence, &order, err);
 }
 
 enum seqb_status seqb_parse(const struct seqb_sequence *sequence,

@@ -240,7 +240,7 @@ enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
         ctl_complain("out of memory");
         return CTL_FAILED;
     }
-    status = seqb_probe(argument[0], NULL, &listener, &err);
+    status = seqb_probe_topology(argument[0], NULL, &listener, &err);
     output_end(&output);
     if (status == SEQB_CONFIG)
         return CTL_USAGE;

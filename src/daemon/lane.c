@@ -124,7 +124,8 @@ static enum seqb_status lanes_add(struct lanes *lanes, const char *key,
 {
     struct seqb_sequence *sequence = NULL;
     struct lane *lane = NULL;
-    enum seqb_status status = seqb_sequence(lanes->broker, key, &sequence, err);
+    enum seqb_status status =
+        seqb_get_sequence(lanes->broker, key, &sequence, err);
 
     if (status != SEQB_OK)
         return status;

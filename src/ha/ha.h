@@ -378,7 +378,7 @@ void ha_lessors(struct ha *ha, struct ha_lessor *out, size_t capacity,
 /* "unknown", "level", "syncing", "waiting". */
 const char *ha_lessor_state_name(enum ha_lessor_state state);
 
-/* See seqb_command and seqb_health. */
+/* See seqb_command and seqb_get_health. */
 enum seqb_status ha_command(struct ha *ha, const char *pool, int32_t partition,
                             enum seqb_order order, struct seqb_error *err);
 enum seqb_health ha_health(struct ha *ha, char *reason, size_t size);

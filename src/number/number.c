@@ -8,7 +8,8 @@
 #include "platform/error.h"
 #include "queue/queue.h"
 
-#define AT_ONCE 256 /* numbers taken in one step, on the stack */
+/* Numbers taken in one step, on the stack. */
+#define AT_ONCE SEQB_TEXTS_TRY_MAX
 
 /* A call under way. */
 struct writer {
@@ -16,8 +17,9 @@ struct writer {
     const struct template *template;
     const struct number_order *order;
     struct facts facts;
-    size_t have;      /* texts */
-    int64_t until_ms; /* of many; 0: the usual deadline */
+    size_t have;             /* texts ... */
+    struct seqb_stamp stamp; /* ... and the stamp of the last one */
+    int64_t until_ms;        /* 0: the usual deadline */
 };
 
 /* --- dates --- */
@@ -70,6 +72,34 @@ static void set_value(struct writer *writer, int64_t value)
 
 /* --- taking --- */
 
+/* Whether a number is waited for that is not at hand. */
+static bool waits(const struct writer *writer)
+{
+    return writer->order->waits &&
+           !(writer->order->is_some && writer->have > 0);
+}
+
+/* Without waiting: all that are wanted, or none. */
+static bool is_whole(const struct number_order *order)
+{
+    return !order->waits && !order->is_some;
+}
+
+static enum seqb_status try_take(const struct writer *writer,
+                                 const struct queue_take *wanted,
+                                 struct seqb_error *err)
+{
+    struct queue_take all = *wanted;
+    enum seqb_status status;
+
+    if (!is_whole(writer->order))
+        return queue_try_take(writer->sequence, wanted, err);
+    all.taken = NULL;
+    status = queue_try_take(writer->sequence, &all, err);
+    *wanted->taken = status == SEQB_OK ? wanted->count : 0;
+    return status;
+}
+
 /* Up to `count` numbers of one stamp that are at hand; who waits and finds none
  * gets one. `*taken` are there whatever is returned. Not all of them are waited
  * for: one stamp may never have so many. */
@@ -82,16 +112,17 @@ static enum seqb_status take(struct writer *writer, size_t count, int64_t *out,
         .count = count,
         .taken = taken,
         .shard = writer->facts.shard,
-        .is_sharded = writer->template->rules.ids != NULL,
+        .is_sharded =
+            writer->template->rules.ids != NULL || writer->order->is_sharded,
         .stamp = stamp,
         .until_ms = writer->until_ms,
     };
     enum seqb_status status = SEQB_AGAIN;
 
     *taken = 0;
-    if (!writer->order->waits || count > 1)
-        status = queue_try_take(writer->sequence, &wanted, err);
-    if (!writer->order->waits)
+    if (!waits(writer) || count > 1)
+        status = try_take(writer, &wanted, err);
+    if (!waits(writer))
         return status;
     if (*taken > 0)
         return SEQB_OK;
@@ -100,6 +131,15 @@ static enum seqb_status take(struct writer *writer, size_t count, int64_t *out,
     status = queue_take(writer->sequence, &wanted, err);
     *taken = status == SEQB_OK;
     return status;
+}
+
+/* If all have to be of one stamp, those of an earlier one are lost. */
+static void keep_stamp(struct writer *writer, const struct seqb_stamp *stamp)
+{
+    if (!writer->order->any_stamp &&
+        writer->stamp.begins_ms != stamp->begins_ms)
+        writer->have = 0;
+    writer->stamp = *stamp;
 }
 
 static enum seqb_status write_all(struct writer *writer, const int64_t *values,
@@ -112,6 +152,7 @@ static enum seqb_status write_all(struct writer *writer, const int64_t *values,
 
     if (count == 0)
         return SEQB_OK;
+    keep_stamp(writer, stamp);
     set_stamp(writer, stamp);
     status = template_begin(writer->template, &writer->facts, &draft, err);
     for (size_t i = 0; i < count && status == SEQB_OK; i++) {
@@ -130,7 +171,7 @@ static enum seqb_status take_and_write(struct writer *writer,
     const struct number_order *order = writer->order;
     enum seqb_status status = SEQB_OK;
 
-    if (order->waits && order->count > 1)
+    if (writer->until_ms == 0 && order->waits && order->count > 1)
         writer->until_ms = clock_now_ms() + queue_deadline_ms(writer->sequence);
     while (writer->have < order->count && status == SEQB_OK) {
         const size_t left = order->count - writer->have;
@@ -160,10 +201,12 @@ static enum seqb_status check_order(const struct writer *writer,
                          "sequence %s: a text needs %zu bytes, its final 0 "
                          "included, and has %zu",
                          writer->facts.key, needed, order->size);
-    if (order->count >= 1 && order->count <= NUMBER_COUNT_MAX)
-        return SEQB_OK;
+    if (order->count >= 1 && order->count <= SEQB_TAKE_MAX)
+        return order->is_some || order->any_stamp
+                   ? SEQB_OK
+                   : queue_check_stamp(writer->sequence, order->count, err);
     return error_set(err, SEQB_INVALID, "sequence %s: %zu texts, not 1 ... %d",
-                     writer->facts.key, order->count, NUMBER_COUNT_MAX);
+                     writer->facts.key, order->count, SEQB_TAKE_MAX);
 }
 
 static void writer_init(struct writer *writer, struct seqb_sequence *sequence,
@@ -173,8 +216,10 @@ static void writer_init(struct writer *writer, struct seqb_sequence *sequence,
     writer->template = queue_template(sequence);
     writer->order = order;
     writer->facts.key = queue_key(sequence);
+    writer->facts.shard = order->is_sharded ? order->shard : -1;
     writer->have = 0;
-    writer->until_ms = 0;
+    writer->stamp = (struct seqb_stamp){.digits = 0};
+    writer->until_ms = order->until_ms;
 }
 
 enum seqb_status number_take(struct seqb_sequence *sequence,
@@ -198,6 +243,8 @@ enum seqb_status number_take(struct seqb_sequence *sequence,
                                 order->param_count, &writer.facts, err);
     if (status == SEQB_OK)
         status = take_and_write(&writer, err);
+    if (order->stamp != NULL)
+        *order->stamp = writer.stamp;
     if (order->taken != NULL)
         *order->taken = writer.have;
     return status;

@@ -62,8 +62,6 @@ struct number_pool {
  * INT64_MAX. */
 int64_t number_room(const struct number_pool *pool, int64_t limit);
 
-#define NUMBER_COUNT_MAX 10000000 /* texts in one call */
-
 /* Texts that are to be taken. */
 struct number_order {
     const struct seqb_param *params;
@@ -71,12 +69,18 @@ struct number_order {
     size_t count;  /* of texts */
     char *out;     /* the i-th begins at out + i * size */
     size_t size;   /* bytes for each */
-    bool waits;    /* for all of them, up to the sequence's deadline; else
-                      some will do */
-    size_t *taken; /* how many; may be NULL */
+    int64_t shard; /* if is_sharded: the parameter "shard" must not be given */
+    bool is_sharded;
+    bool waits;     /* for all of them; if is_some, for the first one. Who does
+                       not and wants all: SEQB_TEXTS_TRY_MAX of them at most */
+    bool is_some;   /* fewer will do */
+    bool any_stamp; /* else all are of one */
+    int64_t until_ms;         /* by clock_now_ms; 0: the usual deadline */
+    struct seqb_stamp *stamp; /* of all of them; may be NULL */
+    size_t *taken;            /* how many, whatever is returned; may be NULL */
 };
 
-/* As seqb_number and its kin. */
+/* As seqb_take_texts. */
 enum seqb_status number_take(struct seqb_sequence *sequence,
                              const struct number_order *order,
                              struct seqb_error *err);

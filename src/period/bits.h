@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <seqbroker/status.h>
@@ -37,6 +38,19 @@ enum seqb_status bits_check(const struct bits_layout *layout,
 enum seqb_status bits_compose(const struct bits_layout *layout,
                               const struct bits_parts *parts, int64_t *out,
                               struct seqb_error *err);
+
+/* The same of the id of that time, with shard 0 and counter 0: without a
+ * division. False if that id is -1, or something does not fit. */
+static inline bool bits_compose_at(const struct bits_layout *layout,
+                                   int64_t begin, int64_t shard,
+                                   int64_t counter, int64_t *out)
+{
+    if (begin < 0 || (uint64_t)shard >> layout->shard != 0 ||
+        (uint64_t)counter >> layout->counter != 0)
+        return false;
+    *out = begin | shard << layout->counter | counter;
+    return true;
+}
 
 /* Takes an id apart: any number has parts. */
 void bits_take_apart(const struct bits_layout *layout, int64_t id,

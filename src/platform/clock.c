@@ -4,6 +4,9 @@
 
 #include <time.h>
 
+/* What a clock of ticks, 10 ms at most, may be behind the precise one. */
+#define COARSE_LATE_MS 50
+
 static int64_t read_us(clockid_t clock)
 {
     struct timespec now;
@@ -30,6 +33,15 @@ int64_t clock_wall_us(void)
 int64_t clock_wall_ms(void)
 {
     return clock_wall_us() / 1000;
+}
+
+bool clock_wall_is_within(int64_t begin_ms, int64_t end_ms)
+{
+    int64_t now_ms = read_us(CLOCK_REALTIME_COARSE) / 1000;
+
+    if (now_ms >= end_ms - COARSE_LATE_MS)
+        now_ms = clock_wall_ms();
+    return now_ms >= begin_ms && now_ms < end_ms;
 }
 
 int64_t clock_boot_us(void)

@@ -15,6 +15,12 @@ int64_t clock_now_us(void);
 /* ms since 1970 on CLOCK_REALTIME: for dates; it may leap, and go back. */
 int64_t clock_wall_ms(void);
 
+/* Whether CLOCK_REALTIME is in `begin_ms` ... `end_ms` - 1. Cheap as long as
+ * the end is not near, by a clock that the kernel's timer moves on 100 to 1000
+ * times a second: should that timer be late by more than 40 ms, then so is this
+ * in seeing the end. */
+bool clock_wall_is_within(int64_t begin_ms, int64_t end_ms);
+
 /* ms on CLOCK_BOOTTIME, which goes on while the machine sleeps: for leases. */
 int64_t clock_boot_ms(void);
 

@@ -16,6 +16,15 @@ static enum seqb_status plain_open(const struct source_setup *setup,
     return status;
 }
 
+static enum seqb_status plain_next(struct seqb_sequence *sequence, int64_t *out,
+                                   struct seqb_error *err)
+{
+    if (sequence_take_unstriped(sequence, out))
+        return SEQB_OK;
+    return sequence_take(sequence, &(struct queue_take){.out = out, .count = 1},
+                         err);
+}
+
 /* The count is shown as a caller's negative number that was made a size. */
 static enum seqb_status refuse_run(const struct seqb_sequence *sequence,
                                    size_t count, struct seqb_error *err)
@@ -26,6 +35,15 @@ static enum seqb_status refuse_run(const struct seqb_sequence *sequence,
                      "sequence %s: the increment must be 1 ... %llu "
                      "(2^memory_bits), not %lld",
                      sequence->key, run, (long long)count);
+}
+
+static enum seqb_status plain_take(struct seqb_sequence *sequence,
+                                   const struct queue_take *take,
+                                   struct seqb_error *err)
+{
+    if (take->is_contiguous && !sequence_may_run(sequence, take->count))
+        return refuse_run(sequence, take->count, err);
+    return sequence_take(sequence, take, err);
 }
 
 /* Each of the three looks again once it is armed: the delivery may have been
@@ -98,7 +116,8 @@ static enum seqb_status plain_permits(const struct seqb_sequence *sequence,
 
 const struct source source_plain = {
     .open = plain_open,
-    .take = sequence_take,
+    .next = plain_next,
+    .take = plain_take,
     .try_take = plain_try_take,
     .permits = plain_permits,
     .refill = sequence_refill,

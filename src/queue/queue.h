@@ -102,14 +102,10 @@ enum seqb_status queue_find(struct queue *queue, const char *key,
                             struct seqb_sequence **out, struct seqb_error *err);
 enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
                             struct seqb_error *err);
-enum seqb_status queue_next_many(struct seqb_sequence *sequence, size_t count,
-                                 int64_t *out, struct seqb_error *err);
-enum seqb_status queue_try_many(struct seqb_sequence *sequence, size_t count,
-                                int64_t *out, size_t *taken,
+enum seqb_status queue_try_next(struct seqb_sequence *sequence, int64_t *out,
                                 struct seqb_error *err);
-enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
-                               int64_t *first, struct seqb_error *err);
-/* As seqb_next_stamped and its kin. */
+
+/* What seqb_take_options say, read and checked. */
 struct queue_take {
     int64_t *out;
     size_t count;
@@ -120,6 +116,10 @@ struct queue_take {
     struct seqb_stamp *stamp; /* all of one; NULL: they need not be */
     int64_t until_ms;         /* by clock_now_ms; 0: the usual deadline */
 };
+
+/* SEQB_INVALID, and how to get them, if no stamp has so many ids. */
+enum seqb_status queue_check_stamp(const struct seqb_sequence *sequence,
+                                   size_t count, struct seqb_error *err);
 
 enum seqb_status queue_take(struct seqb_sequence *sequence,
                             const struct queue_take *take,
@@ -150,7 +150,7 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
 void queue_status(struct queue *queue, struct seqb_sequence_status *out,
                   size_t capacity, size_t *count);
 
-/* See seqb_workers and seqb_health. */
+/* See seqb_workers and seqb_get_health. */
 enum seqb_status queue_workers(struct queue *queue, struct seqb_worker *out,
                                size_t capacity, size_t *count,
                                struct seqb_error *err);

@@ -128,30 +128,11 @@ void sequence_close(struct seqb_sequence *sequence)
     pthread_mutex_unlock(&sequence->lock);
 }
 
-/* With the lock held. */
-static int64_t drop_rest(struct seqb_sequence *sequence)
-{
-    const uint64_t dropped = ring_drop(sequence->ring);
-
-    sequence->granted -= dropped;
-    return (int64_t)dropped;
-}
-
-int64_t sequence_drop_rest(struct seqb_sequence *sequence)
-{
-    int64_t dropped;
-
-    pthread_mutex_lock(&sequence->lock);
-    dropped = drop_rest(sequence);
-    pthread_mutex_unlock(&sequence->lock);
-    return dropped;
-}
-
 void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
                     int64_t *dropped)
 {
     pthread_mutex_lock(&sequence->lock);
-    *dropped += drop_rest(sequence);
+    *dropped += (int64_t)sequence_drop_below(sequence, sequence->floor);
     *taken += (int64_t)sequence->granted;
     sequence->granted = 0;
     sequence->consumed = 0;

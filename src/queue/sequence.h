@@ -191,10 +191,6 @@ void sequence_settle(struct seqb_sequence *sequence, int64_t until_ms);
 /* Has a ready call made that is owed. */
 void sequence_tell_ready(struct seqb_sequence *sequence);
 
-/* Takes all away that its ring holds, as of a term that is over; returns how
- * many numbers. */
-int64_t sequence_drop_rest(struct seqb_sequence *sequence);
-
 /* Of a term, once nothing is asked for any more: begins anew with an empty
  * ring. Adds what was taken and what was left to the sums. */
 void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,

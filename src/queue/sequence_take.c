@@ -10,8 +10,6 @@
 #include "platform/minmax.h"
 #include "platform/thread.h"
 
-#define MANY_MAX 10000000 /* numbers in one call */
-
 enum seqb_status sequence_forked(struct seqb_error *err)
 {
     return error_set(err, SEQB_FORKED,
@@ -33,8 +31,9 @@ static enum seqb_status timed_out(struct seqb_sequence *sequence,
     if (status != SEQB_OK)
         return status;
     return error_set(err, SEQB_TIMEOUT,
-                     "sequence %s: no number within %d ms, though backends "
-                     "are up: they are slow, or the deadline is short",
+                     "sequence %s: no number by the deadline (its own is %d "
+                     "ms), though backends are up: they are slow, or the "
+                     "deadline is short",
                      sequence->key, (int)sequence->options->deadline_ms);
 }
 
@@ -250,6 +249,17 @@ enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
     return status;
 }
 
+/* Of those that are still wanted what is there, or the whole run. */
+static size_t take_there(struct seqb_sequence *sequence,
+                         const struct queue_take *take, size_t have)
+{
+    if (!take->is_contiguous)
+        return sequence_take_some(sequence, take->count - have,
+                                  take->out + have);
+    return sequence_take_run(sequence, take->count, take->out) ? take->count
+                                                               : 0;
+}
+
 /* Some are taken; waits for the others. */
 static enum seqb_status take_waiting(struct seqb_sequence *sequence,
                                      const struct queue_take *take, size_t have,
@@ -265,8 +275,7 @@ static enum seqb_status take_waiting(struct seqb_sequence *sequence,
     while (have < take->count && status == SEQB_OK) {
         status = sequence_wait(sequence, until_ms, err);
         if (status == SEQB_OK)
-            have += sequence_take_some(sequence, take->count - have,
-                                       take->out + have);
+            have += take_there(sequence, take, have);
     }
     sequence_wait_end(sequence);
     return status;
@@ -280,73 +289,40 @@ enum seqb_status sequence_take(struct seqb_sequence *sequence,
 
     if (take->count == 1 && sequence_take_run(sequence, 1, take->out))
         return SEQB_OK;
-    have = sequence_take_some(sequence, take->count, take->out);
+    have = take_there(sequence, take, 0);
     return have == take->count ? SEQB_OK
                                : take_waiting(sequence, take, have, err);
 }
 
 /* --- callers --- */
 
-static __attribute__((noinline)) enum seqb_status
-next_unstriped(struct seqb_sequence *sequence, int64_t *out,
-               struct seqb_error *err)
-{
-    if (sequence_take_unstriped(sequence, out))
-        return SEQB_OK;
-    return sequence->source->take(
-        sequence, &(struct queue_take){.out = out, .count = 1}, err);
-}
-
 enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
                             struct seqb_error *err)
 {
     if (LIKELY(sequence_take_striped(sequence, out)))
         return SEQB_OK;
-    return next_unstriped(sequence, out, err);
+    return sequence->source->next(sequence, out, err);
+}
+
+enum seqb_status queue_try_next(struct seqb_sequence *sequence, int64_t *out,
+                                struct seqb_error *err)
+{
+    if (sequence_take_run(sequence, 1, out))
+        return SEQB_OK;
+    return sequence->source->try_take(
+        sequence,
+        &(struct queue_take){.out = out, .count = 1, .is_contiguous = true},
+        err);
 }
 
 static enum seqb_status check_count(const struct seqb_sequence *sequence,
                                     size_t count, struct seqb_error *err)
 {
-    if (count >= 1 && count <= MANY_MAX)
+    if (count >= 1 && count <= SEQB_TAKE_MAX)
         return SEQB_OK;
     return error_set(err, SEQB_INVALID,
                      "sequence %s: count %zu is not in 1 ... %d", sequence->key,
-                     count, MANY_MAX);
-}
-
-enum seqb_status queue_next_many(struct seqb_sequence *sequence, size_t count,
-                                 int64_t *out, struct seqb_error *err)
-{
-    if (check_count(sequence, count, err) != SEQB_OK)
-        return SEQB_INVALID;
-    return sequence->source->take(
-        sequence, &(struct queue_take){.out = out, .count = count}, err);
-}
-
-enum seqb_status queue_try_many(struct seqb_sequence *sequence, size_t count,
-                                int64_t *out, size_t *taken,
-                                struct seqb_error *err)
-{
-    *taken = 0;
-    if (check_count(sequence, count, err) != SEQB_OK)
-        return SEQB_INVALID;
-    return sequence->source->try_take(
-        sequence,
-        &(struct queue_take){.out = out, .count = count, .taken = taken}, err);
-}
-
-enum seqb_status queue_try_run(struct seqb_sequence *sequence, size_t count,
-                               int64_t *first, struct seqb_error *err)
-{
-    if (sequence_may_run(sequence, count) &&
-        sequence_take_run(sequence, count, first))
-        return SEQB_OK;
-    return sequence->source->try_take(
-        sequence,
-        &(struct queue_take){
-            .out = first, .count = count, .is_contiguous = true},
-        err);
+                     count, SEQB_TAKE_MAX);
 }
 
 static enum seqb_status check_shard(const struct seqb_sequence *sequence,
@@ -371,8 +347,11 @@ static enum seqb_status take_begin(const struct seqb_sequence *sequence,
                                    const struct queue_take *take,
                                    struct seqb_error *err)
 {
-    const enum seqb_status status = check_count(sequence, take->count, err);
+    enum seqb_status status = SEQB_OK;
 
+    /* How long a run may be is the source's to say. */
+    if (!take->is_contiguous)
+        status = check_count(sequence, take->count, err);
     if (status == SEQB_OK && take->stamp != NULL)
         *take->stamp = (struct seqb_stamp){.ends_ms = INT64_MAX};
     if (status != SEQB_OK || !take->is_sharded)
@@ -380,12 +359,27 @@ static enum seqb_status take_begin(const struct seqb_sequence *sequence,
     return check_shard(sequence, take->shard, err);
 }
 
+enum seqb_status queue_check_stamp(const struct seqb_sequence *sequence,
+                                   size_t count, struct seqb_error *err)
+{
+    const struct bits_layout *ids = sequence->options->ids;
+
+    if (ids == NULL || count <= (size_t)bits_counter_max(ids))
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s: %zu ids, and a stamp has %lld: with "
+                     "SEQB_ANY_STAMP they may be of several",
+                     sequence->key, count, (long long)bits_counter_max(ids));
+}
+
 enum seqb_status queue_take(struct seqb_sequence *sequence,
                             const struct queue_take *take,
                             struct seqb_error *err)
 {
-    const enum seqb_status status = take_begin(sequence, take, err);
+    enum seqb_status status = take_begin(sequence, take, err);
 
+    if (status == SEQB_OK && take->stamp != NULL)
+        status = queue_check_stamp(sequence, take->count, err);
     return status == SEQB_OK ? sequence->source->take(sequence, take, err)
                              : status;
 }
@@ -397,7 +391,8 @@ static enum seqb_status check_all(const struct seqb_sequence *sequence,
 {
     const int64_t most = sequence->options->max_unused / 2;
 
-    if (take->taken != NULL || take->count == 1 || (int64_t)take->count <= most)
+    if (take->taken != NULL || take->is_contiguous || take->count == 1 ||
+        (int64_t)take->count <= most)
         return SEQB_OK;
     return error_set(err, SEQB_INVALID,
                      "sequence %s: %zu numbers at once are more than half of "

@@ -4,17 +4,11 @@
 
 #include <sched.h>
 
+#include "platform/barrier.h"
+
 /* From runs of so many numbers on, a slice is of one run: its numbers are then
  * contiguous, which is the fastest. */
 #define LONG_RUN 256
-
-/* Of a stripe that holds nothing: whoever adds to it is past every limit. */
-#define HEAD_NONE ((uint64_t)1 << 63)
-
-_Thread_local uint32_t stripe_mine;
-
-/* Stripes are given out in turn to the threads of the process. */
-static _Atomic uint32_t stripes_given;
 
 struct stripes *stripes_init(void *memory, const struct ring *ring)
 {
@@ -24,7 +18,6 @@ struct stripes *stripes_init(void *memory, const struct ring *ring)
         ring->shape.run_mask + 1 >= LONG_RUN ? RING_RUN : RING_WINDOW;
     for (size_t i = 0; i < STRIPES; i++) {
         atomic_flag_clear(&stripes->stripes[i].is_held);
-        stripes->stripes[i].head = HEAD_NONE;
         if (stripes->part != RING_RUN)
             stripes->stripes[i].shape = ring->shape;
     }
@@ -59,12 +52,13 @@ static uint64_t stripe_base(const struct stripe *stripe,
     return base + (position & ~shape.run_mask) * shape.gap;
 }
 
-/* By who holds the stripe, which is used up: a taker that finds the old limit
- * is past it then, whatever base it finds. Now takes the slice's first number
- * and leaves the others in it. The releases pair with the acquires of
- * stripes_take.
+/*
+ * By who holds the stripe, which is used up or was emptied: a taker that finds
+ * the old limit is past it then, whatever base it finds. Now takes the slice's
+ * first number and leaves the others in it. The releases pair with the acquires
+ * of stripes_take.
  */
-static void stripe_open(const struct ring *ring, struct stripe *stripe,
+static void stripe_fill(const struct ring *ring, struct stripe *stripe,
                         const struct ring_slice *slice, int64_t *out)
 {
     const struct ring_shape shape = ring->shape;
@@ -86,21 +80,13 @@ static bool stripe_is_empty(const struct stripe *stripe)
            atomic_load_explicit(&stripe->limit, memory_order_relaxed);
 }
 
-static uint32_t stripe_choose(void)
-{
-    if (stripe_mine == 0)
-        stripe_mine = 1 + atomic_fetch_add_explicit(&stripes_given, 1,
-                                                    memory_order_relaxed) %
-                              (STRIPES - 1);
-    return stripe_mine;
-}
-
 enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
                                int64_t *out)
 {
     const uint64_t count =
         atomic_load_explicit(&stripes->slice, memory_order_relaxed);
-    struct stripe *stripe = &stripes->stripes[stripe_choose()];
+    const uint32_t index = thread_index_choose();
+    struct stripe *stripe = &stripes->stripes[index];
     enum ring_taken taken;
     struct ring_slice slice;
 
@@ -111,21 +97,56 @@ enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
         return ring_take(ring, out);
     }
     taken = ring_take_slice(ring, count, stripes->part, &slice);
-    if (taken != RING_EMPTY)
-        stripe_open(ring, stripe, &slice, out);
+    if (taken != RING_EMPTY) {
+        atomic_fetch_or(&stripes->filled, (uint64_t)1 << index);
+        stripe_fill(ring, stripe, &slice, out);
+    }
     stripe_let_go(stripe);
     return taken;
 }
 
-/* By who holds it. Whoever adds to the head from here on is past the limit,
- * and what lies between is the holder's. */
-static bool stripe_close(const struct ring *ring, struct stripe *stripe,
-                         struct ring_slice *out)
+/* --- taking away --- */
+
+/* The stripes that one call takes from. */
+struct gathering {
+    struct stripes *stripes;
+    uint64_t held;           /* bit n: this call holds stripe n */
+    uint64_t limit[STRIPES]; /* of those that are held: what it was */
+};
+
+/* Holds the stripe, and closes it: who takes from it now finds that out, at
+ * the latest behind the barrier. */
+static void gather_close(struct gathering *gathering, uint32_t index,
+                         bool is_patient)
 {
-    const uint64_t limit =
-        atomic_load_explicit(&stripe->limit, memory_order_relaxed);
-    const uint64_t head = atomic_exchange_explicit(&stripe->head, HEAD_NONE,
-                                                   memory_order_relaxed);
+    struct stripe *stripe = &gathering->stripes->stripes[index];
+    const uint64_t bit = (uint64_t)1 << index;
+    bool is_held = stripe_hold(stripe);
+
+    while (!is_held && is_patient) {
+        sched_yield();
+        is_held = stripe_hold(stripe);
+    }
+    if (!is_held) {
+        atomic_fetch_or(&gathering->stripes->filled, bit);
+        return;
+    }
+    if (stripe_is_empty(stripe)) {
+        stripe_let_go(stripe);
+        return;
+    }
+    gathering->limit[index] = atomic_exchange(&stripe->limit, 0);
+    gathering->held |= bit;
+}
+
+/* Behind the barrier: what lies between head and limit is the holder's. */
+static bool gather_read(const struct gathering *gathering,
+                        const struct ring *ring, uint32_t index,
+                        struct ring_slice *out)
+{
+    struct stripe *stripe = &gathering->stripes->stripes[index];
+    const uint64_t head = atomic_load(&stripe->head);
+    const uint64_t limit = gathering->limit[index];
 
     if (head >= limit)
         return false;
@@ -136,23 +157,33 @@ static bool stripe_close(const struct ring *ring, struct stripe *stripe,
     return true;
 }
 
+static uint32_t pop_bit(uint64_t *bits)
+{
+    const uint32_t index = (uint32_t)__builtin_ctzll(*bits);
+
+    *bits &= *bits - 1;
+    return index;
+}
+
+/* Without the barrier nobody knows what the owners of stripes have taken: the
+ * rest of theirs is a gap. */
 static size_t gather(struct stripes *stripes, const struct ring *ring,
                      bool is_patient, struct ring_slice *out)
 {
+    struct gathering gathering = {.stripes = stripes};
+    uint64_t filled = atomic_exchange(&stripes->filled, 0);
+    bool is_passed;
     size_t n = 0;
 
-    for (size_t i = 0; i < STRIPES; i++) {
-        struct stripe *stripe = &stripes->stripes[i];
-        bool is_held = stripe_hold(stripe);
+    while (filled != 0)
+        gather_close(&gathering, pop_bit(&filled), is_patient);
+    is_passed = gathering.held != 0 && barrier_all();
+    for (uint64_t held = gathering.held; held != 0;) {
+        const uint32_t index = pop_bit(&held);
 
-        while (!is_held && is_patient) {
-            sched_yield();
-            is_held = stripe_hold(stripe);
-        }
-        if (!is_held)
-            continue;
-        n += stripe_close(ring, stripe, &out[n]);
-        stripe_let_go(stripe);
+        if (is_passed || thread_index_is_shared(index))
+            n += gather_read(&gathering, ring, index, &out[n]);
+        stripe_let_go(&stripes->stripes[index]);
     }
     return n;
 }

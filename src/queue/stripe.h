@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stripes: slices of a ring that the callers of a busy sequence take from, one
- * number by one fetch-and-add. Each thread has a stripe, so that few threads
- * write the same line; a stripe that is used up takes the next slice of the
- * ring. While a sequence is not busy its stripes hold nothing.
+ * Stripes: slices of a ring that the callers of a busy sequence take from. Each
+ * thread has a stripe, by its index. One that no other thread takes from costs
+ * a plain addition a number; one that some share costs a fetch-and-add. A
+ * stripe that is used up takes the next slice of the ring, and anybody may take
+ * away what a stripe holds. While a sequence is not busy its stripes hold
+ * nothing.
  */
 #pragma once
 
 #include "platform/likely.h"
+#include "platform/own_add.h"
+#include "platform/thread_index.h"
 #include "queue/ring.h"
 
-#define STRIPES 8 /* a power of two; more threads than that share them */
+#define STRIPES THREAD_INDEXES
 
 struct stripe {
-    /* The next position of the slice; written by every taker, alone on its
+    /* The next position of the slice; written by every taker, and alone on its
      * line. */
     _Alignas(RING_LINE) _Atomic uint64_t head;
 
     /* Only read by takers. */
-    _Alignas(RING_LINE) _Atomic uint64_t limit; /* the slice's end; 0: none */
+    _Alignas(RING_LINE) _Atomic uint64_t limit; /* the slice's end; 0: none, or
+                                                   it was taken away */
     _Atomic uint64_t base;                      /* of ring_number */
     struct ring_shape shape; /* that of a slice within one run has no gap;
                                 windows are in the base */
@@ -27,8 +32,9 @@ struct stripe {
 
 struct stripes {
     struct stripe stripes[STRIPES];
-    _Atomic uint64_t slice; /* numbers of a slice; 0: stripes are closed */
-    enum ring_part part;    /* of which a slice is */
+    _Atomic uint64_t filled; /* bit n: stripe n may hold numbers */
+    _Atomic uint64_t slice;  /* numbers of a slice; 0: stripes are closed */
+    enum ring_part part;     /* of which a slice is */
 };
 
 /* Stripes over a ring, in zeroed memory that is zero again in a forked child.
@@ -52,50 +58,43 @@ size_t stripes_gather(struct stripes *stripes, const struct ring *ring,
 size_t stripes_gather_all(struct stripes *stripes, const struct ring *ring,
                           struct ring_slice *out);
 
-/* The stripe of this thread. All begin with the first one, which is never
- * filled; who finds it empty gets another. */
-extern _Thread_local uint32_t stripe_mine
-    __attribute__((tls_model("initial-exec")));
-
-/* Of stripes_take, where a slice is of several runs. */
-static inline bool stripe_take_of_runs(struct stripe *stripe, uint64_t limit,
-                                       uint64_t base, int64_t *out)
+/* The next position of a stripe, which is the caller's alone if it is below
+ * the limit. */
+static inline uint64_t stripe_claim(struct stripe *stripe, uint32_t index)
 {
-    const struct ring_shape shape = stripe->shape;
-    const uint64_t position =
-        atomic_fetch_add_explicit(&stripe->head, 1, memory_order_relaxed);
-
-    if (position >= limit)
-        return false;
-    *out = ring_number_of_window(shape, base, position);
-    return true;
+    return LIKELY(!thread_index_is_shared(index))
+               ? own_fetch_increment(&stripe->head)
+               : atomic_fetch_add(&stripe->head, 1);
 }
 
 /*
  * Takes one number of the thread's stripe; false if there is none.
  *
- * A position is the taker's alone if it is below `limit`. Then `base` is of
- * the same slice: it is written before the limit of its slice, whose release
- * pairs with the acquire here; and a later slice is put in only when the head
- * has passed this limit, which is before who reads its base adds to the head.
- * A position at or past the limit is nobody's; where it is of a later slice,
- * it is a gap. The add itself orders nothing.
+ * A position is the taker's alone if it is below `limit`, and `limit` is the
+ * same before and after. Then `base` is of the same slice: it is written before
+ * the limit of its slice, whose release pairs with the acquire here; and a
+ * later slice is put in only when the head has passed this limit, or the limit
+ * was 0 meanwhile.
+ *
+ * Who takes the slice away sets the limit to 0, has all threads pass a barrier,
+ * and reads the head. A taker whose addition it does not see looks at the
+ * limit behind that barrier: it finds 0, and its position is nobody's.
  */
 static inline bool stripes_take(struct stripes *stripes, int64_t *out)
 {
-    struct stripe *stripe = &stripes->stripes[stripe_mine];
+    const uint32_t index = thread_index_mine;
+    struct stripe *stripe = &stripes->stripes[index];
     const uint64_t limit =
         atomic_load_explicit(&stripe->limit, memory_order_acquire);
     const uint64_t base =
         atomic_load_explicit(&stripe->base, memory_order_acquire);
-    uint64_t position;
+    const uint64_t position = stripe_claim(stripe, index);
 
-    if (UNLIKELY(stripe->shape.gap != 0))
-        return stripe_take_of_runs(stripe, limit, base, out);
-    position =
-        atomic_fetch_add_explicit(&stripe->head, 1, memory_order_relaxed);
-    if (UNLIKELY(position >= limit))
+    if (UNLIKELY(position >= limit) ||
+        UNLIKELY(atomic_load(&stripe->limit) != limit))
         return false;
-    *out = (int64_t)(base + position);
+    *out = LIKELY(stripe->shape.gap == 0)
+               ? (int64_t)(base + position)
+               : ring_number_of_window(stripe->shape, base, position);
     return true;
 }

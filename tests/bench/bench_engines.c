@@ -6,14 +6,11 @@
  * one connection, in turn in one run; grants of one value each; and the round
  * trips of one call for 1, 10 and 100 hungry counters, counted by a relay.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <seqbroker/seqbroker.h>
 
 #include "backends/backends.h"
@@ -25,6 +22,8 @@
 #include "platform/text.h"
 #include "support/folder.h"
 #include "support/servers.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define AT_ONCE        1000 /* numbers in one call */
 #define LIMIT          ((int64_t)1 << 40)
@@ -87,7 +86,7 @@ static double broker_rate(struct seqb_sequence *sequence, double seconds)
     int64_t taken = 0;
 
     while (now_s() - start < seconds) {
-        if (seqb_next_many(sequence, AT_ONCE, numbers, &err) != SEQB_OK)
+        if (take_numbers(sequence, AT_ONCE, numbers, &err) != SEQB_OK)
             fail_msg("%s", err.text);
         taken += AT_ONCE;
     }
@@ -145,7 +144,8 @@ static void bench_numbers(const struct bench *bench, struct store *store,
     struct seqb_sequence *sequence = NULL;
 
     assert_non_null(direct);
-    assert_int_equal(seqb_sequence(broker, "order", &sequence, NULL), SEQB_OK);
+    assert_int_equal(seqb_get_sequence(broker, "order", &sequence, NULL),
+                     SEQB_OK);
     report_row(bench->report);
     report_text(bench->report, ENGINE, "%s", store->ops->engine);
     report_text(bench->report, BITS, "%d", memory_bits);

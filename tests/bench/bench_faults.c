@@ -10,8 +10,6 @@
  * with a failure only if a caller got an error that the pool could have spared
  * it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <seqbroker/seqbroker.h>
 
 #include "bench/fault_tables.h"
@@ -30,6 +27,7 @@
 #include "support/folder.h"
 #include "support/quartet.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 #define TIMEOUT_MS  200 /* as by default */
 #define SLOWER_MS   10  /* ten times the slowest store's usual time */
@@ -94,7 +92,7 @@ static struct seqb_sequence *sequence_of(const char *key)
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err;
 
-    if (seqb_sequence(stage.broker, key, &sequence, &err) != SEQB_OK)
+    if (seqb_get_sequence(stage.broker, key, &sequence, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     return sequence;
 }

@@ -5,14 +5,11 @@
  * where the engine answers, which is SQLite but for that. The files are in
  * memory: a disk would bound the rate, not the leases.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <seqbroker/seqbroker.h>
 
 #include "backends/backends.h"
@@ -22,6 +19,7 @@
 #include "platform/text.h"
 #include "support/folder.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 #define RATE        1000000 /* numbers a second, of all brokers */
 #define PARTITIONS  4
@@ -139,7 +137,8 @@ static void user_open(struct user *user, const char *folder, int i)
     assert_int_equal(setenv("SEQBROKER_STATE_DIR", path, 1), 0);
     (void)text_format(path, sizeof path, "%s/c.conf", folder);
     if (seqb_open_with(path, engines, &user->broker, &err) != SEQB_OK ||
-        seqb_sequence(user->broker, "order", &user->sequence, &err) != SEQB_OK)
+        seqb_get_sequence(user->broker, "order", &user->sequence, &err) !=
+            SEQB_OK)
         fail_msg("%s", err.text);
 }
 

@@ -53,7 +53,7 @@ static void bars_set(struct report *report, int bits, int threads)
 {
     if (bits != 10 || threads > 2)
         return;
-    report_bar(report, RATIO, 0.9);
+    report_bar(report, RATIO, threads == 1 ? 1.5 : 4);
     report_bar(report, CURSOR_RATIO, threads == 1 ? 4 : 8);
 }
 

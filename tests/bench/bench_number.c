@@ -5,6 +5,7 @@
  * alone; a shuffle, there and back; and reading texts, all of it verified.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -17,6 +18,7 @@
 #include "bench/texts.h"
 #include "bench/topology.h"
 #include "platform/text.h"
+#include "support/take.h"
 
 #define TEMPLATE                                                               \
     "SN-@{date, format=%Y%m%d}-@{seq, width=6}-@{check, algorithm=damm}"
@@ -102,6 +104,8 @@ static void bench_pair(struct report *report,
                        const struct text_source *source,
                        const struct text_pair *pair, int threads)
 {
+    const bool is_single = pair->template == TEXTS_ONE && threads == 1;
+
     report_text(report, WAY, "%s", pair->name);
     report_text(report, THREADS, "%d", threads);
     for (int i = 0; i < arguments->runs; i++) {
@@ -114,8 +118,8 @@ static void bench_pair(struct report *report,
         report_sample(report, HAND, 1e3 / by_hand);
         report_sample(report, RATIO, by_hand / ns);
     }
-    report_bar(report, RATE, 10);
-    report_bar(report, RATIO, 5);
+    report_bar(report, RATE, is_single ? 20 : 10);
+    report_bar(report, RATIO, is_single ? 3 : 5);
 }
 
 static void bench_texts(struct report *report,
@@ -249,9 +253,7 @@ static void bench_parse(struct report *report,
     static char all[TEXTS_AT_ONCE][BY_HAND_SIZE];
     struct seqb_error err;
 
-    must(seqb_numbers(sequence, NULL, 0, TEXTS_AT_ONCE, all[0], BY_HAND_SIZE,
-                      &err),
-         &err);
+    must(take_texts(sequence, TEXTS_AT_ONCE, all[0], BY_HAND_SIZE, &err), &err);
     report_row(report);
     report_text(report, P_TEXT, "`%s`", all[TEXTS_AT_ONCE / 2]);
     report_text(report, P_ZONE, "%s", zone);

@@ -6,15 +6,12 @@
  * down, so that it waits for that one; and all that are left, so that none
  * leases and spare windows must last.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <seqbroker/admin.h>
 
 #include "bench/load.h"
@@ -29,6 +26,7 @@
 #include "support/server_postgres.h"
 #include "support/server_redis.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 #define STORES         4
 #define LESSORS        3
@@ -238,7 +236,8 @@ static void stage_open(void)
     struct seqb_error err;
 
     if (seqb_open(topology, &stage.broker, &err) != SEQB_OK ||
-        seqb_sequence(stage.broker, "order", &stage.sequence, &err) != SEQB_OK)
+        seqb_get_sequence(stage.broker, "order", &stage.sequence, &err) !=
+            SEQB_OK)
         fail_msg("%s", err.text);
     stage.watch = watch_new(stage.broker);
     (void)await_ms(are_level);

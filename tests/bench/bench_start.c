@@ -42,7 +42,7 @@ static int start_here(struct start *out)
     int64_t value;
 
     if (seqb_open(NULL, &broker, &err) != SEQB_OK ||
-        seqb_sequence(broker, "order", &sequence, &err) != SEQB_OK ||
+        seqb_get_sequence(broker, "order", &sequence, &err) != SEQB_OK ||
         seqb_next(sequence, &value, &err) != SEQB_OK) {
         fprintf(stderr, "%s\n", err.text);
         return 1;

@@ -5,11 +5,7 @@
  * servers of config/mixed.conf; beside the same stores asked directly for each
  * number over one connection, in turn in one run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "bench/mixed.h"
 #include "bench/now.h"
@@ -17,6 +13,8 @@
 #include "bench/topology.h"
 #include "platform/text.h"
 #include "support/servers.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define AT_ONCE 1000 /* numbers in one call */
 #define LEAST   100  /* times what the store gives directly */
@@ -50,7 +48,7 @@ static double broker_rate(struct seqb_sequence *sequence, double seconds)
     int64_t taken = 0;
 
     while (now_s() - start < seconds) {
-        if (seqb_next_many(sequence, AT_ONCE, numbers, &err) != SEQB_OK)
+        if (take_numbers(sequence, AT_ONCE, numbers, &err) != SEQB_OK)
             fail_msg("%s", err.text);
         taken += AT_ONCE;
     }

@@ -58,7 +58,7 @@ static const struct report_column id_columns[] = {
     [WHAT] = {"id", NULL, BAR_NONE, PLOT_NOT},
     [THREADS] = {"threads", NULL, BAR_NONE, PLOT_NOT},
     [PLAIN] = {"a number", "ns", BAR_NONE, PLOT_LINEAR},
-    [ID] = {"an id", "ns", BAR_NONE, PLOT_LINEAR},
+    [ID] = {"an id", "ns", BAR_AT_MOST, PLOT_LINEAR},
     [RATIO] = {"number / id", "", BAR_AT_LEAST, PLOT_NOT},
 };
 
@@ -111,6 +111,8 @@ static void bench_id(struct report *report,
     }
     if (!kind->has_shard)
         report_bar(report, RATIO, 0.5);
+    else if (threads == 1)
+        report_bar(report, ID, 25);
     report_row_end(report);
 }
 

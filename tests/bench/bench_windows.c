@@ -7,14 +7,11 @@
  * files and lease from one of them, or from both. And what a SQLite file's
  * grant costs more because its pages are compared with its log.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <seqbroker/seqbroker.h>
 
 #include "backends/backends.h"
@@ -25,6 +22,8 @@
 #include "platform/text.h"
 #include "support/folder.h"
 #include "support/servers.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define AT_ONCE    1000 /* numbers in one call */
 #define LIMIT      ((int64_t)1 << 40)
@@ -175,7 +174,8 @@ static struct side side_open(const struct store *store, enum way way)
     topology_write(path, store, way);
     assert_int_equal(setenv("SEQBROKER_STATE_DIR", folder, 1), 0);
     if (seqb_open(path, &side.broker, &err) != SEQB_OK ||
-        seqb_sequence(side.broker, "order", &side.sequence, &err) != SEQB_OK)
+        seqb_get_sequence(side.broker, "order", &side.sequence, &err) !=
+            SEQB_OK)
         fail_msg("%s", err.text);
     return side;
 }
@@ -189,7 +189,7 @@ static double numbers_rate(const struct side *side, double seconds)
     int64_t taken = 0;
 
     for (; now_s() - start < seconds; taken += AT_ONCE) {
-        if (seqb_next_many(side->sequence, AT_ONCE, numbers, &err) != SEQB_OK)
+        if (take_numbers(side->sequence, AT_ONCE, numbers, &err) != SEQB_OK)
             fail_msg("%s", err.text);
     }
     return (double)taken / 1e6 / (now_s() - start);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "bench/now.h"
+#include "support/take.h"
 
 #define BURST      1024
 #define WARM       64    /* takes before it, that are not timed */
@@ -54,7 +55,7 @@ static int64_t take_next(const struct crowd *crowd, int takes)
     return used;
 }
 
-static int64_t take_shard(const struct crowd *crowd, int takes)
+static int64_t take_sharded(const struct crowd *crowd, int takes)
 {
     struct seqb_sequence *const sequence = crowd->sequence;
     struct seqb_error err;
@@ -62,7 +63,7 @@ static int64_t take_shard(const struct crowd *crowd, int takes)
     int64_t value;
 
     for (int i = 0; i < takes; i++) {
-        if (seqb_next_shard(sequence, SHARD, &value, &err) != SEQB_OK)
+        if (take_shard(sequence, SHARD, &value, &err) != SEQB_OK)
             die(err.text);
         used ^= value;
     }
@@ -86,7 +87,7 @@ static void *taker_run(void *argument)
     struct taker *taker = argument;
     struct crowd *crowd = taker->crowd;
     int64_t (*const take)(const struct crowd *, int) =
-        crowd->has_shard ? take_shard : take_next;
+        crowd->has_shard ? take_sharded : take_next;
 
     for (int i = 0; i < crowd->bursts; i++) {
         int64_t start_ns;

@@ -10,7 +10,7 @@
 #define BURSTS_THREADS_MAX 8
 
 /* The ns of a take, the median over all bursts of all threads, which begin
- * each at one moment. `has_shard`: by seqb_next_shard, else by seqb_next. A
+ * each at one moment. `has_shard`: by seqb_take, else by seqb_next. A
  * failure ends the program. */
 double bursts_ns(struct seqb_sequence *sequence, bool has_shard, int threads,
                  double seconds);

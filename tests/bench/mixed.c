@@ -2,17 +2,14 @@
 /* The sample's four stores. */
 #include "bench/mixed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
 #include "support/server_redis.h"
+#include "support/test.h"
 
 #define SAMPLE    "config/mixed.conf"
 #define TEXT_SIZE 16384

@@ -3,11 +3,7 @@
  * one server, each in a database of its own. */
 #include "bench/stores.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "backends/backends.h"
 #include "platform/text.h"
@@ -16,6 +12,7 @@
 #include "support/server_memcached.h"
 #include "support/server_postgres.h"
 #include "support/server_redis.h"
+#include "support/test.h"
 
 #define TIMEOUT_MS 20000
 

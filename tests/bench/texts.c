@@ -12,6 +12,7 @@
 
 #include "bench/by_hand.h"
 #include "bench/now.h"
+#include "support/take.h"
 
 #define BURST       50   /* thousands of texts, of each thread */
 #define WARM        1    /* thousands before it, that are not timed */
@@ -59,8 +60,8 @@ static void take_many(struct taker *taker)
 {
     struct seqb_error err;
 
-    must(seqb_numbers(taker->crowd->source->sequence, NULL, 0, TEXTS_AT_ONCE,
-                      taker->texts[0], BY_HAND_SIZE, &err),
+    must(take_texts(taker->crowd->source->sequence, TEXTS_AT_ONCE,
+                    taker->texts[0], BY_HAND_SIZE, &err),
          &err);
 }
 
@@ -70,9 +71,8 @@ static void take_one(struct taker *taker)
     struct seqb_error err;
 
     for (int i = 0; i < TEXTS_AT_ONCE; i++)
-        must(
-            seqb_number(sequence, NULL, 0, taker->texts[i], BY_HAND_SIZE, &err),
-            &err);
+        must(take_text(sequence, NULL, 0, taker->texts[i], BY_HAND_SIZE, &err),
+             &err);
 }
 
 static void write_by_hand(const struct seqb_stamp *stamp, int64_t number,
@@ -89,8 +89,8 @@ static void take_hand_many(struct taker *taker)
     struct seqb_stamp stamp;
     struct seqb_error err;
 
-    must(seqb_next_stamped(taker->crowd->source->sequence, TEXTS_AT_ONCE,
-                           taker->numbers, &stamp, &err),
+    must(take_stamped(taker->crowd->source->sequence, TEXTS_AT_ONCE,
+                      taker->numbers, &stamp, &err),
          &err);
     for (int i = 0; i < TEXTS_AT_ONCE; i++)
         write_by_hand(&stamp, taker->numbers[i], taker->texts[i]);
@@ -104,7 +104,7 @@ static void take_hand_one(struct taker *taker)
     int64_t number;
 
     for (int i = 0; i < TEXTS_AT_ONCE; i++) {
-        must(seqb_next_stamped(sequence, 1, &number, &stamp, &err), &err);
+        must(take_stamped(sequence, 1, &number, &stamp, &err), &err);
         write_by_hand(&stamp, number, taker->texts[i]);
     }
 }
@@ -241,8 +241,8 @@ void texts_compare(const struct text_source *source)
     static char texts[TEXTS_AT_ONCE][BY_HAND_SIZE];
     struct seqb_error err;
 
-    must(seqb_numbers(source->sequence, NULL, 0, TEXTS_AT_ONCE, texts[0],
-                      BY_HAND_SIZE, &err),
+    must(take_texts(source->sequence, TEXTS_AT_ONCE, texts[0], BY_HAND_SIZE,
+                    &err),
          &err);
     for (int i = 0; i < TEXTS_AT_ONCE; i++) {
         struct seqb_parsed parsed;

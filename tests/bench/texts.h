@@ -11,9 +11,9 @@
 #define TEXTS_AT_ONCE 1000
 
 enum text_way {
-    TEXTS_MANY,      /* seqb_numbers of TEXTS_AT_ONCE */
-    TEXTS_ONE,       /* seqb_number */
-    TEXTS_HAND_MANY, /* seqb_next_stamped of as many, each written by hand */
+    TEXTS_MANY,      /* seqb_take_texts of TEXTS_AT_ONCE */
+    TEXTS_ONE,       /* the same of one */
+    TEXTS_HAND_MANY, /* seqb_take of as many, each written by hand */
     TEXTS_HAND_ONE   /* the same of one */
 };
 

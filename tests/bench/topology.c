@@ -76,7 +76,7 @@ struct seqb_sequence *sequence_of(struct seqb_broker *broker, const char *key)
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err;
 
-    if (seqb_sequence(broker, key, &sequence, &err) != SEQB_OK)
+    if (seqb_get_sequence(broker, key, &sequence, &err) != SEQB_OK)
         die(err.text);
     return sequence;
 }

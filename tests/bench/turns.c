@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "bench/now.h"
+#include "support/take.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define NEAR_NS   (TURN_NEAR_MS * INT64_C(1000000))
@@ -33,7 +34,7 @@ static int64_t take(struct seqb_sequence *sequence)
     struct seqb_error err;
     int64_t value;
 
-    if (seqb_next_stamped(sequence, 1, &value, &stamp, &err) != SEQB_OK)
+    if (take_stamped(sequence, 1, &value, &stamp, &err) != SEQB_OK)
         die(err.text);
     return stamp.begins_ms / 1000;
 }

@@ -9,14 +9,10 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "crowd.h"
 #include "live/scene.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 struct chaos {
     struct scene *scene;
@@ -32,8 +28,7 @@ struct chaos {
 int chaos_setup(void **state);
 int chaos_teardown(void **state);
 
-#define CHAOS(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, chaos_setup, chaos_teardown)
+#define CHAOS FIXTURE(struct chaos *chaos, chaos_setup, chaos_teardown)
 
 /* Writes the topology of all brokers; or that of the even ones, if the odd
  * ones see their stores in other places. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scenarios, the same for each kind of server. */
-#include <setjmp.h>
-#include <stdarg.h>
 
 #include "copied_server.h"
 
@@ -66,22 +64,22 @@ static void revert(struct chaos *chaos)
     kind->revert(servers[0], COPY);
 }
 
-static void cold_copy_put_back(void **state)
+TEST_WITH(CHAOS, cold_copy_put_back)
 {
-    one_server(*state);
-    put_back_run(*state, __func__, &(struct put_back){copy_cold, put}, TIMES);
+    one_server(chaos);
+    put_back_run(chaos, __func__, &(struct put_back){copy_cold, put}, TIMES);
 }
 
-static void backup_put_back(void **state)
+TEST_WITH(CHAOS, backup_put_back)
 {
-    one_server(*state);
-    put_back_run(*state, __func__, &(struct put_back){copy_backup, put}, TIMES);
+    one_server(chaos);
+    put_back_run(chaos, __func__, &(struct put_back){copy_backup, put}, TIMES);
 }
 
-static void snapshot_put_back(void **state)
+TEST_WITH(CHAOS, snapshot_put_back)
 {
-    one_server(*state);
-    put_back_run(*state, __func__, &(struct put_back){copy_snapshot, revert},
+    one_server(chaos);
+    put_back_run(chaos, __func__, &(struct put_back){copy_snapshot, revert},
                  TIMES);
 }
 
@@ -93,10 +91,10 @@ static void exchange(struct chaos *chaos)
     kind->exchange(servers[0], COPY);
 }
 
-static void files_and_their_copy_in_turn(void **state)
+TEST_WITH(CHAOS, files_and_their_copy_in_turn)
 {
-    one_server(*state);
-    put_back_fail_over(*state, __func__,
+    one_server(chaos);
+    put_back_fail_over(chaos, __func__,
                        &(struct put_back){copy_snapshot, exchange}, 2 * TIMES);
 }
 
@@ -118,22 +116,16 @@ static void change_server(struct chaos *chaos)
     kind->resume(stalled);
 }
 
-static void server_and_its_copy_in_turn(void **state)
+TEST_WITH(CHAOS, server_and_its_copy_in_turn)
 {
-    one_server(*state);
-    put_back_fail_over(*state, __func__,
+    one_server(chaos);
+    put_back_fail_over(chaos, __func__,
                        &(struct put_back){copy_server, change_server},
                        2 * TIMES);
 }
 
-int copied_run(const char *name, const struct copied_kind *of)
+int copied_run(const struct copied_kind *of)
 {
-    const struct CMUnitTest tests[] = {
-        CHAOS(cold_copy_put_back),          CHAOS(backup_put_back),
-        CHAOS(snapshot_put_back),           CHAOS(files_and_their_copy_in_turn),
-        CHAOS(server_and_its_copy_in_turn),
-    };
-
     kind = of;
-    return cmocka_run_group_tests_name(name, tests, NULL, NULL);
+    return test_run_all();
 }

@@ -29,5 +29,5 @@ struct copied_kind {
     void (*resume)(struct server *server);
 };
 
-/* For main: runs all scenarios; `name` is that of the program. */
-int copied_run(const char *name, const struct copied_kind *kind);
+/* For main: runs all scenarios. */
+int copied_run(const struct copied_kind *kind);

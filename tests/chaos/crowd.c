@@ -4,19 +4,18 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <seqbroker/admin.h>
 
 #include "platform/clock.h"
 #include "platform/thread.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define READ_MANY   4096
 #define TAKE_MANY   37   /* no power of two */
@@ -103,13 +102,13 @@ static int process_run(const struct crowd *crowd, const char *topology,
 
     if (!process_begin(topology, &broker))
         return 1;
-    if (seqb_sequence(broker, key.name, &sequence, &err) != SEQB_OK) {
+    if (seqb_get_sequence(broker, key.name, &sequence, &err) != SEQB_OK) {
         say("no sequence", err.text);
         return 1;
     }
     for (;;) {
         const bool was_taken =
-            seqb_next_many(sequence, TAKE_MANY, many, &err) == SEQB_OK;
+            take_numbers(sequence, TAKE_MANY, many, &err) == SEQB_OK;
 
         if (was_taken) {
             keys_add(many, key);

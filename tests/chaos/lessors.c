@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The moments of a fault; waiting for lessors. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the scenarios of all kinds of store have in common. */
-#include <setjmp.h>
-#include <stdarg.h>
 
 #include "put_back.h"
 

@@ -2,16 +2,13 @@
 /* The files of a SQLite store, with all their attributes. */
 #include "sqlite_parts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
+#include "support/test.h"
 
 #define COPY_TRIES 20
 

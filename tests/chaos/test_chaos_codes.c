@@ -4,9 +4,7 @@
  * while the store dies, and a standby that is behind takes its place: no code
  * comes twice, and at the end everybody is told that there are no more.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,6 +16,8 @@
 #include "chaos.h"
 #include "platform/text.h"
 #include "support/server_postgres.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define BROKERS   4
 #define WIDTH     (SEQB_TEST_SCALE > 1 ? 4 : 5)
@@ -32,10 +32,12 @@
 #define REFUSALS  3               /* in a row, of each broker */
 
 #define TOPOLOGY                                                               \
-    "broker = { name = \"%s\"; state_dir = \"%s/%s\"; interval = \"2ms\"; };"  \
+    "broker = { name = \"%s\"; state_dir = \"%s/%s\"; interval = \"2ms\";"     \
+    "           open_timeout = \"30s\"; };" /* the machine may be busy */      \
     "backends = ("                                                             \
     "  { name = \"pg-a\"; engine = \"postgres\"; socket = \"%s\";"             \
-    "    user = \"postgres\"; database = \"postgres\"; }"                      \
+    "    user = \"postgres\"; database = \"postgres\";"                        \
+    "    connect_timeout = \"10s\"; }"                                         \
     ");"                                                                       \
     "pools = ( { name = \"main\"; partitions = [ \"pg-a\" ];"                  \
     "            timeout = \"2s\"; rescue_after = \"100ms\";"                  \
@@ -120,7 +122,7 @@ static bool take(struct seqb_broker *broker, struct seqb_sequence *sequence,
 
     *answer = (struct answer){.count = 0};
     while (answer->count < wanted && !answer->is_exhausted) {
-        const enum seqb_status status = seqb_number(
+        const enum seqb_status status = take_text(
             sequence, NULL, 0, answer->codes[answer->count], CODE_SIZE, &err);
 
         answer->count += status == SEQB_OK;
@@ -142,7 +144,7 @@ static int process_run(const char *topology, int fd)
     int32_t wanted;
 
     if (seqb_open(topology, &broker, &err) != SEQB_OK ||
-        seqb_sequence(broker, "code", &sequence, &err) != SEQB_OK) {
+        seqb_get_sequence(broker, "code", &sequence, &err) != SEQB_OK) {
         print_error("a broker process cannot begin: %s\n", err.text);
         return 1;
     }
@@ -326,7 +328,7 @@ static void expect_all_of_one_day(struct day *day)
     int64_t stamp = 0;
 
     scene_open(scene, write_topology(day, "late"));
-    assert_int_equal(seqb_sequence(scene->broker, "code", &sequence, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "code", &sequence, &err),
                      SEQB_OK);
     for (size_t i = 0; i < day->count; i++) {
         if (seqb_parse(sequence, day->codes[i], &parsed, &err) != SEQB_OK)
@@ -337,14 +339,14 @@ static void expect_all_of_one_day(struct day *day)
     }
     assert_true(parsed.stamp.begins_ms <= (int64_t)time(NULL) * 1000);
     assert_true(parsed.stamp.ends_ms > (int64_t)time(NULL) * 1000);
-    assert_int_equal(seqb_number(sequence, NULL, 0, code, sizeof code, &err),
+    assert_int_equal(take_text(sequence, NULL, 0, code, sizeof code, &err),
                      SEQB_EXHAUSTED);
     scene_expect_words(err.text, "sequence code: number ");
 }
 
-static void day_of_codes_repeats_none_and_ends_clearly(void **state)
+TEST_WITH(CHAOS, day_of_codes_repeats_none_and_ends_clearly)
 {
-    struct day day = {.chaos = *state};
+    struct day day = {.chaos = chaos};
 
     begin(&day);
     take_until(&day, CODES / 4);
@@ -359,13 +361,4 @@ static void day_of_codes_repeats_none_and_ends_clearly(void **state)
                   day.count, CODES);
     assert_true(day.count >= LEAST);
     free(day.codes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(day_of_codes_repeats_none_and_ends_clearly),
-    };
-
-    return cmocka_run_group_tests_name("chaos_codes", tests, NULL, NULL);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Physical copies of a MariaDB that are put back. */
-#include <setjmp.h>
-#include <stdarg.h>
 
 #include "copied_server.h"
 #include "platform/text.h"
@@ -48,5 +46,5 @@ int main(void)
         .resume = server_resume,
     };
 
-    return copied_run("chaos_copies_mariadb", &kind);
+    return copied_run(&kind);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Physical copies of a PostgreSQL that are put back. */
-#include <setjmp.h>
-#include <stdarg.h>
 
 #include "copied_server.h"
 #include "platform/text.h"
@@ -51,5 +49,5 @@ int main(void)
         .resume = postgres_resume,
     };
 
-    return copied_run("chaos_copies_postgres", &kind);
+    return copied_run(&kind);
 }

@@ -4,9 +4,7 @@
  * as the snapshot of a disk has them, that are put back under one counter which
  * is counted in windows.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include "platform/text.h"
 #include "put_back.h"
 #include "sqlite_parts.h"
+#include "support/test.h"
 
 #define TIMES 6 /* two of each moment of put_back_run */
 #define NOTES (5 * TIMES)
@@ -50,6 +49,8 @@ static int teardown(void **state)
         (void)unlink(notes[note_count - 1]);
     return chaos_teardown(state);
 }
+
+#define CHAOS_COPIES_SQLITE FIXTURE(struct chaos *chaos, chaos_setup, teardown)
 
 /* --- copying --- */
 
@@ -90,12 +91,12 @@ static void put_new(struct chaos *chaos)
     at_once(chaos, put_new_parts);
 }
 
-static void copy_put_back_as_new_files(void **state)
+TEST_WITH(CHAOS_COPIES_SQLITE, copy_put_back_as_new_files)
 {
     static const struct put_back way = {copy, put_new};
 
-    one_file(*state);
-    put_back_run(*state, __func__, &way, TIMES);
+    one_file(chaos);
+    put_back_run(chaos, __func__, &way, TIMES);
 }
 
 /* No broker runs meanwhile, and all start again. */
@@ -106,12 +107,12 @@ static void put_over(struct chaos *chaos)
     chaos_start(chaos);
 }
 
-static void copy_written_over_the_files(void **state)
+TEST_WITH(CHAOS_COPIES_SQLITE, copy_written_over_the_files)
 {
     static const struct put_back way = {copy, put_over};
 
-    one_file(*state);
-    put_back_run(*state, __func__, &way, TIMES);
+    one_file(chaos);
+    put_back_run(chaos, __func__, &way, TIMES);
 }
 
 /* --- step by step, under brokers --- */
@@ -151,9 +152,9 @@ static void put_over_in_use(struct chaos *chaos)
     step_by_step(chaos, put_over_parts);
 }
 
-static void copy_written_over_the_files_in_use(void **state)
+TEST_WITH(CHAOS_COPIES_SQLITE, copy_written_over_the_files_in_use)
 {
-    run_step_by_step(*state, __func__, put_over_in_use);
+    run_step_by_step(chaos, __func__, put_over_in_use);
 }
 
 static void put_new_in_use(struct chaos *chaos)
@@ -161,9 +162,9 @@ static void put_new_in_use(struct chaos *chaos)
     step_by_step(chaos, put_new_parts);
 }
 
-static void copy_put_back_as_new_files_in_use(void **state)
+TEST_WITH(CHAOS_COPIES_SQLITE, copy_put_back_as_new_files_in_use)
 {
-    run_step_by_step(*state, __func__, put_new_in_use);
+    run_step_by_step(chaos, __func__, put_new_in_use);
 }
 
 /* Copied step by step, too, so that it may be no whole one. */
@@ -183,9 +184,9 @@ static void put_torn(struct chaos *chaos)
     step_by_step(chaos, put_new_parts);
 }
 
-static void copy_made_step_by_step(void **state)
+TEST_WITH(CHAOS_COPIES_SQLITE, copy_made_step_by_step)
 {
-    run_step_by_step(*state, __func__, put_torn);
+    run_step_by_step(chaos, __func__, put_torn);
 }
 
 /* --- a copy in the place of its original, and this one again --- */
@@ -212,28 +213,12 @@ static void exchange(struct chaos *chaos)
     at_once(chaos, exchange_parts);
 }
 
-static void file_and_its_copy_in_turn(void **state)
+TEST_WITH(CHAOS_COPIES_SQLITE, file_and_its_copy_in_turn)
 {
     static const struct put_back way = {copy, exchange};
 
-    one_file(*state);
-    put_back_fail_over(*state, __func__, &way, TIMES);
+    one_file(chaos);
+    put_back_fail_over(chaos, __func__, &way, TIMES);
     note_remember();
     exchange_parts();
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, chaos_setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(copy_put_back_as_new_files),
-        TEST(copy_written_over_the_files),
-        TEST(copy_written_over_the_files_in_use),
-        TEST(copy_put_back_as_new_files_in_use),
-        TEST(copy_made_step_by_step),
-        TEST(file_and_its_copy_in_turn),
-    };
-
-    return cmocka_run_group_tests_name("chaos_copies_sqlite", tests, NULL,
-                                       NULL);
 }

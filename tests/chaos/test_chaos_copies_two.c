@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Snapshots of two stores of one pool, taken at different times and put back
  * one after the other. */
-#include <setjmp.h>
-#include <stdarg.h>
 
 #include "platform/text.h"
 #include "put_back.h"
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
 #include "support/server_postgres_copies.h"
+#include "support/test.h"
 
 #define TIMES 3
 #define COPY  "copy"
@@ -80,19 +79,10 @@ static void put(struct chaos *chaos)
     take_from(chaos, second);
 }
 
-static void snapshots_of_two_stores_put_back(void **state)
+TEST_WITH(CHAOS, snapshots_of_two_stores_put_back)
 {
     static const struct put_back way = {copy, put};
 
-    two_servers(*state);
-    put_back_run(*state, __func__, &way, TIMES);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(snapshots_of_two_stores_put_back),
-    };
-
-    return cmocka_run_group_tests_name("chaos_copies_two", tests, NULL, NULL);
+    two_servers(chaos);
+    put_back_run(chaos, __func__, &way, TIMES);
 }

@@ -4,13 +4,12 @@
  * of each of its two engines. One that loses what it commits is used only if
  * the topology says so, and what it then repeats is counted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "chaos.h"
 #include "platform/text.h"
 #include "support/server_mariadb.h"
+#include "support/test.h"
 
 #define TEXT_SIZE 2048
 #define FAULTS    4
@@ -63,16 +62,16 @@ static void restart(struct chaos *chaos)
     server_start(mariadb);
 }
 
-static void row_of_a_server_killed_and_started(void **state)
+TEST_WITH(CHAOS, row_of_a_server_killed_and_started)
 {
-    one_server(*state, row);
-    chaos_run(*state, __func__, FAULTS, restart);
+    one_server(chaos, row);
+    chaos_run(chaos, __func__, FAULTS, restart);
 }
 
-static void autoinc_of_a_server_killed_and_started(void **state)
+TEST_WITH(CHAOS, autoinc_of_a_server_killed_and_started)
 {
-    one_server(*state, autoinc);
-    chaos_run(*state, __func__, FAULTS, restart);
+    one_server(chaos, autoinc);
+    chaos_run(chaos, __func__, FAULTS, restart);
 }
 
 /* --- killed, without what it had committed last --- */
@@ -116,14 +115,14 @@ static void careless_server(struct chaos *chaos, const char *engine,
     chaos_run(chaos, name, FAULTS, lose);
 }
 
-static void row_that_loses_commits_repeats_none_of_ones_own(void **state)
+TEST_WITH(CHAOS, row_that_loses_commits_repeats_none_of_ones_own)
 {
-    careless_server(*state, row, __func__);
+    careless_server(chaos, row, __func__);
 }
 
-static void autoinc_that_loses_commits_repeats_none_of_ones_own(void **state)
+TEST_WITH(CHAOS, autoinc_that_loses_commits_repeats_none_of_ones_own)
 {
-    careless_server(*state, autoinc, __func__);
+    careless_server(chaos, autoinc, __func__);
 }
 
 /* --- deleted --- */
@@ -140,10 +139,10 @@ static void empty_rows(struct chaos *chaos)
     empty(chaos, "seqb_counters");
 }
 
-static void row_truncated_or_deleted(void **state)
+TEST_WITH(CHAOS, row_truncated_or_deleted)
 {
-    one_server(*state, row);
-    chaos_run(*state, __func__, 3 * FAULTS, empty_rows);
+    one_server(chaos, row);
+    chaos_run(chaos, __func__, 3 * FAULTS, empty_rows);
 }
 
 static void empty_ids(struct chaos *chaos)
@@ -151,22 +150,8 @@ static void empty_ids(struct chaos *chaos)
     empty(chaos, "order_code_0");
 }
 
-static void autoinc_truncated_or_deleted(void **state)
+TEST_WITH(CHAOS, autoinc_truncated_or_deleted)
 {
-    one_server(*state, autoinc);
-    chaos_run(*state, __func__, 3 * FAULTS, empty_ids);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(row_of_a_server_killed_and_started),
-        CHAOS(autoinc_of_a_server_killed_and_started),
-        CHAOS(row_that_loses_commits_repeats_none_of_ones_own),
-        CHAOS(autoinc_that_loses_commits_repeats_none_of_ones_own),
-        CHAOS(row_truncated_or_deleted),
-        CHAOS(autoinc_truncated_or_deleted),
-    };
-
-    return cmocka_run_group_tests_name("chaos_mariadb", tests, NULL, NULL);
+    one_server(chaos, autoinc);
+    chaos_run(chaos, __func__, 3 * FAULTS, empty_ids);
 }

@@ -4,9 +4,7 @@
  * leases. The windows are so large that a counter leaves one for the next
  * only when the server forgot it.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +13,7 @@
 #include "chaos.h"
 #include "platform/text.h"
 #include "support/server_memcached.h"
+#include "support/test.h"
 
 #define TEXT_SIZE   2048
 #define FAULTS      12
@@ -59,10 +58,10 @@ static void restart(struct chaos *chaos)
     server_start(memcached);
 }
 
-static void server_killed_and_started(void **state)
+TEST_WITH(CHAOS, server_killed_and_started)
 {
-    one_server(*state, NULL, WINDOW_BITS);
-    chaos_run(*state, __func__, FAULTS, restart);
+    one_server(chaos, NULL, WINDOW_BITS);
+    chaos_run(chaos, __func__, FAULTS, restart);
 }
 
 static void flush(struct chaos *chaos)
@@ -74,10 +73,10 @@ static void flush(struct chaos *chaos)
     assert_string_equal(answer, "OK\r\n");
 }
 
-static void server_flushed(void **state)
+TEST_WITH(CHAOS, server_flushed)
 {
-    one_server(*state, NULL, WINDOW_BITS);
-    chaos_run(*state, __func__, 3 * FAULTS, flush);
+    one_server(chaos, NULL, WINDOW_BITS);
+    chaos_run(chaos, __func__, 3 * FAULTS, flush);
 }
 
 static void flush_often(struct chaos *chaos)
@@ -90,12 +89,12 @@ static void flush_often(struct chaos *chaos)
 
 /* Small windows, so that brokers are at the end of one, or past it, when the
  * server forgets. */
-static void server_flushed_while_windows_are_used_up(void **state)
+TEST_WITH(CHAOS, server_flushed_while_windows_are_used_up)
 {
     static const char *const args[] = {"-c", "64", NULL};
 
-    one_server(*state, args, 8);
-    chaos_run(*state, __func__, FAULTS, flush_often);
+    one_server(chaos, args, 8);
+    chaos_run(chaos, __func__, FAULTS, flush_often);
 }
 
 /* Asked so that it does not count as used. */
@@ -145,22 +144,10 @@ static void evict(struct chaos *chaos)
     crowd_signal(&chaos->crowd, SIGCONT);
 }
 
-static void counter_evicted(void **state)
+TEST_WITH(CHAOS, counter_evicted)
 {
     static const char *const args[] = {"-m", "2", NULL};
 
-    one_server(*state, args, WINDOW_BITS);
-    chaos_run(*state, __func__, FAULTS / 2, evict);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(server_killed_and_started),
-        CHAOS(server_flushed),
-        CHAOS(server_flushed_while_windows_are_used_up),
-        CHAOS(counter_evicted),
-    };
-
-    return cmocka_run_group_tests_name("chaos_memcached", tests, NULL, NULL);
+    one_server(chaos, args, WINDOW_BITS);
+    chaos_run(chaos, __func__, FAULTS / 2, evict);
 }

@@ -3,8 +3,6 @@
  * A pool as in config/mixed.conf: two MariaDBs, a PostgreSQL and a Redis, any
  * of which fails at random while the others serve; brokers are killed too.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +11,7 @@
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
 #include "support/server_redis.h"
+#include "support/test.h"
 
 #define TEXT_SIZE  4096
 #define FAULTS     16
@@ -144,10 +143,8 @@ static void start_until_all_have_tables(struct chaos *chaos)
         chaos_take_some(chaos);
 }
 
-static void four_kinds_of_store_in_one_pool(void **state)
+TEST_WITH(CHAOS, four_kinds_of_store_in_one_pool)
 {
-    struct chaos *chaos = *state;
-
     four_servers(chaos);
     start_until_all_have_tables(chaos);
     chaos_run(chaos, __func__, FAULTS, any_of_them);
@@ -155,13 +152,4 @@ static void four_kinds_of_store_in_one_pool(void **state)
     scene_open(chaos->scene, chaos->topologies[0]);
     for (int32_t i = 0; i < PARTITIONS; i++)
         scene_take_until(chaos->scene, "order", i, SEQB_PARTITION_UP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(four_kinds_of_store_in_one_pool),
-    };
-
-    return cmocka_run_group_tests_name("chaos_mixed", tests, NULL, NULL);
 }

@@ -5,9 +5,7 @@
  * brokers take numbers, or are killed and started. Windows are small, so that
  * many are leased meanwhile.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "chaos.h"
@@ -19,6 +17,7 @@
 #include "support/server_memcached.h"
 #include "support/server_postgres.h"
 #include "support/server_postgres_copies.h"
+#include "support/test.h"
 
 #define TIMES 9 /* three of each moment of a fault */
 #define COPY  "copy"
@@ -120,10 +119,8 @@ static void go_back(struct chaos *chaos)
         copy(chaos, (enum lessor)chaos_random(chaos, LESSORS));
 }
 
-static void any_store_goes_back_one_at_a_time(void **state)
+TEST_WITH(CHAOS, any_store_goes_back_one_at_a_time)
 {
-    struct chaos *chaos = *state;
-
     four_stores(chaos);
     chaos_start(chaos);
     for (int which = 0; which < LESSORS; which++) {
@@ -131,13 +128,4 @@ static void any_store_goes_back_one_at_a_time(void **state)
         copy(chaos, (enum lessor)which);
     }
     chaos_run(chaos, __func__, TIMES, go_back);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(any_store_goes_back_one_at_a_time),
-    };
-
-    return cmocka_run_group_tests_name("chaos_neighbours", tests, NULL, NULL);
 }

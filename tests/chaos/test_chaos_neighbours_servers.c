@@ -6,8 +6,6 @@
  * different times, or gives way to its copy and comes back; four brokers take
  * numbers or snowflakes meanwhile, and are killed and started.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 
 #include "chaos.h"
 #include "lessors.h"
@@ -16,6 +14,7 @@
 #include "support/server_postgres.h"
 #include "support/server_postgres_copies.h"
 #include "support/server_redis.h"
+#include "support/test.h"
 
 #define TIMES   6
 #define TURNS   3 /* each moment of a fault */
@@ -231,15 +230,13 @@ static void run_copies(struct chaos *chaos, const char *name, int times)
     chaos_run(chaos, name, times, go_back);
 }
 
-static void any_copy_of_any_store_put_back(void **state)
+TEST_WITH(CHAOS, any_copy_of_any_store_put_back)
 {
-    run_copies(*state, __func__, TIMES);
+    run_copies(chaos, __func__, TIMES);
 }
 
-static void snowflakes_of_stores_that_go_back(void **state)
+TEST_WITH(CHAOS, snowflakes_of_stores_that_go_back)
 {
-    struct chaos *chaos = *state;
-
     chaos->key.name = "flake";
     run_copies(chaos, __func__, TIMES / 2);
 }
@@ -283,25 +280,12 @@ static void run_exchanges(struct chaos *chaos, const char *name,
     store->twin = NULL;
 }
 
-static void mariadb_and_its_copy_in_turn(void **state)
+TEST_WITH(CHAOS, mariadb_and_its_copy_in_turn)
 {
-    run_exchanges(*state, __func__, &stores[1]);
+    run_exchanges(chaos, __func__, &stores[1]);
 }
 
-static void postgres_and_its_copy_in_turn(void **state)
+TEST_WITH(CHAOS, postgres_and_its_copy_in_turn)
 {
-    run_exchanges(*state, __func__, &stores[2]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(any_copy_of_any_store_put_back),
-        CHAOS(snowflakes_of_stores_that_go_back),
-        CHAOS(mariadb_and_its_copy_in_turn),
-        CHAOS(postgres_and_its_copy_in_turn),
-    };
-
-    return cmocka_run_group_tests_name("chaos_neighbours_servers", tests, NULL,
-                                       NULL);
+    run_exchanges(chaos, __func__, &stores[2]);
 }

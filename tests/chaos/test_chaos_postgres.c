@@ -3,14 +3,13 @@
  * PostgreSQL servers whose processes die, whose standby is behind, whose
  * tables are emptied, under one counter.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "chaos.h"
 #include "platform/text.h"
 #include "support/server_postgres.h"
+#include "support/test.h"
 
 #define TEXT_SIZE 2048
 #define FAULTS    6
@@ -63,10 +62,10 @@ static void kill_process(struct chaos *chaos)
     postgres_signal(primary, SIGKILL);
 }
 
-static void server_processes_killed(void **state)
+TEST_WITH(CHAOS, server_processes_killed)
 {
-    one_server(*state);
-    chaos_run(*state, __func__, FAULTS, kill_process);
+    one_server(chaos);
+    chaos_run(chaos, __func__, FAULTS, kill_process);
 }
 
 static void kill_server(struct chaos *chaos)
@@ -76,10 +75,10 @@ static void kill_server(struct chaos *chaos)
     server_start(primary);
 }
 
-static void server_killed_and_started(void **state)
+TEST_WITH(CHAOS, server_killed_and_started)
 {
-    one_server(*state);
-    chaos_run(*state, __func__, FAULTS, kill_server);
+    one_server(chaos);
+    chaos_run(chaos, __func__, FAULTS, kill_server);
 }
 
 /* The standby hears nothing for a while, and then is the primary. */
@@ -98,10 +97,10 @@ static void fail_over(struct chaos *chaos)
     gate_to_primary(chaos);
 }
 
-static void standby_promoted_behind_a_lag(void **state)
+TEST_WITH(CHAOS, standby_promoted_behind_a_lag)
 {
-    one_server(*state);
-    chaos_run(*state, __func__, FAULTS / 2, fail_over);
+    one_server(chaos);
+    chaos_run(chaos, __func__, FAULTS / 2, fail_over);
 }
 
 /* All at once: a DELETE that meets brokers row by row may deadlock with them.
@@ -113,20 +112,8 @@ static void empty_tables(struct chaos *chaos)
                   chaos_random(chaos, 2) == 0 ? "TRUNCATE" : "DELETE FROM");
 }
 
-static void counters_truncated_or_deleted(void **state)
+TEST_WITH(CHAOS, counters_truncated_or_deleted)
 {
-    one_server(*state);
-    chaos_run(*state, __func__, 2 * FAULTS, empty_tables);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(server_processes_killed),
-        CHAOS(server_killed_and_started),
-        CHAOS(standby_promoted_behind_a_lag),
-        CHAOS(counters_truncated_or_deleted),
-    };
-
-    return cmocka_run_group_tests_name("chaos_postgres", tests, NULL, NULL);
+    one_server(chaos);
+    chaos_run(chaos, __func__, 2 * FAULTS, empty_tables);
 }

@@ -3,14 +3,13 @@
  * Redis servers that forget, go back, and disagree, under one counter whose
  * windows a SQLite file leases.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "chaos.h"
 #include "platform/text.h"
 #include "support/server_redis.h"
 #include "support/server_sentinel.h"
+#include "support/test.h"
 
 #define TEXT_SIZE   2048
 #define FAULTS      12
@@ -72,10 +71,10 @@ static void restart(struct chaos *chaos)
     server_start(redis_a);
 }
 
-static void server_killed_and_started_without_data(void **state)
+TEST_WITH(CHAOS, server_killed_and_started_without_data)
 {
-    one_server(*state);
-    chaos_run(*state, __func__, FAULTS, restart);
+    one_server(chaos);
+    chaos_run(chaos, __func__, FAULTS, restart);
 }
 
 /* The dump is of a moment before, or of several restarts ago. */
@@ -87,10 +86,10 @@ static void restart_with_dump(struct chaos *chaos)
     restart(chaos);
 }
 
-static void server_started_from_an_old_dump(void **state)
+TEST_WITH(CHAOS, server_started_from_an_old_dump)
 {
-    one_server(*state);
-    chaos_run(*state, __func__, FAULTS, restart_with_dump);
+    one_server(chaos);
+    chaos_run(chaos, __func__, FAULTS, restart_with_dump);
 }
 
 static void flush(struct chaos *chaos)
@@ -99,10 +98,10 @@ static void flush(struct chaos *chaos)
                 chaos_random(chaos, 2) == 0 ? "FLUSHALL" : "FLUSHDB ASYNC");
 }
 
-static void server_flushed(void **state)
+TEST_WITH(CHAOS, server_flushed)
 {
-    one_server(*state);
-    chaos_run(*state, __func__, 5 * FAULTS, flush);
+    one_server(chaos);
+    chaos_run(chaos, __func__, 5 * FAULTS, flush);
 }
 
 static long long evicted(void)
@@ -129,11 +128,11 @@ static void evict(struct chaos *chaos)
     server_tell(redis_a, "CONFIG SET maxmemory 0");
 }
 
-static void cells_evicted(void **state)
+TEST_WITH(CHAOS, cells_evicted)
 {
-    one_server(*state);
+    one_server(chaos);
     server_tell(redis_a, "CONFIG SET maxmemory-policy allkeys-random");
-    chaos_run(*state, __func__, 2 * FAULTS, evict);
+    chaos_run(chaos, __func__, 2 * FAULTS, evict);
 }
 
 /* --- two servers, one of which was the other's replica --- */
@@ -216,10 +215,10 @@ static void fail_over(struct chaos *chaos)
     follow(redis_b, redis_a);
 }
 
-static void replica_promoted_while_cut_off(void **state)
+TEST_WITH(CHAOS, replica_promoted_while_cut_off)
 {
-    two_servers(*state);
-    chaos_run(*state, __func__, FAULTS, fail_over);
+    two_servers(chaos);
+    chaos_run(chaos, __func__, FAULTS, fail_over);
 }
 
 /* The process stays the same while its data becomes what it was when the
@@ -234,10 +233,10 @@ static void demote_and_promote(struct chaos *chaos)
     follow(redis_b, redis_a);
 }
 
-static void master_demoted_and_promoted_again(void **state)
+TEST_WITH(CHAOS, master_demoted_and_promoted_again)
 {
-    two_servers(*state);
-    chaos_run(*state, __func__, FAULTS, demote_and_promote);
+    two_servers(chaos);
+    chaos_run(chaos, __func__, FAULTS, demote_and_promote);
 }
 
 /* The odd brokers see the one side, the even ones the other, both writable;
@@ -256,10 +255,10 @@ static void split(struct chaos *chaos)
     gate_lead(&odd, chaos, "odd", server_socket(redis_a));
 }
 
-static void brain_split_with_both_sides_writable(void **state)
+TEST_WITH(CHAOS, brain_split_with_both_sides_writable)
 {
-    two_servers(*state);
-    chaos_run(*state, __func__, FAULTS, split);
+    two_servers(chaos);
+    chaos_run(chaos, __func__, FAULTS, split);
 }
 
 /* --- sentinel --- */
@@ -299,9 +298,8 @@ static void sentinel_fail_over(struct chaos *chaos)
     watch();
 }
 
-static void sentinel_replaced_the_master(void **state)
+TEST_WITH(CHAOS, sentinel_replaced_the_master)
 {
-    struct chaos *chaos = *state;
     char place[160];
 
     two_servers(chaos);
@@ -312,20 +310,4 @@ static void sentinel_replaced_the_master(void **state)
                       (int)server_port(sentinel), MASTER_NAME);
     topology_set(chaos, chaos_topology, place);
     chaos_run(chaos, __func__, FAULTS / 4, sentinel_fail_over);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(server_killed_and_started_without_data),
-        CHAOS(server_started_from_an_old_dump),
-        CHAOS(server_flushed),
-        CHAOS(cells_evicted),
-        CHAOS(replica_promoted_while_cut_off),
-        CHAOS(master_demoted_and_promoted_again),
-        CHAOS(brain_split_with_both_sides_writable),
-        CHAOS(sentinel_replaced_the_master),
-    };
-
-    return cmocka_run_group_tests_name("chaos_redis", tests, NULL, NULL);
 }

@@ -3,14 +3,13 @@
  * One SQLite file that is restored, moved, and written over while brokers
  * count in it, and the same file as the authority of another counter.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "chaos.h"
 #include "contract/sqlite_files.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define FAULTS 6
 
@@ -49,10 +48,10 @@ static void restore(struct chaos *chaos)
     sqlite_files_restore(&files);
 }
 
-static void old_copy_renamed_into_place(void **state)
+TEST_WITH(CHAOS, old_copy_renamed_into_place)
 {
-    one_file(*state);
-    chaos_run(*state, __func__, FAULTS, restore);
+    one_file(chaos);
+    chaos_run(chaos, __func__, FAULTS, restore);
 }
 
 /* For a while there is none; then a copy of a copy, in another inode. */
@@ -68,10 +67,10 @@ static void restore_later(struct chaos *chaos)
     sqlite_files_restore(&files);
 }
 
-static void old_copy_put_where_the_file_was_moved_away(void **state)
+TEST_WITH(CHAOS, old_copy_put_where_the_file_was_moved_away)
 {
-    one_file(*state);
-    chaos_run(*state, __func__, FAULTS, restore_later);
+    one_file(chaos);
+    chaos_run(chaos, __func__, FAULTS, restore_later);
 }
 
 static void write_over(struct chaos *chaos)
@@ -81,10 +80,10 @@ static void write_over(struct chaos *chaos)
     sqlite_files_restore_inside(&files);
 }
 
-static void old_copy_written_into_the_file(void **state)
+TEST_WITH(CHAOS, old_copy_written_into_the_file)
 {
-    one_file(*state);
-    chaos_run(*state, __func__, FAULTS, write_over);
+    one_file(chaos);
+    chaos_run(chaos, __func__, FAULTS, write_over);
 }
 
 /* No broker runs meanwhile, and all begin anew. */
@@ -97,10 +96,10 @@ static void write_over_at_rest(struct chaos *chaos)
     chaos_start(chaos);
 }
 
-static void old_copy_written_into_the_file_of_no_broker(void **state)
+TEST_WITH(CHAOS, old_copy_written_into_the_file_of_no_broker)
 {
-    one_file(*state);
-    chaos_run(*state, __func__, FAULTS, write_over_at_rest);
+    one_file(chaos);
+    chaos_run(chaos, __func__, FAULTS, write_over_at_rest);
 }
 
 static void empty_tables(struct chaos *chaos)
@@ -109,10 +108,10 @@ static void empty_tables(struct chaos *chaos)
     sqlite_files_run(&files, "DELETE FROM seqb_counters");
 }
 
-static void counters_deleted(void **state)
+TEST_WITH(CHAOS, counters_deleted)
 {
-    one_file(*state);
-    chaos_run(*state, __func__, FAULTS, empty_tables);
+    one_file(chaos);
+    chaos_run(chaos, __func__, FAULTS, empty_tables);
 }
 
 static void move_away_and_back(struct chaos *chaos)
@@ -125,10 +124,10 @@ static void move_away_and_back(struct chaos *chaos)
     assert_int_equal(rename(aside, files.path), 0);
 }
 
-static void file_moved_away_and_back(void **state)
+TEST_WITH(CHAOS, file_moved_away_and_back)
 {
-    one_file(*state);
-    chaos_run(*state, __func__, FAULTS, move_away_and_back);
+    one_file(chaos);
+    chaos_run(chaos, __func__, FAULTS, move_away_and_back);
 }
 
 static void kill_brokers(struct chaos *chaos)
@@ -137,23 +136,8 @@ static void kill_brokers(struct chaos *chaos)
     chaos_start(chaos);
 }
 
-static void brokers_killed_and_started(void **state)
+TEST_WITH(CHAOS, brokers_killed_and_started)
 {
-    one_file(*state);
-    chaos_run(*state, __func__, FAULTS, kill_brokers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHAOS(old_copy_renamed_into_place),
-        CHAOS(old_copy_put_where_the_file_was_moved_away),
-        CHAOS(old_copy_written_into_the_file),
-        CHAOS(old_copy_written_into_the_file_of_no_broker),
-        CHAOS(counters_deleted),
-        CHAOS(file_moved_away_and_back),
-        CHAOS(brokers_killed_and_started),
-    };
-
-    return cmocka_run_group_tests_name("chaos_sqlite", tests, NULL, NULL);
+    one_file(chaos);
+    chaos_run(chaos, __func__, FAULTS, kill_brokers);
 }

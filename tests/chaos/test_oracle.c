@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle itself: it finds what came twice, and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "oracle.h"
+#include "support/test.h"
 
 #define MANY  100000
 #define APART 4097 /* more than a page: each number is in one of its own */
@@ -27,6 +22,8 @@ static int oracle_teardown(void **state)
     return 0;
 }
 
+#define ORACLE FIXTURE(struct oracle *oracle, oracle_setup, oracle_teardown)
+
 static void hear_span(struct oracle *oracle, int64_t first, int64_t step)
 {
     for (int64_t i = 0; i < MANY; i++) {
@@ -36,10 +33,8 @@ static void hear_span(struct oracle *oracle, int64_t first, int64_t step)
     }
 }
 
-static void numbers_that_differ_are_no_repeats(void **state)
+TEST_WITH(ORACLE, numbers_that_differ_are_no_repeats)
 {
-    struct oracle *oracle = *state;
-
     hear_span(oracle, 1, 1);
     hear_span(oracle, INT64_MAX - MANY, 1);
     hear_span(oracle, (int64_t)1 << 40, APART);
@@ -47,10 +42,9 @@ static void numbers_that_differ_are_no_repeats(void **state)
     assert_int_equal(oracle->repeats, 0);
 }
 
-static void each_repeat_is_counted_and_the_first_is_named(void **state)
+TEST_WITH(ORACLE, each_repeat_is_counted_and_the_first_is_named)
 {
     static const int64_t again[] = {7000, 7001, 1, 9, 9, 10};
-    struct oracle *oracle = *state;
 
     hear_span(oracle, 5, APART);
     oracle_hear(oracle, again, 6);
@@ -60,17 +54,4 @@ static void each_repeat_is_counted_and_the_first_is_named(void **state)
     assert_int_equal(oracle->repeats, 1 + MANY);
     assert_int_equal(oracle->count, 2 * MANY + 6);
     assert_int_equal(oracle->repeated, 9);
-}
-
-#define ORACLE(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, oracle_setup, oracle_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ORACLE(numbers_that_differ_are_no_repeats),
-        ORACLE(each_repeat_is_counted_and_the_first_is_named),
-    };
-
-    return cmocka_run_group_tests_name("oracle", tests, NULL, NULL);
 }

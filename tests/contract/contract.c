@@ -11,8 +11,6 @@
 #include "contract/contract_cells.h"
 #include "platform/text.h"
 
-#define TESTS_MAX 96
-
 struct seqb_backend *contract_open(const struct contract *contract)
 {
     struct seqb_backend *backend = NULL;
@@ -170,38 +168,36 @@ static unsigned subject_offers(const struct contract_subject *subject)
            (subject->keeps_cells ? 0U : NEEDS_EXPIRY);
 }
 
-/* Adds those of the list that fit the subject. */
-static size_t tests_add(struct CMUnitTest *tests, size_t n,
-                        const struct contract_test *list,
-                        const struct contract_subject *subject)
+/* The tests that fit the subject; how many. */
+static size_t tests_select(struct CMUnitTest *out,
+                           const struct contract_subject *subject)
 {
     const unsigned offers = subject_offers(subject);
+    size_t n = 0;
 
-    for (; list->name != NULL && n < TESTS_MAX; list++) {
-        if ((list->needs & ~offers) != 0)
+    for (const struct test *test = test_first(); test != NULL;
+         test = test->next) {
+        if ((((const struct contract_test *)test)->needs & ~offers) != 0)
             continue;
+        out[n] = test->unit;
+        out[n].setup_func = setup;
+        out[n].teardown_func = teardown;
         /* cmocka's state is not const; setup only reads it. */
-        tests[n++] = (struct CMUnitTest){list->name, list->run, setup, teardown,
-                                         (void *)(uintptr_t)subject};
+        out[n++].initial_state = (void *)(uintptr_t)subject;
     }
     return n;
 }
 
 static int group_run(const struct contract_subject *subject)
 {
-    struct CMUnitTest tests[TESTS_MAX];
-    size_t n = 0;
+    struct CMUnitTest *tests = calloc(test_count(), sizeof *tests);
+    int failed;
 
-    n = tests_add(tests, n, contract_common_tests, subject);
-    n = tests_add(tests, n, contract_crowd_tests, subject);
-    n = tests_add(tests, n, contract_direct_tests, subject);
-    n = tests_add(tests, n, contract_guard_tests, subject);
-    n = tests_add(tests, n, contract_list_tests, subject);
-    n = tests_add(tests, n, contract_period_tests, subject);
-    n = tests_add(tests, n, contract_purge_tests, subject);
-    n = tests_add(tests, n, contract_swap_tests, subject);
-    n = tests_add(tests, n, contract_windowed_tests, subject);
-    return _cmocka_run_group_tests(subject->name, tests, n, NULL, NULL);
+    assert_non_null(tests);
+    failed = test_run_group(subject->name, tests, tests_select(tests, subject),
+                            NULL, NULL);
+    free(tests);
+    return failed;
 }
 
 int contract_run(const struct contract_subject *subject)

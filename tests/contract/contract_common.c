@@ -14,10 +14,8 @@
 
 /* --- what a backend says of itself --- */
 
-static void engine_library_and_server_have_names(void **state)
+CONTRACT_TEST(engine_library_and_server_have_names, 0)
 {
-    const struct contract *contract = *state;
-
     assert_non_null(contract->subject->ops->library());
     assert_true(strlen(contract->subject->ops->library()) > 0);
     assert_true(strlen(contract->subject->ops->engine) > 0);
@@ -25,9 +23,8 @@ static void engine_library_and_server_have_names(void **state)
     assert_ptr_equal(contract->backend->ops, contract->subject->ops);
 }
 
-static void two_backends_of_one_store_have_one_origin(void **state)
+CONTRACT_TEST(two_backends_of_one_store_have_one_origin, 0)
 {
-    const struct contract *contract = *state;
     struct seqb_backend *other = contract_open(contract);
 
     assert_true(strlen(other->origin) > 0);
@@ -36,9 +33,8 @@ static void two_backends_of_one_store_have_one_origin(void **state)
 }
 
 /* It is on this machine, or does not let it be read. */
-static void stores_clock_is_about_ours(void **state)
+CONTRACT_TEST(stores_clock_is_about_ours, NEEDS_CLOCK)
 {
-    const struct contract *contract = *state;
     struct seqb_error err;
     int64_t ms = -1;
 
@@ -51,9 +47,8 @@ static void stores_clock_is_about_ours(void **state)
 
 /* --- grants --- */
 
-static void blocks_of_a_counter_follow_each_other(void **state)
+CONTRACT_TEST(blocks_of_a_counter_follow_each_other, 0)
 {
-    const struct contract *contract = *state;
     const int64_t wants[] = {1, 7, 1, 1000, 3, 65536, 2};
     const bool is_windowed = contract->subject->ops->guarantee == SEQB_WINDOWED;
     int64_t last = is_windowed ? -1 : 0;
@@ -63,9 +58,8 @@ static void blocks_of_a_counter_follow_each_other(void **state)
         last = contract_take(contract, "main/0/order", wants[i], last);
 }
 
-static void counters_do_not_touch_each_other(void **state)
+CONTRACT_TEST(counters_do_not_touch_each_other, 0)
 {
-    const struct contract *contract = *state;
     const int64_t before =
         contract->subject->ops->guarantee == SEQB_WINDOWED ? -1 : 0;
     char longest[SEQB_COUNTER_SIZE];
@@ -91,9 +85,8 @@ static void counters_do_not_touch_each_other(void **state)
 
 #define CROWD 300
 
-static void one_call_serves_many_counters(void **state)
+CONTRACT_TEST(one_call_serves_many_counters, 0)
 {
-    const struct contract *contract = *state;
     struct seqb_request *requests = calloc(CROWD, sizeof *requests);
     static char names[CROWD][SEQB_COUNTER_SIZE];
     struct seqb_error err;
@@ -135,9 +128,8 @@ static void counter_drain(const struct contract *contract, const char *counter,
                              0);
 }
 
-static void no_grant_goes_past_the_limit(void **state)
+CONTRACT_TEST(no_grant_goes_past_the_limit, 0)
 {
-    const struct contract *contract = *state;
     const int64_t limit = contract_limit(contract);
     const int64_t end =
         contract->subject->ops->guarantee == SEQB_WINDOWED ? limit - 1 : limit;
@@ -160,9 +152,8 @@ static void no_grant_goes_past_the_limit(void **state)
     }
 }
 
-static void each_request_has_a_status_of_its_own(void **state)
+CONTRACT_TEST(each_request_has_a_status_of_its_own, 0)
 {
-    const struct contract *contract = *state;
     struct seqb_request requests[3];
     struct seqb_error err;
 
@@ -194,9 +185,8 @@ static void claim_expect(struct seqb_backend *backend, const char *name,
     assert_string_equal(standing, expected);
 }
 
-static void first_claim_stands_for_all(void **state)
+CONTRACT_TEST(first_claim_stands_for_all, 0)
 {
-    struct contract *contract = *state;
     struct seqb_backend *other = contract_open(contract);
 
     claim_expect(contract->backend, "layout", NULL, "");
@@ -210,9 +200,8 @@ static void first_claim_stands_for_all(void **state)
     claim_expect(contract->backend, "layout", "bits=4", "bits=2\n'\"; %s");
 }
 
-static void claim_that_does_not_fit_is_an_error(void **state)
+CONTRACT_TEST(claim_that_does_not_fit_is_an_error, 0)
 {
-    const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
     char longest[SEQB_CLAIM_SIZE];
     char standing[SEQB_CLAIM_SIZE];
@@ -228,9 +217,8 @@ static void claim_that_does_not_fit_is_an_error(void **state)
 
 /* --- failures --- */
 
-static void nothing_there_is_unreachable(void **state)
+CONTRACT_TEST(nothing_there_is_unreachable, 0)
 {
-    const struct contract *contract = *state;
     struct seqb_backend_options options = contract->store->options;
     struct seqb_backend *const untouched = contract->backend;
     struct seqb_backend *out = untouched;
@@ -249,16 +237,13 @@ static void nothing_there_is_unreachable(void **state)
                   SEQB_UNREACHABLE);
 }
 
-static void close_takes_null(void **state)
+CONTRACT_TEST(close_takes_null, 0)
 {
-    const struct contract *contract = *state;
-
     contract->subject->ops->close(NULL);
 }
 
-static void error_text_stays_after_close(void **state)
+CONTRACT_TEST(error_text_stays_after_close, 0)
 {
-    const struct contract *contract = *state;
     struct seqb_backend *backend = contract_open(contract);
     struct seqb_request request;
     struct seqb_error copy;
@@ -274,9 +259,8 @@ static void error_text_stays_after_close(void **state)
     assert_true(strstr(copy.text, "main/0/order") != NULL);
 }
 
-static void child_that_closes_its_copy_leaves_the_parents_whole(void **state)
+CONTRACT_TEST(child_that_closes_its_copy_leaves_the_parents_whole, 0)
 {
-    const struct contract *contract = *state;
     const int64_t before =
         contract->subject->ops->guarantee == SEQB_WINDOWED ? -1 : 0;
     pid_t child;
@@ -297,9 +281,8 @@ static void child_that_closes_its_copy_leaves_the_parents_whole(void **state)
 
 /* --- what happens to stores --- */
 
-static void acknowledged_values_stay_spent_over_a_restart(void **state)
+CONTRACT_TEST(acknowledged_values_stay_spent_over_a_restart, NEEDS_RESTART)
 {
-    struct contract *contract = *state;
     const bool is_windowed = contract->subject->ops->guarantee == SEQB_WINDOWED;
     struct seqb_request request;
     enum seqb_status status;
@@ -324,9 +307,8 @@ static void acknowledged_values_stay_spent_over_a_restart(void **state)
 }
 
 /* A backend each, since a call that failed is its last. */
-static void connection_that_broke_answers_no_call(void **state)
+CONTRACT_TEST(connection_that_broke_answers_no_call, NEEDS_RESTART)
 {
-    struct contract *contract = *state;
     const struct seqb_backend_ops *ops = contract->subject->ops;
     struct seqb_backend *backends[3];
     char standing[SEQB_CLAIM_SIZE];
@@ -352,9 +334,8 @@ static void connection_that_broke_answers_no_call(void **state)
         ops->close(backends[i]);
 }
 
-static void replica_swaps_and_purges_nothing(void **state)
+CONTRACT_TEST(replica_swaps_and_purges_nothing, NEEDS_DIRECT | NEEDS_DEMOTE)
 {
-    struct contract *contract = *state;
     const struct seqb_backend_ops *ops = contract->subject->ops;
     struct seqb_backend *other = contract_open(contract);
     char standing[SEQB_CLAIM_SIZE];
@@ -374,9 +355,8 @@ static void replica_swaps_and_purges_nothing(void **state)
                   SEQB_ROLE);
 }
 
-static void replica_refuses_in_its_role(void **state)
+CONTRACT_TEST(replica_refuses_in_its_role, NEEDS_DEMOTE)
 {
-    const struct contract *contract = *state;
     const struct seqb_backend_ops *ops = contract->subject->ops;
     struct seqb_backend *out = NULL;
     struct seqb_request request;
@@ -390,26 +370,3 @@ static void replica_refuses_in_its_role(void **state)
     assert_status(ops->open(&contract->store->options, &out, &err), SEQB_ROLE);
     assert_null(out);
 }
-
-const struct contract_test contract_common_tests[] = {
-    CONTRACT_TEST(engine_library_and_server_have_names, 0),
-    CONTRACT_TEST(two_backends_of_one_store_have_one_origin, 0),
-    CONTRACT_TEST(stores_clock_is_about_ours, NEEDS_CLOCK),
-    CONTRACT_TEST(blocks_of_a_counter_follow_each_other, 0),
-    CONTRACT_TEST(counters_do_not_touch_each_other, 0),
-    CONTRACT_TEST(one_call_serves_many_counters, 0),
-    CONTRACT_TEST(no_grant_goes_past_the_limit, 0),
-    CONTRACT_TEST(each_request_has_a_status_of_its_own, 0),
-    CONTRACT_TEST(first_claim_stands_for_all, 0),
-    CONTRACT_TEST(claim_that_does_not_fit_is_an_error, 0),
-    CONTRACT_TEST(nothing_there_is_unreachable, 0),
-    CONTRACT_TEST(close_takes_null, 0),
-    CONTRACT_TEST(error_text_stays_after_close, 0),
-    CONTRACT_TEST(child_that_closes_its_copy_leaves_the_parents_whole, 0),
-    CONTRACT_TEST(acknowledged_values_stay_spent_over_a_restart, NEEDS_RESTART),
-    CONTRACT_TEST(connection_that_broke_answers_no_call, NEEDS_RESTART),
-    CONTRACT_TEST(replica_refuses_in_its_role, NEEDS_DEMOTE),
-    CONTRACT_TEST(replica_swaps_and_purges_nothing,
-                  NEEDS_DIRECT | NEEDS_DEMOTE),
-    {NULL, NULL, 0},
-};

@@ -131,9 +131,8 @@ static void blocks_mark(const struct taker *taker, int counter, char *seen)
     }
 }
 
-static void concurrent_backends_never_share_a_value(void **state)
+CONTRACT_TEST(concurrent_backends_never_share_a_value, 0)
 {
-    const struct contract *contract = *state;
     struct taker *takers = calloc(TAKERS, sizeof *takers);
     char *seen = calloc(1, (size_t)CONTRACT_WINDOW_SIZE);
     pthread_barrier_t start;
@@ -193,9 +192,8 @@ static void *claimer_run(void *argument)
     return NULL;
 }
 
-static void concurrent_claimers_agree(void **state)
+CONTRACT_TEST(concurrent_claimers_agree, 0)
 {
-    const struct contract *contract = *state;
     static struct claimer claimers[TAKERS];
     pthread_barrier_t start;
 
@@ -218,9 +216,3 @@ static void concurrent_claimers_agree(void **state)
     }
     pthread_barrier_destroy(&start);
 }
-
-const struct contract_test contract_crowd_tests[] = {
-    CONTRACT_TEST(concurrent_backends_never_share_a_value, 0),
-    CONTRACT_TEST(concurrent_claimers_agree, 0),
-    {NULL, NULL, 0},
-};

@@ -8,14 +8,13 @@
 #define ORDER "main/0/order"
 #define LATER "main/0/later"
 
-static void values_begin_at_one(void **state)
+CONTRACT_TEST(values_begin_at_one, NEEDS_DIRECT)
 {
-    (void)contract_take(*state, ORDER, 5, 0);
+    (void)contract_take(contract, ORDER, 5, 0);
 }
 
-static void spent_values_stay_spent_after_opening_again(void **state)
+CONTRACT_TEST(spent_values_stay_spent_after_opening_again, NEEDS_DIRECT)
 {
-    struct contract *contract = *state;
     int64_t last = 0;
 
     for (int i = 0; i < 5; i++) {
@@ -24,9 +23,8 @@ static void spent_values_stay_spent_after_opening_again(void **state)
     }
 }
 
-static void largest_want_is_one_block(void **state)
+CONTRACT_TEST(largest_want_is_one_block, NEEDS_DIRECT)
 {
-    const struct contract *contract = *state;
     struct seqb_request request;
 
     assert_status(contract_reserve(contract, contract->backend, ORDER,
@@ -36,9 +34,8 @@ static void largest_want_is_one_block(void **state)
                         request.block.first + request.block.count - 1);
 }
 
-static void exhausted_counter_goes_on_below_a_higher_limit(void **state)
+CONTRACT_TEST(exhausted_counter_goes_on_below_a_higher_limit, NEEDS_DIRECT)
 {
-    const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
     struct seqb_request request;
     struct seqb_error err;
@@ -54,9 +51,8 @@ static void exhausted_counter_goes_on_below_a_higher_limit(void **state)
     (void)contract_take(contract, ORDER, 5, 10);
 }
 
-static void last_int64_is_granted_and_none_after_it(void **state)
+CONTRACT_TEST(last_int64_is_granted_and_none_after_it, NEEDS_DIRECT)
 {
-    const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
     const struct seqb_raise raise = {ORDER, INT64_MAX - 3, 0, INT64_MAX, 0, 0,
                                      0,     NULL,          0};
@@ -81,9 +77,8 @@ static void last_int64_is_granted_and_none_after_it(void **state)
 
 /* --- raise --- */
 
-static void raise_never_lowers(void **state)
+CONTRACT_TEST(raise_never_lowers, NEEDS_DIRECT)
 {
-    struct contract *contract = *state;
     const struct {
         int64_t floor;
         int64_t value;
@@ -98,10 +93,8 @@ static void raise_never_lowers(void **state)
     (void)contract_take(contract, ORDER, 1, 5000);
 }
 
-static void raise_makes_a_counter_that_is_not_there(void **state)
+CONTRACT_TEST(raise_makes_a_counter_that_is_not_there, NEEDS_DIRECT)
 {
-    struct contract *contract = *state;
-
     assert_int_equal(contract_raise(contract->backend, ORDER, 70, 1000), 70);
     assert_int_equal(contract_raise(contract->backend, LATER, 0, 1000), 0);
     contract_reopen(contract);
@@ -109,9 +102,8 @@ static void raise_makes_a_counter_that_is_not_there(void **state)
     (void)contract_take(contract, LATER, 3, 0);
 }
 
-static void raise_above_the_limit_changes_nothing(void **state)
+CONTRACT_TEST(raise_above_the_limit_changes_nothing, NEEDS_DIRECT)
 {
-    const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
     const struct seqb_raise raise = {ORDER, 101, 0, 100, 0, 0, 0, NULL, 0};
     struct seqb_error err;
@@ -151,9 +143,9 @@ static void store_restore(struct contract *contract)
     contract->subject->restore(contract->store);
 }
 
-static void handle_on_a_replaced_store_grants_nothing(void **state)
+CONTRACT_TEST(handle_on_a_replaced_store_grants_nothing,
+              NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     struct seqb_request request;
     char origin[SEQB_ORIGIN_SIZE];
 
@@ -165,10 +157,9 @@ static void handle_on_a_replaced_store_grants_nothing(void **state)
     assert_string_not_equal(contract->backend->origin, origin);
 }
 
-static void restored_store_is_fenced_until_raised(void **state)
+CONTRACT_TEST(restored_store_is_fenced_until_raised,
+              NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
-
     store_restore(contract);
     contract_reopen(contract);
     assert_fenced(contract, ORDER);
@@ -177,9 +168,8 @@ static void restored_store_is_fenced_until_raised(void **state)
     (void)contract_take(contract, ORDER, 5, 1100);
 }
 
-static void gap_is_added_once_to_each_counter(void **state)
+CONTRACT_TEST(gap_is_added_once_to_each_counter, NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     struct seqb_backend *other;
 
     store_restore(contract);
@@ -220,10 +210,8 @@ static int64_t raise_by_chance(const struct contract *contract,
 }
 
 /* Whoever raised it first, somebody else may have done so in another copy. */
-static void raise_of_a_copy_is_spread_by_chance(void **state)
+CONTRACT_TEST(raise_of_a_copy_is_spread_by_chance, NEEDS_DIRECT)
 {
-    struct contract *contract = *state;
-
     store_restore(contract);
     contract_reopen(contract);
     assert_int_equal(raise_by_chance(contract, ORDER, 54321), 1100 + 54321);
@@ -232,10 +220,9 @@ static void raise_of_a_copy_is_spread_by_chance(void **state)
     (void)contract_take(contract, LATER, 5, 1777);
 }
 
-static void counter_that_the_copy_lacks_begins_above_the_gap(void **state)
+CONTRACT_TEST(counter_that_the_copy_lacks_begins_above_the_gap,
+              NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
-
     store_restore(contract);
     contract_reopen(contract);
     (void)contract_raise(contract->backend, ORDER, 0, 1000);
@@ -243,10 +230,9 @@ static void counter_that_the_copy_lacks_begins_above_the_gap(void **state)
     begin_above(contract, "main/0/newest", 1000);
 }
 
-static void raising_a_counter_that_the_copy_lacks_adds_the_gap(void **state)
+CONTRACT_TEST(raising_a_counter_that_the_copy_lacks_adds_the_gap,
+              NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
-
     store_restore(contract);
     contract_reopen(contract);
     assert_int_equal(contract_raise(contract->backend, LATER, 0, 1000), 1000);
@@ -254,9 +240,8 @@ static void raising_a_counter_that_the_copy_lacks_adds_the_gap(void **state)
     assert_int_equal(contract_raise(contract->backend, ORDER, 0, 1000), 1100);
 }
 
-static void base_has_a_gap_of_its_own(void **state)
+CONTRACT_TEST(base_has_a_gap_of_its_own, NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     /* It is there: no floor of its own. */
     const struct seqb_raise raise = {
         ORDER, 0, 10, CONTRACT_LIMIT, 1000, 9999, 0, NULL, 0};
@@ -271,10 +256,8 @@ static void base_has_a_gap_of_its_own(void **state)
     begin_above(contract, LATER, 1000);
 }
 
-static void floor_above_the_gap_wins(void **state)
+CONTRACT_TEST(floor_above_the_gap_wins, NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
-
     store_restore(contract);
     contract_reopen(contract);
     assert_int_equal(contract_raise(contract->backend, ORDER, 9999, 1000),
@@ -283,9 +266,9 @@ static void floor_above_the_gap_wins(void **state)
                      8888);
 }
 
-static void gap_that_overflows_leaves_the_counter_fenced(void **state)
+CONTRACT_TEST(gap_that_overflows_leaves_the_counter_fenced,
+              NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     const struct seqb_raise raises[] = {
         {ORDER, 0, INT64_MAX, INT64_MAX, 0, 0, 0, NULL,
          0}, /* 100 + gap is no number */
@@ -308,10 +291,8 @@ static void gap_that_overflows_leaves_the_counter_fenced(void **state)
     assert_int_equal(contract_raise(contract->backend, ORDER, 0, 1000), 1100);
 }
 
-static void second_restore_fences_again(void **state)
+CONTRACT_TEST(second_restore_fences_again, NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
-
     store_restore(contract);
     contract_reopen(contract);
     assert_int_equal(contract_raise(contract->backend, ORDER, 0, 1000), 1100);
@@ -325,10 +306,9 @@ static void second_restore_fences_again(void **state)
     begin_above(contract, LATER, 2000);
 }
 
-static void forgotten_counters_are_fenced_until_raised(void **state)
+CONTRACT_TEST(forgotten_counters_are_fenced_until_raised,
+              NEEDS_DIRECT | NEEDS_FORGET)
 {
-    struct contract *contract = *state;
-
     (void)contract_take(contract, ORDER, 100, 0);
     contract->subject->forget(contract->store);
     assert_fenced(contract, ORDER);
@@ -338,9 +318,9 @@ static void forgotten_counters_are_fenced_until_raised(void **state)
     begin_above(contract, LATER, 1000);
 }
 
-static void base_that_is_gone_begins_at_its_floor(void **state)
+CONTRACT_TEST(base_that_is_gone_begins_at_its_floor,
+              NEEDS_DIRECT | NEEDS_FORGET)
 {
-    struct contract *contract = *state;
     const struct seqb_raise raise = {
         ORDER, 20, 10, CONTRACT_LIMIT, 1000, 7000, 0, NULL, 0};
     int64_t value;
@@ -356,35 +336,3 @@ static void base_that_is_gone_begins_at_its_floor(void **state)
     contract_reopen(contract);
     begin_above(contract, "main/0/newest", 7000);
 }
-
-const struct contract_test contract_direct_tests[] = {
-    CONTRACT_TEST(values_begin_at_one, NEEDS_DIRECT),
-    CONTRACT_TEST(spent_values_stay_spent_after_opening_again, NEEDS_DIRECT),
-    CONTRACT_TEST(largest_want_is_one_block, NEEDS_DIRECT),
-    CONTRACT_TEST(exhausted_counter_goes_on_below_a_higher_limit, NEEDS_DIRECT),
-    CONTRACT_TEST(last_int64_is_granted_and_none_after_it, NEEDS_DIRECT),
-    CONTRACT_TEST(raise_never_lowers, NEEDS_DIRECT),
-    CONTRACT_TEST(raise_makes_a_counter_that_is_not_there, NEEDS_DIRECT),
-    CONTRACT_TEST(raise_above_the_limit_changes_nothing, NEEDS_DIRECT),
-    CONTRACT_TEST(handle_on_a_replaced_store_grants_nothing,
-                  NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(restored_store_is_fenced_until_raised,
-                  NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(gap_is_added_once_to_each_counter,
-                  NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(raise_of_a_copy_is_spread_by_chance, NEEDS_DIRECT),
-    CONTRACT_TEST(counter_that_the_copy_lacks_begins_above_the_gap,
-                  NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(raising_a_counter_that_the_copy_lacks_adds_the_gap,
-                  NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(base_has_a_gap_of_its_own, NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(floor_above_the_gap_wins, NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(gap_that_overflows_leaves_the_counter_fenced,
-                  NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(second_restore_fences_again, NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(forgotten_counters_are_fenced_until_raised,
-                  NEEDS_DIRECT | NEEDS_FORGET),
-    CONTRACT_TEST(base_that_is_gone_begins_at_its_floor,
-                  NEEDS_DIRECT | NEEDS_FORGET),
-    {NULL, NULL, 0},
-};

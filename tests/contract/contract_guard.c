@@ -113,9 +113,8 @@ static void assert_holds_back(const struct contract *contract,
 
 /* --- what open tells --- */
 
-static void incarnation_is_told_if_it_is_needed(void **state)
+CONTRACT_TEST(incarnation_is_told_if_it_is_needed, NEEDS_INCARNATION)
 {
-    struct contract *contract = *state;
     char first[SEQB_INCARNATION_SIZE];
     struct seqb_backend *other;
 
@@ -133,9 +132,8 @@ static void incarnation_is_told_if_it_is_needed(void **state)
     assert_string_equal(contract->backend->incarnation, "");
 }
 
-static void guard_without_an_incarnation_is_refused(void **state)
+CONTRACT_TEST(guard_without_an_incarnation_is_refused, NEEDS_INCARNATION)
 {
-    const struct contract *contract = *state;
     struct seqb_guard guard = {.name = SYNCED, .text = "", .has_failed = true};
     struct seqb_request request;
     struct seqb_error err;
@@ -151,9 +149,8 @@ static void guard_without_an_incarnation_is_refused(void **state)
 
 /* --- guards --- */
 
-static void guard_that_holds_lets_pass(void **state)
+CONTRACT_TEST(guard_that_holds_lets_pass, NEEDS_INCARNATION)
 {
-    struct contract *contract = *state;
     struct seqb_backend *backend = open_known(contract);
 
     put(backend, SYNCED, "", backend->incarnation);
@@ -168,9 +165,8 @@ static void guard_that_holds_lets_pass(void **state)
     (void)contract_take(contract, LEASE, 1, 6);
 }
 
-static void guard_that_differs_changes_nothing(void **state)
+CONTRACT_TEST(guard_that_differs_changes_nothing, NEEDS_INCARNATION)
 {
-    struct contract *contract = *state;
     struct seqb_backend *backend = open_known(contract);
     const struct {
         const char *before;
@@ -197,9 +193,8 @@ static void guard_that_differs_changes_nothing(void **state)
 }
 
 /* The whole claim is compared, to the byte. */
-static void guard_compares_its_own_text(void **state)
+CONTRACT_TEST(guard_compares_its_own_text, NEEDS_INCARNATION)
 {
-    struct contract *contract = *state;
     struct seqb_backend *backend = open_known(contract);
     const char *const others[] = {"",   "a",  "a||", "A|",
                                   "b|", "%|", "_|",  " a|"};
@@ -214,9 +209,8 @@ static void guard_compares_its_own_text(void **state)
                       "a|another run");
 }
 
-static void claim_longer_than_any_guard_holds_back(void **state)
+CONTRACT_TEST(claim_longer_than_any_guard_holds_back, NEEDS_INCARNATION)
 {
-    struct contract *contract = *state;
     struct seqb_backend *backend = open_known(contract);
     char text[SEQB_CLAIM_SIZE];
     char standing[SEQB_CLAIM_SIZE];
@@ -232,9 +226,8 @@ static void claim_longer_than_any_guard_holds_back(void **state)
 }
 
 /* Each has its own answer, in whatever order they come. */
-static void requests_with_and_without_guards_share_a_call(void **state)
+CONTRACT_TEST(requests_with_and_without_guards_share_a_call, NEEDS_INCARNATION)
 {
-    struct contract *contract = *state;
     struct seqb_backend *backend = open_known(contract);
     struct seqb_guard holds = {SYNCED, "", true};
     struct seqb_guard differs = {KNOWN, "a|", false};
@@ -266,9 +259,8 @@ static void requests_with_and_without_guards_share_a_call(void **state)
     }
 }
 
-static void guard_sees_a_swap_of_others(void **state)
+CONTRACT_TEST(guard_sees_a_swap_of_others, NEEDS_INCARNATION)
 {
-    struct contract *contract = *state;
     struct seqb_backend *backend = open_known(contract);
     struct seqb_backend *other = contract_open(contract);
 
@@ -314,9 +306,9 @@ static void nothing_goes_on_in_another_incarnation(struct contract *contract)
     assert_false(guard.has_failed);
 }
 
-static void guard_does_not_outlive_an_incarnation(void **state)
+CONTRACT_TEST(guard_does_not_outlive_an_incarnation,
+              NEEDS_INCARNATION | NEEDS_RENEW)
 {
-    struct contract *contract = *state;
     struct seqb_backend *backend = open_known(contract);
     char before[SEQB_INCARNATION_SIZE];
 
@@ -359,9 +351,9 @@ static void guarded_calls_advise(const struct contract *contract)
 
 /* Neither under brokers that had it open nor later. A store that does not open
  * at all says why, too. */
-static void store_without_its_incarnation_leases_nothing(void **state)
+CONTRACT_TEST(store_without_its_incarnation_leases_nothing,
+              NEEDS_INCARNATION | NEEDS_WITHHOLD)
 {
-    struct contract *contract = *state;
     const struct seqb_backend_ops *ops = contract->subject->ops;
     struct seqb_guard guard = {.name = SYNCED, .text = ""};
     struct seqb_backend *backend = open_known(contract);
@@ -413,9 +405,8 @@ static void swap_expect(const struct contract *contract,
     assert_string_equal(standing, stands);
 }
 
-static void swap_compares_the_incarnation(void **state)
+CONTRACT_TEST(swap_compares_the_incarnation, NEEDS_INCARNATION)
 {
-    struct contract *contract = *state;
     const char *now = open_known(contract)->incarnation;
 
     swap_expect(contract, &(struct seqb_swap){SYNCED, "", "a", "then"},
@@ -432,9 +423,9 @@ static void swap_compares_the_incarnation(void **state)
                 "b");
 }
 
-static void swap_of_an_incarnation_before_changes_nothing(void **state)
+CONTRACT_TEST(swap_of_an_incarnation_before_changes_nothing,
+              NEEDS_INCARNATION | NEEDS_RENEW)
 {
-    struct contract *contract = *state;
     char before[SEQB_INCARNATION_SIZE];
     const struct seqb_swap late = {SYNCED, "", before, before};
     const struct seqb_swap later = {SYNCED, "a", before, before};
@@ -449,23 +440,3 @@ static void swap_of_an_incarnation_before_changes_nothing(void **state)
         SEQB_OK, "a");
     swap_expect(contract, &later, SEQB_FENCED, "a");
 }
-
-const struct contract_test contract_guard_tests[] = {
-    CONTRACT_TEST(incarnation_is_told_if_it_is_needed, NEEDS_INCARNATION),
-    CONTRACT_TEST(guard_without_an_incarnation_is_refused, NEEDS_INCARNATION),
-    CONTRACT_TEST(guard_that_holds_lets_pass, NEEDS_INCARNATION),
-    CONTRACT_TEST(guard_that_differs_changes_nothing, NEEDS_INCARNATION),
-    CONTRACT_TEST(guard_compares_its_own_text, NEEDS_INCARNATION),
-    CONTRACT_TEST(claim_longer_than_any_guard_holds_back, NEEDS_INCARNATION),
-    CONTRACT_TEST(requests_with_and_without_guards_share_a_call,
-                  NEEDS_INCARNATION),
-    CONTRACT_TEST(guard_sees_a_swap_of_others, NEEDS_INCARNATION),
-    CONTRACT_TEST(guard_does_not_outlive_an_incarnation,
-                  NEEDS_INCARNATION | NEEDS_RENEW),
-    CONTRACT_TEST(store_without_its_incarnation_leases_nothing,
-                  NEEDS_INCARNATION | NEEDS_WITHHOLD),
-    CONTRACT_TEST(swap_compares_the_incarnation, NEEDS_INCARNATION),
-    CONTRACT_TEST(swap_of_an_incarnation_before_changes_nothing,
-                  NEEDS_INCARNATION | NEEDS_RENEW),
-    {NULL, NULL, 0},
-};

@@ -86,9 +86,8 @@ static void assert_lists(const struct contract *contract, const char *prefix,
     assert_int_equal(page.count, at);
 }
 
-static void counters_are_listed_in_the_order_of_bytes(void **state)
+CONTRACT_TEST(counters_are_listed_in_the_order_of_bytes, NEEDS_INCARNATION)
 {
-    struct contract *contract = *state;
     const char *const prefixes[] = {
         "window/main/",   "window/main", "window/main/0/a",  "window/main/1",
         "window/main/1/", "window/",     "window/main/0/A",  "window/ma",
@@ -106,9 +105,8 @@ static void counters_are_listed_in_the_order_of_bytes(void **state)
 }
 
 /* What is not there any more, or never was, is a place as well. */
-static void page_goes_on_after_any_name(void **state)
+CONTRACT_TEST(page_goes_on_after_any_name, NEEDS_INCARNATION)
 {
-    const struct contract *contract = *state;
     struct seqb_listed listed[2];
     struct seqb_page page = {
         .prefix = "window/main/0/", .listed = listed, .most = 2};
@@ -136,9 +134,8 @@ static void page_goes_on_after_any_name(void **state)
     }
 }
 
-static void prefix_that_no_page_has_is_refused(void **state)
+CONTRACT_TEST(prefix_that_no_page_has_is_refused, NEEDS_INCARNATION)
 {
-    const struct contract *contract = *state;
     const char *const prefixes[] = {"", "@", "window/main/0/a@"};
     struct seqb_listed listed[2];
     struct seqb_page page = {.after = "", .listed = listed, .most = 2};
@@ -162,9 +159,9 @@ static void day_make(const struct contract *contract, int day)
                   SEQB_OK);
 }
 
-static void periods_and_their_marks_are_listed(void **state)
+CONTRACT_TEST(periods_and_their_marks_are_listed,
+              NEEDS_INCARNATION | NEEDS_PERIODS)
 {
-    const struct contract *contract = *state;
     char keep[SEQB_COUNTER_SIZE];
     const struct seqb_purge purge = {.counter = "window/main/0/day",
                                      .keep = keep,
@@ -276,10 +273,9 @@ static int64_t noted_read(const struct contract *contract)
     return listed[0].value;
 }
 
-static void nothing_is_noted_after_another_mark(void **state)
+CONTRACT_TEST(nothing_is_noted_after_another_mark, NEEDS_INCARNATION)
 {
     static struct raiser raisers[RAISERS];
-    struct contract *contract = *state;
     char text[SEQB_GUARD_SIZE] = "";
     int64_t noted = 1;
 
@@ -311,13 +307,3 @@ static void nothing_is_noted_after_another_mark(void **state)
         assert_int_equal(noted_read(contract), noted);
     }
 }
-
-const struct contract_test contract_list_tests[] = {
-    CONTRACT_TEST(counters_are_listed_in_the_order_of_bytes, NEEDS_INCARNATION),
-    CONTRACT_TEST(page_goes_on_after_any_name, NEEDS_INCARNATION),
-    CONTRACT_TEST(prefix_that_no_page_has_is_refused, NEEDS_INCARNATION),
-    CONTRACT_TEST(periods_and_their_marks_are_listed,
-                  NEEDS_INCARNATION | NEEDS_PERIODS),
-    CONTRACT_TEST(nothing_is_noted_after_another_mark, NEEDS_INCARNATION),
-    {NULL, NULL, 0},
-};

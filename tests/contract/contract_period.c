@@ -11,14 +11,13 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-#define ORDER "main/0/order"
+#define ORDER  "main/0/order"
+#define PERIOD (NEEDS_DIRECT | NEEDS_PERIODS)
 
 /* --- where they begin --- */
 
-static void each_period_begins_at_one(void **state)
+CONTRACT_TEST(each_period_begins_at_one, PERIOD)
 {
-    const struct contract *contract = *state;
-
     (void)contract_take(contract, ORDER, 7, 0);
     for (int day = 1; day <= 5; day++)
         (void)day_take(contract, ORDER, day, 10, 0);
@@ -27,9 +26,8 @@ static void each_period_begins_at_one(void **state)
     (void)contract_take(contract, ORDER, 1, 7);
 }
 
-static void periods_of_one_call_begin_each_at_one(void **state)
+CONTRACT_TEST(periods_of_one_call_begin_each_at_one, PERIOD)
 {
-    const struct contract *contract = *state;
     struct seqb_request requests[4];
     char names[4][SEQB_COUNTER_SIZE];
     struct seqb_error err;
@@ -49,9 +47,8 @@ static void periods_of_one_call_begin_each_at_one(void **state)
     }
 }
 
-static void spent_values_of_a_period_stay_spent(void **state)
+CONTRACT_TEST(spent_values_of_a_period_stay_spent, PERIOD)
 {
-    struct contract *contract = *state;
     int64_t last = 0;
 
     for (int i = 0; i < 3; i++) {
@@ -60,9 +57,8 @@ static void spent_values_of_a_period_stay_spent(void **state)
     }
 }
 
-static void raised_period_goes_on_above_its_floor(void **state)
+CONTRACT_TEST(raised_period_goes_on_above_its_floor, PERIOD)
 {
-    const struct contract *contract = *state;
     char name[SEQB_COUNTER_SIZE];
 
     day_name(name, ORDER, 1);
@@ -110,9 +106,9 @@ static void assert_begins_after(const struct contract *contract,
     assert_int_equal(request.block.first, before + 1);
 }
 
-static void periods_begin_afresh_only_after_the_base_ms(void **state)
+CONTRACT_TEST(periods_begin_afresh_only_after_the_base_ms,
+              PERIOD | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     const int64_t base_ms = DAY_BEGINS_MS(10) + 1234;
 
     (void)contract_take(contract, ORDER, 5, 0);
@@ -131,9 +127,8 @@ static void periods_begin_afresh_only_after_the_base_ms(void **state)
     assert_begins_after(contract, "main/0/d@20261121", base_ms + 1, 1);
 }
 
-static void base_ms_is_never_lowered(void **state)
+CONTRACT_TEST(base_ms_is_never_lowered, PERIOD | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     const int64_t base_ms = DAY_BEGINS_MS(10);
 
     (void)contract_take(contract, ORDER, 5, 0);
@@ -152,9 +147,9 @@ static void base_ms_is_never_lowered(void **state)
     assert_begins_after(contract, "main/0/d@20261121", base_ms + 1001, 0);
 }
 
-static void base_ms_of_a_raise_that_failed_is_not_kept(void **state)
+CONTRACT_TEST(base_ms_of_a_raise_that_failed_is_not_kept,
+              PERIOD | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     const int64_t base_ms = DAY_BEGINS_MS(10);
     const struct seqb_raise raise = {.counter = ORDER,
                                      .limit = 100,
@@ -174,9 +169,9 @@ static void base_ms_of_a_raise_that_failed_is_not_kept(void **state)
     assert_begins_after(contract, "main/0/a@20261121", base_ms + 1, 0);
 }
 
-static void emptied_store_keeps_the_base_ms_of_its_raise(void **state)
+CONTRACT_TEST(emptied_store_keeps_the_base_ms_of_its_raise,
+              PERIOD | NEEDS_FORGET)
 {
-    struct contract *contract = *state;
     const int64_t base_ms = DAY_BEGINS_MS(10);
 
     (void)contract_take(contract, ORDER, 5, 0);
@@ -188,9 +183,8 @@ static void emptied_store_keeps_the_base_ms_of_its_raise(void **state)
 
 /* However late it begins: nobody raised the base, so nobody said since when
  * counters cannot have been forgotten. */
-static void new_period_in_another_history_is_fenced(void **state)
+CONTRACT_TEST(new_period_in_another_history_is_fenced, PERIOD | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     struct seqb_request request;
 
     (void)contract_take(contract, ORDER, 5, 0);
@@ -258,14 +252,14 @@ static void *taker_run(void *argument)
 }
 
 /* A deadlock's loser may have spent values, but none is spent twice. */
-static void first_takers_of_a_period_never_share_a_value(void **state)
+CONTRACT_TEST(first_takers_of_a_period_never_share_a_value, PERIOD)
 {
     static struct taker takers[TAKERS];
     pthread_barrier_t barrier;
 
     pthread_barrier_init(&barrier, NULL, TAKERS);
     for (int i = 0; i < TAKERS; i++) {
-        takers[i].contract = *state;
+        takers[i].contract = contract;
         takers[i].barrier = &barrier;
         assert_status(thread_start(&takers[i].thread, "taker", taker_run,
                                    &takers[i], NULL),
@@ -287,23 +281,3 @@ static void first_takers_of_a_period_never_share_a_value(void **state)
     }
     pthread_barrier_destroy(&barrier);
 }
-
-#define PERIOD (NEEDS_DIRECT | NEEDS_PERIODS)
-
-const struct contract_test contract_period_tests[] = {
-    CONTRACT_TEST(each_period_begins_at_one, PERIOD),
-    CONTRACT_TEST(periods_of_one_call_begin_each_at_one, PERIOD),
-    CONTRACT_TEST(spent_values_of_a_period_stay_spent, PERIOD),
-    CONTRACT_TEST(raised_period_goes_on_above_its_floor, PERIOD),
-    CONTRACT_TEST(periods_begin_afresh_only_after_the_base_ms,
-                  PERIOD | NEEDS_RESTORE),
-    CONTRACT_TEST(base_ms_is_never_lowered, PERIOD | NEEDS_RESTORE),
-    CONTRACT_TEST(base_ms_of_a_raise_that_failed_is_not_kept,
-                  PERIOD | NEEDS_RESTORE),
-    CONTRACT_TEST(emptied_store_keeps_the_base_ms_of_its_raise,
-                  PERIOD | NEEDS_FORGET),
-    CONTRACT_TEST(new_period_in_another_history_is_fenced,
-                  PERIOD | NEEDS_RESTORE),
-    CONTRACT_TEST(first_takers_of_a_period_never_share_a_value, PERIOD),
-    {NULL, NULL, 0},
-};

@@ -7,8 +7,9 @@
 
 #include "contract/contract_days.h"
 
-#define ORDER "main/0/order"
-#define ALL   1000
+#define ORDER  "main/0/order"
+#define PERIOD (NEEDS_DIRECT | NEEDS_PERIODS)
+#define ALL    1000
 
 /* Notes that the days before `day` are over, and deletes up to `most`. */
 static int32_t purge(const struct contract *contract, const char *counter,
@@ -44,10 +45,8 @@ static void assert_over(const struct contract *contract, const char *counter,
 
 /* --- what was noted --- */
 
-static void noted_period_is_never_made_again(void **state)
+CONTRACT_TEST(noted_period_is_never_made_again, PERIOD)
 {
-    struct contract *contract = *state;
-
     assert_int_equal(purge(contract, ORDER, 5, 0), 0);
     assert_over(contract, ORDER, 4);
     assert_over(contract, ORDER, 1);
@@ -61,9 +60,8 @@ static void noted_period_is_never_made_again(void **state)
 }
 
 /* By when it begins, not by its name, and to the ms. */
-static void period_that_begins_when_others_were_over_is_made(void **state)
+CONTRACT_TEST(period_that_begins_when_others_were_over_is_made, PERIOD)
 {
-    const struct contract *contract = *state;
     const char *const counters[] = {"main/0/order@20261104",
                                     "main/0/order@20261106"};
     struct seqb_request request;
@@ -82,10 +80,8 @@ static void period_that_begins_when_others_were_over_is_made(void **state)
     }
 }
 
-static void notes_are_never_lowered(void **state)
+CONTRACT_TEST(notes_are_never_lowered, PERIOD)
 {
-    struct contract *contract = *state;
-
     assert_int_equal(purge(contract, ORDER, 9, 0), 0);
     assert_int_equal(purge(contract, ORDER, 3, 0), 0);
     assert_int_equal(purge(contract, ORDER, 3, ALL), 0);
@@ -99,9 +95,8 @@ static void notes_are_never_lowered(void **state)
     (void)day_take(contract, ORDER, 10, 3, 0);
 }
 
-static void over_period_fails_alone(void **state)
+CONTRACT_TEST(over_period_fails_alone, PERIOD)
 {
-    const struct contract *contract = *state;
     const char *const names[] = {"main/0/order@20261101",
                                  "main/0/order@20261105",
                                  "main/0/other@20261101"};
@@ -121,10 +116,8 @@ static void over_period_fails_alone(void **state)
     assert_status(requests[2].status, SEQB_OK);
 }
 
-static void period_that_stands_counts_on_until_it_is_deleted(void **state)
+CONTRACT_TEST(period_that_stands_counts_on_until_it_is_deleted, PERIOD)
 {
-    struct contract *contract = *state;
-
     (void)day_take(contract, ORDER, 1, 10, 0);
     (void)day_take(contract, ORDER, 2, 10, 0);
     assert_int_equal(purge(contract, ORDER, 3, 0), 0);
@@ -139,10 +132,8 @@ static void period_that_stands_counts_on_until_it_is_deleted(void **state)
 
 /* Else it would be raised, and so be made again: at a base that covers what a
  * store forgot, and not what was deleted. */
-static void over_period_in_another_history_is_over(void **state)
+CONTRACT_TEST(over_period_in_another_history_is_over, PERIOD | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
-
     (void)day_take(contract, ORDER, 1, 10, 0);
     (void)day_take(contract, ORDER, 7, 10, 0);
     assert_int_equal(purge(contract, ORDER, 5, ALL), 1);
@@ -160,9 +151,8 @@ static void over_period_in_another_history_is_over(void **state)
 
 /* --- what is deleted --- */
 
-static void purge_deletes_in_small_steps(void **state)
+CONTRACT_TEST(purge_deletes_in_small_steps, PERIOD)
 {
-    const struct contract *contract = *state;
     const int32_t steps[] = {0, 3, 3, 1, 0, 0};
 
     for (int day = 1; day <= 9; day++)
@@ -189,10 +179,8 @@ static const char *const neighbours[] = {
 
 #define NEIGHBOURS (sizeof neighbours / sizeof neighbours[0])
 
-static void purge_touches_no_other_counter(void **state)
+CONTRACT_TEST(purge_touches_no_other_counter, PERIOD)
 {
-    const struct contract *contract = *state;
-
     for (size_t i = 0; i < NEIGHBOURS; i++) {
         (void)contract_take(contract, neighbours[i], 5, 0);
         (void)day_take(contract, neighbours[i], 1, 5, 0);
@@ -209,19 +197,16 @@ static void purge_touches_no_other_counter(void **state)
     }
 }
 
-static void note_is_for_its_counter_alone(void **state)
+CONTRACT_TEST(note_is_for_its_counter_alone, PERIOD)
 {
-    const struct contract *contract = *state;
-
     assert_int_equal(purge(contract, "main/0/a", 5, ALL), 0);
     assert_over(contract, "main/0/a", 1);
     for (size_t i = 1; i < NEIGHBOURS; i++)
         (void)day_take(contract, neighbours[i], 1, 1, 0);
 }
 
-static void longest_counter_is_purged(void **state)
+CONTRACT_TEST(longest_counter_is_purged, PERIOD)
 {
-    struct contract *contract = *state;
     char longest[SEQB_COUNTER_SIZE - sizeof "@20261101" + 1];
 
     memset(longest, 'k', sizeof longest - 1);
@@ -234,9 +219,8 @@ static void longest_counter_is_purged(void **state)
     (void)day_take(contract, longest, 2, 5, 5);
 }
 
-static void purge_leaves_claims(void **state)
+CONTRACT_TEST(purge_leaves_claims, PERIOD)
 {
-    const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
     const char *const names[] = {"main/0/order", "main/0/order@20261101",
                                  "@main/0/order"};
@@ -255,21 +239,3 @@ static void purge_leaves_claims(void **state)
         assert_string_equal(standing, "a");
     }
 }
-
-#define PERIOD (NEEDS_DIRECT | NEEDS_PERIODS)
-
-const struct contract_test contract_purge_tests[] = {
-    CONTRACT_TEST(noted_period_is_never_made_again, PERIOD),
-    CONTRACT_TEST(period_that_begins_when_others_were_over_is_made, PERIOD),
-    CONTRACT_TEST(notes_are_never_lowered, PERIOD),
-    CONTRACT_TEST(over_period_fails_alone, PERIOD),
-    CONTRACT_TEST(period_that_stands_counts_on_until_it_is_deleted, PERIOD),
-    CONTRACT_TEST(over_period_in_another_history_is_over,
-                  PERIOD | NEEDS_RESTORE),
-    CONTRACT_TEST(purge_deletes_in_small_steps, PERIOD),
-    CONTRACT_TEST(purge_touches_no_other_counter, PERIOD),
-    CONTRACT_TEST(note_is_for_its_counter_alone, PERIOD),
-    CONTRACT_TEST(longest_counter_is_purged, PERIOD),
-    CONTRACT_TEST(purge_leaves_claims, PERIOD),
-    {NULL, NULL, 0},
-};

@@ -51,6 +51,6 @@ int contract_run_on_server(const struct contract_subject *subject,
     const struct CMUnitTest tests[] = {required};
 
     if (!is_installed)
-        return cmocka_run_group_tests_name(subject->name, tests, NULL, NULL);
+        return test_run_group(subject->name, tests, 1, NULL, NULL);
     return contract_run(subject);
 }

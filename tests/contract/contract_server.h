@@ -3,16 +3,11 @@
  * server: one of the store's own, or one that a program's stores share. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "contract/contract.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 struct server_store {
     struct contract_store base;

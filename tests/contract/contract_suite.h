@@ -6,14 +6,8 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "contract/contract.h"
+#include "support/test.h"
 
 #define CONTRACT_WINDOW_SIZE ((int64_t)1 << 20)
 #define CONTRACT_LIMIT       ((int64_t)1 << 40) /* of direct counters */
@@ -40,26 +34,29 @@ enum contract_need {
     NEEDS_WITHHOLD = 2048
 };
 
+/* `test` comes first, so that a registered test is one of these. */
 struct contract_test {
-    const char *name; /* NULL ends a list */
-    void (*run)(void **state);
+    struct test test;
     unsigned needs;
 };
 
-#define CONTRACT_TEST(function, needs)                                         \
+/* A test of the suite, which gets `struct contract *contract`; it is run on
+ * each subject that offers what it needs. */
+#define CONTRACT_TEST(name, needs)                                             \
+    static void name(struct contract *contract);                               \
+    static void run_##name(void **state)                                       \
     {                                                                          \
-#function, function, needs                                             \
-    }
-
-extern const struct contract_test contract_common_tests[];
-extern const struct contract_test contract_crowd_tests[];
-extern const struct contract_test contract_direct_tests[];
-extern const struct contract_test contract_guard_tests[];
-extern const struct contract_test contract_list_tests[];
-extern const struct contract_test contract_period_tests[];
-extern const struct contract_test contract_purge_tests[];
-extern const struct contract_test contract_swap_tests[];
-extern const struct contract_test contract_windowed_tests[];
+        name(*state);                                                          \
+    }                                                                          \
+    __attribute__((constructor)) static void add_##name(void)                  \
+    {                                                                          \
+        static struct contract_test test = {                                   \
+            {{#name, run_##name, NULL, NULL, NULL}, __FILE__, __LINE__, NULL}, \
+            needs};                                                            \
+                                                                               \
+        test_add(&test.test);                                                  \
+    }                                                                          \
+    static void name(__attribute__((unused)) struct contract *contract)
 
 /* Opens one more backend on the store; the test fails if it cannot. */
 struct seqb_backend *contract_open(const struct contract *contract);
@@ -96,6 +93,3 @@ int64_t contract_raise(struct seqb_backend *backend, const char *counter,
 enum seqb_status contract_install(struct seqb_backend *backend,
                                   const char *counter, int64_t window,
                                   int64_t *standing);
-
-#define assert_status(actual, expected)                                        \
-    assert_string_equal(seqb_status_name(actual), seqb_status_name(expected))

@@ -46,10 +46,8 @@ static void assert_stands(struct seqb_backend *backend, const char *text)
     assert_string_equal(standing, text);
 }
 
-static void swap_puts_where_nothing_stands(void **state)
+CONTRACT_TEST(swap_puts_where_nothing_stands, NEEDS_DIRECT)
 {
-    struct contract *contract = *state;
-
     swap_expect(contract->backend, "not there", "mine", "");
     assert_stands(contract->backend, "");
     swap_expect(contract->backend, "", "mine", "mine");
@@ -58,9 +56,8 @@ static void swap_puts_where_nothing_stands(void **state)
     assert_stands(contract->backend, "mine");
 }
 
-static void swap_replaces_what_it_expects(void **state)
+CONTRACT_TEST(swap_replaces_what_it_expects, NEEDS_DIRECT)
 {
-    struct contract *contract = *state;
     struct seqb_backend *other = contract_open(contract);
 
     swap_expect(contract->backend, "", "a=1\n'\"; %s\\", "a=1\n'\"; %s\\");
@@ -75,9 +72,8 @@ static void swap_replaces_what_it_expects(void **state)
 }
 
 /* Compared to the byte. */
-static void swap_that_expects_another_changes_nothing(void **state)
+CONTRACT_TEST(swap_that_expects_another_changes_nothing, NEEDS_DIRECT)
 {
-    struct contract *contract = *state;
     const char *const others[] = {
         "", "A", "a ", " a", "aa", "a\n", "%", "_", "b", "\xc3\xa0",
     };
@@ -94,10 +90,8 @@ static void swap_that_expects_another_changes_nothing(void **state)
 }
 
 /* As one does whose answer was lost. */
-static void swap_that_is_repeated_finds_its_text(void **state)
+CONTRACT_TEST(swap_that_is_repeated_finds_its_text, NEEDS_DIRECT)
 {
-    const struct contract *contract = *state;
-
     for (int i = 0; i < 3; i++)
         swap_expect(contract->backend, "", "mine", "mine");
     for (int i = 0; i < 3; i++)
@@ -105,9 +99,8 @@ static void swap_that_is_repeated_finds_its_text(void **state)
     assert_stands(contract->backend, "next");
 }
 
-static void claim_and_swap_see_each_other(void **state)
+CONTRACT_TEST(claim_and_swap_see_each_other, NEEDS_DIRECT)
 {
-    const struct contract *contract = *state;
     struct seqb_backend *backend = contract->backend;
     char standing[SEQB_CLAIM_SIZE];
 
@@ -126,9 +119,8 @@ static void claim_and_swap_see_each_other(void **state)
     assert_string_equal(standing, "");
 }
 
-static void longest_texts_are_swapped(void **state)
+CONTRACT_TEST(longest_texts_are_swapped, NEEDS_DIRECT)
 {
-    const struct contract *contract = *state;
     char a[SEQB_CLAIM_SIZE];
     char b[SEQB_CLAIM_SIZE];
 
@@ -142,9 +134,8 @@ static void longest_texts_are_swapped(void **state)
     assert_stands(contract->backend, b);
 }
 
-static void standing_text_that_does_not_fit_is_an_error(void **state)
+CONTRACT_TEST(standing_text_that_does_not_fit_is_an_error, NEEDS_DIRECT)
 {
-    const struct contract *contract = *state;
     char standing[8];
 
     swap_expect(contract->backend, "", "12345678", "12345678");
@@ -153,9 +144,8 @@ static void standing_text_that_does_not_fit_is_an_error(void **state)
     assert_stands(contract->backend, "12345678");
 }
 
-static void swap_is_not_bound_to_an_origin(void **state)
+CONTRACT_TEST(swap_is_not_bound_to_an_origin, NEEDS_DIRECT | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     char standing[SEQB_CLAIM_SIZE];
     struct seqb_error err;
 
@@ -223,14 +213,14 @@ static void *swapper_run(void *argument)
     return NULL;
 }
 
-static void one_of_many_swappers_wins(void **state)
+CONTRACT_TEST(one_of_many_swappers_wins, NEEDS_DIRECT)
 {
     static struct swapper swappers[SWAPPERS];
     pthread_barrier_t barrier;
 
     pthread_barrier_init(&barrier, NULL, SWAPPERS);
     for (int i = 0; i < SWAPPERS; i++) {
-        swappers[i].contract = *state;
+        swappers[i].contract = contract;
         swappers[i].barrier = &barrier;
         swappers[i].number = i;
         assert_status(thread_start(&swappers[i].thread, "swapper", swapper_run,
@@ -253,16 +243,3 @@ static void one_of_many_swappers_wins(void **state)
     }
     pthread_barrier_destroy(&barrier);
 }
-
-const struct contract_test contract_swap_tests[] = {
-    CONTRACT_TEST(swap_puts_where_nothing_stands, NEEDS_DIRECT),
-    CONTRACT_TEST(swap_replaces_what_it_expects, NEEDS_DIRECT),
-    CONTRACT_TEST(swap_that_expects_another_changes_nothing, NEEDS_DIRECT),
-    CONTRACT_TEST(swap_that_is_repeated_finds_its_text, NEEDS_DIRECT),
-    CONTRACT_TEST(claim_and_swap_see_each_other, NEEDS_DIRECT),
-    CONTRACT_TEST(longest_texts_are_swapped, NEEDS_DIRECT),
-    CONTRACT_TEST(standing_text_that_does_not_fit_is_an_error, NEEDS_DIRECT),
-    CONTRACT_TEST(swap_is_not_bound_to_an_origin, NEEDS_DIRECT | NEEDS_RESTORE),
-    CONTRACT_TEST(one_of_many_swappers_wins, NEEDS_DIRECT),
-    {NULL, NULL, 0},
-};

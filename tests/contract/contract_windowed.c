@@ -38,9 +38,8 @@ static void assert_refused(const struct contract *contract, int64_t window,
     assert_int_equal(standing, stands);
 }
 
-static void asking_never_makes_a_counter(void **state)
+CONTRACT_TEST(asking_never_makes_a_counter, NEEDS_WINDOWED)
 {
-    const struct contract *contract = *state;
     struct seqb_request request;
 
     for (int i = 0; i < 3; i++) {
@@ -51,9 +50,8 @@ static void asking_never_makes_a_counter(void **state)
     (void)contract_take(contract, ORDER, 10, -1);
 }
 
-static void absent_counter_fails_alone(void **state)
+CONTRACT_TEST(absent_counter_fails_alone, NEEDS_WINDOWED)
 {
-    const struct contract *contract = *state;
     struct seqb_request requests[2];
     struct seqb_error err;
 
@@ -69,9 +67,8 @@ static void absent_counter_fails_alone(void **state)
     assert_int_equal(requests[1].window, 1);
 }
 
-static void window_number_comes_back_exactly(void **state)
+CONTRACT_TEST(window_number_comes_back_exactly, NEEDS_WINDOWED)
 {
-    const struct contract *contract = *state;
     struct seqb_request request;
 
     install_at(contract, WIDE + 1);
@@ -86,9 +83,8 @@ static void window_number_comes_back_exactly(void **state)
     assert_int_equal(request.window, WIDE + 2);
 }
 
-static void window_that_is_in_use_stays(void **state)
+CONTRACT_TEST(window_that_is_in_use_stays, NEEDS_WINDOWED)
 {
-    const struct contract *contract = *state;
     const int64_t windows[] = {6, 5, 4, 100};
     struct seqb_request request;
 
@@ -101,9 +97,8 @@ static void window_that_is_in_use_stays(void **state)
     }
 }
 
-static void used_up_window_is_never_begun_again(void **state)
+CONTRACT_TEST(used_up_window_is_never_begun_again, NEEDS_WINDOWED)
 {
-    const struct contract *contract = *state;
     struct seqb_request request;
 
     install_at(contract, 5);
@@ -119,9 +114,8 @@ static void used_up_window_is_never_begun_again(void **state)
     assert_int_equal(request.block.first, 0);
 }
 
-static void another_window_size_is_another_layout(void **state)
+CONTRACT_TEST(another_window_size_is_another_layout, NEEDS_WINDOWED)
 {
-    const struct contract *contract = *state;
     struct seqb_request request = contract_request(contract, ORDER, 1);
     struct seqb_error err;
 
@@ -136,9 +130,8 @@ static void another_window_size_is_another_layout(void **state)
     (void)contract_take(contract, ORDER, 1, -1);
 }
 
-static void raise_drops_windows_up_to_its_floor(void **state)
+CONTRACT_TEST(raise_drops_windows_up_to_its_floor, NEEDS_WINDOWED)
 {
-    const struct contract *contract = *state;
     struct seqb_request request;
 
     install_at(contract, 5);
@@ -153,9 +146,9 @@ static void raise_drops_windows_up_to_its_floor(void **state)
 
 /* --- a store that forgets or became another --- */
 
-static void forgotten_counter_stays_fenced_until_installed(void **state)
+CONTRACT_TEST(forgotten_counter_stays_fenced_until_installed,
+              NEEDS_WINDOWED | NEEDS_FORGET)
 {
-    const struct contract *contract = *state;
     struct seqb_request request;
 
     install_at(contract, 1);
@@ -170,9 +163,9 @@ static void forgotten_counter_stays_fenced_until_installed(void **state)
     assert_int_equal(request.window, 2);
 }
 
-static void window_of_another_history_is_fenced(void **state)
+CONTRACT_TEST(window_of_another_history_is_fenced,
+              NEEDS_WINDOWED | NEEDS_RESTORE)
 {
-    struct contract *contract = *state;
     struct seqb_request request;
 
     install_at(contract, 5);
@@ -194,9 +187,8 @@ static void window_of_another_history_is_fenced(void **state)
 }
 
 /* Whatever the store's files say: they may be older ones. */
-static void window_does_not_outlive_a_restart(void **state)
+CONTRACT_TEST(window_does_not_outlive_a_restart, NEEDS_WINDOWED | NEEDS_RESTART)
 {
-    struct contract *contract = *state;
     struct seqb_request request;
 
     install_at(contract, 5);
@@ -229,9 +221,9 @@ static void install_for(const struct contract *contract, const char *counter,
 #define PATIENCE_MS 60000 /* what should vanish and does not fails the test */
 #define LOOK_US     50000
 
-static void cell_vanishes_when_it_need_not_be_kept(void **state)
+CONTRACT_TEST(cell_vanishes_when_it_need_not_be_kept,
+              NEEDS_WINDOWED | NEEDS_EXPIRY)
 {
-    const struct contract *contract = *state;
     const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
     struct seqb_request request;
     enum seqb_status status;
@@ -254,9 +246,8 @@ static void cell_vanishes_when_it_need_not_be_kept(void **state)
     assert_int_equal(request.window, 6);
 }
 
-static void when_a_period_begins_is_nothing_to_a_window(void **state)
+CONTRACT_TEST(when_a_period_begins_is_nothing_to_a_window, NEEDS_WINDOWED)
 {
-    const struct contract *contract = *state;
     struct seqb_request request = contract_request(contract, ORDER, 1);
     struct seqb_error err;
 
@@ -318,14 +309,14 @@ static void *installer_run(void *argument)
     return NULL;
 }
 
-static void one_of_many_installers_wins(void **state)
+CONTRACT_TEST(one_of_many_installers_wins, NEEDS_WINDOWED)
 {
     static struct installer installers[INSTALLERS];
     pthread_barrier_t barrier;
 
     pthread_barrier_init(&barrier, NULL, INSTALLERS);
     for (int i = 0; i < INSTALLERS; i++) {
-        installers[i].contract = *state;
+        installers[i].contract = contract;
         installers[i].barrier = &barrier;
         installers[i].number = i;
         assert_status(thread_start(&installers[i].thread, "installer",
@@ -349,24 +340,3 @@ static void one_of_many_installers_wins(void **state)
     }
     pthread_barrier_destroy(&barrier);
 }
-
-const struct contract_test contract_windowed_tests[] = {
-    CONTRACT_TEST(asking_never_makes_a_counter, NEEDS_WINDOWED),
-    CONTRACT_TEST(absent_counter_fails_alone, NEEDS_WINDOWED),
-    CONTRACT_TEST(window_number_comes_back_exactly, NEEDS_WINDOWED),
-    CONTRACT_TEST(window_that_is_in_use_stays, NEEDS_WINDOWED),
-    CONTRACT_TEST(used_up_window_is_never_begun_again, NEEDS_WINDOWED),
-    CONTRACT_TEST(another_window_size_is_another_layout, NEEDS_WINDOWED),
-    CONTRACT_TEST(raise_drops_windows_up_to_its_floor, NEEDS_WINDOWED),
-    CONTRACT_TEST(forgotten_counter_stays_fenced_until_installed,
-                  NEEDS_WINDOWED | NEEDS_FORGET),
-    CONTRACT_TEST(window_of_another_history_is_fenced,
-                  NEEDS_WINDOWED | NEEDS_RESTORE),
-    CONTRACT_TEST(cell_vanishes_when_it_need_not_be_kept,
-                  NEEDS_WINDOWED | NEEDS_EXPIRY),
-    CONTRACT_TEST(window_does_not_outlive_a_restart,
-                  NEEDS_WINDOWED | NEEDS_RESTART),
-    CONTRACT_TEST(when_a_period_begins_is_nothing_to_a_window, NEEDS_WINDOWED),
-    CONTRACT_TEST(one_of_many_installers_wins, NEEDS_WINDOWED),
-    {NULL, NULL, 0},
-};

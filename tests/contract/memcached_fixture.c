@@ -2,14 +2,10 @@
 /* A private memcached with an open backend on it. */
 #include "contract/memcached_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
+#include "support/test.h"
 
 struct fixture *fixture_start(void **state, const char *const *args)
 {

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "platform/text.h"
 #include "platform/thread.h"
+
+#define PATH_SIZE 256
 
 static struct server *shared; /* ends with the program */
 
@@ -46,24 +49,17 @@ struct seqb_backend *must_open_other(struct fixture *f)
     return other;
 }
 
-struct fixture *fixture_prepare_on(void **state,
-                                   const struct seqb_backend_ops *ops,
-                                   struct server *server)
+static struct fixture *fixture_on(void **state,
+                                  const struct seqb_backend_ops *ops,
+                                  struct server *server, const char *database)
 {
-    static int created;
-    struct fixture *f;
+    struct fixture *f = calloc(1, sizeof *f);
 
-    mariadb_tell(server,
-                 "CREATE DATABASE d%d;"
-                 "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
-                 "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON d%d.* TO seq",
-                 created, created);
-    f = calloc(1, sizeof *f);
     assert_non_null(f);
     *state = f;
     f->ops = ops;
     f->server = server;
-    (void)text_format(f->database, sizeof f->database, "d%d", created++);
+    (void)text_copy(f->database, sizeof f->database, database);
     f->options = (struct seqb_backend_options){
         .name = "mysql-a",
         .host = "127.0.0.1",
@@ -76,16 +72,94 @@ struct fixture *fixture_prepare_on(void **state,
         .create = true,
         .auto_create = true,
     };
+    mariadb_tell(server,
+                 "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
+                 "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON %s.* TO seq",
+                 database);
     return f;
+}
+
+struct fixture *fixture_prepare_on(void **state,
+                                   const struct seqb_backend_ops *ops,
+                                   struct server *server)
+{
+    static int created;
+    char database[DATABASE_SIZE];
+
+    (void)text_format(database, sizeof database, "d%d", created++);
+    mariadb_tell(server, "CREATE DATABASE %s", database);
+    return fixture_on(state, ops, server, database);
+}
+
+static void shared_require(void)
+{
+    mariadb_require();
+    if (shared == NULL)
+        shared = server_mariadb(NULL);
+}
+
+struct fixture *fixture_prepare_empty(void **state,
+                                      const struct seqb_backend_ops *ops)
+{
+    shared_require();
+    return fixture_prepare_on(state, ops, shared);
+}
+
+/* --- databases of an earlier second --- */
+
+static struct {
+    int made;
+    int used;
+} stock;
+
+/* Of sql/mysql.sql, without the first rows. */
+static void tables_make(const char *database)
+{
+    static const char *const tables[] = {"seqb_counters", "seqb_claims",
+                                         "seqb_incarnation"};
+
+    mariadb_tell(shared, "CREATE DATABASE %s", database);
+    for (size_t i = 0; i < COUNT(tables); i++)
+        mariadb_tell(shared, "CREATE TABLE %s.%s LIKE original.%s", database,
+                     tables[i], tables[i]);
+}
+
+static void original_make(void)
+{
+    char folder[PATH_SIZE];
+    char path[PATH_SIZE * 2];
+
+    assert_non_null(getcwd(folder, sizeof folder));
+    (void)text_format(path, sizeof path, "%s/sql/mysql.sql", folder);
+    mariadb_tell(shared, "CREATE DATABASE original");
+    mariadb_run_file(shared, "original", path);
+}
+
+/* Twice as many each time: then few tests wait, and few are made in vain. */
+static void stock_fill(void)
+{
+    const int before = stock.made;
+
+    if (before == 0)
+        original_make();
+    while (stock.made <= 2 * before) {
+        char database[DATABASE_SIZE];
+
+        (void)text_format(database, sizeof database, "s%d", stock.made++);
+        tables_make(database);
+    }
 }
 
 struct fixture *fixture_prepare(void **state,
                                 const struct seqb_backend_ops *ops)
 {
-    mariadb_require();
-    if (shared == NULL)
-        shared = server_mariadb(NULL);
-    return fixture_prepare_on(state, ops, shared);
+    char database[DATABASE_SIZE];
+
+    shared_require();
+    if (stock.used == stock.made)
+        stock_fill();
+    (void)text_format(database, sizeof database, "s%d", stock.used++);
+    return fixture_on(state, ops, shared, database);
 }
 
 struct fixture *fixture_start(void **state, const struct seqb_backend_ops *ops)

@@ -7,53 +7,52 @@
 #pragma once
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "backends/backends.h"
 #include "support/server_mariadb.h"
+#include "support/test.h"
 
 #define ORDER    "main/0/order"
 #define LIMIT    ((int64_t)1 << 40)
 #define PASSWORD "open sesame"
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-#define assert_status(actual, expected)                                        \
-    assert_string_equal(seqb_status_name(actual), seqb_status_name(expected))
+#define DATABASE_SIZE 16
 
 struct fixture {
     const struct seqb_backend_ops *ops;
     struct server *server;
-    char database[16];
+    char database[DATABASE_SIZE];
     struct seqb_backend_options options;
     struct seqb_backend *backend;
     struct seqb_error err; /* of the last call */
 };
 
-/* A new database on the shared server, for the user "seq", who may make
- * tables in it; `options` are ready to open it. Not cmocka setups: a test may
- * be skipped only from its own function. */
+/* A new database on the shared server, for the user "seq", who may make tables
+ * in it; `options` are ready to open it. The tables of sql/mysql.sql are there
+ * without their first rows, most often since an earlier second, so that nobody
+ * waits for that to end who opens them. Not cmocka setups: a test may be
+ * skipped only from its own function. */
 struct fixture *fixture_prepare(void **state,
                                 const struct seqb_backend_ops *ops);
 
-/* The same on a server of its own: with further arguments, or to be killed. */
+/* The same without tables. */
+struct fixture *fixture_prepare_empty(void **state,
+                                      const struct seqb_backend_ops *ops);
+
+/* And on a server of its own: with further arguments, or to be killed. */
 struct fixture *fixture_prepare_on(void **state,
                                    const struct seqb_backend_ops *ops,
                                    struct server *server);
 
-/* And with an open backend. */
+/* As fixture_prepare, with an open backend. */
 struct fixture *fixture_start(void **state, const struct seqb_backend_ops *ops);
 
 /* A cmocka teardown. */
 int fixture_stop(void **state);
 
-#define FIXTURE_TEST(function)                                                 \
-    cmocka_unit_test_setup_teardown(function, NULL, fixture_stop)
+#define ON_SERVER FIXTURE(struct fixture *f, NULL, fixture_stop)
 
 /* Closes the backend and opens it again with the options as they are. */
 enum seqb_status fixture_open(struct fixture *f);

@@ -3,14 +3,9 @@
  * whose stores hold both. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <seqbroker/backend.h>
+
+#include "support/test.h"
 
 /*
  * Some brokers take values of the last few periods of a counter, of those that

@@ -8,23 +8,15 @@
 
 #include <libpq-fe.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "backends/backends.h"
 #include "support/server_postgres.h"
+#include "support/test.h"
 
 #define ORDER    "main/0/order"
 #define LIMIT    ((int64_t)1 << 40)
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-#define assert_status(actual, expected)                                        \
-    assert_string_equal(seqb_status_name(actual), seqb_status_name(expected))
 
 struct fixture {
     struct server *server; /* shared */
@@ -44,8 +36,7 @@ struct fixture *fixture_prepare(void **state);
 /* A cmocka teardown. */
 int fixture_stop(void **state);
 
-#define FIXTURE_TEST(function)                                                 \
-    cmocka_unit_test_setup_teardown(function, NULL, fixture_stop)
+#define ON_SERVER FIXTURE(struct fixture *f, NULL, fixture_stop)
 
 /* Closes the backend and opens it again with the options as they are. */
 enum seqb_status fixture_open(struct fixture *f);

@@ -2,14 +2,10 @@
 /* A private redis-server with an open backend on it. */
 #include "contract/redis_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
+#include "support/test.h"
 
 struct fixture *fixture_start(void **state)
 {

@@ -3,24 +3,14 @@
  * sqlite_files with the file not yet made, and calls that must go well. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "contract/sqlite_files.h"
+#include "support/test.h"
 
 #define ORDER "main/0/order"
 #define LIMIT ((int64_t)1 << 40)
 
-#define assert_status(actual, expected)                                        \
-    assert_string_equal(seqb_status_name(actual), seqb_status_name(expected))
-
-#define SQLITE_CASE(function)                                                  \
-    cmocka_unit_test_setup_teardown(function, sqlite_case_setup,               \
-                                    sqlite_case_teardown)
+#define SQLITE_CASE                                                            \
+    FIXTURE(struct sqlite_files *files, sqlite_case_setup, sqlite_case_teardown)
 
 int sqlite_case_setup(void **state);
 int sqlite_case_teardown(void **state);

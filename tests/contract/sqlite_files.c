@@ -12,6 +12,7 @@
 
 #include "platform/file.h"
 #include "platform/text.h"
+#include "support/sqlite_note.h"
 
 static void must(bool is_well, const char *what)
 {
@@ -44,11 +45,7 @@ bool sqlite_files_init(struct sqlite_files *files)
 
 void sqlite_files_note(const struct sqlite_files *files, char out[64])
 {
-    struct stat file = {.st_ino = 0};
-
-    (void)stat(files->path, &file);
-    (void)text_format(out, 64, "/dev/shm/seqbroker-%jx-%jx",
-                      (uintmax_t)file.st_dev, (uintmax_t)file.st_ino);
+    sqlite_note_path(files->path, out);
 }
 
 void sqlite_files_fini(struct sqlite_files *files)

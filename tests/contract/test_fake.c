@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The script of the fake: that it fails as told, so that the tests which use
  * it test what they say. Its promises as an engine are in the suite. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 
 #include "platform/clock.h"
 #include "platform/thread.h"
 #include "support/fake.h"
+#include "support/test.h"
 
 #define ORDER "main/0/order"
 #define LONG  20000 /* ms: no test waits for so long */
-
-#define assert_status(actual, expected)                                        \
-    assert_string_equal(seqb_status_name(actual), seqb_status_name(expected))
 
 static int setup(void **state)
 {
@@ -33,6 +25,8 @@ static int teardown(void **state)
     fake_store_free(*state);
     return is_clean ? 0 : -1;
 }
+
+#define FAKE FIXTURE(struct fake_store *store, setup, teardown)
 
 static enum seqb_status open_within(int32_t timeout_ms,
                                     struct seqb_backend **out)
@@ -70,39 +64,39 @@ static enum seqb_status take(int64_t want, struct seqb_block *out)
     return take_within(LONG, want, out);
 }
 
-static void told_failures_come_and_end(void **state)
+TEST_WITH(FAKE, told_failures_come_and_end)
 {
     struct seqb_block block = {0, 0};
 
-    fake_fail(*state, FAKE_OPEN, 2, SEQB_REFUSED);
-    fake_fail(*state, FAKE_RESERVE, 1, SEQB_PROTOCOL);
+    fake_fail(store, FAKE_OPEN, 2, SEQB_REFUSED);
+    fake_fail(store, FAKE_RESERVE, 1, SEQB_PROTOCOL);
     assert_status(take(5, &block), SEQB_REFUSED);
     assert_status(take(5, &block), SEQB_REFUSED);
     assert_status(take(5, &block), SEQB_PROTOCOL);
     assert_status(take(5, &block), SEQB_OK);
     assert_int_equal(block.first, 1);
-    assert_int_equal(fake_calls(*state, FAKE_OPEN), 4);
-    assert_int_equal(fake_calls(*state, FAKE_RESERVE), 2);
+    assert_int_equal(fake_calls(store, FAKE_OPEN), 4);
+    assert_int_equal(fake_calls(store, FAKE_RESERVE), 2);
 }
 
-static void lost_answer_spends_its_block(void **state)
+TEST_WITH(FAKE, lost_answer_spends_its_block)
 {
     struct seqb_block block = {0, 0};
 
-    fake_lose_answers(*state, FAKE_RESERVE, 1);
+    fake_lose_answers(store, FAKE_RESERVE, 1);
     assert_status(take(5, &block), SEQB_UNCERTAIN);
-    assert_int_equal(fake_value(*state, ORDER), 5);
+    assert_int_equal(fake_value(store, ORDER), 5);
     assert_status(take(5, &block), SEQB_OK);
     assert_int_equal(block.first, 6);
 }
 
-static void lost_answer_of_a_swap_leaves_it_done(void **state)
+TEST_WITH(FAKE, lost_answer_of_a_swap_leaves_it_done)
 {
     const struct seqb_swap swap = {"worker", "", "mine", NULL};
     struct seqb_backend *backend = NULL;
     char standing[8] = "";
 
-    fake_lose_answers(*state, FAKE_SWAP, 1);
+    fake_lose_answers(store, FAKE_SWAP, 1);
     assert_status(open_within(LONG, &backend), SEQB_OK);
     assert_status(
         backend_fake.swap(backend, &swap, standing, sizeof standing, NULL),
@@ -116,7 +110,7 @@ static void lost_answer_of_a_swap_leaves_it_done(void **state)
     backend_fake.close(backend);
 }
 
-static void clock_is_as_far_ahead_as_told(void **state)
+TEST_WITH(FAKE, clock_is_as_far_ahead_as_told)
 {
     const int64_t hour_ms = 3600000;
     struct seqb_backend *backend = NULL;
@@ -127,50 +121,50 @@ static void clock_is_as_far_ahead_as_told(void **state)
     assert_int_equal(ms, 0);
     for (int64_t ahead_ms = -24 * hour_ms; ahead_ms <= 24 * hour_ms;
          ahead_ms += 24 * hour_ms) {
-        fake_set_clock(*state, ahead_ms);
+        fake_set_clock(store, ahead_ms);
         assert_status(backend_fake.clock(backend, &ms, NULL), SEQB_OK);
         assert_in_range(ms - ahead_ms, clock_wall_ms() - hour_ms,
                         clock_wall_ms() + hour_ms);
     }
-    assert_int_equal(fake_calls(*state, FAKE_CLOCK), 4);
+    assert_int_equal(fake_calls(store, FAKE_CLOCK), 4);
     backend_fake.close(backend);
 }
 
-static void down_is_down_until_it_is_up(void **state)
+TEST_WITH(FAKE, down_is_down_until_it_is_up)
 {
     struct seqb_block block = {0, 0};
 
-    fake_set_down(*state, true);
+    fake_set_down(store, true);
     assert_status(take(5, &block), SEQB_UNREACHABLE);
-    fake_set_down(*state, false);
+    fake_set_down(store, false);
     assert_status(take(5, &block), SEQB_OK);
 }
 
-static void hang_past_the_time_out_spends_its_block(void **state)
+TEST_WITH(FAKE, hang_past_the_time_out_spends_its_block)
 {
     struct seqb_backend *backend = NULL;
     struct seqb_request request = {
         .counter = ORDER, .want = 5, .limit = INT64_MAX};
 
     assert_status(open_within(5, &backend), SEQB_OK);
-    fake_hang(*state);
+    fake_hang(store);
     assert_status(backend_fake.reserve(backend, &request, 1, NULL),
                   SEQB_UNCERTAIN);
     assert_status(request.status, SEQB_UNCERTAIN);
     backend_fake.close(backend);
     assert_status(open_within(5, &backend), SEQB_UNREACHABLE);
-    assert_int_equal(fake_value(*state, ORDER), 5);
+    assert_int_equal(fake_value(store, ORDER), 5);
 }
 
-static void delay_past_the_time_out_spends_its_block(void **state)
+TEST_WITH(FAKE, delay_past_the_time_out_spends_its_block)
 {
     struct seqb_block block = {0, 0};
 
-    fake_set_delay(*state, 2);
+    fake_set_delay(store, 2);
     assert_status(take(5, &block), SEQB_OK);
-    fake_set_delay(*state, LONG);
+    fake_set_delay(store, LONG);
     assert_status(take_within(5, 5, &block), SEQB_UNREACHABLE); /* at open */
-    assert_int_equal(fake_value(*state, ORDER), 5);
+    assert_int_equal(fake_value(store, ORDER), 5);
 }
 
 static void *take_run(void *argument)
@@ -181,93 +175,70 @@ static void *take_run(void *argument)
     return NULL;
 }
 
-static void released_call_goes_on(void **state)
+TEST_WITH(FAKE, released_call_goes_on)
 {
     struct seqb_block block = {0, 0};
     pthread_t thread;
 
-    fake_hang(*state);
+    fake_hang(store);
     assert_status(thread_start(&thread, "taker", take_run, &block, NULL),
                   SEQB_OK);
-    assert_true(fake_wait_for_hanging(*state, 1, LONG));
-    assert_int_equal(fake_calls(*state, FAKE_RESERVE), 0);
-    fake_release(*state);
-    assert_true(fake_wait_for_calls(*state, FAKE_RESERVE, 1, LONG));
+    assert_true(fake_wait_for_hanging(store, 1, LONG));
+    assert_int_equal(fake_calls(store, FAKE_RESERVE), 0);
+    fake_release(store);
+    assert_true(fake_wait_for_calls(store, FAKE_RESERVE, 1, LONG));
     pthread_join(thread, NULL);
     assert_int_equal(block.first, 1);
 }
 
-static void store_goes_back_as_no_store_may(void **state)
+TEST_WITH(FAKE, store_goes_back_as_no_store_may)
 {
     struct seqb_block block = {0, 0};
 
     assert_status(take(100, &block), SEQB_OK);
-    fake_go_back(*state, 40);
+    fake_go_back(store, 40);
     assert_status(take(1, &block), SEQB_OK);
     assert_int_equal(block.first, 61);
-    fake_go_back(*state, 1000);
+    fake_go_back(store, 1000);
     assert_status(take(1, &block), SEQB_OK);
     assert_int_equal(block.first, 1);
 }
 
-static void grants_are_as_small_as_told(void **state)
+TEST_WITH(FAKE, grants_are_as_small_as_told)
 {
     struct seqb_block block = {0, 0};
 
-    fake_set_grant_max(*state, 3);
+    fake_set_grant_max(store, 3);
     assert_status(take(100, &block), SEQB_OK);
     assert_int_equal(block.count, 3);
 }
 
-static void another_origin_fences(void **state)
+TEST_WITH(FAKE, another_origin_fences)
 {
     struct seqb_block block = {0, 0};
 
-    fake_put(*state, ORDER, 70);
+    fake_put(store, ORDER, 70);
     assert_status(take(1, &block), SEQB_OK);
     assert_int_equal(block.first, 71);
-    fake_change_origin(*state);
+    fake_change_origin(store);
     assert_status(take(1, &block), SEQB_FENCED);
 }
 
-static void calls_on_a_dead_backend_are_misuses(void **state)
+TEST_WITH(FAKE, calls_on_a_dead_backend_are_misuses)
 {
     struct seqb_backend *backend = NULL;
     struct seqb_request request = {
         .counter = ORDER, .want = 5, .limit = INT64_MAX};
 
     assert_status(open_within(LONG, &backend), SEQB_OK);
-    assert_int_equal(fake_open_backends(*state), 1);
-    fake_restart(*state);
+    assert_int_equal(fake_open_backends(store), 1);
+    fake_restart(store);
     assert_status(backend_fake.reserve(backend, &request, 1, NULL),
                   SEQB_UNREACHABLE);
-    assert_int_equal(fake_misuses(*state), 0);
+    assert_int_equal(fake_misuses(store), 0);
     assert_status(backend_fake.reserve(backend, &request, 1, NULL),
                   SEQB_UNREACHABLE);
-    assert_int_equal(fake_misuses(*state), 1);
+    assert_int_equal(fake_misuses(store), 1);
     backend_fake.close(backend);
-    assert_int_equal(fake_open_backends(*state), 0);
-}
-
-#define TEST(function)                                                         \
-    cmocka_unit_test_setup_teardown(function, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(told_failures_come_and_end),
-        TEST(lost_answer_spends_its_block),
-        TEST(lost_answer_of_a_swap_leaves_it_done),
-        TEST(clock_is_as_far_ahead_as_told),
-        TEST(down_is_down_until_it_is_up),
-        TEST(hang_past_the_time_out_spends_its_block),
-        TEST(delay_past_the_time_out_spends_its_block),
-        TEST(released_call_goes_on),
-        TEST(store_goes_back_as_no_store_may),
-        TEST(grants_are_as_small_as_told),
-        TEST(another_origin_fences),
-        TEST(calls_on_a_dead_backend_are_misuses),
-    };
-
-    return cmocka_run_group_tests_name("fake", tests, NULL, NULL);
+    assert_int_equal(fake_open_backends(store), 0);
 }

@@ -2,23 +2,20 @@
 /* What is peculiar to the memcached engine on a real server: the guard band,
  * eviction, neighbours, servers that are refused or hang, passwords. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "contract/memcached_fixture.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 /* --- windows --- */
 
-static void
-late_counts_land_in_the_guard_band_and_are_granted_to_nobody(void **state)
+TEST_STATE(ON_SERVER,
+           late_counts_land_in_the_guard_band_and_are_granted_to_nobody)
 {
     struct fixture *f = fixture_start(state, NULL);
     char last[32];
@@ -36,7 +33,7 @@ late_counts_land_in_the_guard_band_and_are_granted_to_nobody(void **state)
     must_grant(f, 6, 0, 10);
 }
 
-static void last_window_ends_and_never_wraps(void **state)
+TEST_STATE(ON_SERVER, last_window_ends_and_never_wraps)
 {
     const int64_t last = (int64_t)(UINT64_MAX / (2 * (uint64_t)SIZE));
     struct fixture *f = fixture_start(state, NULL);
@@ -58,7 +55,7 @@ static void last_window_ends_and_never_wraps(void **state)
     must_answer(f, SEQB_REFUSED, SEQB_NO_WINDOW);
 }
 
-static void asking_makes_no_item(void **state)
+TEST_STATE(ON_SERVER, asking_makes_no_item)
 {
     struct fixture *f = fixture_start(state, NULL);
 
@@ -71,7 +68,7 @@ static void asking_makes_no_item(void **state)
     must_hold(f, NULL);
 }
 
-static void cell_of_another_size_is_a_layout_error(void **state)
+TEST_STATE(ON_SERVER, cell_of_another_size_is_a_layout_error)
 {
     struct fixture *f = fixture_start(state, NULL);
     enum seqb_status call;
@@ -88,7 +85,7 @@ static void cell_of_another_size_is_a_layout_error(void **state)
     must_answer(f, SEQB_EXHAUSTED, 3);
 }
 
-static void window_that_the_connections_could_overrun_is_refused(void **state)
+TEST_STATE(ON_SERVER, window_that_the_connections_could_overrun_is_refused)
 {
     struct fixture *f = fixture_start(state, NULL);
     enum seqb_status call;
@@ -102,8 +99,7 @@ static void window_that_the_connections_could_overrun_is_refused(void **state)
     must_hold(f, NULL);
 }
 
-static void
-fewer_connections_allow_smaller_windows_and_larger_grants(void **state)
+TEST_STATE(ON_SERVER, fewer_connections_allow_smaller_windows_and_larger_grants)
 {
     static const char *const args[] = {"-c", "64", NULL};
     struct fixture *f = fixture_start(state, args);
@@ -125,7 +121,7 @@ fewer_connections_allow_smaller_windows_and_larger_grants(void **state)
 
 #define CROWD 1024
 
-static void largest_call_with_the_longest_names_goes_through(void **state)
+TEST_STATE(ON_SERVER, largest_call_with_the_longest_names_goes_through)
 {
     static char names[CROWD][SEQB_COUNTER_SIZE];
     static struct seqb_request requests[CROWD];
@@ -170,7 +166,7 @@ static void pressure(struct fixture *f, int round)
     memcached_tell(f->server, commands, f->answer, sizeof f->answer);
 }
 
-static void evicted_cell_is_fenced(void **state)
+TEST_STATE(ON_SERVER, evicted_cell_is_fenced)
 {
     static const char *const args[] = {"-m", "2", NULL};
     struct fixture *f = fixture_start(state, args);
@@ -190,7 +186,7 @@ static void evicted_cell_is_fenced(void **state)
     must_grant(f, 2, 0, 10);
 }
 
-static void server_that_may_not_evict_refuses_in_its_own_words(void **state)
+TEST_STATE(ON_SERVER, server_that_may_not_evict_refuses_in_its_own_words)
 {
     static const char *const args[] = {"-m", "2", "-M", NULL};
     struct fixture *f = fixture_start(state, args);
@@ -215,7 +211,7 @@ static void server_that_may_not_evict_refuses_in_its_own_words(void **state)
 
 /* --- neighbours --- */
 
-static void anothers_item_is_refused_and_stays_as_it_is(void **state)
+TEST_STATE(ON_SERVER, anothers_item_is_refused_and_stays_as_it_is)
 {
     static const struct {
         const char *command;
@@ -241,7 +237,7 @@ static void anothers_item_is_refused_and_stays_as_it_is(void **state)
     }
 }
 
-static void large_item_of_another_stops_only_its_counter(void **state)
+TEST_STATE(ON_SERVER, large_item_of_another_stops_only_its_counter)
 {
     static char command[900100];
     struct fixture *f = fixture_start(state, NULL);
@@ -266,7 +262,7 @@ static void large_item_of_another_stops_only_its_counter(void **state)
     }
 }
 
-static void anothers_item_under_a_claim_is_refused(void **state)
+TEST_STATE(ON_SERVER, anothers_item_under_a_claim_is_refused)
 {
     struct fixture *f = fixture_start(state, NULL);
     char standing[64];
@@ -279,7 +275,7 @@ static void anothers_item_under_a_claim_is_refused(void **state)
     must_tell(f, "mg seqbroker:claim:layout v", "VA 1\r\nx\r\n");
 }
 
-static void counter_named_like_a_claim_is_not_mixed_with_it(void **state)
+TEST_STATE(ON_SERVER, counter_named_like_a_claim_is_not_mixed_with_it)
 {
     struct fixture *f = fixture_start(state, NULL);
     struct seqb_request request = {
@@ -297,7 +293,7 @@ static void counter_named_like_a_claim_is_not_mixed_with_it(void **state)
 
 /* --- servers that hang or are refused --- */
 
-static void stopped_server_obeys_the_deadline(void **state)
+TEST_STATE(ON_SERVER, stopped_server_obeys_the_deadline)
 {
     struct fixture *f = fixture_start(state, NULL);
     char standing[64];
@@ -328,7 +324,7 @@ static void stopped_server_obeys_the_deadline(void **state)
     }
 }
 
-static void server_without_compare_and_swap_is_refused(void **state)
+TEST_STATE(ON_SERVER, server_without_compare_and_swap_is_refused)
 {
     static const char *const args[] = {"-C", NULL};
     struct fixture *f = fixture_start(state, args);
@@ -338,7 +334,7 @@ static void server_without_compare_and_swap_is_refused(void **state)
     assert_null(f->backend);
 }
 
-static void memory_in_a_file_is_unsafe_unless_accepted(void **state)
+TEST_STATE(ON_SERVER, memory_in_a_file_is_unsafe_unless_accepted)
 {
     static const char *const args[] = {"-e", "memory", NULL};
     struct fixture *f = fixture_start(state, args);
@@ -350,7 +346,7 @@ static void memory_in_a_file_is_unsafe_unless_accepted(void **state)
     assert_non_null(strstr(f->backend->loss, "memory file"));
 }
 
-static void options_that_it_cannot_serve_are_refused(void **state)
+TEST_STATE(ON_SERVER, options_that_it_cannot_serve_are_refused)
 {
     struct fixture *f = fixture_start(state, NULL);
     const struct seqb_backend_options options = f->options;
@@ -372,7 +368,7 @@ static void options_that_it_cannot_serve_are_refused(void **state)
     assert_int_equal(fixture_open(f), SEQB_INVALID);
 }
 
-static void host_is_found_by_name_and_domain_names_it(void **state)
+TEST_STATE(ON_SERVER, host_is_found_by_name_and_domain_names_it)
 {
     struct fixture *f = fixture_start(state, NULL);
     char domain[64];
@@ -388,7 +384,7 @@ static void host_is_found_by_name_and_domain_names_it(void **state)
     assert_int_equal(backend_memcached.guarantee, SEQB_WINDOWED);
 }
 
-static void unix_socket_serves_too(void **state)
+TEST_STATE(ON_SERVER, unix_socket_serves_too)
 {
     static const char *const args[] = {"-s", "s", NULL};
     struct fixture *f = fixture_start(state, args);
@@ -416,7 +412,7 @@ static void password_file_make(char *out, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static void password_is_sent_to_a_server_that_asks_for_it(void **state)
+TEST_STATE(ON_SERVER, password_is_sent_to_a_server_that_asks_for_it)
 {
     char file[64];
     const char *const args[] = {"-Y", file, NULL};
@@ -439,7 +435,7 @@ static void password_is_sent_to_a_server_that_asks_for_it(void **state)
 }
 
 /* Another server would keep it, as the value of an item. */
-static void password_is_not_sent_to_a_server_that_does_not_ask(void **state)
+TEST_STATE(ON_SERVER, password_is_not_sent_to_a_server_that_does_not_ask)
 {
     struct fixture *f = fixture_start(state, NULL);
 
@@ -448,34 +444,4 @@ static void password_is_not_sent_to_a_server_that_does_not_ask(void **state)
     assert_int_equal(fixture_open(f), SEQB_OK);
     memcached_tell(f->server, "stats", f->answer, sizeof f->answer);
     assert_non_null(strstr(f->answer, "STAT total_items 0\r\n"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(
-            late_counts_land_in_the_guard_band_and_are_granted_to_nobody),
-        FIXTURE_TEST(last_window_ends_and_never_wraps),
-        FIXTURE_TEST(asking_makes_no_item),
-        FIXTURE_TEST(cell_of_another_size_is_a_layout_error),
-        FIXTURE_TEST(window_that_the_connections_could_overrun_is_refused),
-        FIXTURE_TEST(fewer_connections_allow_smaller_windows_and_larger_grants),
-        FIXTURE_TEST(largest_call_with_the_longest_names_goes_through),
-        FIXTURE_TEST(evicted_cell_is_fenced),
-        FIXTURE_TEST(server_that_may_not_evict_refuses_in_its_own_words),
-        FIXTURE_TEST(anothers_item_is_refused_and_stays_as_it_is),
-        FIXTURE_TEST(large_item_of_another_stops_only_its_counter),
-        FIXTURE_TEST(anothers_item_under_a_claim_is_refused),
-        FIXTURE_TEST(counter_named_like_a_claim_is_not_mixed_with_it),
-        FIXTURE_TEST(stopped_server_obeys_the_deadline),
-        FIXTURE_TEST(server_without_compare_and_swap_is_refused),
-        FIXTURE_TEST(memory_in_a_file_is_unsafe_unless_accepted),
-        FIXTURE_TEST(options_that_it_cannot_serve_are_refused),
-        FIXTURE_TEST(host_is_found_by_name_and_domain_names_it),
-        FIXTURE_TEST(unix_socket_serves_too),
-        FIXTURE_TEST(password_is_sent_to_a_server_that_asks_for_it),
-        FIXTURE_TEST(password_is_not_sent_to_a_server_that_does_not_ask),
-    };
-
-    return cmocka_run_group_tests_name("memcached", tests, NULL, NULL);
 }

@@ -2,18 +2,15 @@
 /* What the memcached engine sends, and what it makes of answers that a sound
  * server does not give. */
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "backends/backends.h"
 #include "contract/windowed_answers.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define SIZE      ((int64_t)1024)
@@ -39,11 +36,10 @@ static void session_start(struct impostor *impostor, const char *answers,
 
 /* --- open --- */
 
-static void sound_session_opens_with_its_origin(void **state)
+TEST(sound_session_opens_with_its_origin)
 {
     struct impostor impostor = {0};
 
-    (void)state;
     session_start(&impostor, "", WAITS);
     assert_string_equal(impostor.backend->origin, "7:1000");
     assert_string_equal(impostor.backend->server, "memcached 1.6.18");
@@ -51,7 +47,7 @@ static void sound_session_opens_with_its_origin(void **state)
 }
 
 /* A listener whose backlog is full, as of a host that answers nothing. */
-static void connect_that_is_not_answered_ends_in_time(void **state)
+TEST(connect_that_is_not_answered_ends_in_time)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -64,7 +60,6 @@ static void connect_that_is_not_answered_ends_in_time(void **state)
                                         .timeout_ms = 200}};
     int fds[4];
 
-    (void)state;
     assert_int_equal(bind(listener, name, size), 0);
     assert_int_equal(listen(listener, 0), 0);
     assert_int_equal(getsockname(listener, name, &size), 0);
@@ -81,7 +76,7 @@ static void connect_that_is_not_answered_ends_in_time(void **state)
     assert_int_equal(close(listener), 0);
 }
 
-static void what_is_no_memcached_does_not_open(void **state)
+TEST(what_is_no_memcached_does_not_open)
 {
     static const struct {
         const char *text;
@@ -118,17 +113,15 @@ static void what_is_no_memcached_does_not_open(void **state)
          SEQB_UNSAFE},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
         must_refuse_session(&backend_memcached, rows[i].text, rows[i].status);
 }
 
-static void endless_statistics_are_given_up(void **state)
+TEST(endless_statistics_are_given_up)
 {
     struct impostor impostor = {0};
     char *text = calloc(1, 65536);
 
-    (void)state;
     assert_non_null(text);
     assert_true(text_copy(text, 65536, VERSION));
     for (int i = 0; i < 1001; i++)
@@ -140,16 +133,14 @@ static void endless_statistics_are_given_up(void **state)
     free(text);
 }
 
-static void dripping_server_does_not_stretch_the_time_out(void **state)
+TEST(dripping_server_does_not_stretch_the_time_out)
 {
-    (void)state;
     must_give_up_drips(&backend_memcached, "VERSION ", SESSION "EN", SIZE);
 }
 
 /* --- what is sent --- */
 
-static void
-commands_are_just_these_and_none_makes_a_counter_but_install(void **state)
+TEST(commands_are_just_these_and_none_makes_a_counter_but_install)
 {
     static const char expected[] =
         OPENING "mg seqbroker:a v f c\r\nmg seqbroker:b v f c\r\n"
@@ -171,7 +162,6 @@ commands_are_just_these_and_none_makes_a_counter_but_install(void **state)
     char standing[16];
     int64_t out;
 
-    (void)state;
     session_start(&impostor,
                   "VA 4 " FLAGS " c1\r\n2048\r\nVA 4 " FLAGS " c2\r\n2048\r\n"
                   "VA 4\r\n2049\r\nVA 4\r\n2049\r\n"
@@ -198,13 +188,12 @@ commands_are_just_these_and_none_makes_a_counter_but_install(void **state)
     impostor_stop(&impostor);
 }
 
-static void used_up_or_absent_cells_are_not_counted_in(void **state)
+TEST(used_up_or_absent_cells_are_not_counted_in)
 {
     struct impostor impostor = {0};
     struct seqb_request requests[2];
     char sent[TEXT_SIZE];
 
-    (void)state;
     session_start(&impostor, "VA 4 " FLAGS " c1\r\n3072\r\nEN\r\n", WAITS);
     assert_int_equal(reserve_two(&impostor, SIZE, requests), SEQB_OK);
     assert_int_equal(requests[0].status, SEQB_EXHAUSTED);
@@ -221,7 +210,7 @@ static void used_up_or_absent_cells_are_not_counted_in(void **state)
 #define LOOK  "VA 4 " FLAGS " c1\r\n2048\r\n"
 #define LOOKS LOOK LOOK
 
-static void counts_in_the_guard_band_or_another_window_are_refused(void **state)
+TEST(counts_in_the_guard_band_or_another_window_are_refused)
 {
     static const struct {
         const char *count;
@@ -240,7 +229,6 @@ static void counts_in_the_guard_band_or_another_window_are_refused(void **state)
         {"SERVER_ERROR out of memory in incr\r\n", SEQB_REFUSED, 0, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct impostor impostor = {0};
         struct seqb_request requests[2];
@@ -259,7 +247,7 @@ static void counts_in_the_guard_band_or_another_window_are_refused(void **state)
     }
 }
 
-static void answers_that_make_no_sense_end_the_connection(void **state)
+TEST(answers_that_make_no_sense_end_the_connection)
 {
     static const char *const answers[] = {
         "HD\r\n",
@@ -284,7 +272,6 @@ static void answers_that_make_no_sense_end_the_connection(void **state)
         (LOOKS "2049\r\n"),
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(answers); i++) {
         struct impostor impostor = {0};
 
@@ -294,11 +281,10 @@ static void answers_that_make_no_sense_end_the_connection(void **state)
     }
 }
 
-static void closed_in_mid_reply_is_uncertain_from_there_on(void **state)
+TEST(closed_in_mid_reply_is_uncertain_from_there_on)
 {
     struct impostor impostor = {0};
 
-    (void)state;
     session_start(&impostor, LOOKS "VA 4\r\n2049\r\nVA 4\r\n20", CLOSES);
     must_doubt_second(&impostor, SIZE, 1);
     impostor_stop(&impostor);
@@ -306,7 +292,7 @@ static void closed_in_mid_reply_is_uncertain_from_there_on(void **state)
 
 /* --- the other calls --- */
 
-static void install_that_lost_the_race_looks_who_won(void **state)
+TEST(install_that_lost_the_race_looks_who_won)
 {
     static const struct {
         const char *answers;
@@ -334,7 +320,6 @@ static void install_that_lost_the_race_looks_who_won(void **state)
     const struct seqb_window window = {
         .counter = "a", .window = 4, .size = SIZE};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct impostor impostor = {0};
         char sent[TEXT_SIZE];
@@ -353,7 +338,7 @@ static void install_that_lost_the_race_looks_who_won(void **state)
     }
 }
 
-static void other_calls_check_their_answers_too(void **state)
+TEST(other_calls_check_their_answers_too)
 {
     static const struct {
         const char *answers;
@@ -374,7 +359,6 @@ static void other_calls_check_their_answers_too(void **state)
     const struct seqb_raise raise = {
         .counter = "a", .floor = 4, .limit = INT64_MAX};
 
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT(rows); i++) {
         struct impostor impostor = {0};
         char standing[16] = "old";
@@ -396,7 +380,7 @@ static void other_calls_check_their_answers_too(void **state)
     }
 }
 
-static void time_is_the_one_that_the_server_says(void **state)
+TEST(time_is_the_one_that_the_server_says)
 {
     static const struct {
         const char *answers;
@@ -417,7 +401,6 @@ static void time_is_the_one_that_the_server_says(void **state)
         {"STAT time 1795270245\r\n", SEQB_UNCERTAIN, -7},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct impostor impostor = {0};
         int64_t now_ms = -7;
@@ -432,7 +415,7 @@ static void time_is_the_one_that_the_server_says(void **state)
 }
 
 /* The clock of the sound session is at 1010 s. */
-static void term_above_thirty_days_is_sent_as_a_date(void **state)
+TEST(term_above_thirty_days_is_sent_as_a_date)
 {
     static const struct {
         int64_t keep_s;
@@ -444,7 +427,6 @@ static void term_above_thirty_days_is_sent_as_a_date(void **state)
         {INT64_MAX, " F1936785418 T2147483647 ME\r\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct seqb_window window = {.counter = "a",
                                            .window = 4,
@@ -462,28 +444,4 @@ static void term_above_thirty_days_is_sent_as_a_date(void **state)
         assert_non_null(strstr(sent, rows[i].sent));
         impostor_stop(&impostor);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_session_opens_with_its_origin),
-        cmocka_unit_test(connect_that_is_not_answered_ends_in_time),
-        cmocka_unit_test(what_is_no_memcached_does_not_open),
-        cmocka_unit_test(endless_statistics_are_given_up),
-        cmocka_unit_test(dripping_server_does_not_stretch_the_time_out),
-        cmocka_unit_test(
-            commands_are_just_these_and_none_makes_a_counter_but_install),
-        cmocka_unit_test(used_up_or_absent_cells_are_not_counted_in),
-        cmocka_unit_test(
-            counts_in_the_guard_band_or_another_window_are_refused),
-        cmocka_unit_test(answers_that_make_no_sense_end_the_connection),
-        cmocka_unit_test(closed_in_mid_reply_is_uncertain_from_there_on),
-        cmocka_unit_test(install_that_lost_the_race_looks_who_won),
-        cmocka_unit_test(other_calls_check_their_answers_too),
-        cmocka_unit_test(time_is_the_one_that_the_server_says),
-        cmocka_unit_test(term_above_thirty_days_is_sent_as_a_date),
-    };
-
-    return cmocka_run_group_tests_name("memcached answers", tests, NULL, NULL);
 }

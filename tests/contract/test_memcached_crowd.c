@@ -2,19 +2,16 @@
 /* Many takers at once on one memcached counter, over windows that end all the
  * time and a server that forgets: no number comes twice. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "contract/memcached_fixture.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define TAKERS_MAX  48
 #define WINDOWS_MAX ((int64_t)1 << 16)
@@ -199,7 +196,7 @@ static int64_t crowd_stop(struct crowd *crowd, int64_t *taken)
 /* --- tests --- */
 
 /* Each call looks at all its cells before it counts in any of them. */
-static void of_two_who_saw_the_last_value_one_gets_nothing(void **state)
+TEST_STATE(ON_SERVER, of_two_who_saw_the_last_value_one_gets_nothing)
 {
     struct fixture *f = fixture_start(state, NULL);
     struct seqb_request both[] = {
@@ -220,7 +217,7 @@ static void of_two_who_saw_the_last_value_one_gets_nothing(void **state)
 
 /* As many takers as connections, nearly, and windows as small as allowed:
  * every window ends with late counts. */
-static void crowd_at_the_end_of_tiny_windows_takes_nothing_twice(void **state)
+TEST_STATE(ON_SERVER, crowd_at_the_end_of_tiny_windows_takes_nothing_twice)
 {
     static const char *const args[] = {"-c", "64", NULL};
     struct fixture *f = fixture_start(state, args);
@@ -248,7 +245,7 @@ static void pressure(struct fixture *f)
     }
 }
 
-static void server_that_forgets_in_every_way_repeats_nothing(void **state)
+TEST_STATE(ON_SERVER, server_that_forgets_in_every_way_repeats_nothing)
 {
     static const char *const args[] = {"-c", "64", "-m", "2", NULL};
     struct fixture *f = fixture_start(state, args);
@@ -278,15 +275,4 @@ static void server_that_forgets_in_every_way_repeats_nothing(void **state)
     crowd_await(crowd, part);
     assert_int_equal(crowd_stop(crowd, &taken), 0);
     assert_true(taken >= 21 * part);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(of_two_who_saw_the_last_value_one_gets_nothing),
-        FIXTURE_TEST(crowd_at_the_end_of_tiny_windows_takes_nothing_twice),
-        FIXTURE_TEST(server_that_forgets_in_every_way_repeats_nothing),
-    };
-
-    return cmocka_run_group_tests_name("memcached crowd", tests, NULL, NULL);
 }

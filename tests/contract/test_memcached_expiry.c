@@ -2,16 +2,13 @@
 /* What is peculiar to the memcached engine's time: terms above 30 days, which
  * the server takes for dates, and its clock. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "contract/memcached_fixture.h"
 #include "contract/windowed_expiry.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define DAY   ((int64_t)24 * 3600)
 #define SLACK 600 /* s; a machine may stall, not so long */
@@ -52,7 +49,7 @@ static void must_be_kept(struct fixture *f, int64_t keep_s)
 
 /* --- expiry --- */
 
-static void cell_is_kept_for_as_long_as_was_said(void **state)
+TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
 {
     static const int64_t terms[] = {0,        3600,     30 * DAY, 30 * DAY + 1,
                                     31 * DAY, 400 * DAY};
@@ -74,7 +71,7 @@ static void cell_is_kept_for_as_long_as_was_said(void **state)
 
 /* Dates are 32 bits in the server: a later one would be one of long ago, and
  * the cell gone as soon as it is made. */
-static void term_past_the_last_date_is_shortened_to_it(void **state)
+TEST_STATE(ON_SERVER, term_past_the_last_date_is_shortened_to_it)
 {
     static const int64_t terms[] = {36500 * DAY, INT64_MAX};
     struct fixture *f = fixture_start(state, NULL);
@@ -91,7 +88,7 @@ static void term_past_the_last_date_is_shortened_to_it(void **state)
     }
 }
 
-static void term_is_the_cells_that_it_was_made_with(void **state)
+TEST_STATE(ON_SERVER, term_is_the_cells_that_it_was_made_with)
 {
     static const int64_t terms[] = {7200, 0, 40 * DAY};
     struct fixture *f = fixture_start(state, NULL);
@@ -109,7 +106,7 @@ static void term_is_the_cells_that_it_was_made_with(void **state)
     }
 }
 
-static void expired_cell_is_fenced_and_makes_nothing(void **state)
+TEST_STATE(ON_SERVER, expired_cell_is_fenced_and_makes_nothing)
 {
     struct fixture *f = fixture_start(state, NULL);
     int64_t standing;
@@ -128,12 +125,12 @@ static void over(struct fixture *f)
     memcached_tell(f->server, "mg " KEY " T-1", f->answer, sizeof f->answer);
 }
 
-static void cells_that_expire_while_counted_in_repeat_nothing(void **state)
+TEST_STATE(ON_SERVER, cells_that_expire_while_counted_in_repeat_nothing)
 {
     must_never_repeat(fixture_start(state, NULL), 3600, 200, over);
 }
 
-static void cells_that_expire_by_themselves_repeat_nothing(void **state)
+TEST_STATE(ON_SERVER, cells_that_expire_by_themselves_repeat_nothing)
 {
     must_never_repeat(fixture_start(state, NULL), 1, 2, NULL);
 }
@@ -145,7 +142,7 @@ static int64_t server_ms(struct fixture *f)
     return server_s(f->server) * 1000;
 }
 
-static void clock_is_the_servers(void **state)
+TEST_STATE(ON_SERVER, clock_is_the_servers)
 {
     struct fixture *f = fixture_start(state, NULL);
 
@@ -153,19 +150,4 @@ static void clock_is_the_servers(void **state)
     must_install(f, 1); /* the connection goes on */
     must_tell_time(f, server_ms);
     must_grant(f, 1, 0, 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(cell_is_kept_for_as_long_as_was_said),
-        FIXTURE_TEST(term_past_the_last_date_is_shortened_to_it),
-        FIXTURE_TEST(term_is_the_cells_that_it_was_made_with),
-        FIXTURE_TEST(expired_cell_is_fenced_and_makes_nothing),
-        FIXTURE_TEST(cells_that_expire_while_counted_in_repeat_nothing),
-        FIXTURE_TEST(cells_that_expire_by_themselves_repeat_nothing),
-        FIXTURE_TEST(clock_is_the_servers),
-    };
-
-    return cmocka_run_group_tests_name("memcached expiry", tests, NULL, NULL);
 }

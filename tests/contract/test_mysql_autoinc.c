@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "platform/text.h"
+#include "support/test.h"
 
 #define ROWS     "SELECT COUNT(*) FROM order_code_0"
 #define FIRST_ID "SELECT MIN(id) FROM order_code_0"
@@ -36,7 +37,7 @@ static void must_refuse(struct fixture *f, const char *counter,
 
 /* --- rows --- */
 
-static void each_id_has_a_row_and_a_time(void **state)
+TEST_STATE(ON_SERVER, each_id_has_a_row_and_a_time)
 {
     struct fixture *f = start(state);
 
@@ -53,7 +54,7 @@ static void each_id_has_a_row_and_a_time(void **state)
                      8);
 }
 
-static void grants_are_small_enough_for_the_time_of_a_call(void **state)
+TEST_STATE(ON_SERVER, grants_are_small_enough_for_the_time_of_a_call)
 {
     enum { MANY = 16 };
     struct seqb_request requests[MANY];
@@ -79,7 +80,7 @@ static void grants_are_small_enough_for_the_time_of_a_call(void **state)
     }
 }
 
-static void ids_apart_are_granted_one_by_one(void **state)
+TEST_STATE(ON_SERVER, ids_apart_are_granted_one_by_one)
 {
     static const char *const args[] = {"--auto-increment-increment=3",
                                        "--auto-increment-offset=2", NULL};
@@ -114,7 +115,7 @@ static void take_all(struct fixture *f, int64_t count, int64_t before)
     }
 }
 
-static void purge_keeps_so_many_rows_and_never_fewer(void **state)
+TEST_STATE(ON_SERVER, purge_keeps_so_many_rows_and_never_fewer)
 {
     struct fixture *f = start(state);
 
@@ -128,7 +129,7 @@ static void purge_keeps_so_many_rows_and_never_fewer(void **state)
 }
 
 /* With as many rows as a step of the purge waits for, and not before. */
-static void purge_comes_with_its_last_row(void **state)
+TEST_STATE(ON_SERVER, purge_comes_with_its_last_row)
 {
     struct fixture *f = start(state);
 
@@ -141,7 +142,7 @@ static void purge_comes_with_its_last_row(void **state)
     assert_int_equal(number(f, LAST_ID), 1024);
 }
 
-static void purge_never_takes_the_last_row(void **state)
+TEST_STATE(ON_SERVER, purge_never_takes_the_last_row)
 {
     struct fixture *f = start(state);
     int64_t last = 0;
@@ -159,7 +160,7 @@ static void purge_never_takes_the_last_row(void **state)
     take_all(f, 1, last);
 }
 
-static void nothing_is_purged_unless_told(void **state)
+TEST_STATE(ON_SERVER, nothing_is_purged_unless_told)
 {
     struct fixture *f = start(state);
 
@@ -183,7 +184,7 @@ static void must_advise(struct fixture *f, const char *counter)
         mariadb_tell(f->server, "USE %s;%s", f->database, advice + 6);
 }
 
-static void missing_table_is_refused_without_auto_create(void **state)
+TEST_STATE(ON_SERVER, missing_table_is_refused_without_auto_create)
 {
     struct fixture *f = start(state);
 
@@ -195,7 +196,7 @@ static void missing_table_is_refused_without_auto_create(void **state)
     must_take(f, 5, 0);
 }
 
-static void dropped_table_is_refused_without_auto_create(void **state)
+TEST_STATE(ON_SERVER, dropped_table_is_refused_without_auto_create)
 {
     struct fixture *f = start(state);
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
@@ -214,7 +215,7 @@ static void dropped_table_is_refused_without_auto_create(void **state)
     must_take(f, 5, 5);
 }
 
-static void user_without_the_right_is_told_what_to_run(void **state)
+TEST_STATE(ON_SERVER, user_without_the_right_is_told_what_to_run)
 {
     struct fixture *f = start(state);
 
@@ -229,7 +230,7 @@ static void user_without_the_right_is_told_what_to_run(void **state)
 }
 
 /* What sql/mysql.sql grants, and no more. */
-static void least_rights_suffice(void **state)
+TEST_STATE(ON_SERVER, least_rights_suffice)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -254,7 +255,7 @@ static void least_rights_suffice(void **state)
     must_take(f, 5, 3000);
 }
 
-static void table_with_rows_is_gone_on_with(void **state)
+TEST_STATE(ON_SERVER, table_with_rows_is_gone_on_with)
 {
     struct fixture *f = start(state);
 
@@ -265,7 +266,7 @@ static void table_with_rows_is_gone_on_with(void **state)
     must_take(f, 5, 5001);
 }
 
-static void unfit_tables_are_refused(void **state)
+TEST_STATE(ON_SERVER, unfit_tables_are_refused)
 {
     static const struct {
         const char *key;
@@ -295,7 +296,7 @@ static void unfit_tables_are_refused(void **state)
     must_take(f, 1, 0); /* the others go on */
 }
 
-static void refused_table_is_taken_once_it_is_repaired(void **state)
+TEST_STATE(ON_SERVER, refused_table_is_taken_once_it_is_repaired)
 {
     struct fixture *f = start(state);
 
@@ -305,7 +306,7 @@ static void refused_table_is_taken_once_it_is_repaired(void **state)
     must_take(f, 5, 0);
 }
 
-static void broken_counter_does_not_stop_others(void **state)
+TEST_STATE(ON_SERVER, broken_counter_does_not_stop_others)
 {
     struct fixture *f = start(state);
     struct seqb_request requests[3] = {
@@ -331,7 +332,7 @@ static void broken_counter_does_not_stop_others(void **state)
 
 /* --- names --- */
 
-static void counters_never_share_a_table(void **state)
+TEST_STATE(ON_SERVER, counters_never_share_a_table)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -344,7 +345,7 @@ static void counters_never_share_a_table(void **state)
     must_refuse(f, "main/10/a", "main/0/a1");
 }
 
-static void case_of_a_key_counts_where_that_of_a_table_does_not(void **state)
+TEST_STATE(ON_SERVER, case_of_a_key_counts_where_that_of_a_table_does_not)
 {
     static const char *const args[] = {"--lower-case-table-names=1", NULL};
     static const char *const counters[] = {"main/0/a", "main/0/A"};
@@ -361,7 +362,7 @@ static void case_of_a_key_counts_where_that_of_a_table_does_not(void **state)
     }
 }
 
-static void format_without_its_fields_is_invalid(void **state)
+TEST_STATE(ON_SERVER, format_without_its_fields_is_invalid)
 {
     struct fixture *f = fixture_prepare(state, &backend_mysql_autoinc);
 
@@ -371,7 +372,7 @@ static void format_without_its_fields_is_invalid(void **state)
 
 /* --- servers --- */
 
-static void server_that_forgets_the_next_id_is_refused(void **state)
+TEST_STATE(ON_SERVER, server_that_forgets_the_next_id_is_refused)
 {
     static const char *const maria[] = {"--version=10.2.3-MariaDB", NULL};
     static const char *const mysql[] = {"--version=5.7.44", NULL};
@@ -404,8 +405,7 @@ static void server_that_forgets_the_next_id_is_refused(void **state)
 
 /* Whatever was found out about the tables that were there before. The time at
  * which one was made counts seconds. */
-static void
-tables_that_are_replaced_amid_a_call_are_not_granted_from(void **state)
+TEST_STATE(ON_SERVER, tables_that_are_replaced_amid_a_call_are_not_granted_from)
 {
     const char *const counters[] = {ORDER};
     struct fixture *f = start(state);
@@ -435,31 +435,4 @@ tables_that_are_replaced_amid_a_call_are_not_granted_from(void **state)
     assert_int_equal(must_raise(f, 0, 1000), 1100);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(each_id_has_a_row_and_a_time),
-        FIXTURE_TEST(grants_are_small_enough_for_the_time_of_a_call),
-        FIXTURE_TEST(ids_apart_are_granted_one_by_one),
-        FIXTURE_TEST(purge_keeps_so_many_rows_and_never_fewer),
-        FIXTURE_TEST(purge_comes_with_its_last_row),
-        FIXTURE_TEST(purge_never_takes_the_last_row),
-        FIXTURE_TEST(nothing_is_purged_unless_told),
-        FIXTURE_TEST(missing_table_is_refused_without_auto_create),
-        FIXTURE_TEST(dropped_table_is_refused_without_auto_create),
-        FIXTURE_TEST(user_without_the_right_is_told_what_to_run),
-        FIXTURE_TEST(least_rights_suffice),
-        FIXTURE_TEST(table_with_rows_is_gone_on_with),
-        FIXTURE_TEST(unfit_tables_are_refused),
-        FIXTURE_TEST(refused_table_is_taken_once_it_is_repaired),
-        FIXTURE_TEST(broken_counter_does_not_stop_others),
-        FIXTURE_TEST(counters_never_share_a_table),
-        FIXTURE_TEST(case_of_a_key_counts_where_that_of_a_table_does_not),
-        FIXTURE_TEST(format_without_its_fields_is_invalid),
-        FIXTURE_TEST(tables_that_are_replaced_amid_a_call_are_not_granted_from),
-        FIXTURE_TEST(server_that_forgets_the_next_id_is_refused),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-autoinc", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

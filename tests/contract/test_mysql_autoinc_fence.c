@@ -11,6 +11,7 @@
 
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define LAST_ROW "SELECT COALESCE(MAX(id), 0) FROM order_code_0"
 #define ROWS     "SELECT COUNT(*) FROM order_code_0"
@@ -82,7 +83,7 @@ static void accident_check(struct fixture *f, const char *sql, int64_t rows)
     must_take(f, 5, 100);
 }
 
-static void table_that_went_back_is_fenced_and_mended(void **state)
+TEST_STATE(ON_SERVER, table_that_went_back_is_fenced_and_mended)
 {
     for (size_t i = 0; i < COUNT(accidents); i++) {
         struct fixture *f = start(state);
@@ -94,7 +95,7 @@ static void table_that_went_back_is_fenced_and_mended(void **state)
     }
 }
 
-static void raise_mends_to_its_floor(void **state)
+TEST_STATE(ON_SERVER, raise_mends_to_its_floor)
 {
     struct fixture *f = start(state);
 
@@ -104,7 +105,7 @@ static void raise_mends_to_its_floor(void **state)
     must_take(f, 5, 500);
 }
 
-static void emptied_table_is_fenced_after_a_restart(void **state)
+TEST_STATE(ON_SERVER, emptied_table_is_fenced_after_a_restart)
 {
     struct fixture *f = start(state);
 
@@ -118,7 +119,7 @@ static void emptied_table_is_fenced_after_a_restart(void **state)
     must_take(f, 5, 100);
 }
 
-static void dropped_table_is_fenced_and_made_again(void **state)
+TEST_STATE(ON_SERVER, dropped_table_is_fenced_and_made_again)
 {
     struct fixture *f = start(state);
 
@@ -129,7 +130,7 @@ static void dropped_table_is_fenced_and_made_again(void **state)
     must_take(f, 5, 100);
 }
 
-static void next_id_cannot_be_lowered_below_the_last_row(void **state)
+TEST_STATE(ON_SERVER, next_id_cannot_be_lowered_below_the_last_row)
 {
     struct fixture *f = start(state);
 
@@ -139,7 +140,7 @@ static void next_id_cannot_be_lowered_below_the_last_row(void **state)
 }
 
 /* A trigger stands for a server whose next id lags behind its rows. */
-static void ids_not_above_the_value_noted_are_not_granted(void **state)
+TEST_STATE(ON_SERVER, ids_not_above_the_value_noted_are_not_granted)
 {
     struct fixture *f = start(state);
 
@@ -152,7 +153,7 @@ static void ids_not_above_the_value_noted_are_not_granted(void **state)
     must_take(f, 1, 10);
 }
 
-static void changed_ids_are_not_granted_again(void **state)
+TEST_STATE(ON_SERVER, changed_ids_are_not_granted_again)
 {
     struct fixture *f = start(state);
 
@@ -161,7 +162,7 @@ static void changed_ids_are_not_granted_again(void **state)
     must_take(f, 5, 900);
 }
 
-static void rows_of_others_make_a_gap(void **state)
+TEST_STATE(ON_SERVER, rows_of_others_make_a_gap)
 {
     struct fixture *f = start(state);
 
@@ -173,7 +174,7 @@ static void rows_of_others_make_a_gap(void **state)
 
 /* --- rows of seqb_counters that are gone --- */
 
-static void counter_without_its_row_goes_on_above_its_table(void **state)
+TEST_STATE(ON_SERVER, counter_without_its_row_goes_on_above_its_table)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -184,7 +185,7 @@ static void counter_without_its_row_goes_on_above_its_table(void **state)
     must_take(f, 5, 100);
 }
 
-static void counters_without_rows_are_raised_above_their_tables(void **state)
+TEST_STATE(ON_SERVER, counters_without_rows_are_raised_above_their_tables)
 {
     struct fixture *f = start(state);
 
@@ -195,7 +196,7 @@ static void counters_without_rows_are_raised_above_their_tables(void **state)
     must_take(f, 5, 1100);
 }
 
-static void counter_whose_origin_was_emptied_is_raised_above_it(void **state)
+TEST_STATE(ON_SERVER, counter_whose_origin_was_emptied_is_raised_above_it)
 {
     struct fixture *f = start(state);
 
@@ -207,7 +208,7 @@ static void counter_whose_origin_was_emptied_is_raised_above_it(void **state)
     must_take(f, 5, 1100);
 }
 
-static void damaged_value_is_left_alone(void **state)
+TEST_STATE(ON_SERVER, damaged_value_is_left_alone)
 {
     struct fixture *f = start(state);
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
@@ -226,7 +227,7 @@ static void damaged_value_is_left_alone(void **state)
     assert_int_equal(number(f, ROWS), 10);
 }
 
-static void store_that_became_another_is_not_granted_from(void **state)
+TEST_STATE(ON_SERVER, store_that_became_another_is_not_granted_from)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -241,7 +242,7 @@ static void store_that_became_another_is_not_granted_from(void **state)
     must_take(f, 5, 1100);
 }
 
-static void store_that_came_back_trusts_no_idle_row(void **state)
+TEST_STATE(ON_SERVER, store_that_came_back_trusts_no_idle_row)
 {
     struct fixture *f = start(state);
 
@@ -255,7 +256,7 @@ static void store_that_came_back_trusts_no_idle_row(void **state)
     must_take(f, 5, 1100);
 }
 
-static void server_closed_for_writing_changes_nothing(void **state)
+TEST_STATE(ON_SERVER, server_closed_for_writing_changes_nothing)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -310,7 +311,7 @@ static void *turner_run(void *argument)
 }
 
 /* Else their ids would alternate, and all blocks be short. */
-static void brokers_of_a_counter_take_turns(void **state)
+TEST_STATE(ON_SERVER, brokers_of_a_counter_take_turns)
 {
     struct turner turners[TAKERS] = {0};
     struct fixture *f = start(state);
@@ -363,7 +364,7 @@ static int64_t strange_ids(struct fixture *f, struct seqb_block block)
 }
 
 /* Until one came between the ids of a block. */
-static void ids_of_others_are_in_no_block(void **state)
+TEST_STATE(ON_SERVER, ids_of_others_are_in_no_block)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -434,7 +435,7 @@ static void await_grants(int count)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
-static void server_killed_amid_grants_repeats_nothing(void **state)
+TEST_STATE(ON_SERVER, server_killed_amid_grants_repeats_nothing)
 {
     static const char *const wounds[] = {NULL, "TRUNCATE order_code_0",
                                          "DROP TABLE order_code_0"};
@@ -464,30 +465,4 @@ static void server_killed_amid_grants_repeats_nothing(void **state)
     must_open(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(table_that_went_back_is_fenced_and_mended),
-        FIXTURE_TEST(raise_mends_to_its_floor),
-        FIXTURE_TEST(emptied_table_is_fenced_after_a_restart),
-        FIXTURE_TEST(dropped_table_is_fenced_and_made_again),
-        FIXTURE_TEST(next_id_cannot_be_lowered_below_the_last_row),
-        FIXTURE_TEST(ids_not_above_the_value_noted_are_not_granted),
-        FIXTURE_TEST(changed_ids_are_not_granted_again),
-        FIXTURE_TEST(rows_of_others_make_a_gap),
-        FIXTURE_TEST(counter_without_its_row_goes_on_above_its_table),
-        FIXTURE_TEST(counters_without_rows_are_raised_above_their_tables),
-        FIXTURE_TEST(counter_whose_origin_was_emptied_is_raised_above_it),
-        FIXTURE_TEST(damaged_value_is_left_alone),
-        FIXTURE_TEST(store_that_came_back_trusts_no_idle_row),
-        FIXTURE_TEST(store_that_became_another_is_not_granted_from),
-        FIXTURE_TEST(server_closed_for_writing_changes_nothing),
-        FIXTURE_TEST(brokers_of_a_counter_take_turns),
-        FIXTURE_TEST(ids_of_others_are_in_no_block),
-        FIXTURE_TEST(server_killed_amid_grants_repeats_nothing),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-autoinc fence", tests, NULL,
-                                       NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

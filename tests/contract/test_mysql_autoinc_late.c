@@ -8,6 +8,7 @@
 
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 /* More than one transaction serves. */
 #define MANY 259
@@ -60,7 +61,7 @@ static void must_be_put_off(const struct seqb_request *request)
 }
 
 /* A call that is late makes one table; those that are there are served. */
-static void late_call_serves_one_more_and_puts_off_the_others(void **state)
+TEST_STATE(ON_SERVER, late_call_serves_one_more_and_puts_off_the_others)
 {
     static char names[MANY][SEQB_COUNTER_SIZE];
     static struct seqb_request requests[MANY];
@@ -85,7 +86,7 @@ static void late_call_serves_one_more_and_puts_off_the_others(void **state)
                      2);
 }
 
-static void call_in_time_serves_all(void **state)
+TEST_STATE(ON_SERVER, call_in_time_serves_all)
 {
     static const char *const names[] = {"main/0/b", "main/0/c", "main/0/a"};
     struct seqb_request requests[COUNT(names)];
@@ -100,13 +101,4 @@ static void call_in_time_serves_all(void **state)
         assert_status(requests[i].status, SEQB_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(late_call_serves_one_more_and_puts_off_the_others),
-        FIXTURE_TEST(call_in_time_serves_all),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-autoinc-late", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -2,6 +2,7 @@
 /* Counters of mysql-autoinc that have no table: what is leased, kept over a
  * stop, or counts in windows. Those of periods are in test_mysql_period.c. */
 #include "contract/mysql_fixture.h"
+#include "support/test.h"
 
 static struct seqb_request request_of(const char *counter)
 {
@@ -10,7 +11,7 @@ static struct seqb_request request_of(const char *counter)
 
 /* Whatever users count has its table; what the broker keeps beside it does
  * not, and takes no more rights than in mysql-row. */
-static void what_is_leased_or_kept_is_a_row_alone(void **state)
+TEST_STATE(ON_SERVER, what_is_leased_or_kept_is_a_row_alone)
 {
     static const char *const rows[] = {"window/" ORDER, "ticket/" ORDER,
                                        "window/" ORDER "@20261101"};
@@ -30,7 +31,7 @@ static void what_is_leased_or_kept_is_a_row_alone(void **state)
 }
 
 /* The table that an earlier version made of it is no more looked at. */
-static void lease_counter_goes_on_at_its_row(void **state)
+TEST_STATE(ON_SERVER, lease_counter_goes_on_at_its_row)
 {
     struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
     struct seqb_request request;
@@ -45,7 +46,7 @@ static void lease_counter_goes_on_at_its_row(void **state)
 
 /* In whatever order: each is answered for itself, and what stops the one kind
  * does not stop the other. */
-static void tables_and_rows_share_a_call(void **state)
+TEST_STATE(ON_SERVER, tables_and_rows_share_a_call)
 {
     struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
     struct seqb_request requests[] = {
@@ -69,7 +70,7 @@ static void tables_and_rows_share_a_call(void **state)
     }
 }
 
-static void call_that_is_cut_off_answers_tables_and_rows(void **state)
+TEST_STATE(ON_SERVER, call_that_is_cut_off_answers_tables_and_rows)
 {
     struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
     struct seqb_request requests[] = {request_of(ORDER),
@@ -87,15 +88,4 @@ static void call_that_is_cut_off_answers_tables_and_rows(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(what_is_leased_or_kept_is_a_row_alone),
-        FIXTURE_TEST(lease_counter_goes_on_at_its_row),
-        FIXTURE_TEST(tables_and_rows_share_a_call),
-        FIXTURE_TEST(call_that_is_cut_off_answers_tables_and_rows),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-autoinc-rows", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

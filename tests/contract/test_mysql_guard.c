@@ -8,6 +8,7 @@
 
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define SYNCED "synced/main"
 
@@ -67,7 +68,7 @@ static enum seqb_status list(struct fixture *f)
 }
 
 /* The connection goes on, the run does not. */
-static void nothing_goes_on_with_another_nonce(void **state)
+TEST_STATE(ON_SERVER, nothing_goes_on_with_another_nonce)
 {
     struct fixture *f = start(state);
     char opened[SEQB_INCARNATION_SIZE];
@@ -94,7 +95,7 @@ static void nothing_goes_on_with_another_nonce(void **state)
 }
 
 /* As a server that was started, behind a proxy. */
-static void nothing_goes_on_without_a_nonce(void **state)
+TEST_STATE(ON_SERVER, nothing_goes_on_without_a_nonce)
 {
     struct fixture *f = start(state);
 
@@ -109,7 +110,7 @@ static void nothing_goes_on_without_a_nonce(void **state)
 }
 
 /* A dump that is put back while the server runs has the nonce of before. */
-static void table_made_again_is_another_incarnation(void **state)
+TEST_STATE(ON_SERVER, table_made_again_is_another_incarnation)
 {
     struct fixture *f = start(state);
 
@@ -140,7 +141,7 @@ static void *raiser_run(void *argument)
 }
 
 /* What a snapshot shows of the claim is over when that is committed. */
-static void guard_waits_for_a_claim_that_is_replaced(void **state)
+TEST_STATE(ON_SERVER, guard_waits_for_a_claim_that_is_replaced)
 {
     struct raiser raiser = {.f = start(state)};
     struct fixture *f = raiser.f;
@@ -185,7 +186,7 @@ static void must_refuse_guards_alone(struct fixture *f, const char *words)
     assert_status(list(f), SEQB_OK);
 }
 
-static void store_without_the_table_refuses_guards(void **state)
+TEST_STATE(ON_SERVER, store_without_the_table_refuses_guards)
 {
     struct fixture *f = start(state);
 
@@ -194,7 +195,7 @@ static void store_without_the_table_refuses_guards(void **state)
     must_refuse_guards_alone(f, "sql/mysql.sql");
 }
 
-static void store_that_keeps_its_nonce_refuses_guards(void **state)
+TEST_STATE(ON_SERVER, store_that_keeps_its_nonce_refuses_guards)
 {
     struct fixture *f = start(state);
 
@@ -202,7 +203,7 @@ static void store_that_keeps_its_nonce_refuses_guards(void **state)
     must_refuse_guards_alone(f, "ENGINE = MEMORY");
 }
 
-static void table_that_may_not_be_made_refuses_guards(void **state)
+TEST_STATE(ON_SERVER, table_that_may_not_be_made_refuses_guards)
 {
     struct fixture *f = start(state);
 
@@ -215,7 +216,7 @@ static void table_that_may_not_be_made_refuses_guards(void **state)
 }
 
 /* The nonce is there, and not this user's to read. */
-static void nonce_that_may_not_be_read_refuses_guards(void **state)
+TEST_STATE(ON_SERVER, nonce_that_may_not_be_read_refuses_guards)
 {
     struct fixture *f = start(state);
 
@@ -230,7 +231,7 @@ static void nonce_that_may_not_be_read_refuses_guards(void **state)
 }
 
 /* IGNORE, which two brokers at once need, makes a warning of the error. */
-static void row_that_is_not_kept_refuses_guards(void **state)
+TEST_STATE(ON_SERVER, row_that_is_not_kept_refuses_guards)
 {
     struct fixture *f = start(state);
 
@@ -240,20 +241,4 @@ static void row_that_is_not_kept_refuses_guards(void **state)
     must_refuse_guards_alone(f, "sql/mysql.sql");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(nothing_goes_on_with_another_nonce),
-        FIXTURE_TEST(nothing_goes_on_without_a_nonce),
-        FIXTURE_TEST(table_made_again_is_another_incarnation),
-        FIXTURE_TEST(guard_waits_for_a_claim_that_is_replaced),
-        FIXTURE_TEST(store_without_the_table_refuses_guards),
-        FIXTURE_TEST(store_that_keeps_its_nonce_refuses_guards),
-        FIXTURE_TEST(table_that_may_not_be_made_refuses_guards),
-        FIXTURE_TEST(nonce_that_may_not_be_read_refuses_guards),
-        FIXTURE_TEST(row_that_is_not_kept_refuses_guards),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-guard", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -12,12 +12,18 @@
 #include "backends/mysql/errors.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define PATH_SIZE 512
 
 static struct fixture *prepare(void **state)
 {
     return fixture_prepare(state, &backend_mysql_row);
+}
+
+static struct fixture *prepare_empty(void **state)
+{
+    return fixture_prepare_empty(state, &backend_mysql_row);
 }
 
 static struct fixture *prepare_on(void **state, const char *const *args)
@@ -28,7 +34,7 @@ static struct fixture *prepare_on(void **state, const char *const *args)
 
 /* --- the connection --- */
 
-static void server_and_its_domain_are_named(void **state)
+TEST_STATE(ON_SERVER, server_and_its_domain_are_named)
 {
     struct fixture *f = prepare(state);
     char host[MARIADB_ASK_SIZE];
@@ -49,7 +55,7 @@ static void server_and_its_domain_are_named(void **state)
     TELL(f, "DROP DATABASE second");
 }
 
-static void connection_may_be_a_unix_socket(void **state)
+TEST_STATE(ON_SERVER, connection_may_be_a_unix_socket)
 {
     struct fixture *f = prepare(state);
 
@@ -63,7 +69,7 @@ static void connection_may_be_a_unix_socket(void **state)
 }
 
 /* To the library it is the word for a unix socket, and the port is nothing. */
-static void localhost_is_a_host_like_others(void **state)
+TEST_STATE(ON_SERVER, localhost_is_a_host_like_others)
 {
     struct fixture *f = prepare(state);
 
@@ -72,7 +78,7 @@ static void localhost_is_a_host_like_others(void **state)
     must_take(f, 5, 0);
 }
 
-static void options_that_lead_nowhere_are_invalid(void **state)
+TEST_STATE(ON_SERVER, options_that_lead_nowhere_are_invalid)
 {
     struct fixture *f = prepare(state);
     const struct seqb_backend_options good = f->options;
@@ -84,7 +90,7 @@ static void options_that_lead_nowhere_are_invalid(void **state)
     must_not_open(f, SEQB_INVALID, "no database");
 }
 
-static void who_may_not_enter_is_refused(void **state)
+TEST_STATE(ON_SERVER, who_may_not_enter_is_refused)
 {
     struct fixture *f = prepare(state);
     const struct seqb_backend_options good = f->options;
@@ -101,7 +107,7 @@ static void who_may_not_enter_is_refused(void **state)
     must_not_open(f, SEQB_REFUSED, "sql/mysql.sql lists the rights");
 }
 
-static void database_that_is_missing_is_not_made(void **state)
+TEST_STATE(ON_SERVER, database_that_is_missing_is_not_made)
 {
     struct fixture *f = prepare(state);
     const char *const count = "SELECT COUNT(*) FROM information_schema.SCHEMATA"
@@ -113,7 +119,7 @@ static void database_that_is_missing_is_not_made(void **state)
     assert_int_equal(number(f, count), 0);
 }
 
-static void server_that_is_full_is_unreachable(void **state)
+TEST_STATE(ON_SERVER, server_that_is_full_is_unreachable)
 {
     struct fixture *f = prepare(state);
 
@@ -149,7 +155,7 @@ static const char *certificate_make(void **state)
     return folder;
 }
 
-static void server_without_tls_is_not_spoken_to_in_clear(void **state)
+TEST_STATE(ON_SERVER, server_without_tls_is_not_spoken_to_in_clear)
 {
     struct fixture *f = prepare(state);
 
@@ -159,7 +165,7 @@ static void server_without_tls_is_not_spoken_to_in_clear(void **state)
     must_not_open(f, SEQB_UNREACHABLE, "SSL");
 }
 
-static void tls_is_used_and_verified_as_asked_for(void **state)
+TEST_STATE(ON_SERVER, tls_is_used_and_verified_as_asked_for)
 {
     char cert[PATH_SIZE * 2];
     char key[PATH_SIZE * 2];
@@ -186,7 +192,7 @@ static void tls_is_used_and_verified_as_asked_for(void **state)
 
 /* --- settings and role --- */
 
-static void settings_that_lose_commits_are_refused(void **state)
+TEST_STATE(ON_SERVER, settings_that_lose_commits_are_refused)
 {
     const char *const args[] = {"--log-bin", "--binlog-format=MIXED", NULL};
     const struct {
@@ -223,7 +229,7 @@ static void settings_that_lose_commits_are_refused(void **state)
                         "sync_binlog = 7 (safe: 1)");
 }
 
-static void binary_log_of_statements_is_refused_in_any_case(void **state)
+TEST_STATE(ON_SERVER, binary_log_of_statements_is_refused_in_any_case)
 {
     const char *const args[] = {"--log-bin", "--binlog-format=STATEMENT", NULL};
     struct fixture *f = prepare_on(state, args);
@@ -234,7 +240,7 @@ static void binary_log_of_statements_is_refused_in_any_case(void **state)
     must_open(f);
 }
 
-static void binary_logs_settings_do_not_matter_without_it(void **state)
+TEST_STATE(ON_SERVER, binary_logs_settings_do_not_matter_without_it)
 {
     struct fixture *f = prepare(state);
 
@@ -244,7 +250,7 @@ static void binary_logs_settings_do_not_matter_without_it(void **state)
     must_take(f, 5, 0);
 }
 
-static void replica_is_refused_in_its_role(void **state)
+TEST_STATE(ON_SERVER, replica_is_refused_in_its_role)
 {
     struct fixture *f = prepare(state);
 
@@ -256,9 +262,9 @@ static void replica_is_refused_in_its_role(void **state)
 
 /* --- tables and rights --- */
 
-static void missing_tables_are_not_made_unasked(void **state)
+TEST_STATE(ON_SERVER, missing_tables_are_not_made_unasked)
 {
-    struct fixture *f = prepare(state);
+    struct fixture *f = prepare_empty(state);
 
     f->options.create = false;
     must_not_open(f, SEQB_UNREACHABLE, "run sql/mysql.sql");
@@ -274,10 +280,38 @@ static void missing_tables_are_not_made_unasked(void **state)
     must_not_open(f, SEQB_UNREACHABLE, "run sql/mysql.sql");
 }
 
-/* As the comments of the file say, and no more. */
-static void least_rights_suffice_for_a_dbas_tables(void **state)
+/* As after a clock was set back: then the second of its tables is yet to come
+ * again. */
+TEST_STATE(ON_SERVER, tables_of_a_later_second_are_not_opened)
 {
     struct fixture *f = prepare(state);
+
+    must_open(f);
+    TELL(f, "SET GLOBAL init_connect = 'SET timestamp = 1000'");
+    must_not_open(f, SEQB_UNREACHABLE, "ahead of the server's clock");
+    TELL(f, "SET GLOBAL init_connect = ''");
+    must_open(f);
+}
+
+/* Or in a session whose clock stands still. */
+TEST_STATE(ON_SERVER, tables_are_not_awaited_for_ever)
+{
+    struct fixture *f = prepare(state);
+
+    must_open(f);
+    TELL(f, "SET @made = (SELECT UNIX_TIMESTAMP(MAX(CREATE_TIME)) "
+            "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE());"
+            "SET @still = CONCAT('SET timestamp = ', @made + 1);"
+            "SET GLOBAL init_connect = @still");
+    must_not_open(f, SEQB_UNREACHABLE, "made again and again");
+    TELL(f, "SET GLOBAL init_connect = ''");
+    must_open(f);
+}
+
+/* As the comments of the file say, and no more. */
+TEST_STATE(ON_SERVER, least_rights_suffice_for_a_dbas_tables)
+{
+    struct fixture *f = prepare_empty(state);
     char folder[PATH_SIZE];
     char path[PATH_SIZE * 2];
     char standing[16];
@@ -306,7 +340,7 @@ static void least_rights_suffice_for_a_dbas_tables(void **state)
     assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"), 0);
 }
 
-static void missing_rights_are_named(void **state)
+TEST_STATE(ON_SERVER, missing_rights_are_named)
 {
     struct fixture *f = prepare(state);
     struct seqb_request request;
@@ -323,7 +357,7 @@ static void missing_rights_are_named(void **state)
     must_take(f, 5, 0);
 }
 
-static void table_without_transactions_is_refused(void **state)
+TEST_STATE(ON_SERVER, table_without_transactions_is_refused)
 {
     struct fixture *f = prepare(state);
 
@@ -362,7 +396,7 @@ static void *opener_run(void *argument)
 }
 
 /* Each has a block of its own, and the first of them begins at 1. */
-static void many_may_make_the_tables_at_once(void **state)
+TEST_STATE(ON_SERVER, many_may_make_the_tables_at_once)
 {
     struct fixture *f = prepare(state);
     struct opener openers[OPENERS] = {0};
@@ -392,7 +426,7 @@ static void many_may_make_the_tables_at_once(void **state)
 
 /* --- what errors mean --- */
 
-static void errors_that_leave_nothing_behind_are_listed(void **state)
+TEST_WITH(ON_SERVER, errors_that_leave_nothing_behind_are_listed)
 {
     const struct {
         unsigned code;
@@ -407,7 +441,6 @@ static void errors_that_leave_nothing_behind_are_listed(void **state)
         {4031, SEQB_UNREACHABLE}, /* MySQL's, of a connection that was idle */
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_non_null(mysql_error_find(cases[i].code));
         assert_status(mysql_error_find(cases[i].code)->status, cases[i].status);
@@ -418,30 +451,4 @@ static void errors_that_leave_nothing_behind_are_listed(void **state)
     assert_null(mysql_error_find(ER_SERVER_SHUTDOWN));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(server_and_its_domain_are_named),
-        FIXTURE_TEST(connection_may_be_a_unix_socket),
-        FIXTURE_TEST(localhost_is_a_host_like_others),
-        FIXTURE_TEST(options_that_lead_nowhere_are_invalid),
-        FIXTURE_TEST(who_may_not_enter_is_refused),
-        FIXTURE_TEST(database_that_is_missing_is_not_made),
-        FIXTURE_TEST(server_that_is_full_is_unreachable),
-        FIXTURE_TEST(server_without_tls_is_not_spoken_to_in_clear),
-        FIXTURE_TEST(tls_is_used_and_verified_as_asked_for),
-        FIXTURE_TEST(settings_that_lose_commits_are_refused),
-        FIXTURE_TEST(binary_log_of_statements_is_refused_in_any_case),
-        FIXTURE_TEST(binary_logs_settings_do_not_matter_without_it),
-        FIXTURE_TEST(replica_is_refused_in_its_role),
-        FIXTURE_TEST(missing_tables_are_not_made_unasked),
-        FIXTURE_TEST(least_rights_suffice_for_a_dbas_tables),
-        FIXTURE_TEST(missing_rights_are_named),
-        FIXTURE_TEST(table_without_transactions_is_refused),
-        FIXTURE_TEST(many_may_make_the_tables_at_once),
-        FIXTURE_TEST(errors_that_leave_nothing_behind_are_listed),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-open", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -8,6 +8,7 @@
 #include "contract/period_race.h"
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define DAY_MS   INT64_C(86400000)
 #define DAY(day) (INT64_C(1793491200000) + ((day)-1) * DAY_MS)
@@ -70,7 +71,7 @@ static void must_purge(struct fixture *f, int day, int32_t most, int32_t count)
 
 /* --- many at once --- */
 
-static void periods_made_and_purged_at_once_never_repeat(void **state)
+TEST_STATE(ON_SERVER, periods_made_and_purged_at_once_never_repeat)
 {
     struct fixture *f = start(state);
 
@@ -78,7 +79,7 @@ static void periods_made_and_purged_at_once_never_repeat(void **state)
 }
 
 /* Were the mark only read, what is not committed yet would not be seen. */
-static void counter_is_not_made_while_a_purge_notes(void **state)
+TEST_STATE(ON_SERVER, counter_is_not_made_while_a_purge_notes)
 {
     const char *const counters[] = {ORDER "@20261103"};
     struct fixture *f = start(state);
@@ -101,7 +102,7 @@ static void counter_is_not_made_while_a_purge_notes(void **state)
 }
 
 /* A dump that is put back under the connection, or another server. */
-static void purge_changes_no_other_store(void **state)
+TEST_STATE(ON_SERVER, purge_changes_no_other_store)
 {
     struct fixture *f = start(state);
     int32_t deleted = -1;
@@ -122,7 +123,7 @@ static void purge_changes_no_other_store(void **state)
 }
 
 /* The raise is not told when the period begins. */
-static void purged_period_is_not_raised_into_being(void **state)
+TEST_STATE(ON_SERVER, purged_period_is_not_raised_into_being)
 {
     struct seqb_raise raise = {.counter = ORDER "@20261101",
                                .floor = 3,
@@ -153,7 +154,7 @@ static void purged_period_is_not_raised_into_being(void **state)
 }
 
 /* Whatever lies between the two names would be deleted. */
-static void purge_up_to_another_counter_is_refused(void **state)
+TEST_STATE(ON_SERVER, purge_up_to_another_counter_is_refused)
 {
     const char *const keeps[] = {"main/0/other@20261103", ORDER, "z",
                                  "main/0/order2@20261103", ""};
@@ -172,7 +173,7 @@ static void purge_up_to_another_counter_is_refused(void **state)
 }
 
 /* As one that only fell behind the others is: nothing was forgotten. */
-static void raise_of_a_base_that_holds_keeps_nothing_beside_it(void **state)
+TEST_STATE(ON_SERVER, raise_of_a_base_that_holds_keeps_nothing_beside_it)
 {
     struct fixture *f = start(state);
     const struct seqb_raise raise = {.counter = ORDER,
@@ -194,7 +195,7 @@ static void raise_of_a_base_that_holds_keeps_nothing_beside_it(void **state)
 
 /* --- rights and roles --- */
 
-static void purge_without_the_right_says_what_to_run(void **state)
+TEST_STATE(ON_SERVER, purge_without_the_right_says_what_to_run)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -226,7 +227,7 @@ static enum seqb_status swap(struct fixture *f, const char *expected,
     return f->ops->swap(f->backend, &swap, standing, 16, &f->err);
 }
 
-static void swap_without_the_right_changes_nothing(void **state)
+TEST_STATE(ON_SERVER, swap_without_the_right_changes_nothing)
 {
     struct fixture *f = start(state);
     char standing[16];
@@ -246,7 +247,7 @@ static void swap_without_the_right_changes_nothing(void **state)
                      1);
 }
 
-static void read_only_stops_even_who_may_write_then(void **state)
+TEST_STATE(ON_SERVER, read_only_stops_even_who_may_write_then)
 {
     struct fixture *f = start(state);
     char standing[16];
@@ -272,7 +273,7 @@ static void read_only_stops_even_who_may_write_then(void **state)
 /* --- swaps --- */
 
 /* Its second statement fails: what the first one did is undone. */
-static void swap_that_fails_leaves_no_trace_and_no_lock(void **state)
+TEST_STATE(ON_SERVER, swap_that_fails_leaves_no_trace_and_no_lock)
 {
     struct fixture *f = start(state);
     char standing[16] = "";
@@ -292,7 +293,7 @@ static void swap_that_fails_leaves_no_trace_and_no_lock(void **state)
 
 /* An earlier one may be seen before it is on the disk, and this one answers for
  * it. */
-static void text_that_stands_already_is_written_again(void **state)
+TEST_STATE(ON_SERVER, text_that_stands_already_is_written_again)
 {
     struct fixture *f = start(state);
     char standing[16];
@@ -317,7 +318,7 @@ static void text_that_stands_already_is_written_again(void **state)
     "WHERE TABLE_SCHEMA = DATABASE()"
 
 /* A table for each counter of a period would be one a day, or a second. */
-static void autoinc_counts_periods_in_rows(void **state)
+TEST_STATE(ON_SERVER, autoinc_counts_periods_in_rows)
 {
     struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
     const int64_t tables = number(f, TABLES);
@@ -337,7 +338,7 @@ static void autoinc_counts_periods_in_rows(void **state)
 }
 
 /* Another broker's mysql-row may count periods in the same tables. */
-static void autoinc_keeps_what_is_beside_the_base(void **state)
+TEST_STATE(ON_SERVER, autoinc_keeps_what_is_beside_the_base)
 {
     struct fixture *f = fixture_start(state, &backend_mysql_autoinc);
     struct seqb_raise raise = {
@@ -362,7 +363,7 @@ static void autoinc_keeps_what_is_beside_the_base(void **state)
 
 /* --- clock --- */
 
-static void clock_is_the_same_in_every_time_zone(void **state)
+TEST_STATE(ON_SERVER, clock_is_the_same_in_every_time_zone)
 {
     const char *const zones[] = {"+05:30", "-11:00"};
     struct fixture *f = start(state);
@@ -379,25 +380,4 @@ static void clock_is_the_same_in_every_time_zone(void **state)
     TELL(f, "SET GLOBAL time_zone = 'SYSTEM'");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(periods_made_and_purged_at_once_never_repeat),
-        FIXTURE_TEST(counter_is_not_made_while_a_purge_notes),
-        FIXTURE_TEST(purge_changes_no_other_store),
-        FIXTURE_TEST(purged_period_is_not_raised_into_being),
-        FIXTURE_TEST(purge_up_to_another_counter_is_refused),
-        FIXTURE_TEST(raise_of_a_base_that_holds_keeps_nothing_beside_it),
-        FIXTURE_TEST(purge_without_the_right_says_what_to_run),
-        FIXTURE_TEST(swap_without_the_right_changes_nothing),
-        FIXTURE_TEST(read_only_stops_even_who_may_write_then),
-        FIXTURE_TEST(swap_that_fails_leaves_no_trace_and_no_lock),
-        FIXTURE_TEST(text_that_stands_already_is_written_again),
-        FIXTURE_TEST(autoinc_counts_periods_in_rows),
-        FIXTURE_TEST(autoinc_keeps_what_is_beside_the_base),
-        FIXTURE_TEST(clock_is_the_same_in_every_time_zone),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-period", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "platform/text.h"
+#include "support/test.h"
 
 static struct fixture *start(void **state)
 {
@@ -18,7 +19,7 @@ static struct fixture *start(void **state)
 
 /* --- the one statement --- */
 
-static void value_of_an_update_that_did_nothing_is_never_used(void **state)
+TEST_STATE(ON_SERVER, value_of_an_update_that_did_nothing_is_never_used)
 {
     struct fixture *f = start(state);
     const char *const counters[] = {"a", ORDER, "b"};
@@ -50,7 +51,7 @@ static void value_of_an_update_that_did_nothing_is_never_used(void **state)
     must_take(f, 1, 112);
 }
 
-static void names_are_bytes_whatever_is_in_them(void **state)
+TEST_STATE(ON_SERVER, names_are_bytes_whatever_is_in_them)
 {
     const char *const counters[] = {
         "o'r\\d\"er", "o'r\\d\"er\\", "'; --", "%", "_",  "\n",
@@ -70,7 +71,7 @@ static void names_are_bytes_whatever_is_in_them(void **state)
                      2 * COUNT(counters) + 1); /* with their notes */
 }
 
-static void largest_batch_is_served_whole_and_in_any_order(void **state)
+TEST_STATE(ON_SERVER, largest_batch_is_served_whole_and_in_any_order)
 {
     enum { MANY = 1024 };
     static char names[MANY][16];
@@ -95,7 +96,7 @@ static void largest_batch_is_served_whole_and_in_any_order(void **state)
     free(requests);
 }
 
-static void rest_below_the_limit_is_one_smaller_grant(void **state)
+TEST_STATE(ON_SERVER, rest_below_the_limit_is_one_smaller_grant)
 {
     struct fixture *f = start(state);
     struct seqb_request request = {.counter = ORDER, .want = 10, .limit = 25};
@@ -112,7 +113,7 @@ static void rest_below_the_limit_is_one_smaller_grant(void **state)
     assert_status(request.status, SEQB_EXHAUSTED);
 }
 
-static void damaged_counter_fails_alone(void **state)
+TEST_STATE(ON_SERVER, damaged_counter_fails_alone)
 {
     struct fixture *f = start(state);
     struct seqb_request requests[2] = {
@@ -130,7 +131,7 @@ static void damaged_counter_fails_alone(void **state)
 }
 
 /* What was meant for it in the transaction that is undone is no grant. */
-static void row_that_the_server_refuses_fails_alone(void **state)
+TEST_STATE(ON_SERVER, row_that_the_server_refuses_fails_alone)
 {
     struct fixture *f = start(state);
     struct seqb_request requests[3] = {
@@ -179,7 +180,7 @@ static void must_miss_insert(struct fixture *f)
 }
 
 /* A right on the whole database is seen once it has been missed. */
-static void missing_insert_is_missed_by_new_counters_alone(void **state)
+TEST_STATE(ON_SERVER, missing_insert_is_missed_by_new_counters_alone)
 {
     static const char *const tables[] = {"seqb_counters", "*"};
     struct fixture *f = start(state);
@@ -206,7 +207,7 @@ static void missing_insert_is_missed_by_new_counters_alone(void **state)
 
 /* --- what a server may do to a call --- */
 
-static void read_only_stops_even_who_may_write_then(void **state)
+TEST_STATE(ON_SERVER, read_only_stops_even_who_may_write_then)
 {
     struct fixture *f = start(state);
     char standing[16];
@@ -226,7 +227,7 @@ static void read_only_stops_even_who_may_write_then(void **state)
         number(f, "SELECT COUNT(*) FROM seqb_claims WHERE name = 'c'"), 0);
 }
 
-static void killed_connection_is_not_used_again(void **state)
+TEST_STATE(ON_SERVER, killed_connection_is_not_used_again)
 {
     struct fixture *f = start(state);
     int64_t id;
@@ -240,7 +241,7 @@ static void killed_connection_is_not_used_again(void **state)
     must_take(f, 5, 5);
 }
 
-static void statement_that_is_killed_is_uncertain(void **state)
+TEST_STATE(ON_SERVER, statement_that_is_killed_is_uncertain)
 {
     const char *const kinds[] = {"CONNECTION", "QUERY"};
     const char *const counters[] = {ORDER};
@@ -266,7 +267,7 @@ static void statement_that_is_killed_is_uncertain(void **state)
 }
 
 /* The other transaction changed more rows, so that the server ends ours. */
-static void deadlock_is_a_clean_failure(void **state)
+TEST_STATE(ON_SERVER, deadlock_is_a_clean_failure)
 {
     const char *const counters[] = {ORDER, "main/0/a"};
     struct fixture *f = start(state);
@@ -293,7 +294,7 @@ static void deadlock_is_a_clean_failure(void **state)
     assert_int_equal(request.block.first, 6);
 }
 
-static void stopped_server_obeys_the_deadline(void **state)
+TEST_STATE(ON_SERVER, stopped_server_obeys_the_deadline)
 {
     struct fixture *f;
     struct seqb_backend *other;
@@ -320,7 +321,7 @@ static void stopped_server_obeys_the_deadline(void **state)
     assert_true(must_raise(f, 0, 0) >= 5);
 }
 
-static void child_may_not_use_the_connection(void **state)
+TEST_STATE(ON_SERVER, child_may_not_use_the_connection)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -360,7 +361,7 @@ static enum seqb_status take_cell(struct fixture *f, int64_t window,
 }
 
 /* As in a store that an earlier version made. */
-static void table_of_the_incarnation_is_made_when_cells_need_it(void **state)
+TEST_STATE(ON_SERVER, table_of_the_incarnation_is_made_when_cells_need_it)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -375,7 +376,7 @@ static void table_of_the_incarnation_is_made_when_cells_need_it(void **state)
     must_take(f, 5, 0);
 }
 
-static void cells_without_their_table_fail_alone(void **state)
+TEST_STATE(ON_SERVER, cells_without_their_table_fail_alone)
 {
     struct fixture *f = start(state);
     struct seqb_request requests[] = {
@@ -394,7 +395,7 @@ static void cells_without_their_table_fail_alone(void **state)
 }
 
 /* One that outlives a start would make the old cells good again. */
-static void incarnation_that_is_kept_on_disk_is_unsafe(void **state)
+TEST_STATE(ON_SERVER, incarnation_that_is_kept_on_disk_is_unsafe)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -408,7 +409,7 @@ static void incarnation_that_is_kept_on_disk_is_unsafe(void **state)
 }
 
 /* A cell that is bound to it would be good in each run of the server. */
-static void window_is_not_bound_to_an_empty_nonce(void **state)
+TEST_STATE(ON_SERVER, window_is_not_bound_to_an_empty_nonce)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -426,28 +427,4 @@ static void window_is_not_bound_to_an_empty_nonce(void **state)
     assert_status(take_cell(f, 2, &request), SEQB_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(table_of_the_incarnation_is_made_when_cells_need_it),
-        FIXTURE_TEST(cells_without_their_table_fail_alone),
-        FIXTURE_TEST(incarnation_that_is_kept_on_disk_is_unsafe),
-        FIXTURE_TEST(window_is_not_bound_to_an_empty_nonce),
-        FIXTURE_TEST(value_of_an_update_that_did_nothing_is_never_used),
-        FIXTURE_TEST(names_are_bytes_whatever_is_in_them),
-        FIXTURE_TEST(largest_batch_is_served_whole_and_in_any_order),
-        FIXTURE_TEST(rest_below_the_limit_is_one_smaller_grant),
-        FIXTURE_TEST(damaged_counter_fails_alone),
-        FIXTURE_TEST(row_that_the_server_refuses_fails_alone),
-        FIXTURE_TEST(missing_insert_is_missed_by_new_counters_alone),
-        FIXTURE_TEST(read_only_stops_even_who_may_write_then),
-        FIXTURE_TEST(killed_connection_is_not_used_again),
-        FIXTURE_TEST(statement_that_is_killed_is_uncertain),
-        FIXTURE_TEST(deadlock_is_a_clean_failure),
-        FIXTURE_TEST(stopped_server_obeys_the_deadline),
-        FIXTURE_TEST(child_may_not_use_the_connection),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-row", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 static struct fixture *start(void **state)
 {
@@ -24,7 +26,7 @@ static struct fixture *start_on(void **state, struct server *server)
 
 /* --- the base --- */
 
-static void counter_is_new_only_while_the_base_holds(void **state)
+TEST_STATE(ON_SERVER, counter_is_new_only_while_the_base_holds)
 {
     struct fixture *f = start(state);
 
@@ -40,7 +42,7 @@ static void counter_is_new_only_while_the_base_holds(void **state)
                      1);
 }
 
-static void deleted_rows_are_not_made_anew_by_opening(void **state)
+TEST_STATE(ON_SERVER, deleted_rows_are_not_made_anew_by_opening)
 {
     const char *const ways[] = {"DELETE FROM seqb_counters",
                                 "TRUNCATE seqb_counters"};
@@ -57,8 +59,7 @@ static void deleted_rows_are_not_made_anew_by_opening(void **state)
 }
 
 /* Who raises knows of its own grants alone. */
-static void
-deleted_counter_begins_at_the_floor_and_others_at_the_gap(void **state)
+TEST_STATE(ON_SERVER, deleted_counter_begins_at_the_floor_and_others_at_the_gap)
 {
     struct fixture *f = start(state);
     struct seqb_request request;
@@ -73,7 +74,7 @@ deleted_counter_begins_at_the_floor_and_others_at_the_gap(void **state)
 }
 
 /* Whoever comes goes on above all that anybody was granted. */
-static void deleted_row_goes_on_above_its_note(void **state)
+TEST_STATE(ON_SERVER, deleted_row_goes_on_above_its_note)
 {
     struct fixture *f = start(state);
 
@@ -89,7 +90,7 @@ static void deleted_row_goes_on_above_its_note(void **state)
 }
 
 /* An empty origin is nobody's: the value is to be raised, not forgotten. */
-static void counter_whose_origin_was_emptied_is_fenced(void **state)
+TEST_STATE(ON_SERVER, counter_whose_origin_was_emptied_is_fenced)
 {
     struct fixture *f = start(state);
 
@@ -105,7 +106,7 @@ static void counter_whose_origin_was_emptied_is_fenced(void **state)
 
 /* --- another server, another table --- */
 
-static void server_that_became_another_ends_the_backend(void **state)
+TEST_STATE(ON_SERVER, server_that_became_another_ends_the_backend)
 {
     struct fixture *f = start(state);
     struct seqb_backend *other;
@@ -126,7 +127,7 @@ static void server_that_became_another_ends_the_backend(void **state)
     must_take(f, 1, 1005);
 }
 
-static void raise_on_a_server_that_became_another_changes_nothing(void **state)
+TEST_STATE(ON_SERVER, raise_on_a_server_that_became_another_changes_nothing)
 {
     struct fixture *f = start(state);
     const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT, 1000,
@@ -145,7 +146,7 @@ static void raise_on_a_server_that_became_another_changes_nothing(void **state)
 
 /* A store lives elsewhere for a while and returns: what was idle meanwhile
  * still names the first place. */
-static void store_that_came_back_trusts_no_idle_row(void **state)
+TEST_STATE(ON_SERVER, store_that_came_back_trusts_no_idle_row)
 {
     struct fixture *f = start(state);
     const struct seqb_raise raise = {"main/0/a", 0, 1000, LIMIT, 1000,
@@ -167,7 +168,7 @@ static void store_that_came_back_trusts_no_idle_row(void **state)
     must_take(f, 5, 1105);
 }
 
-static void store_that_was_only_opened_elsewhere_trusts_no_row(void **state)
+TEST_STATE(ON_SERVER, store_that_was_only_opened_elsewhere_trusts_no_row)
 {
     struct fixture *f = start(state);
 
@@ -181,7 +182,7 @@ static void store_that_was_only_opened_elsewhere_trusts_no_row(void **state)
 }
 
 /* Whoever opens it first binds it; all that come meanwhile go by that. */
-static void brokers_that_open_another_store_agree(void **state)
+TEST_STATE(ON_SERVER, brokers_that_open_another_store_agree)
 {
     struct fixture *f = start(state);
     struct seqb_backend *other;
@@ -200,7 +201,7 @@ static void brokers_that_open_another_store_agree(void **state)
 }
 
 /* As brokers of two versions may do. */
-static void store_that_others_bound_again_is_opened_again(void **state)
+TEST_STATE(ON_SERVER, store_that_others_bound_again_is_opened_again)
 {
     struct fixture *f = start(state);
 
@@ -210,8 +211,6 @@ static void store_that_others_bound_again_is_opened_again(void **state)
     must_open(f);
     must_take(f, 1, 100);
 }
-
-#define SECOND_TRIES 30
 
 #define REPLACED_BY_DUMP                                                       \
     "CREATE OR REPLACE TABLE seqb_counters ("                                  \
@@ -233,7 +232,7 @@ static int64_t table_made(struct fixture *f)
     "WHERE DB = DATABASE() AND STATE LIKE '%table metadata lock'"
 
 /* Whatever was found out about the table that was there before. */
-static void table_that_is_replaced_amid_a_call_is_not_granted_from(void **state)
+TEST_STATE(ON_SERVER, table_that_is_replaced_amid_a_call_is_not_granted_from)
 {
     const char *const counters[] = {ORDER, "main/0/a"};
     struct fixture *f = start(state);
@@ -262,7 +261,7 @@ static void table_that_is_replaced_amid_a_call_is_not_granted_from(void **state)
 }
 
 /* A dump has the tables' definition and rows. */
-static void dump_that_is_put_back_on_the_same_server_is_fenced(void **state)
+TEST_STATE(ON_SERVER, dump_that_is_put_back_on_the_same_server_is_fenced)
 {
     struct fixture *f = start(state);
     int64_t before;
@@ -280,34 +279,40 @@ static void dump_that_is_put_back_on_the_same_server_is_fenced(void **state)
     assert_int_equal(must_raise(f, 0, 1000), 1100);
 }
 
-/* Since the date of a table counts seconds. So it is made once more until all
- * of that happened within one second, which a machine may be too busy for. */
-static void dump_of_the_second_of_its_table_is_not_noticed(void **state)
+/* Waits for the begin of a second, so that what follows is done within it. */
+static void await_second(struct fixture *f)
 {
-    struct fixture *f = start(state);
-    int tries = 0;
-    int64_t made;
-    int64_t at;
-
-    must_take(f, 100, 0);
-    TELL(f, "CREATE TABLE dump AS SELECT * FROM seqb_counters");
-    do {
-        if (tries++ == SECOND_TRIES)
-            skip();
-        TELL(f, REPLACED_BY_DUMP);
-        made = table_made(f);
-        must_open(f);
-        at = must_raise(f, 0, 1000);
-        TELL(f, "DELETE FROM dump;"
-                "INSERT INTO dump SELECT * FROM seqb_counters");
-        must_take(f, 50, at);
-        TELL(f, REPLACED_BY_DUMP);
-    } while (table_made(f) != made);
-    must_open(f);
-    must_take(f, 50, at); /* again */
+    while (number(f, "SELECT MICROSECOND(NOW(6)) DIV 100000") > 0)
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
 
-static void copy_of_the_files_that_is_put_back_is_fenced(void **state)
+/* The date of a table counts seconds. So what is dumped within the second of
+ * its table has granted nothing: it was not opened before that was over. */
+TEST_STATE(ON_SERVER, dump_of_the_second_of_its_table_is_fenced)
+{
+    struct fixture *f = start(state);
+    char incarnation[SEQB_INCARNATION_SIZE];
+    int64_t at;
+
+    f->options.needs_incarnation = true;
+    must_take(f, 100, 0);
+    TELL(f, "CREATE TABLE dump AS SELECT * FROM seqb_counters");
+    await_second(f);
+    TELL(f, REPLACED_BY_DUMP);
+    must_open(f);
+    at = must_raise(f, 0, 1000);
+    TELL(f, "DELETE FROM dump;"
+            "INSERT INTO dump SELECT * FROM seqb_counters");
+    must_take(f, 50, at);
+    (void)text_copy(incarnation, sizeof incarnation, f->backend->incarnation);
+    TELL(f, REPLACED_BY_DUMP);
+    must_open(f);
+    must_answer(f, ORDER, SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), at + 1000);
+    assert_string_not_equal(f->backend->incarnation, incarnation);
+}
+
+TEST_STATE(ON_SERVER, copy_of_the_files_that_is_put_back_is_fenced)
 {
     struct server *server;
     struct fixture *f;
@@ -370,7 +375,7 @@ static void assert_other_claims(struct fixture *f, enum seqb_status status)
     assert_non_null(strstr(f->err.text, "another one"));
 }
 
-static void claims_put_back_under_a_connection_are_not_swapped(void **state)
+TEST_STATE(ON_SERVER, claims_put_back_under_a_connection_are_not_swapped)
 {
     struct fixture *f = start(state);
 
@@ -380,7 +385,7 @@ static void claims_put_back_under_a_connection_are_not_swapped(void **state)
     assert_status(swap_worker(f, "free", "taken"), SEQB_OK);
 }
 
-static void claims_put_back_under_a_connection_are_not_believed(void **state)
+TEST_STATE(ON_SERVER, claims_put_back_under_a_connection_are_not_believed)
 {
     struct fixture *f = start(state);
     char standing[64];
@@ -443,7 +448,7 @@ static void raise_at_once(struct fixture *f, int64_t expected)
     pthread_barrier_destroy(&begin);
 }
 
-static void gap_is_added_once_however_many_raise_at_once(void **state)
+TEST_STATE(ON_SERVER, gap_is_added_once_however_many_raise_at_once)
 {
     struct fixture *f = start(state);
 
@@ -456,29 +461,4 @@ static void gap_is_added_once_however_many_raise_at_once(void **state)
     raise_at_once(f, 1000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(counter_is_new_only_while_the_base_holds),
-        FIXTURE_TEST(deleted_rows_are_not_made_anew_by_opening),
-        FIXTURE_TEST(deleted_counter_begins_at_the_floor_and_others_at_the_gap),
-        FIXTURE_TEST(deleted_row_goes_on_above_its_note),
-        FIXTURE_TEST(counter_whose_origin_was_emptied_is_fenced),
-        FIXTURE_TEST(server_that_became_another_ends_the_backend),
-        FIXTURE_TEST(raise_on_a_server_that_became_another_changes_nothing),
-        FIXTURE_TEST(store_that_came_back_trusts_no_idle_row),
-        FIXTURE_TEST(store_that_was_only_opened_elsewhere_trusts_no_row),
-        FIXTURE_TEST(brokers_that_open_another_store_agree),
-        FIXTURE_TEST(store_that_others_bound_again_is_opened_again),
-        FIXTURE_TEST(table_that_is_replaced_amid_a_call_is_not_granted_from),
-        FIXTURE_TEST(dump_that_is_put_back_on_the_same_server_is_fenced),
-        FIXTURE_TEST(dump_of_the_second_of_its_table_is_not_noticed),
-        FIXTURE_TEST(copy_of_the_files_that_is_put_back_is_fenced),
-        FIXTURE_TEST(claims_put_back_under_a_connection_are_not_swapped),
-        FIXTURE_TEST(claims_put_back_under_a_connection_are_not_believed),
-        FIXTURE_TEST(gap_is_added_once_however_many_raise_at_once),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-row-fence", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

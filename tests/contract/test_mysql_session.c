@@ -3,6 +3,7 @@
 #include "contract/mysql_fixture.h"
 
 #include "backends/mysql/mysql.h"
+#include "support/test.h"
 
 static struct mysql_link *link_of(const struct fixture *f)
 {
@@ -10,7 +11,7 @@ static struct mysql_link *link_of(const struct fixture *f)
 }
 
 /* Whole seconds, rounded up: a lock is not waited for without end. */
-static void locks_are_waited_for_as_long_as_a_call_takes(void **state)
+TEST_STATE(ON_SERVER, locks_are_waited_for_as_long_as_a_call_takes)
 {
     static const int32_t cases[][2] = {
         {119001, 120}, {120000, 120}, {120001, 121}};
@@ -36,7 +37,7 @@ static void locks_are_waited_for_as_long_as_a_call_takes(void **state)
     }
 }
 
-static void server_is_given_none_of_our_files(void **state)
+TEST_STATE(ON_SERVER, server_is_given_none_of_our_files)
 {
     struct fixture *f = fixture_prepare(state, &backend_mysql_row);
     struct mysql_link *link;
@@ -54,13 +55,4 @@ static void server_is_given_none_of_our_files(void **state)
                      0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(locks_are_waited_for_as_long_as_a_call_takes),
-        FIXTURE_TEST(server_is_given_none_of_our_files),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("mysql-session", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

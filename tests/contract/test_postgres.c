@@ -13,6 +13,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define CRASHES 5
 
@@ -20,7 +21,7 @@
 
 /* Nothing is written before it must be, so that a commit which did not wait
  * for the disk is lost in the crash. */
-static void acknowledged_values_survive_a_crash_with_async_commits(void **state)
+TEST_STATE(ON_SERVER, acknowledged_values_survive_a_crash_with_async_commits)
 {
     struct fixture *f = fixture_start(state);
     char standing[64];
@@ -71,7 +72,7 @@ static void await_end(PGconn *witness)
     PQfinish(witness);
 }
 
-static void killed_server_process_repeats_nothing(void **state)
+TEST_STATE(ON_SERVER, killed_server_process_repeats_nothing)
 {
     struct fixture *f = fixture_start(state);
     int64_t last = 0;
@@ -100,7 +101,7 @@ static void killed_server_process_repeats_nothing(void **state)
 
 /* A commit whose wait for the standby was cancelled is acknowledged all the
  * same; no standby has it. */
-static void commit_that_no_standby_has_seen_is_uncertain(void **state)
+TEST_STATE(ON_SERVER, commit_that_no_standby_has_seen_is_uncertain)
 {
     struct fixture *f = fixture_start(state);
     int64_t last = 10;
@@ -128,7 +129,7 @@ static void commit_that_no_standby_has_seen_is_uncertain(void **state)
 /* --- locks --- */
 
 /* Were a transaction repeatable, it could not see what it had waited for. */
-static void grant_that_waited_follows_what_it_waited_for(void **state)
+TEST_STATE(ON_SERVER, grant_that_waited_follows_what_it_waited_for)
 {
     struct fixture *f = fixture_start(state);
     struct waiter waiter;
@@ -154,7 +155,7 @@ static void grant_that_waited_follows_what_it_waited_for(void **state)
 /* The end of a counter is granted by a statement of its own, here after the
  * one that would make the counter: 3 values are left when it begins, and 1 when
  * it gets the row. */
-static void last_values_are_granted_after_what_was_waited_for(void **state)
+TEST_STATE(ON_SERVER, last_values_are_granted_after_what_was_waited_for)
 {
     struct fixture *f = fixture_start(state);
     struct waiter waiter;
@@ -196,7 +197,7 @@ static void *reversed_run(void *argument)
     return NULL;
 }
 
-static void rows_are_locked_in_the_order_of_their_names(void **state)
+TEST_STATE(ON_SERVER, rows_are_locked_in_the_order_of_their_names)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request request;
@@ -242,7 +243,7 @@ static void must_fail_alone(struct fixture *f, enum seqb_status status,
     must_take(f, 1, 0); /* and the connection is well */
 }
 
-static void row_that_the_server_refuses_fails_alone(void **state)
+TEST_STATE(ON_SERVER, row_that_the_server_refuses_fails_alone)
 {
     struct fixture *f = fixture_start(state);
 
@@ -254,7 +255,7 @@ static void row_that_the_server_refuses_fails_alone(void **state)
     must_fail_alone(f, SEQB_REFUSED, "no such luck");
 }
 
-static void damaged_row_fails_alone(void **state)
+TEST_STATE(ON_SERVER, damaged_row_fails_alone)
 {
     struct fixture *f = fixture_start(state);
 
@@ -265,7 +266,7 @@ static void damaged_row_fails_alone(void **state)
     must_fail_alone(f, SEQB_CORRUPT, "damaged");
 }
 
-static void locked_row_fails_alone(void **state)
+TEST_STATE(ON_SERVER, locked_row_fails_alone)
 {
     struct fixture *f = fixture_start(state);
     PGconn *holder;
@@ -280,7 +281,7 @@ static void locked_row_fails_alone(void **state)
     PQfinish(holder);
 }
 
-static void damaged_row_is_not_raised(void **state)
+TEST_STATE(ON_SERVER, damaged_row_is_not_raised)
 {
     struct fixture *f = fixture_start(state);
     const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0, NULL, 0};
@@ -299,7 +300,7 @@ static void damaged_row_is_not_raised(void **state)
     }
 }
 
-static void new_counter_is_fenced_if_its_base_was_raised(void **state)
+TEST_STATE(ON_SERVER, new_counter_is_fenced_if_its_base_was_raised)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request request = {.counter = ORDER, .want = 5, .limit = 80};
@@ -318,7 +319,7 @@ static void new_counter_is_fenced_if_its_base_was_raised(void **state)
 
 /* --- servers that hang, and stores that become others under a handle --- */
 
-static void stopped_server_obeys_the_deadline(void **state)
+TEST_STATE(ON_SERVER, stopped_server_obeys_the_deadline)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request request;
@@ -341,7 +342,7 @@ static void stopped_server_obeys_the_deadline(void **state)
 }
 
 /* As the pool's watchdog does. */
-static void call_ends_when_its_socket_is_shut_down(void **state)
+TEST_STATE(ON_SERVER, call_ends_when_its_socket_is_shut_down)
 {
     struct fixture *f = fixture_start(state);
     struct waiter waiter;
@@ -358,7 +359,7 @@ static void call_ends_when_its_socket_is_shut_down(void **state)
     must_open(f);
 }
 
-static void table_that_was_emptied_and_filled_again_is_fenced(void **state)
+TEST_STATE(ON_SERVER, table_that_was_emptied_and_filled_again_is_fenced)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request request;
@@ -381,7 +382,7 @@ static void table_that_was_emptied_and_filled_again_is_fenced(void **state)
 }
 
 /* What a call found out about the table before it had to wait for it. */
-static void table_that_is_refilled_amid_a_call_is_not_granted_from(void **state)
+TEST_STATE(ON_SERVER, table_that_is_refilled_amid_a_call_is_not_granted_from)
 {
     struct fixture *f = fixture_start(state);
     struct waiter waiter;
@@ -404,7 +405,7 @@ static void table_that_is_refilled_amid_a_call_is_not_granted_from(void **state)
 }
 
 /* The claims were compared in the table that was found at first. */
-static void table_of_another_schema_is_another_store(void **state)
+TEST_STATE(ON_SERVER, table_of_another_schema_is_another_store)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request request;
@@ -420,7 +421,7 @@ static void table_of_another_schema_is_another_store(void **state)
     must_take(f, 1, 10);
 }
 
-static void forked_child_may_not_reserve(void **state)
+TEST_STATE(ON_SERVER, forked_child_may_not_reserve)
 {
     struct fixture *f = fixture_start(state);
     const pid_t child = fork();
@@ -434,29 +435,4 @@ static void forked_child_may_not_reserve(void **state)
     assert_int_equal(waitpid(child, &ended, 0), child);
     assert_int_equal(ended, 0);
     must_take(f, 1, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(acknowledged_values_survive_a_crash_with_async_commits),
-        FIXTURE_TEST(killed_server_process_repeats_nothing),
-        FIXTURE_TEST(commit_that_no_standby_has_seen_is_uncertain),
-        FIXTURE_TEST(grant_that_waited_follows_what_it_waited_for),
-        FIXTURE_TEST(last_values_are_granted_after_what_was_waited_for),
-        FIXTURE_TEST(rows_are_locked_in_the_order_of_their_names),
-        FIXTURE_TEST(row_that_the_server_refuses_fails_alone),
-        FIXTURE_TEST(damaged_row_fails_alone),
-        FIXTURE_TEST(locked_row_fails_alone),
-        FIXTURE_TEST(damaged_row_is_not_raised),
-        FIXTURE_TEST(new_counter_is_fenced_if_its_base_was_raised),
-        FIXTURE_TEST(stopped_server_obeys_the_deadline),
-        FIXTURE_TEST(call_ends_when_its_socket_is_shut_down),
-        FIXTURE_TEST(table_that_was_emptied_and_filled_again_is_fenced),
-        FIXTURE_TEST(table_that_is_refilled_amid_a_call_is_not_granted_from),
-        FIXTURE_TEST(table_of_another_schema_is_another_store),
-        FIXTURE_TEST(forked_child_may_not_reserve),
-    };
-
-    return cmocka_run_group_tests_name("postgres", tests, NULL, NULL);
 }

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/test.h"
+
 enum after { WAITS, CLOSES, DRIPS };
 
 struct impostor {
@@ -140,26 +142,14 @@ static void must_not_open_on(const struct impostor *impostor, bool greets)
                  f.err.text);
 }
 
-static void servers_that_are_none_end_within_the_deadline(void **state)
+TEST(servers_that_are_none_end_within_the_deadline)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(strangers); i++)
         must_not_open_on(&strangers[i], false);
 }
 
-static void servers_that_lie_end_within_the_deadline(void **state)
+TEST(servers_that_lie_end_within_the_deadline)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(liars); i++)
         must_not_open_on(&liars[i], true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(servers_that_are_none_end_within_the_deadline),
-        cmocka_unit_test(servers_that_lie_end_within_the_deadline),
-    };
-
-    return cmocka_run_group_tests_name("postgres_answers", tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "support/test.h"
+
 /* --- claims --- */
 
 static enum seqb_status swap_worker(struct fixture *f, const char *expected,
@@ -43,7 +45,7 @@ static void assert_lease(struct fixture *f, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void claims_put_back_under_a_connection_are_not_swapped(void **state)
+TEST_STATE(ON_SERVER, claims_put_back_under_a_connection_are_not_swapped)
 {
     struct fixture *f = fixture_start(state);
 
@@ -57,7 +59,7 @@ static void claims_put_back_under_a_connection_are_not_swapped(void **state)
     assert_status(swap_worker(f, "free", "taken"), SEQB_OK);
 }
 
-static void claims_beside_other_counters_are_not_changed(void **state)
+TEST_STATE(ON_SERVER, claims_beside_other_counters_are_not_changed)
 {
     struct fixture *f = fixture_start(state);
     char count[POSTGRES_ASK_SIZE];
@@ -91,7 +93,7 @@ static void assert_fenced(struct fixture *f, const char *counter)
 
 /* A store lives elsewhere for a while and returns: what was idle meanwhile
  * still names the first place, what was used and the base name the other. */
-static void store_that_came_back_trusts_no_idle_row(void **state)
+TEST_STATE(ON_SERVER, store_that_came_back_trusts_no_idle_row)
 {
     struct fixture *f = fixture_start(state);
 
@@ -109,7 +111,7 @@ static void store_that_came_back_trusts_no_idle_row(void **state)
 }
 
 /* As brokers of two versions may do. */
-static void store_that_others_bound_again_is_opened_again(void **state)
+TEST_STATE(ON_SERVER, store_that_others_bound_again_is_opened_again)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request request = {.counter = ORDER, .want = 1, .limit = LIMIT};
@@ -127,7 +129,7 @@ static void store_that_others_bound_again_is_opened_again(void **state)
 /* --- a row that was deleted --- */
 
 /* Whoever comes goes on above all that anybody was granted. */
-static void deleted_row_goes_on_above_its_note(void **state)
+TEST_STATE(ON_SERVER, deleted_row_goes_on_above_its_note)
 {
     struct fixture *f = fixture_start(state);
 
@@ -140,17 +142,4 @@ static void deleted_row_goes_on_above_its_note(void **state)
     TELL(f, "DELETE FROM seqb_counters WHERE name = '" ORDER "'");
     assert_int_equal(must_raise(f, 0, 1000), 196608);
     must_take(f, 5, 196608);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(claims_put_back_under_a_connection_are_not_swapped),
-        FIXTURE_TEST(store_that_came_back_trusts_no_idle_row),
-        FIXTURE_TEST(store_that_others_bound_again_is_opened_again),
-        FIXTURE_TEST(deleted_row_goes_on_above_its_note),
-        FIXTURE_TEST(claims_beside_other_counters_are_not_changed),
-    };
-
-    return cmocka_run_group_tests_name("postgres_fence", tests, NULL, NULL);
 }

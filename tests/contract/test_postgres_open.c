@@ -7,10 +7,11 @@
 
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 /* --- settings --- */
 
-static void settings_that_lose_commits_need_accept_loss(void **state)
+TEST_STATE(ON_SERVER, settings_that_lose_commits_need_accept_loss)
 {
     static const char *const settings[] = {"fsync", "full_page_writes"};
     struct fixture *f = fixture_start(state);
@@ -32,7 +33,7 @@ static void settings_that_lose_commits_need_accept_loss(void **state)
     }
 }
 
-static void table_that_a_crash_empties_is_refused(void **state)
+TEST_STATE(ON_SERVER, table_that_a_crash_empties_is_refused)
 {
     static const char *const tables[] = {"seqb_counters", "seqb_claims"};
     struct fixture *f = fixture_start(state);
@@ -46,7 +47,7 @@ static void table_that_a_crash_empties_is_refused(void **state)
     }
 }
 
-static void database_that_is_read_only_is_a_role(void **state)
+TEST_STATE(ON_SERVER, database_that_is_read_only_is_a_role)
 {
     struct fixture *f = fixture_start(state);
 
@@ -57,7 +58,7 @@ static void database_that_is_read_only_is_a_role(void **state)
 
 /* --- tables --- */
 
-static void missing_tables_are_not_made_unasked(void **state)
+TEST_STATE(ON_SERVER, missing_tables_are_not_made_unasked)
 {
     struct fixture *f = fixture_prepare(state);
     char found[POSTGRES_ASK_SIZE];
@@ -71,7 +72,7 @@ static void missing_tables_are_not_made_unasked(void **state)
     must_not_open(f, SEQB_UNREACHABLE, "nowhere");
 }
 
-static void tables_that_are_none_of_ours_are_corrupt(void **state)
+TEST_STATE(ON_SERVER, tables_that_are_none_of_ours_are_corrupt)
 {
     static const struct {
         const char *sql;
@@ -112,7 +113,7 @@ static void *founder_run(void *argument)
     return NULL;
 }
 
-static void tables_are_made_by_many_at_once(void **state)
+TEST_STATE(ON_SERVER, tables_are_made_by_many_at_once)
 {
     struct fixture *f = fixture_prepare(state);
     struct founder founders[FOUNDERS] = {{0}};
@@ -139,7 +140,7 @@ static void tables_are_made_by_many_at_once(void **state)
 
 /* --- rights --- */
 
-static void rights_that_the_sql_names_are_enough(void **state)
+TEST_STATE(ON_SERVER, rights_that_the_sql_names_are_enough)
 {
     struct fixture *f = fixture_start(state);
     char standing[32];
@@ -164,7 +165,7 @@ static void rights_that_the_sql_names_are_enough(void **state)
     TELL(f, "DROP OWNED BY poor; DROP ROLE poor");
 }
 
-static void missing_rights_are_told_by_each_call(void **state)
+TEST_STATE(ON_SERVER, missing_rights_are_told_by_each_call)
 {
     struct fixture *f = fixture_start(state);
     const struct seqb_raise raise = {ORDER, 1, 0, LIMIT, 0, 0, 0, NULL, 0};
@@ -184,7 +185,7 @@ static void missing_rights_are_told_by_each_call(void **state)
     must_not_open(f, SEQB_REFUSED, "sql/postgres.sql");
 }
 
-static void missing_insert_is_missed_by_new_counters_alone(void **state)
+TEST_STATE(ON_SERVER, missing_insert_is_missed_by_new_counters_alone)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request requests[2] = {
@@ -206,7 +207,7 @@ static void missing_insert_is_missed_by_new_counters_alone(void **state)
     assert_status(take(f, "main/0/new", 1, &requests[0]), SEQB_OK);
 }
 
-static void no_connection_left_is_unreachable(void **state)
+TEST_STATE(ON_SERVER, no_connection_left_is_unreachable)
 {
     struct fixture *f = fixture_start(state);
 
@@ -215,7 +216,7 @@ static void no_connection_left_is_unreachable(void **state)
 }
 
 /* A commit with a warning is uncertain: here it is none of the commit's. */
-static void warning_at_connect_makes_no_commit_uncertain(void **state)
+TEST_STATE(ON_SERVER, warning_at_connect_makes_no_commit_uncertain)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request request;
@@ -241,7 +242,7 @@ static void must_hide(struct fixture *f, const char *secret)
         fail_msg("the password shows: %s", f->err.text);
 }
 
-static void wrong_password_is_refused_and_not_shown(void **state)
+TEST_STATE(ON_SERVER, wrong_password_is_refused_and_not_shown)
 {
     struct fixture *f = fixture_start(state);
 
@@ -261,7 +262,7 @@ static void wrong_password_is_refused_and_not_shown(void **state)
     must_hide(f, SECRET);
 }
 
-static void conninfo_that_cannot_be_shows_no_password(void **state)
+TEST_STATE(ON_SERVER, conninfo_that_cannot_be_shows_no_password)
 {
     static const char *const cases[] = {
         "host=a password=" SECRET " b",
@@ -287,7 +288,7 @@ static void conninfo_that_cannot_be_shows_no_password(void **state)
 }
 
 /* A folder may have an @ in its name, which a host never has. */
-static void any_folder_and_port_that_can_be_are_tried(void **state)
+TEST_STATE(ON_SERVER, any_folder_and_port_that_can_be_are_tried)
 {
     static const char *const cases[] = {
         "host=/nowhere port=1",
@@ -302,7 +303,7 @@ static void any_folder_and_port_that_can_be_are_tried(void **state)
     }
 }
 
-static void addresses_lead_to_the_server_or_say_why_not(void **state)
+TEST_STATE(ON_SERVER, addresses_lead_to_the_server_or_say_why_not)
 {
     struct fixture *f = fixture_start(state);
     char conninfo[256];
@@ -329,7 +330,7 @@ static void addresses_lead_to_the_server_or_say_why_not(void **state)
     assert_string_equal(found, "seqbroker");
 }
 
-static void tls_is_used_as_the_options_say(void **state)
+TEST_STATE(ON_SERVER, tls_is_used_as_the_options_say)
 {
     struct fixture *f = fixture_start(state);
     char certificate[64];
@@ -357,7 +358,7 @@ static void tls_is_used_as_the_options_say(void **state)
     postgres_alter(f->server, "ssl = off");
 }
 
-static void databases_of_a_server_share_its_domain(void **state)
+TEST_STATE(ON_SERVER, databases_of_a_server_share_its_domain)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_backend_options other = f->options;
@@ -374,29 +375,4 @@ static void databases_of_a_server_share_its_domain(void **state)
     assert_non_null(strstr(backend->domain, system));
     assert_memory_equal(backend->server, "postgres ", 9);
     backend_postgres.close(backend);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(settings_that_lose_commits_need_accept_loss),
-        FIXTURE_TEST(table_that_a_crash_empties_is_refused),
-        FIXTURE_TEST(database_that_is_read_only_is_a_role),
-        FIXTURE_TEST(missing_tables_are_not_made_unasked),
-        FIXTURE_TEST(tables_that_are_none_of_ours_are_corrupt),
-        FIXTURE_TEST(tables_are_made_by_many_at_once),
-        FIXTURE_TEST(rights_that_the_sql_names_are_enough),
-        FIXTURE_TEST(missing_rights_are_told_by_each_call),
-        FIXTURE_TEST(missing_insert_is_missed_by_new_counters_alone),
-        FIXTURE_TEST(no_connection_left_is_unreachable),
-        FIXTURE_TEST(warning_at_connect_makes_no_commit_uncertain),
-        FIXTURE_TEST(wrong_password_is_refused_and_not_shown),
-        FIXTURE_TEST(conninfo_that_cannot_be_shows_no_password),
-        FIXTURE_TEST(any_folder_and_port_that_can_be_are_tried),
-        FIXTURE_TEST(addresses_lead_to_the_server_or_say_why_not),
-        FIXTURE_TEST(tls_is_used_as_the_options_say),
-        FIXTURE_TEST(databases_of_a_server_share_its_domain),
-    };
-
-    return cmocka_run_group_tests_name("postgres_open", tests, NULL, NULL);
 }

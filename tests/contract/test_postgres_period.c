@@ -11,6 +11,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define DAY_MS   INT64_C(86400000)
 #define DAY(day) (INT64_C(1793491200000) + ((day)-1) * DAY_MS)
@@ -73,7 +74,7 @@ static int64_t number(struct fixture *f, const char *sql)
 
 /* --- many at once --- */
 
-static void periods_made_and_purged_at_once_never_repeat(void **state)
+TEST_STATE(ON_SERVER, periods_made_and_purged_at_once_never_repeat)
 {
     struct fixture *f = fixture_start(state);
 
@@ -98,7 +99,7 @@ static void *maker_run(void *argument)
 }
 
 /* Were the mark only read, what is not committed yet would not be seen. */
-static void counter_is_not_made_while_a_purge_notes(void **state)
+TEST_STATE(ON_SERVER, counter_is_not_made_while_a_purge_notes)
 {
     struct fixture *f = fixture_start(state);
     struct maker maker = {.fixture = f};
@@ -122,7 +123,7 @@ static void counter_is_not_made_while_a_purge_notes(void **state)
 }
 
 /* Whoever holds an old row delays nobody; it goes another time. */
-static void purge_waits_for_no_row(void **state)
+TEST_STATE(ON_SERVER, purge_waits_for_no_row)
 {
     struct fixture *f = fixture_start(state);
     PGconn *holder;
@@ -139,7 +140,7 @@ static void purge_waits_for_no_row(void **state)
 }
 
 /* A dump that is put back under the connection, or another server. */
-static void purge_changes_no_other_store(void **state)
+TEST_STATE(ON_SERVER, purge_changes_no_other_store)
 {
     struct fixture *f = fixture_start(state);
     int32_t deleted = -1;
@@ -160,7 +161,7 @@ static void purge_changes_no_other_store(void **state)
 }
 
 /* The raise is not told when the period begins. */
-static void purged_period_is_not_raised_into_being(void **state)
+TEST_STATE(ON_SERVER, purged_period_is_not_raised_into_being)
 {
     const char *const steps[] = {"SELECT 1", "VACUUM FULL seqb_counters"};
     struct seqb_raise raise = {.counter = ORDER "@20261101",
@@ -195,7 +196,7 @@ static void purged_period_is_not_raised_into_being(void **state)
 }
 
 /* Whatever lies between the two names would be deleted. */
-static void purge_up_to_another_counter_is_refused(void **state)
+TEST_STATE(ON_SERVER, purge_up_to_another_counter_is_refused)
 {
     const char *const keeps[] = {"main/0/other@20261103", ORDER, "z",
                                  "main/0/order2@20261103", ""};
@@ -215,7 +216,7 @@ static void purge_up_to_another_counter_is_refused(void **state)
 }
 
 /* Each of the two counts for itself. */
-static void note_that_is_older_in_part_lowers_nothing(void **state)
+TEST_STATE(ON_SERVER, note_that_is_older_in_part_lowers_nothing)
 {
     const struct {
         struct seqb_purge note;
@@ -244,7 +245,7 @@ static void note_that_is_older_in_part_lowers_nothing(void **state)
 }
 
 /* As one that only fell behind the others is: nothing was forgotten. */
-static void raise_of_a_base_that_holds_keeps_nothing_beside_it(void **state)
+TEST_STATE(ON_SERVER, raise_of_a_base_that_holds_keeps_nothing_beside_it)
 {
     struct fixture *f = fixture_start(state);
     const struct seqb_raise raise = {.counter = ORDER,
@@ -269,7 +270,7 @@ static void raise_of_a_base_that_holds_keeps_nothing_beside_it(void **state)
 
 /* As in tables that were made before names had an order of their own: in this
  * one '@' and '-' hardly count. */
-static void names_are_purged_in_the_order_of_bytes(void **state)
+TEST_STATE(ON_SERVER, names_are_purged_in_the_order_of_bytes)
 {
     const char *const others[] = {"main/0/ORDER", "main/0/or-der",
                                   "main/0/order-a", "main/0/order2",
@@ -295,7 +296,7 @@ static void names_are_purged_in_the_order_of_bytes(void **state)
 
 /* --- rights and roles --- */
 
-static void purge_without_the_right_says_what_to_run(void **state)
+TEST_STATE(ON_SERVER, purge_without_the_right_says_what_to_run)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request request;
@@ -326,7 +327,7 @@ static enum seqb_status swap(struct fixture *f, const char *expected,
     return backend_postgres.swap(f->backend, &swap, standing, 16, &f->err);
 }
 
-static void swap_without_the_right_changes_nothing(void **state)
+TEST_STATE(ON_SERVER, swap_without_the_right_changes_nothing)
 {
     struct fixture *f = fixture_start(state);
     char standing[16];
@@ -342,7 +343,7 @@ static void swap_without_the_right_changes_nothing(void **state)
         number(f, "SELECT count(*) FROM seqb_claims WHERE text = 'a'"), 1);
 }
 
-static void server_that_became_read_only_changes_nothing(void **state)
+TEST_STATE(ON_SERVER, server_that_became_read_only_changes_nothing)
 {
     struct fixture *f = fixture_start(state);
     char standing[16];
@@ -364,7 +365,7 @@ static void server_that_became_read_only_changes_nothing(void **state)
 
 /* An earlier one may be seen before a standby has it, and this one answers for
  * it. */
-static void text_that_stands_already_is_written_again(void **state)
+TEST_STATE(ON_SERVER, text_that_stands_already_is_written_again)
 {
     struct fixture *f = fixture_start(state);
     const char *const expected[] = {"x", "", "a"};
@@ -382,7 +383,7 @@ static void text_that_stands_already_is_written_again(void **state)
 
 /* --- clock --- */
 
-static void clock_is_the_same_in_every_time_zone(void **state)
+TEST_STATE(ON_SERVER, clock_is_the_same_in_every_time_zone)
 {
     const char *const zones[] = {"Asia/Kolkata", "Pacific/Niue"};
     struct fixture *f = fixture_start(state);
@@ -398,26 +399,4 @@ static void clock_is_the_same_in_every_time_zone(void **state)
         assert_in_range(now_ms, before_ms - 1, clock_wall_ms() + 1);
     }
     TELL(f, "ALTER ROLE seq RESET timezone");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(periods_made_and_purged_at_once_never_repeat),
-        FIXTURE_TEST(counter_is_not_made_while_a_purge_notes),
-        FIXTURE_TEST(purge_waits_for_no_row),
-        FIXTURE_TEST(purge_changes_no_other_store),
-        FIXTURE_TEST(purged_period_is_not_raised_into_being),
-        FIXTURE_TEST(note_that_is_older_in_part_lowers_nothing),
-        FIXTURE_TEST(purge_up_to_another_counter_is_refused),
-        FIXTURE_TEST(raise_of_a_base_that_holds_keeps_nothing_beside_it),
-        FIXTURE_TEST(names_are_purged_in_the_order_of_bytes),
-        FIXTURE_TEST(purge_without_the_right_says_what_to_run),
-        FIXTURE_TEST(swap_without_the_right_changes_nothing),
-        FIXTURE_TEST(server_that_became_read_only_changes_nothing),
-        FIXTURE_TEST(text_that_stands_already_is_written_again),
-        FIXTURE_TEST(clock_is_the_same_in_every_time_zone),
-    };
-
-    return cmocka_run_group_tests_name("postgres_period", tests, NULL, NULL);
 }

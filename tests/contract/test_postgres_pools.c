@@ -8,12 +8,13 @@
 
 #include "platform/text.h"
 #include "support/server_pgbouncer.h"
+#include "support/test.h"
 
 /* --- PgBouncer, one transaction after the other on one connection --- */
 
 #define CROWD 4
 
-static void pooled_transactions_serve_many_backends(void **state)
+TEST_STATE(ON_SERVER, pooled_transactions_serve_many_backends)
 {
     struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
@@ -53,7 +54,7 @@ static enum seqb_status take_cell(struct fixture *f, int64_t want, int64_t *out)
 }
 
 /* The connection to the pooler outlives the run of the server behind it. */
-static void cell_of_a_run_before_is_fenced_behind_a_pooler(void **state)
+TEST_STATE(ON_SERVER, cell_of_a_run_before_is_fenced_behind_a_pooler)
 {
     struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
@@ -83,7 +84,7 @@ static void cell_of_a_run_before_is_fenced_behind_a_pooler(void **state)
 
 /* No guard holds there, no claim is read, and no page, as if it were the run
  * that was opened. */
-static void run_before_is_closed_behind_a_pooler(void **state)
+TEST_STATE(ON_SERVER, run_before_is_closed_behind_a_pooler)
 {
     struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
@@ -141,7 +142,7 @@ static void run_before_is_closed_behind_a_pooler(void **state)
 }
 
 /* What failed for one client must not be left to the next. */
-static void failed_transaction_leaves_the_pool_clean(void **state)
+TEST_STATE(ON_SERVER, failed_transaction_leaves_the_pool_clean)
 {
     struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
@@ -173,7 +174,7 @@ static void failed_transaction_leaves_the_pool_clean(void **state)
 
 /* The pooler answers in the server's place, and an error of its own says
  * nothing about a commit. */
-static void pooler_whose_server_crashed_leaves_it_uncertain(void **state)
+TEST_STATE(ON_SERVER, pooler_whose_server_crashed_leaves_it_uncertain)
 {
     struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
@@ -204,7 +205,7 @@ static void pooler_whose_server_crashed_leaves_it_uncertain(void **state)
 
 /* The connection to the pooler stays, the store behind it does not: an older
  * copy of the first one, promoted. */
-static void pooler_that_leads_elsewhere_is_noticed(void **state)
+TEST_STATE(ON_SERVER, pooler_that_leads_elsewhere_is_noticed)
 {
     struct fixture *f = fixture_start(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
@@ -239,7 +240,7 @@ static void pooler_that_leads_elsewhere_is_noticed(void **state)
 
 /* --- standbys --- */
 
-static void standby_is_refused_and_its_primary_found(void **state)
+TEST_STATE(ON_SERVER, standby_is_refused_and_its_primary_found)
 {
     struct fixture *f = fixture_start(state);
     struct server *standby = server_postgres_standby(f->server);
@@ -265,7 +266,7 @@ static void standby_is_refused_and_its_primary_found(void **state)
 }
 
 /* A server that is stopped still accepts connections. */
-static void host_that_hangs_does_not_hide_the_primary(void **state)
+TEST_STATE(ON_SERVER, host_that_hangs_does_not_hide_the_primary)
 {
     struct fixture *f = fixture_start(state);
     struct server *hung = server_postgres(NULL);
@@ -288,7 +289,7 @@ static void host_that_hangs_does_not_hide_the_primary(void **state)
 /* --- promotion --- */
 
 /* 50 values were acknowledged that the standby never got. */
-static void promoted_standby_that_lagged_is_fenced(void **state)
+TEST_STATE(ON_SERVER, promoted_standby_that_lagged_is_fenced)
 {
     struct fixture *f = fixture_start(state);
     struct server *standby = server_postgres_standby(f->server);
@@ -317,7 +318,7 @@ static void promoted_standby_that_lagged_is_fenced(void **state)
 }
 
 /* Each promotion, and even the old primary that comes back, is another. */
-static void origin_changes_with_each_promotion(void **state)
+TEST_STATE(ON_SERVER, origin_changes_with_each_promotion)
 {
     struct fixture *f = fixture_start(state);
     struct server *standby = server_postgres_standby(f->server);
@@ -339,22 +340,4 @@ static void origin_changes_with_each_promotion(void **state)
     assert_string_equal(f->backend->origin, origins[1]);
     postgres_kill(standby);
     server_free(standby);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(pooled_transactions_serve_many_backends),
-        FIXTURE_TEST(cell_of_a_run_before_is_fenced_behind_a_pooler),
-        FIXTURE_TEST(run_before_is_closed_behind_a_pooler),
-        FIXTURE_TEST(failed_transaction_leaves_the_pool_clean),
-        FIXTURE_TEST(pooler_whose_server_crashed_leaves_it_uncertain),
-        FIXTURE_TEST(pooler_that_leads_elsewhere_is_noticed),
-        FIXTURE_TEST(standby_is_refused_and_its_primary_found),
-        FIXTURE_TEST(host_that_hangs_does_not_hide_the_primary),
-        FIXTURE_TEST(promoted_standby_that_lagged_is_fenced),
-        FIXTURE_TEST(origin_changes_with_each_promotion),
-    };
-
-    return cmocka_run_group_tests_name("postgres_pools", tests, NULL, NULL);
 }

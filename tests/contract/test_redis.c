@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What else is peculiar to the redis engine: neighbours in the same store, a
  * server that refuses or hangs, passwords, one round trip for all requests. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "contract/redis_fixture.h"
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 /* --- neighbours --- */
 
@@ -37,7 +34,7 @@ static void must_stay(struct fixture *f, const char *key, const char *dump,
     free(now);
 }
 
-static void anothers_key_is_refused_and_stays_as_it_is(void **state)
+TEST_STATE(ON_SERVER, anothers_key_is_refused_and_stays_as_it_is)
 {
     static const char *const neighbours[][9] = {
         {"SET", KEY, "41"},
@@ -67,7 +64,7 @@ static void anothers_key_is_refused_and_stays_as_it_is(void **state)
     }
 }
 
-static void anothers_key_under_a_claim_is_refused(void **state)
+TEST_STATE(ON_SERVER, anothers_key_under_a_claim_is_refused)
 {
     struct fixture *f = fixture_start(state);
     char standing[64];
@@ -84,7 +81,7 @@ static void anothers_key_under_a_claim_is_refused(void **state)
     free(dump);
 }
 
-static void one_refused_counter_does_not_stop_the_others(void **state)
+TEST_STATE(ON_SERVER, one_refused_counter_does_not_stop_the_others)
 {
     struct fixture *f = fixture_start(state);
     struct seqb_request requests[] = {
@@ -105,7 +102,7 @@ static void one_refused_counter_does_not_stop_the_others(void **state)
     must_grant(f, 1, 1, 1);
 }
 
-static void prefixes_and_databases_are_stores_of_their_own(void **state)
+TEST_STATE(ON_SERVER, prefixes_and_databases_are_stores_of_their_own)
 {
     struct fixture *f = fixture_start(state);
 
@@ -128,7 +125,7 @@ static void prefixes_and_databases_are_stores_of_their_own(void **state)
 
 /* --- refusals of the server --- */
 
-static void full_memory_is_refused_and_repeats_nothing(void **state)
+TEST_STATE(ON_SERVER, full_memory_is_refused_and_repeats_nothing)
 {
     struct fixture *f = fixture_start(state);
 
@@ -142,7 +139,7 @@ static void full_memory_is_refused_and_repeats_nothing(void **state)
     must_grant(f, 1, 10, 10);
 }
 
-static void too_few_replicas_are_refused(void **state)
+TEST_STATE(ON_SERVER, too_few_replicas_are_refused)
 {
     struct fixture *f = fixture_start(state);
 
@@ -152,7 +149,7 @@ static void too_few_replicas_are_refused(void **state)
     must_hold(f, "v", "0");
 }
 
-static void flushed_scripts_change_nothing_and_come_back(void **state)
+TEST_STATE(ON_SERVER, flushed_scripts_change_nothing_and_come_back)
 {
     struct fixture *f = fixture_start(state);
 
@@ -165,7 +162,7 @@ static void flushed_scripts_change_nothing_and_come_back(void **state)
     must_grant(f, 1, 10, 10);
 }
 
-static void stopped_server_is_uncertain_then_unreachable(void **state)
+TEST_STATE(ON_SERVER, stopped_server_is_uncertain_then_unreachable)
 {
     struct fixture *f = fixture_start(state);
     enum seqb_status call;
@@ -198,7 +195,7 @@ static void stopped_server_is_uncertain_then_unreachable(void **state)
     assert_in_range(request.block.first, 0, 1);
 }
 
-static void stopped_server_does_not_open(void **state)
+TEST_STATE(ON_SERVER, stopped_server_does_not_open)
 {
     struct fixture *f = fixture_start(state);
 
@@ -210,7 +207,7 @@ static void stopped_server_does_not_open(void **state)
 
 /* --- ways in --- */
 
-static void password_is_needed_and_never_shown(void **state)
+TEST_STATE(ON_SERVER, password_is_needed_and_never_shown)
 {
     static const struct {
         const char *user;
@@ -247,7 +244,7 @@ static void password_is_needed_and_never_shown(void **state)
     }
 }
 
-static void revoked_permission_is_refused(void **state)
+TEST_STATE(ON_SERVER, revoked_permission_is_refused)
 {
     struct fixture *f = fixture_start(state);
 
@@ -259,7 +256,7 @@ static void revoked_permission_is_refused(void **state)
     must_fail(f, SEQB_REFUSED);
 }
 
-static void unix_socket_is_a_way_in(void **state)
+TEST_STATE(ON_SERVER, unix_socket_is_a_way_in)
 {
     struct fixture *f = fixture_start(state);
     char path[200];
@@ -276,7 +273,7 @@ static void unix_socket_is_a_way_in(void **state)
     assert_int_equal(fixture_open(f), SEQB_INVALID);
 }
 
-static void thousand_requests_are_one_round_trip(void **state)
+TEST_STATE(ON_SERVER, thousand_requests_are_one_round_trip)
 {
     enum { N = 1000 };
     struct fixture *f = fixture_start(state);
@@ -310,24 +307,4 @@ static void thousand_requests_are_one_round_trip(void **state)
     free(requests);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(anothers_key_is_refused_and_stays_as_it_is),
-        FIXTURE_TEST(anothers_key_under_a_claim_is_refused),
-        FIXTURE_TEST(one_refused_counter_does_not_stop_the_others),
-        FIXTURE_TEST(prefixes_and_databases_are_stores_of_their_own),
-        FIXTURE_TEST(full_memory_is_refused_and_repeats_nothing),
-        FIXTURE_TEST(too_few_replicas_are_refused),
-        FIXTURE_TEST(flushed_scripts_change_nothing_and_come_back),
-        FIXTURE_TEST(stopped_server_is_uncertain_then_unreachable),
-        FIXTURE_TEST(stopped_server_does_not_open),
-        FIXTURE_TEST(password_is_needed_and_never_shown),
-        FIXTURE_TEST(revoked_permission_is_refused),
-        FIXTURE_TEST(unix_socket_is_a_way_in),
-        FIXTURE_TEST(thousand_requests_are_one_round_trip),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("redis", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

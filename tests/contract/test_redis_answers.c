@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the redis engine makes of answers that a sound server does not give:
  * an impostor sends ready-made text, drips, or closes in mid-reply. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/backends.h"
 #include "contract/windowed_answers.h"
 #include "platform/text.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define SIZE      ((int64_t)1000)
@@ -49,18 +46,17 @@ static void session_start(struct impostor *impostor, const char *answers,
 
 /* --- open --- */
 
-static void sound_session_opens_with_its_origin(void **state)
+TEST(sound_session_opens_with_its_origin)
 {
     struct impostor impostor = {0};
 
-    (void)state;
     session_start(&impostor, "", WAITS);
     assert_string_equal(impostor.backend->origin, RUN_ID ":" REPLID);
     assert_string_equal(impostor.backend->server, "redis 7.0.15");
     impostor_stop(&impostor);
 }
 
-static void what_is_no_master_does_not_open(void **state)
+TEST(what_is_no_master_does_not_open)
 {
     static const struct {
         const char *text;
@@ -84,17 +80,15 @@ static void what_is_no_master_does_not_open(void **state)
         {"$100\r\nrun_id", SEQB_UNREACHABLE},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
         must_refuse_session(&backend_redis, rows[i].text, rows[i].status);
 }
 
-static void loading_server_is_unreachable(void **state)
+TEST(loading_server_is_unreachable)
 {
     struct impostor impostor = {0};
     char text[TEXT_SIZE] = "";
 
-    (void)state;
     add_bulk(text, "redis_version:7.0.15\r\nrun_id:" RUN_ID "\r\n");
     add_bulk(text, "role:master\r\nmaster_replid:" REPLID "\r\n");
     assert_true(text_append(text, sizeof text, "-LOADING wait\r\n"));
@@ -104,11 +98,10 @@ static void loading_server_is_unreachable(void **state)
     impostor_stop(&impostor);
 }
 
-static void password_that_the_server_quotes_is_not_shown(void **state)
+TEST(password_that_the_server_quotes_is_not_shown)
 {
     struct impostor impostor = {0};
 
-    (void)state;
     impostor_start(&impostor,
                    "-ERR unknown command `AUTH`, with args beginning with: "
                    "`sesame`\r\n",
@@ -119,11 +112,10 @@ static void password_that_the_server_quotes_is_not_shown(void **state)
     impostor_stop(&impostor);
 }
 
-static void dripping_server_does_not_stretch_the_time_out(void **state)
+TEST(dripping_server_does_not_stretch_the_time_out)
 {
     char text[TEXT_SIZE];
 
-    (void)state;
     session_make(text, "+");
     must_give_up_drips(&backend_redis, "+", text, SIZE);
 }
@@ -134,7 +126,7 @@ static void dripping_server_does_not_stretch_the_time_out(void **state)
 #define WINDOW_5                     "$1\r\n5\r\n"
 #define SOUND                        ANSWER(WINDOW_5, ":0\r\n", ":10\r\n")
 
-static void answers_out_of_range_are_refused_whole(void **state)
+TEST(answers_out_of_range_are_refused_whole)
 {
     static const char *const answers[] = {
         ANSWER(WINDOW_5, ":1000\r\n", ":1\r\n"),
@@ -167,7 +159,6 @@ static void answers_out_of_range_are_refused_whole(void **state)
         "?what\r\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(answers); i++) {
         struct impostor impostor = {0};
         char both[256];
@@ -180,7 +171,7 @@ static void answers_out_of_range_are_refused_whole(void **state)
     }
 }
 
-static void errors_tell_what_becomes_of_the_connection(void **state)
+TEST(errors_tell_what_becomes_of_the_connection)
 {
     static const struct {
         const char *answer;
@@ -206,7 +197,6 @@ static void errors_tell_what_becomes_of_the_connection(void **state)
         {"-\r\n", SEQB_REFUSED},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct impostor impostor = {0};
         struct seqb_request requests[2];
@@ -225,7 +215,7 @@ static void errors_tell_what_becomes_of_the_connection(void **state)
 }
 
 /* As redis 7.0 and 7.2 have it; the connection is fit for another call. */
-static void key_that_is_denied_is_refused_alone(void **state)
+TEST(key_that_is_denied_is_refused_alone)
 {
     static const char *const answers[] = {
         "-NOPERM this user has no permissions to access one of the keys used "
@@ -233,7 +223,6 @@ static void key_that_is_denied_is_refused_alone(void **state)
         "-NOPERM No permissions to access a key\r\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(answers); i++) {
         struct impostor impostor = {0};
         struct seqb_request requests[2];
@@ -249,11 +238,10 @@ static void key_that_is_denied_is_refused_alone(void **state)
     }
 }
 
-static void closed_in_mid_reply_is_uncertain_from_there_on(void **state)
+TEST(closed_in_mid_reply_is_uncertain_from_there_on)
 {
     struct impostor impostor = {0};
 
-    (void)state;
     session_start(&impostor, SOUND "*4\r\n$2\r\nOK\r\n" WINDOW_5 ":0\r\n:1",
                   CLOSES);
     must_doubt_second(&impostor, SIZE, 10);
@@ -262,7 +250,7 @@ static void closed_in_mid_reply_is_uncertain_from_there_on(void **state)
 
 /* --- the other calls --- */
 
-static void other_calls_check_their_answers_too(void **state)
+TEST(other_calls_check_their_answers_too)
 {
     static const char *const answers[] = {
         "*1\r\n$2\r\nOK\r\n",
@@ -277,7 +265,6 @@ static void other_calls_check_their_answers_too(void **state)
     const struct seqb_window window = {
         .counter = "a", .window = 4, .size = SIZE};
 
-    (void)state;
     for (size_t i = 0; i < 3 * COUNT(answers); i++) {
         struct impostor impostor = {0};
         enum seqb_status status;
@@ -299,7 +286,7 @@ static void other_calls_check_their_answers_too(void **state)
     }
 }
 
-static void time_that_is_none_makes_no_sense(void **state)
+TEST(time_that_is_none_makes_no_sense)
 {
     static const char *const answers[] = {
         "*0\r\n",
@@ -315,7 +302,6 @@ static void time_that_is_none_makes_no_sense(void **state)
         "$-1\r\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(answers); i++) {
         struct impostor impostor = {0};
         int64_t now_ms = -7;
@@ -334,12 +320,11 @@ static void time_that_is_none_makes_no_sense(void **state)
 }
 
 /* What counts is allowed, TIME may not be. */
-static void time_that_is_denied_is_none(void **state)
+TEST(time_that_is_denied_is_none)
 {
     struct impostor impostor = {0};
     int64_t now_ms = -7;
 
-    (void)state;
     session_start(&impostor, "-NOPERM this user has no permissions\r\n", WAITS);
     assert_int_equal(
         backend_redis.clock(impostor.backend, &now_ms, &impostor.err), SEQB_OK);
@@ -347,12 +332,11 @@ static void time_that_is_denied_is_none(void **state)
     impostor_stop(&impostor);
 }
 
-static void time_that_is_not_said_fails(void **state)
+TEST(time_that_is_not_said_fails)
 {
     struct impostor impostor = {0};
     int64_t now_ms = -7;
 
-    (void)state;
     session_start(&impostor, "", CLOSES);
     assert_int_equal(
         backend_redis.clock(impostor.backend, &now_ms, &impostor.err),
@@ -361,12 +345,11 @@ static void time_that_is_not_said_fails(void **state)
     impostor_stop(&impostor);
 }
 
-static void time_is_seconds_and_a_part_of_one(void **state)
+TEST(time_is_seconds_and_a_part_of_one)
 {
     struct impostor impostor = {0};
     int64_t now_ms;
 
-    (void)state;
     session_start(&impostor, "*2\r\n$10\r\n1795270245\r\n$6\r\n123999\r\n",
                   WAITS);
     assert_int_equal(
@@ -375,14 +358,13 @@ static void time_is_seconds_and_a_part_of_one(void **state)
     impostor_stop(&impostor);
 }
 
-static void raise_below_its_floor_makes_no_sense(void **state)
+TEST(raise_below_its_floor_makes_no_sense)
 {
     const struct seqb_raise raise = {
         .counter = "a", .floor = 6, .limit = INT64_MAX};
     struct impostor impostor = {0};
     int64_t out;
 
-    (void)state;
     session_start(&impostor, "*2\r\n$2\r\nOK\r\n" WINDOW_5, WAITS);
     assert_int_equal(
         backend_redis.raise(impostor.backend, &raise, &out, &impostor.err),
@@ -390,12 +372,11 @@ static void raise_below_its_floor_makes_no_sense(void **state)
     impostor_stop(&impostor);
 }
 
-static void claim_that_does_not_fit_is_none_of_ours(void **state)
+TEST(claim_that_does_not_fit_is_none_of_ours)
 {
     struct impostor impostor = {0};
     char standing[4] = "old";
 
-    (void)state;
     session_start(&impostor,
                   "*2\r\n$2\r\nOK\r\n$4\r\nabcd\r\n"
                   "*2\r\n$2\r\nOK\r\n$3\r\nabc\r\n",
@@ -411,27 +392,4 @@ static void claim_that_does_not_fit_is_none_of_ours(void **state)
     impostor_stop(&impostor);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_session_opens_with_its_origin),
-        cmocka_unit_test(what_is_no_master_does_not_open),
-        cmocka_unit_test(loading_server_is_unreachable),
-        cmocka_unit_test(password_that_the_server_quotes_is_not_shown),
-        cmocka_unit_test(dripping_server_does_not_stretch_the_time_out),
-        cmocka_unit_test(answers_out_of_range_are_refused_whole),
-        cmocka_unit_test(errors_tell_what_becomes_of_the_connection),
-        cmocka_unit_test(key_that_is_denied_is_refused_alone),
-        cmocka_unit_test(closed_in_mid_reply_is_uncertain_from_there_on),
-        cmocka_unit_test(other_calls_check_their_answers_too),
-        cmocka_unit_test(time_that_is_none_makes_no_sense),
-        cmocka_unit_test(time_that_is_denied_is_none),
-        cmocka_unit_test(time_that_is_not_said_fails),
-        cmocka_unit_test(time_is_seconds_and_a_part_of_one),
-        cmocka_unit_test(raise_below_its_floor_makes_no_sense),
-        cmocka_unit_test(claim_that_does_not_fit_is_none_of_ours),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("redis answers", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

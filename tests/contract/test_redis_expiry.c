@@ -2,16 +2,13 @@
 /* What is peculiar to the redis engine's time: cells that expire in the very
  * script that makes them, and the server's clock. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "contract/redis_fixture.h"
 #include "contract/windowed_expiry.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define SLACK_MS 600000 /* a machine may stall, not so long */
 #define FOR_EVER (-1)   /* as TTL has it */
@@ -41,7 +38,7 @@ static void must_be_kept(struct fixture *f, int64_t keep_s)
 
 /* --- expiry --- */
 
-static void cell_is_kept_for_as_long_as_was_said(void **state)
+TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
 {
     static const struct {
         int64_t said;
@@ -70,7 +67,7 @@ static void cell_is_kept_for_as_long_as_was_said(void **state)
     assert_false(key_exists(f, KEY));
 }
 
-static void term_is_the_cells_that_it_was_made_with(void **state)
+TEST_STATE(ON_SERVER, term_is_the_cells_that_it_was_made_with)
 {
     static const int64_t terms[] = {7200, 0, 3600};
     struct fixture *f = fixture_start(state);
@@ -89,7 +86,7 @@ static void term_is_the_cells_that_it_was_made_with(void **state)
     must_hold(f, "w", "5");
 }
 
-static void expired_cell_is_fenced_and_makes_nothing(void **state)
+TEST_STATE(ON_SERVER, expired_cell_is_fenced_and_makes_nothing)
 {
     struct fixture *f = fixture_start(state);
     int64_t standing;
@@ -108,19 +105,19 @@ static void nearly_over(struct fixture *f)
     server_tell(f->server, "PEXPIRE " KEY " 1");
 }
 
-static void cells_that_expire_while_counted_in_repeat_nothing(void **state)
+TEST_STATE(ON_SERVER, cells_that_expire_while_counted_in_repeat_nothing)
 {
     must_never_repeat(fixture_start(state), 3600, 200, nearly_over);
 }
 
-static void cells_that_expire_by_themselves_repeat_nothing(void **state)
+TEST_STATE(ON_SERVER, cells_that_expire_by_themselves_repeat_nothing)
 {
     must_never_repeat(fixture_start(state), 1, 2, NULL);
 }
 
 /* Else a window that the caller drops, as it must after a failure, would be
  * counted in and stand there for ever. */
-static void server_that_forbids_expiry_is_left_without_a_cell(void **state)
+TEST_STATE(ON_SERVER, server_that_forbids_expiry_is_left_without_a_cell)
 {
     struct fixture *f = fixture_start(state);
     int64_t standing;
@@ -134,7 +131,7 @@ static void server_that_forbids_expiry_is_left_without_a_cell(void **state)
 }
 
 /* The dump has the term, but the server another history. */
-static void term_outlives_a_restart_and_is_of_no_use(void **state)
+TEST_STATE(ON_SERVER, term_outlives_a_restart_and_is_of_no_use)
 {
     struct fixture *f = fixture_start(state);
     int64_t standing = 0;
@@ -170,14 +167,14 @@ static int64_t server_ms(struct fixture *f)
     return s * 1000 + us / 1000;
 }
 
-static void clock_is_the_servers(void **state)
+TEST_STATE(ON_SERVER, clock_is_the_servers)
 {
     struct fixture *f = fixture_start(state);
 
     must_tell_time(f, server_ms);
 }
 
-static void clock_may_be_forbidden_and_counting_goes_on(void **state)
+TEST_STATE(ON_SERVER, clock_may_be_forbidden_and_counting_goes_on)
 {
     struct fixture *f = fixture_start(state);
     int64_t now_ms = -7;
@@ -190,20 +187,4 @@ static void clock_may_be_forbidden_and_counting_goes_on(void **state)
     must_grant(f, 1, 0, 10);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(cell_is_kept_for_as_long_as_was_said),
-        FIXTURE_TEST(term_is_the_cells_that_it_was_made_with),
-        FIXTURE_TEST(expired_cell_is_fenced_and_makes_nothing),
-        FIXTURE_TEST(cells_that_expire_while_counted_in_repeat_nothing),
-        FIXTURE_TEST(cells_that_expire_by_themselves_repeat_nothing),
-        FIXTURE_TEST(server_that_forbids_expiry_is_left_without_a_cell),
-        FIXTURE_TEST(term_outlives_a_restart_and_is_of_no_use),
-        FIXTURE_TEST(clock_is_the_servers),
-        FIXTURE_TEST(clock_may_be_forbidden_and_counting_goes_on),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("redis expiry", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the redis engine's cells are fenced: ways of forgetting, changes of
  * role, and windows far above what a double holds. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "contract/redis_fixture.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 /* --- forgetting --- */
 
-static void restart_with_an_old_dump_is_fenced(void **state)
+TEST_STATE(ON_SERVER, restart_with_an_old_dump_is_fenced)
 {
     struct fixture *f = fixture_start(state);
     int64_t standing = 0;
@@ -35,7 +32,7 @@ static void restart_with_an_old_dump_is_fenced(void **state)
     must_grant(f, 2, 0, 10);
 }
 
-static void restart_without_a_dump_is_fenced(void **state)
+TEST_STATE(ON_SERVER, restart_without_a_dump_is_fenced)
 {
     struct fixture *f = fixture_start(state);
 
@@ -48,7 +45,7 @@ static void restart_without_a_dump_is_fenced(void **state)
     assert_false(key_exists(f, KEY));
 }
 
-static void flush_while_connected_is_fenced_and_creates_nothing(void **state)
+TEST_STATE(ON_SERVER, flush_while_connected_is_fenced_and_creates_nothing)
 {
     struct fixture *f = fixture_start(state);
 
@@ -59,7 +56,7 @@ static void flush_while_connected_is_fenced_and_creates_nothing(void **state)
     assert_false(key_exists(f, KEY));
 }
 
-static void evicted_cell_is_fenced(void **state)
+TEST_STATE(ON_SERVER, evicted_cell_is_fenced)
 {
     struct fixture *f = fixture_start(state);
     const int64_t used = info_number(f, "memory", "used_memory:");
@@ -75,7 +72,7 @@ static void evicted_cell_is_fenced(void **state)
     assert_false(key_exists(f, KEY));
 }
 
-static void cell_of_another_process_is_fenced(void **state)
+TEST_STATE(ON_SERVER, cell_of_another_process_is_fenced)
 {
     struct fixture *f = fixture_start(state);
     const char *replid = strchr(f->backend->origin, ':');
@@ -88,7 +85,7 @@ static void cell_of_another_process_is_fenced(void **state)
     must_hold(f, "v", "0");
 }
 
-static void cell_without_all_its_fields_is_refused(void **state)
+TEST_STATE(ON_SERVER, cell_without_all_its_fields_is_refused)
 {
     static const char *const broken[][5] = {
         {"HSET", KEY, "v", "-3"},   {"HSET", KEY, "v", "1.5"},
@@ -112,7 +109,7 @@ static void cell_without_all_its_fields_is_refused(void **state)
 
 /* --- roles --- */
 
-static void replica_is_refused_at_open(void **state)
+TEST_STATE(ON_SERVER, replica_is_refused_at_open)
 {
     struct fixture *f = fixture_start(state);
 
@@ -122,7 +119,7 @@ static void replica_is_refused_at_open(void **state)
     assert_non_null(strstr(f->err.text, "replica"));
 }
 
-static void demoted_master_changes_nothing_even_if_writable(void **state)
+TEST_STATE(ON_SERVER, demoted_master_changes_nothing_even_if_writable)
 {
     struct fixture *f = fixture_start(state);
     char standing[64];
@@ -143,7 +140,7 @@ static void demoted_master_changes_nothing_even_if_writable(void **state)
     assert_false(key_exists(f, CLAIM_KEY));
 }
 
-static void demoted_and_promoted_again_is_fenced(void **state)
+TEST_STATE(ON_SERVER, demoted_and_promoted_again_is_fenced)
 {
     struct fixture *f = fixture_start(state);
     char before[SEQB_ORIGIN_SIZE];
@@ -167,7 +164,7 @@ static void demoted_and_promoted_again_is_fenced(void **state)
 
 /* --- figures --- */
 
-static void windows_are_exact_far_above_a_double(void **state)
+TEST_STATE(ON_SERVER, windows_are_exact_far_above_a_double)
 {
     static const int64_t windows[] = {
         (INT64_C(1) << 53) - 1, (INT64_C(1) << 53),     (INT64_C(1) << 53) + 1,
@@ -195,7 +192,7 @@ static void windows_are_exact_far_above_a_double(void **state)
     }
 }
 
-static void windows_compare_by_value_not_as_text(void **state)
+TEST_STATE(ON_SERVER, windows_compare_by_value_not_as_text)
 {
     struct fixture *f = fixture_start(state);
     int64_t out;
@@ -210,7 +207,7 @@ static void windows_compare_by_value_not_as_text(void **state)
     assert_int_equal(out, 10);
 }
 
-static void largest_window_ends_exactly(void **state)
+TEST_STATE(ON_SERVER, largest_window_ends_exactly)
 {
     const int64_t size = INT64_C(1) << 40;
     struct fixture *f = fixture_start(state);
@@ -232,7 +229,7 @@ static void largest_window_ends_exactly(void **state)
     assert_int_equal(install(f, 2, size + 1, &out), SEQB_INVALID);
 }
 
-static void cell_of_another_size_is_a_layout_error(void **state)
+TEST_STATE(ON_SERVER, cell_of_another_size_is_a_layout_error)
 {
     struct fixture *f = fixture_start(state);
     enum seqb_status call;
@@ -246,24 +243,4 @@ static void cell_of_another_size_is_a_layout_error(void **state)
     must_grant(f, 1, 10, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(restart_with_an_old_dump_is_fenced),
-        FIXTURE_TEST(restart_without_a_dump_is_fenced),
-        FIXTURE_TEST(flush_while_connected_is_fenced_and_creates_nothing),
-        FIXTURE_TEST(evicted_cell_is_fenced),
-        FIXTURE_TEST(cell_of_another_process_is_fenced),
-        FIXTURE_TEST(cell_without_all_its_fields_is_refused),
-        FIXTURE_TEST(replica_is_refused_at_open),
-        FIXTURE_TEST(demoted_master_changes_nothing_even_if_writable),
-        FIXTURE_TEST(demoted_and_promoted_again_is_fenced),
-        FIXTURE_TEST(windows_are_exact_far_above_a_double),
-        FIXTURE_TEST(windows_compare_by_value_not_as_text),
-        FIXTURE_TEST(largest_window_ends_exactly),
-        FIXTURE_TEST(cell_of_another_size_is_a_layout_error),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("redis fence", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the redis engine finds its master through sentinels, and what it says
  * when it does not. What it does with a master is in the other tests. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "contract/impostor.h"
 #include "contract/redis_fixture.h"
@@ -15,6 +11,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/server_sentinel.h"
+#include "support/test.h"
 
 #define MASTER        "orders"
 #define SENTINELS_MAX 3
@@ -84,8 +81,7 @@ static int scene_stop(void **state)
     return 0;
 }
 
-#define SCENE_TEST(function)                                                   \
-    cmocka_unit_test_setup_teardown(function, NULL, scene_stop)
+#define SCENE FIXTURE(struct scene *scene, NULL, scene_stop)
 
 /* The backend is open, on that server. */
 static void must_stand_on(struct scene *scene, const struct server *server)
@@ -116,7 +112,7 @@ static void must_not_open(struct scene *scene, enum seqb_status status,
         fail_msg("'%s' does not say '%s'", scene->f.err.text, words);
 }
 
-static void master_is_found_and_named(void **state)
+TEST_STATE(SCENE, master_is_found_and_named)
 {
     struct scene *scene = scene_start(state, false);
     char where[64];
@@ -131,7 +127,7 @@ static void master_is_found_and_named(void **state)
     assert_non_null(strstr(ask(&scene->f, 1, SIZE, &call).error.text, where));
 }
 
-static void address_in_brackets_is_that_of_a_sentinel(void **state)
+TEST_STATE(SCENE, address_in_brackets_is_that_of_a_sentinel)
 {
     struct scene *scene = scene_start(state, false);
 
@@ -142,7 +138,7 @@ static void address_in_brackets_is_that_of_a_sentinel(void **state)
 
 /* --- sentinels that lead nowhere --- */
 
-static void sentinel_that_is_down_is_passed_over(void **state)
+TEST_STATE(SCENE, sentinel_that_is_down_is_passed_over)
 {
     struct scene *scene = scene_start(state, false);
 
@@ -150,7 +146,7 @@ static void sentinel_that_is_down_is_passed_over(void **state)
     must_lead_to(scene, scene->f.server);
 }
 
-static void sentinel_that_hangs_is_passed_over(void **state)
+TEST_STATE(SCENE, sentinel_that_hangs_is_passed_over)
 {
     struct scene *scene = scene_start(state, false);
     struct server *hung = server_sentinel();
@@ -168,7 +164,7 @@ static void sentinel_that_hangs_is_passed_over(void **state)
     server_free(hung);
 }
 
-static void sentinel_that_knows_other_masters_is_passed_over(void **state)
+TEST_STATE(SCENE, sentinel_that_knows_other_masters_is_passed_over)
 {
     struct scene *scene = scene_start(state, false);
     struct server *other = server_sentinel();
@@ -181,7 +177,7 @@ static void sentinel_that_knows_other_masters_is_passed_over(void **state)
     server_free(other);
 }
 
-static void server_that_is_no_sentinel_is_passed_over(void **state)
+TEST_STATE(SCENE, server_that_is_no_sentinel_is_passed_over)
 {
     struct scene *scene = scene_start(state, false);
     const int32_t port = server_port(scene->f.server);
@@ -192,7 +188,7 @@ static void server_that_is_no_sentinel_is_passed_over(void **state)
     must_not_open(scene, SEQB_UNREACHABLE, "is it a sentinel?");
 }
 
-static void sentinel_that_answers_nonsense_is_passed_over(void **state)
+TEST_STATE(SCENE, sentinel_that_answers_nonsense_is_passed_over)
 {
     static const struct {
         const char *text;
@@ -235,7 +231,7 @@ static void sentinel_that_answers_nonsense_is_passed_over(void **state)
     }
 }
 
-static void every_sentinel_that_failed_is_named_with_its_words(void **state)
+TEST_STATE(SCENE, every_sentinel_that_failed_is_named_with_its_words)
 {
     struct scene *scene = scene_start(state, false);
     struct server *hung = server_sentinel();
@@ -279,7 +275,7 @@ static void stale_start(struct impostor *stale, int32_t port)
     impostor_start(stale, text, WAITS);
 }
 
-static void sentinel_that_leads_to_a_replica_is_passed_over(void **state)
+TEST_STATE(SCENE, sentinel_that_leads_to_a_replica_is_passed_over)
 {
     struct scene *scene = scene_start(state, true);
     struct impostor stale = {0};
@@ -292,7 +288,7 @@ static void sentinel_that_leads_to_a_replica_is_passed_over(void **state)
     impostor_stop(&stale);
 }
 
-static void sentinel_that_leads_to_a_dead_server_is_passed_over(void **state)
+TEST_STATE(SCENE, sentinel_that_leads_to_a_dead_server_is_passed_over)
 {
     struct scene *scene = scene_start(state, false);
     struct impostor stale = {0};
@@ -306,7 +302,7 @@ static void sentinel_that_leads_to_a_dead_server_is_passed_over(void **state)
 }
 
 /* Another sentinel would name the same one: the password is wrong there. */
-static void master_that_refuses_is_the_answer(void **state)
+TEST_STATE(SCENE, master_that_refuses_is_the_answer)
 {
     struct scene *scene = scene_start(state, false);
 
@@ -367,8 +363,7 @@ static void count_and_replicate(struct scene *scene)
     server_tell(scene->f.server, "WAIT 1 0");
 }
 
-static void
-killed_master_is_left_for_the_next_and_its_window_fenced(void **state)
+TEST_STATE(SCENE, killed_master_is_left_for_the_next_and_its_window_fenced)
 {
     struct scene *scene = scene_start(state, true);
 
@@ -380,7 +375,7 @@ killed_master_is_left_for_the_next_and_its_window_fenced(void **state)
     must_be_fenced(scene);
 }
 
-static void hung_master_is_left_for_the_next_and_its_window_fenced(void **state)
+TEST_STATE(SCENE, hung_master_is_left_for_the_next_and_its_window_fenced)
 {
     struct scene *scene = scene_start(state, true);
 
@@ -393,8 +388,7 @@ static void hung_master_is_left_for_the_next_and_its_window_fenced(void **state)
 }
 
 /* The sentinel itself would demote the old master some ten seconds later. */
-static void
-demoted_master_is_left_for_the_next_and_its_window_fenced(void **state)
+TEST_STATE(SCENE, demoted_master_is_left_for_the_next_and_its_window_fenced)
 {
     struct scene *scene = scene_start(state, true);
 
@@ -409,7 +403,7 @@ demoted_master_is_left_for_the_next_and_its_window_fenced(void **state)
 
 /* --- options --- */
 
-static void options_that_make_no_sense_are_refused(void **state)
+TEST(options_that_make_no_sense_are_refused)
 {
     static const struct {
         const char *sentinels[3];
@@ -427,7 +421,6 @@ static void options_that_make_no_sense_are_refused(void **state)
         {{"127.0.0.1:1", "", NULL}, MASTER, "'' is no host:port"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct seqb_backend_options options = {
             .name = "redis-a",
@@ -446,7 +439,7 @@ static void options_that_make_no_sense_are_refused(void **state)
     }
 }
 
-static void tls_is_refused_and_nothing_is_sent_in_the_clear(void **state)
+TEST_STATE(SCENE, tls_is_refused_and_nothing_is_sent_in_the_clear)
 {
     static const enum seqb_tls kinds[] = {SEQB_TLS_REQUIRE, SEQB_TLS_VERIFY};
     struct scene *scene = scene_start(state, false);
@@ -457,27 +450,4 @@ static void tls_is_refused_and_nothing_is_sent_in_the_clear(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE_TEST(master_is_found_and_named),
-        SCENE_TEST(address_in_brackets_is_that_of_a_sentinel),
-        SCENE_TEST(sentinel_that_is_down_is_passed_over),
-        SCENE_TEST(sentinel_that_hangs_is_passed_over),
-        SCENE_TEST(sentinel_that_knows_other_masters_is_passed_over),
-        SCENE_TEST(server_that_is_no_sentinel_is_passed_over),
-        SCENE_TEST(sentinel_that_answers_nonsense_is_passed_over),
-        SCENE_TEST(every_sentinel_that_failed_is_named_with_its_words),
-        SCENE_TEST(sentinel_that_leads_to_a_replica_is_passed_over),
-        SCENE_TEST(sentinel_that_leads_to_a_dead_server_is_passed_over),
-        SCENE_TEST(master_that_refuses_is_the_answer),
-        SCENE_TEST(killed_master_is_left_for_the_next_and_its_window_fenced),
-        SCENE_TEST(hung_master_is_left_for_the_next_and_its_window_fenced),
-        SCENE_TEST(demoted_master_is_left_for_the_next_and_its_window_fenced),
-        cmocka_unit_test(options_that_make_no_sense_are_refused),
-        SCENE_TEST(tls_is_refused_and_nothing_is_sent_in_the_clear),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("redis sentinel", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

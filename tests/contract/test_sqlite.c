@@ -15,6 +15,7 @@
 #include "backends/backends.h"
 #include "contract/sqlite_faults.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 /* --- other processes --- */
 
@@ -29,9 +30,8 @@ static sqlite3 *lock_hold(const struct sqlite_files *files)
     return db;
 }
 
-static void lock_of_another_process_is_waited_for_then_named(void **state)
+TEST_WITH(SQLITE_CASE, lock_of_another_process_is_waited_for_then_named)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *holder = sqlite_case_open(files);
     struct seqb_backend *backend;
     struct seqb_request request;
@@ -54,9 +54,8 @@ static void lock_of_another_process_is_waited_for_then_named(void **state)
 
 /* A copy is bound to its place, which takes the lock: as long as a connection
  * may take, not a call. */
-static void opening_waits_for_a_lock_as_long_as_it_may_take(void **state)
+TEST_WITH(SQLITE_CASE, opening_waits_for_a_lock_as_long_as_it_may_take)
 {
-    struct sqlite_files *files = *state;
     sqlite3 *db;
 
     backend_sqlite.close(sqlite_case_open(files));
@@ -72,9 +71,8 @@ static void opening_waits_for_a_lock_as_long_as_it_may_take(void **state)
     backend_sqlite.close(sqlite_case_open(files));
 }
 
-static void starting_again_waits_for_no_lock(void **state)
+TEST_WITH(SQLITE_CASE, starting_again_waits_for_no_lock)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
     char standing[64];
     struct seqb_error err;
@@ -117,10 +115,9 @@ static bool child_is_refused(struct seqb_backend *backend)
                                sizeof standing, NULL) == SEQB_FORKED;
 }
 
-static void handle_does_not_cross_fork(void **state)
+TEST_WITH(SQLITE_CASE, handle_does_not_cross_fork)
 {
     struct sqlite_faults *faults = sqlite_faults_install();
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     sqlite3 *db;
     pid_t child;
@@ -162,9 +159,8 @@ static void victim_run(const struct sqlite_files *files, int out)
     _exit(3);
 }
 
-static void values_of_a_killed_process_stay_spent(void **state)
+TEST_WITH(SQLITE_CASE, values_of_a_killed_process_stay_spent)
 {
-    const struct sqlite_files *files = *state;
     int64_t last = 0;
 
     for (int round = 1; round <= 10; round++) {
@@ -203,10 +199,10 @@ static void values_of_a_killed_process_stay_spent(void **state)
 
 /* --- disks that fail --- */
 
-static void each_grant_is_synced_before_it_is_answered(void **state)
+TEST_WITH(SQLITE_CASE, each_grant_is_synced_before_it_is_answered)
 {
     struct sqlite_faults *faults = sqlite_faults_install();
-    struct seqb_backend *backend = sqlite_case_open(*state);
+    struct seqb_backend *backend = sqlite_case_open(files);
 
     for (int i = 0; i < 10; i++) {
         faults->log_syncs = 0;
@@ -216,10 +212,10 @@ static void each_grant_is_synced_before_it_is_answered(void **state)
     backend_sqlite.close(backend);
 }
 
-static void failed_commit_is_uncertain_and_never_repeats(void **state)
+TEST_WITH(SQLITE_CASE, failed_commit_is_uncertain_and_never_repeats)
 {
     struct sqlite_faults *faults = sqlite_faults_install();
-    struct seqb_backend *backend = sqlite_case_open(*state);
+    struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_request request;
 
     sqlite_case_take(backend, 5, 0);
@@ -230,16 +226,16 @@ static void failed_commit_is_uncertain_and_never_repeats(void **state)
     assert_true(strstr(request.error.text, "sqlite-a") != NULL);
     faults->fails_sync = false;
     backend_sqlite.close(backend);
-    backend = sqlite_case_open(*state);
+    backend = sqlite_case_open(files);
     assert_status(sqlite_case_reserve(backend, ORDER, 5, &request), SEQB_OK);
     assert_true(request.block.first == 6 || request.block.first == 11);
     backend_sqlite.close(backend);
 }
 
-static void failed_commit_of_a_new_counter_grants_nothing(void **state)
+TEST_WITH(SQLITE_CASE, failed_commit_of_a_new_counter_grants_nothing)
 {
     struct sqlite_faults *faults = sqlite_faults_install();
-    struct seqb_backend *backend = sqlite_case_open(*state);
+    struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_request request;
 
     faults->fails_sync = true;
@@ -248,15 +244,14 @@ static void failed_commit_of_a_new_counter_grants_nothing(void **state)
     assert_status(request.status, SEQB_UNCERTAIN);
     faults->fails_sync = false;
     backend_sqlite.close(backend);
-    backend = sqlite_case_open(*state);
+    backend = sqlite_case_open(files);
     assert_status(sqlite_case_reserve(backend, ORDER, 5, &request), SEQB_OK);
     assert_true(request.block.first == 1 || request.block.first == 6);
     backend_sqlite.close(backend);
 }
 
-static void disk_without_a_write_ahead_log_is_unsafe(void **state)
+TEST_WITH(SQLITE_CASE, disk_without_a_write_ahead_log_is_unsafe)
 {
-    const struct sqlite_files *files = *state;
     struct sqlite_faults *faults = sqlite_faults_install();
 
     faults->refuses_log = true;
@@ -277,11 +272,10 @@ static void refuse_writes(const struct sqlite_files *files, const char *counter)
 }
 
 /* That of another counter, which comes after it in the batch, is. */
-static void block_is_not_granted_whose_row_was_not_written(void **state)
+TEST_WITH(SQLITE_CASE, block_is_not_granted_whose_row_was_not_written)
 {
     static const char first[] = "main/0/a";
     static const char last[] = "main/0/b";
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     for (int64_t before = 0; before <= 3; before += 3) { /* new ones first */
@@ -312,10 +306,9 @@ static void block_is_not_granted_whose_row_was_not_written(void **state)
 
 /* --- rows that somebody edited --- */
 
-static void damaged_counter_fails_alone(void **state)
+TEST_WITH(SQLITE_CASE, damaged_counter_fails_alone)
 {
     static const char *const values[] = {"'many'", "-1", "1.5", "x'00'"};
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
     const struct seqb_raise raise = {"main/0/bad", 0, 0, LIMIT, 0, 0, 0,
                                      NULL,         0};
@@ -345,9 +338,8 @@ static void damaged_counter_fails_alone(void **state)
     backend_sqlite.close(backend);
 }
 
-static void tables_dropped_while_open_are_corrupt(void **state)
+TEST_WITH(SQLITE_CASE, tables_dropped_while_open_are_corrupt)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_request request;
 
@@ -359,9 +351,8 @@ static void tables_dropped_while_open_are_corrupt(void **state)
 }
 
 /* Whoever comes goes on above all that anybody was granted. */
-static void deleted_row_goes_on_above_its_note(void **state)
+TEST_WITH(SQLITE_CASE, deleted_row_goes_on_above_its_note)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 100, 0);
@@ -380,9 +371,8 @@ static void deleted_row_goes_on_above_its_note(void **state)
 }
 
 /* What docs/guarantees.md says of it: nothing is left that knows. */
-static void row_that_is_deleted_with_its_note_begins_again(void **state)
+TEST_WITH(SQLITE_CASE, row_that_is_deleted_with_its_note_begins_again)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 100, 0);
@@ -390,26 +380,4 @@ static void row_that_is_deleted_with_its_note_begins_again(void **state)
                             "WHERE name IN ('" ORDER "', '@@" ORDER "')");
     sqlite_case_take(backend, 5, 0);
     backend_sqlite.close(backend);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SQLITE_CASE(lock_of_another_process_is_waited_for_then_named),
-        SQLITE_CASE(opening_waits_for_a_lock_as_long_as_it_may_take),
-        SQLITE_CASE(starting_again_waits_for_no_lock),
-        SQLITE_CASE(handle_does_not_cross_fork),
-        SQLITE_CASE(values_of_a_killed_process_stay_spent),
-        SQLITE_CASE(each_grant_is_synced_before_it_is_answered),
-        SQLITE_CASE(failed_commit_is_uncertain_and_never_repeats),
-        SQLITE_CASE(failed_commit_of_a_new_counter_grants_nothing),
-        SQLITE_CASE(disk_without_a_write_ahead_log_is_unsafe),
-        SQLITE_CASE(block_is_not_granted_whose_row_was_not_written),
-        SQLITE_CASE(damaged_counter_fails_alone),
-        SQLITE_CASE(deleted_row_goes_on_above_its_note),
-        SQLITE_CASE(row_that_is_deleted_with_its_note_begins_again),
-        SQLITE_CASE(tables_dropped_while_open_are_corrupt),
-    };
-
-    return cmocka_run_group_tests_name("sqlite", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "contract/sqlite_case.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,6 +15,8 @@
 #include "backends/backends.h"
 #include "platform/file.h"
 #include "platform/text.h"
+#include "support/sqlite_note.h"
+#include "support/test.h"
 
 #define CELL SEQB_CELL ORDER
 #define SIZE 1000
@@ -69,10 +72,8 @@ static void copy(const char *from, const char *to)
     assert_int_equal(ended, 0);
 }
 
-static void window_lasts_over_brokers_that_come_and_go(void **state)
+TEST_WITH(SQLITE_CASE, window_lasts_over_brokers_that_come_and_go)
 {
-    const struct sqlite_files *files = *state;
-
     use(files);
     for (int64_t i = 1; i < 4; i++) {
         struct seqb_backend *one = sqlite_case_open(files);
@@ -86,10 +87,8 @@ static void window_lasts_over_brokers_that_come_and_go(void **state)
 }
 
 /* The inode and its attributes are those of the copy. */
-static void copy_of_everything_is_another_incarnation(void **state)
+TEST_WITH(SQLITE_CASE, copy_of_everything_is_another_incarnation)
 {
-    struct sqlite_files *files = *state;
-
     use(files);
     copy(files->path, files->copy);
     for (int64_t i = 2; i < 5; i++) {
@@ -106,9 +105,8 @@ static void copy_of_everything_is_another_incarnation(void **state)
 
 /* Counters that are no cells bring the file's transactions up to what they
  * were: the broker that counts them sees that they had gone back. */
-static void file_that_went_back_and_on_is_another_incarnation(void **state)
+TEST_WITH(SQLITE_CASE, file_that_went_back_and_on_is_another_incarnation)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend;
 
     use(files);
@@ -127,9 +125,8 @@ static void file_that_went_back_and_on_is_another_incarnation(void **state)
 }
 
 /* As by a boot of the machine, which empties /dev/shm. */
-static void file_without_its_note_is_another_incarnation(void **state)
+TEST_WITH(SQLITE_CASE, file_without_its_note_is_another_incarnation)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_backend *other;
     char note[64];
@@ -148,9 +145,8 @@ static void file_without_its_note_is_another_incarnation(void **state)
     backend_sqlite.close(backend);
 }
 
-static void who_may_write_the_file_may_write_its_note(void **state)
+TEST_WITH(SQLITE_CASE, who_may_write_the_file_may_write_its_note)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct stat status;
     char note[64];
@@ -167,9 +163,8 @@ static void who_may_write_the_file_may_write_its_note(void **state)
 }
 
 /* Where /dev/shm is kept, or was put back with the rest. */
-static void note_of_another_boot_says_nothing(void **state)
+TEST_WITH(SQLITE_CASE, note_of_another_boot_says_nothing)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_error err;
     char note[64];
@@ -188,9 +183,44 @@ static void note_of_another_boot_says_nothing(void **state)
     backend_sqlite.close(backend);
 }
 
-static void file_without_cells_has_no_note(void **state)
+/* Where the note of a file is if names have no time of birth. */
+static void note_of_inode(const char *file, char out[SQLITE_NOTE_SIZE])
 {
-    const struct sqlite_files *files = *state;
+    sqlite_note_path(file, out);
+    if (strchr(out, '.') == NULL)
+        skip(); /* the file system does not know it */
+    *strrchr(out, '-') = '\0';
+}
+
+/* As when a file is removed, and a copy of it, which was used elsewhere, gets
+ * its inode later. */
+TEST_WITH(SQLITE_CASE, file_in_the_inode_of_another_one_has_not_its_note)
+{
+    struct seqb_backend *backend;
+    char incarnation[SEQB_INCARNATION_SIZE];
+    char note[SQLITE_NOTE_SIZE];
+    char of_inode[SQLITE_NOTE_SIZE];
+
+    files->options.needs_incarnation = true;
+    backend = sqlite_case_open(files);
+    (void)text_copy(incarnation, sizeof incarnation, backend->incarnation);
+    backend_sqlite.close(backend);
+    sqlite_files_note(files, note);
+    if (access(note, F_OK) != 0)
+        note_of_inode(files->path, note);
+    copy(files->path, files->copy);
+    assert_int_equal(rename(files->copy, files->path), 0);
+    note_of_inode(files->path, of_inode);
+    assert_int_equal(link(note, of_inode), 0);
+    backend = sqlite_case_open(files);
+    assert_string_not_equal(backend->incarnation, incarnation);
+    backend_sqlite.close(backend);
+    assert_int_equal(unlink(of_inode), 0);
+    assert_int_equal(unlink(note), 0);
+}
+
+TEST_WITH(SQLITE_CASE, file_without_cells_has_no_note)
+{
     struct seqb_backend *backend = sqlite_case_open(files);
     char note[64];
 
@@ -231,9 +261,8 @@ static void expect_guarded(struct seqb_backend *backend,
 
 /* A full disk has the note made and not written. Who did not make it gets no
  * lease, and who comes when there is room makes it. */
-static void note_that_cannot_be_written_is_no_incarnation(void **state)
+TEST_WITH(SQLITE_CASE, note_that_cannot_be_written_is_no_incarnation)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend_options options = files->options;
     struct seqb_guard guard = {"synced/main", "a|", false};
     struct seqb_request request = {
@@ -267,9 +296,8 @@ static void note_that_cannot_be_written_is_no_incarnation(void **state)
 }
 
 /* With all attributes, so that nothing but the note tells. */
-static void file_that_is_put_back_fails_its_guards(void **state)
+TEST_WITH(SQLITE_CASE, file_that_is_put_back_fails_its_guards)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend = open_known(files);
     char standing[SEQB_CLAIM_SIZE];
 
@@ -291,9 +319,8 @@ static void file_that_is_put_back_fails_its_guards(void **state)
     backend_sqlite.close(backend);
 }
 
-static void cells_and_counters_of_one_name_are_two(void **state)
+TEST_WITH(SQLITE_CASE, cells_and_counters_of_one_name_are_two)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 5, 0);
@@ -302,22 +329,4 @@ static void cells_and_counters_of_one_name_are_two(void **state)
     sqlite_case_take(backend, 5, 5);
     expect(backend, SEQB_OK, 1);
     backend_sqlite.close(backend);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SQLITE_CASE(window_lasts_over_brokers_that_come_and_go),
-        SQLITE_CASE(copy_of_everything_is_another_incarnation),
-        SQLITE_CASE(file_that_went_back_and_on_is_another_incarnation),
-        SQLITE_CASE(file_without_its_note_is_another_incarnation),
-        SQLITE_CASE(who_may_write_the_file_may_write_its_note),
-        SQLITE_CASE(note_of_another_boot_says_nothing),
-        SQLITE_CASE(file_without_cells_has_no_note),
-        SQLITE_CASE(note_that_cannot_be_written_is_no_incarnation),
-        SQLITE_CASE(file_that_is_put_back_fails_its_guards),
-        SQLITE_CASE(cells_and_counters_of_one_name_are_two),
-    };
-
-    return cmocka_run_group_tests_name("sqlite_cells", tests, NULL, NULL);
 }

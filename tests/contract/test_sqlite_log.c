@@ -14,6 +14,7 @@
 
 #include "backends/backends.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define IDLE "main/0/aaa" /* in another page than ORDER */
 
@@ -94,10 +95,8 @@ static void assert_refused(const struct sqlite_files *files)
         sqlite_case_open_fails(&files->options, SEQB_CORRUPT, "written over");
 }
 
-static void old_file_under_the_log_of_a_killed_broker_is_refused(void **state)
+TEST_WITH(SQLITE_CASE, old_file_under_the_log_of_a_killed_broker_is_refused)
 {
-    const struct sqlite_files *files = *state;
-
     begin(files);
     killed(files, life_after_copy);
     assert_true(sqlite_case_is_there(files->log));
@@ -105,9 +104,8 @@ static void old_file_under_the_log_of_a_killed_broker_is_refused(void **state)
     assert_refused(files);
 }
 
-static void old_file_under_the_log_of_brokers_grants_nothing(void **state)
+TEST_WITH(SQLITE_CASE, old_file_under_the_log_of_brokers_grants_nothing)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *first;
     struct seqb_backend *second;
     struct seqb_request request;
@@ -132,9 +130,8 @@ static void old_file_under_the_log_of_brokers_grants_nothing(void **state)
 
 /* All of the log is in the file: SQLite reads from the file alone. Once that is
  * forgotten, the log makes up for what the older file lacks. */
-static void old_file_under_a_log_that_was_copied_grants_nothing(void **state)
+TEST_WITH(SQLITE_CASE, old_file_under_a_log_that_was_copied_grants_nothing)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_request request;
 
@@ -157,9 +154,8 @@ static void old_file_under_a_log_that_was_copied_grants_nothing(void **state)
 }
 
 /* The file is the newer one. */
-static void old_log_beside_a_newer_file_is_refused(void **state)
+TEST_WITH(SQLITE_CASE, old_log_beside_a_newer_file_is_refused)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend;
 
     begin(files);
@@ -174,9 +170,8 @@ static void old_log_beside_a_newer_file_is_refused(void **state)
 }
 
 /* Whose place in the index is another one's by now. */
-static void old_log_under_a_broker_grants_nothing(void **state)
+TEST_WITH(SQLITE_CASE, old_log_under_a_broker_grants_nothing)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_request request;
 
@@ -192,9 +187,8 @@ static void old_log_under_a_broker_grants_nothing(void **state)
 }
 
 /* What is refused stays so until a whole copy stands there. */
-static void whole_copy_as_a_new_file_ends_it(void **state)
+TEST_WITH(SQLITE_CASE, whole_copy_as_a_new_file_ends_it)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_request request;
     char index[96];
@@ -215,9 +209,8 @@ static void whole_copy_as_a_new_file_ends_it(void **state)
 }
 
 /* Another tool that closes last copies the log into the file. */
-static void mixture_that_looks_whole_is_fenced(void **state)
+TEST_WITH(SQLITE_CASE, mixture_that_looks_whole_is_fenced)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_request request;
 
@@ -232,9 +225,8 @@ static void mixture_that_looks_whole_is_fenced(void **state)
 }
 
 /* As an earlier version left it: nothing was counted. */
-static void file_of_an_earlier_version_goes_on(void **state)
+TEST_WITH(SQLITE_CASE, file_of_an_earlier_version_goes_on)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 5, 0);
@@ -249,9 +241,8 @@ static void file_of_an_earlier_version_goes_on(void **state)
     assert_refused(files);
 }
 
-static void log_of_a_killed_broker_is_whole(void **state)
+TEST_WITH(SQLITE_CASE, log_of_a_killed_broker_is_whole)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_request request;
 
@@ -291,9 +282,8 @@ static void checkpoint_behind_a_reader(const struct sqlite_files *files,
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
 }
 
-static void checkpoint_that_a_reader_holds_up_is_no_older_file(void **state)
+TEST_WITH(SQLITE_CASE, checkpoint_that_a_reader_holds_up_is_no_older_file)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_backend *second;
 
@@ -308,10 +298,8 @@ static void checkpoint_that_a_reader_holds_up_is_no_older_file(void **state)
 }
 
 /* Its first page is no older than that which it replaces. */
-static void
-old_file_under_a_log_that_was_copied_in_part_is_refused(void **state)
+TEST_WITH(SQLITE_CASE, old_file_under_a_log_that_was_copied_in_part_is_refused)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_request request;
 
@@ -327,23 +315,4 @@ old_file_under_a_log_that_was_copied_in_part_is_refused(void **state)
                   SEQB_UNREACHABLE);
     assert_non_null(strstr(request.error.text, "went back"));
     backend_sqlite.close(backend);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SQLITE_CASE(old_file_under_the_log_of_a_killed_broker_is_refused),
-        SQLITE_CASE(old_file_under_the_log_of_brokers_grants_nothing),
-        SQLITE_CASE(old_file_under_a_log_that_was_copied_grants_nothing),
-        SQLITE_CASE(old_log_beside_a_newer_file_is_refused),
-        SQLITE_CASE(old_log_under_a_broker_grants_nothing),
-        SQLITE_CASE(whole_copy_as_a_new_file_ends_it),
-        SQLITE_CASE(mixture_that_looks_whole_is_fenced),
-        SQLITE_CASE(file_of_an_earlier_version_goes_on),
-        SQLITE_CASE(log_of_a_killed_broker_is_whole),
-        SQLITE_CASE(checkpoint_that_a_reader_holds_up_is_no_older_file),
-        SQLITE_CASE(old_file_under_a_log_that_was_copied_in_part_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("sqlite_log", tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "backends/backends.h"
 #include "contract/sqlite_faults.h"
 #include "platform/file.h"
+#include "support/test.h"
 
 #define INODE_TRIES 50
 
@@ -38,9 +39,8 @@ static void assert_moved(struct seqb_backend *backend)
                   SEQB_UNREACHABLE);
 }
 
-static void removed_file_grants_nothing(void **state)
+TEST_WITH(SQLITE_CASE, removed_file_grants_nothing)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 5, 0);
@@ -49,9 +49,8 @@ static void removed_file_grants_nothing(void **state)
     backend_sqlite.close(backend);
 }
 
-static void moved_file_grants_nothing_until_it_is_back(void **state)
+TEST_WITH(SQLITE_CASE, moved_file_grants_nothing_until_it_is_back)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 5, 0);
@@ -62,9 +61,8 @@ static void moved_file_grants_nothing_until_it_is_back(void **state)
     backend_sqlite.close(backend);
 }
 
-static void replaced_file_grants_nothing(void **state)
+TEST_WITH(SQLITE_CASE, replaced_file_grants_nothing)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 5, 0);
@@ -74,9 +72,8 @@ static void replaced_file_grants_nothing(void **state)
     backend_sqlite.close(backend);
 }
 
-static void removed_log_grants_nothing(void **state)
+TEST_WITH(SQLITE_CASE, removed_log_grants_nothing)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 5, 0);
@@ -85,9 +82,8 @@ static void removed_log_grants_nothing(void **state)
     backend_sqlite.close(backend);
 }
 
-static void file_replaced_while_it_is_opened_is_not_used(void **state)
+TEST_WITH(SQLITE_CASE, file_replaced_while_it_is_opened_is_not_used)
 {
-    struct sqlite_files *files = *state;
     struct sqlite_faults *faults = sqlite_faults_install();
 
     backend_sqlite.close(sqlite_case_open(files));
@@ -98,9 +94,8 @@ static void file_replaced_while_it_is_opened_is_not_used(void **state)
                            "removed or replaced");
 }
 
-static void copy_in_another_place_is_fenced(void **state)
+TEST_WITH(SQLITE_CASE, copy_in_another_place_is_fenced)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_request request;
 
@@ -151,9 +146,8 @@ static bool copy_gets_the_inode(struct sqlite_files *files)
 
 /* Many file systems give a new file the inode that came free last, unless
  * another process is faster. */
-static void copy_on_the_same_inode_is_fenced(void **state)
+TEST_WITH(SQLITE_CASE, copy_on_the_same_inode_is_fenced)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_request request;
     int tries = 0;
@@ -177,9 +171,8 @@ static void content_is_put_back(const struct sqlite_files *files)
     (void)unlink(files->log);
 }
 
-static void older_content_in_the_same_file_is_fenced(void **state)
+TEST_WITH(SQLITE_CASE, older_content_in_the_same_file_is_fenced)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_request request;
     ino_t inode;
@@ -205,9 +198,8 @@ static void older_content_in_the_same_file_is_fenced(void **state)
 
 /* The copy lives elsewhere with one counter in use, more than the original is,
  * and returns into the old file: no mark is ahead of it. */
-static void file_that_came_back_trusts_no_idle_row(void **state)
+TEST_WITH(SQLITE_CASE, file_that_came_back_trusts_no_idle_row)
 {
-    struct sqlite_files *files = *state;
     struct sqlite_files elsewhere = *files;
     struct seqb_backend *backend = sqlite_case_open(files);
     const struct seqb_raise raise = {"main/0/a", 0, 1000, LIMIT, 1000,
@@ -241,9 +233,8 @@ static void file_that_came_back_trusts_no_idle_row(void **state)
 }
 
 /* sqlite3's .restore, while a broker is at work. */
-static void older_content_restored_while_open_is_fenced(void **state)
+TEST_WITH(SQLITE_CASE, older_content_restored_while_open_is_fenced)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *first = sqlite_case_open(files);
     struct seqb_backend *second;
     struct seqb_request request;
@@ -268,9 +259,8 @@ static void older_content_restored_while_open_is_fenced(void **state)
 
 /* One that has not looked since the copy was made finds as many transactions as
  * it knows of. The mark tells of those that others made. */
-static void older_content_is_noticed_by_who_was_idle(void **state)
+TEST_WITH(SQLITE_CASE, older_content_is_noticed_by_who_was_idle)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *idle = sqlite_case_open(files);
     struct seqb_backend *busy;
     struct seqb_request request;
@@ -288,23 +278,4 @@ static void older_content_is_noticed_by_who_was_idle(void **state)
     assert_status(sqlite_case_reserve(idle, ORDER, 1, &request), SEQB_FENCED);
     backend_sqlite.close(idle);
     backend_sqlite.close(busy);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SQLITE_CASE(removed_file_grants_nothing),
-        SQLITE_CASE(moved_file_grants_nothing_until_it_is_back),
-        SQLITE_CASE(replaced_file_grants_nothing),
-        SQLITE_CASE(removed_log_grants_nothing),
-        SQLITE_CASE(file_replaced_while_it_is_opened_is_not_used),
-        SQLITE_CASE(copy_in_another_place_is_fenced),
-        SQLITE_CASE(copy_on_the_same_inode_is_fenced),
-        SQLITE_CASE(older_content_in_the_same_file_is_fenced),
-        SQLITE_CASE(file_that_came_back_trusts_no_idle_row),
-        SQLITE_CASE(older_content_restored_while_open_is_fenced),
-        SQLITE_CASE(older_content_is_noticed_by_who_was_idle),
-    };
-
-    return cmocka_run_group_tests_name("sqlite_moved", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 
 #include "backends/backends.h"
+#include "support/test.h"
 
 static uint32_t magic; /* 0: what the system says */
 
@@ -32,10 +33,8 @@ static const struct {
     {0x01161970, "(gfs2)"}, {0x7461636f, "(ocfs2)"}, {0x47504653, "(gpfs)"},
 };
 
-static void file_on_a_network_is_refused(void **state)
+TEST_WITH(SQLITE_CASE, file_on_a_network_is_refused)
 {
-    const struct sqlite_files *files = *state;
-
     magic = 0;
     backend_sqlite.close(sqlite_case_open(files));
     for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
@@ -47,18 +46,15 @@ static void file_on_a_network_is_refused(void **state)
     backend_sqlite.close(sqlite_case_open(files));
 }
 
-static void no_file_is_made_on_a_network(void **state)
+TEST_WITH(SQLITE_CASE, no_file_is_made_on_a_network)
 {
-    const struct sqlite_files *files = *state;
-
     magic = 0x6969;
     sqlite_case_open_fails(&files->options, SEQB_UNSAFE, "(nfs)");
     assert_false(sqlite_case_is_there(files->path));
 }
 
-static void accepted_network_is_told_of(void **state)
+TEST_WITH(SQLITE_CASE, accepted_network_is_told_of)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend;
 
     magic = 0x6969;
@@ -71,15 +67,4 @@ static void accepted_network_is_told_of(void **state)
     backend = sqlite_case_open(files);
     assert_string_equal(backend->loss, "");
     backend_sqlite.close(backend);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SQLITE_CASE(file_on_a_network_is_refused),
-        SQLITE_CASE(no_file_is_made_on_a_network),
-        SQLITE_CASE(accepted_network_is_told_of),
-    };
-
-    return cmocka_run_group_tests_name("sqlite_network", tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "backends/backends.h"
 #include "platform/file.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define NOBODY 65534 /* a user that owns no file */
 
@@ -36,10 +37,8 @@ int __wrap_faccessat(int at, const char *path, int mode, int flags)
 
 /* --- files that cannot be opened --- */
 
-static void absent_file_is_not_made_unless_told_to(void **state)
+TEST_WITH(SQLITE_CASE, absent_file_is_not_made_unless_told_to)
 {
-    struct sqlite_files *files = *state;
-
     files->options.create = false;
     sqlite_case_open_fails(&files->options, SEQB_UNREACHABLE, "is not there");
     assert_false(sqlite_case_is_there(files->path));
@@ -48,9 +47,8 @@ static void absent_file_is_not_made_unless_told_to(void **state)
     assert_true(sqlite_case_is_there(files->path));
 }
 
-static void paths_that_lead_nowhere_say_why(void **state)
+TEST_WITH(SQLITE_CASE, paths_that_lead_nowhere_say_why)
 {
-    struct sqlite_files *files = *state;
     const struct {
         const char *path;
         enum seqb_status status;
@@ -70,9 +68,8 @@ static void paths_that_lead_nowhere_say_why(void **state)
     }
 }
 
-static void file_that_is_no_database_is_left_alone(void **state)
+TEST_WITH(SQLITE_CASE, file_that_is_no_database_is_left_alone)
 {
-    const struct sqlite_files *files = *state;
     static const char text[] = "dear diary, this is no database at all\n";
     static char garbage[8192];
     char *content = NULL;
@@ -87,9 +84,8 @@ static void file_that_is_no_database_is_left_alone(void **state)
     free(content);
 }
 
-static void damaged_database_is_corrupt(void **state)
+TEST_WITH(SQLITE_CASE, damaged_database_is_corrupt)
 {
-    const struct sqlite_files *files = *state;
     static char damage[3000];
     int file;
 
@@ -101,10 +97,8 @@ static void damaged_database_is_corrupt(void **state)
     sqlite_case_open_fails(&files->options, SEQB_CORRUPT, files->path);
 }
 
-static void empty_file_is_none_of_ours(void **state)
+TEST_WITH(SQLITE_CASE, empty_file_is_none_of_ours)
 {
-    struct sqlite_files *files = *state;
-
     sqlite_files_write(files->path, "", 0);
     for (int create = 0; create <= 1; create++) {
         files->options.create = create == 1;
@@ -112,10 +106,8 @@ static void empty_file_is_none_of_ours(void **state)
     }
 }
 
-static void database_of_others_is_left_alone(void **state)
+TEST_WITH(SQLITE_CASE, database_of_others_is_left_alone)
 {
-    const struct sqlite_files *files = *state;
-
     sqlite_files_run(files, "CREATE TABLE bookmarks (url TEXT)");
     sqlite_case_open_fails(&files->options, SEQB_CORRUPT, "none of ours");
     assert_int_equal(
@@ -144,9 +136,8 @@ static enum seqb_status open_as_nobody(const struct sqlite_files *files)
     return (enum seqb_status)WEXITSTATUS(ended);
 }
 
-static void file_that_cannot_be_written_is_refused(void **state)
+TEST_WITH(SQLITE_CASE, file_that_cannot_be_written_is_refused)
 {
-    const struct sqlite_files *files = *state;
     const struct {
         mode_t file;
         mode_t folder;
@@ -170,17 +161,15 @@ static void file_that_cannot_be_written_is_refused(void **state)
     }
 }
 
-static void missing_file_in_a_closed_folder_is_refused(void **state)
+TEST_WITH(SQLITE_CASE, missing_file_in_a_closed_folder_is_refused)
 {
-    const struct sqlite_files *files = *state;
-
     assert_int_equal(chmod(files->folder, 0555), 0);
     assert_status(open_as_nobody(files), SEQB_REFUSED);
     assert_int_equal(chmod(files->folder, 0755), 0);
 }
 
 /* Also where no file may be made on the whole file system. */
-static void closed_folder_is_named(void **state)
+TEST_WITH(SQLITE_CASE, closed_folder_is_named)
 {
     static const struct {
         int error;
@@ -193,7 +182,6 @@ static void closed_folder_is_named(void **state)
         {ENOENT, SEQB_UNREACHABLE, "is not there"},
         {0, SEQB_UNREACHABLE, "is not there"},
     };
-    struct sqlite_files *files = *state;
 
     files->options.path = "/nonexistent/folder/s.db";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -204,9 +192,8 @@ static void closed_folder_is_named(void **state)
 
 /* --- founding --- */
 
-static void new_file_bears_its_marks(void **state)
+TEST_WITH(SQLITE_CASE, new_file_bears_its_marks)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
 
     assert_int_equal(sqlite_files_ask(files, "PRAGMA application_id"),
@@ -225,9 +212,8 @@ static void new_file_bears_its_marks(void **state)
     backend_sqlite.close(backend);
 }
 
-static void new_file_in_the_same_place_has_another_origin(void **state)
+TEST_WITH(SQLITE_CASE, new_file_in_the_same_place_has_another_origin)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
     char origin[SEQB_ORIGIN_SIZE];
 
@@ -240,9 +226,8 @@ static void new_file_in_the_same_place_has_another_origin(void **state)
     backend_sqlite.close(backend);
 }
 
-static void tables_made_by_hand_are_fenced_until_raised(void **state)
+TEST_WITH(SQLITE_CASE, tables_made_by_hand_are_fenced_until_raised)
 {
-    struct sqlite_files *files = *state;
     struct seqb_backend *backend;
     struct seqb_request request;
     char *sql = NULL;
@@ -301,7 +286,7 @@ static void *founder_run(void *argument)
     return NULL;
 }
 
-static void concurrent_founders_make_one_store(void **state)
+TEST_WITH(SQLITE_CASE, concurrent_founders_make_one_store)
 {
     static struct founder founders[FOUNDERS];
     unsigned seen = 0;
@@ -309,7 +294,7 @@ static void concurrent_founders_make_one_store(void **state)
 
     pthread_barrier_init(&start, NULL, FOUNDERS);
     for (int i = 0; i < FOUNDERS; i++) {
-        founders[i].files = *state;
+        founders[i].files = files;
         founders[i].start = &start;
         assert_status(thread_start(&founders[i].thread, "founder", founder_run,
                                    &founders[i], NULL),
@@ -328,27 +313,6 @@ static void concurrent_founders_make_one_store(void **state)
     assert_int_equal(seen, (1U << FOUNDERS) - 1);
     for (int i = 0; i < FOUNDERS; i++)
         backend_sqlite.close(founders[i].backend);
-    assert_int_equal(files_count(*state, "s.db"), 1); /* no draft is left */
+    assert_int_equal(files_count(files, "s.db"), 1); /* no draft is left */
     pthread_barrier_destroy(&start);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SQLITE_CASE(absent_file_is_not_made_unless_told_to),
-        SQLITE_CASE(paths_that_lead_nowhere_say_why),
-        SQLITE_CASE(file_that_is_no_database_is_left_alone),
-        SQLITE_CASE(damaged_database_is_corrupt),
-        SQLITE_CASE(empty_file_is_none_of_ours),
-        SQLITE_CASE(database_of_others_is_left_alone),
-        SQLITE_CASE(file_that_cannot_be_written_is_refused),
-        SQLITE_CASE(missing_file_in_a_closed_folder_is_refused),
-        SQLITE_CASE(closed_folder_is_named),
-        SQLITE_CASE(new_file_bears_its_marks),
-        SQLITE_CASE(new_file_in_the_same_place_has_another_origin),
-        SQLITE_CASE(tables_made_by_hand_are_fenced_until_raised),
-        SQLITE_CASE(concurrent_founders_make_one_store),
-    };
-
-    return cmocka_run_group_tests_name("sqlite open", tests, NULL, NULL);
 }

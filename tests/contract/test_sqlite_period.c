@@ -13,6 +13,7 @@
 #include "contract/sqlite_faults.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define BEGINS_MS INT64_C(1795219200000)
 #define DAY       ORDER "@20261121"
@@ -120,13 +121,13 @@ static void assert_all_differ(const struct taker *takers)
     }
 }
 
-static void period_that_is_purged_meanwhile_repeats_nothing(void **state)
+TEST_WITH(SQLITE_CASE, period_that_is_purged_meanwhile_repeats_nothing)
 {
     static struct taker takers[TAKERS];
-    struct seqb_backend *backend = sqlite_case_open(*state);
+    struct seqb_backend *backend = sqlite_case_open(files);
 
     for (int i = 0; i < ROUNDS; i++) {
-        struct round round = {.files = *state};
+        struct round round = {.files = files};
         const struct seqb_purge purge = {round.counter, round.next,
                                          BEGINS_MS + 1, 9};
         int32_t deleted;
@@ -147,10 +148,10 @@ static void period_that_is_purged_meanwhile_repeats_nothing(void **state)
 
 /* --- cut off --- */
 
-static void purge_is_done_whole_or_not_at_all(void **state)
+TEST_WITH(SQLITE_CASE, purge_is_done_whole_or_not_at_all)
 {
     struct sqlite_faults *faults = sqlite_faults_install();
-    struct seqb_backend *backend = sqlite_case_open(*state);
+    struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_request request;
     enum seqb_status status;
     int32_t deleted = -7;
@@ -162,7 +163,7 @@ static void purge_is_done_whole_or_not_at_all(void **state)
     assert_int_equal(deleted, -7);
     faults->fails_sync = false;
     backend_sqlite.close(backend);
-    backend = sqlite_case_open(*state);
+    backend = sqlite_case_open(files);
     status = reserve(backend, DAY, &request);
     if (status == SEQB_OK)
         assert_int_equal(request.block.first, 2);
@@ -171,10 +172,10 @@ static void purge_is_done_whole_or_not_at_all(void **state)
     backend_sqlite.close(backend);
 }
 
-static void swap_is_synced_before_it_is_answered(void **state)
+TEST_WITH(SQLITE_CASE, swap_is_synced_before_it_is_answered)
 {
     struct sqlite_faults *faults = sqlite_faults_install();
-    struct seqb_backend *backend = sqlite_case_open(*state);
+    struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_swap swap = {"worker/main/1", "", "mine", NULL};
     char standing[8];
 
@@ -192,11 +193,11 @@ static void swap_is_synced_before_it_is_answered(void **state)
 }
 
 /* The raise is not told when the period begins. */
-static void purged_period_is_not_raised_into_being(void **state)
+TEST_WITH(SQLITE_CASE, purged_period_is_not_raised_into_being)
 {
     const struct seqb_raise raise = {
         .counter = DAY, .floor = 3, .gap = 1000, .limit = LIMIT};
-    struct seqb_backend *backend = sqlite_case_open(*state);
+    struct seqb_backend *backend = sqlite_case_open(files);
     const struct seqb_purge less = {ORDER, DAY, BEGINS_MS, 9};
     struct seqb_request request;
     struct seqb_error err;
@@ -228,10 +229,9 @@ static void time_damage(const struct sqlite_files *files, const char *name)
     sqlite_files_run(files, sql);
 }
 
-static void damaged_time_fails_what_needs_it_alone(void **state)
+TEST_WITH(SQLITE_CASE, damaged_time_fails_what_needs_it_alone)
 {
     static const char *const names[] = {"@" ORDER, "@"};
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
     int32_t deleted;
 
@@ -251,9 +251,8 @@ static void damaged_time_fails_what_needs_it_alone(void **state)
 }
 
 /* What docs/guarantees.md says of it: nothing is left that knows. */
-static void row_of_a_period_that_is_deleted_by_hand_begins_again(void **state)
+TEST_WITH(SQLITE_CASE, row_of_a_period_that_is_deleted_by_hand_begins_again)
 {
-    const struct sqlite_files *files = *state;
     struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_request request;
 
@@ -265,18 +264,4 @@ static void row_of_a_period_that_is_deleted_by_hand_begins_again(void **state)
     assert_status(reserve(backend, DAY, &request), SEQB_OK);
     assert_int_equal(request.block.first, 1);
     backend_sqlite.close(backend);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SQLITE_CASE(period_that_is_purged_meanwhile_repeats_nothing),
-        SQLITE_CASE(purge_is_done_whole_or_not_at_all),
-        SQLITE_CASE(swap_is_synced_before_it_is_answered),
-        SQLITE_CASE(purged_period_is_not_raised_into_being),
-        SQLITE_CASE(damaged_time_fails_what_needs_it_alone),
-        SQLITE_CASE(row_of_a_period_that_is_deleted_by_hand_begins_again),
-    };
-
-    return cmocka_run_group_tests_name("sqlite-period", tests, NULL, NULL);
 }

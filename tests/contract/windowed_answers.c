@@ -2,12 +2,10 @@
 /* What any windowed engine must make of an impostor's answers. */
 #include "contract/windowed_answers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 void must_refuse_session(const struct seqb_backend_ops *ops, const char *text,
                          enum seqb_status status)

@@ -2,12 +2,10 @@
 /* What any windowed engine must keep when its cells expire. */
 #include "contract/windowed_expiry.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 #define WINDOW_SIZE ((int64_t)1 << 17) /* lasts a while */
 #define WINDOWS_MAX 512

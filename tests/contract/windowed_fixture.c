@@ -2,12 +2,10 @@
 /* A private server with an open backend of a windowed engine on it. */
 #include "contract/windowed_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 enum seqb_status fixture_open(struct fixture *f)
 {

@@ -11,6 +11,7 @@
 #include <seqbroker/backend.h>
 
 #include "support/servers.h"
+#include "support/test.h"
 
 #define COUNTER  "main/0/order"
 #define SIZE     ((int64_t)1024) /* of COUNTER's windows */
@@ -34,8 +35,7 @@ struct fixture *fixture_prepare(void **state, const char *name,
 /* A cmocka teardown. */
 int fixture_stop(void **state);
 
-#define FIXTURE_TEST(function)                                                 \
-    cmocka_unit_test_setup_teardown(function, NULL, fixture_stop)
+#define ON_SERVER FIXTURE(struct fixture *f, NULL, fixture_stop)
 
 /* Closes the backend and opens it again with the options as they are. */
 enum seqb_status fixture_open(struct fixture *f);

@@ -17,7 +17,7 @@ static enum seqb_status take(struct seqb_broker *broker, const char *key,
 {
     struct seqb_sequence *sequence;
     int64_t number;
-    enum seqb_status status = seqb_sequence(broker, key, &sequence, err);
+    enum seqb_status status = seqb_get_sequence(broker, key, &sequence, err);
 
     for (long i = 0; i < count && status == SEQB_OK; i++) {
         status = seqb_next(sequence, &number, err);

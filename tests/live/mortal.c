@@ -3,20 +3,15 @@
 #include "mortal.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <seqbroker/admin.h>
 
 #include "backends/backends.h"
+#include "support/test.h"
 
 static _Atomic int64_t left; /* 0: for ever */
 

@@ -2,14 +2,11 @@
 /* Topologies written from layouts, and migrations between them. */
 #include "moving.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "support/folder.h"
+#include "support/test.h"
 
 #define PATHS     8
 #define PATH_SIZE 128

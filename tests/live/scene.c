@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "platform/file.h"
 #include "platform/text.h"
 #include "support/events.h"
 #include "support/folder.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define PATH_SIZE  256
 #define FILE_MAX   (64 << 20)
@@ -225,12 +223,12 @@ void scene_take(struct scene *scene, const char *key, size_t count)
     struct seqb_error err;
     int64_t many[1000];
 
-    if (seqb_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
+    if (seqb_get_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
         fail_msg("no sequence: %s", err.text);
     while (count > 0) {
         const size_t n = count < 1000 ? count : 1000;
 
-        if (seqb_next_many(sequence, n, many, &err) != SEQB_OK)
+        if (take_numbers(sequence, n, many, &err) != SEQB_OK)
             fail_msg("no numbers: %s", err.text);
         numbers_add(&scene->numbers, many, n);
         count -= n;
@@ -310,12 +308,12 @@ static void taker_run(const char *topology, const char *key, int fd)
     int64_t many[TAKER_MANY];
 
     if (seqb_open(topology, &broker, &err) != SEQB_OK ||
-        seqb_sequence(broker, key, &sequence, &err) != SEQB_OK) {
+        seqb_get_sequence(broker, key, &sequence, &err) != SEQB_OK) {
         print_error("taker: %s\n", err.text);
         _exit(1);
     }
     for (;;) {
-        if (seqb_next_many(sequence, TAKER_MANY, many, &err) != SEQB_OK)
+        if (take_numbers(sequence, TAKER_MANY, many, &err) != SEQB_OK)
             continue;
         if (write(fd, many, sizeof many) < 0)
             _exit(0);

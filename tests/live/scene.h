@@ -14,6 +14,7 @@
 #include <seqbroker/admin.h>
 
 #include "support/numbers.h"
+#include "support/test.h"
 
 #define SCENE_TEXT_SIZE   8192
 #define SCENE_PATIENCE_MS 60000 /* what is waited for comes, or never will */
@@ -29,6 +30,8 @@ struct scene {
  * SEQBROKER_STATE_DIR. */
 int scene_setup(void **state);
 int scene_teardown(void **state);
+
+#define SCENE FIXTURE(struct scene *scene, scene_setup, scene_teardown)
 
 /* The path of a file in the folder, or in the state directory. Each is good
  * until the next call. */

@@ -4,18 +4,16 @@
  * happens to its files is in test_broker_files.c.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "scene.h"
 #include "support/rig.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define THREADS    4
 #define ALL        1000000
@@ -54,7 +52,7 @@ static void take_by_threads(struct scene *scene, const char *key, size_t count)
     for (size_t i = 0; i < THREADS; i++) {
         clients[i] = (struct client){.scene = scene, .count = count / THREADS};
         assert_int_equal(
-            seqb_sequence(scene->broker, key, &clients[i].sequence, NULL),
+            seqb_get_sequence(scene->broker, key, &clients[i].sequence, NULL),
             SEQB_OK);
         assert_int_equal(pthread_create(&clients[i].thread, NULL,
                                         take_one_by_one, &clients[i]),
@@ -66,10 +64,8 @@ static void take_by_threads(struct scene *scene, const char *key, size_t count)
         assert_int_equal(clients[i].status, SEQB_OK);
 }
 
-static void embedded_default_repeats_nothing_over_many_opens(void **state)
+TEST_WITH(SCENE, embedded_default_repeats_nothing_over_many_opens)
 {
-    struct scene *scene = *state;
-
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     assert_string_equal(seqb_broker_name(scene->broker), "embedded");
     take_by_threads(scene, "order", rig_scaled(ALL));
@@ -84,9 +80,8 @@ static void embedded_default_repeats_nothing_over_many_opens(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void every_key_is_a_sequence_of_its_own(void **state)
+TEST_WITH(SCENE, every_key_is_a_sequence_of_its_own)
 {
-    struct scene *scene = *state;
     struct seqb_decoded decoded;
     struct seqb_sequence *sequence;
     char key[16];
@@ -95,7 +90,7 @@ static void every_key_is_a_sequence_of_its_own(void **state)
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     for (int i = 0; i < 20; i++) {
         (void)text_format(key, sizeof key, "key-%d", i);
-        assert_int_equal(seqb_sequence(scene->broker, key, &sequence, NULL),
+        assert_int_equal(seqb_get_sequence(scene->broker, key, &sequence, NULL),
                          SEQB_OK);
         assert_int_equal(seqb_next(sequence, &number, NULL), SEQB_OK);
         assert_int_equal(seqb_decode(sequence, number, &decoded, NULL),
@@ -104,16 +99,15 @@ static void every_key_is_a_sequence_of_its_own(void **state)
     }
 }
 
-static void decoded_value_is_made_of_its_parts(void **state)
+TEST_WITH(SCENE, decoded_value_is_made_of_its_parts)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *order;
     struct seqb_decoded decoded;
     struct seqb_error err;
     int64_t number;
 
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
-    assert_int_equal(seqb_sequence(scene->broker, "order", &order, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, &err),
                      SEQB_OK);
     assert_int_equal(seqb_next(order, &number, &err), SEQB_OK);
     assert_int_equal(seqb_decode(order, number, &decoded, &err), SEQB_OK);
@@ -126,9 +120,8 @@ static void decoded_value_is_made_of_its_parts(void **state)
     assert_int_equal(seqb_decode(order, -1, &decoded, &err), SEQB_INVALID);
 }
 
-static void two_processes_share_a_state_directory(void **state)
+TEST_WITH(SCENE, two_processes_share_a_state_directory)
 {
-    struct scene *scene = *state;
     const char *topology = scene_write_sample(scene, SCENE_EMBEDDED);
     struct taker a = taker_start(topology, "order");
     struct taker b = taker_start(topology, "order");
@@ -142,10 +135,8 @@ static void two_processes_share_a_state_directory(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void kills_in_mid_run_repeat_nothing(void **state)
+TEST_WITH(SCENE, kills_in_mid_run_repeat_nothing)
 {
-    struct scene *scene = *state;
-
     for (size_t i = 0; i < KILLS; i++) {
         const char *topology = scene_write_sample(scene, SCENE_EMBEDDED);
         struct taker a = taker_start(topology, "order");
@@ -167,9 +158,8 @@ static const char one_partition[] =
 
 /* With one partition and no memory bits the numbers are the counter's: what
  * is missing between two lives is what the kill lost. */
-static void kill_loses_no_more_than_is_held(void **state)
+TEST_WITH(SCENE, kill_loses_no_more_than_is_held)
 {
-    struct scene *scene = *state;
     const char *topology = scene_write(scene, "one.conf", one_partition);
     int64_t before = 0;
 
@@ -197,35 +187,41 @@ static int child_answers(struct seqb_broker *broker,
     struct seqb_sequence *found;
     struct seqb_error err;
     int64_t numbers[8];
-    size_t taken;
+    static const uint32_t flags[] = {SEQB_TRY | SEQB_SOME, SEQB_TRY,
+                                     SEQB_TRY | SEQB_CONTIGUOUS};
+    struct seqb_taken taken = {.size = sizeof taken};
+    size_t count;
     int wrong = 0;
 
-    wrong |= seqb_sequence(broker, "other", &found, &err) != SEQB_FORKED;
+    wrong |= seqb_get_sequence(broker, "other", &found, &err) != SEQB_FORKED;
     wrong |= (seqb_next(order, numbers, &err) != SEQB_FORKED) << 1;
     wrong |= (seqb_try_next(order, numbers, &err) != SEQB_FORKED) << 2;
-    wrong |= (seqb_next_many(order, 8, numbers, &err) != SEQB_FORKED) << 3;
-    wrong |=
-        (seqb_try_next_many(order, 8, numbers, &taken, &err) != SEQB_FORKED)
-        << 4;
-    wrong |= (seqb_try_next_run(order, 8, numbers, &err) != SEQB_FORKED) << 5;
-    wrong |= (seqb_partitions(broker, NULL, 0, &taken, &err) != SEQB_FORKED)
+    wrong |= (take_numbers(order, 8, numbers, &err) != SEQB_FORKED) << 3;
+    for (size_t i = 0; i < 3; i++) {
+        const struct seqb_take_options options = {
+            .size = sizeof options, .count = 8, .flags = flags[i]};
+
+        wrong |=
+            (seqb_take(order, &options, numbers, &taken, &err) != SEQB_FORKED)
+            << 4;
+    }
+    wrong |= (seqb_partitions(broker, NULL, 0, &count, &err) != SEQB_FORKED)
              << 6;
-    wrong |= (seqb_sequences(broker, NULL, 0, &taken, &err) != SEQB_FORKED)
+    wrong |= (seqb_sequences(broker, NULL, 0, &count, &err) != SEQB_FORKED)
              << 7;
     seqb_close(broker); /* must return, and leave the parent's alone */
     return wrong;
 }
 
-static void forked_child_is_refused_and_its_parent_goes_on(void **state)
+TEST_WITH(SCENE, forked_child_is_refused_and_its_parent_goes_on)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *order;
     int status;
     pid_t child;
 
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     scene_take(scene, "order", 1000);
-    assert_int_equal(seqb_sequence(scene->broker, "order", &order, NULL),
+    assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, NULL),
                      SEQB_OK);
     child = fork();
     if (child == 0)
@@ -239,33 +235,12 @@ static void forked_child_is_refused_and_its_parent_goes_on(void **state)
 
 /* --- the samples --- */
 
-static void embedded_sample_is_the_embedded_default(void **state)
+TEST_WITH(SCENE, embedded_sample_is_the_embedded_default)
 {
-    struct scene *scene = *state;
-
     scene_open(scene, NULL);
     scene_take(scene, "order", 1000);
     scene_close(scene);
     scene_open(scene, "config/embedded.conf");
     scene_take(scene, "order", 1000);
     scene_expect_no_repeats(scene);
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(embedded_default_repeats_nothing_over_many_opens),
-        SCENE(every_key_is_a_sequence_of_its_own),
-        SCENE(decoded_value_is_made_of_its_parts),
-        SCENE(two_processes_share_a_state_directory),
-        SCENE(kills_in_mid_run_repeat_nothing),
-        SCENE(kill_loses_no_more_than_is_held),
-        SCENE(forked_child_is_refused_and_its_parent_goes_on),
-        SCENE(embedded_sample_is_the_embedded_default),
-    };
-
-    return cmocka_run_group_tests_name("broker", tests, NULL, NULL);
 }

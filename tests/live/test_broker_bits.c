@@ -6,15 +6,12 @@
  * of them comes to first.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "scene.h"
+#include "support/test.h"
 
 #define KEYS 60
 #define TAKE 40
@@ -65,7 +62,7 @@ static void *share_run(void *argument)
     struct share *share = argument;
     struct seqb_sequence *sequence;
     enum seqb_status status =
-        seqb_sequence(share->broker, share->key, &sequence, &share->err);
+        seqb_get_sequence(share->broker, share->key, &sequence, &share->err);
 
     while (status == SEQB_OK && share->count < TAKE) {
         status =
@@ -114,33 +111,21 @@ static void expect_one_meaning(struct scene *scene, const struct bits *bits)
         seqb_close(brokers[i]);
 }
 
-static void one_key_has_one_meaning(void **state)
+TEST_WITH(SCENE, one_key_has_one_meaning)
 {
     static const struct bits bits = {
         "", "memory_bits", {3, 5}, "was used with memory_bits="};
 
-    expect_one_meaning(*state, &bits);
+    expect_one_meaning(scene, &bits);
 }
 
 /* Of windows that neighbours lease: each broker may come to another lessor. */
-static void one_key_has_windows_of_one_size(void **state)
+TEST_WITH(SCENE, one_key_has_windows_of_one_size)
 {
     static const struct bits bits = {"authority = \"neighbours\";",
                                      "window_bits",
                                      {8, 10},
                                      "was used with memory_bits=3"};
 
-    expect_one_meaning(*state, &bits);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(one_key_has_one_meaning, scene_setup,
-                                        scene_teardown),
-        cmocka_unit_test_setup_teardown(one_key_has_windows_of_one_size,
-                                        scene_setup, scene_teardown),
-    };
-
-    return cmocka_run_group_tests_name("broker bits", tests, NULL, NULL);
+    expect_one_meaning(scene, &bits);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config/two-servers.conf over real servers: two databases of one server are
  * two stores, which fail together. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
+#include "support/test.h"
 #include "told.h"
 
 #define PARTITIONS 4
@@ -29,9 +26,8 @@ static struct server *start_mariadb(void)
     return server;
 }
 
-static void prepare(void **state)
+TEST(prepare)
 {
-    (void)state;
     mariadb_require();
     postgres_require();
     mariadb[0] = start_mariadb();
@@ -80,9 +76,8 @@ static void take_from_all(struct scene *scene, int32_t partitions)
     }
 }
 
-static void two_databases_of_a_server_are_two_partitions(void **state)
+TEST_WITH(SCENE, two_databases_of_a_server_are_two_partitions)
 {
-    struct scene *scene = *state;
     const char *topology = write_sample(scene);
 
     for (int i = 0; i < 2; i++) {
@@ -93,10 +88,8 @@ static void two_databases_of_a_server_are_two_partitions(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void a_server_takes_its_partitions_with_it_and_no_others(void **state)
+TEST_WITH(SCENE, a_server_takes_its_partitions_with_it_and_no_others)
 {
-    struct scene *scene = *state;
-
     scene_open(scene, write_sample(scene));
     take_from_all(scene, PARTITIONS);
     server_kill(mariadb[0]);
@@ -113,10 +106,8 @@ static void a_server_takes_its_partitions_with_it_and_no_others(void **state)
 }
 
 /* Its counters go on above all that they gave. */
-static void a_database_that_is_emptied_repeats_nothing(void **state)
+TEST_WITH(SCENE, a_database_that_is_emptied_repeats_nothing)
 {
-    struct scene *scene = *state;
-
     scene_open(scene, write_sample(scene));
     take_from_all(scene, PARTITIONS);
     mariadb_tell(mariadb[0], "TRUNCATE seqbroker_1.seqb_counters");
@@ -125,9 +116,8 @@ static void a_database_that_is_emptied_repeats_nothing(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void a_probe_names_what_stands_on_one_server(void **state)
+TEST_WITH(SCENE, a_probe_names_what_stands_on_one_server)
 {
-    struct scene *scene = *state;
     char path[256];
     const struct told *told;
 
@@ -142,9 +132,8 @@ static void a_probe_names_what_stands_on_one_server(void **state)
 }
 
 /* One database under two partitions would give each number twice. */
-static void one_database_is_not_two_partitions(void **state)
+TEST_WITH(SCENE, one_database_is_not_two_partitions)
 {
-    struct scene *scene = *state;
     char text[SCENE_TEXT_SIZE];
 
     mariadb_tell(mariadb[0], "CREATE OR REPLACE DATABASE seqbroker_0; "
@@ -157,9 +146,8 @@ static void one_database_is_not_two_partitions(void **state)
                          SEQB_LAYOUT, "a-0 and a-1 lead to the same store");
 }
 
-static void so_it_is_with_postgres(void **state)
+TEST_WITH(SCENE, so_it_is_with_postgres)
 {
-    struct scene *scene = *state;
     char text[SCENE_TEXT_SIZE];
 
     assert_true(text_format(
@@ -178,21 +166,4 @@ static void so_it_is_with_postgres(void **state)
     scene_expect_no_repeats(scene);
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prepare),
-        SCENE(two_databases_of_a_server_are_two_partitions),
-        SCENE(a_server_takes_its_partitions_with_it_and_no_others),
-        SCENE(a_database_that_is_emptied_repeats_nothing),
-        SCENE(a_probe_names_what_stands_on_one_server),
-        SCENE(one_database_is_not_two_partitions),
-        SCENE(so_it_is_with_postgres),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("broker_databases", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

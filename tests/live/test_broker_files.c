@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "scene.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define NOBODY 65534
 
@@ -51,9 +48,8 @@ static void use(struct scene *scene, size_t count)
     scene_close(scene);
 }
 
-static void file_that_is_moved_away_is_rescued_when_back(void **state)
+TEST_WITH(SCENE, file_that_is_moved_away_is_rescued_when_back)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
 
     use(scene, 5000);
@@ -71,9 +67,8 @@ static void file_that_is_moved_away_is_rescued_when_back(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void later_start_goes_on_without_one_file(void **state)
+TEST_WITH(SCENE, later_start_goes_on_without_one_file)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
 
     use(scene, 5000);
@@ -88,9 +83,8 @@ static void later_start_goes_on_without_one_file(void **state)
 }
 
 /* A copy has another inode: it may be older than what was issued. */
-static void copy_put_in_the_place_of_its_original_is_raised(void **state)
+TEST_WITH(SCENE, copy_put_in_the_place_of_its_original_is_raised)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
 
     use(scene, 5000);
@@ -104,9 +98,8 @@ static void copy_put_in_the_place_of_its_original_is_raised(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void copy_put_in_place_while_running_is_raised(void **state)
+TEST_WITH(SCENE, copy_put_in_place_while_running_is_raised)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
 
     use(scene, 5000);
@@ -122,9 +115,8 @@ static void copy_put_in_place_while_running_is_raised(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void copy_put_in_the_place_of_another_is_refused(void **state)
+TEST_WITH(SCENE, copy_put_in_the_place_of_another_is_refused)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
 
     use(scene, 5000);
@@ -144,9 +136,8 @@ static bool is_put_out(const struct seqb_partition_status *partition)
            strstr(partition->reason, "written over by an older one") != NULL;
 }
 
-static void copy_put_in_the_place_of_another_while_running_is_out(void **state)
+TEST_WITH(SCENE, copy_put_in_the_place_of_another_while_running_is_out)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
     struct seqb_partition_status partition;
 
@@ -163,9 +154,8 @@ static void copy_put_in_the_place_of_another_while_running_is_out(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void swapped_files_are_refused(void **state)
+TEST_WITH(SCENE, swapped_files_are_refused)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
 
     use(scene, 5000);
@@ -186,9 +176,8 @@ static void write_over(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void file_that_is_no_database_is_quarantined(void **state)
+TEST_WITH(SCENE, file_that_is_no_database_is_quarantined)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
 
     use(scene, 5000);
@@ -199,9 +188,8 @@ static void file_that_is_no_database_is_quarantined(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void empty_file_in_the_place_of_a_store_is_not_made_one(void **state)
+TEST_WITH(SCENE, empty_file_in_the_place_of_a_store_is_not_made_one)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
     struct stat about;
 
@@ -215,9 +203,8 @@ static void empty_file_in_the_place_of_a_store_is_not_made_one(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void first_start_over_no_database_is_refused(void **state)
+TEST_WITH(SCENE, first_start_over_no_database_is_refused)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
 
     assert_int_equal(mkdir(scene->state_dir, 0700), 0);
@@ -228,18 +215,14 @@ static void first_start_over_no_database_is_refused(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void state_directory_that_is_a_file_is_refused(void **state)
+TEST_WITH(SCENE, state_directory_that_is_a_file_is_refused)
 {
-    struct scene *scene = *state;
-
     (void)scene_write(scene, "state", "no folder");
     scene_expect_refused(scene, NULL, SEQB_STATE_DIR, scene->state_dir);
 }
 
-static void state_directory_below_a_file_is_refused(void **state)
+TEST_WITH(SCENE, state_directory_below_a_file_is_refused)
 {
-    struct scene *scene = *state;
-
     (void)scene_write(scene, "file", "no folder");
     assert_int_equal(
         setenv("SEQBROKER_STATE_DIR", scene_path(scene, "file/state"), 1), 0);
@@ -300,9 +283,8 @@ static void skip_unless_root(void)
     skip();
 }
 
-static void state_directory_that_is_not_writable_is_refused(void **state)
+TEST_WITH(SCENE, state_directory_that_is_not_writable_is_refused)
 {
-    struct scene *scene = *state;
     struct answer answer;
 
     skip_unless_root();
@@ -314,9 +296,8 @@ static void state_directory_that_is_not_writable_is_refused(void **state)
     scene_expect_words(answer.text, scene->state_dir);
 }
 
-static void file_that_is_read_only_is_quarantined(void **state)
+TEST_WITH(SCENE, file_that_is_read_only_is_quarantined)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
     struct answer answer;
 
@@ -332,9 +313,8 @@ static void file_that_is_read_only_is_quarantined(void **state)
     scene_expect_words(answer.reason, "read-only");
 }
 
-static void first_start_over_a_read_only_file_is_refused(void **state)
+TEST_WITH(SCENE, first_start_over_a_read_only_file_is_refused)
 {
-    struct scene *scene = *state;
     const struct paths paths = paths_of(scene);
     struct answer answer;
 
@@ -347,30 +327,4 @@ static void first_start_over_a_read_only_file_is_refused(void **state)
     answer = answer_to_nobody();
     assert_int_equal(answer.status, SEQB_UNAVAILABLE);
     scene_expect_words(answer.text, "sqlite-1");
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(file_that_is_moved_away_is_rescued_when_back),
-        SCENE(later_start_goes_on_without_one_file),
-        SCENE(copy_put_in_the_place_of_its_original_is_raised),
-        SCENE(copy_put_in_place_while_running_is_raised),
-        SCENE(copy_put_in_the_place_of_another_is_refused),
-        SCENE(copy_put_in_the_place_of_another_while_running_is_out),
-        SCENE(swapped_files_are_refused),
-        SCENE(file_that_is_no_database_is_quarantined),
-        SCENE(empty_file_in_the_place_of_a_store_is_not_made_one),
-        SCENE(first_start_over_no_database_is_refused),
-        SCENE(state_directory_that_is_a_file_is_refused),
-        SCENE(state_directory_below_a_file_is_refused),
-        SCENE(state_directory_that_is_not_writable_is_refused),
-        SCENE(file_that_is_read_only_is_quarantined),
-        SCENE(first_start_over_a_read_only_file_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("broker_files", tests, NULL, NULL);
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config/mixed.conf and config/neighbours.conf over real servers: several kinds
  * of store in one pool. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
 #include "support/server_redis.h"
+#include "support/test.h"
 
 #define PARTITIONS 4
 
@@ -37,28 +34,14 @@ static struct server *start_postgres(void)
     return server;
 }
 
-static void prepare(void **state)
+TEST(prepare)
 {
-    (void)state;
     mariadb_require();
     postgres_require();
     servers[0] = start_mariadb();
     servers[1] = start_mariadb();
     servers[2] = start_postgres();
     servers[3] = server_redis(NULL);
-}
-
-/* For another sample, since a store stands in one pool. */
-static void empty_all(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < 2; i++)
-        mariadb_tell(servers[i], "DROP DATABASE seqbroker; "
-                                 "CREATE DATABASE seqbroker");
-    postgres_tell(servers[2], "postgres", "DROP DATABASE seqbroker");
-    postgres_tell(servers[2], "postgres",
-                  "CREATE DATABASE seqbroker OWNER seqbroker");
-    server_tell(servers[3], "FLUSHALL");
 }
 
 struct sample {
@@ -117,14 +100,9 @@ static void expect_service(struct scene *scene, const struct sample *sample)
     scene_expect_no_repeats(scene);
 }
 
-static void mixed_sample_serves_on_four_kinds_of_store(void **state)
+TEST_WITH(SCENE, mixed_sample_serves_on_four_kinds_of_store)
 {
-    expect_service(*state, &mixed);
-}
-
-static void three_servers_are_neighbours_if_nothing_is_said(void **state)
-{
-    expect_service(*state, &neighbours);
+    expect_service(scene, &mixed);
 }
 
 /* Each is killed in its turn, while the other three serve. */
@@ -143,30 +121,31 @@ static void kill_each(struct scene *scene, const struct sample *sample)
     scene_expect_no_repeats(scene);
 }
 
-static void each_store_may_be_killed_and_comes_back(void **state)
+TEST_WITH(SCENE, each_store_may_be_killed_and_comes_back)
 {
-    kill_each(*state, &mixed);
+    kill_each(scene, &mixed);
 }
 
-static void each_neighbour_may_be_killed_and_comes_back(void **state)
+/* For another sample, since a store stands in one pool. */
+TEST(empty_all)
 {
-    kill_each(*state, &neighbours);
+    for (size_t i = 0; i < 2; i++)
+        mariadb_tell(servers[i], "DROP DATABASE seqbroker; "
+                                 "CREATE DATABASE seqbroker");
+    postgres_tell(servers[2], "postgres", "DROP DATABASE seqbroker");
+    postgres_tell(servers[2], "postgres",
+                  "CREATE DATABASE seqbroker OWNER seqbroker");
+    server_tell(servers[3], "FLUSHALL");
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
+TEST_WITH(SCENE, three_servers_are_neighbours_if_nothing_is_said)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prepare),
-        SCENE(mixed_sample_serves_on_four_kinds_of_store),
-        SCENE(each_store_may_be_killed_and_comes_back),
-        cmocka_unit_test(empty_all),
-        SCENE(three_servers_are_neighbours_if_nothing_is_said),
-        SCENE(each_neighbour_may_be_killed_and_comes_back),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("broker_mixed", tests, NULL, NULL);
+    expect_service(scene, &neighbours);
 }
+
+TEST_WITH(SCENE, each_neighbour_may_be_killed_and_comes_back)
+{
+    kill_each(scene, &neighbours);
+}
+
+TEST_BEFORE_ALL(without_sigpipe);

@@ -3,15 +3,12 @@
  * Several pools in one broker, through the public API: each sequence counts in
  * its own, and what is ill in one pool is no concern of the other's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "scene.h"
+#include "support/test.h"
 
 /* A direct pool of two partitions and one of four; the latter's authority is
  * a partition of the former. Nothing rests for less than an hour, and
@@ -80,7 +77,7 @@ static enum seqb_health health(const struct scene *scene, char *reason,
 {
     enum seqb_health out = SEQB_HEALTH_UNKNOWN;
 
-    assert_int_equal(seqb_health(scene->broker, &out, reason, size, NULL),
+    assert_int_equal(seqb_get_health(scene->broker, &out, reason, size, NULL),
                      SEQB_OK);
     return out;
 }
@@ -110,13 +107,12 @@ static unsigned partitions_seen(const struct scene *scene,
     return seen;
 }
 
-static void each_sequence_counts_in_its_own_pool(void **state)
+TEST_WITH(SCENE, each_sequence_counts_in_its_own_pool)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *order = NULL;
 
     open_pools(scene);
-    assert_int_equal(seqb_sequence(scene->broker, "order", &order, NULL),
+    assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, NULL),
                      SEQB_OK);
     for (int i = 0; i < 1000 && partitions_seen(scene, order) != 0xf; i++)
         scene_take(scene, "order", 1000);
@@ -134,10 +130,8 @@ static void each_sequence_counts_in_its_own_pool(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void numbers_go_on_in_every_pool_after_a_restart(void **state)
+TEST_WITH(SCENE, numbers_go_on_in_every_pool_after_a_restart)
 {
-    struct scene *scene = *state;
-
     for (int i = 0; i < 3; i++) {
         open_pools(scene);
         scene_take(scene, "bill", 3000);
@@ -153,9 +147,8 @@ static void numbers_go_on_in_every_pool_after_a_restart(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void pool_that_is_out_leaves_the_other_alone(void **state)
+TEST_WITH(SCENE, pool_that_is_out_leaves_the_other_alone)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *quick = NULL;
     struct seqb_error err = {SEQB_OK, ""};
     int64_t number;
@@ -163,7 +156,7 @@ static void pool_that_is_out_leaves_the_other_alone(void **state)
 
     open_pools(scene);
     assert_int_equal(health(scene, reason, sizeof reason), SEQB_HEALTH_SERVING);
-    assert_int_equal(seqb_sequence(scene->broker, "quick", &quick, NULL),
+    assert_int_equal(seqb_get_sequence(scene->broker, "quick", &quick, NULL),
                      SEQB_OK);
     command(scene, "small", 0, SEQB_ORDER_DRAIN);
     assert_int_equal(health(scene, NULL, 0), SEQB_HEALTH_DEGRADED);
@@ -182,9 +175,8 @@ static void pool_that_is_out_leaves_the_other_alone(void **state)
     assert_int_equal(health(scene, NULL, 0), SEQB_HEALTH_DEGRADED);
 }
 
-static void one_sequence_is_advanced_and_no_other(void **state)
+TEST_WITH(SCENE, one_sequence_is_advanced_and_no_other)
 {
-    struct scene *scene = *state;
     struct seqb_error err;
 
     open_pools(scene);
@@ -210,25 +202,23 @@ static void probe_keep(void *context, const struct seqb_probe *probe)
         *well += strncmp(probe->place, probe->pool, strlen(probe->pool)) == 0;
 }
 
-static void probe_knows_the_place_in_each_pool(void **state)
+TEST_WITH(SCENE, probe_knows_the_place_in_each_pool)
 {
-    struct scene *scene = *state;
     size_t well = 0;
     const struct seqb_probe_listener listener = {.backend = probe_keep,
                                                  .context = &well};
     struct seqb_error err;
 
     open_pools(scene);
-    if (seqb_probe(scene_path(scene, "pools.conf"), NULL, &listener, &err) !=
-        SEQB_OK)
+    if (seqb_probe_topology(scene_path(scene, "pools.conf"), NULL, &listener,
+                            &err) != SEQB_OK)
         fail_msg("%s", err.text);
     assert_int_equal(well, 6);
 }
 
 /* Its counters in the other pool's stores are new: they would begin at 1. */
-static void sequence_may_not_change_its_pool(void **state)
+TEST_WITH(SCENE, sequence_may_not_change_its_pool)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err;
     int64_t number;
@@ -241,10 +231,10 @@ static void sequence_may_not_change_its_pool(void **state)
     scene_replace(changed, "key = \"bill\"; pool = \"small\"",
                   "key = \"bill\"; pool = \"large\"");
     scene_open(scene, scene_write(scene, "changed.conf", changed));
-    assert_int_equal(seqb_sequence(scene->broker, "bill", &sequence, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "bill", &sequence, &err),
                      SEQB_LAYOUT);
     scene_expect_words(err.text, "sequence bill was used in pool small");
-    assert_int_equal(seqb_sequence(scene->broker, "order", &sequence, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "order", &sequence, &err),
                      SEQB_OK);
     assert_int_equal(seqb_next(sequence, &number, &err), SEQB_OK);
     scene_close(scene);
@@ -254,9 +244,8 @@ static void sequence_may_not_change_its_pool(void **state)
 }
 
 /* What stands in one pool may not be given to another. */
-static void partitions_may_not_change_pools(void **state)
+TEST_WITH(SCENE, partitions_may_not_change_pools)
 {
-    struct scene *scene = *state;
     char text[SCENE_TEXT_SIZE];
 
     open_pools(scene);
@@ -268,27 +257,4 @@ static void partitions_may_not_change_pools(void **state)
                          SEQB_LAYOUT, "");
     open_pools(scene);
     scene_take(scene, "bill", 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_sequence_counts_in_its_own_pool,
-                                        scene_setup, scene_teardown),
-        cmocka_unit_test_setup_teardown(
-            numbers_go_on_in_every_pool_after_a_restart, scene_setup,
-            scene_teardown),
-        cmocka_unit_test_setup_teardown(pool_that_is_out_leaves_the_other_alone,
-                                        scene_setup, scene_teardown),
-        cmocka_unit_test_setup_teardown(one_sequence_is_advanced_and_no_other,
-                                        scene_setup, scene_teardown),
-        cmocka_unit_test_setup_teardown(probe_knows_the_place_in_each_pool,
-                                        scene_setup, scene_teardown),
-        cmocka_unit_test_setup_teardown(sequence_may_not_change_its_pool,
-                                        scene_setup, scene_teardown),
-        cmocka_unit_test_setup_teardown(partitions_may_not_change_pools,
-                                        scene_setup, scene_teardown),
-    };
-
-    return cmocka_run_group_tests_name("broker pools", tests, NULL, NULL);
 }

@@ -3,16 +3,13 @@
  * A broker over two private Redis servers and a SQLite authority, while the
  * servers are flushed, killed, stopped, demoted, full, and down.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "scene.h"
 #include "support/rig.h"
 #include "support/server_redis.h"
+#include "support/test.h"
 
 #define CELL_B "{main/1/order}" /* its key's end, on redis-b */
 
@@ -78,9 +75,8 @@ static void expect_both_up_and_no_repeats(struct scene *scene)
 
 /* --- tests --- */
 
-static void redis_sample_serves_with_its_ports_changed(void **state)
+TEST_WITH(SCENE, redis_sample_serves_with_its_ports_changed)
 {
-    struct scene *scene = *state;
     const char *topology;
     char sample[SCENE_TEXT_SIZE];
 
@@ -155,10 +151,8 @@ static const struct {
     {"connections cut", cut_connections},
 };
 
-static void servers_that_forget_repeat_nothing(void **state)
+TEST_WITH(SCENE, servers_that_forget_repeat_nothing)
 {
-    struct scene *scene = *state;
-
     open_and_take(scene);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         print_message("  %s\n", faults[i].name);
@@ -169,9 +163,8 @@ static void servers_that_forget_repeat_nothing(void **state)
 }
 
 /* Two brokers in processes of their own, one killed, all the while. */
-static void processes_share_servers_that_forget(void **state)
+TEST_WITH(SCENE, processes_share_servers_that_forget)
 {
-    struct scene *scene = *state;
     const char *topology = prepare(scene, template);
     struct taker lasting = taker_start(topology, "order");
 
@@ -189,10 +182,8 @@ static void processes_share_servers_that_forget(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void server_that_is_killed_rests_until_it_is_back(void **state)
+TEST_WITH(SCENE, server_that_is_killed_rests_until_it_is_back)
 {
-    struct scene *scene = *state;
-
     open_and_take(scene);
     server_kill(redis_b);
     scene_take_until(scene, "order", 1, SEQB_PARTITION_QUARANTINED);
@@ -201,10 +192,8 @@ static void server_that_is_killed_rests_until_it_is_back(void **state)
     expect_both_up_and_no_repeats(scene);
 }
 
-static void server_that_hangs_delays_nobody(void **state)
+TEST_WITH(SCENE, server_that_hangs_delays_nobody)
 {
-    struct scene *scene = *state;
-
     scene_open(scene,
                prepare_with(scene, "timeout = \"2s\"", "timeout = \"200ms\""));
     scene_take(scene, "order", 5000);
@@ -215,10 +204,8 @@ static void server_that_hangs_delays_nobody(void **state)
     expect_both_up_and_no_repeats(scene);
 }
 
-static void replica_is_no_partition(void **state)
+TEST_WITH(SCENE, replica_is_no_partition)
 {
-    struct scene *scene = *state;
-
     open_and_take(scene);
     server_tell(redis_b, "REPLICAOF 127.0.0.1 %d", (int)free_port());
     scene_take_until(scene, "order", 1, SEQB_PARTITION_QUARANTINED);
@@ -228,9 +215,8 @@ static void replica_is_no_partition(void **state)
     expect_both_up_and_no_repeats(scene);
 }
 
-static void replica_at_the_start_is_rescued_once_promoted(void **state)
+TEST_WITH(SCENE, replica_at_the_start_is_rescued_once_promoted)
 {
-    struct scene *scene = *state;
     const char *topology = prepare(scene, template);
 
     server_tell(redis_a, "REPLICAOF 127.0.0.1 %d", (int)free_port());
@@ -248,10 +234,8 @@ static void fill(struct server *server)
                 "string.rep('x', 100)) end");
 }
 
-static void server_full_of_anothers_keys_serves_or_says_so(void **state)
+TEST_WITH(SCENE, server_full_of_anothers_keys_serves_or_says_so)
 {
-    struct scene *scene = *state;
-
     open_and_take(scene);
     fill(redis_a);
     fill(redis_b);
@@ -282,9 +266,8 @@ static void cell_await(struct scene *scene, char *out, size_t size)
     }
 }
 
-static void cell_that_another_overwrote_is_left_alone(void **state)
+TEST_WITH(SCENE, cell_that_another_overwrote_is_left_alone)
 {
-    struct scene *scene = *state;
     redisReply *reply;
     char key[256];
 
@@ -318,21 +301,22 @@ static bool is_unavailable(void *context)
     return status == SEQB_UNAVAILABLE;
 }
 
-static void servers_that_are_all_down_say_why_and_come_back(void **state)
+TEST_WITH(SCENE, servers_that_are_all_down_say_why_and_come_back)
 {
-    struct scene *scene = *state;
     struct attempt attempt = {.numbers = &scene->numbers};
-    size_t taken;
+    const struct seqb_take_options options = {
+        .size = sizeof options, .count = 4000, .flags = SEQB_TRY | SEQB_SOME};
+    struct seqb_taken taken = {.size = sizeof taken};
     int64_t many[4000];
 
     open_and_take(scene);
     assert_int_equal(
-        seqb_sequence(scene->broker, "order", &attempt.sequence, NULL),
+        seqb_get_sequence(scene->broker, "order", &attempt.sequence, NULL),
         SEQB_OK);
     server_kill(redis_a);
     server_kill(redis_b);
-    (void)!seqb_try_next_many(attempt.sequence, 4000, many, &taken, NULL);
-    numbers_add(&scene->numbers, many, taken);
+    (void)!seqb_take(attempt.sequence, &options, many, &taken, NULL);
+    numbers_add(&scene->numbers, many, taken.count);
     rig_await(is_unavailable, &attempt);
     scene_expect_words(attempt.err.text, "partition 0 (redis-a): ");
     scene_expect_words(attempt.err.text, "partition 1 (redis-b): ");
@@ -342,9 +326,8 @@ static void servers_that_are_all_down_say_why_and_come_back(void **state)
     expect_both_up_and_no_repeats(scene);
 }
 
-static void first_start_needs_no_redis_but_numbers_do(void **state)
+TEST_WITH(SCENE, first_start_needs_no_redis_but_numbers_do)
 {
-    struct scene *scene = *state;
     const char *topology = prepare(scene, template);
 
     server_kill(redis_a);
@@ -355,7 +338,7 @@ static void first_start_needs_no_redis_but_numbers_do(void **state)
     expect_both_up_and_no_repeats(scene);
 }
 
-static void other_layouts_are_refused(void **state)
+TEST_WITH(SCENE, other_layouts_are_refused)
 {
     static const struct {
         const char *from;
@@ -369,7 +352,6 @@ static void other_layouts_are_refused(void **state)
          "memory_bits=3 and is configured with memory_bits=4"},
         {"name = \"main\"", "name = \"other\"", "stands in main/0"},
     };
-    struct scene *scene = *state;
     char text[SCENE_TEXT_SIZE];
     const char *topology;
 
@@ -386,27 +368,4 @@ static void other_layouts_are_refused(void **state)
     scene_open(scene, scene_path(scene, "redis.conf"));
     scene_take(scene, "order", 5000);
     scene_expect_no_repeats(scene);
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(redis_sample_serves_with_its_ports_changed),
-        SCENE(servers_that_forget_repeat_nothing),
-        SCENE(processes_share_servers_that_forget),
-        SCENE(server_that_is_killed_rests_until_it_is_back),
-        SCENE(server_that_hangs_delays_nobody),
-        SCENE(replica_is_no_partition),
-        SCENE(replica_at_the_start_is_rescued_once_promoted),
-        SCENE(server_full_of_anothers_keys_serves_or_says_so),
-        SCENE(cell_that_another_overwrote_is_left_alone),
-        SCENE(servers_that_are_all_down_say_why_and_come_back),
-        SCENE(first_start_needs_no_redis_but_numbers_do),
-        SCENE(other_layouts_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("broker_redis", tests, NULL, NULL);
 }

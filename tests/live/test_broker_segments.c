@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config/segments.conf over a real server: a row a key, a range at a time. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
+#include "support/test.h"
 
 static struct server *database;
 
-static void prepare(void **state)
+TEST(prepare)
 {
-    (void)state;
     mariadb_require();
     database = server_mariadb(NULL);
     mariadb_tell(database, "CREATE USER seqbroker@'%%'; "
@@ -67,10 +63,9 @@ static int64_t row_of(const char *key)
     return ask_number(question);
 }
 
-static void a_row_a_key_gives_dense_numbers_by_ranges(void **state)
+TEST_WITH(SCENE, a_row_a_key_gives_dense_numbers_by_ranges)
 {
     enum { TAKEN = 100000 };
-    struct scene *scene = *state;
     const char *topology = write_sample(scene);
     const int64_t before = updates();
     int64_t bits;
@@ -87,8 +82,8 @@ static void a_row_a_key_gives_dense_numbers_by_ranges(void **state)
     assert_in_range(row_of("order"), TAKEN, 2 * TAKEN);
     assert_in_range(updates() - before, 1, TAKEN / 100);
 
-    assert_int_equal(seqb_sequence(scene->broker, "waybill", &waybill, &err),
-                     SEQB_OK);
+    assert_int_equal(
+        seqb_get_sequence(scene->broker, "waybill", &waybill, &err), SEQB_OK);
     for (bits = 0; bits < 1024; bits++) {
         assert_int_equal(seqb_next(waybill, &number, &err), SEQB_OK);
         assert_int_equal(number, 1024 + bits); /* the row's 1, and ten bits */
@@ -97,9 +92,8 @@ static void a_row_a_key_gives_dense_numbers_by_ranges(void **state)
     scene_close(scene);
 }
 
-static void brokers_count_in_ranges_of_their_own(void **state)
+TEST_WITH(SCENE, brokers_count_in_ranges_of_their_own)
 {
-    struct scene *scene = *state;
     const char *topology = write_sample(scene);
     struct taker first = taker_start(topology, "order");
     struct taker second = taker_start(topology, "order");
@@ -132,9 +126,8 @@ static int64_t stock_of(struct scene *scene, const char *key)
     return 0;
 }
 
-static void numbers_at_hand_outlast_the_database(void **state)
+TEST_WITH(SCENE, numbers_at_hand_outlast_the_database)
 {
-    struct scene *scene = *state;
     const char *topology = write_sample(scene);
     int64_t at_hand;
 
@@ -149,18 +142,4 @@ static void numbers_at_hand_outlast_the_database(void **state)
     scene_expect_no_repeats(scene);
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prepare),
-        SCENE(a_row_a_key_gives_dense_numbers_by_ranges),
-        SCENE(brokers_count_in_ranges_of_their_own),
-        SCENE(numbers_at_hand_outlast_the_database),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("broker_segments", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -3,16 +3,13 @@
  * Topology files over a state that is in use: what they may change, and that
  * the rest is refused, with what differs, and without having changed anything.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "scene.h"
+#include "support/test.h"
 
 #define TEXT_SIZE 2048
 
@@ -66,10 +63,8 @@ static const struct {
     {"\"a\", \"b\"", "other", "", "stands in main/0"},
 };
 
-static void layouts_that_differ_are_refused(void **state)
+TEST_WITH(SCENE, layouts_that_differ_are_refused)
 {
-    struct scene *scene = *state;
-
     use(scene);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         scene_expect_refused(scene,
@@ -83,10 +78,8 @@ static void layouts_that_differ_are_refused(void **state)
 }
 
 /* The refusal comes before any new store is made. */
-static void renamed_and_grown_pool_makes_no_store(void **state)
+TEST_WITH(SCENE, renamed_and_grown_pool_makes_no_store)
 {
-    struct scene *scene = *state;
-
     use(scene);
     scene_expect_refused(
         scene, write_topology(scene, "\"a\", \"b\", \"c\", \"d\"", "other", ""),
@@ -98,10 +91,8 @@ static void renamed_and_grown_pool_makes_no_store(void **state)
 }
 
 /* A pool of one partition cannot name the other's backend. */
-static void fewer_partitions_are_refused(void **state)
+TEST_WITH(SCENE, fewer_partitions_are_refused)
 {
-    struct scene *scene = *state;
-
     use(scene);
     scene_expect_refused(
         scene,
@@ -115,10 +106,8 @@ static void fewer_partitions_are_refused(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void what_is_no_layout_may_change(void **state)
+TEST_WITH(SCENE, what_is_no_layout_may_change)
 {
-    struct scene *scene = *state;
-
     use(scene);
     scene_open(scene, write_topology(scene, "\"a\", \"b\"", "main",
                                      "deadline = \"5s\"; runway = \"1s\";"
@@ -128,14 +117,13 @@ static void what_is_no_layout_may_change(void **state)
 }
 
 /* A sequence that is not listed at first keeps its bits all the same. */
-static void automatic_sequence_keeps_its_bits(void **state)
+TEST_WITH(SCENE, automatic_sequence_keeps_its_bits)
 {
     static const char topology[] =
         "backends = ( { name = \"a\"; engine = \"sqlite\";"
         "               path = \"a.db\"; } );"
         "pools = ( { name = \"main\"; partitions = [ \"a\" ]; } );"
         "auto_sequences = { pattern = \"*\"; memory_bits = %d; };";
-    struct scene *scene = *state;
     struct seqb_sequence *order;
     struct seqb_error err;
     int64_t number;
@@ -147,26 +135,10 @@ static void automatic_sequence_keeps_its_bits(void **state)
     scene_close(scene);
     (void)text_format(text, sizeof text, topology, 5);
     scene_open(scene, scene_write(scene, "auto.conf", text));
-    assert_int_equal(seqb_sequence(scene->broker, "order", &order, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, &err),
                      SEQB_OK);
     assert_int_equal(seqb_next(order, &number, &err), SEQB_LAYOUT);
     scene_expect_words(err.text, "memory_bits=2 and is configured with "
                                  "memory_bits=5");
     scene_take(scene, "bill", 100);
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(layouts_that_differ_are_refused),
-        SCENE(renamed_and_grown_pool_makes_no_store),
-        SCENE(fewer_partitions_are_refused),
-        SCENE(what_is_no_layout_may_change),
-        SCENE(automatic_sequence_keeps_its_bits),
-    };
-
-    return cmocka_run_group_tests_name("broker_topology", tests, NULL, NULL);
 }

@@ -6,9 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "queue/wall/wall.h"
 #include "support/folder.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define LIVES        (300 / SEQB_TEST_SCALE)
 #define CROWD        3
@@ -273,11 +270,12 @@ static int teardown(void **state)
     return 0;
 }
 
+#define LIVE FIXTURE(struct fixture *f, setup, teardown)
+
 /* --- the tests --- */
 
-static void what_was_issued_is_kept_whenever_it_is_killed(void **state)
+TEST_WITH(LIVE, what_was_issued_is_kept_whenever_it_is_killed)
 {
-    struct fixture *f = *state;
     unsigned seed = 1;
     enum life_end end;
 
@@ -291,9 +289,8 @@ static void what_was_issued_is_kept_whenever_it_is_killed(void **state)
     print_message("  %" PRId64 " stamps\n", f->count);
 }
 
-static void what_was_issued_by_several_is_kept(void **state)
+TEST_WITH(LIVE, what_was_issued_by_several_is_kept)
 {
-    struct fixture *f = *state;
     unsigned seed = 2;
     enum life_end end;
 
@@ -333,34 +330,18 @@ static void cut_off_everywhere(struct fixture *f, bool is_first_life)
     print_message("  %" PRId64 " steps\n", steps - 1);
 }
 
-static void what_was_issued_is_kept_at_whichever_step_it_is_killed(void **state)
+TEST_WITH(LIVE, what_was_issued_is_kept_at_whichever_step_it_is_killed)
 {
-    cut_off_everywhere(*state, false);
+    cut_off_everywhere(f, false);
 }
 
-static void
-first_file_is_whole_at_whichever_step_its_maker_is_killed(void **state)
+TEST_WITH(LIVE, first_file_is_whole_at_whichever_step_its_maker_is_killed)
 {
-    cut_off_everywhere(*state, true);
+    cut_off_everywhere(f, true);
 }
 
-static void what_was_issued_is_kept_whichever_step_fails(void **state)
+TEST_WITH(LIVE, what_was_issued_is_kept_whichever_step_fails)
 {
     is_deadly = false;
-    cut_off_everywhere(*state, false);
-}
-
-#define LIVE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        LIVE(what_was_issued_is_kept_whenever_it_is_killed),
-        LIVE(what_was_issued_by_several_is_kept),
-        LIVE(what_was_issued_is_kept_at_whichever_step_it_is_killed),
-        LIVE(first_file_is_whole_at_whichever_step_its_maker_is_killed),
-        LIVE(what_was_issued_is_kept_whichever_step_fails),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cut_off_everywhere(f, false);
 }

@@ -4,17 +4,15 @@
  * server, in a pool of large windows: those of the sequence are small, so that
  * every partition gives some of the day's codes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "scene.h"
 #include "support/script_clock.h"
 #include "support/server_redis.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define PARTITIONS 4
 #define CODES      20000
@@ -48,14 +46,14 @@ static void take_day(struct scene *scene, int64_t wall_ms,
 
     script_clock_set(wall_ms);
     scene->numbers.count = 0;
-    if (seqb_sequence(scene->broker, "code", &code, &err) != SEQB_OK)
+    if (seqb_get_sequence(scene->broker, "code", &code, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     for (int i = 0; i < CODES; i++) {
         char text[SEQB_TEXT_MAX + 1];
         struct seqb_parsed parsed;
         struct seqb_decoded decoded = {.partition = 0};
 
-        if (seqb_number(code, NULL, 0, text, sizeof text, &err) != SEQB_OK ||
+        if (take_text(code, NULL, 0, text, sizeof text, &err) != SEQB_OK ||
             seqb_parse(code, text, &parsed, &err) != SEQB_OK ||
             seqb_decode(code, parsed.number, &decoded, &err) != SEQB_OK)
             fail_msg("after %d codes: %s", i, err.text);
@@ -86,14 +84,14 @@ static void expect_days_of(struct scene *scene, const char *pool)
     scene_close(scene);
 }
 
-static void every_partition_has_codes_of_an_authoritys_windows(void **state)
+TEST_WITH(SCENE, every_partition_has_codes_of_an_authoritys_windows)
 {
-    expect_days_of(*state, "authority = \"a\"; failover_gap = 100;");
+    expect_days_of(scene, "authority = \"a\"; failover_gap = 100;");
 }
 
-static void every_partition_has_codes_of_neighbours_windows(void **state)
+TEST_WITH(SCENE, every_partition_has_codes_of_neighbours_windows)
 {
-    expect_days_of(*state, "authority = \"neighbours\";");
+    expect_days_of(scene, "authority = \"neighbours\";");
 }
 
 static int start(void **state)
@@ -110,15 +108,5 @@ static int stop(void **state)
     return 0;
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(every_partition_has_codes_of_an_authoritys_windows),
-        SCENE(every_partition_has_codes_of_neighbours_windows),
-    };
-
-    return cmocka_run_group_tests_name("day codes", tests, start, stop);
-}
+TEST_BEFORE_ALL(start);
+TEST_AFTER_ALL(stop);

@@ -6,15 +6,11 @@
  * than its deadline of a minute.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "platform/text.h"
@@ -22,6 +18,7 @@
 #include "scene.h"
 #include "support/quartet.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 #define SEED       20
 #define TIMEOUT_MS 250
@@ -67,16 +64,9 @@ static struct {
     struct seqb_error first;
 } caller;
 
-static void prepare(void **state)
+TEST(prepare)
 {
-    (void)state;
     quartet_start(&quartet, true, SEED);
-}
-
-static void end(void **state)
-{
-    (void)state;
-    quartet_end(&quartet);
 }
 
 static void rest_ms(int64_t ms)
@@ -123,7 +113,7 @@ static void caller_start(struct scene *scene)
 
     memset(&caller, 0, sizeof caller);
     caller.scene = scene;
-    if (seqb_sequence(scene->broker, "order", &caller.sequence, &err) !=
+    if (seqb_get_sequence(scene->broker, "order", &caller.sequence, &err) !=
             SEQB_OK ||
         thread_start(&caller.thread, "caller", caller_run, NULL, &err) !=
             SEQB_OK)
@@ -161,13 +151,12 @@ static void caller_noticed_nothing(struct scene *scene)
     scene_expect_no_repeats(scene);
 }
 
-/* The test's trouble, if it has one, is where the scene will be. */
 static int setup(void **state)
 {
     struct scene *scene;
     char text[SCENE_TEXT_SIZE];
 
-    trouble = *state;
+    trouble = NULL;
     if (scene_setup(state) != 0)
         return -1;
     if (!quartet_is_there())
@@ -187,6 +176,8 @@ static int teardown(void **state)
     caller_stop();
     return scene_teardown(state);
 }
+
+#define FAULTS FIXTURE(struct scene *scene, setup, teardown)
 
 /* --- what becomes of a partition --- */
 
@@ -260,16 +251,37 @@ static void suffer(const struct scene *scene, size_t first, size_t gone)
     await_all_well(scene);
 }
 
-static void one_two_and_three_of_four(void **state)
+static void one_two_and_three_of_four(struct scene *scene,
+                                      const struct trouble *of)
 {
-    struct scene *scene = *state;
-
     if (!quartet_is_there())
         skip();
+    trouble = of;
     for (size_t gone = 1; gone < QUARTET; gone++)
         suffer(scene, (size_t)trouble->fault + gone, gone);
     caller_noticed_nothing(scene);
 }
+
+#define TROUBLE(name, ...)                                                     \
+    TEST_WITH(FAULTS, name)                                                    \
+    {                                                                          \
+        one_two_and_three_of_four(scene, &(struct trouble){__VA_ARGS__});      \
+    }
+
+TROUBLE(refused_stores_are_not_noticed, FAULT_REFUSED, 0, is_out, "quarantined")
+TROUBLE(stopped_stores_are_not_noticed, FAULT_STOPPED, 0, is_out, "quarantined")
+TROUBLE(stores_whose_packets_are_lost_are_not_noticed, FAULT_LOST, 0, is_out,
+        "quarantined")
+TROUBLE(stores_that_never_answer_are_not_noticed, FAULT_SWALLOWED, 0, is_out,
+        "quarantined")
+TROUBLE(stores_ten_times_slower_are_not_noticed, FAULT_DELAYED, SLOWER_MS,
+        is_late, "slow")
+TROUBLE(stores_past_the_time_out_are_not_noticed, FAULT_DELAYED, TIMEOUT_MS * 2,
+        is_out, "quarantined")
+TROUBLE(answers_cut_in_their_midst_are_not_noticed, FAULT_CUT, 0, is_out,
+        "quarantined")
+TROUBLE(flapping_stores_are_not_noticed, FAULT_FLAPPING, 500, is_out,
+        "quarantined")
 
 /* --- all four --- */
 
@@ -284,7 +296,7 @@ static struct seqb_sequence *quick_of(const struct scene *scene)
     struct seqb_sequence *quick = NULL;
     struct seqb_error err;
 
-    if (seqb_sequence(scene->broker, "quick", &quick, &err) != SEQB_OK)
+    if (seqb_get_sequence(scene->broker, "quick", &quick, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     return quick;
 }
@@ -344,11 +356,10 @@ static void take_patiently(struct seqb_sequence *quick)
 }
 
 /* Each in its turn is the first to return. */
-static void all_four_gone_is_told_and_the_first_back_serves(void **state)
+TEST_WITH(FAULTS, all_four_gone_is_told_and_the_first_back_serves)
 {
     static const enum fault faults[] = {FAULT_REFUSED, FAULT_LOST, FAULT_CUT,
                                         FAULT_STOPPED};
-    struct scene *scene = *state;
     struct seqb_sequence *quick;
 
     if (!quartet_is_there())
@@ -370,9 +381,8 @@ static void all_four_gone_is_told_and_the_first_back_serves(void **state)
 /* Of a server that is down no more than one connection each half second is
  * asked, whatever waits: the rest between probes that callers urge sees to it,
  * and the server's gate once more. */
-static void servers_that_are_down_are_not_flooded(void **state)
+TEST_WITH(FAULTS, servers_that_are_down_are_not_flooded)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *quick;
     int64_t before[QUARTET];
     int64_t begin_ms;
@@ -398,41 +408,9 @@ static void servers_that_are_down_are_not_flooded(void **state)
     caller_noticed_nothing(scene);
 }
 
-#define TROUBLE(name, ...)                                                     \
-    {                                                                          \
-        name, one_two_and_three_of_four, setup, teardown, &(struct trouble)    \
-        {                                                                      \
-            __VA_ARGS__                                                        \
-        }                                                                      \
-    }
-
-int main(void)
+TEST(end)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prepare),
-        TROUBLE("refused_stores_are_not_noticed", FAULT_REFUSED, 0, is_out,
-                "quarantined"),
-        TROUBLE("stopped_stores_are_not_noticed", FAULT_STOPPED, 0, is_out,
-                "quarantined"),
-        TROUBLE("stores_whose_packets_are_lost_are_not_noticed", FAULT_LOST, 0,
-                is_out, "quarantined"),
-        TROUBLE("stores_that_never_answer_are_not_noticed", FAULT_SWALLOWED, 0,
-                is_out, "quarantined"),
-        TROUBLE("stores_ten_times_slower_are_not_noticed", FAULT_DELAYED,
-                SLOWER_MS, is_late, "slow"),
-        TROUBLE("stores_past_the_time_out_are_not_noticed", FAULT_DELAYED,
-                TIMEOUT_MS * 2, is_out, "quarantined"),
-        TROUBLE("answers_cut_in_their_midst_are_not_noticed", FAULT_CUT, 0,
-                is_out, "quarantined"),
-        TROUBLE("flapping_stores_are_not_noticed", FAULT_FLAPPING, 500, is_out,
-                "quarantined"),
-        cmocka_unit_test_setup_teardown(
-            all_four_gone_is_told_and_the_first_back_serves, setup, teardown),
-        cmocka_unit_test_setup_teardown(servers_that_are_down_are_not_flooded,
-                                        setup, teardown),
-        cmocka_unit_test(end),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
+    quartet_end(&quartet);
 }
+
+TEST_BEFORE_ALL(without_sigpipe);

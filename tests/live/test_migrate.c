@@ -4,19 +4,14 @@
  * goes on, who is refused, what is no migration. Cut off in the middle:
  * test_migrate_cut.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/backends.h"
 #include "moving.h"
 #include "platform/text.h"
 #include "support/rig.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define AUTOMATIC_BEGIN                                                        \
     "auto_sequences = { pattern = \"*\"; memory_bits = 3; deadline = \"1m\"; "
@@ -78,10 +73,8 @@ static const struct change changes[] = {
      {{"r0", "f1", "f0", "r1"}, "f1", 2, 1, 10, NULL, NULL, 0}},
 };
 
-static void numbers_go_on_above_all_old_ones(void **state)
+TEST_WITH(SCENE, numbers_go_on_above_all_old_ones)
 {
-    struct scene *scene = *state;
-
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         const char *from;
         const char *to;
@@ -100,9 +93,8 @@ static void numbers_go_on_above_all_old_ones(void **state)
     }
 }
 
-static void generation_follows_generation(void **state)
+TEST_WITH(SCENE, generation_follows_generation)
 {
-    struct scene *scene = *state;
     struct layout_text text = mixed;
     const char *from;
 
@@ -127,9 +119,8 @@ static void generation_follows_generation(void **state)
 
 /* --- who is refused --- */
 
-static void generation_that_was_not_migrated_is_refused(void **state)
+TEST_WITH(SCENE, generation_that_was_not_migrated_is_refused)
 {
-    struct scene *scene = *state;
     struct layout_text next = next_of(&mixed);
     const char *from;
     const char *to;
@@ -151,7 +142,7 @@ static struct seqb_error take_all(struct scene *scene, size_t most)
     size_t count = 0;
     int64_t number;
 
-    assert_int_equal(seqb_sequence(scene->broker, "order", &sequence, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "order", &sequence, &err),
                      SEQB_OK);
     while (seqb_next(sequence, &number, &err) == SEQB_OK) {
         numbers_add(&scene->numbers, &number, 1);
@@ -162,13 +153,12 @@ static struct seqb_error take_all(struct scene *scene, size_t most)
 }
 
 /* What it holds and what is on its way it may still issue. */
-static void broker_that_still_runs_gets_no_more(void **state)
+TEST_WITH(SCENE, broker_that_still_runs_gets_no_more)
 {
     /* its spare window would be noticed */
     static const struct layout_text large = {{"f0", "r0"}, "a0", 1,    3,
                                              14,           NULL, NULL, 0};
     static const struct layout_text *const layouts[] = {&files, &large};
-    struct scene *scene = *state;
 
     for (size_t i = 0; i < COUNT_OF(layouts); i++) {
         const struct layout_text next = next_of(layouts[i]);
@@ -192,9 +182,8 @@ static void broker_that_still_runs_gets_no_more(void **state)
 }
 
 /* It was in no old store, and is none of its counters. */
-static void sequence_that_is_new_begins_at_the_beginning(void **state)
+TEST_WITH(SCENE, sequence_that_is_new_begins_at_the_beginning)
 {
-    struct scene *scene = *state;
     struct layout_text next = next_of(&files);
     const char *from;
     const char *to;
@@ -219,7 +208,7 @@ static void sequence_that_is_new_begins_at_the_beginning(void **state)
 
 /* --- what is no migration --- */
 
-static void what_is_no_next_generation_is_refused(void **state)
+TEST_WITH(SCENE, what_is_no_next_generation_is_refused)
 {
     static const struct {
         struct layout_text to;
@@ -234,7 +223,6 @@ static void what_is_no_next_generation_is_refused(void **state)
         {{{"f0", "f1"}, NULL, 3, 3, 20, NULL, NULL, 0},
          "write generation = 2 there"},
     };
-    struct scene *scene = *state;
     const char *from;
 
     moving_reset(scene);
@@ -247,7 +235,7 @@ static void what_is_no_next_generation_is_refused(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void old_topology_must_be_the_one_in_use(void **state)
+TEST_WITH(SCENE, old_topology_must_be_the_one_in_use)
 {
     static const struct {
         struct layout_text from;
@@ -260,7 +248,6 @@ static void old_topology_must_be_the_one_in_use(void **state)
         {{{"f0", "f1"}, NULL, 2, 3, 20, NULL, NULL, 0},
          "no store knows its old layout"},
     };
-    struct scene *scene = *state;
     const char *from;
 
     moving_reset(scene);
@@ -277,10 +264,8 @@ static void old_topology_must_be_the_one_in_use(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void
-store_that_is_missing_stops_it_before_anything_is_written(void **state)
+TEST_WITH(SCENE, store_that_is_missing_stops_it_before_anything_is_written)
 {
-    struct scene *scene = *state;
     struct layout_text next = next_of(&mixed);
     const char *from;
     const char *to;
@@ -318,10 +303,8 @@ static void raise_old_counter(struct scene *scene, int64_t floor)
     backend_sqlite.close(backend);
 }
 
-static void
-what_does_not_fit_is_refused_before_the_old_pool_is_retired(void **state)
+TEST_WITH(SCENE, what_does_not_fit_is_refused_before_the_old_pool_is_retired)
 {
-    struct scene *scene = *state;
     const struct layout_text next = next_of(&files);
     const char *from;
     const char *to;
@@ -337,11 +320,10 @@ what_does_not_fit_is_refused_before_the_old_pool_is_retired(void **state)
 }
 
 /* What matters is what the new topology lets its numbers grow to. */
-static void what_passes_2_53_does_not_become_js_safe(void **state)
+TEST_WITH(SCENE, what_passes_2_53_does_not_become_js_safe)
 {
     static const char *const keys[] = {"order"};
     const struct seqb_migrate_options options = {.keys = keys, .key_count = 1};
-    struct scene *scene = *state;
     struct layout_text text = files;
     struct layout_text next;
     const struct moved *moved;
@@ -365,7 +347,7 @@ static void what_passes_2_53_does_not_become_js_safe(void **state)
     assert_int_equal(moved->status, SEQB_OK);
 }
 
-static void sequence_that_changes_its_pool_is_refused(void **state)
+TEST_WITH(SCENE, sequence_that_changes_its_pool_is_refused)
 {
     static const char old[] =
         "backends = ( { name = \"f0\"; engine = \"sqlite\"; path = \"f0.db\"; "
@@ -373,7 +355,6 @@ static void sequence_that_changes_its_pool_is_refused(void **state)
         "pools = ( { name = \"a\"; partitions = [ \"f0\" ]; },"
         "          { name = \"b\"; partitions = [ \"f1\" ]; } );"
         "sequences = ( { key = \"order\"; pool = \"a\"; } );";
-    struct scene *scene = *state;
     char text[SCENE_TEXT_SIZE];
     char from[64];
 
@@ -393,24 +374,4 @@ static int stop(void **state)
     return 0;
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(numbers_go_on_above_all_old_ones),
-        SCENE(generation_follows_generation),
-        SCENE(generation_that_was_not_migrated_is_refused),
-        SCENE(broker_that_still_runs_gets_no_more),
-        SCENE(sequence_that_is_new_begins_at_the_beginning),
-        SCENE(what_is_no_next_generation_is_refused),
-        SCENE(old_topology_must_be_the_one_in_use),
-        SCENE(store_that_is_missing_stops_it_before_anything_is_written),
-        SCENE(what_does_not_fit_is_refused_before_the_old_pool_is_retired),
-        SCENE(what_passes_2_53_does_not_become_js_safe),
-        SCENE(sequence_that_changes_its_pool_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("migrate", tests, NULL, stop);
-}
+TEST_AFTER_ALL(stop);

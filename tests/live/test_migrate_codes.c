@@ -3,15 +3,13 @@
  * A pool whose sequence shuffles is migrated: what it shuffles with goes along,
  * so that its codes go on, and none comes again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "scene.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define MANY 500
 
@@ -59,13 +57,13 @@ static void use(struct scene *scene, const char *path)
     struct seqb_error err = {.text = ""};
 
     scene_open(scene, path);
-    assert_int_equal(seqb_sequence(scene->broker, "code", &code, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "code", &code, &err),
                      SEQB_OK);
     for (int i = 0; i < MANY; i++) {
         char text[SEQB_TEXT_MAX + 1];
         struct seqb_parsed parsed;
 
-        if (seqb_number(code, NULL, 0, text, sizeof text, &err) != SEQB_OK ||
+        if (take_text(code, NULL, 0, text, sizeof text, &err) != SEQB_OK ||
             seqb_parse(code, text, &parsed, &err) != SEQB_OK)
             fail_msg("%s", err.text);
         numbers_add(&scene->numbers, &parsed.number, 1);
@@ -73,12 +71,11 @@ static void use(struct scene *scene, const char *path)
     scene_close(scene);
 }
 
-static void codes_go_on_after_a_migration(void **state)
+TEST_WITH(SCENE, codes_go_on_after_a_migration)
 {
     static const struct layout was = {1, false, 0, 5, 10, "key"};
     static const struct layout is = {2, true, 2, 5, 10, "key"};
     const struct seqb_migrate_options options = {.dry_run = false};
-    struct scene *scene = *state;
     struct seqb_error err = {.text = ""};
     char from[64];
     char to[64];
@@ -107,11 +104,10 @@ static const struct {
     {{2, true, 0, 6, 10, "key"}, SEQB_OK, ""},
 };
 
-static void migrations_change_no_key(void **state)
+TEST_WITH(SCENE, migrations_change_no_key)
 {
     static const struct layout was = {1, false, 0, 5, 10, "key"};
     const struct seqb_migrate_options options = {.dry_run = true};
-    struct scene *scene = *state;
     char from[64];
 
     write_layout(scene, "old.conf", &was, from);
@@ -128,13 +124,12 @@ static void migrations_change_no_key(void **state)
 }
 
 /* By topologies that agree with each other, and not with the stores. */
-static void the_stores_say_which_key_it_is(void **state)
+TEST_WITH(SCENE, the_stores_say_which_key_it_is)
 {
     static const struct layout was = {1, false, 0, 5, 10, "key"};
     static const struct layout wrong[] = {{1, false, 0, 5, 10, "other"},
                                           {2, true, 0, 5, 10, "other"}};
     const struct seqb_migrate_options options = {.dry_run = true};
-    struct scene *scene = *state;
     struct seqb_error err = {.text = ""};
     char from[64];
     char to[64];
@@ -149,12 +144,11 @@ static void the_stores_say_which_key_it_is(void **state)
 
 /* A store that became another one is raised by a gap and by chance, and 10^7
  * codes have little room for that. */
-static void narrow_codes_keep_most_of_their_room(void **state)
+TEST_WITH(SCENE, narrow_codes_keep_most_of_their_room)
 {
     static const struct layout was = {1, false, 0, 7, 10, "key"};
     static const struct layout is = {2, true, 2, 7, 10, "key"};
     const struct seqb_migrate_options options = {.dry_run = false};
-    struct scene *scene = *state;
     struct seqb_error err = {.text = ""};
     char from[64];
     char to[64];
@@ -170,19 +164,4 @@ static void narrow_codes_keep_most_of_their_room(void **state)
     use(scene, to);
     assert_true(numbers_highest(&scene->numbers) < 20000);
     scene_expect_no_repeats(scene);
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(codes_go_on_after_a_migration),
-        SCENE(migrations_change_no_key),
-        SCENE(narrow_codes_keep_most_of_their_room),
-        SCENE(the_stores_say_which_key_it_is),
-    };
-
-    return cmocka_run_group_tests_name("migrated codes", tests, NULL, NULL);
 }

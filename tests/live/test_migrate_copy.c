@@ -3,18 +3,13 @@
  * A copy of one store from before a migration is put back after it, and whoever
  * runs the pool does what the error of a start says.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "scene.h"
+#include "support/test.h"
 
 #define TOLD_SIZE 8192
 #define MANY      8000 /* more than are in one lease */
@@ -195,36 +190,35 @@ static void put_back_and_follow(struct scene *scene, const char *from,
     scene_expect_words(told, "nothing is to be done");
 }
 
-static void direct_store_repeats_nothing(void **state)
+TEST_WITH(SCENE, direct_store_repeats_nothing)
 {
-    put_back_and_follow(*state, "none", "none");
+    put_back_and_follow(scene, "none", "none");
 }
 
-static void store_that_became_a_lessor_repeats_nothing(void **state)
+TEST_WITH(SCENE, store_that_became_a_lessor_repeats_nothing)
 {
-    put_back_and_follow(*state, "none", "neighbours");
+    put_back_and_follow(scene, "none", "neighbours");
 }
 
-static void store_that_was_a_lessor_repeats_nothing(void **state)
+TEST_WITH(SCENE, store_that_was_a_lessor_repeats_nothing)
 {
-    put_back_and_follow(*state, "neighbours", "none");
+    put_back_and_follow(scene, "neighbours", "none");
 }
 
-static void lessor_repeats_nothing(void **state)
+TEST_WITH(SCENE, lessor_repeats_nothing)
 {
-    put_back_and_follow(*state, "neighbours", "neighbours");
+    put_back_and_follow(scene, "neighbours", "neighbours");
 }
 
-static void authority_repeats_nothing(void **state)
+TEST_WITH(SCENE, authority_repeats_nothing)
 {
-    put_back_and_follow(*state, "none", "a");
+    put_back_and_follow(scene, "none", "a");
 }
 
 /* The store knows of no earlier use of that key, by which it could refuse it.
  */
-static void key_that_is_younger_than_the_copy_repeats_nothing(void **state)
+TEST_WITH(SCENE, key_that_is_younger_than_the_copy_repeats_nothing)
 {
-    struct scene *scene = *state;
     char was[64];
     char is[64];
 
@@ -240,9 +234,8 @@ static void key_that_is_younger_than_the_copy_repeats_nothing(void **state)
 }
 
 /* The next generation would begin above what the store knows. */
-static void next_migration_waits_for_the_last_one(void **state)
+TEST_WITH(SCENE, next_migration_waits_for_the_last_one)
 {
-    struct scene *scene = *state;
     struct seqb_error err = {.text = ""};
     char was[64];
     char is[64];
@@ -257,22 +250,4 @@ static void next_migration_waits_for_the_last_one(void **state)
     migrate_well(is, next);
     use(scene, next);
     scene_expect_no_repeats(scene);
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(direct_store_repeats_nothing),
-        SCENE(store_that_became_a_lessor_repeats_nothing),
-        SCENE(store_that_was_a_lessor_repeats_nothing),
-        SCENE(lessor_repeats_nothing),
-        SCENE(authority_repeats_nothing),
-        SCENE(key_that_is_younger_than_the_copy_repeats_nothing),
-        SCENE(next_migration_waits_for_the_last_one),
-    };
-
-    return cmocka_run_group_tests_name("migrated copy", tests, NULL, NULL);
 }

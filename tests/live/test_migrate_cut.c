@@ -4,19 +4,16 @@
  * result is that of one which was not. And those that must change nothing.
  */
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "mortal.h"
 #include "moving.h"
 #include "platform/file.h"
 #include "platform/text.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define CALLS_MAX 1000
 #define GAP       2000 /* more than a pipe holds, see read_meanwhile */
@@ -124,9 +121,8 @@ static bool cut_after(struct scene *scene, int64_t calls, int *patience_ms)
     return is_whole;
 }
 
-static void migration_killed_after_any_call_is_brought_to_its_end(void **state)
+TEST_WITH(SCENE, migration_killed_after_any_call_is_brought_to_its_end)
 {
-    struct scene *scene = *state;
     int patience_ms = STALL_MS;
     int64_t calls = 1;
 
@@ -139,9 +135,8 @@ static void migration_killed_after_any_call_is_brought_to_its_end(void **state)
 }
 
 /* Each time one more call, and far more numbers than the gap in between. */
-static void migration_killed_again_and_again_comes_to_its_end(void **state)
+TEST_WITH(SCENE, migration_killed_again_and_again_comes_to_its_end)
 {
-    struct scene *scene = *state;
     struct taker taker;
     const char *from;
     const char *to;
@@ -233,9 +228,8 @@ static void expect_unchanged(struct scene *scene, struct stores *before)
     stores_free(before);
 }
 
-static void dry_run_changes_nothing(void **state)
+TEST_WITH(SCENE, dry_run_changes_nothing)
 {
-    struct scene *scene = *state;
     struct stores before;
     const struct moved *moved;
     const char *from;
@@ -262,9 +256,8 @@ static void dry_run_changes_nothing(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void second_run_changes_nothing(void **state)
+TEST_WITH(SCENE, second_run_changes_nothing)
 {
-    struct scene *scene = *state;
     struct stores before;
     const char *from;
     const char *to;
@@ -288,17 +281,4 @@ static int stop(void **state)
     return 0;
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(migration_killed_after_any_call_is_brought_to_its_end),
-        SCENE(migration_killed_again_and_again_comes_to_its_end),
-        SCENE(dry_run_changes_nothing),
-        SCENE(second_run_changes_nothing),
-    };
-
-    return cmocka_run_group_tests_name("migrate_cut", tests, NULL, stop);
-}
+TEST_AFTER_ALL(stop);

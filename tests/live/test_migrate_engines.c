@@ -4,18 +4,15 @@
  * still runs: the names of a later generation are fit for all of them, and
  * each ends its counters.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
 #include "support/server_memcached.h"
 #include "support/server_postgres.h"
+#include "support/test.h"
 
 #define TAKE     2000
 #define LEFT_MAX 20000 /* that a broker may hold or have on its way */
@@ -40,9 +37,8 @@ static const char template[] =
     "sequences = ( { key = \"order\"; max_unused = 1000; memory_bits = 3;"
     "                deadline = \"1m\"; } );";
 
-static void prepare(void **state)
+TEST(prepare)
 {
-    (void)state;
     mariadb_require();
     postgres_require();
     mariadb = server_mariadb(NULL);
@@ -85,7 +81,7 @@ static void take_what_is_left(struct scene *scene)
     size_t count = 0;
     int64_t number;
 
-    assert_int_equal(seqb_sequence(scene->broker, "order", &sequence, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "order", &sequence, &err),
                      SEQB_OK);
     while (seqb_next(sequence, &number, &err) == SEQB_OK) {
         numbers_add(&scene->numbers, &number, 1);
@@ -136,14 +132,14 @@ static void expect_goes_on_above(struct scene *scene, const char *old_text,
     scene_expect_no_repeats(scene);
 }
 
-static void every_engine_goes_on_above_its_old_numbers(void **state)
+TEST_WITH(SCENE, every_engine_goes_on_above_its_old_numbers)
 {
     char old[SCENE_TEXT_SIZE];
     char new[SCENE_TEXT_SIZE];
 
     write_old(old);
     write_new(new);
-    expect_goes_on_above(*state, old, new, 4);
+    expect_goes_on_above(scene, old, new, 4);
 }
 
 /* --- mysql-autoinc: from tables to windows --- */
@@ -171,13 +167,12 @@ static void tables_write(char text[SCENE_TEXT_SIZE], const char *more)
 
 #define LAST_ID "SELECT MAX(id) FROM seq_l.order_code_0"
 
-static void auto_increment_tables_come_over_to_neighbours(void **state)
+TEST_WITH(SCENE, auto_increment_tables_come_over_to_neighbours)
 {
     char before[MARIADB_ASK_SIZE];
     char after[MARIADB_ASK_SIZE];
     char old[SCENE_TEXT_SIZE];
     char new[SCENE_TEXT_SIZE];
-    struct scene *scene = *state;
 
     mariadb_tell(mariadb, "CREATE DATABASE seq_l; CREATE DATABASE seq_m");
     tables_write(old, "");
@@ -199,17 +194,5 @@ static int stop(void **state)
     return 0;
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prepare),
-        SCENE(every_engine_goes_on_above_its_old_numbers),
-        SCENE(auto_increment_tables_come_over_to_neighbours),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("migrate_engines", tests, NULL, stop);
-}
+TEST_BEFORE_ALL(without_sigpipe);
+TEST_AFTER_ALL(stop);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Migrations of pools in which keys make their sequences by themselves: no
  * store can list them. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "moving.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 static const struct layout_text files = {
     {"f0", "f1"},
@@ -31,10 +28,9 @@ static struct layout_text next_of(const struct layout_text *text)
 }
 
 /* It was connected when the pool was retired, and nobody could name the key. */
-static void key_that_is_new_to_an_old_broker_is_refused_there(void **state)
+TEST_WITH(SCENE, key_that_is_new_to_an_old_broker_is_refused_there)
 {
     static const char *const none[] = {NULL};
-    struct scene *scene = *state;
     struct layout_text next;
     struct seqb_sequence *sequence;
     struct seqb_error err;
@@ -51,16 +47,15 @@ static void key_that_is_new_to_an_old_broker_is_refused_there(void **state)
         moving_try(from, to, &(struct seqb_migrate_options){.keys = none})
             ->status,
         SEQB_OK);
-    assert_int_equal(seqb_sequence(scene->broker, "late", &sequence, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "late", &sequence, &err),
                      SEQB_OK);
     assert_int_not_equal(seqb_next(sequence, &number, &err), SEQB_OK);
     scene_expect_words(err.text, "was retired by seqctl migrate");
 }
 
-static void automatic_key_goes_on_if_it_is_named(void **state)
+TEST_WITH(SCENE, automatic_key_goes_on_if_it_is_named)
 {
     static const char *const keys[] = {"bill", "order"};
-    struct scene *scene = *state;
     struct layout_text next;
     const char *from;
     const char *to;
@@ -88,11 +83,10 @@ static void automatic_key_goes_on_if_it_is_named(void **state)
     assert_true(numbers_repeats(&scene->numbers) <= 1);
 }
 
-static void forgotten_key_is_refused_until_it_is_named(void **state)
+TEST_WITH(SCENE, forgotten_key_is_refused_until_it_is_named)
 {
     static const char *const keys[] = {"bill"};
     static const char *const none[] = {NULL};
-    struct scene *scene = *state;
     struct seqb_sequence *sequence;
     struct layout_text next;
     struct seqb_error err;
@@ -113,7 +107,7 @@ static void forgotten_key_is_refused_until_it_is_named(void **state)
             ->status,
         SEQB_OK);
     scene_open(scene, to);
-    assert_int_equal(seqb_sequence(scene->broker, "bill", &sequence, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "bill", &sequence, &err),
                      SEQB_LAYOUT);
     scene_expect_words(err.text, "was used in generation 1 of pool main");
     scene_close(scene);
@@ -134,16 +128,4 @@ static int stop(void **state)
     return 0;
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(key_that_is_new_to_an_old_broker_is_refused_there),
-        SCENE(automatic_key_goes_on_if_it_is_named),
-        SCENE(forgotten_key_is_refused_until_it_is_named),
-    };
-
-    return cmocka_run_group_tests_name("migrate keys", tests, NULL, stop);
-}
+TEST_AFTER_ALL(stop);

@@ -3,17 +3,12 @@
  * A pool that comes over to neighbours, and back. What brokers lease between is
  * done by hand: values of the counters of leases, in one store alone.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "backends/backends.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "store/store.h"
+#include "support/test.h"
 
 #define MANY        20000 /* more than are in one lease */
 #define BITS        1
@@ -137,9 +132,8 @@ static void come_over(struct scene *scene, const char *authority, char was[64],
     migrate(was, is);
 }
 
-static void lessors_begin_above_all_direct_counters(void **state)
+TEST_WITH(SCENE, lessors_begin_above_all_direct_counters)
 {
-    struct scene *scene = *state;
     char was[64];
     char is[64];
 
@@ -148,9 +142,8 @@ static void lessors_begin_above_all_direct_counters(void **state)
     scene_expect_refused(scene, was, SEQB_LAYOUT, "was retired");
 }
 
-static void lessors_begin_above_all_windows_of_an_authority(void **state)
+TEST_WITH(SCENE, lessors_begin_above_all_windows_of_an_authority)
 {
-    struct scene *scene = *state;
     char was[64];
     char is[64];
 
@@ -159,9 +152,8 @@ static void lessors_begin_above_all_windows_of_an_authority(void **state)
 }
 
 /* The other store was not asked, or was down: what one knows counts. */
-static void numbers_go_on_above_the_leases_of_any_lessor(void **state)
+TEST_WITH(SCENE, numbers_go_on_above_the_leases_of_any_lessor)
 {
-    struct scene *scene = *state;
     char old[64];
     char was[64];
     char is[64];
@@ -187,9 +179,8 @@ static void numbers_go_on_above_the_leases_of_any_lessor(void **state)
                      SEQB_EXHAUSTED);
 }
 
-static void migration_to_other_neighbours_may_be_done_again(void **state)
+TEST_WITH(SCENE, migration_to_other_neighbours_may_be_done_again)
 {
-    struct scene *scene = *state;
     char old[64];
     char was[64];
     char is[64];
@@ -200,23 +191,4 @@ static void migration_to_other_neighbours_may_be_done_again(void **state)
     write_generation(scene, 3, "neighbours", is);
     migrate(was, is);
     migrate(was, is);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lessors_begin_above_all_direct_counters,
-                                        scene_setup, scene_teardown),
-        cmocka_unit_test_setup_teardown(
-            lessors_begin_above_all_windows_of_an_authority, scene_setup,
-            scene_teardown),
-        cmocka_unit_test_setup_teardown(
-            numbers_go_on_above_the_leases_of_any_lessor, scene_setup,
-            scene_teardown),
-        cmocka_unit_test_setup_teardown(
-            migration_to_other_neighbours_may_be_done_again, scene_setup,
-            scene_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,15 @@
  * Migrations of sequences whose windows have another size than their pool's, in
  * the old layout or in the new one: their numbers go on above all old ones.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "moving.h"
 #include "platform/text.h"
 #include "support/folder.h"
+#include "support/test.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define PATH_SIZE       64
+#define PATH_SIZE 64
 
 #define LEASED     "authority = \"c\"; windows = \"all\"; "
 #define NEIGHBOURS "authority = \"neighbours\"; "
@@ -77,11 +73,10 @@ static const struct change changes[] = {
     {{NEIGHBOURS, 8, AUTO(OWN(24))}, {NEIGHBOURS, 8, ORDER("")}},
 };
 
-static void numbers_go_on_above_those_of_other_windows(void **state)
+TEST_WITH(SCENE, numbers_go_on_above_those_of_other_windows)
 {
     static const char *const keys[] = {"order"};
     const struct seqb_migrate_options options = {.keys = keys, .key_count = 1};
-    struct scene *scene = *state;
 
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         const struct moved *moved;
@@ -104,7 +99,7 @@ static void numbers_go_on_above_those_of_other_windows(void **state)
 }
 
 /* The new topology does not list it, so that only stores say its size. */
-static void key_that_is_not_listed_keeps_its_windows(void **state)
+TEST_WITH(SCENE, key_that_is_not_listed_keeps_its_windows)
 {
     static const struct layout_of was = {NEIGHBOURS, 8, AUTO(OWN(24))};
     static const struct layout_of is = {NEIGHBOURS, 9,
@@ -113,7 +108,6 @@ static void key_that_is_not_listed_keeps_its_windows(void **state)
     static const struct layout_of same = {NEIGHBOURS, 9, AUTO(OWN(24))};
     static const char *const keys[] = {"order"};
     const struct seqb_migrate_options options = {.keys = keys, .key_count = 1};
-    struct scene *scene = *state;
     struct seqb_sequence *order = NULL;
     const struct moved *moved;
     struct seqb_error err;
@@ -129,7 +123,7 @@ static void key_that_is_not_listed_keeps_its_windows(void **state)
                                     "window_bits 24 -> 24; ");
     write_layout(scene, "others.conf", 2, &others, to);
     scene_open(scene, to);
-    assert_int_equal(seqb_sequence(scene->broker, "order", &order, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, &err),
                      SEQB_LAYOUT);
     scene_expect_words(err.text, "was used with memory_bits=3 window_bits=24");
     scene_close(scene);
@@ -139,12 +133,11 @@ static void key_that_is_not_listed_keeps_its_windows(void **state)
 
 /* --- what is refused --- */
 
-static void size_changes_with_the_generation_alone(void **state)
+TEST_WITH(SCENE, size_changes_with_the_generation_alone)
 {
     static const struct layout_of was = {NEIGHBOURS, 8, ORDER(OWN(10))};
     static const struct layout_of is = {NEIGHBOURS, 8, ORDER(OWN(11))};
     static const struct layout_of as_pool = {NEIGHBOURS, 8, ORDER("")};
-    struct scene *scene = *state;
     char from[PATH_SIZE];
     char to[PATH_SIZE];
 
@@ -165,13 +158,12 @@ static void size_changes_with_the_generation_alone(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void both_topologies_must_have_the_size_in_use(void **state)
+TEST_WITH(SCENE, both_topologies_must_have_the_size_in_use)
 {
     static const struct layout_of was = {NEIGHBOURS, 8, ORDER(OWN(10))};
     static const struct layout_of not_was = {NEIGHBOURS, 8, ORDER("")};
     static const struct layout_of is = {NEIGHBOURS, 8, ORDER(OWN(11))};
     static const struct layout_of not_is = {NEIGHBOURS, 8, ORDER(OWN(12))};
-    struct scene *scene = *state;
     char from[PATH_SIZE];
     char to[PATH_SIZE];
     char wrong[PATH_SIZE];
@@ -190,19 +182,4 @@ static void both_topologies_must_have_the_size_in_use(void **state)
                    "was migrated to window_bits = 11 and is configured with "
                    "12; nothing was changed");
     moving_use_above(scene, to);
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(numbers_go_on_above_those_of_other_windows),
-        SCENE(key_that_is_not_listed_keeps_its_windows),
-        SCENE(size_changes_with_the_generation_alone),
-        SCENE(both_topologies_must_have_the_size_in_use),
-    };
-
-    return cmocka_run_group_tests_name("migrate windows", tests, NULL, NULL);
 }

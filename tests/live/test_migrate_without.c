@@ -3,16 +3,11 @@
  * A pool with neighbours of which one is gone for good is migrated without it,
  * and when that is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "scene.h"
+#include "support/test.h"
 
 #define TOLD_SIZE 8192
 #define MANY      20000 /* more than are in some leases */
@@ -89,9 +84,8 @@ static void expect(const char *was, const char *is, const char *without,
 }
 
 /* Half of the windows were leased by b. */
-static void numbers_go_on_above_what_the_missing_one_leased(void **state)
+TEST_WITH(SCENE, numbers_go_on_above_what_the_missing_one_leased)
 {
-    struct scene *scene = *state;
     char was[64];
     char is[64];
     size_t before;
@@ -121,9 +115,8 @@ static void replace(const struct scene *scene, const char *store)
 }
 
 /* What it leased and noted since may be known to the missing one alone. */
-static void lessor_that_may_have_gone_back_is_not_enough(void **state)
+TEST_WITH(SCENE, lessor_that_may_have_gone_back_is_not_enough)
 {
-    struct scene *scene = *state;
     const struct seqb_trust_options options = {.dry_run = false};
     struct seqb_error err = {.text = ""};
     char was[64];
@@ -168,9 +161,8 @@ static void write_four(const struct scene *scene, int generation,
 
 /* It never stopped, so that its own claim says that it is level; what its copy
  * leased may be known to the missing one alone. */
-static void lessor_that_was_replaced_is_not_enough(void **state)
+TEST_WITH(SCENE, lessor_that_was_replaced_is_not_enough)
 {
-    struct scene *scene = *state;
     char own[256];
     char was[64];
     char is[64];
@@ -195,9 +187,8 @@ static void lessor_that_was_replaced_is_not_enough(void **state)
 }
 
 /* It was retired then, and leased and noted nothing since. */
-static void lessor_has_to_be_level_when_it_is_retired(void **state)
+TEST_WITH(SCENE, lessor_has_to_be_level_when_it_is_retired)
 {
-    struct scene *scene = *state;
     char was[64];
     char is[64];
 
@@ -210,9 +201,8 @@ static void lessor_has_to_be_level_when_it_is_retired(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void store_that_answers_is_not_left_out(void **state)
+TEST_WITH(SCENE, store_that_answers_is_not_left_out)
 {
-    struct scene *scene = *state;
     char was[64];
     char is[64];
 
@@ -223,30 +213,12 @@ static void store_that_answers_is_not_left_out(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void store_that_nobody_witnessed_is_not_left_out(void **state)
+TEST_WITH(SCENE, store_that_nobody_witnessed_is_not_left_out)
 {
-    struct scene *scene = *state;
     char was[64];
     char is[64];
 
     begin(scene, "none", was, is);
     move(scene, "b.db", "b.gone");
     expect(was, is, "b", SEQB_INVALID, "none of them can be left out");
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(numbers_go_on_above_what_the_missing_one_leased),
-        SCENE(lessor_that_may_have_gone_back_is_not_enough),
-        SCENE(lessor_that_was_replaced_is_not_enough),
-        SCENE(lessor_has_to_be_level_when_it_is_retired),
-        SCENE(store_that_answers_is_not_left_out),
-        SCENE(store_that_nobody_witnessed_is_not_left_out),
-    };
-
-    return cmocka_run_group_tests_name("migrate without", tests, NULL, NULL);
 }

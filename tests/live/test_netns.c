@@ -3,21 +3,17 @@
  * black hole says nothing at all, a refusal comes at once. */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "support/netns.h"
 #include "support/proxy.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 #define PATIENCE_MS 30000
 #define SHORTLY_MS  300
@@ -29,12 +25,11 @@ static int client;
 static int server;
 static int refused; /* an errno, if that was told at once */
 
-static void prepare(void **state)
+TEST(prepare)
 {
     struct proxy_options options = {.seed = 1};
     struct sockaddr_in name = {.sin_family = AF_INET};
 
-    (void)state;
     netns_require();
     netns = netns_new();
     options.netns = netns;
@@ -50,15 +45,6 @@ static void prepare(void **state)
     proxy = proxy_new(&options);
 }
 
-static void end(void **state)
-{
-    (void)state;
-    proxy_free(proxy);
-    netns_free(netns);
-    if (listener > 0)
-        close(listener);
-}
-
 static int teardown(void **state)
 {
     (void)state;
@@ -69,6 +55,8 @@ static int teardown(void **state)
     client = server = 0;
     return 0;
 }
+
+#define NETNS FIXTURE(void *unused, NULL, teardown)
 
 /* Begins to connect; does not wait. */
 static void dial(void)
@@ -128,18 +116,16 @@ static void expect_letter(int from, int to, char letter)
     assert_int_equal(got, letter);
 }
 
-static void packets_pass_by_default(void **state)
+TEST_WITH(NETNS, packets_pass_by_default)
 {
-    (void)state;
     dial();
     pick_up();
     expect_letter(client, server, 'a');
     expect_letter(server, client, 'b');
 }
 
-static void dropped_connections_are_told_nothing(void **state)
+TEST_WITH(NETNS, dropped_connections_are_told_nothing)
 {
-    (void)state;
     if (netns == NULL)
         skip();
     netns_set(netns, proxy_port(proxy), NETNS_DROP);
@@ -149,9 +135,8 @@ static void dropped_connections_are_told_nothing(void **state)
     pick_up(); /* it was asked again */
 }
 
-static void open_connections_freeze_and_go_on(void **state)
+TEST_WITH(NETNS, open_connections_freeze_and_go_on)
 {
-    (void)state;
     dial();
     pick_up();
     expect_letter(client, server, 'a');
@@ -165,11 +150,10 @@ static void open_connections_freeze_and_go_on(void **state)
     assert_true(is_ready(client, POLLIN, PATIENCE_MS));
 }
 
-static void rejected_connections_are_told_so(void **state)
+TEST_WITH(NETNS, rejected_connections_are_told_so)
 {
     static const enum netns_rule refusals[] = {NETNS_REJECT, NETNS_UNREACHABLE};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         if (netns == NULL)
             skip();
@@ -183,18 +167,12 @@ static void rejected_connections_are_told_so(void **state)
     pick_up();
 }
 
-int main(void)
+TEST(end)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prepare),
-        cmocka_unit_test_teardown(packets_pass_by_default, teardown),
-        cmocka_unit_test_teardown(dropped_connections_are_told_nothing,
-                                  teardown),
-        cmocka_unit_test_teardown(open_connections_freeze_and_go_on, teardown),
-        cmocka_unit_test_teardown(rejected_connections_are_told_so, teardown),
-        cmocka_unit_test(end),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("netns", tests, NULL, NULL);
+    proxy_free(proxy);
+    netns_free(netns);
+    if (listener > 0)
+        close(listener);
 }
+
+TEST_BEFORE_ALL(without_sigpipe);

@@ -3,28 +3,24 @@
  * Probing the backends of a topology: real SQLite files, and engines of the
  * test's own whose settings lose commits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "backends/backends.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "store/store.h"
+#include "support/test.h"
 #include "told.h"
 
 #define FILES_AB "backends = ( " FILE_BACKEND("a") ", " FILE_BACKEND("b") " );"
 
 static const char two_files[] = FILES_AB POOL("\"a\", \"b\"") ORDER;
 
-static void nothing_is_made_before_the_first_start(void **state)
+TEST_WITH(SCENE, nothing_is_made_before_the_first_start)
 {
-    struct scene *scene = *state;
     const struct told *told;
 
     assert_int_equal(mkdir(scene->state_dir, 0700), 0);
@@ -39,9 +35,8 @@ static void nothing_is_made_before_the_first_start(void **state)
     assert_int_equal(rmdir(scene->state_dir), 0);
 }
 
-static void files_in_use_are_well_and_fail_together(void **state)
+TEST_WITH(SCENE, files_in_use_are_well_and_fail_together)
 {
-    struct scene *scene = *state;
     char path[256];
     const struct told *told;
 
@@ -63,9 +58,8 @@ static void files_in_use_are_well_and_fail_together(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void mistakes_in_the_topology_open_nothing(void **state)
+TEST_WITH(SCENE, mistakes_in_the_topology_open_nothing)
 {
-    struct scene *scene = *state;
     const struct told *told =
         told_by(scene_write(scene, "t.conf", FILES_AB ORDER), NULL);
 
@@ -94,9 +88,8 @@ static const struct {
      "main/1"},
 };
 
-static void other_layouts_are_told_backend_by_backend(void **state)
+TEST_WITH(SCENE, other_layouts_are_told_backend_by_backend)
 {
-    struct scene *scene = *state;
     char path[256];
 
     told_use(
@@ -119,9 +112,8 @@ static void other_layouts_are_told_backend_by_backend(void **state)
     told_expect(told_by(path, NULL), SEQB_OK);
 }
 
-static void one_store_twice_is_told_of_both(void **state)
+TEST_WITH(SCENE, one_store_twice_is_told_of_both)
 {
-    struct scene *scene = *state;
     char path[256];
     char from[256];
     const struct told *told;
@@ -138,9 +130,8 @@ static void one_store_twice_is_told_of_both(void **state)
 }
 
 /* Those that answer are compared without those that do not. */
-static void absent_store_is_no_other_layout(void **state)
+TEST_WITH(SCENE, absent_store_is_no_other_layout)
 {
-    struct scene *scene = *state;
     char path[256];
     const struct told *told;
 
@@ -153,14 +144,13 @@ static void absent_store_is_no_other_layout(void **state)
     told_expect_found(told, 1, SEQB_UNREACHABLE, "b.db");
 }
 
-static void what_must_not_go_back_together_is_told(void **state)
+TEST_WITH(SCENE, what_must_not_go_back_together_is_told)
 {
     static const char neighbours[] =
         "backends = ( " FILE_BACKEND("a") ", " FILE_BACKEND(
             "b") " );"
                  "pools = ( { name = \"main\"; authority = \"neighbours\";"
                  "            partitions = [ \"a\", \"b\" ]; } );" ORDER;
-    struct scene *scene = *state;
     const struct told *told;
 
     told_use(scene, scene_write(scene, "t.conf", two_files));
@@ -219,9 +209,8 @@ static void lossy_close(struct seqb_backend *backend)
     "backends = ( { name = \"l\"; engine = \"lossy\"; " more                   \
     " } );" POOL("\"l\"") ORDER
 
-static void loss_is_told_whether_it_is_accepted_or_not(void **state)
+TEST_WITH(SCENE, loss_is_told_whether_it_is_accepted_or_not)
 {
-    struct scene *scene = *state;
     const struct told *told;
 
     lossy = backend_sqlite;
@@ -241,9 +230,8 @@ static void loss_is_told_whether_it_is_accepted_or_not(void **state)
     assert_string_equal(told->found[0].loss, "sync=off");
 }
 
-static void new_store_in_a_used_pool_is_told(void **state)
+TEST_WITH(SCENE, new_store_in_a_used_pool_is_told)
 {
-    struct scene *scene = *state;
     const struct told *told;
 
     told_use(scene, scene_write(scene, "t.conf", two_files));
@@ -274,9 +262,8 @@ static enum seqb_status leaky_open(const struct seqb_backend_options *options,
     return status;
 }
 
-static void status_tells_server_domain_and_loss(void **state)
+TEST_WITH(SCENE, status_tells_server_domain_and_loss)
 {
-    struct scene *scene = *state;
     struct seqb_partition_status status;
     struct seqb_error err;
 
@@ -294,9 +281,8 @@ static void status_tells_server_domain_and_loss(void **state)
     assert_string_equal(status.loss, "sync=off");
 }
 
-static void incomplete_engine_opens_no_broker(void **state)
+TEST_WITH(SCENE, incomplete_engine_opens_no_broker)
 {
-    struct scene *scene = *state;
     struct seqb_error err;
 
     lossy = backend_sqlite;
@@ -327,11 +313,10 @@ static enum seqb_status puzzled_open(const struct seqb_backend_options *options,
         "b") " ); pools = ( { name = \"main\"; " pools " } );" ORDER
 
 /* Whoever opens the backends: none of them knows more than that. */
-static void option_that_is_wrong_is_told_without_a_guess(void **state)
+TEST_WITH(SCENE, option_that_is_wrong_is_told_without_a_guess)
 {
     static const struct seqb_migrate_options dry = {.dry_run = true,
                                                     .engines = engines};
-    struct scene *scene = *state;
     char before[256];
     char after[256];
     const struct told *told;
@@ -363,27 +348,4 @@ static void option_that_is_wrong_is_told_without_a_guess(void **state)
                      SEQB_INVALID);
     scene_expect_words(err.text, "backend a cannot be used as it is ");
     assert_int_not_equal(access(scene_state_path(scene, "b.db"), F_OK), 0);
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(nothing_is_made_before_the_first_start),
-        SCENE(files_in_use_are_well_and_fail_together),
-        SCENE(mistakes_in_the_topology_open_nothing),
-        SCENE(other_layouts_are_told_backend_by_backend),
-        SCENE(one_store_twice_is_told_of_both),
-        SCENE(absent_store_is_no_other_layout),
-        SCENE(what_must_not_go_back_together_is_told),
-        SCENE(new_store_in_a_used_pool_is_told),
-        SCENE(loss_is_told_whether_it_is_accepted_or_not),
-        SCENE(status_tells_server_domain_and_loss),
-        SCENE(incomplete_engine_opens_no_broker),
-        SCENE(option_that_is_wrong_is_told_without_a_guess),
-    };
-
-    return cmocka_run_group_tests_name("probe", tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Probing a topology with a private Redis server, in every plight. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "support/server_redis.h"
+#include "support/test.h"
 #include "told.h"
 
 static struct server *redis;
@@ -39,9 +36,8 @@ static void start_redis(void)
     server_tell(redis, "FLUSHALL");
 }
 
-static void server_in_use_is_well(void **state)
+TEST_WITH(SCENE, server_in_use_is_well)
 {
-    struct scene *scene = *state;
     const char *topology;
     const struct told *told;
 
@@ -64,9 +60,8 @@ static void server_in_use_is_well(void **state)
     assert_null(strstr(told->warnings, "pool main: r"));
 }
 
-static void fresh_server_claims_nothing_and_keeps_nothing(void **state)
+TEST_WITH(SCENE, fresh_server_claims_nothing_and_keeps_nothing)
 {
-    struct scene *scene = *state;
     redisReply *reply;
 
     start_redis();
@@ -76,9 +71,8 @@ static void fresh_server_claims_nothing_and_keeps_nothing(void **state)
     freeReplyObject(reply);
 }
 
-static void dead_server_is_unreachable(void **state)
+TEST_WITH(SCENE, dead_server_is_unreachable)
 {
-    struct scene *scene = *state;
     const struct told *told;
 
     start_redis();
@@ -91,9 +85,8 @@ static void dead_server_is_unreachable(void **state)
     server_start(redis);
 }
 
-static void server_that_hangs_is_left_after_the_time_out(void **state)
+TEST_WITH(SCENE, server_that_hangs_is_left_after_the_time_out)
 {
-    struct scene *scene = *state;
     const struct told *told;
 
     start_redis();
@@ -105,9 +98,8 @@ static void server_that_hangs_is_left_after_the_time_out(void **state)
     assert_true(told->found[0].open_us == 0);
 }
 
-static void replica_is_told_by_its_role(void **state)
+TEST_WITH(SCENE, replica_is_told_by_its_role)
 {
-    struct scene *scene = *state;
     const struct told *told;
 
     start_redis();
@@ -118,9 +110,8 @@ static void replica_is_told_by_its_role(void **state)
     told_expect_found(told, 0, SEQB_ROLE, "");
 }
 
-static void wrong_password_is_refused_and_not_told(void **state)
+TEST_WITH(SCENE, wrong_password_is_refused_and_not_told)
 {
-    struct scene *scene = *state;
     const struct told *told;
 
     start_redis();
@@ -136,7 +127,7 @@ static void wrong_password_is_refused_and_not_told(void **state)
     server_tell(redis, "CONFIG SET requirepass %s", "");
 }
 
-static void two_partitions_of_one_server_are_warned_of(void **state)
+TEST_WITH(SCENE, two_partitions_of_one_server_are_warned_of)
 {
     static const char template[] =
         "backends = ("
@@ -146,7 +137,6 @@ static void two_partitions_of_one_server_are_warned_of(void **state)
             "a") " );"
                  "pools = ( { name = \"main\"; authority = \"a\";"
                  "            partitions = [ \"r\", \"s\" ]; } );" ORDER;
-    struct scene *scene = *state;
     char text[TOLD_TEXT_SIZE];
     const struct told *told;
 
@@ -169,20 +159,4 @@ static int stop_redis(void **state)
     return 0;
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(server_in_use_is_well),
-        SCENE(fresh_server_claims_nothing_and_keeps_nothing),
-        SCENE(dead_server_is_unreachable),
-        SCENE(server_that_hangs_is_left_after_the_time_out),
-        SCENE(replica_is_told_by_its_role),
-        SCENE(wrong_password_is_refused_and_not_told),
-        SCENE(two_partitions_of_one_server_are_warned_of),
-    };
-
-    return cmocka_run_group_tests_name("probe_redis", tests, NULL, stop_redis);
-}
+TEST_AFTER_ALL(stop_redis);

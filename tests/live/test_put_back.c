@@ -4,20 +4,16 @@
  * of all their files, with whatever names a store and its history, are put
  * back, again and again. Nothing repeats, and nobody configured a gap.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
 #include "support/server_postgres_copies.h"
+#include "support/sqlite_note.h"
+#include "support/test.h"
 #include "told.h"
 
 #define PARTITIONS 4
@@ -117,17 +113,15 @@ static void copy(const char *folder, const char *from, const char *to)
 static int teardown(void **state)
 {
     struct scene *scene = *state;
-    struct stat file;
-    char note[64];
+    char note[SQLITE_NOTE_SIZE];
 
     scene_close(scene);
-    if (stat(scene_state_path(scene, "lite.db"), &file) == 0) {
-        (void)text_format(note, sizeof note, "/dev/shm/seqbroker-%jx-%jx",
-                          (uintmax_t)file.st_dev, (uintmax_t)file.st_ino);
-        (void)unlink(note);
-    }
+    sqlite_note_path(scene_state_path(scene, "lite.db"), note);
+    (void)unlink(note);
     return scene_teardown(state);
 }
+
+#define PUT_BACK FIXTURE(struct scene *scene, scene_setup, teardown)
 
 static void save(const struct scene *scene, enum partition which)
 {
@@ -171,26 +165,24 @@ static void put_back_between_brokers(struct scene *scene, enum partition which)
     scene_expect_no_repeats(scene);
 }
 
-static void copy_of_a_mariadb_that_is_put_back_repeats_nothing(void **state)
+TEST_WITH(PUT_BACK, copy_of_a_mariadb_that_is_put_back_repeats_nothing)
 {
-    put_back_between_brokers(*state, MARIADB);
+    put_back_between_brokers(scene, MARIADB);
 }
 
-static void copy_of_a_postgres_that_is_put_back_repeats_nothing(void **state)
+TEST_WITH(PUT_BACK, copy_of_a_postgres_that_is_put_back_repeats_nothing)
 {
-    put_back_between_brokers(*state, POSTGRES);
+    put_back_between_brokers(scene, POSTGRES);
 }
 
-static void copy_of_a_file_that_is_put_back_repeats_nothing(void **state)
+TEST_WITH(PUT_BACK, copy_of_a_file_that_is_put_back_repeats_nothing)
 {
-    put_back_between_brokers(*state, SQLITE);
+    put_back_between_brokers(scene, SQLITE);
 }
 
 /* A broker that goes on over it. */
-static void servers_are_put_back_under_a_broker(void **state)
+TEST_WITH(PUT_BACK, servers_are_put_back_under_a_broker)
 {
-    struct scene *scene = *state;
-
     begin();
     scene_open(scene, write_topology(scene, "all"));
     take_from_all(scene);
@@ -208,9 +200,8 @@ static void servers_are_put_back_under_a_broker(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void status_and_probe_tell_the_class_of_each_partition(void **state)
+TEST_WITH(PUT_BACK, status_and_probe_tell_the_class_of_each_partition)
 {
-    struct scene *scene = *state;
     const struct told *told;
 
     begin();
@@ -225,10 +216,8 @@ static void status_and_probe_tell_the_class_of_each_partition(void **state)
         assert_int_equal(told->found[i].is_windowed, i != AUTHORITY);
 }
 
-static void pool_in_use_keeps_its_windows(void **state)
+TEST_WITH(PUT_BACK, pool_in_use_keeps_its_windows)
 {
-    struct scene *scene = *state;
-
     begin();
     scene_open(scene, write_topology(scene, "needed"));
     take_from_all(scene);
@@ -247,7 +236,7 @@ static void take_what_is_left(struct scene *scene)
     struct seqb_error err;
     int64_t number;
 
-    assert_int_equal(seqb_sequence(scene->broker, "order", &sequence, &err),
+    assert_int_equal(seqb_get_sequence(scene->broker, "order", &sequence, &err),
                      SEQB_OK);
     while (seqb_next(sequence, &number, &err) == SEQB_OK)
         numbers_add(&scene->numbers, &number, 1);
@@ -266,10 +255,9 @@ static void migrate_under_broker(struct scene *scene, const char *was,
     scene_close(scene);
 }
 
-static void pool_moves_to_windows_and_back(void **state)
+TEST_WITH(PUT_BACK, pool_moves_to_windows_and_back)
 {
     static const char *const windows[] = {"needed", "all", "needed"};
-    struct scene *scene = *state;
     char was[256] = "";
     char is[256];
 
@@ -292,19 +280,4 @@ static void pool_moves_to_windows_and_back(void **state)
     scene_expect_no_repeats(scene);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, scene_setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(copy_of_a_mariadb_that_is_put_back_repeats_nothing),
-        TEST(copy_of_a_postgres_that_is_put_back_repeats_nothing),
-        TEST(copy_of_a_file_that_is_put_back_repeats_nothing),
-        TEST(servers_are_put_back_under_a_broker),
-        TEST(status_and_probe_tell_the_class_of_each_partition),
-        TEST(pool_in_use_keeps_its_windows),
-        TEST(pool_moves_to_windows_and_back),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("put_back", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -4,17 +4,12 @@
  * same copy again and again, as another file, so that it is noticed. Numbers
  * are taken between, by brokers that are started for it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "scene.h"
+#include "support/test.h"
 
 #define TIMES 6
 #define MANY  2000 /* more than rings hold */
@@ -78,25 +73,12 @@ static void put_back_again_and_again(struct scene *scene, int partitions)
     scene_expect_no_repeats(scene);
 }
 
-static void two_files_repeat_nothing(void **state)
+TEST_WITH(SCENE, two_files_repeat_nothing)
 {
-    put_back_again_and_again(*state, 2);
+    put_back_again_and_again(scene, 2);
 }
 
-static void four_files_repeat_nothing(void **state)
+TEST_WITH(SCENE, four_files_repeat_nothing)
 {
-    put_back_again_and_again(*state, 4);
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(two_files_repeat_nothing),
-        SCENE(four_files_repeat_nothing),
-    };
-
-    return cmocka_run_group_tests_name("put back twice", tests, NULL, NULL);
+    put_back_again_and_again(scene, 4);
 }

@@ -6,13 +6,9 @@
  * operator has put it right.
  */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "platform/text.h"
@@ -21,6 +17,7 @@
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
 #include "support/server_redis.h"
+#include "support/test.h"
 
 #define TAKEN 500
 
@@ -89,8 +86,8 @@ static const char *health_of(const struct scene *scene, char *reason,
 {
     enum seqb_health health = SEQB_HEALTH_UNKNOWN;
 
-    assert_int_equal(seqb_health(scene->broker, &health, reason, size, NULL),
-                     SEQB_OK);
+    assert_int_equal(
+        seqb_get_health(scene->broker, &health, reason, size, NULL), SEQB_OK);
     return seqb_health_name(health);
 }
 
@@ -173,10 +170,17 @@ static void expect_bill_recovered(struct scene *scene)
 
 /* --- MySQL --- */
 
-/* Each counter of mysql-autoinc needs a table. */
-static void a_table_that_may_not_be_made_is_told(void **state)
+static int end(void **state)
 {
-    struct scene *scene = *state;
+    events_stop();
+    return scene_teardown(state);
+}
+
+#define RIGHTS FIXTURE(struct scene *scene, scene_setup, end)
+
+/* Each counter of mysql-autoinc needs a table. */
+TEST_WITH(RIGHTS, a_table_that_may_not_be_made_is_told)
+{
     const char *topology = prepare_mysql(
         scene, TOPOLOGY(MYSQL("mysql-a", "mysql-autoinc"), BOTH("mysql-a")));
 
@@ -190,12 +194,6 @@ static void a_table_that_may_not_be_made_is_told(void **state)
     expect_bill_refused(scene, "CREATE command denied");
     mariadb_tell(database, "GRANT CREATE ON seq.* TO seq@'%%'");
     expect_bill_recovered(scene);
-}
-
-static int end(void **state)
-{
-    events_stop();
-    return scene_teardown(state);
 }
 
 /* A key that is known asks for no more than UPDATE; a new one has to be put
@@ -219,21 +217,20 @@ static void expect_insert_is_missed(struct scene *scene, const char *table)
     expect_bill_recovered(scene);
 }
 
-static void a_row_that_may_not_be_made_is_told(void **state)
+TEST_WITH(RIGHTS, a_row_that_may_not_be_made_is_told)
 {
-    expect_insert_is_missed(*state, "seqb_counters");
+    expect_insert_is_missed(scene, "seqb_counters");
 }
 
-static void a_claim_that_may_not_be_made_is_told(void **state)
+TEST_WITH(RIGHTS, a_claim_that_may_not_be_made_is_told)
 {
-    expect_insert_is_missed(*state, "seqb_claims");
+    expect_insert_is_missed(scene, "seqb_claims");
 }
 
 /* --- others --- */
 
-static void a_row_that_may_not_be_made_in_postgres_is_told(void **state)
+TEST_WITH(RIGHTS, a_row_that_may_not_be_made_in_postgres_is_told)
 {
-    struct scene *scene = *state;
     const char *topology;
 
     postgres_require();
@@ -261,9 +258,8 @@ static void set_keys(const char *first, const char *second)
 }
 
 /* A user of Redis has patterns of keys. */
-static void a_key_that_may_not_be_touched_is_told(void **state)
+TEST_WITH(RIGHTS, a_key_that_may_not_be_touched_is_told)
 {
-    struct scene *scene = *state;
     const char *topology;
 
     redis = server_redis(NULL);
@@ -279,19 +275,4 @@ static void a_key_that_may_not_be_touched_is_told(void **state)
     expect_bill_refused(scene, "NOPERM");
     set_keys("~*", "~*");
     expect_bill_recovered(scene);
-}
-
-#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_setup, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(a_table_that_may_not_be_made_is_told),
-        SCENE(a_row_that_may_not_be_made_is_told),
-        SCENE(a_claim_that_may_not_be_made_is_told),
-        SCENE(a_row_that_may_not_be_made_in_postgres_is_told),
-        SCENE(a_key_that_may_not_be_touched_is_told),
-    };
-
-    return cmocka_run_group_tests_name("rights", tests, NULL, NULL);
 }

@@ -4,17 +4,15 @@
  * of a day, of a second, ids of time, snowflakes. What they draw and promise
  * in their comments is what comes out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "scene.h"
 #include "support/rig.h"
 #include "support/server_redis.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define DAY_MS        INT64_C(86400000)
 #define SHANGHAI_MS   INT64_C(28800000) /* east of Greenwich, all year */
@@ -65,7 +63,7 @@ static struct seqb_sequence *sequence_of(const struct scene *scene,
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err;
 
-    if (seqb_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
+    if (seqb_get_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     return sequence;
 }
@@ -77,7 +75,7 @@ static struct seqb_stamp take(struct seqb_sequence *sequence,
     struct seqb_stamp stamp;
     struct seqb_error err;
 
-    if (seqb_next_stamped(sequence, MANY, out, &stamp, &err) != SEQB_OK)
+    if (take_stamped(sequence, MANY, out, &stamp, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     numbers_add(pairs_of(pairs, &stamp), out, MANY);
     return stamp;
@@ -102,9 +100,8 @@ static int64_t day_at(int64_t ms)
     return second_at(ms) / 1000000;
 }
 
-static void days_begin_at_midnight_in_shanghai(void **state)
+TEST_WITH(SCENE, days_begin_at_midnight_in_shanghai)
 {
-    struct scene *scene = *state;
     struct pairs pairs = {.count = 0};
     int64_t numbers[MANY];
 
@@ -124,9 +121,8 @@ static void days_begin_at_midnight_in_shanghai(void **state)
 }
 
 /* A stop drops what is at hand; else none is skipped, nor out of order. */
-static void one_partition_counts_a_day_from_one(void **state)
+TEST_WITH(SCENE, one_partition_counts_a_day_from_one)
 {
-    struct scene *scene = *state;
     struct pairs pairs = {.count = 0};
     int64_t numbers[MANY];
     int64_t last = 0;
@@ -146,9 +142,8 @@ static void one_partition_counts_a_day_from_one(void **state)
     pairs_fini(&pairs);
 }
 
-static void fiscal_years_begin_in_april(void **state)
+TEST_WITH(SCENE, fiscal_years_begin_in_april)
 {
-    struct scene *scene = *state;
     struct pairs pairs = {.count = 0};
     int64_t numbers[MANY];
     struct seqb_stamp stamp;
@@ -183,9 +178,8 @@ static const char *write_seconds(const struct scene *scene)
     return scene_write(scene, "seconds.conf", text);
 }
 
-static void seconds_follow_each_other(void **state)
+TEST_WITH(SCENE, seconds_follow_each_other)
 {
-    struct scene *scene = *state;
     struct pairs pairs = {.count = 0};
     int64_t numbers[MANY];
 
@@ -207,7 +201,7 @@ static int64_t next_shard(struct seqb_sequence *sequence, int64_t shard)
     struct seqb_error err;
     int64_t id;
 
-    if (seqb_next_shard(sequence, shard, &id, &err) != SEQB_OK)
+    if (take_shard(sequence, shard, &id, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     return id;
 }
@@ -223,9 +217,8 @@ static struct seqb_decoded decode(const struct seqb_sequence *sequence,
     return parts;
 }
 
-static void time_ids_have_the_bits_that_the_sample_draws(void **state)
+TEST_WITH(SCENE, time_ids_have_the_bits_that_the_sample_draws)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *order;
     struct seqb_error err;
     int64_t id;
@@ -245,14 +238,13 @@ static void time_ids_have_the_bits_that_the_sample_draws(void **state)
         assert_int_equal(parts.worker, -1);
     }
     scene_expect_no_repeats(scene);
-    assert_int_equal(seqb_next_shard(order, 4096, &id, &err), SEQB_INVALID);
-    assert_int_equal(seqb_next_shard(order, -1, &id, &err), SEQB_INVALID);
+    assert_int_equal(take_shard(order, 4096, &id, &err), SEQB_INVALID);
+    assert_int_equal(take_shard(order, -1, &id, &err), SEQB_INVALID);
 }
 
 /* Without the shard they are unique, too. */
-static void ids_of_all_shards_share_one_counter(void **state)
+TEST_WITH(SCENE, ids_of_all_shards_share_one_counter)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *order;
 
     scene_open(scene, scene_write_sample(scene, "config/time-ids.conf"));
@@ -266,9 +258,8 @@ static void ids_of_all_shards_share_one_counter(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void ids_for_javascript_end_below_53_bits(void **state)
+TEST_WITH(SCENE, ids_for_javascript_end_below_53_bits)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *web;
 
     scene_open(scene, scene_write_sample(scene, "config/time-ids.conf"));
@@ -300,7 +291,7 @@ static void take_flakes(struct scene *scene, struct seqb_sequence *order)
     struct seqb_error err;
     int64_t ids[MANY];
 
-    if (seqb_next_many(order, MANY, ids, &err) != SEQB_OK)
+    if (take_numbers(order, MANY, ids, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     numbers_add(&scene->numbers, ids, MANY);
     for (int i = 0; i < MANY; i++) {
@@ -314,9 +305,8 @@ static void take_flakes(struct scene *scene, struct seqb_sequence *order)
 }
 
 /* The worker id is given back at the end, and had again at the next start. */
-static void snowflakes_are_of_the_lowest_worker_id(void **state)
+TEST_WITH(SCENE, snowflakes_are_of_the_lowest_worker_id)
 {
-    struct scene *scene = *state;
     const char *topology = write_snowflake(scene);
 
     for (int run = 0; run < 2; run++) {
@@ -328,22 +318,4 @@ static void snowflakes_are_of_the_lowest_worker_id(void **state)
     scene_expect_no_repeats(scene);
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(days_begin_at_midnight_in_shanghai),
-        SCENE(one_partition_counts_a_day_from_one),
-        SCENE(fiscal_years_begin_in_april),
-        SCENE(seconds_follow_each_other),
-        SCENE(time_ids_have_the_bits_that_the_sample_draws),
-        SCENE(ids_of_all_shards_share_one_counter),
-        SCENE(ids_for_javascript_end_below_53_bits),
-        SCENE(snowflakes_are_of_the_lowest_worker_id),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("samples", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -4,15 +4,13 @@
  * config/: the texts that their comments show are what comes out, at the times
  * that they name, and every one of them is read back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "scene.h"
 #include "support/script_clock.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define SHANGHAI_MS INT64_C(28800000) /* east of Greenwich, all year */
 #define SECOND      INT64_C(1000)
@@ -30,7 +28,7 @@ static struct seqb_sequence *sequence_of(const struct scene *scene,
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err = {.text = ""};
 
-    if (seqb_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
+    if (seqb_get_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     return sequence;
 }
@@ -43,8 +41,7 @@ static struct seqb_parsed take(struct seqb_sequence *sequence,
     struct seqb_parsed parsed;
     struct seqb_error err = {.text = ""};
 
-    if (seqb_number(sequence, params, n, out, SEQB_TEXT_MAX + 1, &err) !=
-        SEQB_OK)
+    if (take_text(sequence, params, n, out, SEQB_TEXT_MAX + 1, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     if (seqb_parse(sequence, out, &parsed, &err) != SEQB_OK)
         fail_msg("%s: %s", out, err.text);
@@ -72,13 +69,12 @@ static void expect_foreign(struct seqb_sequence *sequence, const char *text)
 
 /* --- texts of plain numbers --- */
 
-static void phone_numbers_have_two_parameters(void **state)
+TEST_WITH(SCENE, phone_numbers_have_two_parameters)
 {
     static const struct seqb_param beijing[] = {{"area", "010"},
                                                 {"office", "6541"}};
     static const struct seqb_param canton[] = {{"office", "8888"},
                                                {"area", "020"}};
-    struct scene *scene = *state;
     struct seqb_sequence *phone;
     struct seqb_parsed parsed;
     struct seqb_error err = {.text = ""};
@@ -94,15 +90,14 @@ static void phone_numbers_have_two_parameters(void **state)
     assert_int_equal(parsed.param_count, 2);
     assert_string_equal(parsed.params[0].value, "010");
     assert_string_equal(parsed.params[1].name, "office");
-    assert_int_equal(seqb_number(phone, beijing, 1, text, sizeof text, &err),
+    assert_int_equal(take_text(phone, beijing, 1, text, sizeof text, &err),
                      SEQB_INVALID);
     expect_foreign(phone, "010-6541-0001");
     expect_foreign(phone, "010-65a1-00001");
 }
 
-static void forms_count_from_one_to_their_width(void **state)
+TEST_WITH(SCENE, forms_count_from_one_to_their_width)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *form;
 
     scene_open(scene, scene_write_sample(scene, "config/numbers.conf"));
@@ -118,9 +113,8 @@ static void forms_count_from_one_to_their_width(void **state)
 }
 
 /* v * 9 % 31 % 10, by its own arithmetic. */
-static void waybills_end_with_the_old_check_digit(void **state)
+TEST_WITH(SCENE, waybills_end_with_the_old_check_digit)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *waybill;
 
     scene_open(scene, scene_write_sample(scene, "config/numbers.conf"));
@@ -137,9 +131,8 @@ static void waybills_end_with_the_old_check_digit(void **state)
 
 /* --- days and seconds --- */
 
-static void waybills_of_a_day_begin_with_one(void **state)
+TEST_WITH(SCENE, waybills_of_a_day_begin_with_one)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *waybill;
 
     script_clock_set(MORNING_IN_MARCH);
@@ -153,9 +146,8 @@ static void waybills_of_a_day_begin_with_one(void **state)
     expect_foreign(waybill, "202603040001");
 }
 
-static void orders_of_a_second_begin_with_one(void **state)
+TEST_WITH(SCENE, orders_of_a_second_begin_with_one)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *order;
 
     script_clock_set(NOON_IN_APRIL);
@@ -174,10 +166,9 @@ static void orders_of_a_second_begin_with_one(void **state)
 
 /* --- ids --- */
 
-static void ids_are_texts_of_the_same_parts(void **state)
+TEST_WITH(SCENE, ids_are_texts_of_the_same_parts)
 {
     static const struct seqb_param shard[] = {{"shard", "37"}};
-    struct scene *scene = *state;
     struct seqb_sequence *order;
     struct seqb_parsed parsed;
     struct seqb_decoded decoded = {.time_ms = 0};
@@ -229,9 +220,8 @@ static void take_codes(struct seqb_sequence *code, const char *day,
     }
 }
 
-static void codes_of_a_day_are_different_and_in_no_order(void **state)
+TEST_WITH(SCENE, codes_of_a_day_are_different_and_in_no_order)
 {
-    struct scene *scene = *state;
     struct seqb_sequence *code;
     char codes[2][MANY][16];
     int ascents = 0;
@@ -254,10 +244,9 @@ static void codes_of_a_day_are_different_and_in_no_order(void **state)
     assert_in_range(alike, 0, MANY / 10);
 }
 
-static void another_key_is_refused_and_the_same_goes_on(void **state)
+TEST_WITH(SCENE, another_key_is_refused_and_the_same_goes_on)
 {
     static const char key[] = "a key that is made for this test\n";
-    struct scene *scene = *state;
     char before[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
     char text[SEQB_TEXT_MAX + 1];
@@ -296,9 +285,8 @@ static void expect_told(const char *path, const char *words)
     scene_expect_words(told, words);
 }
 
-static void checks_tell_the_numbers_and_warn_of_nothing(void **state)
+TEST_WITH(SCENE, checks_tell_the_numbers_and_warn_of_nothing)
 {
-    struct scene *scene = *state;
     struct seqb_sequence_status status;
     size_t count;
 
@@ -321,23 +309,11 @@ static void checks_tell_the_numbers_and_warn_of_nothing(void **state)
     assert_int_equal(status.pool_numbers, 100000);
 }
 
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
+static int at_night(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        SCENE(phone_numbers_have_two_parameters),
-        SCENE(forms_count_from_one_to_their_width),
-        SCENE(waybills_end_with_the_old_check_digit),
-        SCENE(waybills_of_a_day_begin_with_one),
-        SCENE(orders_of_a_second_begin_with_one),
-        SCENE(ids_are_texts_of_the_same_parts),
-        SCENE(codes_of_a_day_are_different_and_in_no_order),
-        SCENE(another_key_is_refused_and_the_same_goes_on),
-        SCENE(checks_tell_the_numbers_and_warn_of_nothing),
-    };
-
+    (void)state;
     script_clock_set(NIGHT_IN_JULY);
-    return cmocka_run_group_tests_name("samples of numbers", tests, NULL, NULL);
+    return 0;
 }
+
+TEST_BEFORE_ALL(at_night);

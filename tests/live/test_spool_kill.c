@@ -10,17 +10,13 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "ha/ha.h"
 #include "platform/error.h"
@@ -29,6 +25,7 @@
 #include "spool_life.h"
 #include "support/folder.h"
 #include "support/numbers.h"
+#include "support/test.h"
 
 #define FILE_MAX    ((size_t)1 << 20)
 #define STEPS_MAX   1000 /* more than a life has */
@@ -156,6 +153,8 @@ static int teardown(void **state)
     free(f);
     return 0;
 }
+
+#define LIVE FIXTURE(struct fixture *f, setup, teardown)
 
 struct child {
     pid_t pid;
@@ -286,43 +285,41 @@ static void cut_off_everywhere(struct fixture *f,
                   numbers_count(&f->numbers));
 }
 
-static void kill_at_every_step_repeats_nothing(void **state)
+TEST_WITH(LIVE, kill_at_every_step_repeats_nothing)
 {
-    cut_off_everywhere(*state, nothing);
+    cut_off_everywhere(f, nothing);
 }
 
-static void kill_and_an_older_file_put_back_repeat_nothing(void **state)
+TEST_WITH(LIVE, kill_and_an_older_file_put_back_repeat_nothing)
 {
-    cut_off_everywhere(*state, put_back_what_was_there_before);
+    cut_off_everywhere(f, put_back_what_was_there_before);
 }
 
-static void kill_and_the_unfinished_file_in_place_repeat_nothing(void **state)
+TEST_WITH(LIVE, kill_and_the_unfinished_file_in_place_repeat_nothing)
 {
-    cut_off_everywhere(*state, put_the_unfinished_file_in_place);
+    cut_off_everywhere(f, put_the_unfinished_file_in_place);
 }
 
-static void kill_and_a_lost_file_repeat_nothing(void **state)
+TEST_WITH(LIVE, kill_and_a_lost_file_repeat_nothing)
 {
-    cut_off_everywhere(*state, lose_the_file);
+    cut_off_everywhere(f, lose_the_file);
 }
 
-static void failure_of_every_step_repeats_nothing(void **state)
+TEST_WITH(LIVE, failure_of_every_step_repeats_nothing)
 {
     is_deadly = false;
-    cut_off_everywhere(*state, nothing);
+    cut_off_everywhere(f, nothing);
 }
 
-static void failure_and_an_older_file_put_back_repeat_nothing(void **state)
+TEST_WITH(LIVE, failure_and_an_older_file_put_back_repeat_nothing)
 {
     is_deadly = false;
-    cut_off_everywhere(*state, put_back_what_was_there_before);
+    cut_off_everywhere(f, put_back_what_was_there_before);
 }
 
 /* An older file after each life that went well. */
-static void older_file_put_back_repeats_nothing(void **state)
+TEST_WITH(LIVE, older_file_put_back_repeats_nothing)
 {
-    struct fixture *f = *state;
-
     (void)live(f);
     for (int i = 0; i < 10; i++) {
         copy(f->path, f->aside);
@@ -351,10 +348,8 @@ static void expect_no_gap(struct fixture *f)
         assert_int_equal(counts[i], last[i] << LIFE_MEMORY_BITS);
 }
 
-static void lives_that_follow_each_other_lose_nothing(void **state)
+TEST_WITH(LIVE, lives_that_follow_each_other_lose_nothing)
 {
-    struct fixture *f = *state;
-
     (void)live(f);
     for (int i = 0; i < 5; i++)
         assert_int_equal(live(f), LIFE_HEIR);
@@ -364,9 +359,8 @@ static void lives_that_follow_each_other_lose_nothing(void **state)
     expect_no_gap(f);
 }
 
-static void lives_at_once_lose_nothing(void **state)
+TEST_WITH(LIVE, lives_at_once_lose_nothing)
 {
-    struct fixture *f = *state;
     struct child crowd[CROWD];
     enum life_end end;
 
@@ -385,9 +379,8 @@ static void lives_at_once_lose_nothing(void **state)
 }
 
 /* Some of them killed at random, all on one folder. */
-static void killed_lives_at_once_repeat_nothing(void **state)
+TEST_WITH(LIVE, killed_lives_at_once_repeat_nothing)
 {
-    struct fixture *f = *state;
     struct child crowd[CROWD];
     unsigned seed = 1;
     enum life_end end;
@@ -405,24 +398,4 @@ static void killed_lives_at_once_repeat_nothing(void **state)
     (void)live(f);
     assert_int_equal(live(f), LIFE_HEIR);
     assert_int_equal(numbers_repeats(&f->numbers), 0);
-}
-
-#define LIVE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        LIVE(kill_at_every_step_repeats_nothing),
-        LIVE(kill_and_an_older_file_put_back_repeat_nothing),
-        LIVE(kill_and_the_unfinished_file_in_place_repeat_nothing),
-        LIVE(kill_and_a_lost_file_repeat_nothing),
-        LIVE(failure_of_every_step_repeats_nothing),
-        LIVE(failure_and_an_older_file_put_back_repeat_nothing),
-        LIVE(older_file_put_back_repeats_nothing),
-        LIVE(lives_that_follow_each_other_lose_nothing),
-        LIVE(lives_at_once_lose_nothing),
-        LIVE(killed_lives_at_once_repeat_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,15 @@
  * Texts of a sequence over a real store: what a call uses up and what it does
  * not, and that number, date and shard are of one taking.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
+#include "support/take.h"
+#include "support/test.h"
 
 #define SEEN_MS INT64_C(3000)  /* three turns of a second */
 #define EAST_S  INT64_C(28800) /* of Shanghai, all year */
@@ -45,7 +43,7 @@ static struct seqb_sequence *sequence_of(struct scene *scene, const char *key)
 {
     struct seqb_sequence *sequence = NULL;
 
-    assert_int_equal(seqb_sequence(scene->broker, key, &sequence, NULL),
+    assert_int_equal(seqb_get_sequence(scene->broker, key, &sequence, NULL),
                      SEQB_OK);
     return sequence;
 }
@@ -58,7 +56,7 @@ static void expect_order(struct seqb_sequence *order, const char *expected)
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_error err = {.text = ""};
 
-    if (seqb_number(order, &area, 1, text, sizeof text, &err) != SEQB_OK)
+    if (take_text(order, &area, 1, text, sizeof text, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     assert_string_equal(text, expected);
 }
@@ -74,9 +72,11 @@ static int texts_setup(void **state)
     return 0;
 }
 
+#define TEXTS FIXTURE(struct scene *scene, texts_setup, scene_teardown)
+
 /* --- what is used up --- */
 
-static void call_that_is_refused_uses_up_no_number(void **state)
+TEST_WITH(TEXTS, call_that_is_refused_uses_up_no_number)
 {
     static const struct {
         struct seqb_param params[3];
@@ -94,59 +94,69 @@ static void call_that_is_refused_uses_up_no_number(void **state)
         {{{"area", "010"}, {"area", "011"}}, 2, 57, "area comes twice"},
         {{{"area", "010"}, {"shard", "1"}}, 2, 57, "has no ids"},
     };
-    struct seqb_sequence *order = sequence_of(*state, "order");
+    struct seqb_take_options options = {
+        .size = sizeof options, .count = 1, .flags = SEQB_TRY};
+    struct seqb_sequence *order = sequence_of(scene, "order");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_error err;
 
     assert_int_equal(seqb_number_size(order), 57);
     expect_order(order, "010-A-00001");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(seqb_number(order, rows[i].params, rows[i].count, text,
-                                     rows[i].size, &err),
+        assert_int_equal(take_text(order, rows[i].params, rows[i].count, text,
+                                   rows[i].size, &err),
                          SEQB_INVALID);
         scene_expect_words(err.text, rows[i].why);
-        assert_int_equal(seqb_try_number(order, rows[i].params, rows[i].count,
-                                         text, rows[i].size, &err),
+        options.params = rows[i].params;
+        options.param_count = rows[i].count;
+        options.text_size = rows[i].size;
+        assert_int_equal(seqb_take_texts(order, &options, text, NULL, &err),
                          SEQB_INVALID);
     }
-    assert_int_equal(seqb_numbers(order, &area, 1, 0, text, 57, &err),
+    options = (struct seqb_take_options){.size = sizeof options,
+                                         .params = &area,
+                                         .param_count = 1,
+                                         .text_size = 57};
+    assert_int_equal(seqb_take_texts(order, &options, text, NULL, &err),
                      SEQB_INVALID);
     expect_order(order, "010-A-00002");
 }
 
-static void sequence_without_a_template_has_no_texts(void **state)
+TEST_WITH(TEXTS, sequence_without_a_template_has_no_texts)
 {
-    struct seqb_sequence *plain = sequence_of(*state, "plain");
+    struct seqb_sequence *plain = sequence_of(scene, "plain");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
     struct seqb_error err;
 
     assert_int_equal(seqb_number_size(plain), 0);
-    assert_int_equal(seqb_number(plain, NULL, 0, text, sizeof text, &err),
+    assert_int_equal(take_text(plain, NULL, 0, text, sizeof text, &err),
                      SEQB_INVALID);
     scene_expect_words(err.text, "plain has no template");
     assert_int_equal(seqb_parse(plain, "1", &parsed, &err), SEQB_INVALID);
 }
 
-static void width_that_is_used_up_is_refused_and_says_so(void **state)
+TEST_WITH(TEXTS, width_that_is_used_up_is_refused_and_says_so)
 {
-    struct seqb_sequence *few = sequence_of(*state, "few");
+    struct seqb_sequence *few = sequence_of(scene, "few");
     char text[20][3];
-    size_t taken = 0;
+    const struct seqb_take_options options = {.size = sizeof options,
+                                              .count = 20,
+                                              .flags = SEQB_TRY | SEQB_SOME,
+                                              .text_size = 3};
+    struct seqb_taken taken = {.size = sizeof taken};
     struct seqb_error err;
 
-    assert_int_equal(seqb_numbers(few, NULL, 0, 5, text[0], 3, NULL), SEQB_OK);
+    assert_int_equal(take_texts(few, 5, text[0], 3, NULL), SEQB_OK);
     assert_string_equal(text[0], "F1");
     assert_string_equal(text[4], "F5");
-    assert_int_equal(
-        seqb_try_numbers(few, NULL, 0, 20, text[0], 3, &taken, &err),
-        SEQB_EXHAUSTED);
-    assert_int_equal(taken, 4);
+    assert_int_equal(seqb_take_texts(few, &options, text[0], &taken, &err),
+                     SEQB_EXHAUSTED);
+    assert_int_equal(taken.count, 4);
     assert_string_equal(text[3], "F9");
     scene_expect_words(err.text, "sequence few: number 10 does not fit the 1 "
                                  "digits of base 10");
-    assert_int_equal(seqb_number(few, NULL, 0, text[0], 3, &err),
-                     SEQB_EXHAUSTED);
+    assert_int_equal(take_text(few, NULL, 0, text[0], 3, &err), SEQB_EXHAUSTED);
 }
 
 /* Writes 'ok', or as it is told in its context. */
@@ -169,27 +179,25 @@ static enum seqb_status grumpy(void *context,
 
 static int mood;
 
-static void number_whose_field_failed_is_a_gap(void **state)
+TEST_WITH(TEXTS, number_whose_field_failed_is_a_gap)
 {
-    struct seqb_sequence *own = sequence_of(*state, "own");
+    struct seqb_sequence *own = sequence_of(scene, "own");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_error err;
 
     mood = 0;
-    assert_int_equal(seqb_number(own, NULL, 0, text, sizeof text, NULL),
-                     SEQB_OK);
+    assert_int_equal(take_text(own, NULL, 0, text, sizeof text, NULL), SEQB_OK);
     assert_string_equal(text, "1/ok");
     mood = 1;
-    assert_int_equal(seqb_number(own, NULL, 0, text, sizeof text, &err),
+    assert_int_equal(take_text(own, NULL, 0, text, sizeof text, &err),
                      SEQB_UNAVAILABLE);
     assert_string_equal(err.text, "sequence own: field grumpy: not today");
     mood = 2;
-    assert_int_equal(seqb_number(own, NULL, 0, text, sizeof text, &err),
+    assert_int_equal(take_text(own, NULL, 0, text, sizeof text, &err),
                      SEQB_INVALID);
     scene_expect_words(err.text, "field grumpy wrote '?!'");
     mood = 0;
-    assert_int_equal(seqb_number(own, NULL, 0, text, sizeof text, NULL),
-                     SEQB_OK);
+    assert_int_equal(take_text(own, NULL, 0, text, sizeof text, NULL), SEQB_OK);
     assert_string_equal(text, "4/ok");
 }
 
@@ -206,18 +214,16 @@ static int64_t value_of(struct seqb_sequence *sequence, const char *text,
 }
 
 /* More than is taken in one step, and more than a ring holds at first. */
-static void many_at_once_are_all_different(void **state)
+TEST_WITH(TEXTS, many_at_once_are_all_different)
 {
     enum { MANY = 20000, SIZE = 16 };
-    struct scene *scene = *state;
     struct seqb_sequence *many = sequence_of(scene, "many");
     char *texts = malloc((size_t)MANY * SIZE);
     struct seqb_parsed parsed;
 
     assert_non_null(texts);
     assert_true(seqb_number_size(many) <= SIZE);
-    assert_int_equal(seqb_numbers(many, NULL, 0, MANY, texts, SIZE, NULL),
-                     SEQB_OK);
+    assert_int_equal(take_texts(many, MANY, texts, SIZE, NULL), SEQB_OK);
     for (size_t i = 0; i < MANY; i++) {
         const int64_t value = value_of(many, texts + i * SIZE, &parsed);
 
@@ -228,9 +234,9 @@ static void many_at_once_are_all_different(void **state)
     free(texts);
 }
 
-static void texts_of_all_seconds_are_of_their_second(void **state)
+TEST_WITH(TEXTS, texts_of_all_seconds_are_of_their_second)
 {
-    struct seqb_sequence *second = sequence_of(*state, "second");
+    struct seqb_sequence *second = sequence_of(scene, "second");
     const int64_t until_ms = clock_wall_ms() + SEEN_MS;
     int64_t last_stamp = 0;
     int64_t last_number = 0;
@@ -241,7 +247,7 @@ static void texts_of_all_seconds_are_of_their_second(void **state)
         struct seqb_parsed parsed;
         int64_t value;
 
-        assert_int_equal(seqb_number(second, NULL, 0, text, sizeof text, NULL),
+        assert_int_equal(take_text(second, NULL, 0, text, sizeof text, NULL),
                          SEQB_OK);
         value = value_of(second, text, &parsed);
         assert_int_equal(value, parsed.number);
@@ -257,16 +263,15 @@ static void texts_of_all_seconds_are_of_their_second(void **state)
 }
 
 /* A second has 255 ids: no more of one stamp can be waited for. */
-static void many_may_be_of_more_than_one_stamp(void **state)
+TEST_WITH(TEXTS, many_may_be_of_more_than_one_stamp)
 {
     enum { MANY = 400, SIZE = 19 };
-    struct scene *scene = *state;
     struct seqb_sequence *scarce = sequence_of(scene, "scarce");
     char texts[MANY][SIZE];
     struct seqb_error err = {.text = ""};
 
     assert_int_equal(seqb_number_size(scarce), SIZE);
-    if (seqb_numbers(scarce, NULL, 0, MANY, texts[0], SIZE, &err) != SEQB_OK)
+    if (take_texts(scarce, MANY, texts[0], SIZE, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     for (size_t i = 0; i < MANY; i++) {
         struct seqb_parsed parsed;
@@ -277,15 +282,15 @@ static void many_may_be_of_more_than_one_stamp(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void text_of_an_id_has_the_ids_parts(void **state)
+TEST_WITH(TEXTS, text_of_an_id_has_the_ids_parts)
 {
     static const struct seqb_param shard = {"shard", "17"};
-    struct seqb_sequence *waybill = sequence_of(*state, "waybill");
+    struct seqb_sequence *waybill = sequence_of(scene, "waybill");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
     struct seqb_decoded decoded;
 
-    assert_int_equal(seqb_number(waybill, &shard, 1, text, sizeof text, NULL),
+    assert_int_equal(take_text(waybill, &shard, 1, text, sizeof text, NULL),
                      SEQB_OK);
     assert_int_equal(
         seqb_decode(waybill, value_of(waybill, text, &parsed), &decoded, NULL),
@@ -294,16 +299,115 @@ static void text_of_an_id_has_the_ids_parts(void **state)
     assert_int_equal(parsed.shard, 17);
     assert_int_equal(decoded.number, parsed.number);
     assert_int_equal(decoded.time_ms, parsed.stamp.begins_ms);
-    assert_int_equal(seqb_number(waybill, NULL, 0, text, sizeof text, NULL),
+    assert_int_equal(take_text(waybill, NULL, 0, text, sizeof text, NULL),
                      SEQB_OK);
     assert_string_equal(text + strlen(text) - 4, "0000");
 }
 
+TEST_WITH(TEXTS, shard_is_given_once)
+{
+    static const struct seqb_param shard = {"shard", "17"};
+    struct seqb_take_options options = {.size = sizeof options,
+                                        .count = 1,
+                                        .flags = SEQB_SHARD,
+                                        .shard = 42,
+                                        .text_size = SEQB_TEXT_MAX + 1};
+    struct seqb_sequence *waybill = sequence_of(scene, "waybill");
+    char text[SEQB_TEXT_MAX + 1];
+    struct seqb_error err;
+
+    assert_int_equal(seqb_take_texts(waybill, &options, text, NULL, NULL),
+                     SEQB_OK);
+    assert_string_equal(text + strlen(text) - 4, "0042");
+    options.params = &shard;
+    options.param_count = 1;
+    assert_int_equal(seqb_take_texts(waybill, &options, text, NULL, &err),
+                     SEQB_INVALID);
+    scene_expect_words(err.text, "'shard', or it comes twice");
+    options.param_count = 0;
+    options.shard = 4096;
+    assert_int_equal(seqb_take_texts(waybill, &options, text, NULL, &err),
+                     SEQB_INVALID);
+    scene_expect_words(err.text, "shard 4096 is not in 0 ... ");
+    assert_int_equal(
+        seqb_take_texts(sequence_of(scene, "many"), &options, text, NULL, &err),
+        SEQB_INVALID);
+    scene_expect_words(err.text, "has no ids");
+}
+
+TEST_WITH(TEXTS, texts_are_of_one_stamp_unless_any_will_do)
+{
+    enum { MANY = 200, SIZE = 19 };
+    const struct seqb_take_options options = {
+        .size = sizeof options, .count = MANY, .text_size = SIZE};
+    const struct seqb_take_options more = {
+        .size = sizeof more, .count = 256, .text_size = SIZE};
+    struct seqb_sequence *scarce = sequence_of(scene, "scarce");
+    struct seqb_taken taken = {.size = sizeof taken};
+    char texts[MANY][SIZE];
+    struct seqb_error err;
+
+    for (int i = 0; i < 3; i++) {
+        if (seqb_take_texts(scarce, &options, texts[0], &taken, &err) !=
+            SEQB_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(taken.count, MANY);
+        for (size_t j = 0; j < MANY; j++) {
+            struct seqb_parsed parsed;
+
+            (void)value_of(scarce, texts[j], &parsed);
+            assert_int_equal(parsed.stamp.digits, taken.stamp.digits);
+        }
+    }
+    assert_int_equal(seqb_take_texts(scarce, &more, texts[0], &taken, &err),
+                     SEQB_INVALID);
+    scene_expect_words(err.text, "a stamp has 255");
+    assert_int_equal(taken.count, 0);
+}
+
+TEST_WITH(TEXTS, texts_without_waiting_are_some_or_all)
+{
+    enum { SIZE = 16 };
+    struct seqb_take_options options = {.size = sizeof options,
+                                        .count = SEQB_TEXTS_TRY_MAX,
+                                        .flags = SEQB_TRY,
+                                        .text_size = SIZE};
+    struct seqb_sequence *few = sequence_of(scene, "few");
+    struct seqb_taken taken = {.size = sizeof taken};
+    char texts[SEQB_TEXTS_TRY_MAX][SIZE];
+    struct seqb_error err;
+    enum seqb_status status;
+
+    do { /* the ring was empty when it began */
+        status = seqb_take_texts(sequence_of(scene, "many"), &options, texts[0],
+                                 &taken, &err);
+        assert_int_equal(taken.count,
+                         status == SEQB_OK ? SEQB_TEXTS_TRY_MAX : 0);
+    } while (status == SEQB_AGAIN);
+    assert_int_equal(status, SEQB_OK);
+    options.flags = SEQB_SOME;
+    options.count = 1;
+    assert_int_equal(seqb_take_texts(few, &options, texts[0], &taken, &err),
+                     SEQB_OK);
+    assert_string_equal(texts[0], "F1");
+    assert_int_equal(taken.count, 1);
+    options.flags = SEQB_TRY;
+    options.count = SEQB_TEXTS_TRY_MAX + 1;
+    assert_int_equal(seqb_take_texts(few, &options, texts[0], &taken, &err),
+                     SEQB_INVALID);
+    scene_expect_words(err.text, "SEQB_TRY takes at most 256 texts");
+    options.flags = SEQB_CONTIGUOUS;
+    options.count = 1;
+    assert_int_equal(seqb_take_texts(few, &options, texts[0], &taken, &err),
+                     SEQB_INVALID);
+    scene_expect_words(err.text, "SEQB_CONTIGUOUS is for seqb_take");
+}
+
 /* Without a period: the day of the taking, in the sequence's zone, over one
  * midnight at the most. */
-static void date_without_a_period_is_that_of_the_taking(void **state)
+TEST_WITH(TEXTS, date_without_a_period_is_that_of_the_taking)
 {
-    struct seqb_sequence *dated = sequence_of(*state, "dated");
+    struct seqb_sequence *dated = sequence_of(scene, "dated");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
     time_t before = (time_t)(clock_wall_ms() / 1000 + EAST_S);
@@ -311,7 +415,7 @@ static void date_without_a_period_is_that_of_the_taking(void **state)
     char days[2][12];
     struct tm parts;
 
-    assert_int_equal(seqb_number(dated, NULL, 0, text, sizeof text, NULL),
+    assert_int_equal(take_text(dated, NULL, 0, text, sizeof text, NULL),
                      SEQB_OK);
     after = (time_t)(clock_wall_ms() / 1000 + EAST_S);
     strftime(days[0], sizeof days[0], "%Y%m%d-", gmtime_r(&before, &parts));
@@ -322,24 +426,20 @@ static void date_without_a_period_is_that_of_the_taking(void **state)
     assert_int_equal(parsed.stamp.digits, 0);
 }
 
-static void automatic_sequences_share_one_template(void **state)
+TEST_WITH(TEXTS, automatic_sequences_share_one_template)
 {
-    struct seqb_sequence *one = sequence_of(*state, "auto.one");
-    struct seqb_sequence *two = sequence_of(*state, "auto.two");
+    struct seqb_sequence *one = sequence_of(scene, "auto.one");
+    struct seqb_sequence *two = sequence_of(scene, "auto.two");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
 
-    assert_int_equal(seqb_number(one, NULL, 0, text, sizeof text, NULL),
-                     SEQB_OK);
+    assert_int_equal(take_text(one, NULL, 0, text, sizeof text, NULL), SEQB_OK);
     assert_string_equal(text, "auto.one/1");
     assert_int_equal(value_of(one, text, &parsed), 1);
     assert_int_equal(seqb_parse(two, text, &parsed, NULL), SEQB_FOREIGN);
 }
 
-#define TEXTS(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, texts_setup, scene_teardown)
-
-int main(void)
+static int register_grumpy(void **state)
 {
     static const struct seqb_field field = {.name = "grumpy",
                                             .phase = 1,
@@ -347,20 +447,9 @@ int main(void)
                                             .max_length = 2,
                                             .context = &mood,
                                             .evaluate = grumpy};
-    const struct CMUnitTest tests[] = {
-        TEXTS(call_that_is_refused_uses_up_no_number),
-        TEXTS(sequence_without_a_template_has_no_texts),
-        TEXTS(width_that_is_used_up_is_refused_and_says_so),
-        TEXTS(number_whose_field_failed_is_a_gap),
-        TEXTS(many_at_once_are_all_different),
-        TEXTS(texts_of_all_seconds_are_of_their_second),
-        TEXTS(many_may_be_of_more_than_one_stamp),
-        TEXTS(text_of_an_id_has_the_ids_parts),
-        TEXTS(date_without_a_period_is_that_of_the_taking),
-        TEXTS(automatic_sequences_share_one_template),
-    };
 
-    if (seqb_register_field(&field, NULL) != SEQB_OK)
-        return 1;
-    return cmocka_run_group_tests_name("texts", tests, NULL, NULL);
+    (void)state;
+    return seqb_register_field(&field, NULL) == SEQB_OK ? 0 : -1;
 }
+
+TEST_BEFORE_ALL(register_grumpy);

@@ -3,19 +3,14 @@
  * The operator's word for a lessor that waits for another one: what it writes,
  * and for whom it is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "backends/backends.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "store/store.h"
+#include "support/test.h"
 
 #define TOLD_SIZE 4096
 #define CLAIM     "synced/main~2"
@@ -221,9 +216,8 @@ static void expect_word(const char *path, const char *backend, bool dry_run,
     (void)text_append(told, sizeof told, "%s\n", err.text);
 }
 
-static void store_that_waits_for_one_that_is_gone_is_believed(void **state)
+TEST_WITH(SCENE, store_that_waits_for_one_that_is_gone_is_believed)
 {
-    struct scene *scene = *state;
     char path[64];
 
     make_pool(scene, path);
@@ -240,9 +234,8 @@ static void store_that_waits_for_one_that_is_gone_is_believed(void **state)
 }
 
 /* Whatever stood there is of another run. */
-static void word_is_for_one_run_of_the_server(void **state)
+TEST_WITH(SCENE, word_is_for_one_run_of_the_server)
 {
-    struct scene *scene = *state;
     char path[64];
 
     make_pool(scene, path);
@@ -256,9 +249,8 @@ static void word_is_for_one_run_of_the_server(void **state)
     expect_synced(scene, "trusted~run-2");
 }
 
-static void who_needs_no_word_gets_none(void **state)
+TEST_WITH(SCENE, who_needs_no_word_gets_none)
 {
-    struct scene *scene = *state;
     char path[64];
     char first[64];
 
@@ -274,9 +266,8 @@ static void who_needs_no_word_gets_none(void **state)
 }
 
 /* A restart may have taken it back, or nobody can tell one from another. */
-static void store_that_proves_nothing_is_not_believed(void **state)
+TEST_WITH(SCENE, store_that_proves_nothing_is_not_believed)
 {
-    struct scene *scene = *state;
     char path[64];
 
     make_pool(scene, path);
@@ -292,9 +283,8 @@ static void store_that_proves_nothing_is_not_believed(void **state)
     expect_synced(scene, "");
 }
 
-static void store_of_another_place_is_not_believed(void **state)
+TEST_WITH(SCENE, store_of_another_place_is_not_believed)
 {
-    struct scene *scene = *state;
     char path[64];
     char a[256];
     char b[256];
@@ -305,24 +295,4 @@ static void store_of_another_place_is_not_believed(void **state)
     move_away(scene, "a.db");
     assert_int_equal(rename(b, a), 0);
     expect_word(path, "a", false, SEQB_LAYOUT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            store_that_waits_for_one_that_is_gone_is_believed, scene_setup,
-            scene_teardown),
-        cmocka_unit_test_setup_teardown(word_is_for_one_run_of_the_server,
-                                        scene_setup, scene_teardown),
-        cmocka_unit_test_setup_teardown(who_needs_no_word_gets_none,
-                                        scene_setup, scene_teardown),
-        cmocka_unit_test_setup_teardown(
-            store_that_proves_nothing_is_not_believed, scene_setup,
-            scene_teardown),
-        cmocka_unit_test_setup_teardown(store_of_another_place_is_not_believed,
-                                        scene_setup, scene_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,21 +5,19 @@
  * are killed, and the file is put back to an older copy. No number comes twice.
  */
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#include <cmocka.h>
 #include <sqlite3.h>
 
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
+#include "support/test.h"
 
 #define EPOCH INT64_C(1577836800000)
 #define CROWD 3
@@ -150,9 +148,8 @@ static void start_all(const struct scene *scene, struct taker *takers,
 
 /* There are two ids for three brokers: the one that is stopped loses his to
  * the one that has none, and is the next to wait. */
-static void stopped_holder_comes_back_without_his_id(void **state)
+TEST_WITH(SCENE, stopped_holder_comes_back_without_his_id)
 {
-    struct scene *scene = *state;
     struct taker takers[CROWD];
     int64_t now_ms;
 
@@ -183,9 +180,8 @@ static void stopped_holder_comes_back_without_his_id(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void killed_holder_leaves_his_id_to_another(void **state)
+TEST_WITH(SCENE, killed_holder_leaves_his_id_to_another)
 {
-    struct scene *scene = *state;
     struct taker takers[CROWD];
     int64_t now_ms;
 
@@ -209,9 +205,8 @@ static void killed_holder_leaves_his_id_to_another(void **state)
 }
 
 /* An hour's lease would be waited for, if it were not given back. */
-static void clean_stop_gives_the_id_back_at_once(void **state)
+TEST_WITH(SCENE, clean_stop_gives_the_id_back_at_once)
 {
-    struct scene *scene = *state;
     struct taker taker;
 
     open_authority(scene);
@@ -236,18 +231,17 @@ static void await_health(const struct scene *scene, enum seqb_health wanted,
 
     while (clock_now_ms() < end_ms &&
            (health != wanted || strstr(reason, words) == NULL)) {
-        assert_int_equal(
-            seqb_health(scene->broker, &health, reason, sizeof reason, &err),
-            SEQB_OK);
+        assert_int_equal(seqb_get_health(scene->broker, &health, reason,
+                                         sizeof reason, &err),
+                         SEQB_OK);
         nanosleep(&(struct timespec){.tv_nsec = 7000000}, NULL);
     }
     assert_int_equal(health, wanted);
     scene_expect_words(reason, words);
 }
 
-static void lease_ends_without_the_authority(void **state)
+TEST_WITH(SCENE, lease_ends_without_the_authority)
 {
-    struct scene *scene = *state;
     char path[64];
     char aside[64];
 
@@ -264,9 +258,8 @@ static void lease_ends_without_the_authority(void **state)
     scene_expect_no_repeats(scene);
 }
 
-static void copy_put_back_leases_no_id_twice(void **state)
+TEST_WITH(SCENE, copy_put_back_leases_no_id_twice)
 {
-    struct scene *scene = *state;
     struct taker takers[CROWD];
     char path[64];
     char aside[64];
@@ -293,20 +286,4 @@ static void copy_put_back_leases_no_id_twice(void **state)
         read_past(&takers[j], scene, 2, now_ms);
     kill_all(takers, scene);
     scene_expect_no_repeats(scene);
-}
-
-#define SCENE(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(stopped_holder_comes_back_without_his_id),
-        SCENE(killed_holder_leaves_his_id_to_another),
-        SCENE(clean_stop_gives_the_id_back_at_once),
-        SCENE(lease_ends_without_the_authority),
-        SCENE(copy_put_back_leases_no_id_twice),
-    };
-
-    return cmocka_run_group_tests_name("workers", tests, NULL, NULL);
 }

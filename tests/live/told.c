@@ -2,13 +2,10 @@
 /* The listener of a probe. */
 #include "told.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
+#include "support/test.h"
 
 static void hear_mistake(void *context, const char *line)
 {
@@ -52,7 +49,7 @@ const struct told *told_by(const char *topology,
                                                  .context = &told};
 
     memset(&told, 0, sizeof told);
-    told.status = seqb_probe(topology, engines, &listener, &told.err);
+    told.status = seqb_probe_topology(topology, engines, &listener, &told.err);
     return &told;
 }
 

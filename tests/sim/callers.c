@@ -6,6 +6,7 @@
 
 #include "clocks.h"
 #include "judge.h"
+#include "support/queue_calls.h"
 #include "world.h"
 
 #define STREAM_CALLERS 1000

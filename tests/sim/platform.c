@@ -40,6 +40,11 @@ int64_t clock_wall_ms(void)
     return world_clock_ms();
 }
 
+bool clock_wall_is_within(int64_t begin_ms, int64_t end_ms)
+{
+    return clock_wall_ms() >= begin_ms && clock_wall_ms() < end_ms;
+}
+
 int64_t clock_wall_us(void)
 {
     return world_clock_ms() * MS;

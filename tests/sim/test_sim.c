@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator itself: that it repeats its runs, and that it finds faults;
  * and the bounds that are measured with it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "ha/policy/fence.h"
 #include "scenarios.h"
+#include "support/test.h"
 #include "world.h"
 
 #define SEEDS     20
@@ -21,9 +16,8 @@
 #define WINDOW    12 /* and its window_bits */
 #define OVERTAKEN 1  /* grant that may come between an ask and its answer */
 
-static void same_seed_is_the_same_run(void **state)
+TEST(same_seed_is_the_same_run)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct score first;
         struct score second;
@@ -36,12 +30,11 @@ static void same_seed_is_the_same_run(void **state)
     }
 }
 
-static void other_seeds_are_other_runs(void **state)
+TEST(other_seeds_are_other_runs)
 {
     struct score first;
     struct score second;
 
-    (void)state;
     run_seed(1, 0, false, &first);
     run_seed(2, 0, false, &second);
     assert_true(first.digest != second.digest);
@@ -60,9 +53,8 @@ static uint64_t find_repeat(int without)
     return 0;
 }
 
-static void store_that_lacks_a_guard_is_found_out(void **state)
+TEST(store_that_lacks_a_guard_is_found_out)
 {
-    (void)state;
     for (size_t i = 0; i < STORE_GUARDS; i++) {
         const uint64_t seed = find_repeat(store_guards[i].guard);
 
@@ -93,31 +85,28 @@ static void away_for_a_day(bool is_windowed, struct score *score)
                   (long long)score->largest);
 }
 
-static void direct_partition_comes_back_near_the_others(void **state)
+TEST(direct_partition_comes_back_near_the_others)
 {
     struct score score;
 
-    (void)state;
     away_for_a_day(false, &score);
     assert_true(score.disorder <=
                 (FENCE_LAG_VALUES + (4 + OVERTAKEN) * score.largest) << BITS);
 }
 
-static void windowed_partition_comes_back_near_the_others(void **state)
+TEST(windowed_partition_comes_back_near_the_others)
 {
     struct score score;
 
-    (void)state;
     away_for_a_day(true, &score);
     assert_true(score.disorder <= (int64_t)(FENCE_LAG_WINDOWS + 1)
                                       << (WINDOW + BITS));
 }
 
-static void flapping_partition_is_seldom_ejected(void **state)
+TEST(flapping_partition_is_seldom_ejected)
 {
     struct score score;
 
-    (void)state;
     scenario_flap(FLAP_US, &score);
     print_message("# flapping at 1 Hz for 10 minutes: %lld ejections\n",
                   (long long)score.ejections);
@@ -127,11 +116,10 @@ static void flapping_partition_is_seldom_ejected(void **state)
 }
 
 /* Urged probes of one that is away do not make it rest longer. */
-static void all_come_back_soon_after_a_short_outage(void **state)
+TEST(all_come_back_soon_after_a_short_outage)
 {
     struct score score;
 
-    (void)state;
     scenario_outage(10 * SECOND, &score);
     if (score.failures > 0)
         fail_msg("%s", score.failure);
@@ -155,26 +143,23 @@ static void old_minutes_are_forgotten(bool is_windowed)
     assert_in_range(counters, 55, is_windowed ? 4 * 70 : 70);
 }
 
-static void old_stamps_are_forgotten_in_direct_stores(void **state)
+TEST(old_stamps_are_forgotten_in_direct_stores)
 {
-    (void)state;
     old_minutes_are_forgotten(false);
 }
 
-static void old_stamps_are_forgotten_in_windowed_stores(void **state)
+TEST(old_stamps_are_forgotten_in_windowed_stores)
 {
-    (void)state;
     old_minutes_are_forgotten(true);
 }
 
 /* The third one leases to all, and is noted at the one that was put back, which
  * waits for the one that is down. */
-static void neighbours_serve_with_one_down_and_one_put_back(void **state)
+TEST(neighbours_serve_with_one_down_and_one_put_back)
 {
     struct score score;
     int64_t served;
 
-    (void)state;
     scenario_neighbours(60 * SECOND, &score, &served);
     print_message("# one down, one put back: %lld numbers in 60 s after 2 s, "
                   "the longest wait %lld ms\n",
@@ -186,11 +171,10 @@ static void neighbours_serve_with_one_down_and_one_put_back(void **state)
 
 /* Its call takes longer than all others do, and yet is no time-out: if it were
  * asked in turn, most windows of each second would wait for it. */
-static void neighbours_serve_seconds_with_a_slow_one(void **state)
+TEST(neighbours_serve_seconds_with_a_slow_one)
 {
     static const int32_t times[] = {10, 60, 120};
 
-    (void)state;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         struct score score;
 
@@ -199,23 +183,4 @@ static void neighbours_serve_seconds_with_a_slow_one(void **state)
                       (int)times[i], (long long)(score.longest_us / MS));
         score_is_clean(&score);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_seed_is_the_same_run),
-        cmocka_unit_test(other_seeds_are_other_runs),
-        cmocka_unit_test(store_that_lacks_a_guard_is_found_out),
-        cmocka_unit_test(direct_partition_comes_back_near_the_others),
-        cmocka_unit_test(windowed_partition_comes_back_near_the_others),
-        cmocka_unit_test(flapping_partition_is_seldom_ejected),
-        cmocka_unit_test(all_come_back_soon_after_a_short_outage),
-        cmocka_unit_test(old_stamps_are_forgotten_in_direct_stores),
-        cmocka_unit_test(old_stamps_are_forgotten_in_windowed_stores),
-        cmocka_unit_test(neighbours_serve_with_one_down_and_one_put_back),
-        cmocka_unit_test(neighbours_serve_seconds_with_a_slow_one),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

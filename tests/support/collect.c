@@ -17,6 +17,8 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "support/take.h"
+
 #define AT_ONCE     1000
 #define PAUSE_MS    20
 #define PATIENCE_MS 30000
@@ -90,7 +92,7 @@ static size_t ask_library(struct source *source, size_t want, int64_t *out)
 {
     struct seqb_error err;
 
-    if (seqb_next_many(source->sequence, want, out, &err) == SEQB_OK)
+    if (take_numbers(source->sequence, want, out, &err) == SEQB_OK)
         return want;
     snprintf(source->why, sizeof source->why, "%s", err.text);
     return 0;
@@ -145,7 +147,7 @@ int main(int argc, char **argv)
     source.socket = argv[3];
     if (source.socket == NULL &&
         (seqb_open(NULL, &broker, &err) != SEQB_OK ||
-         seqb_sequence(broker, source.key, &source.sequence, &err) !=
+         seqb_get_sequence(broker, source.key, &source.sequence, &err) !=
              SEQB_OK)) {
         fprintf(stderr, "collect: %s\n", err.text);
         seqb_close(broker);

@@ -3,19 +3,14 @@
 #include "support/events.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include <seqbroker/seqbroker.h>
 
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define PATIENCE_MS 30000 /* what is waited for comes, or it never will */
 #define LINES_MAX   4096

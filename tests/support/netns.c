@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 #define COMMAND_SIZE 2048
 #define OWN_NS       "/proc/thread-self/ns/net"

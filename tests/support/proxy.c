@@ -7,8 +7,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +15,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "support/proxy_wire.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 #define WIRES_MAX 256
 #define BACKLOG   128

@@ -2,17 +2,14 @@
 /* Starting the four, and doing them harm. */
 #include "support/quartet.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "support/folder.h"
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
 #include "support/server_redis.h"
+#include "support/test.h"
 
 #define POSTGRES 3 /* the partition that it stands in */
 

@@ -2,17 +2,14 @@
 /* Brokers over fake stores. */
 #include "support/rig.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "ha/policy/pool_turn.h"
 #include "platform/clock.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define AT_ONCE 64 /* numbers in one call of rig_take */
 

@@ -13,6 +13,8 @@
 #include "queue/queue.h"
 #include "support/fake.h"
 #include "support/numbers.h"
+#include "support/queue_calls.h"
+#include "support/test.h"
 
 #define RIG_PARTITIONS  4
 #define RIG_BROKERS_MAX 4
@@ -54,16 +56,10 @@ int rig_setup_cells(void **state);
 int rig_setup_neighbours(void **state);
 int rig_teardown(void **state);
 
-#define DIRECT(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, rig_setup_direct, rig_teardown)
-#define WINDOWED(test)                                                         \
-    cmocka_unit_test_setup_teardown(test, rig_setup_windowed, rig_teardown)
-
-#define NEIGHBOURS(test)                                                       \
-    cmocka_unit_test_setup_teardown(test, rig_setup_neighbours, rig_teardown)
-
-#define CELLS(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, rig_setup_cells, rig_teardown)
+#define DIRECT     FIXTURE(struct rig *rig, rig_setup_direct, rig_teardown)
+#define WINDOWED   FIXTURE(struct rig *rig, rig_setup_windowed, rig_teardown)
+#define NEIGHBOURS FIXTURE(struct rig *rig, rig_setup_neighbours, rig_teardown)
+#define CELLS      FIXTURE(struct rig *rig, rig_setup_cells, rig_teardown)
 
 /* Sets up the backends and the pool anew, with 2^bits partitions. */
 void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits);

@@ -32,3 +32,10 @@ int64_t __wrap_clock_wall_ms(void)
     return atomic_load(&reading) +
            (atomic_load(&is_running) ? clock_now_ms() : 0);
 }
+
+bool __wrap_clock_wall_is_within(int64_t begin_ms, int64_t end_ms)
+{
+    const int64_t now_ms = __wrap_clock_wall_ms();
+
+    return now_ms >= begin_ms && now_ms < end_ms;
+}

@@ -2,14 +2,11 @@
 /* Copying the files of a server, as its user. */
 #include "support/server_files.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "support/server_kind.h"
+#include "support/test.h"
 
 #define PATH_SIZE 128
 

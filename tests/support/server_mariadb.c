@@ -2,20 +2,18 @@
 /* Starting and asking a mariadbd. */
 #include "support/server_mariadb.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <mysql.h>
 
 #include "platform/text.h"
 #include "support/server_files.h"
 #include "support/server_kind.h"
+#include "support/test.h"
 
 #define SQL_SIZE  65536
 #define PATH_SIZE 256

@@ -4,18 +4,15 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "support/server_kind.h"
+#include "support/test.h"
 
 #define LAST "MN\r\n" /* the answer to "mn" */
 

@@ -3,14 +3,11 @@
 #include "support/server_pgbouncer.h"
 
 #include <libpq-fe.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "support/server_kind.h"
+#include "support/test.h"
 
 #define TEXT_SIZE 1024
 

@@ -7,9 +7,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <libpq-fe.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
 #include "support/server_files.h"
 #include "support/server_kind.h"
+#include "support/test.h"
 
 #define PROCESSES_MAX 200
 #define SQL_SIZE      4096

@@ -2,14 +2,11 @@
 /* Starting and asking a redis-server. */
 #include "support/server_redis.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/server_kind.h"
+#include "support/test.h"
 
 #define WORDS_MAX 16
 

@@ -3,18 +3,15 @@
 #include "support/server_sentinel.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/server_kind.h"
+#include "support/test.h"
 
 #define PATIENCE_S 60
 

@@ -8,9 +8,7 @@
 #include <grp.h>
 #include <netinet/in.h>
 #include <pwd.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/folder.h"
 #include "support/server_kind.h"
+#include "support/test.h"
 
 #define SERVERS_MAX 32
 #define START_MS    60000 /* only a machine that is stuck takes this long */
@@ -473,4 +470,11 @@ void block_sigpipe(void)
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+}
+
+int without_sigpipe(void **state)
+{
+    (void)state;
+    block_sigpipe();
+    return 0;
 }

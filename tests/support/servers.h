@@ -50,3 +50,6 @@ int32_t free_port(void);
 
 /* For the calling thread: a client library may raise SIGPIPE. */
 void block_sigpipe(void);
+
+/* The same for TEST_BEFORE_ALL. */
+int without_sigpipe(void **state);

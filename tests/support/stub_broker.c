@@ -62,9 +62,9 @@ void seqb_close(struct seqb_broker *broker)
     (void)broker;
 }
 
-enum seqb_status seqb_sequence(struct seqb_broker *broker, const char *key,
-                               struct seqb_sequence **out,
-                               struct seqb_error *err)
+enum seqb_status seqb_get_sequence(struct seqb_broker *broker, const char *key,
+                                   struct seqb_sequence **out,
+                                   struct seqb_error *err)
 {
     (void)broker;
     if (key[0] < 'a' || key[0] >= 'a' + STUB_KEYS || key[1] != '\0')
@@ -91,51 +91,9 @@ enum seqb_status seqb_try_next(struct seqb_sequence *sequence, int64_t *out,
     return stub_take(sequence, out) ? SEQB_OK : fail(err, sequence->empty);
 }
 
-enum seqb_status seqb_try_next_many(struct seqb_sequence *sequence,
-                                    size_t count, int64_t *out, size_t *taken,
-                                    struct seqb_error *err)
-{
-    stub.manys++;
-    for (*taken = 0; *taken < count; (*taken)++)
-        if (!stub_take(sequence, out + *taken))
-            return fail(err, sequence->empty);
-    return SEQB_OK;
-}
-
-enum seqb_status seqb_try_next_shard(struct seqb_sequence *sequence,
-                                     int64_t shard, size_t count, int64_t *out,
-                                     size_t *taken, struct seqb_error *err)
-{
-    *taken = 0;
-    if (shard < 0 || shard > STUB_SHARD_MAX)
-        return fail(err, SEQB_INVALID);
-    stub.manys++;
-    for (; *taken < count; (*taken)++) {
-        if (!stub_take(sequence, out + *taken))
-            return fail(err, sequence->empty);
-        out[*taken] += shard * STUB_SHARD;
-    }
-    return SEQB_OK;
-}
-
-enum seqb_status seqb_try_next_stamped(struct seqb_sequence *sequence,
-                                       size_t count, int64_t *out,
-                                       struct seqb_stamp *stamp,
-                                       struct seqb_error *err)
-{
-    if (sequence->stock < (int64_t)count) {
-        sequence->is_armed = true;
-        return fail(err, sequence->empty);
-    }
-    *stamp = (struct seqb_stamp){.digits = sequence->next -
-                                           sequence->next % STUB_STAMP};
-    for (size_t i = 0; i < count; i++)
-        (void)stub_take(sequence, out + i);
-    return SEQB_OK;
-}
-
-enum seqb_status seqb_try_next_run(struct seqb_sequence *sequence, size_t count,
-                                   int64_t *first, struct seqb_error *err)
+/* Takes what there is of a run. */
+static enum seqb_status take_run(struct seqb_sequence *sequence, size_t count,
+                                 int64_t *first, struct seqb_error *err)
 {
     int64_t value = 0;
 
@@ -145,6 +103,32 @@ enum seqb_status seqb_try_next_run(struct seqb_sequence *sequence, size_t count,
         return fail(err, sequence->empty);
     for (size_t i = 1; i < count && stub_take(sequence, &value); i++)
         continue;
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_take(struct seqb_sequence *sequence,
+                           const struct seqb_take_options *options,
+                           int64_t *out, struct seqb_taken *taken,
+                           struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    taken->count = 0;
+    if ((options->flags & SEQB_CONTIGUOUS) != 0) {
+        status = take_run(sequence, options->count, out, err);
+        taken->count = status == SEQB_OK ? options->count : 0;
+        return status;
+    }
+    if (options->shard < 0 || options->shard > STUB_SHARD_MAX)
+        return fail(err, SEQB_INVALID);
+    stub.manys++;
+    taken->stamp = (struct seqb_stamp){.digits = sequence->next -
+                                                 sequence->next % STUB_STAMP};
+    for (; taken->count < options->count; taken->count++) {
+        if (!stub_take(sequence, out + taken->count))
+            return fail(err, sequence->empty);
+        out[taken->count] += options->shard * STUB_SHARD;
+    }
     return SEQB_OK;
 }
 
@@ -218,8 +202,9 @@ const char *seqb_partition_state_name(enum seqb_partition_state state)
     return "up";
 }
 
-enum seqb_status seqb_health(struct seqb_broker *broker, enum seqb_health *out,
-                             char *reason, size_t size, struct seqb_error *err)
+enum seqb_status seqb_get_health(struct seqb_broker *broker,
+                                 enum seqb_health *out, char *reason,
+                                 size_t size, struct seqb_error *err)
 {
     (void)broker;
     (void)err;

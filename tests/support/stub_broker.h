@@ -42,7 +42,7 @@ struct stub_broker {
     struct seqb_sequence sequences[STUB_KEYS];
     int64_t deadline_ms;
     int64_t singles; /* calls of seqb_try_next */
-    int64_t manys;   /* calls of seqb_try_next_many and seqb_try_next_shard */
+    int64_t manys;   /* calls of seqb_take, but for runs */
     struct seqb_clock_status clock;
     struct seqb_worker worker; /* the only one */
     struct seqb_lessor lessor; /* the only one; without a backend none is */

@@ -41,38 +41,30 @@ static const char *params_check(const struct seqb_param *params, size_t n,
     return NULL;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): its parameters are the API's */
-enum seqb_status seqb_try_numbers(struct seqb_sequence *sequence,
-                                  const struct seqb_param *params, size_t n,
-                                  size_t count, char *out, size_t size,
-                                  size_t *taken, struct seqb_error *err)
+enum seqb_status seqb_take_texts(struct seqb_sequence *sequence,
+                                 const struct seqb_take_options *options,
+                                 char *out, struct seqb_taken *taken,
+                                 struct seqb_error *err)
 {
+    const size_t size = options->text_size;
     int64_t values[MANY_MAX];
     const char *area = NULL;
-    const char *wrong = params_check(params, n, &area);
+    const char *wrong =
+        params_check(options->params, options->param_count, &area);
     enum seqb_status status = SEQB_OK;
 
-    *taken = 0;
-    if (size < STUB_TEXT_SIZE || count > MANY_MAX)
+    taken->count = 0;
+    if (size < STUB_TEXT_SIZE || options->count > MANY_MAX)
         return fail(err, SEQB_INVALID, "not the daemon's to ask");
     if (seqb_number_size(sequence) == 0)
         return fail(err, SEQB_INVALID, "no template");
     if (wrong != NULL)
         return fail(err, SEQB_INVALID, wrong);
-    status = seqb_try_next_many(sequence, count, values, taken, err);
-    for (size_t i = 0; i < *taken; i++)
+    status = seqb_take(sequence, options, values, taken, err);
+    for (size_t i = 0; i < taken->count; i++)
         snprintf(out + i * size, size, "%s%sSN-%08" PRId64, area,
                  *area != '\0' ? "-" : "", values[i]);
     return status;
-}
-
-enum seqb_status seqb_try_number(struct seqb_sequence *sequence,
-                                 const struct seqb_param *params, size_t n,
-                                 char *out, size_t size, struct seqb_error *err)
-{
-    size_t taken = 0;
-
-    return seqb_try_numbers(sequence, params, n, 1, out, size, &taken, err);
 }
 
 /* Of "a" the text has all that there can be in one, of others no more than the

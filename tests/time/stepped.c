@@ -5,10 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <semaphore.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "support/folder.h"
+#include "support/test.h"
 
 #define LOG_SIZE 65536
 #define NAP_US   1000

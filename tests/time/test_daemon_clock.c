@@ -6,17 +6,13 @@
  * twice, no stamp go back, and none be refused within the limits.
  */
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "support/server_redis.h"
+#include "support/test.h"
 #include "trial.h"
 
 #define HOUR_MS INT64_C(3600000)
@@ -39,6 +35,8 @@ static int teardown(void **state)
     free(*state);
     return 0;
 }
+
+#define DAEMON_CLOCK FIXTURE(struct trial *trial, setup, teardown)
 
 static void step_by(struct trial *trial, int64_t ms)
 {
@@ -151,10 +149,8 @@ static const char files[] =
     "pools = ( { name = \"main\"; partitions = [ \"a\" ];\n"
     "            timeout = \"20s\"; } );";
 
-static void a_clock_that_goes_back_a_little_is_held(void **state)
+TEST_WITH(DAEMON_CLOCK, a_clock_that_goes_back_a_little_is_held)
 {
-    struct trial *trial = *state;
-
     trial_begin(trial, files);
     pass_years(trial, YEARS_HELD);
     trial_end(trial, "hold");
@@ -165,10 +161,8 @@ static void a_clock_that_goes_back_a_little_is_held(void **state)
     assert_true(trial->starts_refused < trial->starts);
 }
 
-static void or_is_refused(void **state)
+TEST_WITH(DAEMON_CLOCK, or_is_refused)
 {
-    struct trial *trial = *state;
-
     trial->refuses = true;
     trial_begin(trial, files);
     pass_years(trial, YEARS_REFUSED);
@@ -200,9 +194,8 @@ static void watched_round(struct trial *trial, int64_t i)
     trial_probe(trial);
 }
 
-static void nor_does_a_clock_lead_far_ahead_of_the_stores(void **state)
+TEST_WITH(DAEMON_CLOCK, nor_does_a_clock_lead_far_ahead_of_the_stores)
 {
-    struct trial *trial = *state;
     struct server *redis = NULL;
     char stores[512];
 
@@ -226,17 +219,4 @@ static void nor_does_a_clock_lead_far_ahead_of_the_stores(void **state)
     assert_true(trial->refusals > 0);
     assert_true(trial->starts_refused > 0);
     server_free(redis);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_clock_that_goes_back_a_little_is_held,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(or_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            nor_does_a_clock_lead_far_ahead_of_the_stores, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,12 @@
 #include "trial.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 #define TOPOLOGY_SIZE 4096
 #define ROUND_MS      2    /* libfaketime reckons with fractions of seconds */

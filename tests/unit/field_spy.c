@@ -3,16 +3,11 @@
  * parameters, then the fields. */
 #include "unit/field_spy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/error.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 static void describe(const struct seqb_field_view *view, char *out, size_t size)
 {

@@ -2,17 +2,14 @@
 /* A pool with snowflakes, and its authority's rows. */
 #include "flake_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "queue/queue_state.h"
 #include "queue/snowflake/snowflake.h"
+#include "support/test.h"
 
 /* --- setting up --- */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pools of neighbours over scripted stores, for the programs of tests about
- * them. To be included after cmocka.h.
+ * them.
  */
 #pragma once
 
 #include "support/rig.h"
+#include "support/test.h"
 
 #define RUN          4 /* 2^memory_bits */
 #define WINDOW_STOCK ((size_t)256 * RUN)

@@ -8,8 +8,7 @@
 
 #include "number/number.h"
 #include "platform/error.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define DIGITS "0123456789"
 #define LENGTH 64

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "period_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "support/folder.h"
+#include "support/test.h"
 
 static int fixture_setup(void **state, int (*rig_make)(void **state))
 {

@@ -28,11 +28,11 @@ int period_setup(void **state);
 int period_setup_windowed(void **state);
 int period_teardown(void **state);
 
-#define PERIOD(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, period_setup, period_teardown)
-#define PERIOD_WINDOWED(test)                                                  \
-    cmocka_unit_test_setup_teardown(test, period_setup_windowed,               \
-                                    period_teardown)
+#define PERIOD                                                                 \
+    FIXTURE(struct period_fixture *fixture, period_setup, period_teardown)
+#define PERIOD_WINDOWED                                                        \
+    FIXTURE(struct period_fixture *fixture, period_setup_windowed,             \
+            period_teardown)
 
 /* Takes one number of "order" in any case, with its stamp. */
 enum seqb_status period_take(struct rig_broker *broker, int64_t *out,

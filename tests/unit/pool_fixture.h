@@ -5,19 +5,12 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "ha/policy/pool_turn.h"
 #include "platform/error.h"
+#include "support/test.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define STATUSES        (SEQB_POISONED + 1)
-#define STATES          (SEQB_PARTITION_POISONED + 1)
+#define STATUSES (SEQB_POISONED + 1)
+#define STATES   (SEQB_PARTITION_POISONED + 1)
 
 #define START_MS        5000
 #define NOW_MS          8000 /* what is tested happens then; not 100 ms later */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "platform/text.h"
+#include "support/test.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define PIECES          7
+#define PIECES 7
 
 static const struct round_kind kinds[] = {
     {"order", PERIOD_NONE, NULL, 0, 0, NULL},

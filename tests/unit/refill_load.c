@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A load in virtual time, from event to event: a look, an answer, a ring that
  * falls low or dry. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "refill_load.h"
 #include "refill_plan.h"
+#include "support/test.h"
 
 #define SOON_US     2000 /* as the queue looks while it waits */
 #define PATIENCE_US 2000 /* as the pool waits at least before it hedges */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every plan of a refill must keep, whatever was before it. To be
- * included after cmocka.h.
+ * What every plan of a refill must keep, whatever was before it.
  */
 #pragma once
 
 #include "queue/refill.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 static const struct refill_rules usual = {.runway_ms = 50,
                                           .max_unused = 1000000,

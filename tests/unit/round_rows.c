@@ -2,8 +2,7 @@
 /* Zones that set their clocks back, years that begin in April, ids with and
  * without shards; and fields of unit/own_fields.h in every place. */
 #include "unit/round_rows.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define BERLIN "Europe/Berlin"
 #define APIA   "Pacific/Apia" /* had no 30th of December 2011 */

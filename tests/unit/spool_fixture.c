@@ -4,13 +4,9 @@
 
 #include <fcntl.h>
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "platform/file.h"
@@ -18,6 +14,7 @@
 #include "store/layout.h"
 #include "support/events.h"
 #include "support/folder.h"
+#include "support/test.h"
 
 #define PARTITION_BITS 1
 #define FILE_MAX       ((size_t)1 << 20)

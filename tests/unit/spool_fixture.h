@@ -38,8 +38,8 @@ int spool_case_setup(void **state);
 int spool_case_setup_neighbours(void **state);
 int spool_case_teardown(void **state);
 
-#define SPOOL(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, spool_case_setup, spool_case_teardown)
+#define SPOOL                                                                  \
+    FIXTURE(struct spool_case *c, spool_case_setup, spool_case_teardown)
 
 /* Another broker in its place; as after a restart. */
 void spool_case_open(struct spool_case *c);

@@ -2,14 +2,11 @@
 /* Templates compiled, written and read without a broker. */
 #include "template_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "number/fields/fields.h"
+#include "support/test.h"
 
 #define SECRET "a secret of the tests"
 
@@ -59,7 +56,8 @@ void case_facts(const struct template *template, int64_t number,
     const struct period_rules *period = template->rules.period;
     struct period_span span = {.stamp = 0};
 
-    *out = (struct facts){.key = template->rules.key, .number = number};
+    *out = (struct facts){
+        .key = template->rules.key, .shard = -1, .number = number};
     if (period != NULL) {
         period_span_at(period, INT64_C(1795219200000), &span);
         out->stamp =

@@ -4,19 +4,16 @@
  * or below the number is handed out afterwards, whatever is under way.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "queue/sequence.h"
 #include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define COUNTER_0 "main/0/order"
 #define COUNTER_1 "main/1/order"
@@ -58,9 +55,8 @@ static void take_stock(struct rig_broker *broker, struct numbers *out)
 }
 
 /* The number need not be a run's last. */
-static void numbers_are_above_what_was_advanced_to(void **state)
+TEST_WITH(DIRECT, numbers_are_above_what_was_advanced_to)
 {
-    struct rig *rig = *state;
     static const int64_t to[] = {100000, 200001, 300007, 400003, 1 << 30};
     struct rig_broker *broker = rig_open(rig);
     struct numbers before;
@@ -86,9 +82,8 @@ static void numbers_are_above_what_was_advanced_to(void **state)
     numbers_fini(&before);
 }
 
-static void windows_are_skipped_as_a_whole(void **state)
+TEST_WITH(WINDOWED, windows_are_skipped_as_a_whole)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     const int64_t to = (int64_t)1000 << (8 + SHIFT); /* in window 1000 */
     struct numbers numbers;
@@ -105,9 +100,8 @@ static void windows_are_skipped_as_a_whole(void **state)
     numbers_fini(&numbers);
 }
 
-static void what_is_dropped_was_not_taken(void **state)
+TEST_WITH(DIRECT, what_is_dropped_was_not_taken)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct numbers numbers;
 
@@ -125,9 +119,8 @@ static void what_is_dropped_was_not_taken(void **state)
     numbers_fini(&numbers);
 }
 
-static void sequence_never_goes_back(void **state)
+TEST_WITH(DIRECT, sequence_never_goes_back)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     const int64_t most =
         (layout_counter_max(1, 2) << SHIFT) - 1; /* one value is left */
@@ -161,9 +154,8 @@ static void sequence_never_goes_back(void **state)
     numbers_fini(&numbers);
 }
 
-static void windowed_bits_have_their_bound(void **state)
+TEST_WITH(WINDOWED, windowed_bits_have_their_bound)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     const int64_t windows = layout_window_max(1, 2, 8);
     struct numbers numbers;
@@ -177,9 +169,8 @@ static void windowed_bits_have_their_bound(void **state)
     numbers_fini(&numbers);
 }
 
-static void nothing_granted_yet_is_no_obstacle(void **state)
+TEST_WITH(DIRECT, nothing_granted_yet_is_no_obstacle)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -192,9 +183,8 @@ static void nothing_granted_yet_is_no_obstacle(void **state)
     numbers_fini(&numbers);
 }
 
-static void partition_that_is_down_is_raised_before_it_is_used(void **state)
+TEST_WITH(DIRECT, partition_that_is_down_is_raised_before_it_is_used)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct numbers numbers;
 
@@ -218,9 +208,8 @@ static void partition_that_is_down_is_raised_before_it_is_used(void **state)
     numbers_fini(&numbers);
 }
 
-static void store_that_refuses_is_told(void **state)
+TEST_WITH(DIRECT, store_that_refuses_is_told)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct numbers numbers;
 
@@ -278,9 +267,8 @@ static bool has_floor(void *context)
 
 /* The answer to a request that was sent before is too low, and is not handed
  * out; the store is asked again. */
-static void grant_on_its_way_is_dropped(void **state)
+TEST_WITH(DIRECT, grant_on_its_way_is_dropped)
 {
-    struct rig *rig = *state;
     struct call taker;
     struct call operator_;
     pthread_t threads[2];
@@ -308,9 +296,8 @@ static void grant_on_its_way_is_dropped(void **state)
 
 /* Of an answer on its way that reaches above the number, what does is handed
  * out, and nothing beyond it. */
-static void rest_of_a_grant_on_its_way_is_used(void **state)
+TEST_WITH(DIRECT, rest_of_a_grant_on_its_way_is_used)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_sequence *order;
     struct numbers numbers;
@@ -337,9 +324,8 @@ static void rest_of_a_grant_on_its_way_is_used(void **state)
 
 /* A run that begins at the number itself is too low as a whole, the next one is
  * not: wherever it comes from. */
-static void run_that_begins_at_the_number_is_dropped(void **state)
+TEST_WITH(DIRECT, run_that_begins_at_the_number_is_dropped)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_sequence *order;
     const int64_t to = 1000 << 2; /* runs of 4 */
@@ -365,9 +351,8 @@ static void run_that_begins_at_the_number_is_dropped(void **state)
     fake_release(rig->stores[0]);
 }
 
-static void hung_store_is_waited_for_until_the_deadline(void **state)
+TEST_WITH(DIRECT, hung_store_is_waited_for_until_the_deadline)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -458,40 +443,14 @@ static void expect_none_too_low(struct rig *rig)
     assert_int_equal(atomic_load(&crowd.failures), 0);
 }
 
-static void no_taker_gets_what_is_too_low(void **state)
+TEST_WITH(DIRECT, no_taker_gets_what_is_too_low)
 {
-    struct rig *rig = *state;
-
     rig->sequences[0].prefetch = true;
     expect_none_too_low(rig);
 }
 
-static void no_taker_gets_what_is_too_low_of_a_window(void **state)
+TEST_WITH(WINDOWED, no_taker_gets_what_is_too_low_of_a_window)
 {
-    struct rig *rig = *state;
-
     rig->sequences[0].prefetch = true;
     expect_none_too_low(rig);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(numbers_are_above_what_was_advanced_to),
-        WINDOWED(windows_are_skipped_as_a_whole),
-        DIRECT(what_is_dropped_was_not_taken),
-        DIRECT(sequence_never_goes_back),
-        WINDOWED(windowed_bits_have_their_bound),
-        DIRECT(nothing_granted_yet_is_no_obstacle),
-        DIRECT(partition_that_is_down_is_raised_before_it_is_used),
-        DIRECT(store_that_refuses_is_told),
-        DIRECT(grant_on_its_way_is_dropped),
-        DIRECT(rest_of_a_grant_on_its_way_is_used),
-        DIRECT(run_that_begins_at_the_number_is_dropped),
-        DIRECT(hung_store_is_waited_for_until_the_deadline),
-        DIRECT(no_taker_gets_what_is_too_low),
-        WINDOWED(no_taker_gets_what_is_too_low_of_a_window),
-    };
-
-    return cmocka_run_group_tests_name("advance", tests, NULL, NULL);
 }

@@ -3,17 +3,14 @@
  * How the refill thread and the keeper's wait, and what ends a wait. No time
  * passes: a wait ends by a signal that came meanwhile, or as if its time had.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/thread.h"
 #include "queue/agenda.h"
 #include "queue/sequence.h"
 #include "queue/wakeup.h"
+#include "support/test.h"
 
 #define WAITS_MOST 8
 
@@ -90,6 +87,8 @@ static int agenda_teardown(void **state)
     return 0;
 }
 
+#define AGENDA FIXTURE(void *unused, agenda_setup, agenda_teardown)
+
 /* Which sequence the list begins with, and that the thread goes on. */
 static struct seqb_sequence *wait_for_list(int64_t until_ms, int64_t latest_ms)
 {
@@ -107,16 +106,14 @@ static void look_at(struct seqb_sequence *sequence, bool stays)
     agenda_end(&agenda, sequence, stays);
 }
 
-static void nothing_to_look_at_is_waited_for_until_the_watch(void **state)
+TEST_WITH(AGENDA, nothing_to_look_at_is_waited_for_until_the_watch)
 {
-    (void)state;
     assert_null(wait_for_list(100, 1000));
     expect_waits(1, 1000, 0);
 }
 
-static void woken_sequence_is_looked_at_at_once(void **state)
+TEST_WITH(AGENDA, woken_sequence_is_looked_at_at_once)
 {
-    (void)state;
     agenda_wake(&agenda, &a);
     assert_ptr_equal(wait_for_list(100, 1000), &a);
     expect_waits(0, 0, 0);
@@ -127,9 +124,8 @@ static void woken_sequence_is_looked_at_at_once(void **state)
     assert_ptr_equal(wait_for_list(100, 1000), &a);
 }
 
-static void each_is_in_the_list_once(void **state)
+TEST_WITH(AGENDA, each_is_in_the_list_once)
 {
-    (void)state;
     agenda_wake(&agenda, &a);
     agenda_wake(&agenda, &b);
     agenda_wake(&agenda, &a);
@@ -141,9 +137,8 @@ static void each_is_in_the_list_once(void **state)
     assert_null(wait_for_list(100, 1000));
 }
 
-static void sequence_that_stays_is_looked_at_after_the_interval(void **state)
+TEST_WITH(AGENDA, sequence_that_stays_is_looked_at_after_the_interval)
 {
-    (void)state;
     agenda_wake(&agenda, &a);
     (void)wait_for_list(100, 1000);
     look_at(&a, true);
@@ -160,9 +155,8 @@ static void sequence_that_stays_is_looked_at_after_the_interval(void **state)
 }
 
 /* What was changed since the look began may not have been seen by it. */
-static void sequence_woken_during_its_look_is_looked_at_again(void **state)
+TEST_WITH(AGENDA, sequence_woken_during_its_look_is_looked_at_again)
 {
-    (void)state;
     agenda_wake(&agenda, &a);
     (void)wait_for_list(100, 1000);
     (void)agenda_begin(&agenda, &a);
@@ -174,9 +168,8 @@ static void sequence_woken_during_its_look_is_looked_at_again(void **state)
     assert_null(wait_for_list(100, 1000));
 }
 
-static void soonest_of_those_in_no_list_is_waited_for(void **state)
+TEST_WITH(AGENDA, soonest_of_those_in_no_list_is_waited_for)
 {
-    (void)state;
     agenda_look_at(&agenda, 500);
     agenda_look_at(&agenda, 400);
     agenda_look_at(&agenda, 600);
@@ -190,9 +183,8 @@ static void soonest_of_those_in_no_list_is_waited_for(void **state)
 }
 
 /* The one in no list before, or after, the one that stays. */
-static void sooner_of_both_kinds_is_waited_for(void **state)
+TEST_WITH(AGENDA, sooner_of_both_kinds_is_waited_for)
 {
-    (void)state;
     agenda_wake(&agenda, &a);
     (void)wait_for_list(100, 1000);
     look_at(&a, true);
@@ -215,20 +207,18 @@ static void stop(void)
     agenda_stop(&agenda);
 }
 
-static void wait_ends_when_one_is_woken(void **state)
+TEST_WITH(AGENDA, wait_ends_when_one_is_woken)
 {
-    (void)state;
     waits_begin(wake_a);
     assert_ptr_equal(wait_for_list(100, 1000), &a);
     expect_waits(1, 1000, 0);
     assert_int_equal(waits.signals, 1);
 }
 
-static void wait_ends_when_it_is_to_stop(void **state)
+TEST_WITH(AGENDA, wait_ends_when_it_is_to_stop)
 {
     struct seqb_sequence *list;
 
-    (void)state;
     waits_begin(stop);
     assert_false(agenda_wait(&agenda, 100, 1000, &list));
     expect_waits(1, 1000, 0);
@@ -258,6 +248,8 @@ static int wakeup_teardown(void **state)
     return 0;
 }
 
+#define WAKEUP FIXTURE(void *unused, wakeup_setup, wakeup_teardown)
+
 static void set_it(void)
 {
     wakeup_set(&wakeup);
@@ -268,17 +260,15 @@ static void stop_it(void)
     wakeup_stop(&wakeup);
 }
 
-static void thread_that_nobody_wakes_waits_as_usual(void **state)
+TEST_WITH(WAKEUP, thread_that_nobody_wakes_waits_as_usual)
 {
-    (void)state;
     assert_true(wakeup_wait(&wakeup, 10, 100));
     expect_waits(1, 100, 0);
 }
 
 /* It rests all the same, and is woken once. */
-static void thread_that_was_woken_waits_less(void **state)
+TEST_WITH(WAKEUP, thread_that_was_woken_waits_less)
 {
-    (void)state;
     wakeup_set(&wakeup);
     assert_true(wakeup_wait(&wakeup, 10, 100));
     expect_waits(1, 10, 0);
@@ -286,48 +276,20 @@ static void thread_that_was_woken_waits_less(void **state)
     expect_waits(2, 10, 100);
 }
 
-static void thread_is_woken_while_it_waits(void **state)
+TEST_WITH(WAKEUP, thread_is_woken_while_it_waits)
 {
-    (void)state;
     waits_begin(set_it);
     assert_true(wakeup_wait(&wakeup, 10, 100));
     expect_waits(2, 100, 10);
     assert_int_equal(waits.signals, 1);
 }
 
-static void thread_is_stopped_while_it_waits_and_before(void **state)
+TEST_WITH(WAKEUP, thread_is_stopped_while_it_waits_and_before)
 {
-    (void)state;
     waits_begin(stop_it);
     assert_false(wakeup_wait(&wakeup, 10, 100));
     expect_waits(1, 100, 0);
     assert_int_equal(waits.signals, 1);
     assert_false(wakeup_wait(&wakeup, 10, 100));
     expect_waits(1, 100, 0);
-}
-
-#define AGENDA(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, agenda_setup, agenda_teardown)
-#define WAKEUP(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, wakeup_setup, wakeup_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AGENDA(nothing_to_look_at_is_waited_for_until_the_watch),
-        AGENDA(woken_sequence_is_looked_at_at_once),
-        AGENDA(each_is_in_the_list_once),
-        AGENDA(sequence_that_stays_is_looked_at_after_the_interval),
-        AGENDA(sequence_woken_during_its_look_is_looked_at_again),
-        AGENDA(soonest_of_those_in_no_list_is_waited_for),
-        AGENDA(sooner_of_both_kinds_is_waited_for),
-        AGENDA(wait_ends_when_one_is_woken),
-        AGENDA(wait_ends_when_it_is_to_stop),
-        WAKEUP(thread_that_nobody_wakes_waits_as_usual),
-        WAKEUP(thread_that_was_woken_waits_less),
-        WAKEUP(thread_is_woken_while_it_waits),
-        WAKEUP(thread_is_stopped_while_it_waits_and_before),
-    };
-
-    return cmocka_run_group_tests_name("agenda", tests, NULL, NULL);
 }

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions to a worker: who waits, who gives up, and who frees them. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "ha/ask.h"
 #include "ha/startup.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define PATIENCE_MS 1000
 #define STEP_MS     100
@@ -83,9 +80,9 @@ static int64_t forever_ms(void)
     return clock_now_ms() + RIG_PATIENCE_MS;
 }
 
-static void an_answer_in_time_is_the_askers(void **state)
+TEST_WITH(DIRECT, an_answer_in_time_is_the_askers)
 {
-    struct worker *worker = worker_of(*state);
+    struct worker *worker = worker_of(rig);
     struct question *question = question_new();
     struct seqb_error err;
 
@@ -98,9 +95,9 @@ static void an_answer_in_time_is_the_askers(void **state)
     assert_int_equal(atomic_load(&freed), 1);
 }
 
-static void who_gives_up_leaves_it_to_the_worker(void **state)
+TEST_WITH(DIRECT, who_gives_up_leaves_it_to_the_worker)
 {
-    struct worker *worker = worker_of(*state);
+    struct worker *worker = worker_of(rig);
     struct question *question = question_new();
     struct seqb_error err;
 
@@ -112,9 +109,9 @@ static void who_gives_up_leaves_it_to_the_worker(void **state)
     rig_await(is_freed, NULL);
 }
 
-static void what_is_asked_of_one_that_stops_is_closed(void **state)
+TEST_WITH(DIRECT, what_is_asked_of_one_that_stops_is_closed)
 {
-    struct worker *worker = worker_of(*state);
+    struct worker *worker = worker_of(rig);
     struct question *first = question_new();
     struct question *second = question_new();
     struct seqb_error err;
@@ -135,9 +132,9 @@ static void what_is_asked_of_one_that_stops_is_closed(void **state)
 }
 
 /* Each step is well within the patience, all of them are not. */
-static void one_that_gets_on_is_waited_for(void **state)
+TEST_WITH(DIRECT, one_that_gets_on_is_waited_for)
 {
-    struct worker *worker = worker_of(*state);
+    struct worker *worker = worker_of(rig);
     struct question *question = question_new();
 
     question->steps = 2 * PATIENCE_MS / STEP_MS;
@@ -148,9 +145,9 @@ static void one_that_gets_on_is_waited_for(void **state)
     ask_release(&question->ask);
 }
 
-static void one_that_does_not_get_on_is_waited_for_no_more(void **state)
+TEST_WITH(DIRECT, one_that_does_not_get_on_is_waited_for_no_more)
 {
-    struct worker *worker = worker_of(*state);
+    struct worker *worker = worker_of(rig);
     struct question *question = question_new();
 
     atomic_store(&is_held, true);
@@ -160,17 +157,4 @@ static void one_that_does_not_get_on_is_waited_for_no_more(void **state)
     assert_int_equal(atomic_load(&freed), 0);
     atomic_store(&is_held, false);
     rig_await(is_freed, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(an_answer_in_time_is_the_askers),
-        DIRECT(who_gives_up_leaves_it_to_the_worker),
-        DIRECT(what_is_asked_of_one_that_stops_is_closed),
-        DIRECT(one_that_gets_on_is_waited_for),
-        DIRECT(one_that_does_not_get_on_is_waited_for_no_more),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ids of time | shard | counter: every split, and where each field ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "period/period.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define DAY_MS     INT64_C(86400000)
 #define EPOCH_2020 INT64_C(1577836800000)
@@ -36,13 +29,12 @@ static void expect_legal(const struct bits_layout *layout)
     assert_int_equal(bits_check(layout, NULL), SEQB_OK);
 }
 
-static void every_split_that_fits_is_legal(void **state)
+TEST(every_split_that_fits_is_legal)
 {
-    (void)state;
     each_split(expect_legal);
 }
 
-static void impossible_split_is_refused_with_the_reason(void **state)
+TEST(impossible_split_is_refused_with_the_reason)
 {
     static const struct {
         struct bits_layout layout;
@@ -61,7 +53,6 @@ static void impossible_split_is_refused_with_the_reason(void **state)
         {{-1, 1000, 32, 12, 19}, "before 1970"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct seqb_error err = {SEQB_OK, ""};
 
@@ -120,9 +111,8 @@ static void expect_round_trip(const struct bits_layout *layout)
     }
 }
 
-static void an_id_yields_the_parts_that_it_was_made_of(void **state)
+TEST(an_id_yields_the_parts_that_it_was_made_of)
 {
-    (void)state;
     each_split(expect_round_trip);
 }
 
@@ -144,10 +134,8 @@ static void expect_neighbours(const struct bits_layout *layout)
     }
 }
 
-static void
-the_last_id_of_a_part_is_followed_by_the_first_of_the_next(void **state)
+TEST(the_last_id_of_a_part_is_followed_by_the_first_of_the_next)
 {
-    (void)state;
     each_split(expect_neighbours);
 }
 
@@ -169,9 +157,8 @@ static void expect_limits(const struct bits_layout *layout)
     assert_int_equal(id, -1);
 }
 
-static void a_part_that_is_one_too_large_is_refused(void **state)
+TEST(a_part_that_is_one_too_large_is_refused)
 {
-    (void)state;
     each_split(expect_limits);
 }
 
@@ -190,14 +177,13 @@ static void expect_end(const struct bits_layout *layout)
     assert_int_equal(bits_compose(layout, &past, &id, NULL), SEQB_EXHAUSTED);
 }
 
-static void the_end_is_the_first_time_that_does_not_fit(void **state)
+TEST(the_end_is_the_first_time_that_does_not_fit)
 {
-    (void)state;
     each_split(expect_end);
 }
 
 /* As a stamp of a second, from which the date can be read. */
-static void layouts_of_the_defaults_end_when_they_should(void **state)
+TEST(layouts_of_the_defaults_end_when_they_should)
 {
     static const struct {
         struct bits_layout layout;
@@ -213,7 +199,6 @@ static void layouts_of_the_defaults_end_when_they_should(void **state)
     };
     const struct period_rules rules = {.unit = PERIOD_SECOND};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct period_span span;
 
@@ -224,7 +209,7 @@ static void layouts_of_the_defaults_end_when_they_should(void **state)
     }
 }
 
-static void what_is_refused_is_said_with_its_range(void **state)
+TEST(what_is_refused_is_said_with_its_range)
 {
     static const struct bits_layout layout = {EPOCH_2020, 1000, 32, 12, 19};
     static const struct {
@@ -238,7 +223,6 @@ static void what_is_refused_is_said_with_its_range(void **state)
         {{INT64_MAX, 0, 0}, "is not in 0 ... 4294967295"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct seqb_error err = {SEQB_OK, ""};
         int64_t id = 0;
@@ -249,21 +233,20 @@ static void what_is_refused_is_said_with_its_range(void **state)
     }
 }
 
-static void a_time_is_that_of_its_unit_whenever_the_epoch_is(void **state)
+TEST(a_time_is_that_of_its_unit_whenever_the_epoch_is)
 {
     static const struct bits_layout layout = {1234567, DAY_MS, 20, 1, 20};
     const struct bits_parts given = {1234567 + 3 * DAY_MS - 1, 1, 5};
     struct bits_parts parts;
     int64_t id;
 
-    (void)state;
     assert_int_equal(bits_compose(&layout, &given, &id, NULL), SEQB_OK);
     bits_take_apart(&layout, id, &parts);
     assert_int_equal(parts.time_ms, 1234567 + 2 * DAY_MS);
 }
 
 /* Also one that is none of ours, and one with more bits than the layout. */
-static void any_number_has_parts(void **state)
+TEST(any_number_has_parts)
 {
     static const int64_t ids[] = {0, 1, INT64_MAX, INT64_MIN, -1};
     static const struct bits_layout layouts[] = {
@@ -272,7 +255,6 @@ static void any_number_has_parts(void **state)
         {0, DAY_MS, 62, 0, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(ids) * COUNT_OF(layouts); i++) {
         const struct bits_layout *layout = &layouts[i / COUNT_OF(ids)];
         struct bits_parts parts;
@@ -285,33 +267,12 @@ static void any_number_has_parts(void **state)
 }
 
 /* Its time does not fit: so it is not taken for one that was issued. */
-static void a_number_with_too_many_bits_is_no_id(void **state)
+TEST(a_number_with_too_many_bits_is_no_id)
 {
     static const struct bits_layout layout = {EPOCH_2020, 1000, 32, 4, 8};
     struct bits_parts parts;
     int64_t id;
 
-    (void)state;
     bits_take_apart(&layout, (int64_t)1 << 44, &parts);
     assert_int_equal(bits_compose(&layout, &parts, &id, NULL), SEQB_EXHAUSTED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_split_that_fits_is_legal),
-        cmocka_unit_test(impossible_split_is_refused_with_the_reason),
-        cmocka_unit_test(an_id_yields_the_parts_that_it_was_made_of),
-        cmocka_unit_test(
-            the_last_id_of_a_part_is_followed_by_the_first_of_the_next),
-        cmocka_unit_test(a_part_that_is_one_too_large_is_refused),
-        cmocka_unit_test(the_end_is_the_first_time_that_does_not_fit),
-        cmocka_unit_test(layouts_of_the_defaults_end_when_they_should),
-        cmocka_unit_test(what_is_refused_is_said_with_its_range),
-        cmocka_unit_test(a_time_is_that_of_its_unit_whenever_the_epoch_is),
-        cmocka_unit_test(any_number_has_parts),
-        cmocka_unit_test(a_number_with_too_many_bits_is_no_id),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,17 +5,14 @@
  * SEQB_TEST_SEED repeats it.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define BROKERS    3
 #define TAKERS     6 /* threads, two a broker */
@@ -290,25 +287,12 @@ static void no_number_comes_twice(void **state)
     numbers_fini(&storm.numbers);
 }
 
-static void direct_stores_that_fail_repeat_nothing(void **state)
+TEST_STATE(DIRECT, direct_stores_that_fail_repeat_nothing)
 {
     no_number_comes_twice(state);
 }
 
-static void windowed_stores_that_forget_repeat_nothing(void **state)
+TEST_STATE(WINDOWED, windowed_stores_that_forget_repeat_nothing)
 {
     no_number_comes_twice(state);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(direct_stores_that_fail_repeat_nothing,
-                                        rig_setup_direct, rig_teardown),
-        cmocka_unit_test_setup_teardown(
-            windowed_stores_that_forget_repeat_nothing, rig_setup_windowed,
-            rig_teardown),
-    };
-
-    return cmocka_run_group_tests_name("brokers", tests, NULL, NULL);
 }

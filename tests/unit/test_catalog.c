@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sequences by key: found however many there are, in the order of adding. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "platform/text.h"
 #include "queue/catalog.h"
 #include "queue/sequence.h"
+#include "support/test.h"
 
 #define MANY ((size_t)20000 / SEQB_TEST_SCALE)
 
@@ -53,10 +48,11 @@ static int fixture_teardown(void **state)
     return 0;
 }
 
-static void an_empty_one_holds_nothing(void **state)
-{
-    struct fixture *fixture = *state;
+#define CATALOG                                                                \
+    FIXTURE(struct fixture *fixture, fixture_setup, fixture_teardown)
 
+TEST_WITH(CATALOG, an_empty_one_holds_nothing)
+{
     assert_null(catalog_get(&fixture->catalog, "key.0"));
     assert_true(catalog_reserve(&fixture->catalog, 0));
     assert_int_equal(fixture->catalog.count, 0);
@@ -64,9 +60,8 @@ static void an_empty_one_holds_nothing(void **state)
 }
 
 /* While it grows, and from what is not there. */
-static void every_sequence_is_found_by_its_key_and_no_other(void **state)
+TEST_WITH(CATALOG, every_sequence_is_found_by_its_key_and_no_other)
 {
-    struct fixture *fixture = *state;
     struct catalog *catalog = &fixture->catalog;
 
     for (size_t i = 0; i < MANY; i++) {
@@ -83,9 +78,8 @@ static void every_sequence_is_found_by_its_key_and_no_other(void **state)
     assert_null(catalog_get(catalog, ""));
 }
 
-static void they_stay_in_the_order_of_adding(void **state)
+TEST_WITH(CATALOG, they_stay_in_the_order_of_adding)
 {
-    struct fixture *fixture = *state;
     struct catalog *catalog = &fixture->catalog;
 
     for (size_t i = 0; i < MANY; i++)
@@ -97,9 +91,8 @@ static void they_stay_in_the_order_of_adding(void **state)
 }
 
 /* Wherever it stood, the others are found, and it can be added again. */
-static void the_last_one_can_be_taken_out_at_any_time(void **state)
+TEST_WITH(CATALOG, the_last_one_can_be_taken_out_at_any_time)
 {
-    struct fixture *fixture = *state;
     struct catalog *catalog = &fixture->catalog;
 
     for (size_t i = 0; i < MANY / 10; i++) {
@@ -118,9 +111,8 @@ static void the_last_one_can_be_taken_out_at_any_time(void **state)
                          &fixture->sequences[i]);
 }
 
-static void room_that_was_made_is_not_made_again(void **state)
+TEST_WITH(CATALOG, room_that_was_made_is_not_made_again)
 {
-    struct fixture *fixture = *state;
     struct catalog *catalog = &fixture->catalog;
     const uint32_t *places;
 
@@ -133,28 +125,9 @@ static void room_that_was_made_is_not_made_again(void **state)
     assert_true(catalog->capacity < 8 * MANY);
 }
 
-static void more_than_can_be_counted_is_refused(void **state)
+TEST_WITH(CATALOG, more_than_can_be_counted_is_refused)
 {
-    struct fixture *fixture = *state;
-
     assert_false(catalog_reserve(&fixture->catalog, SIZE_MAX));
     assert_false(catalog_reserve(&fixture->catalog, (size_t)UINT32_MAX));
     assert_true(catalog_add(&fixture->catalog, fixture->sequences));
-}
-
-#define CATALOG_TEST(test)                                                     \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CATALOG_TEST(an_empty_one_holds_nothing),
-        CATALOG_TEST(every_sequence_is_found_by_its_key_and_no_other),
-        CATALOG_TEST(they_stay_in_the_order_of_adding),
-        CATALOG_TEST(the_last_one_can_be_taken_out_at_any_time),
-        CATALOG_TEST(room_that_was_made_is_not_made_again),
-        CATALOG_TEST(more_than_can_be_counted_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

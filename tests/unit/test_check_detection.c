@@ -4,19 +4,12 @@
  * digits, counted, and in every text of three letters or digits. It prints
  * the table that docs/numbers.md shows.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "number/check_digit.h"
 #include "platform/text.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define LENGTH_MAX 6
 #define TEXT_MAX   (LENGTH_MAX + CHECK_LENGTH_MAX)
@@ -334,18 +327,16 @@ static void expect_counts(const struct expectation *expected, size_t base,
 }
 
 #if SEQB_TEST_SCALE == 1 /* a sanitizer takes a minute for so many */
-static void errors_in_six_digits_are_detected_as_the_docs_say(void **state)
+TEST(errors_in_six_digits_are_detected_as_the_docs_say)
 {
-    (void)state;
     print_message("%s", header);
     for (size_t i = 0; i < COUNT_OF(of_digits); i++)
         expect_counts(&of_digits[i], 10, 6);
 }
 #endif
 
-static void errors_in_three_letters_are_detected_as_the_docs_say(void **state)
+TEST(errors_in_three_letters_are_detected_as_the_docs_say)
 {
-    (void)state;
     print_message("%s", header);
     for (size_t i = 0; i < COUNT_OF(of_letters); i++)
         expect_counts(&of_letters[i], 36, 3);
@@ -367,9 +358,8 @@ static void expect_none_missed(const struct expectation *expected,
     }
 }
 
-static void what_is_always_detected_is_so_in_shorter_numbers(void **state)
+TEST(what_is_always_detected_is_so_in_shorter_numbers)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(of_digits); i++) {
         for (size_t length = 1; length <= 4; length++)
             expect_none_missed(&of_digits[i], length);
@@ -407,29 +397,12 @@ static void expect_swaps_missed(enum check_algorithm algorithm,
     texts_fini(&texts);
 }
 
-static void luhn_misses_swaps_of_0_and_9_alone(void **state)
+TEST(luhn_misses_swaps_of_0_and_9_alone)
 {
-    (void)state;
     expect_swaps_missed(CHECK_LUHN, is_0_and_9);
 }
 
-static void gs1_misses_swaps_of_digits_that_differ_by_5_alone(void **state)
+TEST(gs1_misses_swaps_of_digits_that_differ_by_5_alone)
 {
-    (void)state;
     expect_swaps_missed(CHECK_GS1, differ_by_5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#if SEQB_TEST_SCALE == 1
-        cmocka_unit_test(errors_in_six_digits_are_detected_as_the_docs_say),
-#endif
-        cmocka_unit_test(errors_in_three_letters_are_detected_as_the_docs_say),
-        cmocka_unit_test(what_is_always_detected_is_so_in_shorter_numbers),
-        cmocka_unit_test(luhn_misses_swaps_of_0_and_9_alone),
-        cmocka_unit_test(gs1_misses_swaps_of_digits_that_differ_by_5_alone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

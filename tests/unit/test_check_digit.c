@@ -3,19 +3,12 @@
  * Check digits: published numbers, and the definitions of the standards. What
  * they detect is test_check_detection's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "check_definitions.h"
 #include "number/check_digit.h"
 #include "platform/text.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define LONGEST 300
 #define RANDOM  (3000 / SEQB_TEST_SCALE)
@@ -42,7 +35,7 @@ static struct result check_of(enum check_algorithm algorithm, const char *text)
     return result_of(&check);
 }
 
-static void published_numbers_have_their_check_digits(void **state)
+TEST(published_numbers_have_their_check_digits)
 {
     static const struct {
         enum check_algorithm algorithm;
@@ -87,13 +80,12 @@ static void published_numbers_have_their_check_digits(void **state)
         {CHECK_JD, "31", "0"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         assert_string_equal(check_of(rows[i].algorithm, rows[i].text).text,
                             rows[i].digits);
 }
 
-static void text_without_digits_has_a_check_digit_too(void **state)
+TEST(text_without_digits_has_a_check_digit_too)
 {
     static const char *const rows[CHECK_ALGORITHMS] = {
         [CHECK_LUHN] = "0",     [CHECK_LUHN_36] = "0", [CHECK_DAMM] = "0",
@@ -101,7 +93,6 @@ static void text_without_digits_has_a_check_digit_too(void **state)
         [CHECK_GS1] = "0",      [CHECK_JD] = "0",
     };
 
-    (void)state;
     for (int i = 0; i < CHECK_ALGORITHMS; i++) {
         const enum check_algorithm algorithm = (enum check_algorithm)i;
 
@@ -160,11 +151,10 @@ static struct result check_in_pieces(uint64_t *seed,
     return result_of(&check);
 }
 
-static void texts_have_the_check_digits_of_the_definitions(void **state)
+TEST(texts_have_the_check_digits_of_the_definitions)
 {
     uint64_t seed = 1;
 
-    (void)state;
     for (int i = 0; i < RANDOM * CHECK_ALGORITHMS; i++) {
         const enum check_algorithm algorithm =
             (enum check_algorithm)(i % CHECK_ALGORITHMS);
@@ -180,9 +170,8 @@ static void texts_have_the_check_digits_of_the_definitions(void **state)
 }
 
 /* Sums are greatest of such texts. */
-static void long_texts_of_one_character_do_not_overflow(void **state)
+TEST(long_texts_of_one_character_do_not_overflow)
 {
-    (void)state;
     for (int i = 0; i < CHECK_ALGORITHMS; i++) {
         const enum check_algorithm algorithm = (enum check_algorithm)i;
 
@@ -210,9 +199,8 @@ static void verhoeff_text(int element, char text[LONGEST + 1])
 }
 
 /* A turn by four fifths for every digit is most. */
-static void turns_of_verhoeff_do_not_overflow(void **state)
+TEST(turns_of_verhoeff_do_not_overflow)
 {
-    (void)state;
     for (int element = 0; element < 10; element++) {
         char text[LONGEST + 1];
 
@@ -222,7 +210,7 @@ static void turns_of_verhoeff_do_not_overflow(void **state)
     }
 }
 
-static void whatever_an_algorithm_does_not_read_is_skipped(void **state)
+TEST(whatever_an_algorithm_does_not_read_is_skipped)
 {
     static const struct {
         const char *text;
@@ -237,7 +225,6 @@ static void whatever_an_algorithm_does_not_read_is_skipped(void **state)
         {"\xc3\x84 1\xb1\xff\x80\x01\x7f 2", "12", "12"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows) * CHECK_ALGORITHMS; i++) {
         const size_t row = i / CHECK_ALGORITHMS;
         const enum check_algorithm algorithm =
@@ -250,9 +237,8 @@ static void whatever_an_algorithm_does_not_read_is_skipped(void **state)
     }
 }
 
-static void every_byte_but_those_read_is_skipped(void **state)
+TEST(every_byte_but_those_read_is_skipped)
 {
-    (void)state;
     for (int i = 0; i < CHECK_ALGORITHMS * 255; i++) {
         const enum check_algorithm algorithm =
             (enum check_algorithm)(i % CHECK_ALGORITHMS);
@@ -271,7 +257,7 @@ static void every_byte_but_those_read_is_skipped(void **state)
 }
 
 /* What was written with 63 bits: right as far as they reach. */
-static void jd_is_its_formula_and_exact_above_what_overflowed(void **state)
+TEST(jd_is_its_formula_and_exact_above_what_overflowed)
 {
     static const uint64_t values[] = {
         0,
@@ -294,7 +280,6 @@ static void jd_is_its_formula_and_exact_above_what_overflowed(void **state)
         {"31000000000000000000000000000001", "9"},
     };
 
-    (void)state;
     for (uint64_t i = 0; i < 100000 / SEQB_TEST_SCALE + COUNT_OF(values); i++) {
         const uint64_t value = i < COUNT_OF(values) ? values[i] : i * 7919;
         char text[32];
@@ -326,9 +311,8 @@ static const struct {
     [CHECK_JD] = {"jd", 1, false, false},
 };
 
-static void algorithms_have_names_and_tell_what_they_read_and_make(void **state)
+TEST(algorithms_have_names_and_tell_what_they_read_and_make)
 {
-    (void)state;
     for (int i = 0; i < CHECK_ALGORITHMS; i++) {
         const enum check_algorithm algorithm = (enum check_algorithm)i;
         enum check_algorithm read =
@@ -345,37 +329,17 @@ static void algorithms_have_names_and_tell_what_they_read_and_make(void **state)
     }
 }
 
-static void other_names_are_none(void **state)
+TEST(other_names_are_none)
 {
     static const char *const rows[] = {
         "",     "l",     "luh",   "luhn-",   "luhn-3",        "luhn-366",
         "Damm", "damm ", "mod97", "iso7064", "iso7064-mod98",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         enum check_algorithm read = CHECK_GS1;
 
         assert_false(check_parse(rows[i], strlen(rows[i]), &read));
         assert_int_equal(read, CHECK_GS1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_numbers_have_their_check_digits),
-        cmocka_unit_test(text_without_digits_has_a_check_digit_too),
-        cmocka_unit_test(texts_have_the_check_digits_of_the_definitions),
-        cmocka_unit_test(long_texts_of_one_character_do_not_overflow),
-        cmocka_unit_test(turns_of_verhoeff_do_not_overflow),
-        cmocka_unit_test(whatever_an_algorithm_does_not_read_is_skipped),
-        cmocka_unit_test(every_byte_but_those_read_is_skipped),
-        cmocka_unit_test(jd_is_its_formula_and_exact_above_what_overflowed),
-        cmocka_unit_test(
-            algorithms_have_names_and_tell_what_they_read_and_make),
-        cmocka_unit_test(other_names_are_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

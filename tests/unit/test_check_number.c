@@ -2,16 +2,11 @@
 /* The fewest bits that a topology may leave to what counts, on both sides of
  * the bound. A draft is checked, since no text comes that far today: the bits
  * that may be set are fewer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "config/check/check.h"
 #include "support/fake.h"
+#include "support/test.h"
 
 #define WINDOW_BITS 20
 
@@ -40,27 +35,15 @@ static void expect(const struct seqb_backend_ops *ops, int64_t memory_bits,
     arena_free(&arena);
 }
 
-static void counter_has_20_bits_at_least(void **state)
+TEST(counter_has_20_bits_at_least)
 {
-    (void)state;
     expect(&backend_fake, 63 - 20, NULL);
     expect(&backend_fake, 63 - 19, "leave 19 of 63 bits for the counter");
 }
 
-static void number_of_a_window_has_8_bits_at_least(void **state)
+TEST(number_of_a_window_has_8_bits_at_least)
 {
-    (void)state;
     expect(&backend_fake_windowed, 63 - WINDOW_BITS - 8, NULL);
     expect(&backend_fake_windowed, 63 - WINDOW_BITS - 7,
            "leave 7 of 63 bits for the window's number");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counter_has_20_bits_at_least),
-        cmocka_unit_test(number_of_a_window_has_8_bits_at_least),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

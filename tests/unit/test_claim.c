@@ -3,14 +3,11 @@
  * Claims over scripted stores: a layout that differs is refused before
  * anything is changed. Which stores a start needs is in test_startup.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/rig.h"
+#include "support/test.h"
 
 #define TAKEN_MOST 10000 /* far more than a ring holds */
 
@@ -165,16 +162,15 @@ static void expect_all_refused(struct rig *rig, const struct change *changes,
     numbers_fini(&numbers);
 }
 
-static void direct_pool_refuses_another_layout(void **state)
+TEST_WITH(DIRECT, direct_pool_refuses_another_layout)
 {
-    expect_all_refused(*state, direct_changes,
+    expect_all_refused(rig, direct_changes,
                        sizeof direct_changes / sizeof direct_changes[0]);
 }
 
 /* "store-3" is first put to use as another pool's authority. */
-static void windowed_pool_refuses_another_layout(void **state)
+TEST_WITH(WINDOWED, windowed_pool_refuses_another_layout)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -207,9 +203,8 @@ static enum seqb_status take_until_refused(struct rig_broker *broker,
 }
 
 /* A store may be put in the place of another while a broker runs. */
-static void sequence_is_compared_again_after_a_reconnect(void **state)
+TEST_WITH(DIRECT, sequence_is_compared_again_after_a_reconnect)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
     struct seqb_error err;
@@ -226,9 +221,8 @@ static void sequence_is_compared_again_after_a_reconnect(void **state)
     numbers_fini(&numbers);
 }
 
-static void one_store_in_two_places_is_refused_at_the_first_start(void **state)
+TEST_WITH(DIRECT, one_store_in_two_places_is_refused_at_the_first_start)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -241,10 +235,8 @@ static void one_store_in_two_places_is_refused_at_the_first_start(void **state)
 }
 
 /* It says of itself the backend's name that was first. */
-static void one_windowed_store_in_two_places_is_refused(void **state)
+TEST_WITH(WINDOWED, one_windowed_store_in_two_places_is_refused)
 {
-    struct rig *rig = *state;
-
     copy_over_the_other(rig);
     rig_expect_open_fails(rig, SEQB_LAYOUT, "another store stands there");
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
@@ -258,9 +250,8 @@ static void forget_all_windowed(struct rig *rig)
     }
 }
 
-static void windowed_store_that_forgot_its_claims_makes_them_again(void **state)
+TEST_WITH(WINDOWED, windowed_store_that_forgot_its_claims_makes_them_again)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -275,9 +266,8 @@ static void windowed_store_that_forgot_its_claims_makes_them_again(void **state)
 
 /* Only the authority knows then what the pool was called: by that name its
  * windows would begin again. What was refused has left no claim behind. */
-static void windowed_pool_that_was_renamed_and_emptied_is_refused(void **state)
+TEST_WITH(WINDOWED, windowed_pool_that_was_renamed_and_emptied_is_refused)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -296,9 +286,8 @@ static void windowed_pool_that_was_renamed_and_emptied_is_refused(void **state)
 
 /* Of the same backend name and pool, in use by brokers with another authority;
  * it was down when this pool was begun without it. */
-static void store_that_comes_back_with_another_layout_is_refused(void **state)
+TEST_WITH(WINDOWED, store_that_comes_back_with_another_layout_is_refused)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -336,9 +325,8 @@ static void claim_in(struct rig *rig, size_t i, int32_t memory_bits)
 /* A partition that comes back, and knows one sequence by other bits, serves the
  * others. That one is closed in all partitions, and what its ring holds is
  * dropped: it may be what others issue. */
-static void sequence_of_other_bits_is_closed_everywhere_and_alone(void **state)
+TEST_WITH(DIRECT, sequence_of_other_bits_is_closed_everywhere_and_alone)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     struct seqb_error err;
@@ -368,9 +356,8 @@ static void sequence_of_other_bits_is_closed_everywhere_and_alone(void **state)
 }
 
 /* Neither a store that is new nor those in use are a first start. */
-static void later_generation_is_no_first_start(void **state)
+TEST_WITH(DIRECT, later_generation_is_no_first_start)
 {
-    struct rig *rig = *state;
     struct numbers none;
 
     numbers_init(&none);
@@ -382,22 +369,4 @@ static void later_generation_is_no_first_start(void **state)
     rig_expect_open_fails(rig, SEQB_LAYOUT, "run seqctl migrate first");
     numbers_fini(&none);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(direct_pool_refuses_another_layout),
-        WINDOWED(windowed_pool_refuses_another_layout),
-        DIRECT(sequence_is_compared_again_after_a_reconnect),
-        DIRECT(one_store_in_two_places_is_refused_at_the_first_start),
-        WINDOWED(one_windowed_store_in_two_places_is_refused),
-        WINDOWED(windowed_store_that_forgot_its_claims_makes_them_again),
-        WINDOWED(windowed_pool_that_was_renamed_and_emptied_is_refused),
-        WINDOWED(store_that_comes_back_with_another_layout_is_refused),
-        DIRECT(sequence_of_other_bits_is_closed_everywhere_and_alone),
-        DIRECT(later_generation_is_no_first_start),
-        WINDOWED(later_generation_is_no_first_start),
-    };
-
-    return cmocka_run_group_tests_name("claim", tests, NULL, NULL);
-}
+TEST_ALSO(WINDOWED, later_generation_is_no_first_start);

@@ -4,14 +4,11 @@
  * store knows by other settings: that one is refused at the start, and the rest
  * is served. What refuses the start is in test_claim.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/rig.h"
+#include "support/test.h"
 
 static bool has_refused(void *context)
 {
@@ -34,9 +31,8 @@ static void expect_refused_alone(struct rig *rig, const char *words,
 
 /* A store that went back to before the pool's first start costs what it holds,
  * and no more. When it is there again it goes on. */
-static void store_that_is_new_is_refused_alone(void **state)
+TEST_WITH(DIRECT, store_that_is_new_is_refused_alone)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -51,9 +47,8 @@ static void store_that_is_new_is_refused_alone(void **state)
 }
 
 /* Of four, so that two others are left to lease and to witness. */
-static void neighbour_that_is_new_is_refused_alone(void **state)
+TEST_WITH(NEIGHBOURS, neighbour_that_is_new_is_refused_alone)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -66,9 +61,8 @@ static void neighbour_that_is_new_is_refused_alone(void **state)
     numbers_fini(&numbers);
 }
 
-static void store_of_another_id_is_refused_alone(void **state)
+TEST_WITH(DIRECT, store_of_another_id_is_refused_alone)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -81,9 +75,8 @@ static void store_of_another_id_is_refused_alone(void **state)
 }
 
 /* It was given to another pool: the topology is wrong, and no store. */
-static void store_that_stands_elsewhere_refuses_the_start(void **state)
+TEST_WITH(DIRECT, store_that_stands_elsewhere_refuses_the_start)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -96,9 +89,8 @@ static void store_that_stands_elsewhere_refuses_the_start(void **state)
 }
 
 /* Who else was granted those numbers knows them by the other bits. */
-static void sequence_of_other_bits_is_refused_alone(void **state)
+TEST_WITH(DIRECT, sequence_of_other_bits_is_refused_alone)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
     struct seqb_error err;
@@ -125,17 +117,4 @@ static void sequence_of_other_bits_is_refused_alone(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(store_that_is_new_is_refused_alone),
-        NEIGHBOURS(neighbour_that_is_new_is_refused_alone),
-        DIRECT(store_of_another_id_is_refused_alone),
-        DIRECT(store_that_stands_elsewhere_refuses_the_start),
-        DIRECT(sequence_of_other_bits_is_refused_alone),
-        WINDOWED(sequence_of_other_bits_is_refused_alone),
-    };
-
-    return cmocka_run_group_tests_name("claim alone", tests, NULL, NULL);
-}
+TEST_ALSO(WINDOWED, sequence_of_other_bits_is_refused_alone);

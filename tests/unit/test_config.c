@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topologies as options: the samples, defaults, every setting, their table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -14,15 +8,15 @@
 #include "config/settings/settings.h"
 #include "config/source/source.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
-static void embedded_default_is_four_sqlite_partitions(void **state)
+TEST(embedded_default_is_four_sqlite_partitions)
 {
     struct config *config = topology_open_sound(NULL);
     const struct config_topology *topology = config_topology(config);
     const struct ha_pool_options *pool = topology->ha.pools;
 
-    (void)state;
     assert_string_equal(topology->broker_name, "embedded");
     assert_string_equal(topology->state_dir, "/state");
     assert_int_equal(topology->ha.backend_count, 4);
@@ -50,12 +44,11 @@ static void embedded_default_is_four_sqlite_partitions(void **state)
     config_close(config);
 }
 
-static void embedded_default_makes_sequences_by_themselves(void **state)
+TEST(embedded_default_makes_sequences_by_themselves)
 {
     struct config *config = topology_open_sound(NULL);
     const struct queue_options *queue = &config_topology(config)->queue;
 
-    (void)state;
     assert_int_equal(queue->interval_ms, 20);
     assert_int_equal(queue->sequence_count, 0);
     assert_string_equal(queue->auto_pattern, "*");
@@ -75,14 +68,13 @@ static void embedded_default_makes_sequences_by_themselves(void **state)
     config_close(config);
 }
 
-static void redis_sample_is_two_partitions_and_an_authority(void **state)
+TEST(redis_sample_is_two_partitions_and_an_authority)
 {
     struct config *config = topology_open_sound("config/redis.conf");
     const struct config_topology *topology = config_topology(config);
     const struct store_options *backends = topology->ha.backends;
     const struct ha_pool_options *pool = topology->ha.pools;
 
-    (void)state;
     assert_string_equal(topology->broker_name, "orders");
     assert_int_equal(topology->ha.backend_count, 3);
     for (int i = 0; i < 2; i++) {
@@ -111,12 +103,11 @@ static void redis_sample_is_two_partitions_and_an_authority(void **state)
     config_close(config);
 }
 
-static void redis_sample_lists_its_sequences(void **state)
+TEST(redis_sample_lists_its_sequences)
 {
     struct config *config = topology_open_sound("config/redis.conf");
     const struct queue_options *queue = &config_topology(config)->queue;
 
-    (void)state;
     assert_int_equal(queue->sequence_count, 2);
     assert_string_equal(queue->sequences[0].key, "order");
     assert_int_equal(queue->sequences[0].memory_bits, 3);
@@ -128,7 +119,7 @@ static void redis_sample_lists_its_sequences(void **state)
     config_close(config);
 }
 
-static void mixed_sample_is_four_kinds_of_store(void **state)
+TEST(mixed_sample_is_four_kinds_of_store)
 {
     static const char *const engines[] = {"mysql-autoinc", "mysql-row",
                                           "postgres", "redis"};
@@ -136,7 +127,6 @@ static void mixed_sample_is_four_kinds_of_store(void **state)
     struct config *config;
     const struct ha_options *ha;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(engines); i++) {
         if (backend_find(engines[i]) == NULL)
             skip();
@@ -156,12 +146,11 @@ static void mixed_sample_is_four_kinds_of_store(void **state)
     config_close(config);
 }
 
-static void sentinel_sample_names_no_server(void **state)
+TEST(sentinel_sample_names_no_server)
 {
     struct config *config = topology_open_sound("config/sentinel.conf");
     const struct store_options *backends = config_topology(config)->ha.backends;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         const struct seqb_backend_options *redis = &backends[i].options;
 
@@ -202,14 +191,13 @@ static struct config *open_full(void)
     return config;
 }
 
-static void every_setting_of_broker_and_backends_arrives(void **state)
+TEST(every_setting_of_broker_and_backends_arrives)
 {
     struct config *config = open_full();
     const struct config_topology *topology = config_topology(config);
     const struct seqb_backend_options *redis =
         &topology->ha.backends[0].options;
 
-    (void)state;
     assert_string_equal(topology->broker_name, "b");
     assert_int_equal(topology->ha.open_timeout_ms, 60000);
     assert_string_equal(redis->name, "r");
@@ -226,12 +214,11 @@ static void every_setting_of_broker_and_backends_arrives(void **state)
     config_close(config);
 }
 
-static void every_setting_of_a_pool_arrives(void **state)
+TEST(every_setting_of_a_pool_arrives)
 {
     struct config *config = open_full();
     const struct ha_pool_options *pool = config_topology(config)->ha.pools;
 
-    (void)state;
     assert_string_equal(pool->layout.name, "p");
     assert_int_equal(pool->layout.generation, 1000000);
     assert_int_equal(pool->layout.bits, 0);
@@ -247,13 +234,12 @@ static void every_setting_of_a_pool_arrives(void **state)
     config_close(config);
 }
 
-static void every_setting_of_sequences_arrives(void **state)
+TEST(every_setting_of_sequences_arrives)
 {
     struct config *config = open_full();
     const struct queue_options *queue = &config_topology(config)->queue;
     const struct queue_sequence_options *sequence = queue->sequences;
 
-    (void)state;
     assert_int_equal(queue->interval_ms, 1000);
     assert_int_equal(sequence->pool, 1);
     assert_int_equal(sequence->memory_bits, 0);
@@ -274,14 +260,13 @@ static void every_setting_of_sequences_arrives(void **state)
     config_close(config);
 }
 
-static void settings_are_sound_and_in_the_operators_words(void **state)
+TEST(settings_are_sound_and_in_the_operators_words)
 {
     size_t count;
     size_t rows;
     const struct seqb_setting *settings = config_settings(&count);
     const struct schema_row *row = schema_rows(&rows);
 
-    (void)state;
     assert_int_equal(count, rows);
     for (size_t i = 0; i < count; i++, row++) {
         int64_t low;
@@ -311,19 +296,17 @@ static void settings_are_sound_and_in_the_operators_words(void **state)
     assert_string_equal(settings[2].initial, "10s");
 }
 
-static void embedded_text_and_library_are_told(void **state)
+TEST(embedded_text_and_library_are_told)
 {
-    (void)state;
     assert_non_null(strstr(config_embedded_text(), "partition-3.db"));
     assert_memory_equal(config_library(), "libconfig 1.", 12);
 }
 
-static void short_words_are_not_guessed_from_afar(void **state)
+TEST(short_words_are_not_guessed_from_afar)
 {
     struct nearest nearest = {.word = "xyz"};
     char hint[NEAREST_HINT_SIZE];
 
-    (void)state;
     nearest_weigh(&nearest, "ab");
     nearest_weigh(&nearest, "partitions");
     nearest_weigh(&nearest, NULL);
@@ -334,22 +317,4 @@ static void short_words_are_not_guessed_from_afar(void **state)
                         ": did you mean 'xya'?");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(embedded_default_is_four_sqlite_partitions),
-        cmocka_unit_test(embedded_default_makes_sequences_by_themselves),
-        cmocka_unit_test(redis_sample_is_two_partitions_and_an_authority),
-        cmocka_unit_test(redis_sample_lists_its_sequences),
-        cmocka_unit_test(mixed_sample_is_four_kinds_of_store),
-        cmocka_unit_test(sentinel_sample_names_no_server),
-        cmocka_unit_test(every_setting_of_broker_and_backends_arrives),
-        cmocka_unit_test(every_setting_of_a_pool_arrives),
-        cmocka_unit_test(every_setting_of_sequences_arrives),
-        cmocka_unit_test(settings_are_sound_and_in_the_operators_words),
-        cmocka_unit_test(embedded_text_and_library_are_told),
-        cmocka_unit_test(short_words_are_not_guessed_from_afar),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

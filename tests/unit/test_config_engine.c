@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each engine needs and refuses among a backend's settings, with the
  * exact line that is told. Engines that are not built in are left out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "backends/backends.h"
 #include "config/config.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
 #define LOGINS  "redis, mysql-row, mysql-autoinc, postgres"
@@ -58,7 +53,7 @@ static void expect_all(const struct engine_case *cases, size_t count)
         expect(&cases[i]);
 }
 
-static void what_an_engine_needs_is_missed(void **state)
+TEST(what_an_engine_needs_is_missed)
 {
     static const struct engine_case cases[] = {
         {"sqlite", "",
@@ -74,11 +69,10 @@ static void what_an_engine_needs_is_missed(void **state)
         {"redis", "", ""},
     };
 
-    (void)state;
     expect_all(cases, COUNT_OF(cases));
 }
 
-static void what_only_others_use_is_refused(void **state)
+TEST(what_only_others_use_is_refused)
 {
     static const struct engine_case cases[] = {
         {"redis", "path=\"x\";", FOREIGN("redis", "path", "sqlite")},
@@ -105,11 +99,10 @@ static void what_only_others_use_is_refused(void **state)
          FOREIGN("redis", "parameters", "an engine of the service's own")},
     };
 
-    (void)state;
     expect_all(cases, COUNT_OF(cases));
 }
 
-static void addresses_exclude_each_other(void **state)
+TEST(addresses_exclude_each_other)
 {
     static const struct engine_case cases[] = {
         {"redis", "host=\"h\";socket=\"/s\";",
@@ -139,11 +132,10 @@ static void addresses_exclude_each_other(void **state)
         {"postgres", "conninfo=\"x\";connect_timeout=\"2s\";", ""},
     };
 
-    (void)state;
     expect_all(cases, COUNT_OF(cases));
 }
 
-static void sentinels_and_the_masters_name_go_together(void **state)
+TEST(sentinels_and_the_masters_name_go_together)
 {
     static const struct engine_case cases[] = {
         {"redis", "sentinels=[\"h:1\"];",
@@ -157,18 +149,16 @@ static void sentinels_and_the_masters_name_go_together(void **state)
         {"redis", "sentinels=[\"h:1\",\"::1:2\"];master_name=\"m\";", ""},
     };
 
-    (void)state;
     expect_all(cases, COUNT_OF(cases));
 }
 
-static void database_of_redis_is_a_number(void **state)
+TEST(database_of_redis_is_a_number)
 {
     static const char not_one[] = ", but redis has numbers, 0 ... 65535";
     static const char *const wrong[] = {"\"x\"", "65536", "-1", "\"1 \"",
                                         "99999999999"};
     static const char *const right[] = {"0", "65535", "\"7\""};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(right); i++) {
         char setting[64];
 
@@ -190,7 +180,7 @@ static void database_of_redis_is_a_number(void **state)
     }
 }
 
-static void engines_without_tls_say_why(void **state)
+TEST(engines_without_tls_say_why)
 {
     static const struct engine_case cases[] = {
         {"redis", "tls=\"require\";",
@@ -206,11 +196,10 @@ static void engines_without_tls_say_why(void **state)
          "t.conf:2: 'tls' is \"on\", but must be one of off, require, verify"},
     };
 
-    (void)state;
     expect_all(cases, COUNT_OF(cases));
 }
 
-static void certificates_are_whole_and_of_use(void **state)
+TEST(certificates_are_whole_and_of_use)
 {
     static const struct engine_case cases[] = {
         {"postgres", "tls_ca=\"f\";",
@@ -229,11 +218,10 @@ static void certificates_are_whole_and_of_use(void **state)
          "tls=\"verify\";tls_ca=\"e\";tls_cert=\"f\";tls_key=\"g\";", ""},
     };
 
-    (void)state;
     expect_all(cases, COUNT_OF(cases));
 }
 
-static void there_is_one_password(void **state)
+TEST(there_is_one_password)
 {
     static const struct engine_case cases[] = {
         {"redis", "password=\"x\";password_file=\"f\";",
@@ -249,11 +237,10 @@ static void there_is_one_password(void **state)
         {"postgres", "user=\"u\";", ""},
     };
 
-    (void)state;
     expect_all(cases, COUNT_OF(cases));
 }
 
-static void table_format_is_a_name_with_key_and_partition(void **state)
+TEST(table_format_is_a_name_with_key_and_partition)
 {
     static const char *const wrong[] = {
         "x",        "%s",     "%d_1",  "%s_%s_%d", "%s%d%d",
@@ -262,7 +249,6 @@ static void table_format_is_a_name_with_key_and_partition(void **state)
     };
     static const char *const right[] = {"%s_code_%d", "%d%s", "Ids_%s_9_%d"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(right); i++) {
         char settings[128];
 
@@ -285,11 +271,10 @@ static void table_format_is_a_name_with_key_and_partition(void **state)
     }
 }
 
-static void store_that_may_forget_is_no_authority(void **state)
+TEST(store_that_may_forget_is_no_authority)
 {
     static const char *const engines[] = {"redis", "memcached"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(engines); i++) {
         char text[512];
         char line[256];
@@ -310,20 +295,4 @@ static void store_that_may_forget_is_no_authority(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_an_engine_needs_is_missed),
-        cmocka_unit_test(what_only_others_use_is_refused),
-        cmocka_unit_test(addresses_exclude_each_other),
-        cmocka_unit_test(sentinels_and_the_masters_name_go_together),
-        cmocka_unit_test(database_of_redis_is_a_number),
-        cmocka_unit_test(engines_without_tls_say_why),
-        cmocka_unit_test(certificates_are_whole_and_of_use),
-        cmocka_unit_test(there_is_one_password),
-        cmocka_unit_test(table_format_is_a_name_with_key_and_partition),
-        cmocka_unit_test(store_that_may_forget_is_no_authority),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

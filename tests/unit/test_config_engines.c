@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Engines that a service brings along: which are refused, and what a topology
  * may say of one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "backends/backends.h"
 #include "config/config.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
 /* A complete engine that is never opened here. */
@@ -70,13 +65,12 @@ static void must_have(const struct seqb_backend_ops *ops, const char *function)
     expect_refused(engines, text);
 }
 
-static void engine_without_a_function_is_refused(void **state)
+TEST(engine_without_a_function_is_refused)
 {
     struct seqb_backend_ops ops[7];
     static const char *const names[] = {"library", "open", "reserve", "raise",
                                         "claim",   "swap", "close"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(ops); i++)
         ops[i] = complete("own");
     ops[0].library = NULL;
@@ -93,12 +87,11 @@ static void engine_without_a_function_is_refused(void **state)
     must_have(&ops[0], "install");
 }
 
-static void function_of_another_class_is_refused(void **state)
+TEST(function_of_another_class_is_refused)
 {
     struct seqb_backend_ops ops[] = {windowed("own"), windowed("own")};
     static const char *const names[] = {"swap", "purge"};
 
-    (void)state;
     ops[0].swap = backend_sqlite.swap;
     ops[1].purge = backend_sqlite.purge;
     for (size_t i = 0; i < COUNT_OF(ops); i++) {
@@ -130,11 +123,10 @@ static void expect_accepted(const struct seqb_backend_ops *ops)
     config_close(config);
 }
 
-static void engines_that_are_built_in_have_what_their_class_has(void **state)
+TEST(engines_that_are_built_in_have_what_their_class_has)
 {
     const struct seqb_backend_ops *ops;
 
-    (void)state;
     for (size_t i = 0; (ops = backend_at(i)) != NULL; i++) {
         struct seqb_backend_ops own = *ops;
 
@@ -143,11 +135,10 @@ static void engines_that_are_built_in_have_what_their_class_has(void **state)
     }
 }
 
-static void functions_that_no_class_needs_may_be_missing(void **state)
+TEST(functions_that_no_class_needs_may_be_missing)
 {
     struct seqb_backend_ops ops = complete("own");
 
-    (void)state;
     ops.install = NULL;
     ops.purge = NULL;
     ops.clock = NULL;
@@ -157,7 +148,7 @@ static void functions_that_no_class_needs_may_be_missing(void **state)
     expect_accepted(&ops);
 }
 
-static void engine_has_a_legal_name_of_its_own(void **state)
+TEST(engine_has_a_legal_name_of_its_own)
 {
     static const char not_legal[] = "engine 1 of the service: its name must be "
                                     "1 to 23 of A-Z a-z 0-9 _ -";
@@ -166,7 +157,6 @@ static void engine_has_a_legal_name_of_its_own(void **state)
     struct seqb_backend_ops ops[2] = {complete("own"), complete("own")};
     const struct seqb_backend_ops *const engines[] = {&ops[0], &ops[1], NULL};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         ops[1].engine = wrong[i];
         expect_refused(engines, not_legal);
@@ -193,7 +183,7 @@ static const char every_setting[] =
     "auto_create=false;connect_timeout=\"3s\";});\n"
     "pools=({name=\"p\";partitions=[\"o\"];timeout=\"4s\";});\n" KEY;
 
-static void engine_of_the_service_gets_every_setting(void **state)
+TEST(engine_of_the_service_gets_every_setting)
 {
     const struct seqb_backend_ops ops = complete("own");
     const struct seqb_backend_ops *const engines[] = {&ops, NULL};
@@ -203,7 +193,6 @@ static void engine_of_the_service_gets_every_setting(void **state)
     struct config *config = NULL;
     struct seqb_error error;
 
-    (void)state;
     if (config_open_text(&request, every_setting, &config, &error) != SEQB_OK)
         fail_msg("%s", error.text);
     assert_ptr_equal(config_topology(config)->ha.backends[0].ops, &ops);
@@ -232,7 +221,7 @@ static void engine_of_the_service_gets_every_setting(void **state)
     config_close(config);
 }
 
-static void engines_of_the_service_are_listed_with_the_others(void **state)
+TEST(engines_of_the_service_are_listed_with_the_others)
 {
     const struct seqb_backend_ops ops[] = {complete("own"), complete("two")};
     const struct seqb_backend_ops *const engines[] = {&ops[0], &ops[1], NULL};
@@ -241,7 +230,6 @@ static void engines_of_the_service_are_listed_with_the_others(void **state)
     struct config *config = NULL;
     struct seqb_error error;
 
-    (void)state;
     assert_int_equal(
         config_open_text(&request,
                          "backends=({name=\"a\";engine=\"owm\";});\n" POOL KEY,
@@ -264,12 +252,11 @@ static void expect_wrong(const struct seqb_backend_ops *const *engines,
     assert_string_equal(error.text, text);
 }
 
-static void windowed_engine_of_the_service_is_no_authority(void **state)
+TEST(windowed_engine_of_the_service_is_no_authority)
 {
     const struct seqb_backend_ops ops = windowed("own");
     const struct seqb_backend_ops *const engines[] = {&ops, NULL};
 
-    (void)state;
     expect_wrong(engines,
                  "backends=({name=\"a\";engine=\"own\";});\n"
                  "pools=({name=\"p\";partitions=[\"a\"];"
@@ -278,13 +265,12 @@ static void windowed_engine_of_the_service_is_no_authority(void **state)
                  "forget; name one that is direct, such as sqlite");
 }
 
-static void engine_that_purges_nothing_has_no_periods(void **state)
+TEST(engine_that_purges_nothing_has_no_periods)
 {
     struct seqb_backend_ops ops = complete("own");
     const struct seqb_backend_ops forgets = windowed("cache");
     const struct seqb_backend_ops *const engines[] = {&ops, &forgets, NULL};
 
-    (void)state;
     ops.purge = NULL;
     expect_wrong(engines,
                  "backends=({name=\"a\";engine=\"own\";});\n" POOL
@@ -304,7 +290,7 @@ static void engine_that_purges_nothing_has_no_periods(void **state)
                  "counters that cannot begin afresh: use another engine there");
 }
 
-static void engine_without_cells_counts_in_no_windows(void **state)
+TEST(engine_without_cells_counts_in_no_windows)
 {
     struct seqb_backend_ops ops = complete("own");
     const struct seqb_backend_ops *const engines[] = {&ops, NULL};
@@ -319,7 +305,6 @@ static void engine_without_cells_counts_in_no_windows(void **state)
                                  "\"c\",\"d\"];"
                                  "authority=\"neighbours\";});\n" KEY;
 
-    (void)state;
     ops.install = NULL;
     ops.list = NULL;
     expect_wrong(engines, all,
@@ -333,20 +318,4 @@ static void engine_without_cells_counts_in_no_windows(void **state)
                  "backend as the authority");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(engine_without_a_function_is_refused),
-        cmocka_unit_test(function_of_another_class_is_refused),
-        cmocka_unit_test(engines_that_are_built_in_have_what_their_class_has),
-        cmocka_unit_test(functions_that_no_class_needs_may_be_missing),
-        cmocka_unit_test(engine_has_a_legal_name_of_its_own),
-        cmocka_unit_test(engine_of_the_service_gets_every_setting),
-        cmocka_unit_test(engines_of_the_service_are_listed_with_the_others),
-        cmocka_unit_test(windowed_engine_of_the_service_is_no_authority),
-        cmocka_unit_test(engine_that_purges_nothing_has_no_periods),
-        cmocka_unit_test(engine_without_cells_counts_in_no_windows),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a topology touches: its file and those it includes, the state
  * directory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <limits.h>
 #include <stdlib.h>
@@ -16,13 +10,12 @@
 #include "config/config.h"
 #include "config/source/source.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 #include "unit/topology_files.h"
 
-static void included_files_are_read_and_named_in_mistakes(void **state)
+TEST_WITH(FILES, included_files_are_read_and_named_in_mistakes)
 {
-    struct topology_files *files = *state;
-
     topology_write(files, "part.conf", "\n" BACKEND POOL);
     topology_write(files, "t.conf", "@include \"part.conf\"\n" KEY);
     config_close(topology_open_sound(files->path));
@@ -33,19 +26,16 @@ static void included_files_are_read_and_named_in_mistakes(void **state)
                      "@/t.conf:3: unknown section 'x'");
 }
 
-static void an_absent_include_is_told_with_its_line(void **state)
+TEST_WITH(FILES, an_absent_include_is_told_with_its_line)
 {
-    struct topology_files *files = *state;
-
     topology_write(files, "t.conf", BACKEND "@include \"part.conf\"\n");
     topology_refused(files, files->path,
                      "@/t.conf:2: cannot open @/part.conf: No such file or "
                      "directory");
 }
 
-static void files_that_are_no_topology_are_refused(void **state)
+TEST_WITH(FILES, files_that_are_no_topology_are_refused)
 {
-    struct topology_files *files = *state;
     char *large = malloc(SCAN_SIZE_MAX + 1);
 
     assert_non_null(large);
@@ -107,7 +97,8 @@ static void expect_place(const struct place_case *expected)
     config_close(config);
 }
 
-static void state_directory_is_the_first_that_is_set(void **state)
+/* Last: it leaves the environment without a home. */
+TEST(state_directory_is_the_first_that_is_set)
 {
     static const struct place_case cases[] = {
         {"/own", "/file", "/xdg", "/home/u", "/own"},
@@ -125,7 +116,6 @@ static void state_directory_is_the_first_that_is_set(void **state)
     char below[PATH_MAX + 8];
     struct place_case relative = {NULL, "below", NULL, NULL, below};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         expect_place(&cases[i]);
     assert_non_null(getcwd(here, sizeof here));
@@ -136,21 +126,4 @@ static void state_directory_is_the_first_that_is_set(void **state)
     expect_place(&relative);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            included_files_are_read_and_named_in_mistakes, topology_files_setup,
-            topology_files_teardown),
-        cmocka_unit_test_setup_teardown(an_absent_include_is_told_with_its_line,
-                                        topology_files_setup,
-                                        topology_files_teardown),
-        cmocka_unit_test_setup_teardown(files_that_are_no_topology_are_refused,
-                                        topology_files_setup,
-                                        topology_files_teardown),
-        /* Last: it leaves the environment without a home. */
-        cmocka_unit_test(state_directory_is_the_first_that_is_set),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

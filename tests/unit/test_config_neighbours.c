@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* authority = "neighbours" or "none": what becomes of it, and what is refused
  * with the reason and what to write instead. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "backends/backends.h"
 #include "config/config.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
 #define BOTH "backends=(" SQLITE("a") "," SQLITE("b") ");\n"
@@ -51,13 +46,12 @@ static struct config *open_sound(const char *text)
     return config;
 }
 
-static void neighbours_count_in_windows_without_an_authority(void **state)
+TEST(neighbours_count_in_windows_without_an_authority)
 {
     const struct store_options *backends;
     const struct layout *layout;
     struct config *config;
 
-    (void)state;
     config = open_sound(BOTH PAIR KEY);
     layout = layout_of(config);
     backends = config_topology(config)->stores.backends;
@@ -89,9 +83,8 @@ static int64_t first_number(const char *text)
     return number;
 }
 
-static void first_numbers_are_small(void **state)
+TEST(first_numbers_are_small)
 {
-    (void)state;
     if (backend_find("redis") == NULL)
         skip();
     assert_in_range(first_number(FOUR NEIGHBOURS(ALL_FOUR, "") KEY), 1, 99999);
@@ -100,11 +93,10 @@ static void first_numbers_are_small(void **state)
 }
 
 /* The server's default of connections needs them. */
-static void windows_of_a_memcached_are_larger(void **state)
+TEST(windows_of_a_memcached_are_larger)
 {
     struct config *config;
 
-    (void)state;
     if (backend_find("memcached") == NULL)
         skip();
     config = open_sound("backends=(" SQLITE("a") "," SQLITE("b") "," SQLITE(
@@ -114,24 +106,22 @@ static void windows_of_a_memcached_are_larger(void **state)
     config_close(config);
 }
 
-static void windows_that_are_set_are_not_small(void **state)
+TEST(windows_that_are_set_are_not_small)
 {
     struct config *config =
         open_sound(FOUR NEIGHBOURS(ALL_FOUR, "window_bits=20;") KEY);
 
-    (void)state;
     assert_int_equal(layout_of(config)->window_bits, 20);
     config_close(config);
 }
 
 /* A store that may forget leases nothing, so that it has no index. */
-static void only_direct_partitions_are_lessors(void **state)
+TEST(only_direct_partitions_are_lessors)
 {
     const struct store_options *backends;
     const struct layout *layout;
     struct config *config;
 
-    (void)state;
     if (backend_find("redis") == NULL)
         skip();
     config = open_sound("backends=(" REDIS("") "," SQLITE("a") "," SQLITE(
@@ -148,30 +138,27 @@ static void only_direct_partitions_are_lessors(void **state)
     config_close(config);
 }
 
-static void index_of_a_lessor_has_as_many_bits_as_it_needs(void **state)
+TEST(index_of_a_lessor_has_as_many_bits_as_it_needs)
 {
     static const int32_t bits[] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bits); i++)
         assert_int_equal(layout_lessor_bits((int32_t)i), bits[i]);
     assert_int_equal(layout_lessor_bits(STORE_PARTITIONS_MAX), STORE_BITS_MAX);
 }
 
-static void snowflakes_may_stand_among_neighbours(void **state)
+TEST(snowflakes_may_stand_among_neighbours)
 {
-    (void)state;
     config_close(open_sound(
         BOTH PAIR "sequences=({key=\"id\";pool=\"p\";snowflake={};});\n"));
 }
 
-static void none_is_as_if_it_were_left_out(void **state)
+TEST(none_is_as_if_it_were_left_out)
 {
     struct config *config =
         open_sound(BACKEND "pools=({name=\"p\";partitions=[\"a\"];"
                            "authority=\"none\";});\n" KEY);
 
-    (void)state;
     assert_false(layout_of(config)->neighbours);
     assert_int_equal(layout_of(config)->authority, -1);
     config_close(config);
@@ -190,7 +177,7 @@ static void none_is_as_if_it_were_left_out(void **state)
 #define ALL(more) OF("\"a\",\"b\",\"c\",\"d\"", more)
 
 /* What puts back one of the servers leaves the others as they are. */
-static void servers_are_neighbours_by_default(void **state)
+TEST(servers_are_neighbours_by_default)
 {
     static const struct {
         const char *text;
@@ -221,7 +208,6 @@ static void servers_are_neighbours_by_default(void **state)
          false},
     };
 
-    (void)state;
     if (backend_find("mysql-row") == NULL || backend_find("postgres") == NULL ||
         backend_find("redis") == NULL)
         skip();
@@ -238,7 +224,7 @@ static void servers_are_neighbours_by_default(void **state)
     }
 }
 
-static void what_cannot_be_neighbours_is_refused(void **state)
+TEST(what_cannot_be_neighbours_is_refused)
 {
     static const struct topology_wrong cases[] = {
         {BOTH PAIR KEY, ""},
@@ -269,14 +255,12 @@ static void what_cannot_be_neighbours_is_refused(void **state)
          "needed: lower memory_bits or window_bits"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
 /* Its numbers come of windows there, and of no table. */
-static void auto_increment_tables_are_no_hindrance(void **state)
+TEST(auto_increment_tables_are_no_hindrance)
 {
-    (void)state;
     if (backend_find("mysql-autoinc") == NULL)
         skip();
     topology_expect(
@@ -293,7 +277,7 @@ static void auto_increment_tables_are_no_hindrance(void **state)
     "neighbour: give one of them another server, or name one backend as the "  \
     "authority"
 
-static void one_store_is_not_its_own_neighbour(void **state)
+TEST(one_store_is_not_its_own_neighbour)
 {
     static const struct topology_wrong cases[] = {
         {"backends=(" SQL("m", "mysql-row", "database=\"d\";") "," SQL(
@@ -311,18 +295,16 @@ static void one_store_is_not_its_own_neighbour(void **state)
          ONE_STORE},
     };
 
-    (void)state;
     if (backend_find("mysql-row") == NULL || backend_find("postgres") == NULL)
         skip();
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void neighbours_of_one_server_are_warned_of(void **state)
+TEST(neighbours_of_one_server_are_warned_of)
 {
     struct config *config;
     const char *const *warnings;
 
-    (void)state;
     if (backend_find("mysql-row") == NULL)
         skip();
     config = open_sound(
@@ -339,23 +321,4 @@ static void neighbours_of_one_server_are_warned_of(void **state)
     config_close(config);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_count_in_windows_without_an_authority),
-        cmocka_unit_test(first_numbers_are_small),
-        cmocka_unit_test(windows_of_a_memcached_are_larger),
-        cmocka_unit_test(windows_that_are_set_are_not_small),
-        cmocka_unit_test(only_direct_partitions_are_lessors),
-        cmocka_unit_test(index_of_a_lessor_has_as_many_bits_as_it_needs),
-        cmocka_unit_test(snowflakes_may_stand_among_neighbours),
-        cmocka_unit_test(none_is_as_if_it_were_left_out),
-        cmocka_unit_test(servers_are_neighbours_by_default),
-        cmocka_unit_test(what_cannot_be_neighbours_is_refused),
-        cmocka_unit_test(auto_increment_tables_are_no_hindrance),
-        cmocka_unit_test(one_store_is_not_its_own_neighbour),
-        cmocka_unit_test(neighbours_of_one_server_are_warned_of),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

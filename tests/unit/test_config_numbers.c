@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a topology says of the texts and the bits of numbers: templates, the
  * keys that shuffle, values for JavaScript; and what is told of the widths. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "config/config.h"
 #include "number/number.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 #include "unit/topology_files.h"
 
@@ -32,7 +27,7 @@
 
 /* --- settings --- */
 
-static void sound_settings_have_no_mistake(void **state)
+TEST(sound_settings_have_no_mistake)
 {
     static const struct topology_wrong cases[] = {
         {ONE("template=\"@{seq}\";"), ""},
@@ -50,11 +45,10 @@ static void sound_settings_have_no_mistake(void **state)
         {WINDOWED SEQUENCE(SAFE "memory_bits=19;"), ""},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void settings_of_numbers_are_checked(void **state)
+TEST(settings_of_numbers_are_checked)
 {
     static const struct topology_wrong cases[] = {
         {ONE("template=5;"),
@@ -95,12 +89,11 @@ static void settings_of_numbers_are_checked(void **state)
          "'counter_bits' or 'datacenter_bits' or take a later 'epoch'"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
 /* The columns and words are the compiler's: here that each is told. */
-static void mistakes_of_all_templates_are_told_at_their_lines(void **state)
+TEST(mistakes_of_all_templates_are_told_at_their_lines)
 {
     static const char text[] =
         BACKEND POOL "sequences=({key=\"k\";\ntemplate=\"@{seq\";},\n"
@@ -115,7 +108,6 @@ static void mistakes_of_all_templates_are_told_at_their_lines(void **state)
     struct seqb_error error = {.text = ""};
     const char *at = error.text;
 
-    (void)state;
     assert_int_equal(config_open_text(&request, text, &config, &error),
                      SEQB_CONFIG);
     assert_null(config);
@@ -130,14 +122,13 @@ static void mistakes_of_all_templates_are_told_at_their_lines(void **state)
     assert_null(strstr(error.text, "t.conf:5"));
 }
 
-static void options_have_what_the_settings_say(void **state)
+TEST(options_have_what_the_settings_say)
 {
     struct config *config = NULL;
     const struct config_request request = {.path = "t.conf"};
     const struct queue_sequence_options *sequence;
     const struct queue_sequence_options *automatic;
 
-    (void)state;
     assert_int_equal(
         config_open_text(&request,
                          ONE("template=\"N@{seq, width=5}\";" SAFE DENSE) //
@@ -193,10 +184,8 @@ static void expect_terms(struct topology_files *files, const char *secret,
     config_close(config);
 }
 
-static void shuffles_are_claimed_with_base_and_fingerprint(void **state)
+TEST_WITH(FILES, shuffles_are_claimed_with_base_and_fingerprint)
 {
-    struct topology_files *files = *state;
-
     expect_terms(files, SECRET "\n", ONE(SHUFFLED WITH_KEY), " shuffle=10",
                  SECRET);
     expect_terms(files, SECRET, ONE(SHUFFLED WITH_KEY), " shuffle=10", SECRET);
@@ -216,9 +205,8 @@ static void shuffles_are_claimed_with_base_and_fingerprint(void **state)
                  " shuffle=10", SECRET);
 }
 
-static void sequences_may_share_a_key(void **state)
+TEST_WITH(FILES, sequences_may_share_a_key)
 {
-    struct topology_files *files = *state;
     struct config *config =
         open_shuffled(files, SECRET,
                       BACKEND POOL "sequences=({key=\"k\";" SHUFFLED WITH_KEY
@@ -243,9 +231,8 @@ static void refused(struct topology_files *files, const char *secret,
     topology_refused(files, path, expected);
 }
 
-static void key_files_are_private_and_one_long_line(void **state)
+TEST_WITH(FILES, key_files_are_private_and_one_long_line)
 {
-    struct topology_files *files = *state;
     static const char one[] = ONE(SHUFFLED "\n" WITH_KEY);
     char secret[1100];
 
@@ -268,9 +255,8 @@ static void key_files_are_private_and_one_long_line(void **state)
     config_close(open_shuffled(files, "sixteen letters!", one));
 }
 
-static void keys_go_with_templates_that_shuffle(void **state)
+TEST_WITH(FILES, keys_go_with_templates_that_shuffle)
 {
-    struct topology_files *files = *state;
     const struct config_request request = {.path = "t.conf"};
     struct config *config = NULL;
     struct seqb_error error = {.text = ""};
@@ -411,24 +397,22 @@ static const struct width shared_windows[] = {
      LEASES("8,191", "39", "511")},
 };
 
-static void widths_and_pools_are_told_of(void **state)
+TEST(widths_and_pools_are_told_of)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(widths); i++)
         topology_expect_told(widths[i].text, widths[i].notes,
                              widths[i].warnings);
 }
 
-static void windows_of_neighbours_are_told_of(void **state)
+TEST(windows_of_neighbours_are_told_of)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(shared_windows); i++)
         topology_expect_told(shared_windows[i].text, shared_windows[i].notes,
                              shared_windows[i].warnings);
 }
 
 /* A direct counter is never raised by nothing. */
-static void no_gap_is_for_pools_of_windows_alone(void **state)
+TEST(no_gap_is_for_pools_of_windows_alone)
 {
     static const struct topology_wrong cases[] = {
         {GAP("p", "0") SEQUENCE(""),
@@ -441,29 +425,7 @@ static void no_gap_is_for_pools_of_windows_alone(void **state)
          "t.conf:2: 'timeout' has no unit: write \"5ms\" or \"5s\""},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-#define FILES(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, topology_files_setup,                \
-                                    topology_files_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_settings_have_no_mistake),
-        cmocka_unit_test(settings_of_numbers_are_checked),
-        cmocka_unit_test(mistakes_of_all_templates_are_told_at_their_lines),
-        cmocka_unit_test(options_have_what_the_settings_say),
-        FILES(shuffles_are_claimed_with_base_and_fingerprint),
-        FILES(sequences_may_share_a_key),
-        FILES(key_files_are_private_and_one_long_line),
-        FILES(keys_go_with_templates_that_shuffle),
-        cmocka_unit_test(widths_and_pools_are_told_of),
-        cmocka_unit_test(windows_of_neighbours_are_told_of),
-        cmocka_unit_test(no_gap_is_for_pools_of_windows_alone),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

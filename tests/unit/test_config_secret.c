@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where passwords may come from, that others must not be able to read them
  * there, and that no message holds one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "backends/backends.h"
 #include "config/config.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 #include "unit/topology_files.h"
 
@@ -40,10 +35,9 @@ static void expect_password(const struct topology_files *files,
     config_close(config);
 }
 
-static void password_file_is_read_without_its_newline(void **state)
+TEST_WITH(FILES, password_file_is_read_without_its_newline)
 {
     static const char *const texts[] = {SECRET "\r\n", SECRET "\n", SECRET};
-    struct topology_files *files = *state;
 
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         topology_write(files, "secret", texts[i]);
@@ -52,11 +46,10 @@ static void password_file_is_read_without_its_newline(void **state)
     }
 }
 
-static void password_files_are_private_and_one_line(void **state)
+TEST_WITH(FILES, password_files_are_private_and_one_line)
 {
     static const char one_line[] =
         "@/t.conf:2: @/secret must hold one line, the password";
-    struct topology_files *files = *state;
     char path[64];
 
     topology_write(files, "t.conf", WITH_FILE);
@@ -74,12 +67,11 @@ static void password_files_are_private_and_one_line(void **state)
     topology_refused(files, path, one_line);
 }
 
-static void password_comes_from_the_environment(void **state)
+TEST_WITH(FILES, password_comes_from_the_environment)
 {
     static const char refused[] =
         "@/t.conf:2: the variable that 'password_env' names is not set, or is "
         "empty: set it where the broker starts";
-    struct topology_files *files = *state;
 
     topology_write_mode(files, "t.conf", WITH_VARIABLE, 0644);
     assert_int_equal(unsetenv(SECRET_VARIABLE), 0);
@@ -91,10 +83,9 @@ static void password_comes_from_the_environment(void **state)
     assert_int_equal(unsetenv(SECRET_VARIABLE), 0);
 }
 
-static void password_in_the_topology_wants_a_private_file(void **state)
+TEST_WITH(FILES, password_in_the_topology_wants_a_private_file)
 {
     static const mode_t modes[] = {0640, 0604, 0644, 0660, 0606};
-    struct topology_files *files = *state;
 
     topology_write(files, "t.conf", WITH_TEXT);
     expect_password(files, SECRET);
@@ -107,12 +98,11 @@ static void password_in_the_topology_wants_a_private_file(void **state)
     }
 }
 
-static void the_file_that_holds_it_is_the_included_one(void **state)
+TEST_WITH(FILES, the_file_that_holds_it_is_the_included_one)
 {
     static const char main_text[] = "@include \"part.conf\"\n" REST("r");
     static const char part[] =
         "\n" LIST(REDIS("user=\"u\";\npassword=\"" SECRET "\";"));
-    struct topology_files *files = *state;
 
     topology_write(files, "part.conf", part);
     topology_write_mode(files, "t.conf", main_text, 0644);
@@ -125,9 +115,8 @@ static void the_file_that_holds_it_is_the_included_one(void **state)
                      "password_file");
 }
 
-static void text_in_memory_stands_in_no_file(void **state)
+TEST(text_in_memory_stands_in_no_file)
 {
-    (void)state;
     topology_expect(WITH_TEXT, "");
 }
 
@@ -156,10 +145,8 @@ static const struct {
     {OWN("parameters=\"no password\";"), "parameters", false},
 };
 
-static void texts_that_hold_a_password_want_a_private_file(void **state)
+TEST_WITH(FILES, texts_that_hold_a_password_want_a_private_file)
 {
-    struct topology_files *files = *state;
-
     own = backend_sqlite;
     own.engine = "own";
     files->engines = engines;
@@ -186,10 +173,8 @@ static void texts_that_hold_a_password_want_a_private_file(void **state)
     }
 }
 
-static void key_of_a_certificate_is_private(void **state)
+TEST_WITH(FILES, key_of_a_certificate_is_private)
 {
-    struct topology_files *files = *state;
-
     own = backend_sqlite;
     own.engine = "own";
     files->engines = engines;
@@ -210,7 +195,7 @@ static void hear(void *context, const char *line)
     assert_null(strstr(line, SECRET));
 }
 
-static void no_message_holds_a_password(void **state)
+TEST(no_message_holds_a_password)
 {
     static const char *const wrong[] = {
         WITH_TEXT "x=1;\n",
@@ -225,7 +210,6 @@ static void no_message_holds_a_password(void **state)
         WITH("parameters=\"password=" SECRET "\";"),
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         size_t count = 0;
         const struct config_request request = {
@@ -240,23 +224,4 @@ static void no_message_holds_a_password(void **state)
     }
 }
 
-#define FILES(test)                                                            \
-    cmocka_unit_test_setup_teardown(test, topology_files_setup,                \
-                                    topology_files_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FILES(password_file_is_read_without_its_newline),
-        FILES(password_files_are_private_and_one_line),
-        FILES(password_comes_from_the_environment),
-        FILES(password_in_the_topology_wants_a_private_file),
-        FILES(the_file_that_holds_it_is_the_included_one),
-        FILES(texts_that_hold_a_password_want_a_private_file),
-        FILES(key_of_a_certificate_is_private),
-        cmocka_unit_test(text_in_memory_stands_in_no_file),
-        cmocka_unit_test(no_message_holds_a_password),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

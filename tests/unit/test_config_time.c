@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a topology may not say of periods, ids, snowflakes and the clock, with
  * the exact line that is told; and what it is warned of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 #include <time.h>
@@ -15,6 +9,7 @@
 #include "config/config.h"
 #include "platform/text.h"
 #include "support/script_clock.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
 /* A sequence of one line, the third. */
@@ -28,7 +23,7 @@ static int64_t today_ms(void)
     return (int64_t)time(NULL) * 1000;
 }
 
-static void sound_periods_have_no_mistake(void **state)
+TEST(sound_periods_have_no_mistake)
 {
     static const struct topology_wrong cases[] = {
         {ONE("period=\"none\";"), ""},
@@ -61,11 +56,10 @@ static void sound_periods_have_no_mistake(void **state)
         {BACKEND POOL "auto_sequences={pattern=\"*\";snowflake={};};\n", ""},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void words_and_dates_are_checked(void **state)
+TEST(words_and_dates_are_checked)
 {
     static const struct topology_wrong cases[] = {
         {ONE("period=\"fortnight\";"),
@@ -106,11 +100,10 @@ static void words_and_dates_are_checked(void **state)
          "t.conf:3: 'max_ahead' is \"999ms\", but must be 1s ... 5m"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void ids_are_a_group_of_their_own(void **state)
+TEST(ids_are_a_group_of_their_own)
 {
     static const struct topology_wrong cases[] = {
         {ONE("\nids={\ntim=32;};"), "t.conf:5: unknown setting 'tim' in ids: "
@@ -126,11 +119,10 @@ static void ids_are_a_group_of_their_own(void **state)
          "t.conf:6: 'counter' is 63, but must be 1 ... 62"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void settings_of_periods_need_one(void **state)
+TEST(settings_of_periods_need_one)
 {
     static const struct topology_wrong cases[] = {
         {ONE("time_zone=\"UTC\";\nkeep_periods=3;\nyear_starts=\"04-01\";"),
@@ -163,13 +155,11 @@ static void settings_of_periods_need_one(void **state)
          "of a second: remove it"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void keys_leave_room_for_the_stamp(void **state)
+TEST(keys_leave_room_for_the_stamp)
 {
-    (void)state;
     topology_expect(
         BACKEND POOL "sequences=({key=\"" KEY_48 "9\";\nperiod=\"day\";});\n",
         "t.conf:3: the key has 49 characters, but with a period it may have "
@@ -177,9 +167,8 @@ static void keys_leave_room_for_the_stamp(void **state)
     topology_expect(BACKEND POOL "sequences=({key=\"" KEY_48 "9\";});\n", "");
 }
 
-static void snowflake_has_no_period_beside_it(void **state)
+TEST(snowflake_has_no_period_beside_it)
 {
-    (void)state;
     topology_expect(
         ONE("snowflake={worker_bits=20;};\nperiod=\"day\";"),
         "t.conf:3: the time's 31 bits since 2020-01-01 are over on 2020-01-25, "
@@ -189,7 +178,7 @@ static void snowflake_has_no_period_beside_it(void **state)
         "made of the time when they are taken: remove one of them");
 }
 
-static void ids_whose_bits_do_not_fit_show_the_arithmetic(void **state)
+TEST(ids_whose_bits_do_not_fit_show_the_arithmetic)
 {
     static const struct topology_wrong cases[] = {
         {ONE("ids={time=40;\nshard=12;\ncounter=19;};"),
@@ -207,11 +196,10 @@ static void ids_whose_bits_do_not_fit_show_the_arithmetic(void **state)
         {WINDOWED SEQUENCE("memory_bits=0;ids={shard=2;counter=28;};"), ""},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void snowflakes_have_rules_of_their_own(void **state)
+TEST(snowflakes_have_rules_of_their_own)
 {
     static const struct topology_wrong cases[] = {
         {ONE("\nmemory_bits=3;snowflake={};"),
@@ -248,11 +236,10 @@ static void snowflakes_have_rules_of_their_own(void **state)
          "time.md"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void clock_is_kept_in_a_direct_backend_of_a_pool(void **state)
+TEST(clock_is_kept_in_a_direct_backend_of_a_pool)
 {
     static const struct topology_wrong cases[] = {
         {"broker={clock_store=\"b\";};\n" ONE(""),
@@ -267,17 +254,15 @@ static void clock_is_kept_in_a_direct_backend_of_a_pool(void **state)
          "partitions, make it an authority, or remove it"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void zones_that_are_none_are_told_at_their_lines(void **state)
+TEST(zones_that_are_none_are_told_at_their_lines)
 {
     struct config *config = NULL;
     struct seqb_error error = {.text = ""};
     const struct config_request request = {.path = "t.conf"};
 
-    (void)state;
     assert_int_equal(
         config_open_text(&request,
                          ONE("period=\"day\";\ntime_zone=\"Atlantis/Poseidon\""
@@ -333,12 +318,11 @@ static void try_end(int64_t left_s, enum seqb_status expected, char *warnings,
     config_close(config);
 }
 
-static void time_that_ends_soon_is_a_mistake_or_a_warning(void **state)
+TEST(time_that_ends_soon_is_a_mistake_or_a_warning)
 {
     struct seqb_error error = {.text = ""};
     char warnings[1024];
 
-    (void)state;
     try_end(-3 * YEARS_S, SEQB_CONFIG, warnings, &error);
     assert_memory_equal(error.text, "t.conf:4: 'time' = 30 bits since ", 33);
     assert_non_null(strstr(error.text, "less than a year from now or past"));
@@ -352,9 +336,8 @@ static void time_that_ends_soon_is_a_mistake_or_a_warning(void **state)
     assert_string_equal(warnings, "");
 }
 
-static void epochs_of_ids_have_begun(void **state)
+TEST(epochs_of_ids_have_begun)
 {
-    (void)state;
     topology_expect(ONE("ids={\nepoch=\"2999-01-01\";};"),
                     "t.conf:4: 'epoch' is 2999-01-01, which is yet to come: "
                     "ids hold the time since then");
@@ -367,32 +350,17 @@ static void epochs_of_ids_have_begun(void **state)
 }
 
 /* It is for the guarded clock to tell, at the start. */
-static void clock_that_is_not_set_is_no_measure_of_an_epoch(void **state)
+TEST(clock_that_is_not_set_is_no_measure_of_an_epoch)
 {
-    (void)state;
     script_clock_set(12000);
     topology_expect(ONE("ids={};"), "");
     script_clock_run(today_ms());
 }
 
-int main(void)
+static int setup_of_today(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_periods_have_no_mistake),
-        cmocka_unit_test(words_and_dates_are_checked),
-        cmocka_unit_test(ids_are_a_group_of_their_own),
-        cmocka_unit_test(settings_of_periods_need_one),
-        cmocka_unit_test(keys_leave_room_for_the_stamp),
-        cmocka_unit_test(snowflake_has_no_period_beside_it),
-        cmocka_unit_test(ids_whose_bits_do_not_fit_show_the_arithmetic),
-        cmocka_unit_test(snowflakes_have_rules_of_their_own),
-        cmocka_unit_test(clock_is_kept_in_a_direct_backend_of_a_pool),
-        cmocka_unit_test(zones_that_are_none_are_told_at_their_lines),
-        cmocka_unit_test(time_that_ends_soon_is_a_mistake_or_a_warning),
-        cmocka_unit_test(epochs_of_ids_have_begun),
-        cmocka_unit_test(clock_that_is_not_set_is_no_measure_of_an_epoch),
-    };
-
     script_clock_run(today_ms());
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
+    return topology_setup(state);
 }
+
+TEST_BEFORE_ALL(setup_of_today);

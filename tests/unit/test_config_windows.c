@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a topology says of the windows of one sequence: whether there are any,
  * whether bits are left, and how many numbers they leave a width. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "config/config.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
 #define SEQUENCE(more) "sequences=({key=\"k\";" more "});\n"
@@ -19,7 +14,7 @@
 #define DENSE                                                                  \
     "use a dense pool: one partition of a direct engine, memory_bits = 0"
 
-static void windows_of_a_sequence_are_checked(void **state)
+TEST(windows_of_a_sequence_are_checked)
 {
     static const struct topology_wrong cases[] = {
         {WINDOWED SEQUENCE("window_bits=8;"), ""},
@@ -47,18 +42,16 @@ static void windows_of_a_sequence_are_checked(void **state)
          "leave 7 of the counter's 28" NEEDED ", or raise 'counter'"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
 /* 0 is the pool's, whatever those are. */
-static void options_have_what_the_settings_say(void **state)
+TEST(options_have_what_the_settings_say)
 {
     const struct config_request request = {.path = "t.conf"};
     const struct queue_options *queue;
     struct config *config = NULL;
 
-    (void)state;
     assert_int_equal(
         config_open_text(&request,
                          WINDOWED SEQUENCE("") //
@@ -87,7 +80,7 @@ static void options_have_what_the_settings_say(void **state)
     "t.conf:3: sequence 'k': its windows are of 2^" own                        \
     " values, those of pool 'p' of 2^" pool
 
-static void windows_of_a_sequence_are_told_of(void **state)
+TEST(windows_of_a_sequence_are_told_of)
 {
     static const struct {
         const char *text;
@@ -110,19 +103,8 @@ static void windows_of_a_sequence_are_told_of(void **state)
                  "window_bits or memory_bits"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         topology_expect_told(rows[i].text, rows[i].notes, rows[i].warnings);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_of_a_sequence_are_checked),
-        cmocka_unit_test(options_have_what_the_settings_say),
-        cmocka_unit_test(windows_of_a_sequence_are_told_of),
-    };
-
-    return cmocka_run_group_tests_name("config windows", tests, topology_setup,
-                                       NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

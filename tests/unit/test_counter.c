@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a counter asks of its partitions, and what it says of that. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ha/counter/counter.h"
 #include "ha/counter/window.h"
@@ -13,6 +9,7 @@
 #include "platform/clock.h"
 #include "platform/minmax.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define SECOND INT64_C(1000)
 #define HOUR   (3600 * SECOND)
@@ -79,9 +76,8 @@ static void expect_view(struct taker *taker, int64_t now_ms, int64_t fresh,
 }
 
 /* Of 5 values partition 0 or 1 is asked for 3; each is late by itself. */
-static void what_was_asked_is_late_after_the_patience(void **state)
+TEST_WITH(DIRECT, what_was_asked_is_late_after_the_patience)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct taker taker;
     int64_t late_ms[2];
@@ -135,9 +131,8 @@ static void expect_delay(struct taker *taker, int64_t delay_ms)
 }
 
 /* In whole ms. */
-static void delay_is_that_of_those_who_may_be_asked(void **state)
+TEST_WITH(DIRECT, delay_is_that_of_those_who_may_be_asked)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
 
@@ -167,10 +162,9 @@ static bool is_found_hanging(void *context)
 }
 
 /* It is the last one to be asked then, and no other is asked twice. */
-static void each_partition_is_asked_once_though_one_hangs(void **state)
+TEST_WITH(DIRECT, each_partition_is_asked_once_though_one_hangs)
 {
     const struct ha_entry entry = {0, "clock/x", 1};
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct taker taker;
     int64_t standing;
@@ -225,9 +219,8 @@ static int64_t kept_ms(struct rig *rig, int64_t begins_ms, int64_t ends_ms)
 }
 
 /* By keep_ms, in whole seconds, and one more. */
-static void cell_is_kept_longer_than_its_stamp(void **state)
+TEST_WITH(WINDOWED, cell_is_kept_longer_than_its_stamp)
 {
-    struct rig *rig = *state;
     const int64_t begin_ms = clock_now_ms();
     const int64_t wall_ms = clock_wall_ms();
     int64_t late_ms;
@@ -243,9 +236,8 @@ static void cell_is_kept_longer_than_its_stamp(void **state)
 }
 
 /* It may be over before. */
-static void short_stamp_leases_no_window_ahead_of_its_first_use(void **state)
+TEST_WITH(WINDOWED, short_stamp_leases_no_window_ahead_of_its_first_use)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct ha_pool *pool = ha_pool_at(broker->ha, 0);
     const struct ha_stamp stamp = {1, 0, SECOND};
@@ -263,17 +255,4 @@ static void short_stamp_leases_no_window_ahead_of_its_first_use(void **state)
     assert_int_equal(fake_value(rig->authority, "window/main/0/bill@1"), 1);
     assert_int_equal(fake_value(rig->authority, "window/main/1/bill@1"), 1);
     taker_end(&taker, broker);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(what_was_asked_is_late_after_the_patience),
-        DIRECT(delay_is_that_of_those_who_may_be_asked),
-        DIRECT(each_partition_is_asked_once_though_one_hangs),
-        WINDOWED(cell_is_kept_longer_than_its_stamp),
-        WINDOWED(short_stamp_leases_no_window_ahead_of_its_first_use),
-    };
-
-    return cmocka_run_group_tests_name("counter", tests, NULL, NULL);
 }

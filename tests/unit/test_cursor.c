@@ -2,17 +2,14 @@
 /* Cursors over scripted stores: what they take, what they give back, and what
  * a forked child finds. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <seqbroker/seqbroker.h>
 
 #include "support/rig.h"
+#include "support/test.h"
 
 #define RUN     4 /* 2^memory_bits of the rig */
 #define THREADS 4
@@ -40,9 +37,8 @@ static int64_t cursor_take(struct seqb_cursor *cursor, struct numbers *out)
     return number;
 }
 
-static void slices_out_of_range_are_refused(void **state)
+TEST_WITH(DIRECT, slices_out_of_range_are_refused)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_cursor *cursor = NULL;
     struct seqb_error err;
@@ -56,9 +52,8 @@ static void slices_out_of_range_are_refused(void **state)
     queue_cursor_close(cursor_open(broker, 1 << 20));
 }
 
-static void a_new_cursor_takes_nothing(void **state)
+TEST_WITH(DIRECT, a_new_cursor_takes_nothing)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
 
     queue_cursor_close(cursor_open(broker, 0));
@@ -66,10 +61,9 @@ static void a_new_cursor_takes_nothing(void **state)
 }
 
 /* Over the bounds of slices, runs and grants, beside others who take. */
-static void every_number_comes_once_whatever_the_slice(void **state)
+TEST_WITH(DIRECT, every_number_comes_once_whatever_the_slice)
 {
     static const size_t slices[] = {0, 1, 3, RUN, 10, 1000};
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct numbers numbers;
 
@@ -86,11 +80,11 @@ static void every_number_comes_once_whatever_the_slice(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
+TEST_ALSO(WINDOWED, every_number_comes_once_whatever_the_slice);
 
 /* After each number of a slice: nothing is lost, nothing comes twice. */
-static void closing_gives_the_rest_back(void **state)
+TEST_WITH(DIRECT, closing_gives_the_rest_back)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -112,9 +106,8 @@ static void closing_gives_the_rest_back(void **state)
     numbers_fini(&numbers);
 }
 
-static void a_cursor_waits_and_fails_as_any_caller(void **state)
+TEST_WITH(DIRECT, a_cursor_waits_and_fails_as_any_caller)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_cursor *cursor;
     struct seqb_error err;
@@ -159,9 +152,8 @@ static void *worker_run(void *argument)
     return NULL;
 }
 
-static void threads_with_a_cursor_each_share_no_number(void **state)
+TEST_WITH(DIRECT, threads_with_a_cursor_each_share_no_number)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct worker workers[THREADS];
     struct numbers numbers;
@@ -186,9 +178,8 @@ static void threads_with_a_cursor_each_share_no_number(void **state)
 }
 
 /* What the cursor held is the parent's. */
-static void a_forked_child_finds_a_dead_cursor(void **state)
+TEST_WITH(DIRECT, a_forked_child_finds_a_dead_cursor)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_cursor *cursor = cursor_open(broker, 100);
     const int64_t first = cursor_take(cursor, NULL);
@@ -209,20 +200,4 @@ static void a_forked_child_finds_a_dead_cursor(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     assert_int_equal(cursor_take(cursor, NULL), first + 1);
     queue_cursor_close(cursor);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(slices_out_of_range_are_refused),
-        DIRECT(a_new_cursor_takes_nothing),
-        DIRECT(every_number_comes_once_whatever_the_slice),
-        WINDOWED(every_number_comes_once_whatever_the_slice),
-        DIRECT(closing_gives_the_rest_back),
-        DIRECT(a_cursor_waits_and_fails_as_any_caller),
-        DIRECT(threads_with_a_cursor_each_share_no_number),
-        DIRECT(a_forked_child_finds_a_dead_cursor),
-    };
-
-    return cmocka_run_group_tests_name("cursor", tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats of dates: which are refused, where and why, and what they miss. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "number/date/date.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 static const struct {
     enum period_unit unit;
@@ -64,9 +57,8 @@ static const struct {
      "the format tells nothing of the date: expected some of %Y %y %m"},
 };
 
-static void wrong_formats_are_refused_where_they_are_wrong(void **state)
+TEST(wrong_formats_are_refused_where_they_are_wrong)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(wrong_formats); i++) {
         struct seqb_error err = {SEQB_OK, ""};
         struct date_format format;
@@ -83,13 +75,12 @@ static void wrong_formats_are_refused_where_they_are_wrong(void **state)
 }
 
 /* A text is not ended by a 0: what stands behind it is not looked at. */
-static void format_ends_where_it_is_said_to_end(void **state)
+TEST(format_ends_where_it_is_said_to_end)
 {
     struct seqb_error err = {SEQB_OK, ""};
     struct date_format format;
     size_t at;
 
-    (void)state;
     assert_int_equal(
         date_format_make("%Y%m}", 4, PERIOD_MONTH, &format, &at, &err),
         SEQB_OK);
@@ -104,11 +95,10 @@ static void format_ends_where_it_is_said_to_end(void **state)
     assert_int_equal(at, 2);
 }
 
-static void format_may_be_as_long_as_the_text_may(void **state)
+TEST(format_may_be_as_long_as_the_text_may)
 {
     char text[DATE_TEXT_MAX + 2];
 
-    (void)state;
     memset(text, 'x', sizeof text);
     for (size_t letters = DATE_TEXT_MAX - 5; letters < DATE_TEXT_MAX;
          letters++) {
@@ -176,9 +166,8 @@ static const struct {
      "the hour, %H"},
 };
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
         const char *missing = date_missing(sets[i].tells, sets[i].unit);
 
@@ -221,24 +210,10 @@ static void expect_helped(unsigned tells, enum period_unit unit)
     }
 }
 
-static void what_is_missing_can_be_added(void **state)
+TEST(what_is_missing_can_be_added)
 {
-    (void)state;
     for (int unit = PERIOD_SECOND; unit <= PERIOD_YEAR; unit++) {
         for (unsigned tells = 0; tells < 2u * DATE_QUARTER; tells++)
             expect_helped(tells, (enum period_unit)unit);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_formats_are_refused_where_they_are_wrong),
-        cmocka_unit_test(format_ends_where_it_is_said_to_end),
-        cmocka_unit_test(format_may_be_as_long_as_the_text_may),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(what_is_missing_can_be_added),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

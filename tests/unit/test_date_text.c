@@ -3,19 +3,12 @@
  * Dates in texts: each conversion as the C library has it, and back. What
  * formats are refused is left to test_date_format.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "number/date/date.h"
 #include "platform/text.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define DAY_MS    INT64_C(86400000)
 #define Y2000_DAY 10957 /* since 1970 */
@@ -78,13 +71,12 @@ static int64_t instant_of(int64_t day)
     return day * 86400 + day * 7919 % 86400;
 }
 
-static void conversions_are_those_of_the_c_library(void **state)
+TEST(conversions_are_those_of_the_c_library)
 {
     static const char all[] = "%Y-%m-%d %H:%M:%S %j %G-W%V-%u %%";
     const struct date_format format = make(all, PERIOD_SECOND);
     const int64_t days = PERIOD_MAX_MS / DAY_MS;
 
-    (void)state;
     for (int64_t day = 0; day < days; day += SEQB_TEST_SCALE) {
         const time_t at = instant_of(day);
         const int64_t stamp = stamp_at(PERIOD_SECOND, at * 1000);
@@ -117,9 +109,8 @@ static void expect_year(const char *text, enum period_unit unit, int64_t day,
         assert_string_equal(out, year + 2);
 }
 
-static void two_digits_are_of_the_years_from_2000_to_2099(void **state)
+TEST(two_digits_are_of_the_years_from_2000_to_2099)
 {
-    (void)state;
     for (int64_t day = Y2000_DAY - 500; day < Y2100_DAY + 500; day++) {
         const time_t at = day * 86400;
         char calendar[32];
@@ -136,9 +127,8 @@ static void two_digits_are_of_the_years_from_2000_to_2099(void **state)
     }
 }
 
-static void without_a_format_the_digits_of_the_stamp_are_written(void **state)
+TEST(without_a_format_the_digits_of_the_stamp_are_written)
 {
-    (void)state;
     for (int unit = PERIOD_SECOND; unit <= PERIOD_YEAR; unit++) {
         const struct date_format format = make(NULL, (enum period_unit)unit);
 
@@ -160,7 +150,7 @@ static void without_a_format_the_digits_of_the_stamp_are_written(void **state)
     }
 }
 
-static void texts_are_as_their_formats_say(void **state)
+TEST(texts_are_as_their_formats_say)
 {
     static const struct {
         enum period_unit unit;
@@ -184,7 +174,6 @@ static void texts_are_as_their_formats_say(void **state)
         {PERIOD_YEAR, "100%% %Y", 2026, "100% 2026"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct date_format format = make(rows[i].format, rows[i].unit);
         char text[DATE_TEXT_MAX + 1];
@@ -199,13 +188,12 @@ static void texts_are_as_their_formats_say(void **state)
 
 /* Any set of the conversions that a day has: if nothing is missing, every day
  * is told. */
-static void what_misses_nothing_tells_every_day(void **state)
+TEST(what_misses_nothing_tells_every_day)
 {
     static const char *const conversions[] = {"%Y", "%m", "%d", "%j",
                                               "%G", "%V", "%u"};
     int telling = 0;
 
-    (void)state;
     for (unsigned set = 1; set < 1u << COUNT_OF(conversions); set++) {
         struct date_format format;
         char text[64] = "";
@@ -255,7 +243,7 @@ static void expect_foreign(const struct foreign *rows, size_t n)
     }
 }
 
-static void dates_that_do_not_exist_are_not_read(void **state)
+TEST(dates_that_do_not_exist_are_not_read)
 {
     static const struct foreign rows[] = {
         {PERIOD_DAY, "%Y%m%d", "20240229", "20230229"},
@@ -287,11 +275,10 @@ static void dates_that_do_not_exist_are_not_read(void **state)
         {PERIOD_DAY, "%Y%j", "9999365", "9999366"},
     };
 
-    (void)state;
     expect_foreign(rows, COUNT_OF(rows));
 }
 
-static void texts_that_are_not_as_the_format_says_are_not_read(void **state)
+TEST(texts_that_are_not_as_the_format_says_are_not_read)
 {
     static const struct foreign rows[] = {
         {PERIOD_DAY, "%Y-%m-%d", "2026-11-21", "2026-11_21"},
@@ -305,11 +292,10 @@ static void texts_that_are_not_as_the_format_says_are_not_read(void **state)
         {PERIOD_YEAR, "%%%Y", "%2026", "_2026"},
     };
 
-    (void)state;
     expect_foreign(rows, COUNT_OF(rows));
 }
 
-static void parts_that_contradict_each_other_are_not_read(void **state)
+TEST(parts_that_contradict_each_other_are_not_read)
 {
     static const struct foreign rows[] = {
         {PERIOD_DAY, "%Y%m%d%u", "202611216", "202611217"},
@@ -325,11 +311,10 @@ static void parts_that_contradict_each_other_are_not_read(void **state)
         {PERIOD_HOUR, "%Y%m%d%H%u", "20261121076", "20261121071"},
     };
 
-    (void)state;
     expect_foreign(rows, COUNT_OF(rows));
 }
 
-static void two_formats_tell_one_date_together(void **state)
+TEST(two_formats_tell_one_date_together)
 {
     const struct date_format first = make("%d/%m", PERIOD_DAY);
     const struct date_format second = make("%Y:%d", PERIOD_DAY);
@@ -337,7 +322,6 @@ static void two_formats_tell_one_date_together(void **state)
     struct date_seen other;
     int64_t stamp;
 
-    (void)state;
     assert_true(date_read(&first, "21/11", &seen));
     other = seen;
     assert_non_null(date_missing(seen.tells, PERIOD_DAY));
@@ -346,21 +330,4 @@ static void two_formats_tell_one_date_together(void **state)
     assert_true(date_stamp_of(&seen, PERIOD_DAY, &stamp));
     assert_int_equal(stamp, 20261121);
     assert_false(date_read(&second, "2026:22", &other));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conversions_are_those_of_the_c_library),
-        cmocka_unit_test(two_digits_are_of_the_years_from_2000_to_2099),
-        cmocka_unit_test(without_a_format_the_digits_of_the_stamp_are_written),
-        cmocka_unit_test(texts_are_as_their_formats_say),
-        cmocka_unit_test(what_misses_nothing_tells_every_day),
-        cmocka_unit_test(dates_that_do_not_exist_are_not_read),
-        cmocka_unit_test(texts_that_are_not_as_the_format_says_are_not_read),
-        cmocka_unit_test(parts_that_contradict_each_other_are_not_read),
-        cmocka_unit_test(two_formats_tell_one_date_together),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Digits of every base: known texts, round trips at the edges, refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "number/digits.h"
 #include "platform/text.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define WIDEST 40
 #define RANDOM (200000 / SEQB_TEST_SCALE)
@@ -29,11 +22,10 @@ static const struct {
     {62, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 11},
 };
 
-static void six_bases_are_known(void **state)
+TEST(six_bases_are_known)
 {
     size_t known = 0;
 
-    (void)state;
     for (int64_t base = -100; base < 300; base++)
         known += digits_is_base(base);
     assert_int_equal(known, COUNT_OF(bases));
@@ -56,7 +48,7 @@ static const char *written(int32_t base, int64_t value, size_t width,
     return text + 1;
 }
 
-static void known_numbers_have_their_digits(void **state)
+TEST(known_numbers_have_their_digits)
 {
     static const struct {
         int32_t base;
@@ -90,7 +82,6 @@ static void known_numbers_have_their_digits(void **state)
         {62, INT64_MAX, "AzL8n0Y58m7"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const size_t width = strlen(rows[i].text);
         char text[WIDEST + 2];
@@ -125,9 +116,8 @@ static void expect_round_trip(size_t at, int64_t value)
     }
 }
 
-static void numbers_at_the_edges_come_back_at_every_width(void **state)
+TEST(numbers_at_the_edges_come_back_at_every_width)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bases); i++) {
         int64_t power = 1;
 
@@ -150,9 +140,8 @@ static void numbers_at_the_edges_come_back_at_every_width(void **state)
     }
 }
 
-static void powers_that_do_not_fit_are_the_greatest_number(void **state)
+TEST(powers_that_do_not_fit_are_the_greatest_number)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bases); i++) {
         assert_true(digits_power(bases[i].base, bases[i].count - 1) <
                     INT64_MAX);
@@ -168,11 +157,10 @@ static uint64_t random_next(uint64_t *seed)
     return *seed >> 1;
 }
 
-static void random_numbers_come_back(void **state)
+TEST(random_numbers_come_back)
 {
     uint64_t seed = 1;
 
-    (void)state;
     for (size_t i = 0; i < RANDOM; i++) {
         const int32_t base = bases[i % COUNT_OF(bases)].base;
         const unsigned shift = (unsigned)(random_next(&seed) >> 40) % 63;
@@ -188,9 +176,8 @@ static void random_numbers_come_back(void **state)
 }
 
 /* All of two decimal digits, as they are written in one step. */
-static void decimal_digits_are_those_of_printf(void **state)
+TEST(decimal_digits_are_those_of_printf)
 {
-    (void)state;
     for (int value = 0; value < 10000; value++) {
         char expected[8];
         char text[WIDEST + 2];
@@ -211,9 +198,8 @@ static bool reads(int32_t base, const char *text)
 }
 
 /* Another letter is none in any place, whatever byte it is. */
-static void foreign_letters_are_refused(void **state)
+TEST(foreign_letters_are_refused)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bases) * 255; i++) {
         const size_t at = i / 255;
         const char byte = (char)(i % 255 + 1);
@@ -228,11 +214,10 @@ static void foreign_letters_are_refused(void **state)
     }
 }
 
-static void text_without_digits_is_no_number(void **state)
+TEST(text_without_digits_is_no_number)
 {
     int64_t value = -1;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bases); i++) {
         assert_false(digits_read(bases[i].base, "2", 0, &value));
         assert_int_equal(value, -1);
@@ -240,7 +225,7 @@ static void text_without_digits_is_no_number(void **state)
 }
 
 /* One more than INT64_MAX, more by a digit, by far, and behind zeros. */
-static void numbers_above_63_bits_are_refused(void **state)
+TEST(numbers_above_63_bits_are_refused)
 {
     static const struct {
         int32_t base;
@@ -259,24 +244,6 @@ static void numbers_above_63_bits_are_refused(void **state)
         {62, "100000000000"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         assert_false(reads(rows[i].base, rows[i].text));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(six_bases_are_known),
-        cmocka_unit_test(known_numbers_have_their_digits),
-        cmocka_unit_test(numbers_at_the_edges_come_back_at_every_width),
-        cmocka_unit_test(powers_that_do_not_fit_are_the_greatest_number),
-        cmocka_unit_test(random_numbers_come_back),
-        cmocka_unit_test(decimal_digits_are_those_of_printf),
-        cmocka_unit_test(foreign_letters_are_refused),
-        cmocka_unit_test(text_without_digits_is_no_number),
-        cmocka_unit_test(numbers_above_63_bits_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callers that find the ring empty ask the partitions by themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 
@@ -13,6 +7,7 @@
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define MANY 20
 
@@ -92,9 +87,8 @@ static bool hold_refilling(struct seqb_sequence *sequence, int64_t now_ms,
     return false;
 }
 
-static void the_refill_thread_has_no_part_in_it(void **state)
+TEST_WITH(DIRECT, the_refill_thread_has_no_part_in_it)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_sequence *other;
     struct source source;
@@ -127,9 +121,8 @@ static void make_row(struct rig *rig, struct queue_sequence_options *sequences,
     rig->queue.sequence_count = MANY;
 }
 
-static void a_burst_of_dry_sequences_is_one_call(void **state)
+TEST_WITH(DIRECT, a_burst_of_dry_sequences_is_one_call)
 {
-    struct rig *rig = *state;
     struct queue_sequence_options sequences[MANY];
     struct taker takers[MANY];
     char keys[MANY][32];
@@ -156,14 +149,4 @@ static void a_burst_of_dry_sequences_is_one_call(void **state)
     /* The first one's, and one for all that came while it was under way. */
     assert_int_equal(fake_calls(store, FAKE_RESERVE) - calls, 2);
     rig_close(broker); /* before the options go */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(the_refill_thread_has_no_part_in_it),
-        DIRECT(a_burst_of_dry_sequences_is_one_call),
-    };
-
-    return cmocka_run_group_tests_name("dry", tests, NULL, NULL);
 }

@@ -8,23 +8,22 @@
 #include <string.h>
 
 #include "store/endpoint.h"
+#include "support/test.h"
 
 /* --- the gate --- */
 
-static void a_server_that_is_well_may_be_tried_at_any_time(void **state)
+TEST(a_server_that_is_well_may_be_tried_at_any_time)
 {
     struct endpoint_gate gate = {.is_down = false};
 
-    (void)state;
     for (int64_t now_ms = 0; now_ms < 100; now_ms++)
         assert_int_equal(endpoint_gate_enter(&gate, now_ms), 0);
 }
 
-static void one_that_is_down_may_be_tried_twice_a_second(void **state)
+TEST(one_that_is_down_may_be_tried_twice_a_second)
 {
     struct endpoint_gate gate = {.is_down = true};
 
-    (void)state;
     assert_int_equal(endpoint_gate_enter(&gate, 10000), 0);
     for (int64_t now_ms = 10000; now_ms < 10500; now_ms++)
         assert_int_equal(endpoint_gate_enter(&gate, now_ms), 10500);
@@ -35,11 +34,10 @@ static void one_that_is_down_may_be_tried_twice_a_second(void **state)
 }
 
 /* The attempt that found it so was one. */
-static void the_attempt_that_found_it_down_counts(void **state)
+TEST(the_attempt_that_found_it_down_counts)
 {
     struct endpoint_gate gate = {.is_down = false};
 
-    (void)state;
     assert_int_equal(endpoint_gate_enter(&gate, 10000), 0);
     gate.is_down = true;
     assert_int_equal(endpoint_gate_enter(&gate, 10001), 10500);
@@ -54,14 +52,13 @@ static struct store_options backend_at(const char *host, int32_t port)
         .ops = &ops, .options = {.name = "a", .host = host, .port = port}};
 }
 
-static void what_was_noted_opens_and_shuts_the_gate(void **state)
+TEST(what_was_noted_opens_and_shuts_the_gate)
 {
     const struct store_options options = backend_at("db", 3306);
     struct endpoint servers[1];
     size_t count = 0;
     struct endpoint *server = endpoint_find(servers, &count, &options);
 
-    (void)state;
     assert_int_equal(endpoint_enter(server, 10000), 0);
     assert_int_equal(endpoint_enter(server, 10000), 0);
     endpoint_note(server, true);
@@ -99,9 +96,8 @@ static const struct {
     {"sqlite", {.path = "/var/lib/a.db"}, ""},
 };
 
-static void a_server_is_named_by_where_it_is(void **state)
+TEST(a_server_is_named_by_where_it_is)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(addresses); i++) {
         const struct seqb_backend_ops ops = {.engine = addresses[i].engine};
         const struct store_options options = {.ops = &ops,
@@ -113,7 +109,7 @@ static void a_server_is_named_by_where_it_is(void **state)
     }
 }
 
-static void backends_at_one_address_are_one_server(void **state)
+TEST(backends_at_one_address_are_one_server)
 {
     const struct store_options a = backend_at("db", 3306);
     const struct store_options b = backend_at("db", 3307);
@@ -122,7 +118,6 @@ static void backends_at_one_address_are_one_server(void **state)
     size_t count = 0;
     struct endpoint *first = endpoint_find(servers, &count, &a);
 
-    (void)state;
     assert_ptr_equal(first, &servers[0]);
     assert_ptr_equal(endpoint_find(servers, &count, &b), &servers[1]);
     assert_ptr_equal(endpoint_find(servers, &count, &again), &servers[0]);
@@ -132,13 +127,12 @@ static void backends_at_one_address_are_one_server(void **state)
 }
 
 /* Files have no address: that they are alike in this makes them not one. */
-static void each_store_without_a_server_is_one_of_its_own(void **state)
+TEST(each_store_without_a_server_is_one_of_its_own)
 {
     struct store_options file = backend_at(NULL, 0);
     struct endpoint servers[2];
     size_t count = 0;
 
-    (void)state;
     assert_ptr_equal(endpoint_find(servers, &count, &file), &servers[0]);
     assert_ptr_equal(endpoint_find(servers, &count, &file), &servers[1]);
     for (size_t i = 0; i < count; i++)
@@ -220,11 +214,10 @@ static void scene_begin(struct scene *scene, uint64_t seed)
         (void)fail_at(&scene->fixture, i, SEQB_UNCERTAIN, START_MS);
 }
 
-static void a_dead_server_is_tried_twice_a_second_at_most(void **state)
+TEST(a_dead_server_is_tried_twice_a_second_at_most)
 {
     const int64_t end_ms = START_MS + MINUTE_MS;
 
-    (void)state;
     for (uint64_t seed = 2; seed < 42; seed += 2) {
         struct scene scene;
         int64_t begin_ms;
@@ -249,9 +242,8 @@ static void a_dead_server_is_tried_twice_a_second_at_most(void **state)
 }
 
 /* It is then left in peace more and more, as its rests say. */
-static void a_dead_server_that_nobody_waits_for_is_tried_less(void **state)
+TEST(a_dead_server_that_nobody_waits_for_is_tried_less)
 {
-    (void)state;
     for (uint64_t seed = 2; seed < 42; seed += 2) {
         struct scene scene;
         size_t first;
@@ -265,21 +257,4 @@ static void a_dead_server_that_nobody_waits_for_is_tried_less(void **state)
         assert_in_range(first, 10, 60);
         assert_in_range(scene.count - first, 4, 40);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_that_is_well_may_be_tried_at_any_time),
-        cmocka_unit_test(one_that_is_down_may_be_tried_twice_a_second),
-        cmocka_unit_test(the_attempt_that_found_it_down_counts),
-        cmocka_unit_test(what_was_noted_opens_and_shuts_the_gate),
-        cmocka_unit_test(a_server_is_named_by_where_it_is),
-        cmocka_unit_test(backends_at_one_address_are_one_server),
-        cmocka_unit_test(each_store_without_a_server_is_one_of_its_own),
-        cmocka_unit_test(a_dead_server_is_tried_twice_a_second_at_most),
-        cmocka_unit_test(a_dead_server_that_nobody_waits_for_is_tried_less),
-    };
-
-    return cmocka_run_group_tests_name("server", tests, NULL, NULL);
 }

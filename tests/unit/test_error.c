@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statuses in words, whose fault each is, and filling the error struct. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "platform/error.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 /* Written out once more: the list decides what is quarantined, so that a
  * change of it must be made twice. */
@@ -46,13 +39,12 @@ static const struct {
     {"POISONED", SEQB_POISONED, BLAME_LAYOUT},
 };
 
-static void every_status_has_a_name_and_whose_fault_it_is(void **state)
+TEST(every_status_has_a_name_and_whose_fault_it_is)
 {
 #define STATUS(name, blame, text) SEQB_##name,
     const enum seqb_status listed[] = {SEQB_STATUS_LIST(STATUS)};
 #undef STATUS
 
-    (void)state;
     assert_int_equal(COUNT_OF(statuses), COUNT_OF(listed));
     for (size_t i = 0; i < COUNT_OF(statuses); i++) {
         assert_int_equal(statuses[i].status, i);
@@ -62,9 +54,8 @@ static void every_status_has_a_name_and_whose_fault_it_is(void **state)
     }
 }
 
-static void no_two_statuses_say_the_same(void **state)
+TEST(no_two_statuses_say_the_same)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(statuses); i++) {
         const char *text = seqb_status_text(statuses[i].status);
 
@@ -74,11 +65,10 @@ static void no_two_statuses_say_the_same(void **state)
     }
 }
 
-static void an_unknown_status_is_named_and_nobodys_fault(void **state)
+TEST(an_unknown_status_is_named_and_nobodys_fault)
 {
     const int others[] = {COUNT_OF(statuses), 1000, -1, INT32_MIN, INT32_MAX};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         const enum seqb_status status = (enum seqb_status)others[i];
 
@@ -88,32 +78,29 @@ static void an_unknown_status_is_named_and_nobodys_fault(void **state)
     }
 }
 
-static void a_failure_is_one_statement(void **state)
+TEST(a_failure_is_one_statement)
 {
     struct seqb_error err = {.status = SEQB_OK, .text = "of an older failure"};
 
-    (void)state;
     assert_int_equal(error_set(&err, SEQB_ROLE, "redis %s: %d", "a", 7),
                      SEQB_ROLE);
     assert_int_equal(err.status, SEQB_ROLE);
     assert_string_equal(err.text, "redis a: 7");
 }
 
-static void the_text_need_not_be_wanted(void **state)
+TEST(the_text_need_not_be_wanted)
 {
     const struct seqb_error from = {SEQB_CORRUPT, "x"};
 
-    (void)state;
     assert_int_equal(error_set(NULL, SEQB_INVALID, "%d", 1), SEQB_INVALID);
     assert_int_equal(error_copy(NULL, &from), SEQB_CORRUPT);
 }
 
-static void a_long_text_is_cut_and_ends(void **state)
+TEST(a_long_text_is_cut_and_ends)
 {
     char longest[SEQB_ERROR_TEXT_SIZE + 1];
     struct seqb_error err[2] = {{SEQB_OK, ""}, {SEQB_OK, "untouched"}};
 
-    (void)state;
     memset(longest, 'x', sizeof longest);
     longest[sizeof longest - 1] = '\0';
     for (size_t more = 0; more < 3; more++) {
@@ -125,30 +112,14 @@ static void a_long_text_is_cut_and_ends(void **state)
     assert_string_equal(err[1].text, "untouched");
 }
 
-static void a_copied_error_is_the_same(void **state)
+TEST(a_copied_error_is_the_same)
 {
     const struct seqb_error from = {SEQB_POISONED, "went back"};
     struct seqb_error to = {.status = SEQB_OK, .text = "something longer"};
 
-    (void)state;
     assert_int_equal(error_copy(&to, &from), SEQB_POISONED);
     assert_int_equal(to.status, SEQB_POISONED);
     assert_string_equal(to.text, "went back");
     assert_int_equal(error_copy(&to, &to), SEQB_POISONED);
     assert_string_equal(to.text, "went back");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_status_has_a_name_and_whose_fault_it_is),
-        cmocka_unit_test(no_two_statuses_say_the_same),
-        cmocka_unit_test(an_unknown_status_is_named_and_nobodys_fault),
-        cmocka_unit_test(a_failure_is_one_statement),
-        cmocka_unit_test(the_text_need_not_be_wanted),
-        cmocka_unit_test(a_long_text_is_cut_and_ends),
-        cmocka_unit_test(a_copied_error_is_the_same),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each event is one line of the log and one call of who listens. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <sched.h>
@@ -16,6 +10,7 @@
 #include "ha/events.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define KINDS  (SEQB_EVENT_LESSOR_LEVEL + 1)
 #define STATES (SEQB_PARTITION_POISONED + 1)
@@ -53,6 +48,8 @@ static int log_teardown(void **state)
     return 0;
 }
 
+#define LOGGED FIXTURE(struct log *log, log_setup, log_teardown)
+
 static struct seqb_event event_of(enum seqb_event_kind kind)
 {
     return (struct seqb_event){.kind = kind,
@@ -66,14 +63,13 @@ static struct seqb_event event_of(enum seqb_event_kind kind)
                                .reason = "it had fallen behind"};
 }
 
-static void every_kind_has_a_name_of_its_own(void **state)
+TEST(every_kind_has_a_name_of_its_own)
 {
     static const char *const names[] = {
         "state",        "raised",      "exhausted",       "layout",
         "forecast",     "advanced",    "counter_refused", "counter_recovered",
         "lessor_waits", "lessor_level"};
 
-    (void)state;
     for (int i = 0; i < KINDS; i++)
         assert_string_equal(seqb_event_name((enum seqb_event_kind)i), names[i]);
     assert_string_equal(seqb_event_name((enum seqb_event_kind)KINDS),
@@ -81,13 +77,12 @@ static void every_kind_has_a_name_of_its_own(void **state)
     assert_string_equal(seqb_event_name((enum seqb_event_kind) - 1), "unknown");
 }
 
-static void a_change_of_state_is_logged_by_the_state_it_leads_to(void **state)
+TEST_WITH(LOGGED, a_change_of_state_is_logged_by_the_state_it_leads_to)
 {
     static const enum seqb_log_level levels[STATES] = {
         SEQB_LOG_WARN, SEQB_LOG_INFO,  SEQB_LOG_WARN,
         SEQB_LOG_WARN, SEQB_LOG_WARN,  SEQB_LOG_INFO,
         SEQB_LOG_WARN, SEQB_LOG_ERROR, SEQB_LOG_ERROR};
-    struct log *log = *state;
 
     for (int to = 0; to < STATES; to++) {
         struct seqb_event event = event_of(SEQB_EVENT_STATE);
@@ -110,7 +105,7 @@ static void a_change_of_state_is_logged_by_the_state_it_leads_to(void **state)
     }
 }
 
-static void what_happened_to_a_counter_is_logged_by_its_kind(void **state)
+TEST_WITH(LOGGED, what_happened_to_a_counter_is_logged_by_its_kind)
 {
     static const enum seqb_log_level levels[KINDS] = {
         [SEQB_EVENT_RAISED] = SEQB_LOG_WARN,
@@ -122,7 +117,6 @@ static void what_happened_to_a_counter_is_logged_by_its_kind(void **state)
         [SEQB_EVENT_COUNTER_RECOVERED] = SEQB_LOG_INFO,
         [SEQB_EVENT_LESSOR_WAITS] = SEQB_LOG_WARN,
         [SEQB_EVENT_LESSOR_LEVEL] = SEQB_LOG_INFO};
-    struct log *log = *state;
 
     for (int kind = SEQB_EVENT_RAISED; kind < KINDS; kind++) {
         struct seqb_event event = event_of((enum seqb_event_kind)kind);
@@ -143,9 +137,8 @@ static void what_happened_to_a_counter_is_logged_by_its_kind(void **state)
 }
 
 /* A backend's own words may hold anything. */
-static void a_reason_is_one_quoted_value_of_the_line(void **state)
+TEST_WITH(LOGGED, a_reason_is_one_quoted_value_of_the_line)
 {
-    struct log *log = *state;
     struct seqb_event event = event_of(SEQB_EVENT_STATE);
 
     event.reason = "ERROR: relation \"a\\b\"\nis \"missing\"";
@@ -177,9 +170,8 @@ static void listen(void *context, const struct seqb_event *event)
     listener->last = event;
 }
 
-static void each_event_is_told_once_to_who_listens_now(void **state)
+TEST_WITH(LOGGED, each_event_is_told_once_to_who_listens_now)
 {
-    struct log *log = *state;
     struct listener first = {.calls = 0};
     struct listener second = {.calls = 0};
     struct events events;
@@ -233,12 +225,11 @@ static void *tell_on(void *argument)
     return NULL;
 }
 
-static void who_listens_is_called_by_one_thread_at_a_time(void **state)
+TEST(who_listens_is_called_by_one_thread_at_a_time)
 {
     struct crowd crowd = {.calls = 0};
     pthread_t threads[TELLERS];
 
-    (void)state;
     events_init(&crowd.events);
     events_listen(&crowd.events, listen_alone, &crowd);
     for (int i = 0; i < TELLERS; i++)
@@ -250,21 +241,4 @@ static void who_listens_is_called_by_one_thread_at_a_time(void **state)
     assert_int_equal(crowd.calls, TELLERS * TOLD);
     assert_int_equal(crowd.clashes, 0);
     events_fini(&crowd.events);
-}
-
-#define LOGGED(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, log_setup, log_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_has_a_name_of_its_own),
-        LOGGED(a_change_of_state_is_logged_by_the_state_it_leads_to),
-        LOGGED(what_happened_to_a_counter_is_logged_by_its_kind),
-        LOGGED(a_reason_is_one_quoted_value_of_the_line),
-        LOGGED(each_event_is_told_once_to_who_listens_now),
-        cmocka_unit_test(who_listens_is_called_by_one_thread_at_a_time),
-    };
-
-    return cmocka_run_group_tests_name("events", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of how a pool counts: each way of leasing windows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "backends/backends.h"
 #include "config/config.h"
 #include "offline/offline.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
 #define TEXT_SIZE 4096
@@ -43,9 +38,8 @@ static void expect(const char *text, const char *told)
     assert_string_equal(lines, told);
 }
 
-static void direct_counters_depend_on_each_store_alone(void **state)
+TEST(direct_counters_depend_on_each_store_alone)
 {
-    (void)state;
     expect("backends=(" SQLITE("a") "," SQLITE("b") ");\n" POOL_OF(
                "\"a\",\"b\"", ""),
            "pool p: partition 0 (a) is " DIRECT
@@ -53,9 +47,8 @@ static void direct_counters_depend_on_each_store_alone(void **state)
            "pool p: a number repeats if one of the stores a, b" UNNOTICED);
 }
 
-static void windows_depend_on_their_authority(void **state)
+TEST(windows_depend_on_their_authority)
 {
-    (void)state;
     expect(THREE POOL_OF("\"a\",\"b\"", "authority=\"c\";windows=\"all\";"),
            "pool p: partition 0 (a) is windowed, since the pool has windows = "
            "\"all\"; its windows are leased by the authority c\n"
@@ -78,9 +71,8 @@ static void windows_depend_on_their_authority(void **state)
            "stores b" UNNOTICED);
 }
 
-static void neighbours_depend_on_two_stores_together(void **state)
+TEST(neighbours_depend_on_two_stores_together)
 {
-    (void)state;
     expect("backends=(" SQLITE("a") "," SQLITE("b") ");\n" POOL_OF(
                "\"b\",\"a\"", "authority=\"neighbours\";"),
            "pool p: partition 0 (b) is windowed, since the pool has "
@@ -96,13 +88,4 @@ static void neighbours_depend_on_two_stores_together(void **state)
            "(docs/guarantees.md)\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(direct_counters_depend_on_each_store_alone),
-        cmocka_unit_test(windows_depend_on_their_authority),
-        cmocka_unit_test(neighbours_depend_on_two_stores_together),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

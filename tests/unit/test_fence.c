@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a reply means: each guarantee, mark, floor and status, at the borders.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "ha/policy/fence.h"
+#include "support/test.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define STATUSES        (SEQB_POISONED + 1)
+#define STATUSES (SEQB_POISONED + 1)
 
 static struct seqb_request granted(int64_t window, int64_t first, int64_t count)
 {
@@ -43,7 +37,7 @@ static void judge_all(enum seqb_guarantee guarantee, const struct judged *cases,
     }
 }
 
-static void a_direct_block_must_lie_above_mark_and_floor(void **state)
+TEST(a_direct_block_must_lie_above_mark_and_floor)
 {
     static const struct judged cases[] = {
         /* Nothing held yet. */
@@ -76,11 +70,10 @@ static void a_direct_block_must_lie_above_mark_and_floor(void **state)
         {{0, 300}, 200, 0, 301, FENCE_ACCEPT},
     };
 
-    (void)state;
     judge_all(SEQB_DIRECT, cases, COUNT_OF(cases));
 }
 
-static void a_windowed_block_must_lie_above_the_mark_of_its_window(void **state)
+TEST(a_windowed_block_must_lie_above_the_mark_of_its_window)
 {
     static const struct judged cases[] = {
         /* Nothing held yet. */
@@ -109,7 +102,6 @@ static void a_windowed_block_must_lie_above_the_mark_of_its_window(void **state)
         {{5, 100}, 1000, 5, 100, FENCE_POISON},
     };
 
-    (void)state;
     judge_all(SEQB_WINDOWED, cases, COUNT_OF(cases));
 }
 
@@ -126,13 +118,12 @@ static enum fence_verdict verdict_of(enum seqb_guarantee guarantee,
 }
 
 /* Nothing but SEQB_OK may ever be used, whatever stands in the block. */
-static void each_status_has_one_meaning_for_each_guarantee(void **state)
+TEST(each_status_has_one_meaning_for_each_guarantee)
 {
     static const enum seqb_guarantee guarantees[] = {SEQB_DIRECT,
                                                      SEQB_WINDOWED};
     static const struct fence_mark marks[] = {{0, -1}, {3, 50}, {4, 200}};
 
-    (void)state;
     for (int status = SEQB_OK; status < STATUSES; status++) {
         for (size_t g = 0; g < COUNT_OF(guarantees); g++) {
             struct seqb_request reply = granted(4, 1000, 10);
@@ -148,11 +139,10 @@ static void each_status_has_one_meaning_for_each_guarantee(void **state)
 
 /* A fenced or exhausted reply carries no block: that it holds zeros, below
  * every mark, poisons nothing. */
-static void a_reply_without_a_block_poisons_nothing(void **state)
+TEST(a_reply_without_a_block_poisons_nothing)
 {
     static const struct fence_mark mark = {7, 900};
 
-    (void)state;
     for (int status = SEQB_OK + 1; status < STATUSES; status++) {
         const struct seqb_request reply = {.status = (enum seqb_status)status,
                                            .window = 7};
@@ -164,13 +154,12 @@ static void a_reply_without_a_block_poisons_nothing(void **state)
     }
 }
 
-static void the_mark_is_the_last_value_of_the_block(void **state)
+TEST(the_mark_is_the_last_value_of_the_block)
 {
     const struct seqb_request one = granted(9, 41, 1);
     const struct seqb_request many = granted(9, 0, 1024);
     const struct seqb_request last = granted(9, INT64_MAX - 9, 10);
 
-    (void)state;
     assert_int_equal(fence_advance(&one, SEQB_WINDOWED).value, 41);
     assert_int_equal(fence_advance(&one, SEQB_WINDOWED).window, 9);
     assert_int_equal(fence_advance(&one, SEQB_DIRECT).value, 41);
@@ -193,12 +182,11 @@ static void expect_refused_again(enum seqb_guarantee guarantee,
 
 /* Whatever was accepted is refused when it comes a second time, whole or in
  * part; what follows it is accepted. */
-static void no_value_is_accepted_twice(void **state)
+TEST(no_value_is_accepted_twice)
 {
     static const enum seqb_guarantee guarantees[] = {SEQB_DIRECT,
                                                      SEQB_WINDOWED};
 
-    (void)state;
     for (size_t g = 0; g < COUNT_OF(guarantees); g++) {
         struct fence_mark mark = FENCE_NOTHING;
         int64_t next = guarantees[g] == SEQB_DIRECT;
@@ -214,8 +202,7 @@ static void no_value_is_accepted_twice(void **state)
     }
 }
 
-static void
-a_new_window_lies_above_the_cells_ones_own_and_the_floor(void **state)
+TEST(a_new_window_lies_above_the_cells_ones_own_and_the_floor)
 {
     static const struct {
         int64_t mark;
@@ -239,7 +226,6 @@ a_new_window_lies_above_the_cells_ones_own_and_the_floor(void **state)
         {1, 1, INT64_MAX, INT64_MAX},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct fence_mark mark = {cases[i].mark, 10};
         const struct seqb_request reply = {.status = SEQB_FENCED,
@@ -251,7 +237,7 @@ a_new_window_lies_above_the_cells_ones_own_and_the_floor(void **state)
 }
 
 /* So far may a partition lag behind the others, and no further. */
-static void one_that_lags_is_kept_near_the_others(void **state)
+TEST(one_that_lags_is_kept_near_the_others)
 {
     static const struct {
         enum seqb_guarantee guarantee;
@@ -273,7 +259,6 @@ static void one_that_lags_is_kept_near_the_others(void **state)
         {SEQB_WINDOWED, SEQB_GRANT_MAX, SEQB_GRANT_MAX, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         assert_int_equal(fence_level_floor(cases[i].guarantee, cases[i].level,
                                            INT64_MAX, cases[i].want),
@@ -281,7 +266,7 @@ static void one_that_lags_is_kept_near_the_others(void **state)
 }
 
 /* A block of 10 from 101 on, of which `left` are above the floor. */
-static void block_is_used_above_the_floor(void **state)
+TEST(block_is_used_above_the_floor)
 {
     static const struct {
         int64_t mark;
@@ -294,7 +279,6 @@ static void block_is_used_above_the_floor(void **state)
         {100, 105, 106, 5}, {101, 105, 101, 10}, {500, 105, 101, 10},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct fence_mark mark = {.value = cases[i].mark};
         struct seqb_request reply = {
@@ -306,13 +290,12 @@ static void block_is_used_above_the_floor(void **state)
     }
 }
 
-static void none_follows_one_past_the_half_of_all_there_are(void **state)
+TEST(none_follows_one_past_the_half_of_all_there_are)
 {
     static const enum seqb_guarantee guarantees[] = {SEQB_DIRECT,
                                                      SEQB_WINDOWED};
     static const int64_t highest[] = {100000, 100001, INT64_MAX};
 
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT_OF(highest); i++) {
         const enum seqb_guarantee guarantee = guarantees[i % 2];
         const int64_t most = highest[i / 2];
@@ -324,7 +307,7 @@ static void none_follows_one_past_the_half_of_all_there_are(void **state)
     }
 }
 
-static void a_raise_passes_what_others_may_have_been_granted(void **state)
+TEST(a_raise_passes_what_others_may_have_been_granted)
 {
     static const struct {
         enum seqb_status status;
@@ -345,7 +328,6 @@ static void a_raise_passes_what_others_may_have_been_granted(void **state)
         {SEQB_OK, 50, 0, 50},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct fence_mark mark = {0, cases[i].mark};
         const struct seqb_request reply = {.status = cases[i].status};
@@ -380,7 +362,7 @@ static void sanity_all(enum seqb_guarantee guarantee, int64_t window_max,
     }
 }
 
-static void a_direct_block_is_one_that_was_asked_for(void **state)
+TEST(a_direct_block_is_one_that_was_asked_for)
 {
     static const struct sanity cases[] = {
         /* As asked, and less. */
@@ -414,11 +396,10 @@ static void a_direct_block_is_one_that_was_asked_for(void **state)
         {SEQB_GRANT_MAX, INT64_MAX, 0, 1, SEQB_GRANT_MAX, true},
     };
 
-    (void)state;
     sanity_all(SEQB_DIRECT, 7, cases, COUNT_OF(cases));
 }
 
-static void a_windowed_block_is_one_that_was_asked_for(void **state)
+TEST(a_windowed_block_is_one_that_was_asked_for)
 {
     static const struct sanity cases[] = {
         {10, 1024, 1, 0, 10, true},
@@ -444,29 +425,5 @@ static void a_windowed_block_is_one_that_was_asked_for(void **state)
         {10, 1024, INT64_MIN, 0, 10, false},
     };
 
-    (void)state;
     sanity_all(SEQB_WINDOWED, 7, cases, COUNT_OF(cases));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_direct_block_must_lie_above_mark_and_floor),
-        cmocka_unit_test(
-            a_windowed_block_must_lie_above_the_mark_of_its_window),
-        cmocka_unit_test(each_status_has_one_meaning_for_each_guarantee),
-        cmocka_unit_test(a_reply_without_a_block_poisons_nothing),
-        cmocka_unit_test(the_mark_is_the_last_value_of_the_block),
-        cmocka_unit_test(no_value_is_accepted_twice),
-        cmocka_unit_test(
-            a_new_window_lies_above_the_cells_ones_own_and_the_floor),
-        cmocka_unit_test(one_that_lags_is_kept_near_the_others),
-        cmocka_unit_test(block_is_used_above_the_floor),
-        cmocka_unit_test(none_follows_one_past_the_half_of_all_there_are),
-        cmocka_unit_test(a_raise_passes_what_others_may_have_been_granted),
-        cmocka_unit_test(a_direct_block_is_one_that_was_asked_for),
-        cmocka_unit_test(a_windowed_block_is_one_that_was_asked_for),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files and the state directory, with what a file system may refuse. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +13,7 @@
 
 #include "platform/file.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define NOBODY 65534 /* a user that owns nothing */
 
@@ -58,6 +53,8 @@ static int teardown(void **state)
     free(fixture);
     return failed;
 }
+
+#define SCRATCH FIXTURE(struct fixture *fixture, setup, teardown)
 
 static const char *path_of(struct fixture *fixture, const char *name)
 {
@@ -101,10 +98,9 @@ static bool is_refused_to_nobody(
     return WEXITSTATUS(how) == 0;
 }
 
-static void a_file_is_read_whole_up_to_its_bound(void **state)
+TEST_WITH(SCRATCH, a_file_is_read_whole_up_to_its_bound)
 {
     static const char text[] = "one\ntwo\n";
-    struct fixture *fixture = *state;
 
     file_write(path_of(fixture, "file"), text, 0600);
     for (size_t max = sizeof text - 1; max < 200000; max = max * 3 + 1) {
@@ -117,10 +113,8 @@ static void a_file_is_read_whole_up_to_its_bound(void **state)
     }
 }
 
-static void a_file_past_its_bound_is_refused(void **state)
+TEST_WITH(SCRATCH, a_file_past_its_bound_is_refused)
 {
-    struct fixture *fixture = *state;
-
     file_write(path_of(fixture, "file"), "12345678", 0600);
     for (size_t max = 0; max < 8; max++) {
         char *out = fixture->path;
@@ -133,9 +127,8 @@ static void a_file_past_its_bound_is_refused(void **state)
     }
 }
 
-static void an_empty_file_is_an_empty_text(void **state)
+TEST_WITH(SCRATCH, an_empty_file_is_an_empty_text)
 {
-    struct fixture *fixture = *state;
     char *out = NULL;
 
     file_write(path_of(fixture, "file"), "", 0600);
@@ -144,7 +137,7 @@ static void an_empty_file_is_an_empty_text(void **state)
     free(out);
 }
 
-static void what_cannot_be_read_is_named_with_the_reason(void **state)
+TEST_WITH(SCRATCH, what_cannot_be_read_is_named_with_the_reason)
 {
     static const struct {
         const char *name;
@@ -154,7 +147,6 @@ static void what_cannot_be_read_is_named_with_the_reason(void **state)
         {"", "Is a directory"},
         {"file/below", "Not a directory"},
     };
-    struct fixture *fixture = *state;
 
     file_write(path_of(fixture, "file"), "x", 0600);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -177,19 +169,16 @@ static enum seqb_status read_any(const char *path, struct seqb_error *err)
     return file_read(path, 100, &out, err);
 }
 
-static void an_unreadable_file_is_named_with_the_reason(void **state)
+TEST_WITH(SCRATCH, an_unreadable_file_is_named_with_the_reason)
 {
-    struct fixture *fixture = *state;
-
     file_write(path_of(fixture, "file"), "x", 0);
     assert_true(is_refused_to_nobody(read_any, fixture->path, SEQB_INVALID));
 }
 
-static void a_folder_is_made_with_its_parents_for_its_owner_alone(void **state)
+TEST_WITH(SCRATCH, a_folder_is_made_with_its_parents_for_its_owner_alone)
 {
     static const char *const folders[] = {"a", "a/b", "a/b/c"};
     const mode_t mask = umask(0);
-    struct fixture *fixture = *state;
     struct stat found;
 
     assert_int_equal(file_make_folder(path_of(fixture, "a/b/c"), &fixture->err),
@@ -202,10 +191,9 @@ static void a_folder_is_made_with_its_parents_for_its_owner_alone(void **state)
     }
 }
 
-static void a_folder_that_is_there_is_taken(void **state)
+TEST_WITH(SCRATCH, a_folder_that_is_there_is_taken)
 {
     static const char *const spellings[] = {"", "a", "a/", "a//b", "./a/b//"};
-    struct fixture *fixture = *state;
     struct stat found;
 
     for (int again = 0; again < 2; again++) {
@@ -220,7 +208,7 @@ static void a_folder_that_is_there_is_taken(void **state)
     assert_int_equal(found.st_mode & 07777, 0755);
 }
 
-static void a_file_in_the_place_of_a_folder_is_refused(void **state)
+TEST_WITH(SCRATCH, a_file_in_the_place_of_a_folder_is_refused)
 {
     static const struct {
         const char *name;
@@ -231,7 +219,6 @@ static void a_file_in_the_place_of_a_folder_is_refused(void **state)
         {"file/b/c", "Not a directory"},
         {"link", "is not a folder"},
     };
-    struct fixture *fixture = *state;
 
     file_write(path_of(fixture, "file"), "x", 0600);
     assert_int_equal(symlink("nowhere", path_of(fixture, "link")), 0);
@@ -245,12 +232,11 @@ static void a_file_in_the_place_of_a_folder_is_refused(void **state)
     }
 }
 
-static void a_folder_without_a_fit_name_is_refused(void **state)
+TEST_WITH(SCRATCH, a_folder_without_a_fit_name_is_refused)
 {
     char path[PATH_MAX + 8];
     struct seqb_error err;
 
-    (void)state;
     memset(path, 'x', sizeof path);
     path[0] = '/';
     path[sizeof path - 1] = '\0';
@@ -261,11 +247,8 @@ static void a_folder_without_a_fit_name_is_refused(void **state)
     assert_int_equal(file_make_folder("", NULL), SEQB_STATE_DIR);
 }
 
-static void
-a_folder_that_is_not_writable_is_refused_with_a_way_out(void **state)
+TEST_WITH(SCRATCH, a_folder_that_is_not_writable_is_refused_with_a_way_out)
 {
-    struct fixture *fixture = *state;
-
     assert_int_equal(chmod(fixture->folder, 0555), 0);
     /* There, and one to be made in it. */
     assert_true(is_refused_to_nobody(file_make_folder, fixture->folder,
@@ -277,24 +260,4 @@ a_folder_that_is_not_writable_is_refused_with_a_way_out(void **state)
                      SEQB_STATE_DIR);
     assert_non_null(strstr(fixture->err.text, "state_dir"));
     assert_non_null(strstr(fixture->err.text, "SEQBROKER_STATE_DIR"));
-}
-
-#define ONE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ONE(a_file_is_read_whole_up_to_its_bound),
-        ONE(a_file_past_its_bound_is_refused),
-        ONE(an_empty_file_is_an_empty_text),
-        ONE(what_cannot_be_read_is_named_with_the_reason),
-        ONE(an_unreadable_file_is_named_with_the_reason),
-        ONE(a_folder_is_made_with_its_parents_for_its_owner_alone),
-        ONE(a_folder_that_is_there_is_taken),
-        ONE(a_file_in_the_place_of_a_folder_is_refused),
-        ONE(a_folder_without_a_fit_name_is_refused),
-        ONE(a_folder_that_is_not_writable_is_refused_with_a_way_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

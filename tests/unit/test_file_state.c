@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that are to last: loaded, saved, put in place, locked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "platform/file.h"
 #include "platform/text.h"
 #include "support/folder.h"
+#include "support/test.h"
 
 #define TEXT "one\ntwo\n"
 
@@ -49,6 +44,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FILE_STATE FIXTURE(struct fixture *f, setup, teardown)
+
 static void save(struct fixture *f, const char *path, const char *text)
 {
     if (file_save(path, text, strlen(text), &f->err) != SEQB_OK)
@@ -68,9 +65,8 @@ static void expect_text(struct fixture *f, const char *path, const char *text)
     free(bytes);
 }
 
-static void what_was_saved_is_loaded(void **state)
+TEST_WITH(FILE_STATE, what_was_saved_is_loaded)
 {
-    struct fixture *f = *state;
     struct stat about;
 
     save(f, f->path, TEXT TEXT);
@@ -83,9 +79,8 @@ static void what_was_saved_is_loaded(void **state)
     assert_int_equal(about.st_mode & 0777, 0600);
 }
 
-static void file_that_is_absent_is_no_mistake(void **state)
+TEST_WITH(FILE_STATE, file_that_is_absent_is_no_mistake)
 {
-    struct fixture *f = *state;
     char *bytes = f->path;
     size_t size = 1;
 
@@ -105,10 +100,8 @@ static void expect_not_loaded(struct fixture *f, const char *path)
     assert_non_null(strstr(f->err.text, path));
 }
 
-static void what_is_no_file_of_that_size_is_told(void **state)
+TEST_WITH(FILE_STATE, what_is_no_file_of_that_size_is_told)
 {
-    struct fixture *f = *state;
-
     save(f, f->path, TEXT);
     expect_not_loaded(f, f->path);
     expect_not_loaded(f, f->folder);
@@ -116,10 +109,8 @@ static void what_is_no_file_of_that_size_is_told(void **state)
     expect_not_loaded(f, f->other); /* and nobody is waited for */
 }
 
-static void what_cannot_be_saved_is_told(void **state)
+TEST_WITH(FILE_STATE, what_cannot_be_saved_is_told)
 {
-    struct fixture *f = *state;
-
     assert_int_equal(symlink(f->other, f->path), 0);
     assert_int_equal(file_save(f->path, "", 0, &f->err), SEQB_STATE_DIR);
     (void)text_format(f->path, sizeof f->path, "%s/no/file", f->folder);
@@ -127,10 +118,8 @@ static void what_cannot_be_saved_is_told(void **state)
     assert_non_null(strstr(f->err.text, f->path));
 }
 
-static void moved_file_takes_the_place_of_another(void **state)
+TEST_WITH(FILE_STATE, moved_file_takes_the_place_of_another)
 {
-    struct fixture *f = *state;
-
     save(f, f->path, TEXT);
     save(f, f->other, "old");
     assert_int_equal(file_move(f->path, f->other, &f->err), SEQB_OK);
@@ -140,9 +129,8 @@ static void moved_file_takes_the_place_of_another(void **state)
     expect_text(f, f->other, TEXT);
 }
 
-static void lock_keeps_others_of_the_same_process_out(void **state)
+TEST_WITH(FILE_STATE, lock_keeps_others_of_the_same_process_out)
 {
-    struct fixture *f = *state;
     int lock;
     int second;
 
@@ -154,20 +142,4 @@ static void lock_keeps_others_of_the_same_process_out(void **state)
     file_unlock(second);
     (void)text_format(f->path, sizeof f->path, "%s/no/lock", f->folder);
     assert_int_equal(file_lock(f->path, 0, &lock, &f->err), SEQB_STATE_DIR);
-}
-
-#define ONE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ONE(what_was_saved_is_loaded),
-        ONE(file_that_is_absent_is_no_mistake),
-        ONE(what_is_no_file_of_that_size_is_told),
-        ONE(what_cannot_be_saved_is_told),
-        ONE(moved_file_takes_the_place_of_another),
-        ONE(lock_keeps_others_of_the_same_process_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

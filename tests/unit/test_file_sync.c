@@ -2,21 +2,16 @@
 /* What a power cut leaves of a file that is put in place: the order in which
  * its bytes and its name reach the disk. The calls that say so are recorded. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/file.h"
 #include "platform/text.h"
 #include "support/folder.h"
+#include "support/test.h"
 
 #define TEXT "one\ntwo\n"
 
@@ -92,6 +87,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FILE_SYNC FIXTURE(struct fixture *f, setup, teardown)
+
 static enum seqb_status save(struct fixture *f)
 {
     return file_save(f->fresh, TEXT, strlen(TEXT), &f->err);
@@ -103,29 +100,24 @@ static enum seqb_status move(struct fixture *f)
 }
 
 /* Else the name may stand for a file without its bytes. */
-static void bytes_are_synced_before_the_file_is_moved(void **state)
+TEST_WITH(FILE_SYNC, bytes_are_synced_before_the_file_is_moved)
 {
-    struct fixture *f = *state;
-
     assert_int_equal(save(f), SEQB_OK);
     assert_string_equal(calls, "ws");
 }
 
 /* Else the old file may be back. */
-static void folder_is_synced_after_the_move(void **state)
+TEST_WITH(FILE_SYNC, folder_is_synced_after_the_move)
 {
-    struct fixture *f = *state;
-
     assert_int_equal(save(f), SEQB_OK);
     calls[0] = '\0';
     assert_int_equal(move(f), SEQB_OK);
     assert_string_equal(calls, "rf");
 }
 
-static void file_that_cannot_be_written_or_synced_is_removed(void **state)
+TEST_WITH(FILE_SYNC, file_that_cannot_be_written_or_synced_is_removed)
 {
     static const char letters[] = {'w', 's'};
-    struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof letters; i++) {
         failing = letters[i];
@@ -136,10 +128,9 @@ static void file_that_cannot_be_written_or_synced_is_removed(void **state)
 }
 
 /* It may be in its place or not. */
-static void move_that_is_not_synced_is_uncertain(void **state)
+TEST_WITH(FILE_SYNC, move_that_is_not_synced_is_uncertain)
 {
     static const char letters[] = {'r', 'f'};
-    struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof letters; i++) {
         failing = '\0';
@@ -147,18 +138,4 @@ static void move_that_is_not_synced_is_uncertain(void **state)
         failing = letters[i];
         assert_int_equal(move(f), SEQB_UNCERTAIN);
     }
-}
-
-#define ONE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ONE(bytes_are_synced_before_the_file_is_moved),
-        ONE(folder_is_synced_after_the_move),
-        ONE(file_that_cannot_be_written_or_synced_is_removed),
-        ONE(move_that_is_not_synced_is_uncertain),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

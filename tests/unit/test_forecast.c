@@ -3,12 +3,8 @@
  * When a sequence runs out: the arithmetic, as tables, and what a counter
  * makes of it, over scripted stores with a time that is passed in.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ha/counter/counter.h"
 #include "ha/counter/sample.h"
@@ -18,6 +14,7 @@
 #include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define MINUTE INT64_C(60000)
 #define HOUR   (60 * MINUTE)
@@ -67,9 +64,8 @@ static const struct {
     {"just beyond", {1, 0}, {2, 0}, DAY, 365252, INT64_MAX},
 };
 
-static void sequence_runs_out_when_all_partitions_have(void **state)
+TEST(sequence_runs_out_when_all_partitions_have)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         struct forecast forecast;
         int64_t end_ms;
@@ -98,13 +94,12 @@ static void grow(struct forecast *forecast, int64_t *value, int64_t a_minute,
     }
 }
 
-static void jump_is_forgotten_with_the_days(void **state)
+TEST(jump_is_forgotten_with_the_days)
 {
     struct forecast forecast;
     int64_t value = 1;
     double usual;
 
-    (void)state;
     forecast_init(&forecast, 0);
     grow(&forecast, &value, 600, 3 * DAY);
     usual = forecast.rate;
@@ -115,24 +110,22 @@ static void jump_is_forgotten_with_the_days(void **state)
     assert_true(forecast.rate < 1.01 * usual);
 }
 
-static void jump_at_the_start_is_forgotten_too(void **state)
+TEST(jump_at_the_start_is_forgotten_too)
 {
     struct forecast forecast;
     int64_t value = 1;
 
-    (void)state;
     forecast_init(&forecast, 0);
     grow(&forecast, &value, 1000000, MINUTE);
     grow(&forecast, &value, 600, 12 * DAY);
     assert_true(forecast.rate < 0.0101);
 }
 
-static void new_rate_is_believed_within_days(void **state)
+TEST(new_rate_is_believed_within_days)
 {
     struct forecast forecast;
     int64_t value = 1;
 
-    (void)state;
     forecast_init(&forecast, 0);
     grow(&forecast, &value, 60, 5 * DAY);
     grow(&forecast, &value, 6000, 3 * DAY);
@@ -141,13 +134,12 @@ static void new_rate_is_believed_within_days(void **state)
     assert_true(forecast.rate < 0.0001);
 }
 
-static void sequence_at_rest_is_sampled_rarely_and_rightly(void **state)
+TEST(sequence_at_rest_is_sampled_rarely_and_rightly)
 {
     struct forecast forecast;
     const int64_t before = 1;
     const int64_t now = 1 + 100 * DAY;
 
-    (void)state;
     forecast_init(&forecast, 0);
     assert_false(forecast_is_due(&forecast, FORECAST_SAMPLE_MS - 1));
     assert_true(forecast_is_due(&forecast, FORECAST_SAMPLE_MS));
@@ -157,11 +149,10 @@ static void sequence_at_rest_is_sampled_rarely_and_rightly(void **state)
 }
 
 /* The least value, in the least time: known before, now, neither, both. */
-static void rate_is_known_of_two_values(void **state)
+TEST(rate_is_known_of_two_values)
 {
     struct forecast forecast;
 
-    (void)state;
     for (int64_t known = 0; known < 4; known++) {
         const int64_t before = known & 1;
         const int64_t now = known >> 1;
@@ -174,7 +165,7 @@ static void rate_is_known_of_two_values(void **state)
     }
 }
 
-static void each_term_is_warned_of_once(void **state)
+TEST(each_term_is_warned_of_once)
 {
     static const struct {
         int64_t end_ms;
@@ -188,7 +179,6 @@ static void each_term_is_warned_of_once(void **state)
     struct forecast forecast;
     struct forecast late;
 
-    (void)state;
     forecast_init(&forecast, 0);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         if (forecast_warns(&forecast, steps[i].end_ms) != steps[i].warns)
@@ -220,9 +210,8 @@ static int64_t counter_limit(const struct rig *rig)
                               rig->sequences[0].memory_bits);
 }
 
-static void counters_of_the_store_are_what_is_measured(void **state)
+TEST_WITH(DIRECT, counters_of_the_store_are_what_is_measured)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
     int64_t alone;
@@ -247,9 +236,8 @@ static void counters_of_the_store_are_what_is_measured(void **state)
     numbers_fini(&numbers);
 }
 
-static void raise_by_the_gap_is_no_consumption(void **state)
+TEST_WITH(DIRECT, raise_by_the_gap_is_no_consumption)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -295,7 +283,7 @@ static void counter_discard(struct ha_counter *counter)
 }
 
 /* Each raise of the lower partition, which was then granted `first`. */
-static void only_what_is_above_all_others_is_a_jump(void **state)
+TEST(only_what_is_above_all_others_is_a_jump)
 {
     static const struct {
         int64_t top, first, after;
@@ -304,7 +292,6 @@ static void only_what_is_above_all_others_is_a_jump(void **state)
         {80, 600, 579}, {100, 600, 599}, {0, 600, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ha_counter *counter = sampled_counter(0);
         int64_t *tops = counter->sample->tops;
@@ -320,11 +307,10 @@ static void only_what_is_above_all_others_is_a_jump(void **state)
 }
 
 /* The level of direct counters and that of windows are two. */
-static void jump_of_a_window_is_none_of_direct_counters(void **state)
+TEST(jump_of_a_window_is_none_of_direct_counters)
 {
     struct ha_counter *counter = sampled_counter(0);
 
-    (void)state;
     counter->sample->tops[SEQB_WINDOWED] = 40;
     counter->slots[1].is_windowed = true;
     counter->slots[1].block.first = 71;
@@ -339,12 +325,11 @@ static void jump_of_a_window_is_none_of_direct_counters(void **state)
     counter_discard(counter);
 }
 
-static void counter_is_sampled_when_it_is_due(void **state)
+TEST(counter_is_sampled_when_it_is_due)
 {
     struct ha_counter *counter = sampled_counter(5000);
     struct sample *sample = counter->sample;
 
-    (void)state;
     assert_false(sample_is_due(counter, 5000));
     assert_false(sample_is_due(counter, 5000 + FORECAST_SAMPLE_MS - 1));
     assert_true(sample_is_due(counter, 5000 + FORECAST_SAMPLE_MS));
@@ -358,9 +343,8 @@ static void counter_is_sampled_when_it_is_due(void **state)
     counter_discard(counter);
 }
 
-static void end_within_a_year_is_told_once(void **state)
+TEST_WITH(DIRECT, end_within_a_year_is_told_once)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct ha_counter *counter;
     struct numbers numbers;
@@ -389,25 +373,4 @@ static void end_within_a_year_is_told_once(void **state)
     /* Whether to warn was looked at, and is not with the next answer. */
     assert_false(counter->sample->forecast.is_new);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sequence_runs_out_when_all_partitions_have),
-        cmocka_unit_test(jump_is_forgotten_with_the_days),
-        cmocka_unit_test(jump_at_the_start_is_forgotten_too),
-        cmocka_unit_test(new_rate_is_believed_within_days),
-        cmocka_unit_test(sequence_at_rest_is_sampled_rarely_and_rightly),
-        cmocka_unit_test(rate_is_known_of_two_values),
-        cmocka_unit_test(each_term_is_warned_of_once),
-        DIRECT(counters_of_the_store_are_what_is_measured),
-        DIRECT(raise_by_the_gap_is_no_consumption),
-        cmocka_unit_test(only_what_is_above_all_others_is_a_jump),
-        cmocka_unit_test(jump_of_a_window_is_none_of_direct_counters),
-        cmocka_unit_test(counter_is_sampled_when_it_is_due),
-        DIRECT(end_within_a_year_is_told_once),
-    };
-
-    return cmocka_run_group_tests_name("forecast", tests, NULL, NULL);
 }

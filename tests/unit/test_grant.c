@@ -5,14 +5,11 @@
  * the ha and a scripted store that is sane.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/rig.h"
+#include "support/test.h"
 
 /* How the first request of every call is distorted if it was granted; NULL: not
  * at all. What is said of a window that is used up is to be believed: one that
@@ -158,15 +155,15 @@ static void expect_all_thrown_away(
     numbers_fini(&numbers);
 }
 
-static void grants_that_were_not_asked_for_are_thrown_away(void **state)
+TEST_WITH(DIRECT, grants_that_were_not_asked_for_are_thrown_away)
 {
-    expect_all_thrown_away(open_odd(*state, RIG_DIRECT), oddities,
+    expect_all_thrown_away(open_odd(rig, RIG_DIRECT), oddities,
                            sizeof oddities / sizeof oddities[0]);
 }
 
-static void windowed_grants_that_make_no_sense_are_thrown_away(void **state)
+TEST_WITH(WINDOWED, windowed_grants_that_make_no_sense_are_thrown_away)
 {
-    struct rig_broker *broker = open_odd(*state, RIG_WINDOWED);
+    struct rig_broker *broker = open_odd(rig, RIG_WINDOWED);
 
     expect_all_thrown_away(broker, oddities,
                            sizeof oddities / sizeof oddities[0]);
@@ -175,10 +172,8 @@ static void windowed_grants_that_make_no_sense_are_thrown_away(void **state)
 }
 
 /* The broker's own mark is enough, were failover_gap too small. */
-static void
-store_that_lost_more_than_the_gap_is_raised_above_the_mark(void **state)
+TEST_WITH(DIRECT, store_that_lost_more_than_the_gap_is_raised_above_the_mark)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -204,9 +199,8 @@ static void use_with_gap(struct rig *rig, int64_t gap, struct numbers *numbers)
 
 /* What is lost was granted to a broker that had a larger one; the first that
  * comes after the loss is another. */
-static void largest_gap_of_all_brokers_counts(void **state)
+TEST_WITH(DIRECT, largest_gap_of_all_brokers_counts)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -222,9 +216,8 @@ static void largest_gap_of_all_brokers_counts(void **state)
 }
 
 /* Both counters of a store fail in one call; each is mended by itself. */
-static void many_counters_of_one_store_are_mended_at_once(void **state)
+TEST_WITH(DIRECT, many_counters_of_one_store_are_mended_at_once)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers orders;
     struct numbers bills;
@@ -247,17 +240,4 @@ static void many_counters_of_one_store_are_mended_at_once(void **state)
     numbers_fini(&orders);
     numbers_fini(&bills);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(grants_that_were_not_asked_for_are_thrown_away),
-        WINDOWED(windowed_grants_that_make_no_sense_are_thrown_away),
-        DIRECT(store_that_lost_more_than_the_gap_is_raised_above_the_mark),
-        DIRECT(largest_gap_of_all_brokers_counts),
-        DIRECT(many_counters_of_one_store_are_mended_at_once),
-        WINDOWED(many_counters_of_one_store_are_mended_at_once),
-    };
-
-    return cmocka_run_group_tests_name("grant", tests, NULL, NULL);
-}
+TEST_ALSO(WINDOWED, many_counters_of_one_store_are_mended_at_once);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The guarded clock, by clocks that are scripted: steps of every size and
  * sign, sleep, stores that agree and that do not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "guard_machine.h"
+#include "support/test.h"
 
 struct fixture {
     struct machine machine;
@@ -41,11 +36,10 @@ static void issue(struct fixture *f, int64_t begin_ms)
 
 /* --- what may be issued --- */
 
-static void stamp_is_issued_once_it_is_kept(void **state)
+TEST(stamp_is_issued_once_it_is_kept)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     assert_false(guard_issue(&f.guard, NOON));
     guard_keep(&f.guard, NOON - 1);
@@ -60,11 +54,10 @@ static void stamp_is_issued_once_it_is_kept(void **state)
     assert_int_equal(f.guard.kept_ms, NOON);
 }
 
-static void what_was_kept_counts_as_issued_after_a_restart(void **state)
+TEST(what_was_kept_counts_as_issued_after_a_restart)
 {
     struct fixture f;
 
-    (void)state;
     f.machine = (struct machine){NOON, 0};
     guard_init(&f.guard, &usual, NOON + SECOND, reading_of(&f.machine));
     assert_true(guard_issue(&f.guard, NOON + SECOND));
@@ -122,9 +115,8 @@ static void expect_step(size_t i, enum guard_rollback on_rollback,
     assert_int_equal(f.time_ms, NOON);
 }
 
-static void each_step_has_its_verdict(void **state)
+TEST(each_step_has_its_verdict)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         print_message("  %s\n", steps[i].name);
         expect_step(i, GUARD_HOLD, steps[i].hold);
@@ -134,11 +126,10 @@ static void each_step_has_its_verdict(void **state)
     }
 }
 
-static void clock_that_catches_up_goes_on(void **state)
+TEST(clock_that_catches_up_goes_on)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     issue(&f, NOON);
     f.machine.off_ms = -MINUTE;
@@ -151,11 +142,10 @@ static void clock_that_catches_up_goes_on(void **state)
     assert_int_equal(f.guard.steps_back, 1);
 }
 
-static void repeated_leap_second_is_held(void **state)
+TEST(repeated_leap_second_is_held)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     for (int ms = 0; ms < 3000; ms += 100) {
         const int64_t was_ms = f.guard.issued_ms;
@@ -169,13 +159,12 @@ static void repeated_leap_second_is_held(void **state)
     assert_int_equal(f.guard.steps_back, 1);
 }
 
-static void clock_that_was_never_set_is_refused(void **state)
+TEST(clock_that_was_never_set_is_refused)
 {
     const struct guard_reading in_1970 = {12 * SECOND, 0};
     struct guard guard;
     int64_t time_ms;
 
-    (void)state;
     guard_init(&guard, &usual, 0, in_1970);
     assert_int_equal(guard_read(&guard, in_1970, &time_ms), GUARD_REFUSES);
     assert_int_equal(guard_read(&guard,
@@ -188,11 +177,10 @@ static void clock_that_was_never_set_is_refused(void **state)
 }
 
 /* A machine whose clock is lost for a moment has its old one for comparison. */
-static void clock_that_is_lost_for_a_while_is_no_anchor(void **state)
+TEST(clock_that_is_lost_for_a_while_is_no_anchor)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     witness(&f);
     assert_int_equal(look(&f), GUARD_GO);
@@ -206,11 +194,10 @@ static void clock_that_is_lost_for_a_while_is_no_anchor(void **state)
 
 /* --- leaps ahead --- */
 
-static void leap_ahead_is_not_believed_against_a_store(void **state)
+TEST(leap_ahead_is_not_believed_against_a_store)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     witness(&f);
     f.machine.true_ms += SECOND;
@@ -235,11 +222,10 @@ static void leap_ahead_is_not_believed_against_a_store(void **state)
 
 /* As of a machine that stood still without its boot clock's knowing. */
 /* Between two looks it was set back, and then far ahead. */
-static void reading_of_a_clock_that_was_behind_leads_nobody_back(void **state)
+TEST(reading_of_a_clock_that_was_behind_leads_nobody_back)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     witness(&f);
     issue(&f, NOON - MINUTE);
@@ -251,11 +237,10 @@ static void reading_of_a_clock_that_was_behind_leads_nobody_back(void **state)
     assert_int_equal(f.time_ms, NOON + SECOND);
 }
 
-static void leap_ahead_is_believed_when_the_store_agrees(void **state)
+TEST(leap_ahead_is_believed_when_the_store_agrees)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     witness(&f);
     f.machine.off_ms = HOUR;
@@ -267,11 +252,10 @@ static void leap_ahead_is_believed_when_the_store_agrees(void **state)
     assert_int_equal(f.guard.ahead_ms, 0);
 }
 
-static void many_small_leaps_lead_no_farther_than_one(void **state)
+TEST(many_small_leaps_lead_no_farther_than_one)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     witness(&f);
     for (int i = 0; i < 1000; i++) {
@@ -282,11 +266,10 @@ static void many_small_leaps_lead_no_farther_than_one(void **state)
     }
 }
 
-static void leap_ahead_is_believed_without_a_store(void **state)
+TEST(leap_ahead_is_believed_without_a_store)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     f.machine.off_ms = YEAR;
     assert_int_equal(look(&f), GUARD_GO);
@@ -294,11 +277,10 @@ static void leap_ahead_is_believed_without_a_store(void **state)
     assert_int_equal(f.guard.ahead_ms, 0);
 }
 
-static void first_store_that_disagrees_is_believed_instead(void **state)
+TEST(first_store_that_disagrees_is_believed_instead)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     f.machine.off_ms = YEAR;
     assert_int_equal(look(&f), GUARD_GO);
@@ -308,12 +290,10 @@ static void first_store_that_disagrees_is_believed_instead(void **state)
     assert_int_equal(f.time_ms, NOON + SECOND);
 }
 
-static void
-first_store_that_disagrees_comes_too_late_for_what_was_issued(void **state)
+TEST(first_store_that_disagrees_comes_too_late_for_what_was_issued)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     f.machine.off_ms = YEAR;
     assert_int_equal(look(&f), GUARD_GO);
@@ -323,11 +303,10 @@ first_store_that_disagrees_comes_too_late_for_what_was_issued(void **state)
     assert_int_equal(f.guard.behind_ms, YEAR);
 }
 
-static void store_that_goes_back_changes_nothing(void **state)
+TEST(store_that_goes_back_changes_nothing)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     witness(&f);
     assert_int_equal(look(&f), GUARD_GO);
@@ -338,22 +317,20 @@ static void store_that_goes_back_changes_nothing(void **state)
     assert_int_equal(f.time_ms, NOON + 2 * SECOND);
 }
 
-static void store_without_a_clock_is_no_witness(void **state)
+TEST(store_without_a_clock_is_no_witness)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     guard_witness(&f.guard, 12 * SECOND, reading_of(&f.machine));
     assert_false(f.guard.is_witnessed);
     assert_int_equal(guard_ahead(&f.guard, reading_of(&f.machine)), 0);
 }
 
-static void clock_ahead_of_the_stores_is_known_at_the_start(void **state)
+TEST(clock_ahead_of_the_stores_is_known_at_the_start)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     f.machine.off_ms = HOUR;
     assert_int_equal(guard_ahead(&f.guard, reading_of(&f.machine)), 0);
@@ -364,11 +341,10 @@ static void clock_ahead_of_the_stores_is_known_at_the_start(void **state)
 }
 
 /* The boot clock goes on while the machine sleeps. */
-static void sleep_of_the_machine_is_no_leap(void **state)
+TEST(sleep_of_the_machine_is_no_leap)
 {
     struct fixture f;
 
-    (void)state;
     begin(&f, &usual);
     witness(&f);
     issue(&f, NOON);
@@ -376,31 +352,4 @@ static void sleep_of_the_machine_is_no_leap(void **state)
     assert_int_equal(look(&f), GUARD_GO);
     assert_int_equal(f.time_ms, NOON + 8 * HOUR);
     assert_int_equal(f.guard.ahead_ms, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stamp_is_issued_once_it_is_kept),
-        cmocka_unit_test(what_was_kept_counts_as_issued_after_a_restart),
-        cmocka_unit_test(each_step_has_its_verdict),
-        cmocka_unit_test(clock_that_catches_up_goes_on),
-        cmocka_unit_test(repeated_leap_second_is_held),
-        cmocka_unit_test(clock_that_was_never_set_is_refused),
-        cmocka_unit_test(clock_that_is_lost_for_a_while_is_no_anchor),
-        cmocka_unit_test(leap_ahead_is_not_believed_against_a_store),
-        cmocka_unit_test(reading_of_a_clock_that_was_behind_leads_nobody_back),
-        cmocka_unit_test(leap_ahead_is_believed_when_the_store_agrees),
-        cmocka_unit_test(many_small_leaps_lead_no_farther_than_one),
-        cmocka_unit_test(leap_ahead_is_believed_without_a_store),
-        cmocka_unit_test(first_store_that_disagrees_is_believed_instead),
-        cmocka_unit_test(
-            first_store_that_disagrees_comes_too_late_for_what_was_issued),
-        cmocka_unit_test(store_that_goes_back_changes_nothing),
-        cmocka_unit_test(store_without_a_clock_is_no_witness),
-        cmocka_unit_test(clock_ahead_of_the_stores_is_known_at_the_start),
-        cmocka_unit_test(sleep_of_the_machine_is_no_leap),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

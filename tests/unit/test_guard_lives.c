@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guarded clocks of two brokers over days of steps, deaths and restarts, by
  * seeds: their stamps never decrease, and are not led far ahead. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "guard_machine.h"
+#include "support/test.h"
 
 #define SEEDS   (6000 / SEQB_TEST_SCALE)
 #define STEPS   300
@@ -121,11 +116,10 @@ static void life_step(struct life *life)
         life_read(life);
 }
 
-static void stamps_never_decrease_over_steps_and_restarts(void **state)
+TEST(stamps_never_decrease_over_steps_and_restarts)
 {
     int64_t issued = 0;
 
-    (void)state;
     for (unsigned i = 0; i < SEEDS; i++) {
         struct life lives[BROKERS] = {{.last_ms = 0}};
         unsigned seed = i;
@@ -141,13 +135,4 @@ static void stamps_never_decrease_over_steps_and_restarts(void **state)
             issued += lives[j].last_ms > 0;
     }
     assert_true(issued > SEEDS * BROKERS / 2); /* so that something was tried */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stamps_never_decrease_over_steps_and_restarts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,13 @@
  * rescue, refusal, exhaustion. Starts are in test_startup.c, windows in
  * test_window.c, callers in test_queue.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define COUNTER_0 "main/0/order"
 #define COUNTER_1 "main/1/order"
@@ -31,9 +28,8 @@ static void expect_only(const struct rig *rig, struct numbers *numbers,
     }
 }
 
-static void failed_partition_rests_until_its_rescue(void **state)
+TEST_WITH(DIRECT, failed_partition_rests_until_its_rescue)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     int64_t opens;
@@ -76,9 +72,8 @@ static bool is_unavailable(void *context)
                           NULL) == SEQB_UNAVAILABLE;
 }
 
-static void probe_reserves_numbers_that_are_used(void **state)
+TEST_WITH(DIRECT, probe_reserves_numbers_that_are_used)
 {
-    struct rig *rig = *state;
     struct numbers before;
     struct numbers after;
     struct rig_broker *broker;
@@ -104,9 +99,8 @@ static void probe_reserves_numbers_that_are_used(void **state)
     numbers_fini(&after);
 }
 
-static void hung_store_delays_nobody(void **state)
+TEST_WITH(DIRECT, hung_store_delays_nobody)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct numbers late;
     struct rig_broker *broker;
@@ -139,9 +133,8 @@ static bool hung_one_was_quarantined(void *context)
            events_count("event=quarantined", "2 time-outs of 20 ms") > 0;
 }
 
-static void hung_store_is_quarantined_by_its_time_out(void **state)
+TEST_WITH(DIRECT, hung_store_is_quarantined_by_its_time_out)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -166,9 +159,8 @@ static bool slow_one_was_quarantined(void *context)
     return events_count("event=quarantined", "slow: 2 time-outs of 100 ms") > 0;
 }
 
-static void store_that_is_slow_too_often_is_quarantined(void **state)
+TEST_WITH(DIRECT, store_that_is_slow_too_often_is_quarantined)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -187,9 +179,8 @@ static void store_that_is_slow_too_often_is_quarantined(void **state)
     numbers_fini(&numbers);
 }
 
-static void last_usable_partition_is_kept_though_it_is_slow(void **state)
+TEST_WITH(DIRECT, last_usable_partition_is_kept_though_it_is_slow)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -207,9 +198,8 @@ static void last_usable_partition_is_kept_though_it_is_slow(void **state)
     numbers_fini(&numbers);
 }
 
-static void demoted_store_is_quarantined_with_its_words(void **state)
+TEST_WITH(DIRECT, demoted_store_is_quarantined_with_its_words)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -223,9 +213,8 @@ static void demoted_store_is_quarantined_with_its_words(void **state)
     numbers_fini(&numbers);
 }
 
-static void other_store_in_the_place_of_one_is_refused(void **state)
+TEST_WITH(DIRECT, other_store_in_the_place_of_one_is_refused)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -248,9 +237,8 @@ static void other_store_in_the_place_of_one_is_refused(void **state)
     numbers_fini(&numbers);
 }
 
-static void counter_that_went_back_poisons_its_partition(void **state)
+TEST_WITH(DIRECT, counter_that_went_back_poisons_its_partition)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     int64_t granted;
@@ -278,9 +266,8 @@ static void counter_that_went_back_poisons_its_partition(void **state)
     numbers_fini(&numbers);
 }
 
-static void lost_answer_spends_its_block(void **state)
+TEST_WITH(DIRECT, lost_answer_spends_its_block)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -301,9 +288,8 @@ static void lost_answer_spends_its_block(void **state)
     numbers_fini(&numbers);
 }
 
-static void grants_smaller_than_wanted_are_used(void **state)
+TEST_WITH(DIRECT, grants_smaller_than_wanted_are_used)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -317,9 +303,8 @@ static void grants_smaller_than_wanted_are_used(void **state)
     numbers_fini(&numbers);
 }
 
-static void store_with_another_history_is_raised_once(void **state)
+TEST_WITH(DIRECT, store_with_another_history_is_raised_once)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     int64_t value;
@@ -353,9 +338,8 @@ static void nearly_exhaust(struct rig *rig, int32_t i, int64_t runs)
                  runs);
 }
 
-static void exhausted_partition_is_skipped(void **state)
+TEST_WITH(DIRECT, exhausted_partition_is_skipped)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -376,9 +360,8 @@ static void exhausted_partition_is_skipped(void **state)
     numbers_fini(&numbers);
 }
 
-static void exhausted_counter_says_so_at_once(void **state)
+TEST_WITH(DIRECT, exhausted_counter_says_so_at_once)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     struct seqb_error err;
@@ -402,9 +385,8 @@ static void exhausted_counter_says_so_at_once(void **state)
 }
 
 /* Another sequence goes on where one is exhausted. */
-static void exhaustion_is_one_sequences_alone(void **state)
+TEST_WITH(DIRECT, exhaustion_is_one_sequences_alone)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
     struct seqb_error err;
@@ -422,27 +404,4 @@ static void exhaustion_is_one_sequences_alone(void **state)
     numbers_add(&numbers, bills, 1000);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(failed_partition_rests_until_its_rescue),
-        DIRECT(probe_reserves_numbers_that_are_used),
-        DIRECT(hung_store_delays_nobody),
-        DIRECT(hung_store_is_quarantined_by_its_time_out),
-        DIRECT(store_that_is_slow_too_often_is_quarantined),
-        DIRECT(last_usable_partition_is_kept_though_it_is_slow),
-        DIRECT(demoted_store_is_quarantined_with_its_words),
-        DIRECT(other_store_in_the_place_of_one_is_refused),
-        DIRECT(counter_that_went_back_poisons_its_partition),
-        DIRECT(lost_answer_spends_its_block),
-        DIRECT(grants_smaller_than_wanted_are_used),
-        DIRECT(store_with_another_history_is_raised_once),
-        DIRECT(exhausted_partition_is_skipped),
-        DIRECT(exhausted_counter_says_so_at_once),
-        DIRECT(exhaustion_is_one_sequences_alone),
-    };
-
-    return cmocka_run_group_tests_name("ha", tests, NULL, NULL);
 }

@@ -5,17 +5,14 @@
  * while a call hangs. Which call is due when is in test_watchdog.c; engines
  * that keep the time are in test_ha.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ha/policy/pool_turn.h"
 #include "platform/clock.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define TIMEOUT_MS 50
 #define IDLE_MS    200 /* well past the end of any call */
@@ -53,9 +50,8 @@ static void expect_ended(struct rig *rig, struct rig_broker *broker,
 
 #define ENDED "no answer within 50 ms, ended: fake store-0"
 
-static void a_reservation_that_hangs_is_ended_and_counts_as_slow(void **state)
+TEST_WITH(DIRECT, a_reservation_that_hangs_is_ended_and_counts_as_slow)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     events_start();
@@ -66,9 +62,8 @@ static void a_reservation_that_hangs_is_ended_and_counts_as_slow(void **state)
     expect_ended(rig, broker, "slow: 1 time-outs of 50 ms");
 }
 
-static void a_claim_that_hangs_is_ended(void **state)
+TEST_WITH(DIRECT, a_claim_that_hangs_is_ended)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     enum seqb_status status;
     int64_t number;
@@ -87,9 +82,8 @@ static void a_claim_that_hangs_is_ended(void **state)
     expect_ended(rig, broker, ENDED);
 }
 
-static void a_raise_that_hangs_is_ended(void **state)
+TEST_WITH(DIRECT, a_raise_that_hangs_is_ended)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     events_start();
@@ -100,9 +94,8 @@ static void a_raise_that_hangs_is_ended(void **state)
     expect_ended(rig, broker, ENDED);
 }
 
-static void an_install_that_hangs_is_ended(void **state)
+TEST_WITH(WINDOWED, an_install_that_hangs_is_ended)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     events_start();
@@ -112,9 +105,8 @@ static void an_install_that_hangs_is_ended(void **state)
     expect_ended(rig, broker, ENDED);
 }
 
-static void a_store_that_hangs_at_the_start_is_done_without(void **state)
+TEST_WITH(DIRECT, a_store_that_hangs_at_the_start_is_done_without)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     rig_use(rig, 0, NULL);
@@ -126,9 +118,8 @@ static void a_store_that_hangs_at_the_start_is_done_without(void **state)
 }
 
 /* Closing waits for the worker, and the worker for the call. */
-static void a_broker_closes_though_a_call_hangs(void **state)
+TEST_WITH(DIRECT, a_broker_closes_though_a_call_hangs)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -178,9 +169,8 @@ static bool idles_undisturbed(struct rig *rig)
     return is_undisturbed;
 }
 
-static void an_idle_connection_is_left_alone(void **state)
+TEST_WITH(DIRECT, an_idle_connection_is_left_alone)
 {
-    struct rig *rig = *state;
     bool is_undisturbed = false;
 
     rig_shape(rig, RIG_DIRECT, 0);
@@ -191,9 +181,8 @@ static void an_idle_connection_is_left_alone(void **state)
 }
 
 /* Its own time-out is far: what is judged is the call under way. */
-static void a_partition_is_quarantined_while_its_call_hangs(void **state)
+TEST_WITH(DIRECT, a_partition_is_quarantined_while_its_call_hangs)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -225,9 +214,8 @@ static bool many_were_counted(void *context)
     return rig_partition(context, 0).slow > 10;
 }
 
-static void the_last_partition_is_kept_though_its_call_hangs(void **state)
+TEST_WITH(DIRECT, the_last_partition_is_kept_though_its_call_hangs)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     int64_t number;
     size_t taken;
@@ -282,9 +270,8 @@ static bool have_come(void *context)
 
 /* A worker does one thing at a time: what hangs for one sequence would hang
  * for all. */
-static void one_that_hangs_for_a_sequence_is_not_asked_for_others(void **state)
+TEST_WITH(DIRECT, one_that_hangs_for_a_sequence_is_not_asked_for_others)
 {
-    struct rig *rig = *state;
     struct taker taker = {.sink = {taker_deliver}};
     struct rig_broker *broker = rig_open(rig);
     struct numbers numbers;
@@ -312,22 +299,4 @@ static void one_that_hangs_for_a_sequence_is_not_asked_for_others(void **state)
     rig_close(broker);
     ha_counter_free(taker.counter);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(a_reservation_that_hangs_is_ended_and_counts_as_slow),
-        DIRECT(a_claim_that_hangs_is_ended),
-        DIRECT(a_raise_that_hangs_is_ended),
-        WINDOWED(an_install_that_hangs_is_ended),
-        DIRECT(a_store_that_hangs_at_the_start_is_done_without),
-        DIRECT(a_broker_closes_though_a_call_hangs),
-        DIRECT(an_idle_connection_is_left_alone),
-        DIRECT(a_partition_is_quarantined_while_its_call_hangs),
-        DIRECT(the_last_partition_is_kept_though_its_call_hangs),
-        DIRECT(one_that_hangs_for_a_sequence_is_not_asked_for_others),
-    };
-
-    return cmocka_run_group_tests_name("hung", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON strings of seqctl: what a server said must never break the output. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "ctl/json.h"
+#include "support/test.h"
 
 struct string_case {
     const char *text;
@@ -31,7 +26,7 @@ static void assert_strings(const struct string_case *cases, size_t n)
     }
 }
 
-static void plain_text_stays_as_it_is(void **state)
+TEST(plain_text_stays_as_it_is)
 {
     static const struct string_case cases[] = {
         {"", "\"\""},
@@ -43,11 +38,10 @@ static void plain_text_stays_as_it_is(void **state)
         {"\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\""}, /* U+10FFFF */
     };
 
-    (void)state;
     assert_strings(cases, sizeof cases / sizeof cases[0]);
 }
 
-static void quotes_and_control_characters_are_escaped(void **state)
+TEST(quotes_and_control_characters_are_escaped)
 {
     static const struct string_case cases[] = {
         {"\"", "\"\\\"\""},        {"\\", "\"\\\\\""},
@@ -55,11 +49,10 @@ static void quotes_and_control_characters_are_escaped(void **state)
         {"\x7f", "\"\\u007f\""},
     };
 
-    (void)state;
     assert_strings(cases, sizeof cases / sizeof cases[0]);
 }
 
-static void what_is_not_utf8_is_replaced_byte_by_byte(void **state)
+TEST(what_is_not_utf8_is_replaced_byte_by_byte)
 {
     static const struct string_case cases[] = {
         {"\xff", "\"\\ufffd\""},
@@ -74,17 +67,5 @@ static void what_is_not_utf8_is_replaced_byte_by_byte(void **state)
         {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
     };
 
-    (void)state;
     assert_strings(cases, sizeof cases / sizeof cases[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_text_stays_as_it_is),
-        cmocka_unit_test(quotes_and_control_characters_are_escaped),
-        cmocka_unit_test(what_is_not_utf8_is_replaced_byte_by_byte),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

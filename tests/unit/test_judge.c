@@ -4,12 +4,6 @@
  * asked for, or that the judge said itself, and not in between. What it ends
  * is in test_watchdog.c, what is judged in test_pool_slow.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <sys/socket.h>
@@ -19,6 +13,7 @@
 #include "platform/thread.h"
 #include "store/watchdog.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define SOON_MS 5
 #define HOUR_MS 3600000
@@ -85,6 +80,8 @@ static int judge_teardown(void **state)
     return 0;
 }
 
+#define JUDGED FIXTURE(struct judge *judge, judge_setup, judge_teardown)
+
 /* Waits until it was called so often. */
 static void await_calls(struct judge *judge, size_t calls)
 {
@@ -126,10 +123,8 @@ static void let_look(struct judge *judge, int64_t at_ms)
     close(ends[1]);
 }
 
-static void it_is_not_called_unless_that_was_asked_for(void **state)
+TEST_WITH(JUDGED, it_is_not_called_unless_that_was_asked_for)
 {
-    struct judge *judge = *state;
-
     let_look(judge, clock_now_ms() + SOON_MS);
     watchdog_expect(judge->watchdog, clock_now_ms() + HOUR_MS);
     let_look(judge, clock_now_ms() + SOON_MS);
@@ -137,9 +132,8 @@ static void it_is_not_called_unless_that_was_asked_for(void **state)
     watchdog_expect(NULL, 0);
 }
 
-static void it_is_called_once_and_not_before_its_time(void **state)
+TEST_WITH(JUDGED, it_is_called_once_and_not_before_its_time)
 {
-    struct judge *judge = *state;
     const int64_t at_ms = clock_now_ms() + SOON_MS;
 
     watchdog_expect(judge->watchdog, at_ms);
@@ -150,10 +144,8 @@ static void it_is_called_once_and_not_before_its_time(void **state)
 }
 
 /* The soonest of what was asked for counts, in whatever order. */
-static void what_is_later_puts_nothing_off(void **state)
+TEST_WITH(JUDGED, what_is_later_puts_nothing_off)
 {
-    struct judge *judge = *state;
-
     watchdog_expect(judge->watchdog, clock_now_ms() + HOUR_MS);
     let_look(judge, clock_now_ms()); /* it waits for that by now */
     watchdog_expect(judge->watchdog, clock_now_ms() + SOON_MS);
@@ -161,10 +153,8 @@ static void what_is_later_puts_nothing_off(void **state)
     await_calls(judge, 1);
 }
 
-static void it_is_called_again_when_it_said_so(void **state)
+TEST_WITH(JUDGED, it_is_called_again_when_it_said_so)
 {
-    struct judge *judge = *state;
-
     judge->again_ms = 3;
     judge->again = 5;
     watchdog_expect(judge->watchdog, clock_now_ms());
@@ -176,10 +166,8 @@ static void it_is_called_again_when_it_said_so(void **state)
 }
 
 /* As when a change that it tells of is to be looked at anew. */
-static void it_may_ask_for_itself(void **state)
+TEST_WITH(JUDGED, it_may_ask_for_itself)
 {
-    struct judge *judge = *state;
-
     judge->expect_ms = 1; /* long ago: at once */
     watchdog_expect(judge->watchdog, clock_now_ms());
     await_calls(judge, 2);
@@ -187,10 +175,8 @@ static void it_may_ask_for_itself(void **state)
     assert_int_equal(calls_of(judge), 2);
 }
 
-static void what_is_asked_for_while_it_runs_is_not_lost(void **state)
+TEST_WITH(JUDGED, what_is_asked_for_while_it_runs_is_not_lost)
 {
-    struct judge *judge = *state;
-
     judge->is_held = true;
     watchdog_expect(judge->watchdog, clock_now_ms());
     await_calls(judge, 1);
@@ -203,9 +189,8 @@ static void what_is_asked_for_while_it_runs_is_not_lost(void **state)
 }
 
 /* A deadline that passed while it ran is met right after it. */
-static void a_call_that_hangs_is_ended_after_it(void **state)
+TEST_WITH(JUDGED, a_call_that_hangs_is_ended_after_it)
 {
-    struct judge *judge = *state;
     struct watch watch;
     int ends[2];
     char byte;
@@ -226,22 +211,4 @@ static void a_call_that_hangs_is_ended_after_it(void **state)
     close(ends[0]);
     watch_close(&watch);
     close(ends[1]);
-}
-
-#define JUDGED(test)                                                           \
-    cmocka_unit_test_setup_teardown(test, judge_setup, judge_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        JUDGED(it_is_not_called_unless_that_was_asked_for),
-        JUDGED(it_is_called_once_and_not_before_its_time),
-        JUDGED(what_is_later_puts_nothing_off),
-        JUDGED(it_is_called_again_when_it_said_so),
-        JUDGED(it_may_ask_for_itself),
-        JUDGED(what_is_asked_for_while_it_runs_is_not_lost),
-        JUDGED(a_call_that_hangs_is_ended_after_it),
-    };
-
-    return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }

@@ -5,14 +5,10 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <seqbroker/seqbroker.h>
 
@@ -20,6 +16,7 @@
 #include "support/events.h"
 #include "support/folder.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 /* A folder with a spool, and every number that was taken. */
 struct scene {
@@ -75,7 +72,7 @@ static int64_t granted(struct rig *rig, struct rig_broker *broker)
 }
 
 /* Stops and starts: what every broker was granted is taken to the last. */
-static void a_clean_stop_loses_nothing(void **state)
+TEST_STATE(DIRECT, a_clean_stop_loses_nothing)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -96,14 +93,15 @@ static void a_clean_stop_loses_nothing(void **state)
     assert_int_equal(numbers_count(&scene.numbers), values * 4);
     scene_end(&scene);
 }
+TEST_ALSO(WINDOWED, a_clean_stop_loses_nothing);
 
-static void a_clean_stop_among_neighbours_loses_nothing(void **state)
+TEST_STATE(NEIGHBOURS, a_clean_stop_among_neighbours_loses_nothing)
 {
     a_clean_stop_loses_nothing(state);
 }
 
 /* More of them than a ring has segments, and all of them come back. */
-static void several_windows_of_a_grant_are_kept(void **state)
+TEST_STATE(NEIGHBOURS, several_windows_of_a_grant_are_kept)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -128,7 +126,7 @@ static void several_windows_of_a_grant_are_kept(void **state)
     scene_end(&scene);
 }
 
-static void the_next_start_needs_no_store_for_its_first_number(void **state)
+TEST_STATE(DIRECT, the_next_start_needs_no_store_for_its_first_number)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -156,7 +154,7 @@ static void set_most(struct rig *rig, int64_t max_unused)
 
 /* There is room for what is kept of either sequence, not for both of them in
  * one. */
-static void each_sequence_takes_what_it_has_room_for(void **state)
+TEST_STATE(DIRECT, each_sequence_takes_what_it_has_room_for)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -187,7 +185,7 @@ static void each_sequence_takes_what_it_has_room_for(void **state)
 }
 
 /* One that makes itself is made by what was kept of it. */
-static void a_sequence_that_makes_itself_goes_on_at_once(void **state)
+TEST_STATE(DIRECT, a_sequence_that_makes_itself_goes_on_at_once)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -218,7 +216,7 @@ static void a_sequence_that_makes_itself_goes_on_at_once(void **state)
     scene_end(&scene);
 }
 
-static void what_a_cursor_gave_back_is_kept_too(void **state)
+TEST_STATE(DIRECT, what_a_cursor_gave_back_is_kept_too)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -269,7 +267,7 @@ static void give_no_more(struct rig *rig, struct rig_broker *broker)
     pthread_rwlock_unlock(&broker->queue->catalog_lock);
 }
 
-static void an_idle_sequence_gives_its_stock_and_takes_it_back(void **state)
+TEST_STATE(DIRECT, an_idle_sequence_gives_its_stock_and_takes_it_back)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -304,7 +302,7 @@ static bool has_failed(void *context)
 }
 
 /* The file may have what was given to it, for any other broker to take. */
-static void what_was_given_uncertainly_is_not_taken_back(void **state)
+TEST_STATE(DIRECT, what_was_given_uncertainly_is_not_taken_back)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -326,9 +324,10 @@ static void what_was_given_uncertainly_is_not_taken_back(void **state)
     rig_take(first, 1000, &scene.numbers);
     scene_end(&scene);
 }
+TEST_ALSO(WINDOWED, what_was_given_uncertainly_is_not_taken_back);
 
 /* Two brokers of one state directory: the blocks of one are the other's. */
-static void brokers_of_one_folder_share_what_is_kept(void **state)
+TEST_STATE(DIRECT, brokers_of_one_folder_share_what_is_kept)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -352,9 +351,10 @@ static void brokers_of_one_folder_share_what_is_kept(void **state)
     rig_take(first, (size_t)stock, &scene.numbers);
     scene_end(&scene);
 }
+TEST_ALSO(WINDOWED, brokers_of_one_folder_share_what_is_kept);
 
 /* Nothing can be kept without the stores: a gap, and a line of the log. */
-static void stores_that_are_down_at_the_stop_cost_a_gap_only(void **state)
+TEST_STATE(DIRECT, stores_that_are_down_at_the_stop_cost_a_gap_only)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -373,7 +373,7 @@ static void stores_that_are_down_at_the_stop_cost_a_gap_only(void **state)
     scene_end(&scene);
 }
 
-static void an_advanced_sequence_keeps_nothing_from_before(void **state)
+TEST_STATE(DIRECT, an_advanced_sequence_keeps_nothing_from_before)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -397,7 +397,7 @@ static void an_advanced_sequence_keeps_nothing_from_before(void **state)
 
 /* Kept by a broker that has stopped, or for a sequence that is idle: after an
  * advance, not even a start hands it out. */
-static void a_spool_forgets_what_lies_below_an_advance(void **state)
+TEST_STATE(DIRECT, a_spool_forgets_what_lies_below_an_advance)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -423,7 +423,7 @@ static void a_spool_forgets_what_lies_below_an_advance(void **state)
 
 /* The same history says the store, and yet it is an older one. The ticket is
  * of another store. */
-static void a_store_that_forgot_what_is_kept_is_raised(void **state)
+TEST_STATE(DIRECT, a_store_that_forgot_what_is_kept_is_raised)
 {
     struct rig *rig = *state;
     struct scene scene;
@@ -441,29 +441,4 @@ static void a_store_that_forgot_what_is_kept_is_raised(void **state)
     assert_true(rig_status(broker, "order").stock > 0);
     rig_take(broker, 2000, &scene.numbers);
     scene_end(&scene);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(a_clean_stop_loses_nothing),
-        NEIGHBOURS(a_clean_stop_among_neighbours_loses_nothing),
-        NEIGHBOURS(several_windows_of_a_grant_are_kept),
-        WINDOWED(a_clean_stop_loses_nothing),
-        DIRECT(the_next_start_needs_no_store_for_its_first_number),
-        DIRECT(each_sequence_takes_what_it_has_room_for),
-        DIRECT(a_sequence_that_makes_itself_goes_on_at_once),
-        DIRECT(what_a_cursor_gave_back_is_kept_too),
-        DIRECT(an_idle_sequence_gives_its_stock_and_takes_it_back),
-        DIRECT(what_was_given_uncertainly_is_not_taken_back),
-        WINDOWED(what_was_given_uncertainly_is_not_taken_back),
-        DIRECT(brokers_of_one_folder_share_what_is_kept),
-        WINDOWED(brokers_of_one_folder_share_what_is_kept),
-        DIRECT(stores_that_are_down_at_the_stop_cost_a_gap_only),
-        DIRECT(a_spool_forgets_what_lies_below_an_advance),
-        DIRECT(a_store_that_forgot_what_is_kept_is_raised),
-        DIRECT(an_advanced_sequence_keeps_nothing_from_before),
-    };
-
-    return cmocka_run_group_tests_name("keeper", tests, NULL, NULL);
 }

@@ -2,16 +2,13 @@
 /* What the stripes of a busy sequence hold is kept over a clean stop, whether
  * its threads still live or not. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "queue/sequence.h"
 #include "support/folder.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define THREADS 4
 #define TAKEN   700 /* by each thread: less than a slice */
@@ -146,7 +143,7 @@ static void take_by_threads_then_stop(struct scene *scene)
     rig_take(scene->broker, (size_t)stock, &scene->numbers);
 }
 
-static void stripes_of_threads_that_live_are_kept(void **state)
+TEST_STATE(DIRECT, stripes_of_threads_that_live_are_kept)
 {
     struct scene scene;
 
@@ -156,7 +153,7 @@ static void stripes_of_threads_that_live_are_kept(void **state)
     scene_end(&scene);
 }
 
-static void stripes_of_threads_that_ended_are_kept(void **state)
+TEST_STATE(DIRECT, stripes_of_threads_that_ended_are_kept)
 {
     struct scene scene;
 
@@ -166,7 +163,7 @@ static void stripes_of_threads_that_ended_are_kept(void **state)
 }
 
 /* There are more stripes than the ring has segments free beside its grants. */
-static void stripes_are_kept_when_the_ring_has_many_segments(void **state)
+TEST_STATE(DIRECT, stripes_are_kept_when_the_ring_has_many_segments)
 {
     struct seqb_sequence *sequence;
     struct scene scene;
@@ -200,7 +197,7 @@ static void stripes_are_kept_when_the_ring_has_many_segments(void **state)
 
 /* A cursor's rest, and what a round of the keeper took out of the file when
  * the stop began. */
-static void what_comes_back_after_the_close_is_kept(void **state)
+TEST_STATE(DIRECT, what_comes_back_after_the_close_is_kept)
 {
     struct seqb_sequence *sequence;
     struct ring_slice slice;
@@ -226,16 +223,4 @@ static void what_comes_back_after_the_close_is_kept(void **state)
     scene.broker = rig_open(scene.rig);
     assert_int_equal(rig_status(scene.broker, "order").stock, unused);
     scene_end(&scene);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(stripes_of_threads_that_live_are_kept),
-        DIRECT(stripes_of_threads_that_ended_are_kept),
-        DIRECT(stripes_are_kept_when_the_ring_has_many_segments),
-        DIRECT(what_comes_back_after_the_close_is_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

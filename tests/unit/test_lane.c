@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line of sessions that wait for a sequence: who is served, and when. The
  * sessions here are numbers in a script of what each does when resumed. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "daemon/lane.h"
+#include "support/test.h"
 
 #define WAITERS 4
 
@@ -39,6 +35,8 @@ static int setup(void **state)
     return 0;
 }
 
+#define LANE FIXTURE(void *unused, setup, NULL)
+
 static void resume(struct session *session)
 {
     struct waiter *waiter = (struct waiter *)session;
@@ -67,9 +65,8 @@ static void all_join(void)
         lanes_join(&lanes, &lane, &waiters[i], false);
 }
 
-static void nobody_is_served_before_the_lane_is_ready(void **state)
+TEST_WITH(LANE, nobody_is_served_before_the_lane_is_ready)
 {
-    (void)state;
     all_join();
     stock = WAITERS;
     lanes_serve(&lanes, resume);
@@ -77,9 +74,8 @@ static void nobody_is_served_before_the_lane_is_ready(void **state)
     assert_true(lane_has_line(&lane));
 }
 
-static void those_who_wait_are_served_in_order(void **state)
+TEST_WITH(LANE, those_who_wait_are_served_in_order)
 {
-    (void)state;
     all_join();
     lane_fill(WAITERS);
     assert_string_equal(served, "abcd");
@@ -87,9 +83,8 @@ static void those_who_wait_are_served_in_order(void **state)
     assert_true(TAILQ_EMPTY(&lanes.waiting));
 }
 
-static void who_finds_none_stays_first(void **state)
+TEST_WITH(LANE, who_finds_none_stays_first)
 {
-    (void)state;
     all_join();
     lane_fill(2);
     assert_string_equal(served, "ab");
@@ -100,9 +95,8 @@ static void who_finds_none_stays_first(void **state)
 }
 
 /* The loop was woken once more for it, and looks again. */
-static void what_comes_while_a_lane_is_served_is_not_forgotten(void **state)
+TEST_WITH(LANE, what_comes_while_a_lane_is_served_is_not_forgotten)
 {
-    (void)state;
     all_join();
     coming = 2;
     lane_fill(1);
@@ -113,9 +107,8 @@ static void what_comes_while_a_lane_is_served_is_not_forgotten(void **state)
     assert_true(lane_has_line(&lane));
 }
 
-static void who_leaves_is_not_served(void **state)
+TEST_WITH(LANE, who_leaves_is_not_served)
 {
-    (void)state;
     all_join();
     lanes_leave(&lanes, &waiters[1]);
     lanes_leave(&lanes, &waiters[1]);
@@ -123,9 +116,8 @@ static void who_leaves_is_not_served(void **state)
     assert_string_equal(served, "acd");
 }
 
-static void a_lane_that_all_have_left_is_not_looked_at(void **state)
+TEST_WITH(LANE, a_lane_that_all_have_left_is_not_looked_at)
 {
-    (void)state;
     all_join();
     for (int i = 0; i < WAITERS; i++)
         lanes_leave(&lanes, &waiters[i]);
@@ -133,11 +125,10 @@ static void a_lane_that_all_have_left_is_not_looked_at(void **state)
     assert_true(TAILQ_EMPTY(&lanes.waiting));
 }
 
-static void only_the_lane_that_is_ready_is_served(void **state)
+TEST_WITH(LANE, only_the_lane_that_is_ready_is_served)
 {
     struct lane other;
 
-    (void)state;
     lane_start(&other);
     lanes_join(&lanes, &other, &waiters[0], false);
     lanes_join(&lanes, &lane, &waiters[1], false);
@@ -146,7 +137,7 @@ static void only_the_lane_that_is_ready_is_served(void **state)
     assert_true(lane_has_line(&other));
 }
 
-static void a_key_that_the_library_would_see_cut_is_refused(void **state)
+TEST_WITH(LANE, a_key_that_the_library_would_see_cut_is_refused)
 {
     static const struct resp_slice keys[] = {
         {"a\0b", 3},
@@ -155,7 +146,6 @@ static void a_key_that_the_library_would_see_cut_is_refused(void **state)
          65},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         struct lane *found = NULL;
         struct seqb_error err;
@@ -164,24 +154,4 @@ static void a_key_that_the_library_would_see_cut_is_refused(void **state)
                          SEQB_INVALID);
         assert_null(found);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nobody_is_served_before_the_lane_is_ready,
-                               setup),
-        cmocka_unit_test_setup(those_who_wait_are_served_in_order, setup),
-        cmocka_unit_test_setup(who_finds_none_stays_first, setup),
-        cmocka_unit_test_setup(
-            what_comes_while_a_lane_is_served_is_not_forgotten, setup),
-        cmocka_unit_test_setup(who_leaves_is_not_served, setup),
-        cmocka_unit_test_setup(a_lane_that_all_have_left_is_not_looked_at,
-                               setup),
-        cmocka_unit_test_setup(only_the_lane_that_is_ready_is_served, setup),
-        cmocka_unit_test_setup(a_key_that_the_library_would_see_cut_is_refused,
-                               setup),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is read from a histogram of latencies. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "support/latency.h"
+#include "support/test.h"
 
 static struct latency latency;
 
@@ -18,16 +13,16 @@ static int setup(void **state)
     return 0;
 }
 
-static void nothing_counted_reads_as_zero(void **state)
+#define LATENCY FIXTURE(void *unused, setup, NULL)
+
+TEST_WITH(LATENCY, nothing_counted_reads_as_zero)
 {
-    (void)state;
     assert_int_equal(latency_at(&latency, 0.5), 0);
     assert_int_equal(latency.max_ns, 0);
 }
 
-static void small_values_are_exact(void **state)
+TEST_WITH(LATENCY, small_values_are_exact)
 {
-    (void)state;
     for (int64_t ns = 0; ns < 64; ns++) {
         latency_init(&latency);
         latency_add(&latency, ns);
@@ -36,9 +31,8 @@ static void small_values_are_exact(void **state)
     }
 }
 
-static void any_value_reads_at_most_a_32nd_too_high(void **state)
+TEST_WITH(LATENCY, any_value_reads_at_most_a_32nd_too_high)
 {
-    (void)state;
     for (int64_t ns = 1; ns < INT64_MAX / 3; ns += ns / 7 + 1) {
         latency_init(&latency);
         latency_add(&latency, ns);
@@ -48,9 +42,8 @@ static void any_value_reads_at_most_a_32nd_too_high(void **state)
     }
 }
 
-static void shares_are_found_in_their_order(void **state)
+TEST_WITH(LATENCY, shares_are_found_in_their_order)
 {
-    (void)state;
     for (int64_t i = 1; i <= 10000; i++)
         latency_add(&latency, i);
     assert_in_range(latency_at(&latency, 0.5), 5000, 5160);
@@ -59,9 +52,8 @@ static void shares_are_found_in_their_order(void **state)
     assert_int_equal(latency_at(&latency, 1), 10000);
 }
 
-static void one_slow_call_in_ten_thousand_is_seen(void **state)
+TEST_WITH(LATENCY, one_slow_call_in_ten_thousand_is_seen)
 {
-    (void)state;
     for (int i = 0; i < 9998; i++)
         latency_add(&latency, 100);
     latency_add(&latency, 5000000);
@@ -70,9 +62,8 @@ static void one_slow_call_in_ten_thousand_is_seen(void **state)
     assert_int_equal(latency_at(&latency, 0.9999), 5000000);
 }
 
-static void highest_is_exact_and_negative_is_zero(void **state)
+TEST_WITH(LATENCY, highest_is_exact_and_negative_is_zero)
 {
-    (void)state;
     latency_add(&latency, -5);
     latency_add(&latency, 1234567);
     assert_int_equal(latency_at(&latency, 0.5), 0);
@@ -80,9 +71,8 @@ static void highest_is_exact_and_negative_is_zero(void **state)
     assert_int_equal(latency_at(&latency, 1), 1234567);
 }
 
-static void calls_that_a_slow_one_held_up_are_counted(void **state)
+TEST_WITH(LATENCY, calls_that_a_slow_one_held_up_are_counted)
 {
-    (void)state;
     latency_add_paced(&latency, 99, 100);
     assert_int_equal(latency.count, 1);
     latency_add_paced(&latency, 1000, 100);
@@ -93,11 +83,10 @@ static void calls_that_a_slow_one_held_up_are_counted(void **state)
     assert_int_equal(latency.count, 1 + 10 + 1);
 }
 
-static void merged_counts_add_up(void **state)
+TEST_WITH(LATENCY, merged_counts_add_up)
 {
     static struct latency other;
 
-    (void)state;
     latency_init(&other);
     for (int i = 0; i < 3; i++)
         latency_add(&latency, 10);
@@ -107,21 +96,4 @@ static void merged_counts_add_up(void **state)
     assert_int_equal(latency.max_ns, 20);
     assert_int_equal(latency_at(&latency, 0.75), 10);
     assert_int_equal(latency_at(&latency, 0.76), 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nothing_counted_reads_as_zero, setup),
-        cmocka_unit_test_setup(small_values_are_exact, setup),
-        cmocka_unit_test_setup(any_value_reads_at_most_a_32nd_too_high, setup),
-        cmocka_unit_test_setup(shares_are_found_in_their_order, setup),
-        cmocka_unit_test_setup(one_slow_call_in_ten_thousand_is_seen, setup),
-        cmocka_unit_test_setup(highest_is_exact_and_negative_is_zero, setup),
-        cmocka_unit_test_setup(calls_that_a_slow_one_held_up_are_counted,
-                               setup),
-        cmocka_unit_test_setup(merged_counts_add_up, setup),
-    };
-
-    return cmocka_run_group_tests_name("latency", tests, NULL, NULL);
 }

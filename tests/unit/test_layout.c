@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bits of a number, for every layout there can be; and the way on that is
  * told where a layout differs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "store/layout.h"
 #include "support/fake.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define MEMORY_BITS_MAX 20
 #define WINDOW_BITS_MAX 31
@@ -41,9 +34,8 @@ static void expect_exact_maximum(int32_t bits, int32_t memory_bits)
     assert_int_equal(layout_number(1, 0, bits, memory_bits), run << bits);
 }
 
-static void the_maximum_fills_63_bits_exactly(void **state)
+TEST(the_maximum_fills_63_bits_exactly)
 {
-    (void)state;
     each_layout(expect_exact_maximum);
 }
 
@@ -83,9 +75,8 @@ static void expect_round_trip(int32_t bits, int32_t memory_bits)
     }
 }
 
-static void a_number_decodes_to_what_it_was_made_of(void **state)
+TEST(a_number_decodes_to_what_it_was_made_of)
 {
-    (void)state;
     each_layout(expect_round_trip);
 }
 
@@ -126,9 +117,8 @@ static void expect_no_collision(int32_t bits, int32_t memory_bits)
     }
 }
 
-static void numbers_of_different_partitions_never_collide(void **state)
+TEST(numbers_of_different_partitions_never_collide)
 {
-    (void)state;
     each_layout(expect_no_collision);
 }
 
@@ -147,15 +137,13 @@ static void expect_windows_fit(int32_t bits, int32_t memory_bits)
     }
 }
 
-static void the_last_window_ends_where_the_values_end(void **state)
+TEST(the_last_window_ends_where_the_values_end)
 {
-    (void)state;
     each_layout(expect_windows_fit);
 }
 
-static void change_of_the_authority_takes_a_part_of_few_windows(void **state)
+TEST(change_of_the_authority_takes_a_part_of_few_windows)
 {
-    (void)state;
     assert_int_equal(layout_window_gap(INT64_MAX), WINDOW_GAP);
     assert_int_equal(layout_window_gap((int64_t)16 * WINDOW_GAP), WINDOW_GAP);
     assert_int_equal(layout_window_gap((int64_t)16 * WINDOW_GAP - 16),
@@ -169,7 +157,7 @@ static void change_of_the_authority_takes_a_part_of_few_windows(void **state)
 /* Below 1/4096 of the values that are left, of which there are 2^16 - 1 at
  * first with four low bits. No value is left where the low bits are all there
  * are. */
-static void chance_is_a_part_of_what_a_text_has_left(void **state)
+TEST(chance_is_a_part_of_what_a_text_has_left)
 {
     static const struct {
         int64_t useful;
@@ -186,13 +174,12 @@ static void chance_is_a_part_of_what_a_text_has_left(void **state)
         {INT64_MAX, 68, 0, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_true(layout_chance(UINT64_MAX, rows[i].useful, rows[i].low_bits,
                                   rows[i].value) == rows[i].chance);
 }
 
-static void later_generation_has_a_name_of_its_own(void **state)
+TEST(later_generation_has_a_name_of_its_own)
 {
     static const struct {
         int32_t generation;
@@ -200,7 +187,6 @@ static void later_generation_has_a_name_of_its_own(void **state)
     } rows[] = {{0, "main"}, {1, "main"}, {2, "main~2"}, {99, "main~99"}};
     char name[LAYOUT_POOL_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         layout_internal_name("main", rows[i].generation, name, sizeof name);
         assert_string_equal(name, rows[i].name);
@@ -208,7 +194,7 @@ static void later_generation_has_a_name_of_its_own(void **state)
 }
 
 /* Of a pool and a key with the longest names, in the last generation. */
-static void the_longest_names_of_claims_fit(void **state)
+TEST(the_longest_names_of_claims_fit)
 {
     static const char pool[] = "abcdefghijklmnopqrstuvwxyz-01234";
     static const char key[] = "abcdefghijklmnopqrstuvwxyz-012345"
@@ -216,7 +202,6 @@ static void the_longest_names_of_claims_fit(void **state)
     char name[LAYOUT_POOL_SIZE];
     char counter[SEQB_COUNTER_SIZE];
 
-    (void)state;
     assert_int_equal(strlen(pool), SEQB_NAME_MAX);
     assert_int_equal(strlen(key), SEQB_KEY_MAX);
     layout_internal_name(pool, 1000000, name, sizeof name);
@@ -227,13 +212,12 @@ static void the_longest_names_of_claims_fit(void **state)
     assert_true(text_append(counter, sizeof counter, "/60"));
 }
 
-static void members_that_count_in_windows_are_known(void **state)
+TEST(members_that_count_in_windows_are_known)
 {
     const struct seqb_backend_ops direct = {.guarantee = SEQB_DIRECT};
     const struct seqb_backend_ops windowed = {.guarantee = SEQB_WINDOWED};
     struct layout pool = {.bits = 1, .partitions = {3, 4}, .authority = 4};
 
-    (void)state;
     assert_false(layout_is_windowed(&pool, 0, &direct));
     assert_true(layout_is_windowed(&pool, 0, &windowed));
     pool.all_windowed = true;
@@ -244,7 +228,7 @@ static void members_that_count_in_windows_are_known(void **state)
     assert_false(layout_is_windowed(&pool, 2, &direct)); /* no partition */
 }
 
-static void lessors_are_the_partitions_that_can_lease(void **state)
+TEST(lessors_are_the_partitions_that_can_lease)
 {
     const struct seqb_backend_ops lessor = backend_fake;
     const struct store_options backends[] = {
@@ -252,7 +236,6 @@ static void lessors_are_the_partitions_that_can_lease(void **state)
     struct layout pool = {
         .bits = 2, .partitions = {2, 0, 0, 1}, .authority = -1};
 
-    (void)state;
     assert_int_equal(layout_lessor_count(&pool, backends), 0);
     pool.neighbours = true;
     assert_int_equal(layout_lessor_count(&pool, backends), 2);
@@ -267,7 +250,7 @@ static void lessors_are_the_partitions_that_can_lease(void **state)
     assert_int_equal(layout_lessor_bits(64), 6);
 }
 
-static void layout_of_neighbours_says_so(void **state)
+TEST(layout_of_neighbours_says_so)
 {
     struct layout_store store[2] = {{.is_windowed = true, .id = "a1"},
                                     {.is_windowed = true, .id = "b2"}};
@@ -278,7 +261,6 @@ static void layout_of_neighbours_says_so(void **state)
     char text[256];
     struct seqb_error err;
 
-    (void)state;
     assert_int_equal(layout_compose(&pool, &stores, text, sizeof text, &err),
                      SEQB_OK);
     assert_string_equal(text, "pool=main;bits=1;window_bits=10;"
@@ -286,11 +268,10 @@ static void layout_of_neighbours_says_so(void **state)
 }
 
 /* Servers became neighbours by default: whoever upgrades must be told. */
-static void a_pool_from_before_neighbours_is_told_how_to_go_on(void **state)
+TEST(a_pool_from_before_neighbours_is_told_how_to_go_on)
 {
     struct seqb_error err;
 
-    (void)state;
     assert_int_equal(
         layout_compare(
             "pg-a",
@@ -306,24 +287,4 @@ static void a_pool_from_before_neighbours_is_told_how_to_go_on(void **state)
         "authority = \"none\" in the pool to go on as it was, or give it "
         "another generation and run seqctl migrate: another layout would issue "
         "old numbers again");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_that_count_in_windows_are_known),
-        cmocka_unit_test(lessors_are_the_partitions_that_can_lease),
-        cmocka_unit_test(layout_of_neighbours_says_so),
-        cmocka_unit_test(the_maximum_fills_63_bits_exactly),
-        cmocka_unit_test(a_number_decodes_to_what_it_was_made_of),
-        cmocka_unit_test(numbers_of_different_partitions_never_collide),
-        cmocka_unit_test(the_last_window_ends_where_the_values_end),
-        cmocka_unit_test(change_of_the_authority_takes_a_part_of_few_windows),
-        cmocka_unit_test(chance_is_a_part_of_what_a_text_has_left),
-        cmocka_unit_test(later_generation_has_a_name_of_its_own),
-        cmocka_unit_test(the_longest_names_of_claims_fit),
-        cmocka_unit_test(a_pool_from_before_neighbours_is_told_how_to_go_on),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The layout as a text that stores keep: made, completed, compared. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "platform/text.h"
 #include "store/layout.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define BITS   2
 #define STORES ((1 << BITS) + 1) /* four partitions, one authority beside */
@@ -56,11 +49,10 @@ static const char *compose(struct fixture *fixture)
     return fixture->text;
 }
 
-static void a_layout_names_all_that_makes_a_number(void **state)
+TEST(a_layout_names_all_that_makes_a_number)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture);
     assert_string_equal(compose(&fixture), CLAIM);
     fixture.stores.authority = 1;
@@ -76,21 +68,19 @@ static void a_layout_names_all_that_makes_a_number(void **state)
 
 /* Windows and their authority are nothing to a pool that uses none: changing
  * them there must not refuse it. */
-static void a_later_generation_says_so(void **state)
+TEST(a_later_generation_says_so)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture);
     fixture.pool.generation = 2;
     assert_memory_equal(compose(&fixture), "pool=main~2;bits=2;", 19);
 }
 
-static void a_pool_without_windows_names_no_authority(void **state)
+TEST(a_pool_without_windows_names_no_authority)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture);
     fixture.store[2].is_windowed = false;
     fixture.store[2].forgets = false;
@@ -103,11 +93,10 @@ static void a_pool_without_windows_names_no_authority(void **state)
     }
 }
 
-static void a_pool_of_one_partition_has_a_layout(void **state)
+TEST(a_pool_of_one_partition_has_a_layout)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture);
     fixture.pool.bits = 0;
     fixture.stores =
@@ -117,11 +106,10 @@ static void a_pool_of_one_partition_has_a_layout(void **state)
 }
 
 /* A claim that was cut would be the claim of several layouts. */
-static void a_layout_that_does_not_fit_is_refused_not_cut(void **state)
+TEST(a_layout_that_does_not_fit_is_refused_not_cut)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture);
     for (size_t size = 1; size <= sizeof CLAIM; size++) {
         const enum seqb_status status = layout_compose(
@@ -133,7 +121,7 @@ static void a_layout_that_does_not_fit_is_refused_not_cut(void **state)
 }
 
 /* With names and ids as long as they are made. */
-static void the_largest_layout_fits_in_a_claim(void **state)
+TEST(the_largest_layout_fits_in_a_claim)
 {
     static const char name[] = "poolpoolpoolpoolpoolpoolpoolpool";
     struct layout_store store[STORE_PARTITIONS_MAX + 1] = {{.backend = "x"}};
@@ -145,7 +133,6 @@ static void the_largest_layout_fits_in_a_claim(void **state)
         .name = name, .bits = STORE_BITS_MAX, .window_bits = 31};
     char text[SEQB_CLAIM_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(store); i++) {
         store[i].is_windowed = i % 2 == 1;
         store[i].forgets = i % 2 == 1;
@@ -156,11 +143,10 @@ static void the_largest_layout_fits_in_a_claim(void **state)
     assert_int_equal(layout_compare("x", text, text, NULL), SEQB_OK);
 }
 
-static void a_first_start_finds_no_claim(void **state)
+TEST(a_first_start_finds_no_claim)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture);
     assert_null(layout_find_claim(&fixture.stores));
     /* What was read before a store went away says nothing. */
@@ -171,9 +157,8 @@ static void a_first_start_finds_no_claim(void **state)
     assert_null(layout_find_claim(&fixture.stores));
 }
 
-static void any_store_s_claim_makes_it_a_later_start(void **state)
+TEST(any_store_s_claim_makes_it_a_later_start)
 {
-    (void)state;
     for (int32_t i = 0; i < STORES; i++) {
         struct fixture fixture;
 
@@ -187,12 +172,11 @@ static void any_store_s_claim_makes_it_a_later_start(void **state)
 
 /* One file under two names: each partition's numbers would still differ, and
  * yet one failure takes out both. */
-static void two_partitions_in_one_store_are_found(void **state)
+TEST(two_partitions_in_one_store_are_found)
 {
     const struct layout_store *a;
     const struct layout_store *b;
 
-    (void)state;
     for (int32_t i = 0; i < STORES; i++) {
         for (int32_t j = 0; j < i; j++) {
             struct fixture fixture;
@@ -210,13 +194,12 @@ static void two_partitions_in_one_store_are_found(void **state)
     }
 }
 
-static void stores_that_are_away_or_unnamed_are_no_twins(void **state)
+TEST(stores_that_are_away_or_unnamed_are_no_twins)
 {
     const struct layout_store *a;
     const struct layout_store *b;
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture);
     fixture.store[0].id[0] = '\0';
     fixture.store[1].id[0] = '\0';
@@ -232,9 +215,8 @@ static void stores_that_are_away_or_unnamed_are_no_twins(void **state)
 
 /* Whichever direct stores are away, the claim completes their ids, so that
  * the layout comes out as it was. */
-static void a_claim_completes_the_ids_of_stores_that_are_away(void **state)
+TEST(a_claim_completes_the_ids_of_stores_that_are_away)
 {
-    (void)state;
     for (unsigned away = 0; away < 1u << STORES; away++) {
         struct fixture fixture;
 
@@ -249,11 +231,10 @@ static void a_claim_completes_the_ids_of_stores_that_are_away(void **state)
 }
 
 /* Of a store that has a claim, else another one would pass as the old one. */
-static void a_claim_replaces_no_id_that_is_known(void **state)
+TEST(a_claim_replaces_no_id_that_is_known)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture);
     for (size_t i = 0; i < STORES; i++)
         fixture.store[i].layout[0] = 'x';
@@ -261,7 +242,7 @@ static void a_claim_replaces_no_id_that_is_known(void **state)
     assert_string_equal(compose(&fixture), CLAIM);
 }
 
-static void a_claim_without_an_id_completes_none(void **state)
+TEST(a_claim_without_an_id_completes_none)
 {
     static const char *const claims[] = {
         "",
@@ -274,7 +255,6 @@ static void a_claim_without_an_id_completes_none(void **state)
         "\x01\xff\xfe",
     };
 
-    (void)state;
     for (size_t c = 0; c < COUNT_OF(claims); c++) {
         struct fixture fixture;
 
@@ -287,11 +267,10 @@ static void a_claim_without_an_id_completes_none(void **state)
     }
 }
 
-static void a_claim_of_fewer_partitions_completes_those_it_has(void **state)
+TEST(a_claim_of_fewer_partitions_completes_those_it_has)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture);
     for (size_t i = 0; i < STORES; i++)
         fixture.store[i].id[0] = '\0';
@@ -302,12 +281,11 @@ static void a_claim_of_fewer_partitions_completes_those_it_has(void **state)
     assert_string_equal(fixture.store[4].id, "");
 }
 
-static void an_id_that_is_too_long_is_cut_within_its_place(void **state)
+TEST(an_id_that_is_too_long_is_cut_within_its_place)
 {
     struct fixture fixture;
     char claim[400] = "authority=";
 
-    (void)state;
     fixture_init(&fixture);
     memset(claim + 10, 'x', 200);
     (void)text_append(claim, sizeof claim, ";partitions=");
@@ -320,16 +298,15 @@ static void an_id_that_is_too_long_is_cut_within_its_place(void **state)
     assert_string_equal(fixture.store[1].id, "b2");
 }
 
-static void the_same_layout_is_welcome(void **state)
+TEST(the_same_layout_is_welcome)
 {
     struct seqb_error err = {SEQB_OK, "untouched"};
 
-    (void)state;
     assert_int_equal(layout_compare("pg-a", CLAIM, CLAIM, &err), SEQB_OK);
     assert_string_equal(err.text, "untouched");
 }
 
-static void a_difference_is_told_and_nothing_else(void **state)
+TEST(a_difference_is_told_and_nothing_else)
 {
     static const char other[] = "backend pg-a was used with another layout: ";
     static const struct {
@@ -369,7 +346,6 @@ static void a_difference_is_told_and_nothing_else(void **state)
         {"window_bits=7;bits=2", "window_bits=7;bits=3", "bits was 2 and is 3"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct seqb_error err = {0};
         char text[512];
@@ -385,9 +361,8 @@ static void a_difference_is_told_and_nothing_else(void **state)
 }
 
 /* A store that lost part of its claim is not one of a similar layout. */
-static void a_claim_that_was_cut_anywhere_is_refused(void **state)
+TEST(a_claim_that_was_cut_anywhere_is_refused)
 {
-    (void)state;
     for (size_t length = 0; length < sizeof CLAIM - 1; length++) {
         struct seqb_error err = {0};
         char cut[sizeof CLAIM];
@@ -399,7 +374,7 @@ static void a_claim_that_was_cut_anywhere_is_refused(void **state)
     }
 }
 
-static void a_claim_of_garbage_is_refused(void **state)
+TEST(a_claim_of_garbage_is_refused)
 {
     static const char *const claims[] = {
         "",           ";",
@@ -413,7 +388,6 @@ static void a_claim_of_garbage_is_refused(void **state)
         CLAIM ";x=1",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(claims); i++) {
         struct seqb_error err = {0};
 
@@ -424,13 +398,12 @@ static void a_claim_of_garbage_is_refused(void **state)
 }
 
 /* The longest that a store may hold: the next step is still told. */
-static void the_longest_garbage_leaves_room_for_the_next_step(void **state)
+TEST(the_longest_garbage_leaves_room_for_the_next_step)
 {
     static const char *const fields[] = {
         "pool=", "bits=", "authority=", "partitions=", ";,;,"};
     char claim[SEQB_CLAIM_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(fields); i++) {
         struct seqb_error err = {0};
 
@@ -443,14 +416,13 @@ static void the_longest_garbage_leaves_room_for_the_next_step(void **state)
     }
 }
 
-static void an_authority_that_leases_nothing_has_no_id(void **state)
+TEST(an_authority_that_leases_nothing_has_no_id)
 {
     struct layout_store store[] = {
         {.backend = "a"}, {.backend = "b"}, {.backend = "c"}};
     struct layout_stores stores = {
         .stores = store, .count = 3, .partitions = 2, .authority = 2};
 
-    (void)state;
     layout_adopt("pool=main;bits=1;window_bits=0;authority=none;"
                  "partitions=1,2",
                  &stores);
@@ -458,43 +430,12 @@ static void an_authority_that_leases_nothing_has_no_id(void **state)
     assert_string_equal(store[2].id, "");
 }
 
-static void a_claim_that_differs_in_no_field_is_shown(void **state)
+TEST(a_claim_that_differs_in_no_field_is_shown)
 {
     struct seqb_error err = {0};
 
-    (void)state;
     assert_int_equal(layout_compare("x", "bits=2;partitions=1,2;",
                                     "bits=2;partitions=1,2", &err),
                      SEQB_LAYOUT);
     assert_non_null(strstr(err.text, "reads 'bits=2;partitions=1,2;'"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_layout_names_all_that_makes_a_number),
-        cmocka_unit_test(a_later_generation_says_so),
-        cmocka_unit_test(a_pool_without_windows_names_no_authority),
-        cmocka_unit_test(a_pool_of_one_partition_has_a_layout),
-        cmocka_unit_test(a_layout_that_does_not_fit_is_refused_not_cut),
-        cmocka_unit_test(the_largest_layout_fits_in_a_claim),
-        cmocka_unit_test(a_first_start_finds_no_claim),
-        cmocka_unit_test(any_store_s_claim_makes_it_a_later_start),
-        cmocka_unit_test(two_partitions_in_one_store_are_found),
-        cmocka_unit_test(stores_that_are_away_or_unnamed_are_no_twins),
-        cmocka_unit_test(a_claim_completes_the_ids_of_stores_that_are_away),
-        cmocka_unit_test(a_claim_replaces_no_id_that_is_known),
-        cmocka_unit_test(a_claim_without_an_id_completes_none),
-        cmocka_unit_test(a_claim_of_fewer_partitions_completes_those_it_has),
-        cmocka_unit_test(an_id_that_is_too_long_is_cut_within_its_place),
-        cmocka_unit_test(the_same_layout_is_welcome),
-        cmocka_unit_test(a_difference_is_told_and_nothing_else),
-        cmocka_unit_test(a_claim_that_was_cut_anywhere_is_refused),
-        cmocka_unit_test(a_claim_of_garbage_is_refused),
-        cmocka_unit_test(an_authority_that_leases_nothing_has_no_id),
-        cmocka_unit_test(a_claim_that_differs_in_no_field_is_shown),
-        cmocka_unit_test(the_longest_garbage_leaves_room_for_the_next_step),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The texts of leases, and what a text that was seen allows. What several
  * brokers make of it is test_lease_schedules.c's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lease/rows.h"
 #include "platform/text.h"
+#include "support/test.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define LEASE_MS        INT64_C(10000)
-#define PATIENCE_MS     12501
-#define WALL_MS         INT64_C(1790000000000)
+#define LEASE_MS    INT64_C(10000)
+#define PATIENCE_MS 12501
+#define WALL_MS     INT64_C(1790000000000)
 
 static const struct lease_self self = {
     .key = 77, .lease_ms = LEASE_MS, .holder = "orders@b:2", .origin = "now"};
@@ -36,13 +30,12 @@ static struct lease_row row_of(bool is_held, uint64_t key)
     return row;
 }
 
-static void row_is_read_as_it_was_written(void **state)
+TEST(row_is_read_as_it_was_written)
 {
     const struct lease_row row = row_of(true, UINT64_MAX);
     struct lease_row again;
     char text[LEASE_TEXT_SIZE];
 
-    (void)state;
     lease_write(&row, text, sizeof text);
     assert_string_equal(
         text, "worker 1 state=held tenure=4 count=9 key=ffffffffffffffff "
@@ -61,7 +54,7 @@ static void row_is_read_as_it_was_written(void **state)
 }
 
 /* Cut off anywhere, or with anything in it changed to what no broker writes. */
-static void damaged_rows_are_not_read(void **state)
+TEST(damaged_rows_are_not_read)
 {
     static const char *const damaged[] = {
         "worker 2 state=held tenure=4 count=9 key=000000000000004d renewed=1 "
@@ -86,7 +79,6 @@ static void damaged_rows_are_not_read(void **state)
     char text[LEASE_TEXT_SIZE];
     size_t length;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(damaged); i++) {
         int64_t left;
 
@@ -140,11 +132,10 @@ static const struct verdict verdicts[] = {
      LEASE_AHEAD, 0},
 };
 
-static void rows_are_judged_by_how_long_they_stood(void **state)
+TEST(rows_are_judged_by_how_long_they_stood)
 {
     int64_t left = -1;
 
-    (void)state;
     assert_int_equal(lease_judge("", 0, &self, WALL_MS, &left), LEASE_TAKE);
     for (size_t i = 0; i < COUNT_OF(verdicts); i++) {
         const struct verdict *about = &verdicts[i];
@@ -163,11 +154,10 @@ static void rows_are_judged_by_how_long_they_stood(void **state)
     }
 }
 
-static void text_stands_only_as_long_as_it_is_the_same(void **state)
+TEST(text_stands_only_as_long_as_it_is_the_same)
 {
     struct observation seen = {.is_seen = false};
 
-    (void)state;
     assert_int_equal(lease_watch(&seen, "a", 1000), 0);
     assert_int_equal(lease_watch(&seen, "a", 1500), 500);
     assert_int_equal(lease_watch(&seen, "b", 1600), 0);
@@ -177,12 +167,11 @@ static void text_stands_only_as_long_as_it_is_the_same(void **state)
 }
 
 /* Every text of an id differs from all others, and no time in it goes back. */
-static void rows_follow_each_other_without_going_back(void **state)
+TEST(rows_follow_each_other_without_going_back)
 {
     struct lease_row row = lease_taken(NULL, &self, WALL_MS);
     struct lease_row next;
 
-    (void)state;
     assert_true(row.is_held);
     assert_int_equal(row.tenure, 1);
     assert_int_equal(row.count, 1);
@@ -211,13 +200,12 @@ static void rows_follow_each_other_without_going_back(void **state)
     assert_int_equal(row.upto_ms, WALL_MS + 5 * LEASE_MS);
 }
 
-static void new_authority_is_bound_then_opened(void **state)
+TEST(new_authority_is_bound_then_opened)
 {
     char text[LEASE_TEXT_SIZE] = "";
     char next[LEASE_TEXT_SIZE] = "";
     int64_t left;
 
-    (void)state;
     assert_int_equal(lease_judge_origin(text, 99999, &self, &left, next),
                      LEASE_ORIGIN_SWAP);
     assert_string_equal(next, "workers 1 state=waiting lease=10000 origin=now");
@@ -261,9 +249,8 @@ static const struct binding bindings[] = {
      "workers 1 state=waiting lease=10000 origin=now"},
 };
 
-static void authority_with_another_history_is_bound_anew(void **state)
+TEST(authority_with_another_history_is_bound_anew)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bindings); i++) {
         char next[LEASE_TEXT_SIZE] = "";
         int64_t left;
@@ -275,19 +262,4 @@ static void authority_with_another_history_is_bound_anew(void **state)
         if (verdict == LEASE_ORIGIN_SWAP)
             assert_string_equal(next, bindings[i].next);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(row_is_read_as_it_was_written),
-        cmocka_unit_test(damaged_rows_are_not_read),
-        cmocka_unit_test(rows_are_judged_by_how_long_they_stood),
-        cmocka_unit_test(text_stands_only_as_long_as_it_is_the_same),
-        cmocka_unit_test(rows_follow_each_other_without_going_back),
-        cmocka_unit_test(new_authority_is_bound_then_opened),
-        cmocka_unit_test(authority_with_another_history_is_bound_anew),
-    };
-
-    return cmocka_run_group_tests_name("lease", tests, NULL, NULL);
 }

@@ -4,17 +4,14 @@
  * a gap and a chance that are parts of the leases, which are fewer than the
  * windows. What the system gives as random bits is the test's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include <cmocka.h>
-
 #include "neighbours_fixture.h"
 #include "store/value.h"
+#include "support/test.h"
 
 #define LESSORS 3 /* two bits of a window; the fourth store forgets */
 #define LOW_BITS                                                               \
@@ -75,7 +72,7 @@ static int64_t raise_of_one_set_back(struct rig *rig, uint64_t bits)
     return fake_value(rig->stores[0], LEASES(3)) - before;
 }
 
-static void gap_is_a_sixteenth_of_the_leases(void **state)
+TEST_STATE(NEIGHBOURS, gap_is_a_sixteenth_of_the_leases)
 {
     struct rig *rig = mixed(state, LESSORS);
     const int64_t leases = 1023;
@@ -86,7 +83,7 @@ static void gap_is_a_sixteenth_of_the_leases(void **state)
     assert_in_range(by, 1, 2 * layout_window_gap(leases));
 }
 
-static void chance_is_a_part_of_the_leases_that_a_text_has(void **state)
+TEST_STATE(NEIGHBOURS, chance_is_a_part_of_the_leases_that_a_text_has)
 {
     struct rig *rig = mixed(state, LESSORS);
     const int64_t useful = INT64_C(1000000000000);
@@ -96,14 +93,4 @@ static void chance_is_a_part_of_the_leases_that_a_text_has(void **state)
     rig->sequences[0].width_numbers = useful;
     by = raise_of_one_set_back(rig, (uint64_t)(2 * most));
     assert_in_range(by, WINDOW_GAP / 2, WINDOW_GAP + most + most / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NEIGHBOURS(gap_is_a_sixteenth_of_the_leases),
-        NEIGHBOURS(chance_is_a_part_of_the_leases_that_a_text_has),
-    };
-
-    return cmocka_run_group_tests_name("lease raised", tests, NULL, NULL);
 }

@@ -7,17 +7,12 @@
  * no value comes twice, and no id has two holders at one moment.
  * SEQB_TEST_SEED repeats one schedule.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lease_broker.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define SCHEDULES (3000 / SEQB_TEST_SCALE)
 #define STEP_MS   5
@@ -184,13 +179,12 @@ static size_t schedule_run(uint64_t seed, uint64_t *given)
     return schedule.count;
 }
 
-static void no_schedule_repeats_a_value(void **state)
+TEST(no_schedule_repeats_a_value)
 {
     const char *one = getenv("SEQB_TEST_SEED");
     uint64_t *given = calloc(MEMORY, sizeof *given);
     size_t count = 0;
 
-    (void)state;
     assert_non_null(given);
     if (one != NULL)
         count = schedule_run(strtoull(one, NULL, 10), given);
@@ -198,13 +192,4 @@ static void no_schedule_repeats_a_value(void **state)
         count += schedule_run(seed, given);
     assert_true(count > 1000);
     free(given);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_schedule_repeats_a_value),
-    };
-
-    return cmocka_run_group_tests_name("lease_schedules", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whom a broker asks for a lease and for its note, and when it looks again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ha/policy/lessors.h"
 #include "platform/minmax.h"
+#include "support/test.h"
 
 #define NOBODY ((struct lessors_bar){.own = -1})
 
@@ -25,11 +20,10 @@ static struct lessors three(void)
     return lessors;
 }
 
-static void window_carries_who_leased_it(void **state)
+TEST(window_carries_who_leased_it)
 {
     const struct lessors lessors = three();
 
-    (void)state;
     assert_int_equal(lessors.bits, 2);
     assert_int_equal(lessors_window(&lessors, 1, 0), 4);
     assert_int_equal(lessors_window(&lessors, 1, 2), 6);
@@ -49,18 +43,16 @@ static void window_carries_who_leased_it(void **state)
     assert_int_equal(lessors_find(&lessors, 3), -1);
 }
 
-static void lessors_are_asked_in_turn(void **state)
+TEST(lessors_are_asked_in_turn)
 {
     struct lessors lessors = three();
 
-    (void)state;
     for (int32_t n = 0; n < 9; n++)
         assert_int_equal(lessors_pick(&lessors, &NOBODY), n % 3);
 }
 
-static void own_lessor_is_the_last_resort(void **state)
+TEST(own_lessor_is_the_last_resort)
 {
-    (void)state;
     for (int32_t own = 0; own < 3; own++) {
         struct lessors lessors = three();
         struct lessors_bar bar = {.own = own};
@@ -79,11 +71,10 @@ static void own_lessor_is_the_last_resort(void **state)
     }
 }
 
-static void lessor_that_is_not_level_is_not_asked(void **state)
+TEST(lessor_that_is_not_level_is_not_asked)
 {
     struct lessors lessors = three();
 
-    (void)state;
     (void)lessors_set(&lessors, 0, HA_LESSOR_WAITING, 1000);
     lessors_doubt(&lessors, 2, false, 1000);
     assert_int_equal(lessors.lessor[2].state, HA_LESSOR_SYNCING);
@@ -97,12 +88,11 @@ static void lessor_that_is_not_level_is_not_asked(void **state)
 }
 
 /* A witness need not be level. */
-static void lessor_never_witnesses_itself(void **state)
+TEST(lessor_never_witnesses_itself)
 {
     struct lessors lessors = three();
     struct lessors_bar bar = NOBODY;
 
-    (void)state;
     (void)lessors_set(&lessors, 1, HA_LESSOR_WAITING, 1000);
     assert_int_equal(lessors_witness(&lessors, 0, &bar), 1);
     assert_int_equal(lessors_witness(&lessors, 2, &bar), 0);
@@ -114,12 +104,11 @@ static void lessor_never_witnesses_itself(void **state)
 
 /* Less than three times as slow as the quickest is as good, and so is what no
  * clock in ms tells apart. */
-static void lessor_that_is_far_slower_is_asked_last(void **state)
+TEST(lessor_that_is_far_slower_is_asked_last)
 {
     static const int64_t slow[][3] = {
         {300, 2001, 200}, {1000, 90000, 3000}, {90000, 280000, 90000}};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct lessors lessors = three();
         struct lessors_bar bar = NOBODY;
@@ -136,22 +125,20 @@ static void lessor_that_is_far_slower_is_asked_last(void **state)
 }
 
 /* However quick it is. */
-static void quick_lessor_that_is_not_level_is_not_waited_for(void **state)
+TEST(quick_lessor_that_is_not_level_is_not_waited_for)
 {
     struct lessors lessors = three();
     struct lessors_bar bar = {.own = 2, .wait_us = {100, 90000, 100}};
 
-    (void)state;
     (void)lessors_set(&lessors, 0, HA_LESSOR_SYNCING, 1000);
     assert_int_equal(lessors_pick(&lessors, &bar), 1);
 }
 
 /* One that may, and another one that notes it. */
-static void lease_takes_a_lessor_and_a_witness(void **state)
+TEST(lease_takes_a_lessor_and_a_witness)
 {
     struct lessors lessors = three();
 
-    (void)state;
     assert_true(lessors_can_lease(&lessors, 0));
     assert_true(lessors_can_lease(&lessors, 1 << 0));
     assert_false(lessors_can_lease(&lessors, 1 << 0 | 1 << 2));
@@ -163,11 +150,10 @@ static void lease_takes_a_lessor_and_a_witness(void **state)
     assert_true(lessors_can_lease(&lessors, 1 << 2));
 }
 
-static void state_is_as_old_as_its_last_change(void **state)
+TEST(state_is_as_old_as_its_last_change)
 {
     struct lessors lessors = three();
 
-    (void)state;
     assert_false(lessors_set(&lessors, 1, HA_LESSOR_LEVEL, 2000));
     assert_int_equal(lessors.lessor[1].since_ms, 1000);
     assert_true(lessors_set(&lessors, 1, HA_LESSOR_WAITING, 3000));
@@ -175,9 +161,8 @@ static void state_is_as_old_as_its_last_change(void **state)
 }
 
 /* Whether it is not level or a mark of it is missing. */
-static void lessor_in_doubt_is_looked_at(void **state)
+TEST(lessor_in_doubt_is_looked_at)
 {
-    (void)state;
     for (int is_level = 0; is_level < 2; is_level++) {
         struct lessors lessors = three();
 
@@ -190,12 +175,11 @@ static void lessor_in_doubt_is_looked_at(void **state)
     }
 }
 
-static void connection_has_all_looked_at(void **state)
+TEST(connection_has_all_looked_at)
 {
     struct lessors lessors = three();
     uint32_t run;
 
-    (void)state;
     lessors_connected(&lessors, 1, "a", 2000);
     assert_int_equal(lessors.look_ms, 2000);
     assert_int_equal(lessors.lessor[1].state, HA_LESSOR_UNKNOWN);
@@ -211,13 +195,12 @@ static void connection_has_all_looked_at(void **state)
     assert_int_not_equal(lessors.lessor[1].run, run);
 }
 
-static void looks_that_do_not_help_come_less_and_less_often(void **state)
+TEST(looks_that_do_not_help_come_less_and_less_often)
 {
     struct lessors lessors = three();
     int64_t longest_ms = 0;
     int64_t now_ms = 0;
 
-    (void)state;
     for (int i = 0; i < 100; i++) {
         int64_t rest_ms;
 
@@ -242,12 +225,11 @@ static void looks_that_do_not_help_come_less_and_less_often(void **state)
 
 /* Half of the rest to all of it and a half, so that brokers spread; the rest
  * doubles. */
-static void rests_between_looks_are_spread(void **state)
+TEST(rests_between_looks_are_spread)
 {
     int64_t least_ms[2] = {INT64_MAX, INT64_MAX};
     int64_t most_ms[2] = {0, 0};
 
-    (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         struct lessors lessors;
         const int32_t members[] = {0, 1};
@@ -266,11 +248,10 @@ static void rests_between_looks_are_spread(void **state)
     }
 }
 
-static void leases_are_counted_by_the_minute(void **state)
+TEST(leases_are_counted_by_the_minute)
 {
     struct lessors lessors = three();
 
-    (void)state;
     for (int i = 0; i < 60; i++)
         lessors_leased(&lessors, 0, 1000 + i * 1000);
     assert_int_equal(lessors_rate(&lessors.lessor[0], 60999), 60);
@@ -280,26 +261,4 @@ static void leases_are_counted_by_the_minute(void **state)
     lessors_leased(&lessors, 0, 61000);
     assert_int_equal(lessors_rate(&lessors.lessor[0], 61000), 61);
     assert_int_equal(lessors_rate(&lessors.lessor[0], 121000), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(window_carries_who_leased_it),
-        cmocka_unit_test(lessors_are_asked_in_turn),
-        cmocka_unit_test(own_lessor_is_the_last_resort),
-        cmocka_unit_test(lessor_that_is_not_level_is_not_asked),
-        cmocka_unit_test(lessor_never_witnesses_itself),
-        cmocka_unit_test(lessor_that_is_far_slower_is_asked_last),
-        cmocka_unit_test(quick_lessor_that_is_not_level_is_not_waited_for),
-        cmocka_unit_test(lease_takes_a_lessor_and_a_witness),
-        cmocka_unit_test(state_is_as_old_as_its_last_change),
-        cmocka_unit_test(lessor_in_doubt_is_looked_at),
-        cmocka_unit_test(connection_has_all_looked_at),
-        cmocka_unit_test(looks_that_do_not_help_come_less_and_less_often),
-        cmocka_unit_test(rests_between_looks_are_spread),
-        cmocka_unit_test(leases_are_counted_by_the_minute),
-    };
-
-    return cmocka_run_group_tests_name("lessors", tests, NULL, NULL);
 }

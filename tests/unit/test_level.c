@@ -4,16 +4,13 @@
  * to their level before they grant, once, and nobody is dragged along by one
  * that ran ahead by mistake. How far one may lag is in test_fence.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ha/policy/fence.h"
 #include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define COUNTER_0 "main/0/order"
 #define COUNTER_1 "main/1/order"
@@ -31,9 +28,8 @@ static void be_away(struct rig *rig, struct rig_broker *broker, int64_t level,
     fake_set_down(rig->stores[0], false);
 }
 
-static void one_that_was_away_goes_on_near_the_others(void **state)
+TEST_WITH(DIRECT, one_that_was_away_goes_on_near_the_others)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker = rig_open(rig);
 
@@ -58,9 +54,8 @@ static void order(struct rig_broker *broker, enum seqb_order order)
     assert_int_equal(ha_command(broker->ha, "main", 0, order, NULL), SEQB_OK);
 }
 
-static void one_that_was_away_shortly_is_left_where_it_is(void **state)
+TEST_WITH(DIRECT, one_that_was_away_shortly_is_left_where_it_is)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker = rig_open(rig);
 
@@ -81,9 +76,8 @@ static void one_that_was_away_shortly_is_left_where_it_is(void **state)
 }
 
 /* The windows that are left over are dropped, and a fresh one is taken. */
-static void one_that_forgets_goes_on_near_the_others_windows(void **state)
+TEST_WITH(WINDOWED, one_that_forgets_goes_on_near_the_others_windows)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker = rig_open(rig);
 
@@ -102,9 +96,8 @@ static void one_that_forgets_goes_on_near_the_others_windows(void **state)
 }
 
 /* Somebody set its counter far up: that is no place to follow it to. */
-static void none_is_dragged_to_the_end_of_its_range(void **state)
+TEST_WITH(DIRECT, none_is_dragged_to_the_end_of_its_range)
 {
-    struct rig *rig = *state;
     const int64_t most = layout_counter_max(rig->pool.layout.bits,
                                             rig->sequences[0].memory_bits);
     struct numbers numbers;
@@ -120,16 +113,4 @@ static void none_is_dragged_to_the_end_of_its_range(void **state)
     assert_int_equal(fake_calls(rig->stores[1], FAKE_RAISE), 0);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(one_that_was_away_goes_on_near_the_others),
-        DIRECT(one_that_was_away_shortly_is_left_where_it_is),
-        WINDOWED(one_that_forgets_goes_on_near_the_others_windows),
-        DIRECT(none_is_dragged_to_the_end_of_its_range),
-    };
-
-    return cmocka_run_group_tests_name("level", tests, NULL, NULL);
 }

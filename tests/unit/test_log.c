@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host's logger, and silence without one. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
 
 #include "platform/log.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 struct journal {
     int lines;
@@ -30,11 +25,10 @@ static void journal_write(void *context, enum seqb_log_level level,
     assert_true(text_copy(journal->last, sizeof journal->last, line));
 }
 
-static void a_line_reaches_the_logger_with_its_level(void **state)
+TEST(a_line_reaches_the_logger_with_its_level)
 {
     struct journal journal = {0};
 
-    (void)state;
     seqb_set_logger(journal_write, &journal);
     log_line(SEQB_LOG_WARN, "event=%s partition=%d", "up", 3);
     assert_int_equal(journal.lines, 1);
@@ -43,11 +37,10 @@ static void a_line_reaches_the_logger_with_its_level(void **state)
     seqb_set_logger(NULL, NULL);
 }
 
-static void a_removed_logger_hears_no_more(void **state)
+TEST(a_removed_logger_hears_no_more)
 {
     struct journal journal = {0};
 
-    (void)state;
     log_line(SEQB_LOG_ERROR, "event=before");
     seqb_set_logger(journal_write, &journal);
     seqb_set_logger(NULL, NULL);
@@ -56,12 +49,11 @@ static void a_removed_logger_hears_no_more(void **state)
 }
 
 /* A line must hold the longest error text whole. */
-static void a_line_is_cut_not_before_an_errors_text_fits(void **state)
+TEST(a_line_is_cut_not_before_an_errors_text_fits)
 {
     struct journal journal = {0};
     char text[2 * SEQB_ERROR_TEXT_SIZE];
 
-    (void)state;
     seqb_set_logger(journal_write, &journal);
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
@@ -102,11 +94,10 @@ static const struct {
      "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
 };
 
-static void a_value_has_the_quotes_and_escapes_that_it_needs(void **state)
+TEST(a_value_has_the_quotes_and_escapes_that_it_needs)
 {
     char written[LOG_VALUE_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         assert_ptr_equal(log_value(written, sizeof written, values[i].value),
                          written);
@@ -148,14 +139,13 @@ static bool value_read(const char *text, char *out, size_t size)
 
 /* However little room there is: never half an escape, never half a character,
  * always the quote at the end. */
-static void a_value_that_is_cut_can_be_read(void **state)
+TEST(a_value_that_is_cut_can_be_read)
 {
     static const char *const texts[] = {
         "\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"", "\\\\\\\\\\\\\\\\\\\\\\\\",
         "a\x01z\x02\"\x1f\n\r\t\\\x7f and more", "plain words and no more",
         "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xc3\xa9\xe2\x82\xac"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         for (size_t size = 8; size < 100; size++) {
             char written[101];
@@ -177,11 +167,10 @@ static void a_value_that_is_cut_can_be_read(void **state)
     }
 }
 
-static void a_value_that_just_fits_is_not_cut(void **state)
+TEST(a_value_that_just_fits_is_not_cut)
 {
     char written[16];
 
-    (void)state;
     log_value(written, 14, "say \"no\" x");
     assert_string_equal(written, "\"say \\\"no...\"");
     log_value(written, 15, "say \"no\" x");
@@ -192,11 +181,10 @@ static void a_value_that_just_fits_is_not_cut(void **state)
     assert_string_equal(written, "\"12...\"");
 }
 
-static void a_reason_stands_in_quotes_behind_the_words(void **state)
+TEST(a_reason_stands_in_quotes_behind_the_words)
 {
     struct journal journal = {0};
 
-    (void)state;
     seqb_set_logger(journal_write, &journal);
     log_reason(SEQB_LOG_WARN, "it is \"gone\"\n", "event=%s blocks=%d", "lost",
                3);
@@ -209,7 +197,7 @@ static void a_reason_stands_in_quotes_behind_the_words(void **state)
 }
 
 /* Even behind words that are too long, and of quotes alone. */
-static void the_longest_reason_is_whole(void **state)
+TEST(the_longest_reason_is_whole)
 {
     struct journal journal = {0};
     char words[2 * SEQB_ERROR_TEXT_SIZE];
@@ -217,7 +205,6 @@ static void the_longest_reason_is_whole(void **state)
     char got[2 * SEQB_ERROR_TEXT_SIZE];
     const char *value;
 
-    (void)state;
     seqb_set_logger(journal_write, &journal);
     memset(words, 'x', sizeof words);
     words[sizeof words - 1] = '\0';
@@ -235,20 +222,4 @@ static void the_longest_reason_is_whole(void **state)
         value_read(journal.last + strlen("event=x reason="), got, sizeof got));
     assert_string_equal(got + strlen(got) - 4, "\x01...");
     seqb_set_logger(NULL, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_reaches_the_logger_with_its_level),
-        cmocka_unit_test(a_removed_logger_hears_no_more),
-        cmocka_unit_test(a_line_is_cut_not_before_an_errors_text_fits),
-        cmocka_unit_test(a_value_has_the_quotes_and_escapes_that_it_needs),
-        cmocka_unit_test(a_value_that_is_cut_can_be_read),
-        cmocka_unit_test(a_value_that_just_fits_is_not_cut),
-        cmocka_unit_test(a_reason_stands_in_quotes_behind_the_words),
-        cmocka_unit_test(the_longest_reason_is_whole),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

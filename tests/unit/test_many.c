@@ -3,12 +3,6 @@
  * Very many sequences in one broker: what each costs, how they are admitted,
  * found and listed; and that keys which are none of them leave nothing behind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -21,6 +15,7 @@
 #include "ha/startup.h"
 #include "platform/text.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define IDLE_MOST 2048 /* bytes of an idle sequence */
 #define LISTED    100
@@ -82,16 +77,16 @@ static void expect_cheap(struct rig *rig)
     assert_true(each <= IDLE_MOST);
 }
 
-static void an_idle_sequence_costs_two_kilobytes_at_most(void **state)
+TEST_WITH(DIRECT, an_idle_sequence_costs_two_kilobytes_at_most)
 {
-    rig_shape(*state, RIG_DIRECT, 2);
-    expect_cheap(*state);
+    rig_shape(rig, RIG_DIRECT, 2);
+    expect_cheap(rig);
 }
 
-static void an_idle_one_of_windowed_partitions_too(void **state)
+TEST_WITH(WINDOWED, an_idle_one_of_windowed_partitions_too)
 {
-    rig_shape(*state, RIG_WINDOWED, 2);
-    expect_cheap(*state);
+    rig_shape(rig, RIG_WINDOWED, 2);
+    expect_cheap(rig);
 }
 #endif
 
@@ -114,9 +109,8 @@ static void list_many(struct rig *rig, struct listed *listed)
     rig->queue.sequence_count = LISTED;
 }
 
-static void each_store_claims_every_listed_sequence_once(void **state)
+TEST_WITH(DIRECT, each_store_claims_every_listed_sequence_once)
 {
-    struct rig *rig = *state;
     struct listed listed;
     struct rig_broker *broker;
     int64_t claims[2];
@@ -141,10 +135,9 @@ static void each_store_claims_every_listed_sequence_once(void **state)
     rig_close(broker); /* before the options go */
 }
 
-static void one_of_many_with_other_bits_is_refused_alone(void **state)
+TEST_WITH(DIRECT, one_of_many_with_other_bits_is_refused_alone)
 {
     static const size_t odd[] = {0, LISTED / 2, LISTED - 1};
-    struct rig *rig = *state;
     struct seqb_sequence *sequence;
     struct rig_broker *broker;
     struct seqb_error err;
@@ -190,10 +183,9 @@ static void counters_make(struct rig_broker *broker, struct ha_sink *sink,
 }
 
 /* It is told of the others by their first grants. */
-static void a_store_that_fails_meanwhile_is_left_alone(void **state)
+TEST_WITH(DIRECT, a_store_that_fails_meanwhile_is_left_alone)
 {
     static const int32_t bits[] = {1, 1, 1, 1, 1, 1, 1, 1};
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct ha_sink sink = {no_deliver};
     struct ha_counter *counters[8];
@@ -212,10 +204,9 @@ static void a_store_that_fails_meanwhile_is_left_alone(void **state)
 
 /* One stall, which cost no connection: it is well, and is asked the next time.
  */
-static void a_store_that_was_too_slow_once_is_asked_again(void **state)
+TEST_WITH(DIRECT, a_store_that_was_too_slow_once_is_asked_again)
 {
     static const int32_t bits[] = {1, 1};
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct ha_sink sink = {no_deliver};
     struct ha_counter *counters[2];
@@ -234,10 +225,9 @@ static void a_store_that_was_too_slow_once_is_asked_again(void **state)
 }
 
 /* It is freed next, and a store may answer later than it is waited for. */
-static void what_is_refused_is_looked_at_by_nobody(void **state)
+TEST_WITH(DIRECT, what_is_refused_is_looked_at_by_nobody)
 {
     static const int32_t bits[] = {0, 1};
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct ha_sink sink = {no_deliver};
     struct ha_counter *counters[2];
@@ -276,10 +266,9 @@ static void *run_find(void *argument)
     return NULL;
 }
 
-static void all_threads_find_the_same_while_they_are_listed(void **state)
+TEST_WITH(DIRECT, all_threads_find_the_same_while_they_are_listed)
 {
     const size_t count = rig_scaled(3000);
-    struct rig *rig = *state;
     struct finder finders[THREADS];
     size_t listed = 0;
 
@@ -308,10 +297,9 @@ static void all_threads_find_the_same_while_they_are_listed(void **state)
         free(finders[i].found);
 }
 
-static void all_are_listed_once_in_the_order_of_making(void **state)
+TEST_WITH(DIRECT, all_are_listed_once_in_the_order_of_making)
 {
     static const size_t counts[] = {1, 255, 256, 257, 600};
-    struct rig *rig = *state;
     struct seqb_sequence_status *all = calloc(1000, sizeof *all);
     struct rig_broker *broker;
     size_t made = 0;
@@ -375,22 +363,19 @@ static void expect_nothing_of(struct rig *rig, struct rig_broker *broker,
     assert_int_equal(all_calls(rig), calls);
 }
 
-static void unknown_keys_leave_nothing_where_none_makes_itself(void **state)
+TEST_WITH(DIRECT, unknown_keys_leave_nothing_where_none_makes_itself)
 {
-    expect_nothing_of(*state, rig_open(*state), "list it under sequences");
+    expect_nothing_of(rig, rig_open(rig), "list it under sequences");
 }
 
-static void keys_that_match_no_pattern_leave_nothing(void **state)
+TEST_WITH(DIRECT, keys_that_match_no_pattern_leave_nothing)
 {
-    struct rig *rig = *state;
-
     be_automatic(rig, "right.*", 1000);
     expect_nothing_of(rig, rig_open(rig), "let auto_sequences match it");
 }
 
-static void keys_beyond_the_limit_leave_nothing(void **state)
+TEST_WITH(DIRECT, keys_beyond_the_limit_leave_nothing)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     be_automatic(rig, "*", 2);
@@ -401,10 +386,9 @@ static void keys_beyond_the_limit_leave_nothing(void **state)
 }
 
 /* Of a hundred thousand listed keys the first are compared, not all. */
-static void a_hint_is_given_of_the_first_keys_alone(void **state)
+TEST_WITH(DIRECT, a_hint_is_given_of_the_first_keys_alone)
 {
     const size_t count = 20000;
-    struct rig *rig = *state;
     struct queue_sequence_options *many = calloc(count, sizeof *many);
     struct queue_options options = rig->queue;
     struct seqb_sequence *found;
@@ -427,27 +411,4 @@ static void a_hint_is_given_of_the_first_keys_alone(void **state)
     rig_expect_words(err.text, "list it under sequences");
     rig->queue = options;
     free(many);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#if SEQB_TEST_SCALE == 1
-        DIRECT(an_idle_sequence_costs_two_kilobytes_at_most),
-        WINDOWED(an_idle_one_of_windowed_partitions_too),
-#endif
-        DIRECT(each_store_claims_every_listed_sequence_once),
-        DIRECT(one_of_many_with_other_bits_is_refused_alone),
-        DIRECT(a_store_that_fails_meanwhile_is_left_alone),
-        DIRECT(a_store_that_was_too_slow_once_is_asked_again),
-        DIRECT(what_is_refused_is_looked_at_by_nobody),
-        DIRECT(all_threads_find_the_same_while_they_are_listed),
-        DIRECT(all_are_listed_once_in_the_order_of_making),
-        DIRECT(unknown_keys_leave_nothing_where_none_makes_itself),
-        DIRECT(keys_that_match_no_pattern_leave_nothing),
-        DIRECT(keys_beyond_the_limit_leave_nothing),
-        DIRECT(a_hint_is_given_of_the_first_keys_alone),
-    };
-
-    return cmocka_run_group_tests_name("many", tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arithmetic of memcached counters: windows up to the last that does not
  * wrap, the guard band and its proof, and the names of items. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/memcached/cell.h"
 #include "backends/memcached/key.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define K        ((int64_t)1024)
@@ -32,12 +29,11 @@ static struct memcached_cell cell_at(int64_t window, int64_t offset)
     return cell;
 }
 
-static void cell_reads_back_as_it_began(void **state)
+TEST(cell_reads_back_as_it_began)
 {
     static const int64_t sizes[] = {1, 2, 256, 1 << 20, MEMCACHED_SIZE_MAX};
     static const int64_t windows[] = {1, 2, 1000, 1 << 20};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(sizes) * COUNT(windows); i++) {
         const int64_t size = sizes[i % COUNT(sizes)];
         const int64_t window = windows[i / COUNT(sizes)];
@@ -56,12 +52,11 @@ static void cell_reads_back_as_it_began(void **state)
     }
 }
 
-static void window_that_would_wrap_is_refused(void **state)
+TEST(window_that_would_wrap_is_refused)
 {
     static const int64_t sizes[] = {1, 256, 1 << 20, MEMCACHED_SIZE_MAX};
     struct memcached_cell cell;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(sizes); i++) {
         const uint64_t span = 2 * (uint64_t)sizes[i];
         const int64_t last = (int64_t)(UINT64_MAX / span);
@@ -76,21 +71,20 @@ static void window_that_would_wrap_is_refused(void **state)
     assert_false(memcached_cell_begin(-1, 256, &cell));
 }
 
-static void only_powers_of_two_are_sizes(void **state)
+TEST(only_powers_of_two_are_sizes)
 {
     static const int64_t others[] = {
         0,         -1,       3, 1000, K - 1, K + 1, 2 * MEMCACHED_SIZE_MAX,
         INT64_MAX, INT64_MIN};
     struct memcached_cell cell;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(others); i++) {
         assert_int_equal(memcached_cell_flags(others[i]), 0);
         assert_false(memcached_cell_begin(1, others[i], &cell));
     }
 }
 
-static void what_others_stored_is_no_cell(void **state)
+TEST(what_others_stored_is_no_cell)
 {
     static const char *const texts[] = {
         "",      "-1",    "x",      " 4096", "4096 ",
@@ -98,7 +92,6 @@ static void what_others_stored_is_no_cell(void **state)
     const uint32_t flags = memcached_cell_flags(K);
     struct memcached_cell cell;
 
-    (void)state;
     assert_true(read_text("4096", flags, &cell));
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_false(read_text(texts[i], flags, &cell));
@@ -110,12 +103,11 @@ static void what_others_stored_is_no_cell(void **state)
     assert_false(read_text("0", flags, &cell));
 }
 
-static void step_is_bounded_by_want_rest_and_connections(void **state)
+TEST(step_is_bounded_by_want_rest_and_connections)
 {
     const struct memcached_cell fresh = cell_at(5, 0);
     const struct memcached_cell old = cell_at(5, K - 3);
 
-    (void)state;
     assert_int_equal(memcached_cell_step(&fresh, 1, 16), 1);
     assert_int_equal(memcached_cell_step(&fresh, 1 << 30, 16), 64);
     assert_int_equal(memcached_cell_step(&fresh, 1 << 30, 1024), 1);
@@ -123,8 +115,7 @@ static void step_is_bounded_by_want_rest_and_connections(void **state)
     assert_int_equal(memcached_cell_step(&old, 1 << 30, 16), 3);
 }
 
-static void
-term_is_a_date_above_thirty_days_and_never_past_the_last(void **state)
+TEST(term_is_a_date_above_thirty_days_and_never_past_the_last)
 {
     enum { MONTH = 30 * 24 * 3600 };
     static const struct {
@@ -145,17 +136,15 @@ term_is_a_date_above_thirty_days_and_never_past_the_last(void **state)
         {60, INT64_C(1) << 40, 60},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_int_equal(memcached_cell_expiry(rows[i].keep_s, rows[i].now_s),
                          rows[i].expiry);
 }
 
-static void guard_band_holds_every_connection_at_once(void **state)
+TEST(guard_band_holds_every_connection_at_once)
 {
     static const int64_t connections[] = {1, 2, 3, 7, 100, 1000, 1023, 1024};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(connections); i++) {
         const struct memcached_cell last = cell_at(5, K - 1);
         struct memcached_cell other = cell_at(5, 0);
@@ -177,7 +166,7 @@ static void guard_band_holds_every_connection_at_once(void **state)
     assert_false(memcached_cell_is_guarded(K, -1));
 }
 
-static void grant_is_cut_at_the_end_and_refused_past_it(void **state)
+TEST(grant_is_cut_at_the_end_and_refused_past_it)
 {
     static const struct {
         int64_t read;  /* offset found */
@@ -201,7 +190,6 @@ static void grant_is_cut_at_the_end_and_refused_past_it(void **state)
         {0, 10, -1, SEQB_FENCED, 0, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct memcached_cell cell = cell_at(5, rows[i].read);
         struct seqb_block block = {0, 0};
@@ -215,17 +203,16 @@ static void grant_is_cut_at_the_end_and_refused_past_it(void **state)
     }
 }
 
-static void value_below_the_step_is_no_grant(void **state)
+TEST(value_below_the_step_is_no_grant)
 {
     const struct memcached_cell cell = cell_at(1, 0);
     struct seqb_block block;
 
-    (void)state;
     assert_int_equal(memcached_cell_grant(&cell, 10, 9, &block), SEQB_FENCED);
     assert_int_equal(memcached_cell_grant(&cell, 10, 0, &block), SEQB_FENCED);
 }
 
-static void keys_with_spaces_go_in_base64(void **state)
+TEST(keys_with_spaces_go_in_base64)
 {
     static const struct {
         const char *name;
@@ -243,7 +230,6 @@ static void keys_with_spaces_go_in_base64(void **state)
     };
     struct memcached_key key;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         assert_true(memcached_key_make("p", "", rows[i].name, &key));
         assert_string_equal(key.text, rows[i].text);
@@ -251,12 +237,11 @@ static void keys_with_spaces_go_in_base64(void **state)
     }
 }
 
-static void key_that_is_too_long_is_refused(void **state)
+TEST(key_that_is_too_long_is_refused)
 {
     char name[MEMCACHED_KEY_MAX + 2];
     struct memcached_key key;
 
-    (void)state;
     memset(name, 'k', sizeof name);
     name[MEMCACHED_KEY_MAX - 2] = '\0';
     assert_true(memcached_key_make("p", "", name, &key));
@@ -268,24 +253,4 @@ static void key_that_is_too_long_is_refused(void **state)
     name[184] = '\0';
     assert_true(memcached_key_make("p", "", name, &key));
     assert_int_equal(strlen(key.text), 248);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cell_reads_back_as_it_began),
-        cmocka_unit_test(window_that_would_wrap_is_refused),
-        cmocka_unit_test(only_powers_of_two_are_sizes),
-        cmocka_unit_test(what_others_stored_is_no_cell),
-        cmocka_unit_test(step_is_bounded_by_want_rest_and_connections),
-        cmocka_unit_test(
-            term_is_a_date_above_thirty_days_and_never_past_the_last),
-        cmocka_unit_test(guard_band_holds_every_connection_at_once),
-        cmocka_unit_test(grant_is_cut_at_the_end_and_refused_past_it),
-        cmocka_unit_test(value_below_the_step_is_no_grant),
-        cmocka_unit_test(keys_with_spaces_go_in_base64),
-        cmocka_unit_test(key_that_is_too_long_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("memcached cell", tests, NULL, NULL);
 }

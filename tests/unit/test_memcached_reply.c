@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parser of memcached's replies: what it understands, what it refuses, and
  * that neither depends on where the bytes were cut. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "backends/memcached/reply.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -25,7 +22,7 @@ static void assert_text(const struct memcached_reply *reply, const char *text)
     assert_memory_equal(reply->text, text, strlen(text));
 }
 
-static void lines_are_told_by_their_first_word(void **state)
+TEST(lines_are_told_by_their_first_word)
 {
     static const struct {
         const char *line;
@@ -52,7 +49,6 @@ static void lines_are_told_by_their_first_word(void **state)
         {"\303\244", MEMCACHED_LINE},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct memcached_reply reply;
         char text[64];
@@ -68,7 +64,7 @@ static void lines_are_told_by_their_first_word(void **state)
     }
 }
 
-static void values_come_with_the_fields_asked_for(void **state)
+TEST(values_come_with_the_fields_asked_for)
 {
     static const struct {
         const char *text;
@@ -89,7 +85,6 @@ static void values_come_with_the_fields_asked_for(void **state)
         {"VA 2  f7 \r\n42\r\n", "42", true, false, 7, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct memcached_reply reply;
 
@@ -103,7 +98,7 @@ static void values_come_with_the_fields_asked_for(void **state)
     }
 }
 
-static void what_no_server_says_is_broken(void **state)
+TEST(what_no_server_says_is_broken)
 {
     static const char *const rows[] = {
         "\n",
@@ -133,7 +128,6 @@ static void what_no_server_says_is_broken(void **state)
         "VA 2 c18446744073709551616\r\n42\r\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct memcached_reply reply;
 
@@ -141,16 +135,15 @@ static void what_no_server_says_is_broken(void **state)
     }
 }
 
-static void zero_byte_in_a_line_is_broken(void **state)
+TEST(zero_byte_in_a_line_is_broken)
 {
     struct memcached_reply reply;
 
-    (void)state;
     assert_int_equal(memcached_reply_parse("H\0D\r\n", 5, &reply),
                      MEMCACHED_BROKEN);
 }
 
-static void every_beginning_of_a_reply_is_partial(void **state)
+TEST(every_beginning_of_a_reply_is_partial)
 {
     static const char *const rows[] = {
         "HD\r\n",
@@ -159,7 +152,6 @@ static void every_beginning_of_a_reply_is_partial(void **state)
         "CLIENT_ERROR bad command line format\r\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (size_t cut = 0; cut < strlen(rows[i]); cut++) {
             struct memcached_reply reply;
@@ -174,12 +166,11 @@ static void every_beginning_of_a_reply_is_partial(void **state)
     }
 }
 
-static void line_without_end_is_broken_at_its_limit(void **state)
+TEST(line_without_end_is_broken_at_its_limit)
 {
     char line[MEMCACHED_LINE_MAX + 2];
     struct memcached_reply reply;
 
-    (void)state;
     memset(line, 'x', sizeof line);
     assert_int_equal(
         memcached_reply_parse(line, MEMCACHED_LINE_MAX - 1, &reply),
@@ -193,14 +184,13 @@ static void line_without_end_is_broken_at_its_limit(void **state)
     assert_int_equal(reply.size, MEMCACHED_LINE_MAX);
 }
 
-static void longest_value_is_shown_and_a_longer_one_passed_over(void **state)
+TEST(longest_value_is_shown_and_a_longer_one_passed_over)
 {
     static const char head[] = "VA 4096 f1\r\n";
     static const char longer[] = "VA 4097 f1\r\n";
     static char text[sizeof head + MEMCACHED_VALUE_MAX + 2];
     struct memcached_reply reply;
 
-    (void)state;
     assert_int_equal(MEMCACHED_VALUE_MAX, 4096);
     memset(text, 'x', sizeof text);
     (void)text_copy(text, sizeof text, head);
@@ -219,19 +209,4 @@ static void longest_value_is_shown_and_a_longer_one_passed_over(void **state)
     assert_int_equal(reply.length, MEMCACHED_VALUE_MAX + 1);
     assert_int_equal(reply.rest, MEMCACHED_VALUE_MAX + 3);
     assert_true(reply.has_flags);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_told_by_their_first_word),
-        cmocka_unit_test(values_come_with_the_fields_asked_for),
-        cmocka_unit_test(what_no_server_says_is_broken),
-        cmocka_unit_test(zero_byte_in_a_line_is_broken),
-        cmocka_unit_test(every_beginning_of_a_reply_is_partial),
-        cmocka_unit_test(line_without_end_is_broken_at_its_limit),
-        cmocka_unit_test(longest_value_is_shown_and_a_longer_one_passed_over),
-    };
-
-    return cmocka_run_group_tests_name("memcached reply", tests, NULL, NULL);
 }

@@ -3,18 +3,12 @@
  * The arithmetic of a migration: whatever the two layouts are, each number of
  * the new one lies above each of the old.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "offline/migrate.h"
 #include "store/layout.h"
+#include "support/test.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define MARGIN          1000000
+#define MARGIN 1000000
 
 struct change {
     const char *name;
@@ -96,11 +90,10 @@ static void expect_above(const struct change *change, bool was_windowed,
                  (long long)v);
 }
 
-static void every_new_number_is_above_every_old_one(void **state)
+TEST(every_new_number_is_above_every_old_one)
 {
     static const int64_t values[] = {0, 1, 2, 7, 1000, 0, 0};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         for (size_t j = 0; j < COUNT_OF(values); j++) {
             expect_above(&changes[i], false, false, values[j]);
@@ -112,24 +105,22 @@ static void every_new_number_is_above_every_old_one(void **state)
 }
 
 /* A broker may lease it while its counters are ended. */
-static void run_of_leases_is_in_the_margin(void **state)
+TEST(run_of_leases_is_in_the_margin)
 {
     const struct migrate_shape shape = {2, 3, 10, 0, 0, 2, 0};
     const int64_t run = layout_run_most(10, migrate_limit(&shape, true));
 
-    (void)state;
     assert_int_equal(run, 1024);
     assert_true(migrate_last_number(&shape, 3, true, 5) >=
                 end_of(&shape, 3, true, 5 + run));
 }
 
 /* No more is skipped than the low bits of one value. */
-static void floor_is_the_lowest_that_will_do(void **state)
+TEST(floor_is_the_lowest_that_will_do)
 {
     const struct migrate_shape shape = {1, 3, 20, 0, 0, 0, 0};
     int64_t floor;
 
-    (void)state;
     assert_true(migrate_floor(&shape, false, 80 - 1, &floor));
     assert_int_equal(floor, 4);
     assert_true(migrate_floor(&shape, false, 80, &floor));
@@ -140,7 +131,7 @@ static void floor_is_the_lowest_that_will_do(void **state)
 
 /* With the margin, what a broker was granted meanwhile counts as well: so many
  * values, or the windows that hold them, but one at least. */
-static void margin_is_added_in_values_or_windows(void **state)
+TEST(margin_is_added_in_values_or_windows)
 {
     static const struct {
         int64_t margin;
@@ -149,7 +140,6 @@ static void margin_is_added_in_values_or_windows(void **state)
     } rows[] = {
         {0, 0, 1}, {255, 255, 1}, {256, 256, 2}, {MARGIN, MARGIN, 3907}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct migrate_shape shape = {1, 3, 8, rows[i].margin, 0, 0, 0};
 
@@ -161,13 +151,12 @@ static void margin_is_added_in_values_or_windows(void **state)
 }
 
 /* A layout cannot have issued more than it holds. */
-static void margin_ends_at_the_limit(void **state)
+TEST(margin_ends_at_the_limit)
 {
     const struct migrate_shape shape = {1, 3, 20, MARGIN, 0, 0, 0};
     const int64_t max = migrate_limit(&shape, false);
     const int64_t windows = migrate_limit(&shape, true);
 
-    (void)state;
     assert_int_equal(max, layout_counter_max(1, 3));
     assert_int_equal(windows, layout_window_max(1, 3, 20));
     assert_int_equal(migrate_last_number(&shape, 1, false, max), INT64_MAX);
@@ -176,22 +165,20 @@ static void margin_ends_at_the_limit(void **state)
 }
 
 /* What a cell may count in has an index of a lessor in its low bits. */
-static void largest_window_is_one_of_the_largest_lease(void **state)
+TEST(largest_window_is_one_of_the_largest_lease)
 {
     const struct migrate_shape shape = {1, 3, 20, 0, 0, 2, 0};
 
-    (void)state;
     assert_int_equal(migrate_window_limit(&shape), layout_window_max(1, 3, 20));
     assert_int_equal(migrate_limit(&shape, true),
                      migrate_window_limit(&shape) >> 2);
 }
 
-static void what_leaves_no_value_does_not_fit(void **state)
+TEST(what_leaves_no_value_does_not_fit)
 {
     const struct migrate_shape shape = {1, 3, 20, 0, 0, 0, 0};
     int64_t floor;
 
-    (void)state;
     for (int windowed = 0; windowed <= 1; windowed++) {
         const int64_t end = migrate_limit(&shape, windowed)
                             << (4 + 20 * windowed);
@@ -204,13 +191,12 @@ static void what_leaves_no_value_does_not_fit(void **state)
 }
 
 /* What counts is where its numbers must end, not how many bits there are. */
-static void numbers_that_are_kept_small_have_less_room(void **state)
+TEST(numbers_that_are_kept_small_have_less_room)
 {
     const struct migrate_shape shape = {1, 3, 20, 0, 10, 0, 0};
     const int64_t end = ((int64_t)1 << 53) - 1;
     int64_t floor;
 
-    (void)state;
     assert_int_equal(migrate_limit(&shape, false), end >> 4);
     assert_int_equal(migrate_limit(&shape, true), end >> 24);
     for (int windowed = 0; windowed <= 1; windowed++) {
@@ -239,30 +225,12 @@ static void expect_room(const struct change *change, bool was_windowed,
         &floor));
 }
 
-static void room_is_the_largest_value_that_fits(void **state)
+TEST(room_is_the_largest_value_that_fits)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         expect_room(&changes[i], false, false);
         expect_room(&changes[i], false, true);
         expect_room(&changes[i], true, false);
         expect_room(&changes[i], true, true);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_new_number_is_above_every_old_one),
-        cmocka_unit_test(run_of_leases_is_in_the_margin),
-        cmocka_unit_test(floor_is_the_lowest_that_will_do),
-        cmocka_unit_test(margin_is_added_in_values_or_windows),
-        cmocka_unit_test(margin_ends_at_the_limit),
-        cmocka_unit_test(largest_window_is_one_of_the_largest_lease),
-        cmocka_unit_test(what_leaves_no_value_does_not_fit),
-        cmocka_unit_test(numbers_that_are_kept_small_have_less_room),
-        cmocka_unit_test(room_is_the_largest_value_that_fits),
-    };
-
-    return cmocka_run_group_tests_name("migrate_plan", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools that are never migrated, whatever changes: those of sequences whose
  * numbers begin afresh, and those that have no store. No store is opened. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <seqbroker/admin.h>
 
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 #include "unit/topology_files.h"
 
@@ -65,14 +60,14 @@ static void expect_refused(struct topology_files *files, size_t i)
     assert_string_equal(err.text, refused[i].why);
 }
 
-static void pools_without_one_row_of_numbers_are_refused(void **state)
+TEST_WITH(FILES, pools_without_one_row_of_numbers_are_refused)
 {
     for (size_t i = 0; i < COUNT_OF(refused); i++)
-        expect_refused(*state, i);
+        expect_refused(files, i);
 }
 
 /* It is the pool that counts, and only if it migrates. */
-static void periods_of_other_pools_do_not_matter(void **state)
+TEST_WITH(FILES, periods_of_other_pools_do_not_matter)
 {
     static const char form[] = "backends=(" SQLITE("a") "," SQLITE(
         "b") ");\n"
@@ -81,7 +76,6 @@ static void periods_of_other_pools_do_not_matter(void **state)
              "sequences=({key=\"k\";pool=\"p\";},"
              "{key=\"l\";pool=\"q\";period=\"day\";});\n";
     const struct seqb_migrate_options options = {.dry_run = true};
-    struct topology_files *files = *state;
     struct seqb_error err = {.text = ""};
     char text[512];
     char was[sizeof files->path];
@@ -96,16 +90,4 @@ static void periods_of_other_pools_do_not_matter(void **state)
                      SEQB_UNREACHABLE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            pools_without_one_row_of_numbers_are_refused, topology_files_setup,
-            topology_files_teardown),
-        cmocka_unit_test_setup_teardown(periods_of_other_pools_do_not_matter,
-                                        topology_files_setup,
-                                        topology_files_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

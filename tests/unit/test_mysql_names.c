@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of the tables of mysql-autoinc. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include <cmocka.h>
-
 #include "backends/mysql/autoinc/names.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define USUAL    "%s_code_%d"
@@ -20,7 +16,7 @@
 #define DASHES_42   "------------------------------------------"
 #define LONGEST_KEY TEN TEN TEN TEN TEN TEN "abcd"
 
-static void only_what_users_count_has_a_table(void **state)
+TEST(only_what_users_count_has_a_table)
 {
     static const char *const with[] = {
         "main/0/order",
@@ -41,14 +37,13 @@ static void only_what_users_count_has_a_table(void **state)
         "cell:main/0/order@20261121",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(with); i++)
         assert_true(mysql_has_table(with[i]));
     for (size_t i = 0; i < COUNT(without); i++)
         assert_false(mysql_has_table(without[i]));
 }
 
-static void formatted_names_hold_key_and_partition(void **state)
+TEST(formatted_names_hold_key_and_partition)
 {
     static const struct {
         const char *format;
@@ -64,7 +59,6 @@ static void formatted_names_hold_key_and_partition(void **state)
         {USUAL, MAIN FORTY_ONE, FORTY_ONE "_code_0"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char table[MYSQL_TABLE_SIZE];
 
@@ -73,7 +67,7 @@ static void formatted_names_hold_key_and_partition(void **state)
     }
 }
 
-static void what_the_format_cannot_tell_has_a_name_of_its_own(void **state)
+TEST(what_the_format_cannot_tell_has_a_name_of_its_own)
 {
     static const char *const counters[] = {
         "window/main/0/order",
@@ -104,7 +98,6 @@ static void what_the_format_cannot_tell_has_a_name_of_its_own(void **state)
     };
     char tables[COUNT(counters)][MYSQL_TABLE_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < COUNT(counters); i++) {
         mysql_table_name(USUAL, counters[i], tables[i]);
         assert_memory_equal(tables[i], "seqb_", 5);
@@ -116,17 +109,16 @@ static void what_the_format_cannot_tell_has_a_name_of_its_own(void **state)
     }
 }
 
-static void own_names_say_whose_they_are(void **state)
+TEST(own_names_say_whose_they_are)
 {
     char table[MYSQL_TABLE_SIZE];
 
-    (void)state;
     mysql_table_name(USUAL, "window/main/0/Order", table);
     assert_memory_equal(table, "seqb_window_main_0_order_", 25);
     assert_int_equal(strlen(table), 25 + 16);
 }
 
-static void format_needs_key_and_partition_once_each(void **state)
+TEST(format_needs_key_and_partition_once_each)
 {
     static const char *const good[] = {USUAL, "%s%d", "%d%s", "A-%d_$%s9"};
     static const char *const bad[] = {
@@ -135,22 +127,8 @@ static void format_needs_key_and_partition_once_each(void **state)
         "%s_%5d", "%s\n%d", "%S_%d", "\xc3\xa9%s%d",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(good); i++)
         assert_true(mysql_format_is_valid(good[i]));
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_false(mysql_format_is_valid(bad[i]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_users_count_has_a_table),
-        cmocka_unit_test(formatted_names_hold_key_and_partition),
-        cmocka_unit_test(what_the_format_cannot_tell_has_a_name_of_its_own),
-        cmocka_unit_test(own_names_say_whose_they_are),
-        cmocka_unit_test(format_needs_key_and_partition_once_each),
-    };
-
-    return cmocka_run_group_tests_name("mysql names", tests, NULL, NULL);
 }

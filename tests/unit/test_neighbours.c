@@ -4,21 +4,17 @@
  * other, and to stores that forget, while they go back with all that they say
  * of themselves.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ha/neighbours/sync.h"
 #include "neighbours_fixture.h"
 #include "platform/text.h"
 #include "support/events.h"
+#include "support/test.h"
 
-static void new_pool_gives_numbers_at_once(void **state)
+TEST_WITH(NEIGHBOURS, new_pool_gives_numbers_at_once)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     char text[256];
@@ -70,14 +66,14 @@ static void take_noted(struct rig *rig, int windows)
 
 /* Whoever leases, its counter is noted in another store before the window is
  * used. */
-static void lease_is_noted_before_it_is_used(void **state)
+TEST_STATE(NEIGHBOURS, lease_is_noted_before_it_is_used)
 {
     take_noted(mixed(state, 2), 20);
 }
 
 /* Of few leases a run is short, so that the next one is not yet leased, and
  * noted, when this one is used. */
-static void run_is_noted_before_its_first_window_is_used(void **state)
+TEST_STATE(NEIGHBOURS, run_is_noted_before_its_first_window_is_used)
 {
     struct rig *rig = mixed(state, 2);
 
@@ -87,7 +83,7 @@ static void run_is_noted_before_its_first_window_is_used(void **state)
 }
 
 /* No lessor is asked for each of some 200. */
-static void windows_are_leased_in_runs(void **state)
+TEST_STATE(NEIGHBOURS, windows_are_leased_in_runs)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -104,7 +100,7 @@ static void windows_are_leased_in_runs(void **state)
 
 /* Both of two lessors, again and again, to one state: a lease is raised by
  * chance, so that one time would not always show that no witness was asked. */
-static void lessor_that_went_back_leases_nothing_twice(void **state)
+TEST_STATE(NEIGHBOURS, lessor_that_went_back_leases_nothing_twice)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -125,7 +121,7 @@ static void lessor_that_went_back_leases_nothing_twice(void **state)
 }
 
 /* No connection ends: only the statement that leases can tell. */
-static void lessor_that_goes_back_under_a_broker_is_found_out(void **state)
+TEST_STATE(NEIGHBOURS, lessor_that_goes_back_under_a_broker_is_found_out)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -145,7 +141,7 @@ static void lessor_that_goes_back_under_a_broker_is_found_out(void **state)
 
 /* All leases are noted at the third store alone, since the second one is
  * away. */
-static void all_witnesses_are_read(void **state)
+TEST_STATE(NEIGHBOURS, all_witnesses_are_read)
 {
     struct rig *rig = mixed(state, 3);
     struct numbers numbers;
@@ -169,7 +165,7 @@ static void all_witnesses_are_read(void **state)
 
 /* Of three lessors one is down and one was restarted: the third goes on, noted
  * at the one that waits. */
-static void restarted_lessor_waits_for_one_that_is_down(void **state)
+TEST_STATE(NEIGHBOURS, restarted_lessor_waits_for_one_that_is_down)
 {
     struct rig *rig = mixed(state, 3);
     struct numbers numbers;
@@ -201,7 +197,7 @@ static void expect_none(const struct seqb_error *err)
     assert_true(err->status == SEQB_UNAVAILABLE || err->status == SEQB_TIMEOUT);
 }
 
-static void two_lessors_stop_when_one_is_down(void **state)
+TEST_STATE(NEIGHBOURS, two_lessors_stop_when_one_is_down)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -226,7 +222,7 @@ static void two_lessors_stop_when_one_is_down(void **state)
 }
 
 /* Four brokers find a restarted lessor at once. */
-static void brokers_sync_a_lessor_at_once(void **state)
+TEST_STATE(NEIGHBOURS, brokers_sync_a_lessor_at_once)
 {
     struct rig *rig = mixed(state, 3);
     struct rig_broker *brokers[RIG_BROKERS_MAX];
@@ -274,7 +270,7 @@ static void expect_unused(const struct numbers *numbers, int64_t partition)
 
 /* Another broker has made the lessor level since the lease: whoever reads the
  * witness now does not find it there, and may be leased the same. */
-static void lease_that_comes_after_the_next_mark_is_thrown_away(void **state)
+TEST_STATE(NEIGHBOURS, lease_that_comes_after_the_next_mark_is_thrown_away)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -331,7 +327,7 @@ static void expect_no_mark(struct rig *rig, struct seen *seen, const char *mark)
 }
 
 /* It saw the mark of an earlier incarnation; a later one was left since. */
-static void slow_sync_brings_no_old_mark_back(void **state)
+TEST_STATE(NEIGHBOURS, slow_sync_brings_no_old_mark_back)
 {
     struct rig *rig = mixed(state, 2);
     struct seen *seen = seen_of();
@@ -342,7 +338,7 @@ static void slow_sync_brings_no_old_mark_back(void **state)
 
 /* It saw the mark that stands there, and yet has an old incarnation to put in
  * its place: the lessor was restarted before that mark was left. */
-static void incarnation_that_is_over_is_not_marked(void **state)
+TEST_STATE(NEIGHBOURS, incarnation_that_is_over_is_not_marked)
 {
     struct rig *rig = mixed(state, 2);
     struct seen *seen = seen_of();
@@ -353,7 +349,7 @@ static void incarnation_that_is_over_is_not_marked(void **state)
 }
 
 /* The witness was restarted since, and may have its old mark again. */
-static void witness_that_was_restarted_is_not_marked(void **state)
+TEST_STATE(NEIGHBOURS, witness_that_was_restarted_is_not_marked)
 {
     struct rig *rig = mixed(state, 2);
     struct seen *seen = seen_of();
@@ -364,7 +360,7 @@ static void witness_that_was_restarted_is_not_marked(void **state)
 }
 
 /* What is read before the mark is left need not be all. */
-static void witness_is_marked_before_it_is_read(void **state)
+TEST_STATE(NEIGHBOURS, witness_is_marked_before_it_is_read)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -388,7 +384,7 @@ static void witness_is_marked_before_it_is_read(void **state)
 }
 
 /* Neither is a pool opened whose stores cannot testify for each other. */
-static void pool_without_two_lessors_is_refused(void **state)
+TEST_STATE(NEIGHBOURS, pool_without_two_lessors_is_refused)
 {
     struct rig *rig = mixed(state, 1);
     static struct seqb_backend_ops mute;
@@ -399,28 +395,4 @@ static void pool_without_two_lessors_is_refused(void **state)
     rig_shape(rig, RIG_NEIGHBOURS, 2);
     rig->backends[2].ops = &mute;
     rig_expect_open_fails(rig, SEQB_CONFIG, "backend b2: engine fake");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NEIGHBOURS(new_pool_gives_numbers_at_once),
-        NEIGHBOURS(lease_is_noted_before_it_is_used),
-        NEIGHBOURS(run_is_noted_before_its_first_window_is_used),
-        NEIGHBOURS(windows_are_leased_in_runs),
-        NEIGHBOURS(lessor_that_went_back_leases_nothing_twice),
-        NEIGHBOURS(lessor_that_goes_back_under_a_broker_is_found_out),
-        NEIGHBOURS(all_witnesses_are_read),
-        NEIGHBOURS(restarted_lessor_waits_for_one_that_is_down),
-        NEIGHBOURS(two_lessors_stop_when_one_is_down),
-        NEIGHBOURS(brokers_sync_a_lessor_at_once),
-        NEIGHBOURS(lease_that_comes_after_the_next_mark_is_thrown_away),
-        NEIGHBOURS(slow_sync_brings_no_old_mark_back),
-        NEIGHBOURS(incarnation_that_is_over_is_not_marked),
-        NEIGHBOURS(witness_that_was_restarted_is_not_marked),
-        NEIGHBOURS(witness_is_marked_before_it_is_read),
-        NEIGHBOURS(pool_without_two_lessors_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("neighbours", tests, NULL, NULL);
 }

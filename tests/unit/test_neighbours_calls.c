@@ -2,11 +2,7 @@
 /* The calls that neighbours make, where they fail: by a store that refuses, or
  * by its worker, which does not come to them, or stops. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ha/neighbours/sync.h"
 #include "ha/startup.h"
@@ -14,6 +10,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
+#include "support/test.h"
 
 /* --- a worker that is busy --- */
 
@@ -101,7 +98,7 @@ static struct seen *seen_without_a_mark(void)
     return seen;
 }
 
-static void sync_waits_for_no_busy_worker_for_good(void **state)
+TEST_STATE(NEIGHBOURS, sync_waits_for_no_busy_worker_for_good)
 {
     struct rig *rig = mixed(state, 2);
     struct seen *seen = seen_without_a_mark();
@@ -124,7 +121,7 @@ static void sync_waits_for_no_busy_worker_for_good(void **state)
 
 /* The connection's word on the incarnation is out of date then: the next call
  * makes another one. */
-static void connection_to_a_store_that_was_restarted_is_closed(void **state)
+TEST_STATE(NEIGHBOURS, connection_to_a_store_that_was_restarted_is_closed)
 {
     struct rig *rig = mixed(state, 2);
     struct seen *seen = seen_without_a_mark();
@@ -156,7 +153,7 @@ static void *fail_the_last_claim(void *argument)
     return hangs ? rig : NULL;
 }
 
-static void sync_whose_last_claim_fails_is_none(void **state)
+TEST_STATE(NEIGHBOURS, sync_whose_last_claim_fails_is_none)
 {
     struct rig *rig = mixed(state, 2);
     struct seen *seen = seen_without_a_mark();
@@ -227,7 +224,7 @@ static void expect_told_of_the_close(const struct seqb_sequence *sequence)
     assert_true(told > 0);
 }
 
-static void closing_ends_a_lease_that_waits_for_its_note(void **state)
+TEST_STATE(NEIGHBOURS, closing_ends_a_lease_that_waits_for_its_note)
 {
     struct rig *rig = mixed(state, 2);
     struct rig_broker *broker;
@@ -251,16 +248,4 @@ static void closing_ends_a_lease_that_waits_for_its_note(void **state)
                      SEQB_NO_WINDOW);
     assert_int_equal(fake_window(rig->stores[3], "main/3/order"),
                      SEQB_NO_WINDOW);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NEIGHBOURS(connection_to_a_store_that_was_restarted_is_closed),
-        NEIGHBOURS(sync_whose_last_claim_fails_is_none),
-        NEIGHBOURS(sync_waits_for_no_busy_worker_for_good),
-        NEIGHBOURS(closing_ends_a_lease_that_waits_for_its_note),
-    };
-
-    return cmocka_run_group_tests_name("neighbours_calls", tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * Neighbours that lease no windows, or find no witness: what health says of it,
  * and that nothing is given.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ha/policy/policy.h"
 #include "ha/startup.h"
@@ -15,6 +11,7 @@
 #include "queue/sequence.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define RUN          4 /* 2^memory_bits */
 #define WINDOW_STOCK ((size_t)256 * RUN)
@@ -84,7 +81,7 @@ static void take_what_is_left(struct rig_broker *broker,
     }
 }
 
-static void lessor_that_waits_degrades_the_health(void **state)
+TEST_STATE(NEIGHBOURS, lessor_that_waits_degrades_the_health)
 {
     struct rig *rig = mixed(state, 3);
     struct numbers numbers;
@@ -105,7 +102,7 @@ static void lessor_that_waits_degrades_the_health(void **state)
     numbers_fini(&numbers);
 }
 
-static void pool_without_windows_cannot_serve(void **state)
+TEST_STATE(NEIGHBOURS, pool_without_windows_cannot_serve)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -123,7 +120,7 @@ static void pool_without_windows_cannot_serve(void **state)
 }
 
 /* As a migration leaves it, which may have left out the store that leases. */
-static void ended_counter_notes_nothing(void **state)
+TEST_STATE(NEIGHBOURS, ended_counter_notes_nothing)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -163,7 +160,7 @@ static bool refuses_nothing(void *context)
 }
 
 /* Its partition is well, and so are those who lease. */
-static void what_each_lessor_refuses_is_that_counters_alone(void **state)
+TEST_STATE(NEIGHBOURS, what_each_lessor_refuses_is_that_counters_alone)
 {
     struct rig *rig = mixed(state, 3);
     struct numbers numbers;
@@ -192,10 +189,12 @@ static void what_each_lessor_refuses_is_that_counters_alone(void **state)
 struct asked {
     struct rig_broker *broker;
     struct numbers *numbers;
+    const char *words;
     char reason[SEQB_ERROR_TEXT_SIZE];
 };
 
-/* Why partition 3 gave nothing the last time; a slot that rests says so. */
+/* Why partition 3 gave nothing the last time; a slot that rests says so. It may
+ * have asked before the lessors were as the test wants them. */
 static bool is_without_window(void *context)
 {
     struct asked *asked = context;
@@ -210,23 +209,22 @@ static bool is_without_window(void *context)
         (void)text_copy(asked->reason, sizeof asked->reason,
                         refusal_reason(slot->refusal));
     pthread_mutex_unlock(pool->lock);
-    return asked->reason[0] != '\0';
+    return strstr(asked->reason, asked->words) != NULL;
 }
 
 /* In the words of a lessor, and as a failure that passes. */
 static void expect_no_window(struct rig_broker *broker, struct numbers *numbers,
                              const char *words)
 {
-    struct asked asked = {.broker = broker, .numbers = numbers};
+    struct asked asked = {.broker = broker, .numbers = numbers, .words = words};
 
     rig_await(is_without_window, &asked);
     rig_expect_words(asked.reason, "no window: ");
-    rig_expect_words(asked.reason, words);
     assert_int_equal(rig_partition(broker, 3).refused, 0);
     events_expect("event=counter_refused", "", 0);
 }
 
-static void what_lessors_refuse_differently_is_no_refusal(void **state)
+TEST_STATE(NEIGHBOURS, what_lessors_refuse_differently_is_no_refusal)
 {
     struct rig *rig = mixed(state, 3);
     struct numbers numbers;
@@ -241,7 +239,7 @@ static void what_lessors_refuse_differently_is_no_refusal(void **state)
 }
 
 /* The other one is away, and might lease. */
-static void what_all_but_one_refuse_is_no_refusal(void **state)
+TEST_STATE(NEIGHBOURS, what_all_but_one_refuse_is_no_refusal)
 {
     struct rig *rig = mixed(state, 3);
     struct numbers numbers;
@@ -257,18 +255,4 @@ static void what_all_but_one_refuse_is_no_refusal(void **state)
     rig_take_until(broker, 2, SEQB_PARTITION_QUARANTINED, &numbers);
     expect_no_window(broker, &numbers, "told to refuse");
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NEIGHBOURS(lessor_that_waits_degrades_the_health),
-        NEIGHBOURS(pool_without_windows_cannot_serve),
-        NEIGHBOURS(ended_counter_notes_nothing),
-        NEIGHBOURS(what_each_lessor_refuses_is_that_counters_alone),
-        NEIGHBOURS(what_lessors_refuse_differently_is_no_refusal),
-        NEIGHBOURS(what_all_but_one_refuse_is_no_refusal),
-    };
-
-    return cmocka_run_group_tests_name("neighbours' health", tests, NULL, NULL);
 }

@@ -3,19 +3,16 @@
  * When lessors are looked at and what is read of them, whom they wait for, and
  * who is passed over; over scripted stores.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ha/startup.h"
 #include "neighbours_fixture.h"
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 /* The first of all, too. */
-static void restarted_lessor_waits_for_the_first_one(void **state)
+TEST_STATE(NEIGHBOURS, restarted_lessor_waits_for_the_first_one)
 {
     struct rig *rig = mixed(state, 3);
     struct numbers numbers;
@@ -49,9 +46,8 @@ static bool has_no_look_to_make(void *context)
 }
 
 /* New ones, others made level by another broker, and marks to be renewed. */
-static void lessors_that_are_well_are_looked_at_no_more(void **state)
+TEST_WITH(NEIGHBOURS, lessors_that_are_well_are_looked_at_no_more)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     rig_shape(rig, RIG_NEIGHBOURS, 2);
@@ -74,7 +70,7 @@ static void lease_name(int i, char *out, size_t size)
 
 /* Of the lessor's own, of which each second one is not behind, and of the
  * other's. */
-static void all_pages_are_raised(void **state)
+TEST_STATE(NEIGHBOURS, all_pages_are_raised)
 {
     struct rig *rig = mixed(state, 2);
     struct rig_broker *broker;
@@ -100,7 +96,7 @@ static void all_pages_are_raised(void **state)
 }
 
 /* What a note took counts from its begin: else each would be slow. */
-static void note_whose_answer_is_lost_is_no_slow_call(void **state)
+TEST_STATE(NEIGHBOURS, note_whose_answer_is_lost_is_no_slow_call)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -135,9 +131,8 @@ static bool is_found_hanging(void *context)
 }
 
 /* Whoever waited for it to lease, or to note a lease, would wait for good. */
-static void lessor_that_hangs_is_passed_over(void **state)
+TEST_WITH(NEIGHBOURS, lessor_that_hangs_is_passed_over)
 {
-    struct rig *rig = *state;
     const struct ha_entry entry = {0, "clock/x", 1};
     struct numbers numbers;
     struct rig_broker *broker;
@@ -161,9 +156,8 @@ static void lessor_that_hangs_is_passed_over(void **state)
 }
 
 /* No more than there is room for, and how many there are. */
-static void lessors_are_shown_up_to_the_capacity(void **state)
+TEST_WITH(NEIGHBOURS, lessors_are_shown_up_to_the_capacity)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct ha_lessor shown[3] = {{.partition = -1}};
     size_t count;
@@ -175,18 +169,4 @@ static void lessors_are_shown_up_to_the_capacity(void **state)
     assert_int_equal(count, 4);
     assert_string_equal(shown[1].backend, "b1");
     assert_int_equal(shown[2].partition, -2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NEIGHBOURS(restarted_lessor_waits_for_the_first_one),
-        NEIGHBOURS(lessors_that_are_well_are_looked_at_no_more),
-        NEIGHBOURS(all_pages_are_raised),
-        NEIGHBOURS(note_whose_answer_is_lost_is_no_slow_call),
-        NEIGHBOURS(lessor_that_hangs_is_passed_over),
-        NEIGHBOURS(lessors_are_shown_up_to_the_capacity),
-    };
-
-    return cmocka_run_group_tests_name("neighbours_looks", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a lessor that is made level learns of the others' counters, and of
  * periods that are over, or end meanwhile. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/rig.h"
+#include "support/test.h"
 
 #define LEASES_OF_ALL "window/"
 #define LEASES        "window/main/2/order"
@@ -75,9 +70,8 @@ static bool is_level_at_first(void *context)
 }
 
 /* Either its leases are found, or that there will be no more of them. */
-static void period_that_ends_while_it_is_read_is_leased_no_more(void **state)
+TEST_WITH(NEIGHBOURS, period_that_ends_while_it_is_read_is_leased_no_more)
 {
-    struct rig *rig = *state;
     struct fake_store *lessor = rig->stores[0];
     struct fake_store *other = rig->stores[1];
 
@@ -93,13 +87,12 @@ static void period_that_ends_while_it_is_read_is_leased_no_more(void **state)
 }
 
 /* What is not raised, or not closed, it might lease once more. */
-static void lessor_that_refuses_what_others_know_is_not_level(void **state)
+TEST_WITH(NEIGHBOURS, lessor_that_refuses_what_others_know_is_not_level)
 {
     static const struct {
         enum fake_call call;
         const char *counter;
     } cases[] = {{FAKE_PURGE, "@" LEASES}, {FAKE_RAISE, LEASES}};
-    struct rig *rig = *state;
     struct fake_store *lessor = rig->stores[0];
     struct rig_broker *broker;
 
@@ -115,14 +108,4 @@ static void lessor_that_refuses_what_others_know_is_not_level(void **state)
         assert_int_equal(fake_value(lessor, cases[i].counter), DAY_END);
         rig_close(broker);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NEIGHBOURS(lessor_that_refuses_what_others_know_is_not_level),
-        NEIGHBOURS(period_that_ends_while_it_is_read_is_leased_no_more),
-    };
-
-    return cmocka_run_group_tests_name("neighbours_period", tests, NULL, NULL);
 }

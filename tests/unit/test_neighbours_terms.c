@@ -3,21 +3,17 @@
  * Terms of lessors over scripted stores: a copy of a lessor's store leases in
  * its place, and then the store is there again, as it was left.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "neighbours_fixture.h"
 #include "platform/text.h"
 #include "store/term.h"
+#include "support/test.h"
 
-static void term_has_its_nonce_before_the_incarnation(void **state)
+TEST(term_has_its_nonce_before_the_incarnation)
 {
     char nonce[TERM_NONCE_SIZE];
 
-    (void)state;
     assert_true(term_read("run-1", "run-1", nonce));
     assert_string_equal(nonce, "");
     assert_true(term_read("00ff~run-1", "run-1", nonce));
@@ -31,7 +27,7 @@ static void term_has_its_nonce_before_the_incarnation(void **state)
 
 /* A copy takes its place and leases; then it is there again, as it was left and
  * never restarted, and later that copy is. */
-static void lessor_that_ran_elsewhere_leases_nothing_twice(void **state)
+TEST_STATE(NEIGHBOURS, lessor_that_ran_elsewhere_leases_nothing_twice)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -49,7 +45,7 @@ static void lessor_that_ran_elsewhere_leases_nothing_twice(void **state)
 
 /* A lease of its first term may be noted late. So that term does not begin once
  * more. */
-static void lessor_that_came_back_begins_another_term(void **state)
+TEST_STATE(NEIGHBOURS, lessor_that_came_back_begins_another_term)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -75,7 +71,7 @@ static void lessor_that_came_back_begins_another_term(void **state)
 }
 
 /* A witness that was only started is no sign of a copy. */
-static void lessor_of_a_restarted_witness_keeps_its_term(void **state)
+TEST_STATE(NEIGHBOURS, lessor_of_a_restarted_witness_keeps_its_term)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
@@ -92,7 +88,7 @@ static void lessor_of_a_restarted_witness_keeps_its_term(void **state)
 }
 
 /* Others know an earlier term of it, as they would if a copy had leased. */
-static void trusted_lessor_needs_no_sync(void **state)
+TEST_STATE(NEIGHBOURS, trusted_lessor_needs_no_sync)
 {
     struct rig *rig = mixed(state, 3);
     struct numbers numbers;
@@ -109,17 +105,4 @@ static void trusted_lessor_needs_no_sync(void **state)
     bar_lessor(rig, 2);
     rig_take(broker, 32 * WINDOW_STOCK, &numbers);
     expect_no_repeats(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(term_has_its_nonce_before_the_incarnation),
-        NEIGHBOURS(lessor_that_ran_elsewhere_leases_nothing_twice),
-        NEIGHBOURS(lessor_that_came_back_begins_another_term),
-        NEIGHBOURS(lessor_of_a_restarted_witness_keeps_its_term),
-        NEIGHBOURS(trusted_lessor_needs_no_sync),
-    };
-
-    return cmocka_run_group_tests_name("neighbours' terms", tests, NULL, NULL);
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is noted in a store; over scripted stores. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ha/ha.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/rig.h"
+#include "support/test.h"
 
-static void a_note_is_never_lowered_and_outlives_the_broker(void **state)
+TEST_WITH(DIRECT, a_note_is_never_lowered_and_outlives_the_broker)
 {
-    struct rig *rig = *state;
     const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_error err;
@@ -36,9 +32,8 @@ static void a_note_is_never_lowered_and_outlives_the_broker(void **state)
 }
 
 /* A store that changed is bound, with all that goes with it, by who counts. */
-static void a_note_leaves_the_base_as_it_is(void **state)
+TEST_WITH(DIRECT, a_note_leaves_the_base_as_it_is)
 {
-    struct rig *rig = *state;
     const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
     struct rig_broker *broker;
     struct numbers numbers;
@@ -62,9 +57,8 @@ static void a_note_leaves_the_base_as_it_is(void **state)
     numbers_fini(&numbers);
 }
 
-static void a_note_that_is_not_answered_says_so(void **state)
+TEST_WITH(DIRECT, a_note_that_is_not_answered_says_so)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_error err;
     int64_t standing = 0;
@@ -78,9 +72,8 @@ static void a_note_that_is_not_answered_says_so(void **state)
 }
 
 /* Its partition rests and has no connection; none is tried for long. */
-static void note_connects_to_a_store_that_is_back(void **state)
+TEST_WITH(DIRECT, note_connects_to_a_store_that_is_back)
 {
-    struct rig *rig = *state;
     const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
     struct rig_broker *broker;
     struct numbers numbers;
@@ -102,16 +95,4 @@ static void note_connects_to_a_store_that_is_back(void **state)
         assert_true(clock_now_ms() < until_ms);
     assert_int_equal(standing, 7);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(a_note_is_never_lowered_and_outlives_the_broker),
-        DIRECT(a_note_leaves_the_base_as_it_is),
-        DIRECT(a_note_that_is_not_answered_says_so),
-        DIRECT(note_connects_to_a_store_that_is_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,13 @@
  * Brokers whose partitions are one server: what one finds out is true of all,
  * and one that is dead is not flooded. The gate itself is in test_endpoint.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "store/endpoint.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define DEAD_MS 2500
 
@@ -27,9 +24,8 @@ static struct rig_broker *open_on_one(struct rig *rig, size_t apart)
     return rig_open(rig);
 }
 
-static void one_that_cannot_connect_speaks_for_its_server(void **state)
+TEST_WITH(DIRECT, one_that_cannot_connect_speaks_for_its_server)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker = open_on_one(rig, 2);
 
@@ -64,9 +60,8 @@ static bool the_time_has_passed(void *context)
 }
 
 /* However many wait for it. A stall makes this longer, and more may come. */
-static void a_dead_server_is_tried_twice_a_second_by_all(void **state)
+TEST_WITH(DIRECT, a_dead_server_is_tried_twice_a_second_by_all)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     int64_t begin_ms;
     int64_t until_ms;
@@ -91,9 +86,8 @@ static void a_dead_server_is_tried_twice_a_second_by_all(void **state)
 }
 
 /* Files have no server: each is tried by itself. */
-static void stores_of_their_own_fail_alone(void **state)
+TEST_WITH(DIRECT, stores_of_their_own_fail_alone)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker = open_on_one(rig, RIG_PARTITIONS);
 
@@ -103,15 +97,4 @@ static void stores_of_their_own_fail_alone(void **state)
     for (int32_t i = 1; i < RIG_PARTITIONS; i++)
         assert_int_equal(rig_partition(broker, i).errors, 0);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(one_that_cannot_connect_speaks_for_its_server),
-        DIRECT(a_dead_server_is_tried_twice_a_second_by_all),
-        DIRECT(stores_of_their_own_fail_alone),
-    };
-
-    return cmocka_run_group_tests_name("one_server", tests, NULL, NULL);
 }

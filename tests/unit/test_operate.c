@@ -3,18 +3,15 @@
  * An operator's orders and the broker's health, over scripted stores. Which
  * order makes sense in which state is test_pool_command.c's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ha/startup.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 static void order(struct rig_broker *broker, const char *pool, int32_t i,
                   enum seqb_order order)
@@ -52,9 +49,8 @@ static void rest_long(struct rig *rig)
     rig->pool.rescue_after_ms = RIG_FOREVER_MS;
 }
 
-static void quarantined_partition_rests_while_others_serve(void **state)
+TEST_WITH(DIRECT, quarantined_partition_rests_while_others_serve)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     int64_t calls;
@@ -84,9 +80,8 @@ static void quarantined_partition_rests_while_others_serve(void **state)
     numbers_fini(&numbers);
 }
 
-static void quarantined_partition_comes_back_by_itself(void **state)
+TEST_WITH(DIRECT, quarantined_partition_comes_back_by_itself)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
 
     order(broker, "main", 1, SEQB_ORDER_QUARANTINE);
@@ -104,9 +99,8 @@ static int64_t all_calls(struct fake_store *store)
 }
 
 /* Not even when nobody else is left. */
-static void drained_partition_is_not_even_probed(void **state)
+TEST_WITH(DIRECT, drained_partition_is_not_even_probed)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     int64_t calls;
@@ -138,9 +132,8 @@ static void drained_partition_is_not_even_probed(void **state)
 }
 
 /* The connection on which its claims were refused is not trusted. */
-static void refused_partition_is_rescued_when_its_store_is_right(void **state)
+TEST_WITH(DIRECT, refused_partition_is_rescued_when_its_store_is_right)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker = rig_open(rig);
 
@@ -162,10 +155,8 @@ static void refused_partition_is_rescued_when_its_store_is_right(void **state)
 }
 
 /* An order is no licence to repeat: what the broker held still counts. */
-static void
-poisoned_partition_is_rescued_only_above_what_it_granted(void **state)
+TEST_WITH(DIRECT, poisoned_partition_is_rescued_only_above_what_it_granted)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker = rig_open(rig);
 
@@ -188,9 +179,8 @@ poisoned_partition_is_rescued_only_above_what_it_granted(void **state)
     numbers_fini(&numbers);
 }
 
-static void order_needs_a_place_that_there_is(void **state)
+TEST_WITH(DIRECT, order_needs_a_place_that_there_is)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
 
     expect_refused(broker, "mian", 0, SEQB_ORDER_DRAIN, "no pool 'mian'");
@@ -214,9 +204,8 @@ static bool has_spares(void *context)
 }
 
 /* A spare window bridges the time, but not for ever. */
-static void drained_authority_leases_nothing(void **state)
+TEST_WITH(WINDOWED, drained_authority_leases_nothing)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker = rig_open(rig);
     int64_t calls;
@@ -244,9 +233,8 @@ static void drained_authority_leases_nothing(void **state)
     numbers_fini(&numbers);
 }
 
-static void health_tells_whether_every_pool_can_serve(void **state)
+TEST_WITH(DIRECT, health_tells_whether_every_pool_can_serve)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     rest_long(rig);
@@ -269,9 +257,8 @@ static void health_tells_whether_every_pool_can_serve(void **state)
     assert_string_equal(seqb_health_name((enum seqb_health)99), "unknown");
 }
 
-static void health_is_one_line_however_short(void **state)
+TEST_WITH(DIRECT, health_is_one_line_however_short)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     char words[12];
 
@@ -303,9 +290,8 @@ static struct ha_pool_options *two_pools(struct rig *rig)
     return pools;
 }
 
-static void order_to_a_shared_backend_is_for_one_pool(void **state)
+TEST_WITH(WINDOWED, order_to_a_shared_backend_is_for_one_pool)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -335,9 +321,8 @@ static void order_to_a_shared_backend_is_for_one_pool(void **state)
 
 /* Its one backend is drained in a pool and fails in another: it is probed for
  * the latter alone. */
-static void probe_for_one_pool_asks_nothing_of_a_drained_one(void **state)
+TEST_WITH(WINDOWED, probe_for_one_pool_asks_nothing_of_a_drained_one)
 {
-    struct rig *rig = *state;
     struct ha_pool_options *pools = two_pools(rig);
     struct rig_broker *broker;
     struct numbers numbers;
@@ -359,9 +344,8 @@ static void probe_for_one_pool_asks_nothing_of_a_drained_one(void **state)
     numbers_fini(&numbers);
 }
 
-static void status_says_when_the_next_probe_is_due(void **state)
+TEST_WITH(DIRECT, status_says_when_the_next_probe_is_due)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     rest_long(rig);
@@ -373,9 +357,8 @@ static void status_says_when_the_next_probe_is_due(void **state)
 }
 
 /* A server's own words may have several. */
-static void health_is_one_line(void **state)
+TEST_WITH(DIRECT, health_is_one_line)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct ha_pool *pool;
 
@@ -391,25 +374,4 @@ static void health_is_one_line(void **state)
     expect_health(
         broker, SEQB_HEALTH_DEGRADED,
         "pool main: partition 0 (b0) is quarantined: ERROR: no HINT: \x7f");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(quarantined_partition_rests_while_others_serve),
-        DIRECT(quarantined_partition_comes_back_by_itself),
-        DIRECT(drained_partition_is_not_even_probed),
-        DIRECT(refused_partition_is_rescued_when_its_store_is_right),
-        DIRECT(poisoned_partition_is_rescued_only_above_what_it_granted),
-        DIRECT(order_needs_a_place_that_there_is),
-        WINDOWED(drained_authority_leases_nothing),
-        DIRECT(health_tells_whether_every_pool_can_serve),
-        DIRECT(health_is_one_line_however_short),
-        DIRECT(health_is_one_line),
-        DIRECT(status_says_when_the_next_probe_is_due),
-        WINDOWED(order_to_a_shared_backend_is_for_one_pool),
-        WINDOWED(probe_for_one_pool_asks_nothing_of_a_drained_one),
-    };
-
-    return cmocka_run_group_tests_name("operate", tests, NULL, NULL);
 }

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registered fields: what may be registered, what is copied of it, how many
  * there may be, and that templates know them by their names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "support/rig.h"
+#include "support/test.h"
 #include "unit/field_spy.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #define LETTERS_32 "abcdefghijklmnopqrstuvwxyz012345"
 #define LETTERS_64                                                             \
@@ -31,14 +24,13 @@ static void expect_refused(const struct seqb_field *field, const char *words)
 
 /* --- registering --- */
 
-static void names_of_another_form_are_refused(void **state)
+TEST(names_of_another_form_are_refused)
 {
     static const char too_long[] = LETTERS_32 "a";
     static const char *const names[] = {
         NULL, "",    "A",  "Area", "9a", "_a",  "-a",   "a b",   "a.b",
         "aB", "a,b", "a}", "ä",    "aä", "a\n", "a=1 ", too_long};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const struct seqb_field field = field_spy_of(names[i], 0, NULL);
 
@@ -46,13 +38,12 @@ static void names_of_another_form_are_refused(void **state)
     }
 }
 
-static void names_that_are_taken_are_refused(void **state)
+TEST(names_that_are_taken_are_refused)
 {
     static const char *const names[] = {"seq", "shuffle", "date", "param",
                                         "key", "shard",   "check"};
     const struct seqb_field own = field_spy_of("own-twice", 9, NULL);
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const struct seqb_field field = field_spy_of(names[i], 0, NULL);
 
@@ -62,7 +53,7 @@ static void names_that_are_taken_are_refused(void **state)
     expect_refused(&own, "own-twice already");
 }
 
-static void phases_and_lengths_out_of_range_are_refused(void **state)
+TEST(phases_and_lengths_out_of_range_are_refused)
 {
     static const struct {
         int32_t phase;
@@ -81,7 +72,6 @@ static void phases_and_lengths_out_of_range_are_refused(void **state)
         {0, SIZE_MAX, 1, "its lengths are"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct seqb_field field =
             field_spy_of("out-of-range", rows[i].phase, NULL);
@@ -92,13 +82,12 @@ static void phases_and_lengths_out_of_range_are_refused(void **state)
     }
 }
 
-static void alphabets_that_are_no_printable_ascii_are_refused(void **state)
+TEST(alphabets_that_are_no_printable_ascii_are_refused)
 {
     static const char *const alphabets[] = {
         "", " ", "AB C", "A\n", "A\x7f", "\x01", "\xc3x", "A\xe4\xf6"};
     char many[129];
 
-    (void)state;
     memset(many, 'A', sizeof many - 1);
     many[sizeof many - 1] = '\0';
     for (size_t i = 0; i <= COUNT_OF(alphabets); i++) {
@@ -109,11 +98,10 @@ static void alphabets_that_are_no_printable_ascii_are_refused(void **state)
     }
 }
 
-static void field_that_evaluates_nothing_is_refused(void **state)
+TEST(field_that_evaluates_nothing_is_refused)
 {
     struct seqb_field field = field_spy_of("idle", 0, NULL);
 
-    (void)state;
     field.evaluate = NULL;
     expect_refused(&field, "field idle: evaluate is missing");
 }
@@ -133,12 +121,11 @@ static void expect_uncompiled(const char *text, const char *words)
     rig_expect_words(err.text, words);
 }
 
-static void name_is_unknown_until_it_is_registered(void **state)
+TEST(name_is_unknown_until_it_is_registered)
 {
     static const char text[] = "@{seq}-@{late-comer}";
     const struct seqb_field field = field_spy_of("late-comer", 0, NULL);
 
-    (void)state;
     expect_uncompiled(text, "column 10: there is no field 'late-comer'");
     field_spy_add(&field);
     template_free(field_spy_compile(text, NULL));
@@ -148,8 +135,7 @@ static void name_is_unknown_until_it_is_registered(void **state)
 }
 
 /* Everything of the struct is copied, and the limits are within. */
-static void
-field_may_have_any_name_length_and_letters_that_are_allowed(void **state)
+TEST(field_may_have_any_name_length_and_letters_that_are_allowed)
 {
     char name[] = LETTERS_32;
     char alphabet[128];
@@ -160,7 +146,6 @@ field_may_have_any_name_length_and_letters_that_are_allowed(void **state)
     struct draft draft;
     char text[SEQB_TEXT_MAX + 1];
 
-    (void)state;
     memset(alphabet, '~', sizeof alphabet - 1);
     memcpy(alphabet, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", 26);
     alphabet[sizeof alphabet - 1] = '\0';
@@ -179,7 +164,7 @@ field_may_have_any_name_length_and_letters_that_are_allowed(void **state)
     template_free(template);
 }
 
-static void letters_and_digits_are_what_a_field_has_by_default(void **state)
+TEST(letters_and_digits_are_what_a_field_has_by_default)
 {
     static const char letters[] = "Az09";
     struct field_spy spy = {.writes = letters};
@@ -190,7 +175,6 @@ static void letters_and_digits_are_what_a_field_has_by_default(void **state)
     struct seqb_error err = {SEQB_OK, ""};
     char text[SEQB_TEXT_MAX + 1];
 
-    (void)state;
     field.alphabet = NULL;
     field_spy_add(&field);
     template = field_spy_compile("@{seq}-@{default-letters}", NULL);
@@ -205,7 +189,7 @@ static void letters_and_digits_are_what_a_field_has_by_default(void **state)
 /* --- how many --- */
 
 /* The last one: no more can be registered afterwards. */
-static void sixty_four_fields_may_be_registered_and_no_more(void **state)
+TEST(sixty_four_fields_may_be_registered_and_no_more)
 {
     static const char *const before[] = {
         "own-twice",
@@ -216,7 +200,6 @@ static void sixty_four_fields_may_be_registered_and_no_more(void **state)
     char name[16];
     char text[64];
 
-    (void)state;
     for (size_t i = COUNT_OF(before); i <= SEQB_FIELDS_MAX; i++) {
         struct seqb_field field = field_spy_of(name, 0, NULL);
 
@@ -237,22 +220,4 @@ static void sixty_four_fields_may_be_registered_and_no_more(void **state)
         (void)text_format(text, sizeof text, "@{seq}-@{%s}", before[i]);
         template_free(field_spy_compile(text, NULL));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_another_form_are_refused),
-        cmocka_unit_test(names_that_are_taken_are_refused),
-        cmocka_unit_test(phases_and_lengths_out_of_range_are_refused),
-        cmocka_unit_test(alphabets_that_are_no_printable_ascii_are_refused),
-        cmocka_unit_test(field_that_evaluates_nothing_is_refused),
-        cmocka_unit_test(name_is_unknown_until_it_is_registered),
-        cmocka_unit_test(
-            field_may_have_any_name_length_and_letters_that_are_allowed),
-        cmocka_unit_test(letters_and_digits_are_what_a_field_has_by_default),
-        cmocka_unit_test(sixty_four_fields_may_be_registered_and_no_more),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

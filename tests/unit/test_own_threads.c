@@ -4,19 +4,14 @@
  * write and read numbers with them: each name is taken once, and whoever finds
  * a field finds all of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "number/template.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define NAMES      SEQB_FIELDS_MAX
 #define REGISTRARS 4 /* of which two try each name */
@@ -149,13 +144,12 @@ static void *user_run(void *argument)
     return NULL;
 }
 
-static void fields_are_registered_once_while_others_use_them(void **state)
+TEST(fields_are_registered_once_while_others_use_them)
 {
     static const struct template_rules rules = {.key = "order"};
     struct crew crew = {.registered = 1, .registrars = REGISTRARS};
     struct member members[REGISTRARS + USERS];
 
-    (void)state;
     assert_true(add_field(0));
     assert_int_equal(template_make(SHARED, &rules, &crew.shared, NULL),
                      SEQB_OK);
@@ -176,13 +170,4 @@ static void fields_are_registered_once_while_others_use_them(void **state)
     template_free(crew.shared);
     assert_int_equal(crew.failed, 0);
     assert_int_equal(crew.registered, NAMES);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_are_registered_once_while_others_use_them),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

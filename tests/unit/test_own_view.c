@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is shown to registered fields, and that what they write and refuse
  * counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "support/rig.h"
+#include "support/test.h"
 #include "unit/field_spy.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #define SECRET "correct horse battery staple"
 
@@ -77,7 +70,7 @@ static struct facts whole_facts(void)
     return facts;
 }
 
-static void field_sees_those_of_lower_phases_when_it_is_written(void **state)
+TEST(field_sees_those_of_lower_phases_when_it_is_written)
 {
     static const char *const shown[] = {
         "order 42 20261121140703 7 area:xy b:Q",
@@ -93,7 +86,6 @@ static void field_sees_those_of_lower_phases_when_it_is_written(void **state)
     struct draft draft;
     char text[SEQB_TEXT_MAX + 1];
 
-    (void)state;
     reset_spies();
     assert_int_equal(template_begin(template, &facts, &draft, NULL), SEQB_OK);
     assert_int_equal(template_write(&draft, text, NULL), SEQB_OK);
@@ -112,12 +104,11 @@ static enum seqb_status read(const struct template *template, const char *text,
     return template_read(template, text, strlen(text), &facts, err);
 }
 
-static void field_sees_all_when_it_is_read(void **state)
+TEST(field_sees_all_when_it_is_read)
 {
     static const char *const texts[] = {"ZE", "TH", "FI", "NI"};
     struct template *template = field_spy_compile(WHOLE, &of_ids);
 
-    (void)state;
     reset_spies();
     assert_int_equal(read(template, WHOLE_TEXT, NULL), SEQB_OK);
     for (size_t i = 0; i < COUNT_OF(spies); i++) {
@@ -158,26 +149,22 @@ static void expect_shown_alike(const char *text,
     template_free(template);
 }
 
-static void
-field_before_a_shuffle_knows_the_number_when_it_is_read(void **state)
+TEST(field_before_a_shuffle_knows_the_number_when_it_is_read)
 {
     struct shuffle_key key;
     const struct template_rules rules = {.key = "order", .shuffle_key = &key};
 
-    (void)state;
     shuffle_key_make(SECRET, strlen(SECRET), &key);
     expect_shown_alike("@{shuffle, width=4}@{spy0}", &rules);
     expect_shown_alike("@{spy0}@{shuffle, width=4}", &rules);
 }
 
-static void
-field_of_ids_without_a_shard_sees_shard_0_when_it_is_read(void **state)
+TEST(field_of_ids_without_a_shard_sees_shard_0_when_it_is_read)
 {
     static const struct bits_layout alone = {1577836800000, 1000, 32, 0, 19};
     const struct template_rules rules = {
         .key = "order", .period = &seconds, .ids = &alone};
 
-    (void)state;
     expect_shown_alike("@{spy0}@{date}@{seq}", &rules);
 }
 
@@ -210,12 +197,11 @@ static enum seqb_status write_tried(const char *writes, enum seqb_status status,
     return result;
 }
 
-static void field_that_fails_fails_the_number(void **state)
+TEST(field_that_fails_fails_the_number)
 {
     static const enum seqb_status statuses[] = {SEQB_INVALID, SEQB_UNAVAILABLE,
                                                 SEQB_NO_MEMORY};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(statuses); i++) {
         char text[SEQB_TEXT_MAX + 1];
         struct seqb_error err = {SEQB_OK, ""};
@@ -228,7 +214,7 @@ static void field_that_fails_fails_the_number(void **state)
     }
 }
 
-static void text_that_is_not_what_was_registered_fails_the_number(void **state)
+TEST(text_that_is_not_what_was_registered_fails_the_number)
 {
     static const struct {
         const char *writes;
@@ -240,7 +226,6 @@ static void text_that_is_not_what_was_registered_fails_the_number(void **state)
         {"\n", SEQB_INVALID},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char text[SEQB_TEXT_MAX + 1];
         char expected[16];
@@ -257,12 +242,11 @@ static void text_that_is_not_what_was_registered_fails_the_number(void **state)
     }
 }
 
-static void field_says_whether_its_text_is_right(void **state)
+TEST(field_says_whether_its_text_is_right)
 {
     struct template *template = field_spy_compile("@{seq}-@{tried}", NULL);
     struct seqb_error err = {SEQB_OK, ""};
 
-    (void)state;
     tried = (struct field_spy){.status = SEQB_OK};
     assert_int_equal(read(template, "7-AB", &err), SEQB_OK);
     assert_string_equal(tried.text, "AB");
@@ -273,13 +257,12 @@ static void field_says_whether_its_text_is_right(void **state)
     template_free(template);
 }
 
-static void field_is_not_asked_of_what_is_none_of_its_texts(void **state)
+TEST(field_is_not_asked_of_what_is_none_of_its_texts)
 {
     static const char *const texts[] = {"7-",    "7-ABCDE", "7-A1", "7-a",
                                         "7-A B", "x-AB",    "AB",   ""};
     struct template *template = field_spy_compile("@{seq}-@{tried}", NULL);
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct seqb_error err = {SEQB_OK, ""};
 
@@ -291,12 +274,11 @@ static void field_is_not_asked_of_what_is_none_of_its_texts(void **state)
     template_free(template);
 }
 
-static void field_that_cannot_parse_takes_any_of_its_texts(void **state)
+TEST(field_that_cannot_parse_takes_any_of_its_texts)
 {
     struct seqb_field field = field_spy_of("trusting", 3, &tried);
     struct template *template;
 
-    (void)state;
     field.parse = NULL;
     field_spy_add(&field);
     template = field_spy_compile("@{seq}-@{trusting}", NULL);
@@ -311,21 +293,4 @@ static int add_all(void **state)
     return add_spies(state) == 0 && add_tried(state) == 0 ? 0 : -1;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(field_sees_those_of_lower_phases_when_it_is_written),
-        cmocka_unit_test(field_sees_all_when_it_is_read),
-        cmocka_unit_test(
-            field_before_a_shuffle_knows_the_number_when_it_is_read),
-        cmocka_unit_test(
-            field_of_ids_without_a_shard_sees_shard_0_when_it_is_read),
-        cmocka_unit_test(field_that_fails_fails_the_number),
-        cmocka_unit_test(text_that_is_not_what_was_registered_fails_the_number),
-        cmocka_unit_test(field_says_whether_its_text_is_right),
-        cmocka_unit_test(field_is_not_asked_of_what_is_none_of_its_texts),
-        cmocka_unit_test(field_that_cannot_parse_takes_any_of_its_texts),
-    };
-
-    return cmocka_run_group_tests(tests, add_all, NULL);
-}
+TEST_BEFORE_ALL(add_all);

@@ -3,14 +3,11 @@
  * Sequences whose windows have another size than the pool's, over scripted
  * stores: what is counted, leased, claimed and skipped goes by their own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/rig.h"
+#include "support/test.h"
 
 #define CELL         "cell:main/0/order"
 #define CLAIM        "sequence/main/order"
@@ -37,14 +34,14 @@ static void expect_three_windows(struct rig *rig, int32_t window_bits)
     numbers_fini(&numbers);
 }
 
-static void windows_may_be_smaller_than_those_of_the_pool(void **state)
+TEST_WITH(WINDOWED, windows_may_be_smaller_than_those_of_the_pool)
 {
-    expect_three_windows(*state, POOL_BITS - 3);
+    expect_three_windows(rig, POOL_BITS - 3);
 }
 
-static void windows_may_be_larger_than_those_of_the_pool(void **state)
+TEST_WITH(WINDOWED, windows_may_be_larger_than_those_of_the_pool)
 {
-    expect_three_windows(*state, POOL_BITS + 3);
+    expect_three_windows(rig, POOL_BITS + 3);
 }
 
 /* Lags, levels and runs of leases are of its size, too. */
@@ -66,36 +63,31 @@ static void expect_brokers_to_share(struct rig *rig, int32_t window_bits)
     numbers_fini(&numbers);
 }
 
-static void brokers_share_what_neighbours_lease(void **state)
+TEST_WITH(NEIGHBOURS, brokers_share_what_neighbours_lease)
 {
-    expect_brokers_to_share(*state, POOL_BITS + 3);
+    expect_brokers_to_share(rig, POOL_BITS + 3);
 }
 
-static void brokers_share_what_an_authority_leases(void **state)
+TEST_WITH(CELLS, brokers_share_what_an_authority_leases)
 {
-    expect_brokers_to_share(*state, POOL_BITS - 3);
+    expect_brokers_to_share(rig, POOL_BITS - 3);
 }
 
-static void status_tells_the_size_of_the_pools_windows(void **state)
+TEST_WITH(WINDOWED, status_tells_the_size_of_the_pools_windows)
 {
-    struct rig *rig = *state;
-
     assert_int_equal(rig_status(rig_open(rig), "order").window_bits, POOL_BITS);
 }
 
-static void status_tells_that_nothing_counts_in_windows(void **state)
+TEST_WITH(DIRECT, status_tells_that_nothing_counts_in_windows)
 {
-    struct rig *rig = *state;
-
     assert_int_equal(rig_status(rig_open(rig), "order").window_bits, 0);
 }
 
 /* --- claims --- */
 
 /* A broker of an earlier version, or without the setting, claims the same. */
-static void same_size_as_the_pools_is_no_other_layout(void **state)
+TEST_WITH(WINDOWED, same_size_as_the_pools_is_no_other_layout)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -108,7 +100,7 @@ static void same_size_as_the_pools_is_no_other_layout(void **state)
     numbers_fini(&numbers);
 }
 
-static void another_size_is_refused(void **state)
+TEST_WITH(NEIGHBOURS, another_size_is_refused)
 {
     static const struct {
         int32_t window_bits;
@@ -119,7 +111,6 @@ static void another_size_is_refused(void **state)
         {9, "memory_bits=2 window_bits=10 and is configured with "
             "memory_bits=2 window_bits=9;"},
     };
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -136,9 +127,8 @@ static void another_size_is_refused(void **state)
 }
 
 /* The other store gives no more of it either. */
-static void store_that_knows_another_size_closes_the_sequence(void **state)
+TEST_WITH(CELLS, store_that_knows_another_size_closes_the_sequence)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     struct seqb_error err;
@@ -186,31 +176,12 @@ static void expect_to_advance(struct rig *rig, int32_t window_bits)
     numbers_fini(&numbers);
 }
 
-static void windows_are_skipped_by_their_own_size(void **state)
+TEST_WITH(CELLS, windows_are_skipped_by_their_own_size)
 {
-    expect_to_advance(*state, POOL_BITS - 3);
+    expect_to_advance(rig, POOL_BITS - 3);
 }
 
-static void larger_windows_are_skipped_by_their_own_size(void **state)
+TEST_WITH(CELLS, larger_windows_are_skipped_by_their_own_size)
 {
-    expect_to_advance(*state, POOL_BITS + 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WINDOWED(windows_may_be_smaller_than_those_of_the_pool),
-        WINDOWED(windows_may_be_larger_than_those_of_the_pool),
-        NEIGHBOURS(brokers_share_what_neighbours_lease),
-        CELLS(brokers_share_what_an_authority_leases),
-        WINDOWED(status_tells_the_size_of_the_pools_windows),
-        DIRECT(status_tells_that_nothing_counts_in_windows),
-        WINDOWED(same_size_as_the_pools_is_no_other_layout),
-        NEIGHBOURS(another_size_is_refused),
-        CELLS(store_that_knows_another_size_closes_the_sequence),
-        CELLS(windows_are_skipped_by_their_own_size),
-        CELLS(larger_windows_are_skipped_by_their_own_size),
-    };
-
-    return cmocka_run_group_tests_name("own windows", tests, NULL, NULL);
+    expect_to_advance(rig, POOL_BITS + 3);
 }

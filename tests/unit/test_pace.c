@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many windows are leased at once: rules as tables, and minutes of load. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "ha/policy/pace.h"
 #include "store/value.h"
+#include "support/test.h"
 
 #define MANY   INT64_C(1000000)
 #define MINUTE INT64_C(60000)
 
-static void first_run_is_one_window(void **state)
+TEST(first_run_is_one_window)
 {
     struct pace pace = {.last = 0};
 
-    (void)state;
     assert_int_equal(pace_run(&pace, 1, PACE_NEED_MS, MANY, 5), 1);
     pace_leased(&pace, 1, 5);
     pace_taken(&pace, 1, 6);
@@ -37,9 +31,8 @@ static int64_t run_after(int64_t last, int64_t used, int64_t past_ms,
     return pace_run(&pace, 1, need_ms, most, past_ms);
 }
 
-static void run_is_what_half_a_minute_needs(void **state)
+TEST(run_is_what_half_a_minute_needs)
 {
-    (void)state;
     assert_int_equal(run_after(100, 100, 30000, PACE_NEED_MS, MANY), 100);
     assert_int_equal(run_after(100, 100, 15000, PACE_NEED_MS, MANY), 200);
     assert_int_equal(run_after(100, 1, 20000, PACE_NEED_MS, MANY), 2);
@@ -49,9 +42,8 @@ static void run_is_what_half_a_minute_needs(void **state)
     assert_int_equal(run_after(100, 100, 15000, 1500, MANY), 10);
 }
 
-static void run_is_bounded(void **state)
+TEST(run_is_bounded)
 {
-    (void)state;
     assert_int_equal(run_after(3, 1000, 10, PACE_NEED_MS, MANY),
                      3 * PACE_GROWTH);
     assert_int_equal(run_after(100, 100, 10, PACE_NEED_MS, 7), 7);
@@ -60,12 +52,11 @@ static void run_is_bounded(void **state)
 }
 
 /* As where other brokers install theirs above it. */
-static void run_that_was_dropped_is_followed_by_a_shorter_one(void **state)
+TEST(run_that_was_dropped_is_followed_by_a_shorter_one)
 {
     static const int64_t taken[] = {0, 1, 3, 8, 40};
     static const int64_t next[] = {1, 1, 1, 8, 40};
 
-    (void)state;
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         struct pace pace = {.has_begun = true};
 
@@ -78,11 +69,10 @@ static void run_that_was_dropped_is_followed_by_a_shorter_one(void **state)
 }
 
 /* All of them but the last one, which nobody has begun. */
-static void windows_that_are_taken_at_once_count_each(void **state)
+TEST(windows_that_are_taken_at_once_count_each)
 {
     struct pace pace = {.last = 0};
 
-    (void)state;
     pace_leased(&pace, 40, 0);
     pace_taken(&pace, 5, 0);
     assert_int_equal(pace.used, 4);
@@ -92,11 +82,10 @@ static void windows_that_are_taken_at_once_count_each(void **state)
 }
 
 /* Whatever the rate says, and a run that was dropped. */
-static void run_is_enough_for_what_is_taken_at_once(void **state)
+TEST(run_is_enough_for_what_is_taken_at_once)
 {
     struct pace pace = {.last = 0};
 
-    (void)state;
     assert_int_equal(pace_run(&pace, 7, PACE_NEED_MS, MANY, 0), 7);
     assert_int_equal(pace_run(&pace, 7, PACE_NEED_MS, 5, 0), 5);
     pace_leased(&pace, 7, 0);
@@ -106,9 +95,8 @@ static void run_is_enough_for_what_is_taken_at_once(void **state)
     assert_int_equal(pace_run(&pace, 1, PACE_NEED_MS, MANY, 10), 1);
 }
 
-static void next_run_is_leased_when_half_is_left(void **state)
+TEST(next_run_is_leased_when_half_is_left)
 {
-    (void)state;
     assert_true(pace_is_low(0, 1));
     assert_false(pace_is_low(1, 1));
     assert_true(pace_is_low(50, 100));
@@ -157,17 +145,15 @@ static struct load ten_minutes(int64_t numbers_per_s)
     return load;
 }
 
-static void million_a_second_needs_two_leases_a_minute(void **state)
+TEST(million_a_second_needs_two_leases_a_minute)
 {
-    (void)state;
     assert_in_range(ten_minutes(1000000).runs, 16, 20);
 }
 
-static void broker_that_is_killed_takes_less_than_a_minute_with_it(void **state)
+TEST(broker_that_is_killed_takes_less_than_a_minute_with_it)
 {
     static const int64_t rates[] = {1000000, 100000, 10000, 100};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
         const struct load load = ten_minutes(rates[i]);
 
@@ -178,9 +164,8 @@ static void broker_that_is_killed_takes_less_than_a_minute_with_it(void **state)
 
 /* --- how many there may be --- */
 
-static void run_is_a_small_part_of_all_leases(void **state)
+TEST(run_is_a_small_part_of_all_leases)
 {
-    (void)state;
     assert_int_equal(layout_run_most(20, INT64_MAX >> 25), 1);
     assert_int_equal(layout_run_most(40, INT64_MAX >> 45), 1);
     assert_int_equal(layout_run_most(10, INT64_MAX >> 15), 1024);
@@ -188,23 +173,4 @@ static void run_is_a_small_part_of_all_leases(void **state)
     assert_int_equal(layout_run_most(8, 640), 10);
     assert_int_equal(layout_run_most(8, 63), 1);
     assert_int_equal(layout_run_most(8, 0), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_run_is_one_window),
-        cmocka_unit_test(run_is_what_half_a_minute_needs),
-        cmocka_unit_test(run_is_bounded),
-        cmocka_unit_test(run_that_was_dropped_is_followed_by_a_shorter_one),
-        cmocka_unit_test(windows_that_are_taken_at_once_count_each),
-        cmocka_unit_test(run_is_enough_for_what_is_taken_at_once),
-        cmocka_unit_test(next_run_is_leased_when_half_is_left),
-        cmocka_unit_test(million_a_second_needs_two_leases_a_minute),
-        cmocka_unit_test(
-            broker_that_is_killed_takes_less_than_a_minute_with_it),
-        cmocka_unit_test(run_is_a_small_part_of_all_leases),
-    };
-
-    return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
 }

@@ -4,19 +4,12 @@
  * must hold of all spans is left to test_period_spans.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
+#include "support/test.h"
 #include "zone_expect.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 static struct period_zone *open_zone(const char *name)
 {
@@ -70,7 +63,7 @@ static void expect_rows(const struct row *rows, size_t n, int32_t year_month,
     }
 }
 
-static void every_unit_has_its_stamp(void **state)
+TEST(every_unit_has_its_stamp)
 {
     static const struct row rows[] = {
         {"UTC", PERIOD_SECOND, "2026-11-21 23:59:59",
@@ -95,12 +88,11 @@ static void every_unit_has_its_stamp(void **state)
          "2026 2026-01-01 00:00:00 2027-01-01 00:00:00"},
     };
 
-    (void)state;
     expect_rows(rows, COUNT_OF(rows), 1, 1);
 }
 
 /* Years whose first days are of the old year's last week, and the like. */
-static void weeks_are_those_of_iso_8601(void **state)
+TEST(weeks_are_those_of_iso_8601)
 {
     static const struct row rows[] = {
         {"UTC", PERIOD_WEEK, "2009-01-01 00:00:00",
@@ -123,11 +115,10 @@ static void weeks_are_those_of_iso_8601(void **state)
          "202613 2026-03-22 23:00:00 2026-03-29 22:00:00"},
     };
 
-    (void)state;
     expect_rows(rows, COUNT_OF(rows), 1, 1);
 }
 
-static void year_may_begin_on_a_day_of_its_own(void **state)
+TEST(year_may_begin_on_a_day_of_its_own)
 {
     static const struct row april[] = {
         {"UTC", PERIOD_YEAR, "2026-04-05 23:59:59",
@@ -159,13 +150,11 @@ static void year_may_begin_on_a_day_of_its_own(void **state)
          "20252 2026-03-28 00:00:00 2026-06-28 00:00:00"},
     };
 
-    (void)state;
     expect_rows(april, COUNT_OF(april), 4, 6);
     expect_rows(december, COUNT_OF(december), 12, 28);
 }
 
-static void
-repeated_hour_lasts_twice_and_a_missing_one_has_no_span(void **state)
+TEST(repeated_hour_lasts_twice_and_a_missing_one_has_no_span)
 {
     static const struct row rows[] = {
         {"Europe/Berlin", PERIOD_HOUR, "2026-03-29 00:59:59",
@@ -208,11 +197,10 @@ repeated_hour_lasts_twice_and_a_missing_one_has_no_span(void **state)
          "2026032203 2026-03-22 02:00:00 2026-03-22 03:00:00"},
     };
 
-    (void)state;
     expect_rows(rows, COUNT_OF(rows), 1, 1);
 }
 
-static void day_whose_midnight_is_missing_or_repeated_is_one_day(void **state)
+TEST(day_whose_midnight_is_missing_or_repeated_is_one_day)
 {
     static const struct row rows[] = {
         {"America/Sao_Paulo", PERIOD_DAY, "2018-11-04 03:00:00",
@@ -238,11 +226,10 @@ static void day_whose_midnight_is_missing_or_repeated_is_one_day(void **state)
          "201011070000 2010-11-07 02:30:00 2010-11-07 03:31:00"},
     };
 
-    (void)state;
     expect_rows(rows, COUNT_OF(rows), 1, 1);
 }
 
-static void day_that_a_zone_left_out_has_no_span(void **state)
+TEST(day_that_a_zone_left_out_has_no_span)
 {
     static const struct row rows[] = {
         {"Pacific/Apia", PERIOD_DAY, "2011-12-30 09:59:59",
@@ -257,11 +244,10 @@ static void day_that_a_zone_left_out_has_no_span(void **state)
          "19930822 1993-08-21 12:00:00 1993-08-22 12:00:00"},
     };
 
-    (void)state;
     expect_rows(rows, COUNT_OF(rows), 1, 1);
 }
 
-static void offsets_may_have_seconds(void **state)
+TEST(offsets_may_have_seconds)
 {
     static const struct row rows[] = {
         {"Africa/Monrovia", PERIOD_DAY, "1970-01-01 01:00:00",
@@ -270,12 +256,10 @@ static void offsets_may_have_seconds(void **state)
          "197001010000 1970-01-01 00:44:30 1970-01-01 00:45:30"},
     };
 
-    (void)state;
     expect_rows(rows, COUNT_OF(rows), 1, 1);
 }
 
-static void
-first_and_last_instant_have_spans_and_so_has_what_is_beyond(void **state)
+TEST(first_and_last_instant_have_spans_and_so_has_what_is_beyond)
 {
     static const struct {
         const char *zone;
@@ -292,7 +276,6 @@ first_and_last_instant_have_spans_and_so_has_what_is_beyond(void **state)
         {"UTC", PERIOD_QUARTER, 19701, 99994},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct period_zone *zone = open_zone(rows[i].zone);
         const struct period_rules rules = {rows[i].unit, zone, 1, 1};
@@ -311,19 +294,18 @@ first_and_last_instant_have_spans_and_so_has_what_is_beyond(void **state)
     }
 }
 
-static void without_a_period_there_is_one_span(void **state)
+TEST(without_a_period_there_is_one_span)
 {
     const struct period_rules rules = {.unit = PERIOD_NONE};
     struct period_span span;
 
-    (void)state;
     period_span_at(&rules, INT64_C(1800000000000), &span);
     assert_int_equal(span.stamp, 0);
     assert_int_equal(span.begin_ms, PERIOD_MIN_MS);
     assert_int_equal(span.end_ms, INT64_MAX);
 }
 
-static void units_have_names_and_stamps_so_many_digits(void **state)
+TEST(units_have_names_and_stamps_so_many_digits)
 {
     static const struct {
         enum period_unit unit;
@@ -337,7 +319,6 @@ static void units_have_names_and_stamps_so_many_digits(void **state)
         {PERIOD_YEAR, "year", 4},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         enum period_unit unit = PERIOD_NONE;
 
@@ -348,36 +329,14 @@ static void units_have_names_and_stamps_so_many_digits(void **state)
     }
 }
 
-static void other_words_are_no_units(void **state)
+TEST(other_words_are_no_units)
 {
     static const char *const words[] = {"", "days", "Day", "da", "millennium"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(words); i++) {
         enum period_unit unit = PERIOD_HOUR;
 
         assert_false(period_unit_parse(words[i], &unit));
         assert_int_equal(unit, PERIOD_HOUR);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_unit_has_its_stamp),
-        cmocka_unit_test(weeks_are_those_of_iso_8601),
-        cmocka_unit_test(year_may_begin_on_a_day_of_its_own),
-        cmocka_unit_test(
-            repeated_hour_lasts_twice_and_a_missing_one_has_no_span),
-        cmocka_unit_test(day_whose_midnight_is_missing_or_repeated_is_one_day),
-        cmocka_unit_test(day_that_a_zone_left_out_has_no_span),
-        cmocka_unit_test(offsets_may_have_seconds),
-        cmocka_unit_test(
-            first_and_last_instant_have_spans_and_so_has_what_is_beyond),
-        cmocka_unit_test(without_a_period_there_is_one_span),
-        cmocka_unit_test(units_have_names_and_stamps_so_many_digits),
-        cmocka_unit_test(other_words_are_no_units),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

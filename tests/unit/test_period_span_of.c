@@ -3,16 +3,9 @@
  * Spans by their stamps: what period_span_at says of an instant is the
  * measure, at random instants and for all digits between two stamps.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "zone_expect.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #define RANDOM (2000 / SEQB_TEST_SCALE)
 
@@ -97,7 +90,7 @@ static void expect_found(const char *name)
     period_zone_close(zone);
 }
 
-static void span_of_every_instant_is_found_by_its_stamp(void **state)
+TEST(span_of_every_instant_is_found_by_its_stamp)
 {
     static const char *const zones[] = {
         "UTC",
@@ -116,7 +109,6 @@ static void span_of_every_instant_is_found_by_its_stamp(void **state)
         "Pacific/Kwajalein",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(zones); i++)
         expect_found(zones[i]);
 }
@@ -151,7 +143,7 @@ static void expect_no_others(const struct row *row, int32_t year_month,
     period_zone_close(zone);
 }
 
-static void no_other_digits_have_a_span(void **state)
+TEST(no_other_digits_have_a_span)
 {
     static const struct row rows[] = {
         {"UTC", PERIOD_DAY, "1999-12-01 00:00:00", "2005-02-01 00:00:00"},
@@ -196,7 +188,6 @@ static void no_other_digits_have_a_span(void **state)
          "2012-01-01 12:00:00"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         expect_no_others(&rows[i], 1, 1);
         if (rows[i].unit < PERIOD_QUARTER)
@@ -206,7 +197,7 @@ static void no_other_digits_have_a_span(void **state)
     }
 }
 
-static void digits_that_are_no_date_have_no_span(void **state)
+TEST(digits_that_are_no_date_have_no_span)
 {
     static const struct {
         enum period_unit unit;
@@ -243,7 +234,6 @@ static void digits_that_are_no_date_have_no_span(void **state)
         {PERIOD_NONE, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct period_rules rules = {rows[i].unit, NULL, 1, 1};
 
@@ -252,12 +242,11 @@ static void digits_that_are_no_date_have_no_span(void **state)
     }
 }
 
-static void no_digits_at_all_are_beyond_it(void **state)
+TEST(no_digits_at_all_are_beyond_it)
 {
     static const int64_t stamps[] = {-1,        1,         99,
                                      INT64_MAX, INT64_MIN, INT64_MAX - 1};
 
-    (void)state;
     for (int unit = PERIOD_NONE; unit <= PERIOD_YEAR; unit++) {
         const struct period_rules rules = {(enum period_unit)unit, NULL, 1, 1};
 
@@ -269,7 +258,7 @@ static void no_digits_at_all_are_beyond_it(void **state)
 }
 
 /* Where it is not 1970 yet as the range begins, the day before is in it. */
-static void range_of_instants_ends_the_stamps(void **state)
+TEST(range_of_instants_ends_the_stamps)
 {
     static const struct {
         const char *zone;
@@ -288,7 +277,6 @@ static void range_of_instants_ends_the_stamps(void **state)
         {"Asia/Kolkata", 99991231, true},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct period_zone *zone = open_zone(rows[i].zone);
         const struct period_rules rules = {PERIOD_DAY, zone, 1, 1};
@@ -298,17 +286,4 @@ static void range_of_instants_ends_the_stamps(void **state)
                          rows[i].exists);
         period_zone_close(zone);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(span_of_every_instant_is_found_by_its_stamp),
-        cmocka_unit_test(no_other_digits_have_a_span),
-        cmocka_unit_test(digits_that_are_no_date_have_no_span),
-        cmocka_unit_test(no_digits_at_all_are_beyond_it),
-        cmocka_unit_test(range_of_instants_ends_the_stamps),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,12 @@
  * What must hold of the spans of every unit and zone, at random instants and
  * one after the other, and their dates as the C library has them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "period/date.h"
+#include "support/test.h"
 #include "zone_expect.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #define RANDOM (2000 / SEQB_TEST_SCALE)
 
@@ -118,7 +111,7 @@ static void expect_all_sound(const char *name)
     period_zone_close(zone);
 }
 
-static void spans_follow_each_other_and_their_stamps_increase(void **state)
+TEST(spans_follow_each_other_and_their_stamps_increase)
 {
     static const char *const zones[] = {
         "UTC",
@@ -140,7 +133,6 @@ static void spans_follow_each_other_and_their_stamps_increase(void **state)
         "Pacific/Kwajalein",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(zones); i++)
         expect_all_sound(zones[i]);
 }
@@ -166,9 +158,8 @@ static void walk(const char *name, enum period_unit unit, const char *from,
     period_zone_close(zone);
 }
 
-static void no_span_is_missing_over_a_change(void **state)
+TEST(no_span_is_missing_over_a_change)
 {
-    (void)state;
     walk("Europe/Berlin", PERIOD_HOUR, "2026-03-28 23:00:00",
          "2026-03-29 22:00:00", 23);
     walk("Europe/Berlin", PERIOD_HOUR, "2026-10-24 22:00:00",
@@ -208,11 +199,10 @@ static int64_t libc_week(const struct tm *tm)
     return strtoll(text, NULL, 10);
 }
 
-static void every_day_has_the_date_and_week_of_the_c_library(void **state)
+TEST(every_day_has_the_date_and_week_of_the_c_library)
 {
     const int64_t days = PERIOD_MAX_MS / 86400000;
 
-    (void)state;
     for (int64_t day = 0; day <= days; day += SEQB_TEST_SCALE) {
         const time_t at = day * 86400;
         struct tm tm;
@@ -223,11 +213,10 @@ static void every_day_has_the_date_and_week_of_the_c_library(void **state)
     }
 }
 
-static void every_day_of_a_few_cycles_is_found_by_its_date(void **state)
+TEST(every_day_of_a_few_cycles_is_found_by_its_date)
 {
     const int64_t most = 3 * DATE_CYCLE_DAYS;
 
-    (void)state;
     for (int64_t day = -most; day <= most; day += SEQB_TEST_SCALE) {
         const struct date date = date_of_days(day);
         const struct date next = date_of_days(day + 1);
@@ -236,16 +225,4 @@ static void every_day_of_a_few_cycles_is_found_by_its_date(void **state)
         assert_true(next.day == date.day + 1 ||
                     (next.day == 1 && date.day >= 28));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spans_follow_each_other_and_their_stamps_increase),
-        cmocka_unit_test(no_span_is_missing_over_a_change),
-        cmocka_unit_test(every_day_has_the_date_and_week_of_the_c_library),
-        cmocka_unit_test(every_day_of_a_few_cycles_is_found_by_its_date),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,12 @@
  * callers get as stamps come and go. Turns under load are in
  * test_periodic_threads.c, ids in test_periodic_ids.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "period_fixture.h"
 #include "platform/clock.h"
 #include "queue/periodic/periodic.h"
+#include "support/test.h"
 
 #define NOON_STAMP INT64_C(20261121120000)
 
@@ -27,9 +24,8 @@ static void expect_first(int64_t number, int64_t first)
     assert_in_range(number, first, first + FIRST_COUNT - 1);
 }
 
-static void numbers_begin_afresh_with_each_stamp(void **state)
+TEST_WITH(PERIOD, numbers_begin_afresh_with_each_stamp)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     int64_t digits;
     int64_t first = period_number(broker, &digits);
@@ -45,9 +41,8 @@ static void numbers_begin_afresh_with_each_stamp(void **state)
     assert_int_equal(digits, NOON_STAMP + 1000000 + 1);
 }
 
-static void a_stamp_goes_on_over_brokers_and_restarts(void **state)
+TEST_WITH(PERIOD, a_stamp_goes_on_over_brokers_and_restarts)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *one = rig_open(fixture->rig);
     struct rig_broker *other;
     struct numbers numbers;
@@ -93,9 +88,8 @@ static bool was_asked(void *context)
 }
 
 /* The turn is near, and its ring is filled before. */
-static void the_next_stamp_is_there_before_it_begins(void **state)
+TEST_WITH(PERIOD, the_next_stamp_is_there_before_it_begins)
 {
-    struct period_fixture *fixture = *state;
     struct rig *rig = fixture->rig;
     struct filling filling = {.rig = rig};
     struct rig_broker *broker;
@@ -116,9 +110,8 @@ static void the_next_stamp_is_there_before_it_begins(void **state)
     assert_int_equal(digits, NOON_STAMP + 1);
 }
 
-static void what_is_left_of_a_stamp_is_dropped_and_counted(void **state)
+TEST_WITH(PERIOD, what_is_left_of_a_stamp_is_dropped_and_counted)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     struct seqb_sequence_status status;
     int64_t digits;
@@ -142,10 +135,9 @@ static void what_is_left_of_a_stamp_is_dropped_and_counted(void **state)
     assert_int_equal(status.stamp.digits, NOON_STAMP + 8);
 }
 
-static void a_clock_that_goes_back_stays_on_the_last_stamp(void **state)
+TEST_WITH(PERIOD, a_clock_that_goes_back_stays_on_the_last_stamp)
 {
     static const int64_t steps[] = {-1, -SECOND, -60 * SECOND, -HOUR + SECOND};
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     struct numbers numbers;
     int64_t digits;
@@ -168,9 +160,8 @@ static void a_clock_that_goes_back_stays_on_the_last_stamp(void **state)
     numbers_fini(&numbers);
 }
 
-static void a_clock_that_goes_back_too_far_is_refused(void **state)
+TEST_WITH(PERIOD, a_clock_that_goes_back_too_far_is_refused)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     struct seqb_stamp stamp;
     struct seqb_error err;
@@ -186,9 +177,8 @@ static void a_clock_that_goes_back_too_far_is_refused(void **state)
     assert_int_equal(digits, NOON_STAMP);
 }
 
-static void on_rollback_refuse_says_so_at_once(void **state)
+TEST_WITH(PERIOD, on_rollback_refuse_says_so_at_once)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_stamp stamp;
     struct seqb_error err;
@@ -204,9 +194,8 @@ static void on_rollback_refuse_says_so_at_once(void **state)
     (void)period_number(broker, &digits);
 }
 
-static void on_rollback_wait_waits_for_the_clock(void **state)
+TEST_WITH(PERIOD, on_rollback_wait_waits_for_the_clock)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_stamp stamp;
     struct seqb_error err;
@@ -221,9 +210,8 @@ static void on_rollback_wait_waits_for_the_clock(void **state)
     assert_int_equal(stamp.digits, NOON_STAMP);
 }
 
-static void a_wait_for_the_clock_ends_with_the_deadline(void **state)
+TEST_WITH(PERIOD, a_wait_for_the_clock_ends_with_the_deadline)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_stamp stamp;
     struct seqb_error err;
@@ -240,9 +228,8 @@ static void a_wait_for_the_clock_ends_with_the_deadline(void **state)
     assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_CLOCK);
 }
 
-static void a_restart_holds_what_was_issued(void **state)
+TEST_WITH(PERIOD, a_restart_holds_what_was_issued)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     struct numbers numbers;
     int64_t digits;
@@ -261,9 +248,8 @@ static void a_restart_holds_what_was_issued(void **state)
     numbers_fini(&numbers);
 }
 
-static void a_number_and_its_stamp_are_of_one_take(void **state)
+TEST_WITH(PERIOD, a_number_and_its_stamp_are_of_one_take)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     int64_t numbers[100];
@@ -296,9 +282,8 @@ static bool was_given(void *context)
 }
 
 /* More than is held of a sequence that is seldom used, and all at once. */
-static void many_of_one_stamp_come_to_who_does_not_wait(void **state)
+TEST_WITH(PERIOD, many_of_one_stamp_come_to_who_does_not_wait)
 {
-    struct period_fixture *fixture = *state;
     int64_t numbers[513];
     struct seqb_stamp stamp;
     struct seqb_error err;
@@ -323,9 +308,8 @@ static void many_of_one_stamp_come_to_who_does_not_wait(void **state)
     numbers_fini(&heard);
 }
 
-static void what_makes_no_sense_with_a_period_is_refused(void **state)
+TEST_WITH(PERIOD, what_makes_no_sense_with_a_period_is_refused)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct seqb_cursor *cursor;
@@ -350,9 +334,8 @@ static void what_makes_no_sense_with_a_period_is_refused(void **state)
     rig_expect_words(err.text, "no ids");
 }
 
-static void a_sequence_without_a_period_has_no_stamp(void **state)
+TEST_WITH(DIRECT, a_sequence_without_a_period_has_no_stamp)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_stamp stamp = {.digits = 1};
     struct seqb_error err;
@@ -367,9 +350,8 @@ static void a_sequence_without_a_period_has_no_stamp(void **state)
     assert_string_equal(rig_status(broker, "order").period, "none");
 }
 
-static void another_period_is_another_layout(void **state)
+TEST_WITH(PERIOD, another_period_is_another_layout)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     int64_t digits;
 
@@ -381,9 +363,8 @@ static void another_period_is_another_layout(void **state)
 }
 
 /* Stamps whose counters are in a store that may forget take windows. */
-static void windows_are_leased_for_each_stamp(void **state)
+TEST_WITH(PERIOD_WINDOWED, windows_are_leased_for_each_stamp)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     int64_t digits;
 
@@ -394,9 +375,8 @@ static void windows_are_leased_for_each_stamp(void **state)
     }
 }
 
-static void warm_fills_the_stamp_that_is(void **state)
+TEST_WITH(PERIOD, warm_fills_the_stamp_that_is)
 {
-    struct period_fixture *fixture = *state;
     struct rig *rig = fixture->rig;
     struct rig_broker *broker;
     int64_t digits;
@@ -443,9 +423,8 @@ static bool is_first_day_purged(void *context)
 }
 
 /* Not at the start, when the clock may still be wrong. */
-static void old_stamps_are_purged_once_a_minute(void **state)
+TEST_WITH(PERIOD, old_stamps_are_purged_once_a_minute)
 {
-    struct period_fixture *fixture = *state;
     struct rig *rig = fixture->rig;
     struct purging purging = {.rig = rig};
     struct rig_broker *broker;
@@ -470,30 +449,4 @@ static void old_stamps_are_purged_once_a_minute(void **state)
     rig_await(is_first_day_purged, &purging);
     assert_true(fake_value(rig->stores[0], "main/0/order@20261122") > 0 ||
                 fake_value(rig->stores[1], "main/1/order@20261122") > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PERIOD(numbers_begin_afresh_with_each_stamp),
-        PERIOD(a_stamp_goes_on_over_brokers_and_restarts),
-        PERIOD(the_next_stamp_is_there_before_it_begins),
-        PERIOD(what_is_left_of_a_stamp_is_dropped_and_counted),
-        PERIOD(a_clock_that_goes_back_stays_on_the_last_stamp),
-        PERIOD(a_clock_that_goes_back_too_far_is_refused),
-        PERIOD(on_rollback_refuse_says_so_at_once),
-        PERIOD(on_rollback_wait_waits_for_the_clock),
-        PERIOD(a_wait_for_the_clock_ends_with_the_deadline),
-        PERIOD(a_restart_holds_what_was_issued),
-        PERIOD(a_number_and_its_stamp_are_of_one_take),
-        PERIOD(many_of_one_stamp_come_to_who_does_not_wait),
-        PERIOD(what_makes_no_sense_with_a_period_is_refused),
-        DIRECT(a_sequence_without_a_period_has_no_stamp),
-        PERIOD(another_period_is_another_layout),
-        PERIOD_WINDOWED(windows_are_leased_for_each_stamp),
-        PERIOD(warm_fills_the_stamp_that_is),
-        PERIOD(old_stamps_are_purged_once_a_minute),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

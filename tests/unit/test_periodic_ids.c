@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time-ordered ids of a sequence over scripted stores: what is in them, and
  * what becomes of callers when a stamp's are used up. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "period_fixture.h"
+#include "support/test.h"
 
 #define EPOCH     INT64_C(1577836800000)
 #define SHARD_MAX 4095
@@ -34,10 +31,9 @@ static int64_t id_of(struct rig_broker *broker, int64_t shard)
     return id;
 }
 
-static void an_id_is_decoded_into_what_it_was_made_of(void **state)
+TEST_WITH(PERIOD, an_id_is_decoded_into_what_it_was_made_of)
 {
     static const int64_t shards[] = {0, 1, 77, SHARD_MAX};
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_decoded decoded;
 
@@ -55,9 +51,8 @@ static void an_id_is_decoded_into_what_it_was_made_of(void **state)
     }
 }
 
-static void ids_grow_with_the_time(void **state)
+TEST_WITH(PERIOD, ids_grow_with_the_time)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct numbers numbers;
     int64_t last = 0;
@@ -77,10 +72,9 @@ static void ids_grow_with_the_time(void **state)
     numbers_fini(&numbers);
 }
 
-static void a_shard_out_of_range_is_refused_and_costs_nothing(void **state)
+TEST_WITH(PERIOD, a_shard_out_of_range_is_refused_and_costs_nothing)
 {
     static const int64_t wrong[] = {-1, SHARD_MAX + 1, INT64_MAX, INT64_MIN};
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_error err;
     int64_t id = 0;
@@ -112,9 +106,8 @@ static size_t use_up(struct rig_broker *broker, struct seqb_error *err)
     return count;
 }
 
-static void a_full_stamp_refuses_until_the_next_one(void **state)
+TEST_WITH(PERIOD, a_full_stamp_refuses_until_the_next_one)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_error err;
 
@@ -128,9 +121,8 @@ static void a_full_stamp_refuses_until_the_next_one(void **state)
     assert_int_equal(use_up(broker, &err), (2 * 8 - 2) * 4);
 }
 
-static void a_full_stamp_waits_for_the_next_one(void **state)
+TEST_WITH(PERIOD, a_full_stamp_waits_for_the_next_one)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct numbers numbers;
     struct seqb_decoded decoded;
@@ -151,9 +143,8 @@ static void a_full_stamp_waits_for_the_next_one(void **state)
     numbers_fini(&numbers);
 }
 
-static void waiting_for_the_next_stamp_ends_with_the_deadline(void **state)
+TEST_WITH(PERIOD, waiting_for_the_next_stamp_ends_with_the_deadline)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_error err;
 
@@ -166,9 +157,8 @@ static void waiting_for_the_next_stamp_ends_with_the_deadline(void **state)
     rig_expect_words(err.text, "used up");
 }
 
-static void the_last_time_is_in_the_forecast(void **state)
+TEST_WITH(PERIOD, the_last_time_is_in_the_forecast)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_sequence_status status;
 
@@ -180,9 +170,8 @@ static void the_last_time_is_in_the_forecast(void **state)
                      EPOCH + ((int64_t)1 << 32) * SECOND - NOON);
 }
 
-static void after_the_last_time_there_are_no_ids(void **state)
+TEST_WITH(PERIOD, after_the_last_time_there_are_no_ids)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_error err;
     int64_t id = 0;
@@ -196,9 +185,8 @@ static void after_the_last_time_there_are_no_ids(void **state)
     assert_int_equal(take_id(broker, 0, &id, &err), SEQB_EXHAUSTED);
 }
 
-static void the_other_calls_give_ids_of_shard_0(void **state)
+TEST_WITH(PERIOD, the_other_calls_give_ids_of_shard_0)
 {
-    struct period_fixture *fixture = *state;
     struct seqb_sequence *order;
     struct seqb_decoded decoded;
     struct seqb_error err;
@@ -213,21 +201,4 @@ static void the_other_calls_give_ids_of_shard_0(void **state)
         assert_int_equal(decoded.time_ms, NOON);
         assert_int_equal(decoded.shard, 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PERIOD(an_id_is_decoded_into_what_it_was_made_of),
-        PERIOD(ids_grow_with_the_time),
-        PERIOD(a_shard_out_of_range_is_refused_and_costs_nothing),
-        PERIOD(a_full_stamp_refuses_until_the_next_one),
-        PERIOD(a_full_stamp_waits_for_the_next_one),
-        PERIOD(waiting_for_the_next_stamp_ends_with_the_deadline),
-        PERIOD(the_last_time_is_in_the_forecast),
-        PERIOD(after_the_last_time_there_are_no_ids),
-        PERIOD(the_other_calls_give_ids_of_shard_0),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

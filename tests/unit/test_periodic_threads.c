@@ -7,8 +7,6 @@
  * that owe answers.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "period_fixture.h"
 #include "queue/periodic/periodic.h"
+#include "support/test.h"
 
 #define TAKERS     4
 #define TURNS      400
@@ -116,24 +113,82 @@ static void run_load(struct period_fixture *fixture, bool is_trying)
     numbers_fini(&load.numbers);
 }
 
-static void no_number_comes_twice_in_a_stamp(void **state)
+TEST_WITH(PERIOD, no_number_comes_twice_in_a_stamp)
 {
-    run_load(*state, false);
+    run_load(fixture, false);
 }
 
-static void nor_for_those_who_do_not_wait(void **state)
+TEST_WITH(PERIOD, nor_for_those_who_do_not_wait)
 {
-    run_load(*state, true);
+    run_load(fixture, true);
 }
 
-static void nor_with_windows(void **state)
+TEST_WITH(PERIOD_WINDOWED, nor_with_windows)
 {
-    run_load(*state, false);
+    run_load(fixture, false);
 }
 
-static void closing_answers_those_who_wait(void **state)
+/* --- stripes --- */
+
+/* Numbers a ms: more than any test takes. */
+#define BUSY 1e15
+
+static struct seqb_sequence *current_term(struct rig_broker *broker)
 {
-    struct period_fixture *fixture = *state;
+    struct turn turn;
+
+    assert_true(
+        periodic_last(periodic_of(rig_sequence(broker, "order")), &turn));
+    return turn.term->sequence;
+}
+
+static bool is_striped(void *context)
+{
+    struct stripes *stripes = atomic_load(&current_term(context)->stripes);
+
+    return stripes != NULL && atomic_load(&stripes->slice) > 0;
+}
+
+/* The stamp's counter is measured to be busy; then it gets stripes. */
+static void make_busy(struct rig_broker *broker)
+{
+    struct seqb_sequence *sequence = current_term(broker);
+
+    pthread_mutex_lock(&sequence->lock);
+    sequence->refill.rate = BUSY;
+    pthread_mutex_unlock(&sequence->lock);
+    sequence_wake(sequence);
+    rig_await(is_striped, broker);
+}
+
+/* What is left in a stripe when a stamp is over does not come in the stamp
+ * whose term that one's becomes. */
+TEST_WITH(PERIOD, renewed_term_has_empty_stripes)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *term;
+    int64_t taken = 0;
+    int64_t dropped = 0;
+    int64_t digits;
+    int64_t number;
+
+    fixture->rig->sequences[0].prefetch = true;
+    fixture->rig->sequences[0].max_unused = 100000;
+    broker = rig_open(fixture->rig);
+    (void)period_number(broker, &digits);
+    make_busy(broker);
+    for (int i = 0; i < 10; i++)
+        (void)period_number(broker, &digits);
+    term = current_term(broker);
+    assert_true(atomic_load(&term->stripes->filled) != 0);
+    sequence_renew(term, &taken, &dropped);
+    assert_int_equal(taken, 11);
+    assert_true(dropped > 0);
+    assert_false(stripes_take(atomic_load(&term->stripes), &number));
+}
+
+TEST_WITH(PERIOD, closing_answers_those_who_wait)
+{
     struct rig_broker *broker;
     struct seqb_stamp stamp;
     struct seqb_error err;
@@ -157,9 +212,8 @@ static bool is_set(void *context)
 }
 
 /* The callback comes after the sequences of its stamps, and goes for all. */
-static void who_finds_a_stamp_without_numbers_is_called(void **state)
+TEST_WITH(PERIOD, who_finds_a_stamp_without_numbers_is_called)
 {
-    struct period_fixture *fixture = *state;
     struct rig *rig = fixture->rig;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
@@ -199,9 +253,8 @@ static int child_answers(struct seqb_sequence *sequence)
            (queue_next(sequence, &number, &err) != SEQB_FORKED) << 2;
 }
 
-static void forked_child_gets_no_number(void **state)
+TEST_WITH(PERIOD, forked_child_gets_no_number)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker = rig_open(fixture->rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     int64_t digits;
@@ -244,9 +297,8 @@ static bool is_kept(void *context)
 }
 
 /* There is no term left: the clock is not to blame. */
-static void stamps_that_stores_owe_answers_for_are_told(void **state)
+TEST_WITH(PERIOD, stamps_that_stores_owe_answers_for_are_told)
 {
-    struct period_fixture *fixture = *state;
     struct rig *rig = fixture->rig;
     struct rig_broker *broker;
     struct seqb_stamp stamp;
@@ -275,19 +327,4 @@ static void stamps_that_stores_owe_answers_for_are_told(void **state)
     while (period_take(broker, &number, &stamp, &err) == SEQB_TIMEOUT)
         continue;
     assert_int_equal(stamp.digits, INT64_C(20261121120000) + TERMS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PERIOD(no_number_comes_twice_in_a_stamp),
-        PERIOD(nor_for_those_who_do_not_wait),
-        PERIOD_WINDOWED(nor_with_windows),
-        PERIOD(closing_answers_those_who_wait),
-        PERIOD(who_finds_a_stamp_without_numbers_is_called),
-        PERIOD(forked_child_gets_no_number),
-        PERIOD(stamps_that_stores_owe_answers_for_are_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

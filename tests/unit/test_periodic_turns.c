@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a turn of a sequence with a period leaves behind, what a start has
  * ready, and what a stamp is refused; over scripted stores and clock. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "period_fixture.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define EPOCH INT64_C(1577836800000) /* of the ids */
 
@@ -25,9 +22,8 @@ static bool has_dropped(void *context)
 }
 
 /* Of the first stamp, too, and not only once its place is needed. */
-static void rest_of_a_stamp_is_dropped_once_it_is_over(void **state)
+TEST_WITH(PERIOD, rest_of_a_stamp_is_dropped_once_it_is_over)
 {
-    struct period_fixture *fixture = *state;
     struct awaited awaited = {.broker = rig_open(fixture->rig)};
     int64_t digits;
 
@@ -57,16 +53,13 @@ static bool has_rate_of_before(void *context)
     return rig_status(broker, "order").rate > 20;
 }
 
-static void next_stamp_goes_on_with_the_rate(void **state)
+TEST_WITH(PERIOD, next_stamp_goes_on_with_the_rate)
 {
-    struct period_fixture *fixture = *state;
-
     rig_await(has_rate_of_before, rig_open(fixture->rig));
 }
 
-static void warm_sequence_has_the_stamp_ready_at_the_start(void **state)
+TEST_WITH(PERIOD, warm_sequence_has_the_stamp_ready_at_the_start)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
 
     fixture->rules.unit = PERIOD_DAY;
@@ -79,10 +72,8 @@ static void warm_sequence_has_the_stamp_ready_at_the_start(void **state)
     assert_int_equal(events_count("event=cold", ""), 0);
 }
 
-static void warm_sequence_without_stores_is_told_to_be_cold(void **state)
+TEST_WITH(PERIOD, warm_sequence_without_stores_is_told_to_be_cold)
 {
-    struct period_fixture *fixture = *state;
-
     fixture->rules.unit = PERIOD_DAY;
     fixture->rig->sequences[0].warm = true;
     fixture->rig->sequences[0].prefetch = true;
@@ -106,9 +97,8 @@ static enum seqb_status take_id(struct rig_broker *broker,
 }
 
 /* Each caller gets the reason, not only the first one, who makes the turn. */
-static void time_that_ids_have_no_bits_for_is_refused_each_time(void **state)
+TEST_WITH(PERIOD, time_that_ids_have_no_bits_for_is_refused_each_time)
 {
-    struct period_fixture *fixture = *state;
     struct rig_broker *broker;
     struct seqb_error err;
 
@@ -117,17 +107,4 @@ static void time_that_ids_have_no_bits_for_is_refused_each_time(void **state)
     broker = rig_open(fixture->rig);
     for (int i = 0; i < 3; i++)
         assert_int_not_equal(take_id(broker, &err), SEQB_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PERIOD(rest_of_a_stamp_is_dropped_once_it_is_over),
-        PERIOD(next_stamp_goes_on_with_the_rate),
-        PERIOD(warm_sequence_has_the_stamp_ready_at_the_start),
-        PERIOD(warm_sequence_without_stores_is_told_to_be_cold),
-        PERIOD(time_that_ids_have_no_bits_for_is_refused_each_time),
-    };
-
-    return cmocka_run_group_tests_name("periodic_turns", tests, NULL, NULL);
 }

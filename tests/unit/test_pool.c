@@ -8,20 +8,20 @@
 #include <string.h>
 
 #include "platform/text.h"
+#include "support/test.h"
 
 static int32_t pick(struct fixture *fixture, uint64_t skip)
 {
     return pool_pick(&fixture->pool, skip, false, NOW_MS);
 }
 
-static void every_state_has_a_name_of_its_own(void **state)
+TEST(every_state_has_a_name_of_its_own)
 {
     static const char *const names[] = {
         "starting", "up",      "suspect", "quarantined", "probing",
         "ramping",  "drained", "refused", "poisoned",
     };
 
-    (void)state;
     assert_int_equal(COUNT_OF(names), STATES);
     for (int i = 0; i < STATES; i++)
         assert_string_equal(
@@ -33,11 +33,10 @@ static void every_state_has_a_name_of_its_own(void **state)
         seqb_partition_state_name((enum seqb_partition_state) - 1), "unknown");
 }
 
-static void partitions_start_out_of_use_until_they_answer(void **state)
+TEST(partitions_start_out_of_use_until_they_answer)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 2);
     pool_init(&fixture.pool, &fixture.options, 5, 1, START_MS);
     assert_int_equal(pick(&fixture, 0), -1);
@@ -57,9 +56,8 @@ static void partitions_start_out_of_use_until_they_answer(void **state)
 
 /* --- turns --- */
 
-static void the_turn_goes_round_all_partitions_alike(void **state)
+TEST(the_turn_goes_round_all_partitions_alike)
 {
-    (void)state;
     for (int32_t bits = 0; bits <= HA_BITS_MAX; bits++) {
         struct fixture fixture;
 
@@ -69,11 +67,10 @@ static void the_turn_goes_round_all_partitions_alike(void **state)
     }
 }
 
-static void the_turn_goes_round_those_that_are_left_alike(void **state)
+TEST(the_turn_goes_round_those_that_are_left_alike)
 {
     struct fixture fixture;
 
-    (void)state;
     for (unsigned down = 0; down < 255; down++) {
         int32_t picks[8] = {0};
         int32_t left = 0;
@@ -93,11 +90,10 @@ static void the_turn_goes_round_those_that_are_left_alike(void **state)
 }
 
 /* Every set of partitions that are up, with every set to be skipped. */
-static void none_is_picked_that_is_down_or_skipped(void **state)
+TEST(none_is_picked_that_is_down_or_skipped)
 {
     struct fixture fixture;
 
-    (void)state;
     for (unsigned up = 0; up < 256; up++) {
         fixture_init(&fixture, 3);
         for (int32_t i = 0; i < 8; i++) {
@@ -115,11 +111,10 @@ static void none_is_picked_that_is_down_or_skipped(void **state)
     }
 }
 
-static void the_last_of_64_partitions_is_skipped_as_any_other(void **state)
+TEST(the_last_of_64_partitions_is_skipped_as_any_other)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, HA_BITS_MAX);
     assert_int_equal(pick(&fixture, ~((uint64_t)1 << 63)), 63);
     assert_int_equal(pick(&fixture, 0), 0);
@@ -132,11 +127,10 @@ static void the_last_of_64_partitions_is_skipped_as_any_other(void **state)
 }
 
 /* It leases windows; numbers of its own would be in no partition. */
-static void an_authority_beside_the_partitions_is_never_picked(void **state)
+TEST(an_authority_beside_the_partitions_is_never_picked)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 2);
     for (int32_t i = 0; i < 4; i++)
         (void)fail_at(&fixture, i, SEQB_UNREACHABLE, START_MS);
@@ -147,11 +141,10 @@ static void an_authority_beside_the_partitions_is_never_picked(void **state)
                   SEQB_PARTITION_QUARANTINED);
 }
 
-static void those_that_may_be_asked_are_up_suspect_or_ramping(void **state)
+TEST(those_that_may_be_asked_are_up_suspect_or_ramping)
 {
     const uint64_t others = ~(uint64_t)2;
 
-    (void)state;
     for (int s = 0; s < STATES; s++) {
         const enum seqb_partition_state at = (enum seqb_partition_state)s;
         const bool may = is_usable_state(at);
@@ -249,9 +242,8 @@ static void expect_outcome(const struct outcome *outcome,
                          (is_change || outcome->from == PROBING));
 }
 
-static void each_outcome_does_in_each_state_what_the_table_says(void **state)
+TEST(each_outcome_does_in_each_state_what_the_table_says)
 {
-    (void)state;
     assert_int_equal(COUNT_OF(outcomes), STATES);
     for (size_t i = 0; i < COUNT_OF(outcomes); i++) {
         assert_int_equal(outcomes[i].from, i);
@@ -260,11 +252,10 @@ static void each_outcome_does_in_each_state_what_the_table_says(void **state)
     }
 }
 
-static void the_callers_mistakes_never_add_up(void **state)
+TEST(the_callers_mistakes_never_add_up)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 0);
     for (int again = 0; again < 100; again++) {
         for (int i = SEQB_OK + 1; i < STATUSES; i++) {
@@ -281,11 +272,10 @@ static void the_callers_mistakes_never_add_up(void **state)
 }
 
 /* No success rescues it, no failure softens it, no probe and no urge tries. */
-static void one_that_could_repeat_a_number_waits_for_an_operator(void **state)
+TEST(one_that_could_repeat_a_number_waits_for_an_operator)
 {
     static const enum seqb_status why[] = {SEQB_LAYOUT, SEQB_POISONED};
 
-    (void)state;
     for (size_t k = 0; k < COUNT_OF(why); k++) {
         struct fixture fixture;
         const struct pool_member *member = &fixture.pool.member[1];
@@ -313,9 +303,8 @@ static void one_that_could_repeat_a_number_waits_for_an_operator(void **state)
     }
 }
 
-static void only_those_that_were_in_use_are_counted_as_ejected(void **state)
+TEST(only_those_that_were_in_use_are_counted_as_ejected)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(outcomes); i++) {
         const enum seqb_partition_state from = outcomes[i].from;
         struct fixture fixture;
@@ -332,12 +321,11 @@ static void only_those_that_were_in_use_are_counted_as_ejected(void **state)
 
 /* --- what is kept of the calls --- */
 
-static void the_latency_is_a_moving_average(void **state)
+TEST(the_latency_is_a_moving_average)
 {
     struct fixture fixture;
     const struct pool_member *member = &fixture.pool.member[0];
 
-    (void)state;
     fixture_init(&fixture, 1);
     assert_int_equal(member->latency_us, FAST_US);
     (void)pool_succeeded(&fixture.pool, 0, 900, START_MS);
@@ -351,28 +339,26 @@ static void the_latency_is_a_moving_average(void **state)
     assert_int_equal(member->latency_us, 1);
 }
 
-static void the_latency_of_a_probe_counts_as_any(void **state)
+TEST(the_latency_of_a_probe_counts_as_any)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_bring(&fixture, PROBING);
     (void)pool_succeeded(&fixture.pool, 1, 900, NOW_MS);
     assert_int_equal(fixture.pool.member[1].latency_us,
                      (7 * FAST_US + 900) / 8);
 }
 
-static void a_failure_tells_nothing_about_the_latency(void **state)
+TEST(a_failure_tells_nothing_about_the_latency)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 1);
     (void)fail_after(&fixture, 0, SEQB_UNREACHABLE, 9000000, START_MS);
     assert_int_equal(fixture.pool.member[0].latency_us, FAST_US);
 }
 
-static void patience_is_three_times_the_usual_and_never_none(void **state)
+TEST(patience_is_three_times_the_usual_and_never_none)
 {
     static const struct {
         int64_t latency_us;
@@ -381,7 +367,6 @@ static void patience_is_three_times_the_usual_and_never_none(void **state)
                  {1000, 3}, {2000, 6}, {50000, 150}, {200000, 600}};
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 1);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         fixture.pool.member[0].latency_us = cases[i].latency_us;
@@ -390,12 +375,11 @@ static void patience_is_three_times_the_usual_and_never_none(void **state)
     }
 }
 
-static void a_long_reason_is_cut(void **state)
+TEST(a_long_reason_is_cut)
 {
     struct fixture fixture;
     struct seqb_error why = {.status = SEQB_REFUSED};
 
-    (void)state;
     fixture_init(&fixture, 1);
     memset(why.text, 'x', sizeof why.text - 1);
     (void)pool_failed(&fixture.pool, 0, &why, 1, START_MS);
@@ -403,13 +387,12 @@ static void a_long_reason_is_cut(void **state)
                      sizeof fixture.pool.member[0].reason - 1);
 }
 
-static void a_connection_tells_who_serves(void **state)
+TEST(a_connection_tells_who_serves)
 {
     struct fixture fixture;
     const struct pool_member *member = &fixture.pool.member[2];
     struct seqb_backend backend = {.ops = NULL};
 
-    (void)state;
     fixture_init(&fixture, 2);
     (void)text_copy(backend.server, sizeof backend.server, "10.0.0.3:5432");
     (void)text_copy(backend.domain, sizeof backend.domain, "rack 7");
@@ -422,30 +405,4 @@ static void a_connection_tells_who_serves(void **state)
     assert_string_equal(member->origin, "the third");
     assert_string_equal(fixture.pool.member[1].server, "");
     expect_state(&fixture, 2, UP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_state_has_a_name_of_its_own),
-        cmocka_unit_test(partitions_start_out_of_use_until_they_answer),
-        cmocka_unit_test(the_turn_goes_round_all_partitions_alike),
-        cmocka_unit_test(the_turn_goes_round_those_that_are_left_alike),
-        cmocka_unit_test(none_is_picked_that_is_down_or_skipped),
-        cmocka_unit_test(the_last_of_64_partitions_is_skipped_as_any_other),
-        cmocka_unit_test(an_authority_beside_the_partitions_is_never_picked),
-        cmocka_unit_test(those_that_may_be_asked_are_up_suspect_or_ramping),
-        cmocka_unit_test(each_outcome_does_in_each_state_what_the_table_says),
-        cmocka_unit_test(the_callers_mistakes_never_add_up),
-        cmocka_unit_test(one_that_could_repeat_a_number_waits_for_an_operator),
-        cmocka_unit_test(only_those_that_were_in_use_are_counted_as_ejected),
-        cmocka_unit_test(the_latency_is_a_moving_average),
-        cmocka_unit_test(the_latency_of_a_probe_counts_as_any),
-        cmocka_unit_test(a_failure_tells_nothing_about_the_latency),
-        cmocka_unit_test(patience_is_three_times_the_usual_and_never_none),
-        cmocka_unit_test(a_long_reason_is_cut),
-        cmocka_unit_test(a_connection_tells_who_serves),
-    };
-
-    return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "support/test.h"
+
 #define UP          SEQB_PARTITION_UP
 #define QUARANTINED SEQB_PARTITION_QUARANTINED
 #define PROBING     SEQB_PARTITION_PROBING
@@ -66,9 +68,8 @@ static void expect_done(enum seqb_partition_state from, enum seqb_order order,
                                        : 0));
 }
 
-static void each_order_does_in_each_state_what_the_table_says(void **state)
+TEST(each_order_does_in_each_state_what_the_table_says)
 {
-    (void)state;
     for (int from = 0; from < STATES; from++) {
         for (int order = 0; order < ORDERS; order++) {
             if (after[from][order] < 0)
@@ -82,7 +83,7 @@ static void each_order_does_in_each_state_what_the_table_says(void **state)
     }
 }
 
-static void a_refusal_says_what_to_do_instead(void **state)
+TEST(a_refusal_says_what_to_do_instead)
 {
     static const struct {
         enum seqb_partition_state from;
@@ -97,7 +98,6 @@ static void a_refusal_says_what_to_do_instead(void **state)
         {DRAINED, SEQB_ORDER_QUARANTINE, "only one that is up"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct fixture fixture;
         struct pool_change change;
@@ -115,9 +115,8 @@ static void a_refusal_says_what_to_do_instead(void **state)
 }
 
 /* Whatever its calls that were under way still answer. */
-static void a_drained_one_is_left_alone_until_it_is_resumed(void **state)
+TEST(a_drained_one_is_left_alone_until_it_is_resumed)
 {
-    (void)state;
     for (int from = 0; from < STATES; from++) {
         struct fixture fixture;
         int64_t next_ms;
@@ -145,11 +144,10 @@ static void a_drained_one_is_left_alone_until_it_is_resumed(void **state)
     }
 }
 
-static void one_that_is_resumed_is_probed_and_ramped_up(void **state)
+TEST(one_that_is_resumed_is_probed_and_ramped_up)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_bring(&fixture, UP);
     expect_change(order_at(&fixture, 1, SEQB_ORDER_DRAIN, 6000), UP, DRAINED);
     expect_change(order_at(&fixture, 1, SEQB_ORDER_RESUME, 7000), DRAINED,
@@ -165,11 +163,10 @@ static void one_that_is_resumed_is_probed_and_ramped_up(void **state)
 }
 
 /* A probe that was under way when it was drained counts for nothing later. */
-static void a_probe_before_a_drain_is_none_after_it(void **state)
+TEST(a_probe_before_a_drain_is_none_after_it)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_bring(&fixture, QUARANTINED);
     expect_none(probe_succeeds(&fixture, 1));
     (void)order_at(&fixture, 1, SEQB_ORDER_DRAIN, 6000);
@@ -178,11 +175,10 @@ static void a_probe_before_a_drain_is_none_after_it(void **state)
     expect_state(&fixture, 1, QUARANTINED);
 }
 
-static void one_that_an_operator_quarantined_comes_back_by_itself(void **state)
+TEST(one_that_an_operator_quarantined_comes_back_by_itself)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_bring(&fixture, UP);
     expect_change(order_at(&fixture, 1, SEQB_ORDER_QUARANTINE, 6000), UP,
                   QUARANTINED);
@@ -194,13 +190,12 @@ static void one_that_an_operator_quarantined_comes_back_by_itself(void **state)
 }
 
 /* An operator knows better than the rests so far. */
-static void a_rescue_is_now_and_its_rests_begin_anew(void **state)
+TEST(a_rescue_is_now_and_its_rests_begin_anew)
 {
     struct fixture fixture;
     struct pool_member *member = &fixture.pool.member[1];
     int64_t now_ms;
 
-    (void)state;
     fixture_bring(&fixture, QUARANTINED);
     for (int i = 0; i < 20; i++)
         (void)probe_fails(&fixture, 1);
@@ -213,12 +208,11 @@ static void a_rescue_is_now_and_its_rests_begin_anew(void **state)
     assert_int_equal(member->rest_ms, 200);
 }
 
-static void a_poisoned_one_that_is_rescued_may_be_poisoned_again(void **state)
+TEST(a_poisoned_one_that_is_rescued_may_be_poisoned_again)
 {
     static const enum seqb_partition_state from[] = {SEQB_PARTITION_REFUSED,
                                                      SEQB_PARTITION_POISONED};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(from); i++) {
         struct fixture fixture;
 
@@ -233,11 +227,10 @@ static void a_poisoned_one_that_is_rescued_may_be_poisoned_again(void **state)
     }
 }
 
-static void a_fixed_rescue_rests_as_long_after_an_order(void **state)
+TEST(a_fixed_rescue_rests_as_long_after_an_order)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_bring(&fixture, UP);
     fixture.options.rescue = HA_RESCUE_FIXED;
     (void)order_at(&fixture, 1, SEQB_ORDER_QUARANTINE, NOW_MS);
@@ -248,32 +241,13 @@ static void a_fixed_rescue_rests_as_long_after_an_order(void **state)
     assert_int_equal(pool_probe_at(&fixture.pool, 1), NOW_MS + RESCUE_AFTER_MS);
 }
 
-static void an_authority_takes_orders_as_any_other(void **state)
+TEST(an_authority_takes_orders_as_any_other)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 2);
     expect_change(order_at(&fixture, 4, SEQB_ORDER_DRAIN, NOW_MS), UP, DRAINED);
     expect_change(order_at(&fixture, 4, SEQB_ORDER_RESUME, NOW_MS), DRAINED,
                   QUARANTINED);
     expect_change(probe_succeeds(&fixture, 4), PROBING, UP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_order_does_in_each_state_what_the_table_says),
-        cmocka_unit_test(a_refusal_says_what_to_do_instead),
-        cmocka_unit_test(a_drained_one_is_left_alone_until_it_is_resumed),
-        cmocka_unit_test(one_that_is_resumed_is_probed_and_ramped_up),
-        cmocka_unit_test(a_probe_before_a_drain_is_none_after_it),
-        cmocka_unit_test(one_that_an_operator_quarantined_comes_back_by_itself),
-        cmocka_unit_test(a_rescue_is_now_and_its_rests_begin_anew),
-        cmocka_unit_test(a_poisoned_one_that_is_rescued_may_be_poisoned_again),
-        cmocka_unit_test(a_fixed_rescue_rests_as_long_after_an_order),
-        cmocka_unit_test(an_authority_takes_orders_as_any_other),
-    };
-
-    return cmocka_run_group_tests_name("pool_command", tests, NULL, NULL);
 }

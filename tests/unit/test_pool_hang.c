@@ -4,17 +4,17 @@
  * when they end.
  */
 #include "pool_fixture.h"
+#include "support/test.h"
 
 #define UP          SEQB_PARTITION_UP
 #define SUSPECT     SEQB_PARTITION_SUSPECT
 #define QUARANTINED SEQB_PARTITION_QUARANTINED
 
-static void a_call_that_hangs_is_counted_at_each_time_out(void **state)
+TEST(a_call_that_hangs_is_counted_at_each_time_out)
 {
     struct fixture fixture;
     const struct pool_member *member = &fixture.pool.member[1];
 
-    (void)state;
     fixture_init(&fixture, 2);
     expect_none(hang_for(&fixture, TIMEOUT_MS - 1));
     assert_int_equal(member->slow, 0);
@@ -35,11 +35,10 @@ static void a_call_that_hangs_is_counted_at_each_time_out(void **state)
     assert_int_equal(member->slow, 3);
 }
 
-static void a_look_that_comes_late_counts_what_was_missed(void **state)
+TEST(a_look_that_comes_late_counts_what_was_missed)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 2);
     expect_change(hang_for(&fixture, 2 * TIMEOUT_MS + 50), UP, SUSPECT);
     assert_int_equal(fixture.pool.member[1].slow, 2);
@@ -56,11 +55,10 @@ static void a_look_that_comes_late_counts_what_was_missed(void **state)
 }
 
 /* The end of a call says nothing that was not said while it hung. */
-static void the_end_of_a_call_that_was_counted_changes_no_reason(void **state)
+TEST(the_end_of_a_call_that_was_counted_changes_no_reason)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 0);
     expect_change(pool_judge(&fixture.pool, 0, CALL_MS,
                              CALL_MS + 3 * TIMEOUT_MS, &(int64_t){0}),
@@ -72,11 +70,10 @@ static void the_end_of_a_call_that_was_counted_changes_no_reason(void **state)
                         "ms");
 }
 
-static void the_next_look_is_at_the_next_time_out(void **state)
+TEST(the_next_look_is_at_the_next_time_out)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 2);
     fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
     assert_int_equal(next_look(&fixture, -1, CALL_MS), INT64_MAX);
@@ -109,9 +106,8 @@ static void expect_counted(int64_t took, int64_t seen, bool is_answered)
 }
 
 /* Never twice, whichever saw more of it. */
-static void what_was_counted_while_it_hung_is_not_at_its_end(void **state)
+TEST(what_was_counted_while_it_hung_is_not_at_its_end)
 {
-    (void)state;
     for (int64_t took = 1; took <= 5; took++) {
         for (int64_t seen = 0; seen <= 5; seen++) {
             expect_counted(took, seen, true);
@@ -120,12 +116,11 @@ static void what_was_counted_while_it_hung_is_not_at_its_end(void **state)
     }
 }
 
-static void the_next_call_is_counted_afresh(void **state)
+TEST(the_next_call_is_counted_afresh)
 {
     struct fixture fixture;
     int64_t next_ms;
 
-    (void)state;
     fixture_init(&fixture, 2);
     fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
     (void)hang_for(&fixture, 2 * TIMEOUT_MS);
@@ -143,11 +138,10 @@ static void the_next_call_is_counted_afresh(void **state)
 }
 
 /* Also a hard one, which counts for more than that it was slow. */
-static void a_failure_of_a_call_that_hung_ends_its_count(void **state)
+TEST(a_failure_of_a_call_that_hung_ends_its_count)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 2);
     (void)hang_for(&fixture, TIMEOUT_MS);
     expect_none(fail_after(&fixture, 1, SEQB_NO_MEMORY, TIMEOUT_US,
@@ -160,9 +154,8 @@ static void a_failure_of_a_call_that_hung_ends_its_count(void **state)
     assert_int_equal(fixture.pool.member[1].slow, 2);
 }
 
-static void one_quarantined_while_its_call_hangs_ends_it_quietly(void **state)
+TEST(one_quarantined_while_its_call_hangs_ends_it_quietly)
 {
-    (void)state;
     for (int end = 0; end < 2; end++) {
         struct fixture fixture;
         const int64_t since_ms = CALL_MS + 3 * TIMEOUT_MS;
@@ -181,9 +174,8 @@ static void one_quarantined_while_its_call_hangs_ends_it_quietly(void **state)
     }
 }
 
-static void only_those_in_use_are_judged(void **state)
+TEST(only_those_in_use_are_judged)
 {
-    (void)state;
     for (int s = 0; s < STATES; s++) {
         const enum seqb_partition_state at = (enum seqb_partition_state)s;
         struct fixture fixture;
@@ -199,21 +191,4 @@ static void only_those_in_use_are_judged(void **state)
                          INT64_MAX);
         assert_memory_equal(&fixture.pool.member[1], &before, sizeof before);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_that_hangs_is_counted_at_each_time_out),
-        cmocka_unit_test(a_look_that_comes_late_counts_what_was_missed),
-        cmocka_unit_test(the_end_of_a_call_that_was_counted_changes_no_reason),
-        cmocka_unit_test(the_next_look_is_at_the_next_time_out),
-        cmocka_unit_test(what_was_counted_while_it_hung_is_not_at_its_end),
-        cmocka_unit_test(the_next_call_is_counted_afresh),
-        cmocka_unit_test(a_failure_of_a_call_that_hung_ends_its_count),
-        cmocka_unit_test(one_quarantined_while_its_call_hangs_ends_it_quietly),
-        cmocka_unit_test(only_those_in_use_are_judged),
-    };
-
-    return cmocka_run_group_tests_name("pool_hang", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
  * happens in whatever order, each change is told once.
  */
 #include "pool_fixture.h"
+#include "support/test.h"
 
 #define UP          SEQB_PARTITION_UP
 #define QUARANTINED SEQB_PARTITION_QUARANTINED
@@ -33,7 +34,7 @@ static int32_t share_at(struct fixture *fixture, int64_t past_ms)
     return picks[1];
 }
 
-static void its_share_grows_until_it_is_the_whole(void **state)
+TEST(its_share_grows_until_it_is_the_whole)
 {
     static const struct {
         int64_t past_ms;
@@ -48,7 +49,6 @@ static void its_share_grows_until_it_is_the_whole(void **state)
                  {(int64_t)10 * POOL_RAMP_MS, 999, 1001}};
     int32_t before = 0;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct fixture fixture;
         int32_t share;
@@ -61,12 +61,11 @@ static void its_share_grows_until_it_is_the_whole(void **state)
     }
 }
 
-static void what_it_passes_on_goes_to_the_others_alike(void **state)
+TEST(what_it_passes_on_goes_to_the_others_alike)
 {
     struct fixture fixture;
     int32_t picks[4] = {0};
 
-    (void)state;
     fixture_bring(&fixture, RAMPING);
     for (int32_t i = 0; i < 4000; i++)
         picks[pool_pick(&fixture.pool, 0, false,
@@ -78,11 +77,10 @@ static void what_it_passes_on_goes_to_the_others_alike(void **state)
     }
 }
 
-static void when_all_are_to_be_asked_it_is_too(void **state)
+TEST(when_all_are_to_be_asked_it_is_too)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_bring(&fixture, RAMPING);
     for (int32_t i = 0; i < 400; i++)
         assert_int_equal(
@@ -91,12 +89,11 @@ static void when_all_are_to_be_asked_it_is_too(void **state)
 }
 
 /* Others may be there, but busy: they are skipped. */
-static void where_it_is_alone_it_is_always_asked(void **state)
+TEST(where_it_is_alone_it_is_always_asked)
 {
     struct fixture fixture;
     int64_t now_ms;
 
-    (void)state;
     fixture_bring(&fixture, RAMPING);
     now_ms = fixture.pool.member[1].since_ms;
     for (int32_t i = 0; i < 1000; i++)
@@ -131,12 +128,11 @@ static void expect_turn_after(struct fixture *fixture, int32_t passes)
 }
 
 /* Whatever it had saved up in the ramp before. */
-static void each_ramp_begins_with_nothing(void **state)
+TEST(each_ramp_begins_with_nothing)
 {
     struct fixture fixture;
     struct pool_member *member = &fixture.pool.member[1];
 
-    (void)state;
     fixture_bring(&fixture, RAMPING);
     for (int32_t passes = 0; passes < 7; passes++) {
         fixture.pool.turn = 1;
@@ -151,11 +147,10 @@ static void each_ramp_begins_with_nothing(void **state)
 }
 
 /* Each turn that it has alone counts as one, no more. */
-static void turns_that_it_has_alone_count_as_any(void **state)
+TEST(turns_that_it_has_alone_count_as_any)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_bring(&fixture, RAMPING);
     for (int32_t i = 0; i < 4; i++) {
         fixture.pool.turn = 1;
@@ -166,9 +161,8 @@ static void turns_that_it_has_alone_count_as_any(void **state)
     expect_turn_after(&fixture, 3);
 }
 
-static void two_that_ramp_alone_take_turns(void **state)
+TEST(two_that_ramp_alone_take_turns)
 {
-    (void)state;
     for (int32_t first = 0; first < 3; first++) {
         const uint64_t skip = ~((uint64_t)3 << first);
         struct fixture fixture;
@@ -185,13 +179,12 @@ static void two_that_ramp_alone_take_turns(void **state)
     }
 }
 
-static void it_is_up_when_the_ramp_is_over(void **state)
+TEST(it_is_up_when_the_ramp_is_over)
 {
     struct fixture fixture;
     int64_t end_ms;
     int64_t next_ms;
 
-    (void)state;
     fixture_bring(&fixture, RAMPING);
     end_ms = fixture.pool.member[1].since_ms + POOL_RAMP_MS;
     expect_none(pool_judge(&fixture.pool, 1, -1, end_ms - 1, &next_ms));
@@ -240,11 +233,10 @@ static int64_t flap_for_ten_minutes(const struct flap *flap)
     return told;
 }
 
-static void one_that_flaps_is_ejected_a_dozen_times_at_most(void **state)
+TEST(one_that_flaps_is_ejected_a_dozen_times_at_most)
 {
     int64_t most = 0;
 
-    (void)state;
     for (uint64_t seed = 2; seed <= 40; seed += 2) {
         for (int64_t phase_ms = 0; phase_ms < 1000; phase_ms += 250) {
             const struct flap flap = {seed, phase_ms, 500};
@@ -342,11 +334,10 @@ static void expect_in_order(struct witness *witness)
     }
 }
 
-static void every_change_is_told_once_whatever_happens(void **state)
+TEST(every_change_is_told_once_whatever_happens)
 {
     bool was_told[STATES] = {false};
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 50; seed++) {
         struct witness witness = {.random = seed, .now_ms = START_MS};
 
@@ -365,22 +356,4 @@ static void every_change_is_told_once_whatever_happens(void **state)
     }
     for (int s = UP; s < STATES; s++)
         assert_int_equal(was_told[s], s != PROBING);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_share_grows_until_it_is_the_whole),
-        cmocka_unit_test(what_it_passes_on_goes_to_the_others_alike),
-        cmocka_unit_test(when_all_are_to_be_asked_it_is_too),
-        cmocka_unit_test(where_it_is_alone_it_is_always_asked),
-        cmocka_unit_test(each_ramp_begins_with_nothing),
-        cmocka_unit_test(turns_that_it_has_alone_count_as_any),
-        cmocka_unit_test(two_that_ramp_alone_take_turns),
-        cmocka_unit_test(it_is_up_when_the_ramp_is_over),
-        cmocka_unit_test(one_that_flaps_is_ejected_a_dozen_times_at_most),
-        cmocka_unit_test(every_change_is_told_once_whatever_happens),
-    };
-
-    return cmocka_run_group_tests_name("pool_ramp", tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "support/test.h"
+
 #define UP          SEQB_PARTITION_UP
 #define SUSPECT     SEQB_PARTITION_SUSPECT
 #define QUARANTINED SEQB_PARTITION_QUARANTINED
@@ -14,12 +16,11 @@
 
 /* --- calls that ended --- */
 
-static void so_many_slow_calls_in_the_span_quarantine(void **state)
+TEST(so_many_slow_calls_in_the_span_quarantine)
 {
     struct fixture fixture;
     const struct pool_member *member = &fixture.pool.member[1];
 
-    (void)state;
     fixture_init(&fixture, 1);
     expect_change(slow_at(&fixture, 1, 10000), UP, SUSPECT);
     assert_string_equal(member->reason,
@@ -37,11 +38,10 @@ static void so_many_slow_calls_in_the_span_quarantine(void **state)
     assert_int_equal(member->ejections, 1);
 }
 
-static void slow_means_at_or_past_the_time_out(void **state)
+TEST(slow_means_at_or_past_the_time_out)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 1);
     for (int i = 0; i < 100; i++)
         expect_none(pool_succeeded(&fixture.pool, 1, TIMEOUT_US - 1, 10000));
@@ -50,7 +50,7 @@ static void slow_means_at_or_past_the_time_out(void **state)
     assert_int_equal(fixture.pool.member[1].slow, 1);
 }
 
-static void a_call_counts_once_for_each_time_out_that_it_took(void **state)
+TEST(a_call_counts_once_for_each_time_out_that_it_took)
 {
     static const struct {
         int64_t elapsed_us;
@@ -62,7 +62,6 @@ static void a_call_counts_once_for_each_time_out_that_it_took(void **state)
         {3 * TIMEOUT_US, 3, QUARANTINED}, {INT64_MAX / 16, 3, QUARANTINED},
     };
 
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT_OF(cases); i++) {
         const int64_t elapsed_us = cases[i / 2].elapsed_us;
         struct fixture fixture;
@@ -80,7 +79,7 @@ static void a_call_counts_once_for_each_time_out_that_it_took(void **state)
 }
 
 /* Fast calls in between make no slow one undone. */
-static void when_slow_calls_are_too_many(void **state)
+TEST(when_slow_calls_are_too_many)
 {
     static const struct {
         int64_t at_ms[4]; /* after the first; 0: no more */
@@ -105,7 +104,6 @@ static void when_slow_calls_are_too_many(void **state)
         {{1, 2, 3, 4}, 5, true},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct fixture fixture;
 
@@ -121,11 +119,10 @@ static void when_slow_calls_are_too_many(void **state)
     }
 }
 
-static void the_largest_count_is_counted_in_full(void **state)
+TEST(the_largest_count_is_counted_in_full)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 1);
     fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
     for (int i = 1; i < POOL_SLOW_COUNT_MAX; i++)
@@ -136,11 +133,10 @@ static void the_largest_count_is_counted_in_full(void **state)
 }
 
 /* A call that timed out is slow; one whose connection broke has failed. */
-static void no_answer_is_slow_only_past_the_time_out(void **state)
+TEST(no_answer_is_slow_only_past_the_time_out)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 2);
     expect_change(uncertain_at(&fixture, 1, TIMEOUT_US, 10000), UP, SUSPECT);
     expect_none(uncertain_at(&fixture, 1, TIMEOUT_US, 10001));
@@ -151,12 +147,11 @@ static void no_answer_is_slow_only_past_the_time_out(void **state)
                   QUARANTINED);
 }
 
-static void a_hard_error_quarantines_at_once_however_long_it_took(void **state)
+TEST(a_hard_error_quarantines_at_once_however_long_it_took)
 {
     static const int64_t elapsed_us[] = {0, FAST_US, TIMEOUT_US,
                                          10 * TIMEOUT_US};
 
-    (void)state;
     for (int i = SEQB_OK + 1; i < STATUSES; i++) {
         const enum seqb_status status = (enum seqb_status)i;
 
@@ -175,13 +170,12 @@ static void a_hard_error_quarantines_at_once_however_long_it_took(void **state)
 
 /* --- suspect --- */
 
-static void a_suspect_is_up_again_when_the_span_has_passed(void **state)
+TEST(a_suspect_is_up_again_when_the_span_has_passed)
 {
     struct fixture fixture;
     const int64_t end_ms = 20000 + SLOW_WINDOW_MS + 1;
     int64_t next_ms;
 
-    (void)state;
     fixture_init(&fixture, 2);
     (void)slow_at(&fixture, 1, 10000);
     assert_int_equal(next_look(&fixture, -1, 10001),
@@ -200,12 +194,11 @@ static void a_suspect_is_up_again_when_the_span_has_passed(void **state)
     assert_int_equal(next_look(&fixture, -1, end_ms), INT64_MAX);
 }
 
-static void a_suspect_takes_its_turns(void **state)
+TEST(a_suspect_takes_its_turns)
 {
     struct fixture fixture;
     int32_t picks[4] = {0};
 
-    (void)state;
     fixture_bring(&fixture, SUSPECT);
     for (int i = 0; i < 400; i++)
         picks[pool_pick(&fixture.pool, 0, false, NOW_MS)]++;
@@ -213,11 +206,10 @@ static void a_suspect_takes_its_turns(void **state)
         assert_int_equal(picks[i], 100);
 }
 
-static void one_that_ramps_and_is_slow_goes_on_to_ramp(void **state)
+TEST(one_that_ramps_and_is_slow_goes_on_to_ramp)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_bring(&fixture, RAMPING);
     expect_none(slow_at(&fixture, 1, NOW_MS));
     expect_none(slow_at(&fixture, 1, NOW_MS));
@@ -227,12 +219,10 @@ static void one_that_ramps_and_is_slow_goes_on_to_ramp(void **state)
 
 /* --- slow numbers are better than none --- */
 
-static void
-the_last_usable_partition_is_never_quarantined_for_slowness(void **state)
+TEST(the_last_usable_partition_is_never_quarantined_for_slowness)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 2);
     for (int32_t i = 0; i < 4; i++) {
         if (i != 1)
@@ -254,12 +244,11 @@ the_last_usable_partition_is_never_quarantined_for_slowness(void **state)
     assert_int_equal(pool_pick(&fixture.pool, 0, false, NOW_MS), 2);
 }
 
-static void of_all_that_hang_at_once_one_is_kept(void **state)
+TEST(of_all_that_hang_at_once_one_is_kept)
 {
     struct fixture fixture;
     int64_t next_ms;
 
-    (void)state;
     fixture_init(&fixture, 2);
     for (int32_t i = 0; i < 5; i++)
         (void)pool_judge(&fixture.pool, i, CALL_MS, CALL_MS + 10 * TIMEOUT_MS,
@@ -270,11 +259,10 @@ static void of_all_that_hang_at_once_one_is_kept(void **state)
     assert_true(next_ms > CALL_MS);
 }
 
-static void the_only_partition_is_quarantined_for_errors_alone(void **state)
+TEST(the_only_partition_is_quarantined_for_errors_alone)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 0);
     for (int i = 0; i < 10; i++)
         (void)slow_at(&fixture, 0, 10000);
@@ -284,12 +272,11 @@ static void the_only_partition_is_quarantined_for_errors_alone(void **state)
     assert_false(pool_has_usable(&fixture.pool, 0));
 }
 
-static void a_slow_authority_is_better_than_none(void **state)
+TEST(a_slow_authority_is_better_than_none)
 {
     struct fixture fixture;
     int64_t next_ms;
 
-    (void)state;
     for (int32_t bits = 2; bits <= HA_BITS_MAX; bits += 4) {
         const int32_t authority = 1 << bits; /* past a mask's bits, too */
 
@@ -303,27 +290,4 @@ static void a_slow_authority_is_better_than_none(void **state)
                       QUARANTINED);
         assert_int_equal(pool_pick(&fixture.pool, 0, false, NOW_MS), 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(so_many_slow_calls_in_the_span_quarantine),
-        cmocka_unit_test(slow_means_at_or_past_the_time_out),
-        cmocka_unit_test(a_call_counts_once_for_each_time_out_that_it_took),
-        cmocka_unit_test(when_slow_calls_are_too_many),
-        cmocka_unit_test(the_largest_count_is_counted_in_full),
-        cmocka_unit_test(no_answer_is_slow_only_past_the_time_out),
-        cmocka_unit_test(a_hard_error_quarantines_at_once_however_long_it_took),
-        cmocka_unit_test(a_suspect_is_up_again_when_the_span_has_passed),
-        cmocka_unit_test(a_suspect_takes_its_turns),
-        cmocka_unit_test(one_that_ramps_and_is_slow_goes_on_to_ramp),
-        cmocka_unit_test(
-            the_last_usable_partition_is_never_quarantined_for_slowness),
-        cmocka_unit_test(of_all_that_hang_at_once_one_is_kept),
-        cmocka_unit_test(the_only_partition_is_quarantined_for_errors_alone),
-        cmocka_unit_test(a_slow_authority_is_better_than_none),
-    };
-
-    return cmocka_run_group_tests_name("pool_slow", tests, NULL, NULL);
 }

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an SQLSTATE means, and where it stands in libpq's text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "backends/postgres/failure.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define AT       "connection to server at \"h\", port 5432 failed: "
 
-static void state_is_found_in_the_text_of_a_failed_connection(void **state)
+TEST(state_is_found_in_the_text_of_a_failed_connection)
 {
     static const struct {
         const char *text;
@@ -41,7 +37,6 @@ static void state_is_found_in_the_text_of_a_failed_connection(void **state)
         {"", "", SEQB_UNREACHABLE, "pg: cannot connect: "},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char found[6] = "_____";
         struct seqb_error err;
@@ -55,7 +50,7 @@ static void state_is_found_in_the_text_of_a_failed_connection(void **state)
     }
 }
 
-static void state_says_what_a_failure_means(void **state)
+TEST(state_says_what_a_failure_means)
 {
     static const struct {
         const char *state;
@@ -82,7 +77,6 @@ static void state_says_what_a_failure_means(void **state)
          "XX001)"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct seqb_error err;
 
@@ -93,14 +87,4 @@ static void state_says_what_a_failure_means(void **state)
         assert_int_equal(postgres_failure_is_of_row(cases[i].state),
                          cases[i].is_of_row);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(state_is_found_in_the_text_of_a_failed_connection),
-        cmocka_unit_test(state_says_what_a_failure_means),
-    };
-
-    return cmocka_run_group_tests_name("postgres_failure", tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
  * What must not come is waited for a short while; what must, patiently. */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +11,6 @@
 #include <unistd.h>
 
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <netinet/in.h>
 
 #include "platform/clock.h"
@@ -21,6 +18,7 @@
 #include "support/folder.h"
 #include "support/proxy.h"
 #include "support/servers.h"
+#include "support/test.h"
 
 #define PATIENCE_MS 30000
 #define SHORTLY_MS  50
@@ -98,6 +96,8 @@ static int teardown(void **state)
         folder_remove(scenery->folder);
     return 0;
 }
+
+#define PROXY FIXTURE(struct scenery *scenery, setup, teardown)
 
 /* --- the two ends --- */
 
@@ -192,10 +192,8 @@ static void expect_talk(struct scenery *scenery)
 
 /* --- what it does --- */
 
-static void passes_bytes_both_ways(void **state)
+TEST_WITH(PROXY, passes_bytes_both_ways)
 {
-    struct scenery *scenery = *state;
-
     for (int i = 1; i <= 3; i++) {
         dial(scenery);
         expect_talk(scenery);
@@ -206,12 +204,11 @@ static void passes_bytes_both_ways(void **state)
 }
 
 /* More than fits on the way at once: what is sent is read in between. */
-static void much_comes_whole_and_in_order(void **state)
+TEST_WITH(PROXY, much_comes_whole_and_in_order)
 {
     enum { SIZE = 4 << 20 };
     static char sent[SIZE];
     static char got[SIZE];
-    struct scenery *scenery = *state;
     size_t length = 0;
     size_t heard = 0;
 
@@ -230,9 +227,8 @@ static void much_comes_whole_and_in_order(void **state)
     assert_memory_equal(sent, got, SIZE);
 }
 
-static void end_of_one_side_is_told_to_the_other(void **state)
+TEST_WITH(PROXY, end_of_one_side_is_told_to_the_other)
 {
-    struct scenery *scenery = *state;
     char got[8];
     size_t length;
 
@@ -250,18 +246,15 @@ static void end_of_one_side_is_told_to_the_other(void **state)
     assert_int_equal(length, 0);
 }
 
-static void client_of_a_server_that_is_gone_is_reset(void **state)
+TEST_WITH(PROXY, client_of_a_server_that_is_gone_is_reset)
 {
-    struct scenery *scenery = *state;
-
     fd_close(&scenery->listener);
     assert_int_equal(try_dial(scenery), 0);
     expect_reset(scenery->client);
 }
 
-static void unix_sockets_pass_too(void **state)
+TEST_WITH(PROXY, unix_sockets_pass_too)
 {
-    struct scenery *scenery = *state;
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     char path[64];
     struct proxy_options options = {.from.path = path,
@@ -293,10 +286,8 @@ static void unix_sockets_pass_too(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void refusing_resets_what_is_open_and_listens_no_more(void **state)
+TEST_WITH(PROXY, refusing_resets_what_is_open_and_listens_no_more)
 {
-    struct scenery *scenery = *state;
-
     dial(scenery);
     expect_talk(scenery);
     proxy_set(scenery->proxy, PROXY_REFUSE, 0);
@@ -310,10 +301,8 @@ static void refusing_resets_what_is_open_and_listens_no_more(void **state)
     expect_talk(scenery);
 }
 
-static void resetting_accepts_and_counts_first(void **state)
+TEST_WITH(PROXY, resetting_accepts_and_counts_first)
 {
-    struct scenery *scenery = *state;
-
     dial(scenery);
     proxy_set(scenery->proxy, PROXY_RESET, 0);
     expect_reset(scenery->client);
@@ -327,10 +316,8 @@ static void resetting_accepts_and_counts_first(void **state)
     expect_silence(scenery->listener);
 }
 
-static void black_hole_freezes_what_is_open(void **state)
+TEST_WITH(PROXY, black_hole_freezes_what_is_open)
 {
-    struct scenery *scenery = *state;
-
     dial(scenery);
     expect_talk(scenery);
     proxy_set(scenery->proxy, PROXY_BLACK_HOLE, 0);
@@ -345,10 +332,8 @@ static void black_hole_freezes_what_is_open(void **state)
     expect_talk(scenery);
 }
 
-static void black_hole_swallows_what_comes(void **state)
+TEST_WITH(PROXY, black_hole_swallows_what_comes)
 {
-    struct scenery *scenery = *state;
-
     proxy_set(scenery->proxy, PROXY_BLACK_HOLE, 0);
     assert_int_equal(try_dial(scenery), 0);
     say(scenery->client, "question");
@@ -362,9 +347,8 @@ static void black_hole_swallows_what_comes(void **state)
     expect_talk(scenery);
 }
 
-static void delayed_answers_come_whole_and_not_before_their_time(void **state)
+TEST_WITH(PROXY, delayed_answers_come_whole_and_not_before_their_time)
 {
-    struct scenery *scenery = *state;
     int64_t begin_us;
 
     dial(scenery);
@@ -385,9 +369,8 @@ static void delayed_answers_come_whole_and_not_before_their_time(void **state)
     assert_true(clock_now_us() - begin_us >= 30000);
 }
 
-static void dripping_answers_come_a_byte_at_a_time(void **state)
+TEST_WITH(PROXY, dripping_answers_come_a_byte_at_a_time)
 {
-    struct scenery *scenery = *state;
     const int64_t begin_us = clock_now_us();
 
     dial(scenery);
@@ -417,9 +400,8 @@ static void hear_cuts(struct scenery *scenery, size_t out[CUTS])
     assert_int_equal(proxy_cuts(scenery->proxy), CUTS);
 }
 
-static void cuts_are_in_mid_answer_and_the_same_for_a_seed(void **state)
+TEST_WITH(PROXY, cuts_are_in_mid_answer_and_the_same_for_a_seed)
 {
-    struct scenery *scenery = *state;
     size_t cuts[3][CUTS];
 
     for (int i = 0; i < 3; i++) {
@@ -432,9 +414,8 @@ static void cuts_are_in_mid_answer_and_the_same_for_a_seed(void **state)
     assert_memory_not_equal(cuts[1], cuts[2], sizeof cuts[0]);
 }
 
-static void one_answer_in_some_is_cut(void **state)
+TEST_WITH(PROXY, one_answer_in_some_is_cut)
 {
-    struct scenery *scenery = *state;
     char got[8];
     size_t length;
     int whole = 0;
@@ -450,9 +431,8 @@ static void one_answer_in_some_is_cut(void **state)
     assert_int_equal(proxy_cuts(scenery->proxy), 40 - whole);
 }
 
-static void flapping_goes_to_and_fro(void **state)
+TEST_WITH(PROXY, flapping_goes_to_and_fro)
 {
-    struct scenery *scenery = *state;
     const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
     bool was_refused = false;
     int changes = 0;
@@ -470,27 +450,4 @@ static void flapping_goes_to_and_fro(void **state)
     assert_int_equal(try_dial(scenery), 0);
 }
 
-#define PROXY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PROXY(passes_bytes_both_ways),
-        PROXY(much_comes_whole_and_in_order),
-        PROXY(end_of_one_side_is_told_to_the_other),
-        PROXY(client_of_a_server_that_is_gone_is_reset),
-        PROXY(unix_sockets_pass_too),
-        PROXY(refusing_resets_what_is_open_and_listens_no_more),
-        PROXY(resetting_accepts_and_counts_first),
-        PROXY(black_hole_freezes_what_is_open),
-        PROXY(black_hole_swallows_what_comes),
-        PROXY(delayed_answers_come_whole_and_not_before_their_time),
-        PROXY(dripping_answers_come_a_byte_at_a_time),
-        PROXY(cuts_are_in_mid_answer_and_the_same_for_a_seed),
-        PROXY(one_answer_in_some_is_cut),
-        PROXY(flapping_goes_to_and_fro),
-    };
-
-    block_sigpipe();
-    return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
-}
+TEST_BEFORE_ALL(without_sigpipe);

@@ -5,17 +5,14 @@
  * test_stock.c.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "queue/sequence.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define CALLERS 4
 
@@ -60,9 +57,8 @@ static bool all_callers_wait(void *context)
 
 /* --- waiting --- */
 
-static void deadline_holds_when_every_store_is_down(void **state)
+TEST_WITH(DIRECT, deadline_holds_when_every_store_is_down)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_error err;
     int64_t numbers[10];
@@ -80,9 +76,8 @@ static void deadline_holds_when_every_store_is_down(void **state)
         SEQB_UNAVAILABLE);
 }
 
-static void deadline_holds_when_every_store_hangs(void **state)
+TEST_WITH(DIRECT, deadline_holds_when_every_store_hangs)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_error err;
     int64_t number;
@@ -92,15 +87,14 @@ static void deadline_holds_when_every_store_hangs(void **state)
     fake_hang(rig->stores[0]);
     fake_hang(rig->stores[1]);
     assert_int_equal(rig_take_one(broker, &number, &err), SEQB_TIMEOUT);
-    rig_expect_words(err.text, "no number within 100 ms");
+    rig_expect_words(err.text, "no number by the deadline (its own is 100 ms)");
     /* They hang longer than the deadline was: nobody waited for them. */
     assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
     assert_true(fake_wait_for_hanging(rig->stores[1], 1, RIG_PATIENCE_MS));
 }
 
-static void callers_that_wait_are_served_when_stores_recover(void **state)
+TEST_WITH(DIRECT, callers_that_wait_are_served_when_stores_recover)
 {
-    struct rig *rig = *state;
     struct caller callers[CALLERS];
     struct rig_broker *broker = rig_open(rig);
     struct numbers numbers;
@@ -120,9 +114,8 @@ static void callers_that_wait_are_served_when_stores_recover(void **state)
     numbers_fini(&numbers);
 }
 
-static void callers_that_wait_are_answered_by_closing(void **state)
+TEST_WITH(DIRECT, callers_that_wait_are_answered_by_closing)
 {
-    struct rig *rig = *state;
     struct caller callers[CALLERS];
 
     rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
@@ -142,9 +135,8 @@ static void callers_that_wait_are_answered_by_closing(void **state)
 
 /* Numbers come in while the broker closes: each waiting caller gets one of
  * them or is told, and nothing is freed under it. */
-static void callers_may_be_served_while_closing(void **state)
+TEST_WITH(DIRECT, callers_may_be_served_while_closing)
 {
-    struct rig *rig = *state;
     struct caller callers[CALLERS];
 
     for (size_t i = 0; i < rig_scaled(200) + 20; i++) {
@@ -164,9 +156,8 @@ static void callers_may_be_served_while_closing(void **state)
     }
 }
 
-static void more_than_the_stock_is_waited_for(void **state)
+TEST_WITH(DIRECT, more_than_the_stock_is_waited_for)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
     struct seqb_error err;
@@ -184,9 +175,8 @@ static void more_than_the_stock_is_waited_for(void **state)
 }
 
 /* As a term of an earlier stamp becomes that of a later one. */
-static void a_renewed_sequence_has_no_past(void **state)
+TEST_WITH(DIRECT, a_renewed_sequence_has_no_past)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
     int64_t taken = 5;
@@ -241,10 +231,9 @@ static void expect_no_take(struct seqb_sequence *sequence, size_t count)
     rig_expect_words(err.text, "is not in 1 ... ");
 }
 
-static void counts_out_of_range_are_refused(void **state)
+TEST_WITH(DIRECT, counts_out_of_range_are_refused)
 {
     static const size_t counts[] = {0, 10000001, SIZE_MAX};
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct seqb_error err;
@@ -285,9 +274,9 @@ static void expect_no_sequence(struct rig_broker *broker, const char *key,
     rig_expect_words(err.text, words);
 }
 
-static void unknown_keys_are_refused_with_a_hint(void **state)
+TEST_WITH(DIRECT, unknown_keys_are_refused_with_a_hint)
 {
-    struct rig_broker *broker = rig_open(*state);
+    struct rig_broker *broker = rig_open(rig);
 
     expect_no_sequence(broker, "ordr", SEQB_UNKNOWN_KEY,
                        "did you mean 'order'?");
@@ -298,9 +287,8 @@ static void unknown_keys_are_refused_with_a_hint(void **state)
     expect_no_sequence(broker, "order\n", SEQB_INVALID, "not a sequence key");
 }
 
-static void automatic_sequences_obey_pattern_and_limit(void **state)
+TEST_WITH(DIRECT, automatic_sequences_obey_pattern_and_limit)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     rig->queue.automatic = &rig->automatic;
@@ -318,9 +306,8 @@ static void automatic_sequences_obey_pattern_and_limit(void **state)
 }
 
 /* Only with a period the counter's name holds a stamp, too. */
-static void automatic_key_may_be_as_long_as_any(void **state)
+TEST_WITH(DIRECT, automatic_key_may_be_as_long_as_any)
 {
-    struct rig *rig = *state;
     char key[65];
 
     memset(key, 'k', sizeof key);
@@ -353,9 +340,9 @@ static int child_answers(struct rig_broker *broker,
            (queue_try_run(sequence, 4, numbers, &err) != SEQB_FORKED) << 6;
 }
 
-static void forked_child_is_refused_and_its_parent_goes_on(void **state)
+TEST_WITH(DIRECT, forked_child_is_refused_and_its_parent_goes_on)
 {
-    struct rig_broker *broker = rig_open(*state);
+    struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct numbers numbers;
     int status;
@@ -375,24 +362,4 @@ static void forked_child_is_refused_and_its_parent_goes_on(void **state)
     rig_take(broker, 2000, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(deadline_holds_when_every_store_is_down),
-        DIRECT(deadline_holds_when_every_store_hangs),
-        DIRECT(callers_that_wait_are_served_when_stores_recover),
-        DIRECT(callers_that_wait_are_answered_by_closing),
-        DIRECT(callers_may_be_served_while_closing),
-        DIRECT(more_than_the_stock_is_waited_for),
-        DIRECT(a_renewed_sequence_has_no_past),
-        DIRECT(counts_out_of_range_are_refused),
-        DIRECT(unknown_keys_are_refused_with_a_hint),
-        DIRECT(automatic_sequences_obey_pattern_and_limit),
-        DIRECT(automatic_key_may_be_as_long_as_any),
-        DIRECT(forked_child_is_refused_and_its_parent_goes_on),
-    };
-
-    return cmocka_run_group_tests_name("queue", tests, NULL, NULL);
 }

@@ -5,14 +5,11 @@
  * none that says nothing.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/rig.h"
+#include "support/test.h"
 
 #define FIRST  "main/0/order"
 #define SECOND "main/1/order"
@@ -47,9 +44,8 @@ static void take_of_first(struct rig_broker *broker, struct numbers *numbers)
 }
 
 /* The first store answers while the second one does not. */
-static void store_that_changed_is_raised_above_the_level_of_others(void **state)
+TEST_WITH(DIRECT, store_that_changed_is_raised_above_the_level_of_others)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
     pthread_t taker;
@@ -70,9 +66,8 @@ static void store_that_changed_is_raised_above_the_level_of_others(void **state)
 }
 
 /* Neither has a level that says anything. */
-static void stores_that_all_changed_do_not_wait_for_each_other(void **state)
+TEST_WITH(DIRECT, stores_that_all_changed_do_not_wait_for_each_other)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -87,9 +82,8 @@ static void stores_that_all_changed_do_not_wait_for_each_other(void **state)
     numbers_fini(&numbers);
 }
 
-static void store_that_cannot_be_asked_is_not_waited_for(void **state)
+TEST_WITH(DIRECT, store_that_cannot_be_asked_is_not_waited_for)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     change_first(rig, &numbers);
@@ -99,9 +93,8 @@ static void store_that_cannot_be_asked_is_not_waited_for(void **state)
     numbers_fini(&numbers);
 }
 
-static void store_that_refuses_the_counter_is_not_waited_for(void **state)
+TEST_WITH(DIRECT, store_that_refuses_the_counter_is_not_waited_for)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     change_first(rig, &numbers);
@@ -112,9 +105,8 @@ static void store_that_refuses_the_counter_is_not_waited_for(void **state)
 }
 
 /* Each store is asked for it, the one that waits once more. */
-static void advance_raises_the_one_that_waits_too(void **state)
+TEST_WITH(DIRECT, advance_raises_the_one_that_waits_too)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
     struct seqb_error err;
@@ -126,17 +118,4 @@ static void advance_raises_the_one_that_waits_too(void **state)
         fail_msg("%s", err.text);
     assert_true(fake_value(rig->stores[0], FIRST) > LEVEL);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(store_that_changed_is_raised_above_the_level_of_others),
-        DIRECT(stores_that_all_changed_do_not_wait_for_each_other),
-        DIRECT(store_that_cannot_be_asked_is_not_waited_for),
-        DIRECT(store_that_refuses_the_counter_is_not_waited_for),
-        DIRECT(advance_raises_the_one_that_waits_too),
-    };
-
-    return cmocka_run_group_tests_name("raise waits", tests, NULL, NULL);
 }

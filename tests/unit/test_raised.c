@@ -2,17 +2,11 @@
 /* The same copy of a store put back twice, under brokers that know nothing of
  * each other; and what a broker keeps of its raises over a restart. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "ha/raised.h"
 #include "platform/checksum.h"
@@ -22,6 +16,7 @@
 #include "support/fake_store.h"
 #include "support/folder.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define ORDER "main/0/order"
 #define BILL  "main/1/bill"
@@ -31,8 +26,6 @@ struct scene {
     char path[64];
     struct rig *rig;
 };
-
-#define SCENE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 struct text {
     char *bytes;
@@ -65,6 +58,8 @@ static int teardown(void **state)
     return failed;
 }
 
+#define RAISED FIXTURE(struct scene *scene, setup, teardown)
+
 static struct raised *open_file(const struct scene *scene)
 {
     struct raised *raised;
@@ -77,9 +72,8 @@ static struct raised *open_file(const struct scene *scene)
 
 /* --- the file --- */
 
-static void next_start_knows_what_was_noted(void **state)
+TEST_WITH(RAISED, next_start_knows_what_was_noted)
 {
-    struct scene *scene = *state;
     struct raised *raised = open_file(scene);
 
     assert_int_equal(raised_find(raised, "b0", ORDER), 0);
@@ -99,7 +93,7 @@ static void next_start_knows_what_was_noted(void **state)
     }
 }
 
-static void line_that_is_damaged_is_passed_over(void **state)
+TEST_WITH(RAISED, line_that_is_damaged_is_passed_over)
 {
     static const char *const spoilt[] = {
         "9000 b0 " ORDER " 0123456789abcdef\n",
@@ -109,7 +103,6 @@ static void line_that_is_damaged_is_passed_over(void **state)
         "9",                    /* torn, as the next one */
         "9000 b0 " ORDER " 01", /* torn: the next line is whole all the same */
     };
-    struct scene *scene = *state;
 
     for (size_t i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
         struct raised *raised = open_file(scene);
@@ -129,9 +122,8 @@ static void line_that_is_damaged_is_passed_over(void **state)
     }
 }
 
-static void file_holds_a_line_a_counter_after_a_start(void **state)
+TEST_WITH(RAISED, file_holds_a_line_a_counter_after_a_start)
 {
-    struct scene *scene = *state;
     struct raised *raised = open_file(scene);
     struct seqb_error err;
     size_t size;
@@ -149,9 +141,8 @@ static void file_holds_a_line_a_counter_after_a_start(void **state)
 }
 
 /* Nothing but the begin of a line. */
-static void first_line_that_is_torn_spoils_no_other(void **state)
+TEST_WITH(RAISED, first_line_that_is_torn_spoils_no_other)
 {
-    struct scene *scene = *state;
     struct raised *raised;
 
     assert_int_equal(file_append(scene->path, "9", 1, NULL), SEQB_OK);
@@ -177,9 +168,8 @@ static size_t file_size(const struct scene *scene)
 }
 
 /* It is written again only if more lines than not are of no use. */
-static void file_of_two_lines_a_counter_stays_as_it_is(void **state)
+TEST_WITH(RAISED, file_of_two_lines_a_counter_stays_as_it_is)
 {
-    struct scene *scene = *state;
     struct raised *raised = open_file(scene);
     size_t before;
 
@@ -195,9 +185,8 @@ static void file_of_two_lines_a_counter_stays_as_it_is(void **state)
     assert_int_equal(file_size(scene), before / 2);
 }
 
-static void file_that_cannot_be_used_stops_nobody(void **state)
+TEST_WITH(RAISED, file_that_cannot_be_used_stops_nobody)
 {
-    struct scene *scene = *state;
     struct raised *raised;
 
     events_start();
@@ -217,9 +206,8 @@ static void file_that_cannot_be_used_stops_nobody(void **state)
 
 /* A start logs what it cannot do: to take a long path, to read, to write the
  * file again. */
-static void start_that_fails_is_logged(void **state)
+TEST_WITH(RAISED, start_that_fails_is_logged)
 {
-    struct scene *scene = *state;
     char path[PATH_MAX + 2];
     struct raised *raised;
     struct seqb_error err;
@@ -267,9 +255,8 @@ static void lines_save(const struct scene *scene, const struct text *text)
 #define LINES_MAX (1 << 18)
 
 /* Of a file that is written again, too. */
-static void counters_are_all_kept(void **state)
+TEST_WITH(RAISED, counters_are_all_kept)
 {
-    struct scene *scene = *state;
     struct text text = {malloc((size_t)MANY * 64), 0};
     char name[32];
 
@@ -293,7 +280,7 @@ static void counters_are_all_kept(void **state)
 }
 
 /* Of very many lines the first are forgotten, and only these. */
-static void very_long_file_is_read_from_its_end(void **state)
+TEST_WITH(RAISED, very_long_file_is_read_from_its_end)
 {
     static const struct {
         int before; /* lines before the one that is looked at */
@@ -303,7 +290,6 @@ static void very_long_file_is_read_from_its_end(void **state)
                  {0, LINES_MAX, false},
                  {1, LINES_MAX, false},
                  {2, LINES_MAX - 1, true}};
-    struct scene *scene = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct text text = {malloc((size_t)2 * LINES_MAX), 0};
@@ -324,9 +310,8 @@ static void very_long_file_is_read_from_its_end(void **state)
     }
 }
 
-static void only_numbers_are_noted(void **state)
+TEST_WITH(RAISED, only_numbers_are_noted)
 {
-    struct scene *scene = *state;
     struct raised *raised = open_file(scene);
 
     raised_note(raised, "b0", ORDER, 0);
@@ -338,11 +323,10 @@ static void only_numbers_are_noted(void **state)
     raised_close(raised);
 }
 
-static void without_a_path_nothing_is_kept(void **state)
+TEST(without_a_path_nothing_is_kept)
 {
     struct raised *raised;
 
-    (void)state;
     assert_int_equal(raised_open(NULL, &raised, NULL), SEQB_OK);
     assert_null(raised);
     raised_note(raised, "b0", ORDER, 1000);
@@ -395,34 +379,27 @@ static void put_back_again_and_again(struct rig *rig, const char *later)
     numbers_fini(&numbers);
 }
 
-static void copy_that_is_put_back_twice_is_raised_to_other_values(void **state)
+TEST_WITH(RAISED, copy_that_is_put_back_twice_is_raised_to_other_values)
 {
-    const struct scene *scene = *state;
-
     put_back_again_and_again(scene->rig, "order");
 }
 
-static void counter_that_the_copy_lacks_is_raised_to_other_values(void **state)
+TEST_WITH(RAISED, counter_that_the_copy_lacks_is_raised_to_other_values)
 {
-    const struct scene *scene = *state;
-
     put_back_again_and_again(scene->rig, "bill");
 }
 
 /* There is no room for chance. */
-static void broker_that_starts_again_raises_above_its_own_raises(void **state)
+TEST_WITH(RAISED, broker_that_starts_again_raises_above_its_own_raises)
 {
-    struct scene *scene = *state;
-
     scene->rig->ha.raised_path = scene->path;
     scene->rig->sequences[0].value_bits = 20;
     put_back_again_and_again(scene->rig, "order");
 }
 
 /* Of 25,000 values in all. The gap is 1,000. */
-static void narrow_texts_keep_most_of_their_room(void **state)
+TEST_WITH(RAISED, narrow_texts_keep_most_of_their_room)
 {
-    const struct scene *scene = *state;
     struct rig *rig = scene->rig;
     struct numbers numbers;
 
@@ -440,9 +417,8 @@ static void narrow_texts_keep_most_of_their_room(void **state)
 }
 
 /* Counters that nobody raises begin above all that this broker was granted. */
-static void base_of_an_emptied_store_is_above_what_was_granted(void **state)
+TEST_WITH(RAISED, base_of_an_emptied_store_is_above_what_was_granted)
 {
-    const struct scene *scene = *state;
     struct rig *rig = scene->rig;
     struct rig_broker *broker;
     struct numbers numbers;
@@ -460,28 +436,4 @@ static void base_of_an_emptied_store_is_above_what_was_granted(void **state)
     assert_true(fake_value(rig->stores[0], FAKE_BASE) >=
                 granted + rig->pool.layout.failover_gap);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCENE(next_start_knows_what_was_noted),
-        SCENE(line_that_is_damaged_is_passed_over),
-        SCENE(file_holds_a_line_a_counter_after_a_start),
-        SCENE(first_line_that_is_torn_spoils_no_other),
-        SCENE(file_of_two_lines_a_counter_stays_as_it_is),
-        SCENE(file_that_cannot_be_used_stops_nobody),
-        SCENE(start_that_fails_is_logged),
-        SCENE(counters_are_all_kept),
-        SCENE(very_long_file_is_read_from_its_end),
-        SCENE(only_numbers_are_noted),
-        cmocka_unit_test(without_a_path_nothing_is_kept),
-        SCENE(copy_that_is_put_back_twice_is_raised_to_other_values),
-        SCENE(counter_that_the_copy_lacks_is_raised_to_other_values),
-        SCENE(broker_that_starts_again_raises_above_its_own_raises),
-        SCENE(base_of_an_emptied_store_is_above_what_was_granted),
-        SCENE(narrow_texts_keep_most_of_their_room),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

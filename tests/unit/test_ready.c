@@ -4,15 +4,12 @@
  * answers, and the ready callback. Waiting is in test_queue.c.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "support/rig.h"
+#include "support/test.h"
 
 struct readiness {
     atomic_int calls;
@@ -28,9 +25,8 @@ static bool is_ready(void *context)
     return atomic_load(&((struct readiness *)context)->calls) > 0;
 }
 
-static void empty_ring_says_again_and_calls_when_ready(void **state)
+TEST_WITH(DIRECT, empty_ring_says_again_and_calls_when_ready)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct readiness readiness = {0};
@@ -56,9 +52,8 @@ static void empty_ring_says_again_and_calls_when_ready(void **state)
 }
 
 /* What a cursor did not use; no store answers meanwhile. */
-static void numbers_that_are_given_back_call_when_ready(void **state)
+TEST_WITH(DIRECT, numbers_that_are_given_back_call_when_ready)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_sequence *order;
     struct seqb_cursor *cursor;
@@ -101,9 +96,8 @@ static bool try_is_unavailable(void *context)
                          &attempt->err) == SEQB_UNAVAILABLE;
 }
 
-static void unusable_stores_say_so_and_call_when_rescued(void **state)
+TEST_WITH(DIRECT, unusable_stores_say_so_and_call_when_rescued)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct attempt attempt = {.broker = broker};
@@ -125,9 +119,8 @@ static void unusable_stores_say_so_and_call_when_rescued(void **state)
     queue_on_ready(order, NULL, NULL);
 }
 
-static void part_of_what_was_tried_for_is_kept(void **state)
+TEST_WITH(DIRECT, part_of_what_was_tried_for_is_kept)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_error err;
     int64_t numbers[1000];
@@ -144,9 +137,8 @@ static void part_of_what_was_tried_for_is_kept(void **state)
     assert_int_equal(rig_status(broker, "order").taken, taken + 1);
 }
 
-static void run_is_contiguous_and_a_short_rest_is_skipped(void **state)
+TEST_WITH(DIRECT, run_is_contiguous_and_a_short_rest_is_skipped)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct seqb_decoded decoded;
@@ -200,9 +192,8 @@ static bool callback_has_begun(void *context)
     return atomic_load(&((struct slow_callback *)context)->has_begun);
 }
 
-static void removing_a_callback_waits_for_the_call_under_way(void **state)
+TEST_WITH(DIRECT, removing_a_callback_waits_for_the_call_under_way)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct slow_callback callback = {.sequence = rig_sequence(broker, "order")};
     pthread_t thread;
@@ -219,18 +210,4 @@ static void removing_a_callback_waits_for_the_call_under_way(void **state)
     atomic_store(&callback.may_end, true);
     pthread_join(thread, NULL);
     assert_true(callback.had_ended);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(empty_ring_says_again_and_calls_when_ready),
-        DIRECT(numbers_that_are_given_back_call_when_ready),
-        DIRECT(unusable_stores_say_so_and_call_when_rescued),
-        DIRECT(part_of_what_was_tried_for_is_kept),
-        DIRECT(run_is_contiguous_and_a_short_rest_is_skipped),
-        DIRECT(removing_a_callback_waits_for_the_call_under_way),
-    };
-
-    return cmocka_run_group_tests_name("ready", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One plan: how much is fetched, of how many, and why. How the rate is learnt
  * is in test_refill_rate.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "refill_plan.h"
+#include "support/test.h"
 
 #define MUCH   ((int64_t)1 << 40) /* room that is never short */
 #define MOST   INT64_MAX
@@ -283,9 +278,8 @@ static const struct decision decisions[] = {
      {500, HA_ASK_ALL, 1000, REFILL_RATE}},
 };
 
-static void each_view_has_its_plan(void **state)
+TEST(each_view_has_its_plan)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(decisions); i++) {
         const struct decision *expected = &decisions[i];
         struct refill known = expected->known;
@@ -305,9 +299,8 @@ static void each_view_has_its_plan(void **state)
     }
 }
 
-static void every_reason_is_decided_at_least_once(void **state)
+TEST(every_reason_is_decided_at_least_once)
 {
-    (void)state;
     for (int reason = REFILL_MINIMUM; reason <= REFILL_ROOM; reason++) {
         size_t i = 0;
 
@@ -319,11 +312,10 @@ static void every_reason_is_decided_at_least_once(void **state)
     }
 }
 
-static void any_view_after_any_other_keeps_the_bounds(void **state)
+TEST(any_view_after_any_other_keeps_the_bounds)
 {
     uint64_t seed = 20240229;
 
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         const int64_t run = (int64_t)1 << chance(&seed, 21);
         const struct refill_rules rules = {
@@ -349,7 +341,7 @@ static void any_view_after_any_other_keeps_the_bounds(void **state)
     }
 }
 
-static void a_plan_is_explained_in_one_line(void **state)
+TEST(a_plan_is_explained_in_one_line)
 {
     static const struct {
         struct refill_plan plan;
@@ -378,7 +370,6 @@ static void a_plan_is_explained_in_one_line(void **state)
          "room: too little for 91,200 numbers"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const size_t length = strlen(cases[i].line);
         char line[100];
@@ -395,7 +386,7 @@ static void a_plan_is_explained_in_one_line(void **state)
     }
 }
 
-static void a_stock_lasts_as_long_as_it_is_times_the_rate(void **state)
+TEST(a_stock_lasts_as_long_as_it_is_times_the_rate)
 {
     static const struct {
         int64_t rate;
@@ -417,21 +408,7 @@ static void a_stock_lasts_as_long_as_it_is_times_the_rate(void **state)
         {INT64_MAX, 1, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         assert_int_equal(refill_runway_ms(cases[i].rate, cases[i].stock),
                          cases[i].runway_ms);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_view_has_its_plan),
-        cmocka_unit_test(every_reason_is_decided_at_least_once),
-        cmocka_unit_test(any_view_after_any_other_keeps_the_bounds),
-        cmocka_unit_test(a_plan_is_explained_in_one_line),
-        cmocka_unit_test(a_stock_lasts_as_long_as_it_is_times_the_rate),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refills under a load in virtual time: steady, in steps and bursts, more than
  * the backends can give, and over a day. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "refill_load.h"
 #include "refill_plan.h"
+#include "support/test.h"
 
 #define MS     ((int64_t)1000)
 #define SECOND LOAD_SECOND
@@ -50,9 +45,8 @@ static void expect_few_asks(const struct load *load, int64_t us, int64_t per_s)
 static const int64_t rates[] = {1000, 10000, 100000, 10000000, 200000000};
 static const int64_t delays_us[] = {200, 1000, 3200, 50000};
 
-static void a_steady_load_is_held_exactly(void **state)
+TEST(a_steady_load_is_held_exactly)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rates) * COUNT_OF(delays_us); i++) {
         const int64_t per_s = rates[i / COUNT_OF(delays_us)];
         const int64_t delay_us = delays_us[i % COUNT_OF(delays_us)];
@@ -77,9 +71,8 @@ static void a_steady_load_is_held_exactly(void **state)
 /* Half to one and a half of the rate in each 5 ms, looks that come late,
  * answers that take twice as long, or hang, or grant half: the target neither
  * follows them nor swings. */
-static void noise_does_not_swing_the_target(void **state)
+TEST(noise_does_not_swing_the_target)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rates) * 3; i++) {
         const int64_t per_s = rates[i / 3];
         struct load load = load_of(100000000, delays_us[i % 3]);
@@ -102,9 +95,8 @@ static void noise_does_not_swing_the_target(void **state)
 
 /* The half of a target lasts a twentieth of its span then: long enough for
  * answers that come within it. In whatever moment it is. */
-static void a_step_of_ten_is_met_by_the_runway(void **state)
+TEST(a_step_of_ten_is_met_by_the_runway)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rates) * 3; i++) {
         const int64_t per_s = min_of(rates[i / 3], 20000000);
         struct load load = load_of(1000000000, delays_us[i % 3]);
@@ -118,11 +110,10 @@ static void a_step_of_ten_is_met_by_the_runway(void **state)
     }
 }
 
-static void a_longer_step_is_met_within_few_delays(void **state)
+TEST(a_longer_step_is_met_within_few_delays)
 {
     static const int64_t factors[] = {10, 100, 1000};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(factors); i++) {
         for (int64_t delay_us = 500; delay_us <= 50000; delay_us *= 10) {
             struct load load = load_of(1000000000, delay_us);
@@ -139,14 +130,13 @@ static void a_longer_step_is_met_within_few_delays(void **state)
 }
 
 /* 200 million numbers a second, of a sequence that nobody used before. */
-static void the_full_rate_is_reached_from_rest_in_some_tens_of_ms(void **state)
+TEST(the_full_rate_is_reached_from_rest_in_some_tens_of_ms)
 {
     static const struct {
         int64_t delay_us;
         int64_t until_ms;
     } cases[] = {{200, 5}, {500, 10}, {1000, 20}, {3000, 50}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct load load = load_of((int64_t)1 << 30, cases[i].delay_us);
         struct load_seen seen;
@@ -161,9 +151,8 @@ static void the_full_rate_is_reached_from_rest_in_some_tens_of_ms(void **state)
 
 /* A single caller of many numbers, from rest: no more is fetched than a few
  * times what it took. */
-static void a_short_burst_does_not_fetch_all_that_may_be_unused(void **state)
+TEST(a_short_burst_does_not_fetch_all_that_may_be_unused)
 {
-    (void)state;
     for (int64_t burst = 1000; burst <= 10000000; burst *= 10) {
         for (size_t i = 0; i < COUNT_OF(delays_us); i++) {
             struct load load = load_of((int64_t)1 << 30, delays_us[i]);
@@ -178,9 +167,8 @@ static void a_short_burst_does_not_fetch_all_that_may_be_unused(void **state)
 }
 
 /* However long the first answer is in coming. */
-static void a_slow_start_of_a_small_load_fetches_little(void **state)
+TEST(a_slow_start_of_a_small_load_fetches_little)
 {
-    (void)state;
     for (int64_t delay_us = MS; delay_us < 500 * MS; delay_us *= 3) {
         struct load load = load_of(1000000, delay_us);
         struct load_seen seen;
@@ -195,12 +183,11 @@ static void a_slow_start_of_a_small_load_fetches_little(void **state)
     }
 }
 
-static void bursts_are_met_once_they_are_known(void **state)
+TEST(bursts_are_met_once_they_are_known)
 {
     struct load load = load_of(1000000, 2 * MS);
     int64_t dry_us = 0;
 
-    (void)state;
     for (int burst = 0; burst < 100; burst++) {
         load_run(&load, 20 * MS, 500000);
         dry_us += burst < 10 ? 0 : load.seen.dry_us;
@@ -210,12 +197,11 @@ static void bursts_are_met_once_they_are_known(void **state)
 }
 
 /* The ring is not looked at in a lull: no more than one last time. */
-static void a_lull_asks_for_nothing(void **state)
+TEST(a_lull_asks_for_nothing)
 {
     struct load load = load_of(1000000, 5 * MS);
     struct load_seen seen;
 
-    (void)state;
     load_run(&load, 10 * SECOND, 1000000);
     load_run(&load, 100 * MS, 0);
     seen = load_run(&load, HOUR, 0);
@@ -230,11 +216,10 @@ static void a_lull_asks_for_nothing(void **state)
 
 /* Slower than the load: the callers wait, and yet the bounds are kept (by
  * decide), and all that may be is under way. */
-static void a_load_past_the_backends_keeps_the_bounds(void **state)
+TEST(a_load_past_the_backends_keeps_the_bounds)
 {
     static const int64_t bounds[] = {1, 2, 16, 4096};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bounds); i++) {
         const int64_t max_unused = usual.run * bounds[i];
         struct load load = load_of(max_unused, 20 * MS);
@@ -249,12 +234,11 @@ static void a_load_past_the_backends_keeps_the_bounds(void **state)
     }
 }
 
-static void without_prefetch_the_ring_is_filled_by_waiting_alone(void **state)
+TEST(without_prefetch_the_ring_is_filled_by_waiting_alone)
 {
     struct load load = load_of(1000000, 3 * MS);
     struct load_seen seen;
 
-    (void)state;
     load.rules.prefetch = false;
     load.callers = 8;
     seen = load_run(&load, SECOND, 0);
@@ -300,13 +284,12 @@ static int64_t run_part(struct load *load, const struct hour *hour,
 }
 
 /* Nobody waits but in the bursts, and there for an answer or two. */
-static void a_day_passes_almost_without_waiting(void **state)
+TEST(a_day_passes_almost_without_waiting)
 {
     const int64_t part_us = 10 * MINUTE / SEQB_TEST_SCALE;
     struct load load = load_of(10000000, 1500);
     int64_t dry_us = 0;
 
-    (void)state;
     load.is_noisy = true;
     load_run(&load, 10 * MS, 1000);
     for (int i = 0; i < 24 * 6; i++) {
@@ -318,24 +301,4 @@ static void a_day_passes_almost_without_waiting(void **state)
     assert_true(dry_us <= 40 * MS);
     assert_int_equal(load.plan.target, REFILL_MIN);
     assert_true(load.stock <= REFILL_MIN);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_steady_load_is_held_exactly),
-        cmocka_unit_test(noise_does_not_swing_the_target),
-        cmocka_unit_test(a_step_of_ten_is_met_by_the_runway),
-        cmocka_unit_test(a_longer_step_is_met_within_few_delays),
-        cmocka_unit_test(the_full_rate_is_reached_from_rest_in_some_tens_of_ms),
-        cmocka_unit_test(a_short_burst_does_not_fetch_all_that_may_be_unused),
-        cmocka_unit_test(a_slow_start_of_a_small_load_fetches_little),
-        cmocka_unit_test(bursts_are_met_once_they_are_known),
-        cmocka_unit_test(a_lull_asks_for_nothing),
-        cmocka_unit_test(a_load_past_the_backends_keeps_the_bounds),
-        cmocka_unit_test(without_prefetch_the_ring_is_filled_by_waiting_alone),
-        cmocka_unit_test(a_day_passes_almost_without_waiting),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

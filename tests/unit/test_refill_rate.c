@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a refill learns of the consumption, from looks at irregular times, and
  * of a ring that runs dry. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "refill_plan.h"
+#include "support/test.h"
 
 /* A refill that is looked at, and never short of anything. */
 struct look {
@@ -67,9 +62,8 @@ static const struct {
     int64_t most_ms;
 } steps[] = {{0, 1}, {1, 1}, {0, 5}, {20, 20}, {1, 100}, {2, 30}};
 
-static void looks_at_any_times_learn_the_same_rate(void **state)
+TEST(looks_at_any_times_learn_the_same_rate)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         const struct look begun =
             steady_look(693, steps[i].least_ms, steps[i].most_ms);
@@ -85,13 +79,12 @@ static void looks_at_any_times_learn_the_same_rate(void **state)
 }
 
 /* The clock tells whole ms, and a look does not come when it ticks. */
-static void looks_before_and_after_a_tick_balance(void **state)
+TEST(looks_before_and_after_a_tick_balance)
 {
     struct look look = look_of(1000000);
     uint64_t seed = 11;
     int64_t us = 0;
 
-    (void)state;
     for (int i = 0; i < 100000; i++) {
         const int64_t step_us = chance(&seed, 1800);
         const int64_t ms = (us + step_us) / 1000 - us / 1000;
@@ -106,11 +99,10 @@ static void looks_before_and_after_a_tick_balance(void **state)
     }
 }
 
-static void a_burst_is_met_by_the_short_average(void **state)
+TEST(a_burst_is_met_by_the_short_average)
 {
     struct look look = look_of(10000000);
 
-    (void)state;
     for (int i = 0; i < 500; i++)
         (void)look_after(&look, 20, 2000);
     assert_in_range(look.plan.target, 6990, 7000);
@@ -126,11 +118,10 @@ static void a_burst_is_met_by_the_short_average(void **state)
 }
 
 /* However much was used in that ms, and whatever was before. */
-static void a_burst_of_one_ms_fetches_about_as_much_as_it_used(void **state)
+TEST(a_burst_of_one_ms_fetches_about_as_much_as_it_used)
 {
     static const int64_t pauses_ms[] = {0, 1, 20, 3600000};
 
-    (void)state;
     for (int64_t used = 1000; used <= 1000000000; used *= 10) {
         for (size_t i = 0; i < COUNT_OF(pauses_ms); i++) {
             struct look look = look_of((int64_t)1 << 40);
@@ -145,11 +136,10 @@ static void a_burst_of_one_ms_fetches_about_as_much_as_it_used(void **state)
     }
 }
 
-static void a_lull_shrinks_the_stock(void **state)
+TEST(a_lull_shrinks_the_stock)
 {
     static const int64_t steps_ms[] = {1, 20, 500, 3000, 30000};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
         struct look look = steady_look(10000, 20, 20);
 
@@ -164,12 +154,11 @@ static void a_lull_shrinks_the_stock(void **state)
 }
 
 /* After hours idle, too: what was before is forgotten, not averaged in. */
-static void a_sequence_that_wakes_up_is_as_a_new_one(void **state)
+TEST(a_sequence_that_wakes_up_is_as_a_new_one)
 {
     struct look look = steady_look(10000, 20, 20);
     struct look fresh = look_of(1000000);
 
-    (void)state;
     (void)look_after(&look, 8 * (int64_t)3600000, 1);
     for (int i = 0; i < 300; i++) {
         const int64_t target = look_after(&fresh, 1, 50);
@@ -178,11 +167,10 @@ static void a_sequence_that_wakes_up_is_as_a_new_one(void **state)
     }
 }
 
-static void plans_of_the_same_moment_agree(void **state)
+TEST(plans_of_the_same_moment_agree)
 {
     struct look look = look_of(1000000);
 
-    (void)state;
     for (int i = 0; i < 10; i++)
         assert_int_equal(look_after(&look, 0, 100), REFILL_MIN);
     /* And none of what was used meanwhile is lost. */
@@ -192,11 +180,10 @@ static void plans_of_the_same_moment_agree(void **state)
 }
 
 /* A closed cursor gives back what it did not use. */
-static void numbers_given_back_are_no_consumption(void **state)
+TEST(numbers_given_back_are_no_consumption)
 {
     struct look look = steady_look(10000, 20, 20);
 
-    (void)state;
     for (int i = 0; i < 10; i++) {
         assert_in_range(look_after(&look, 1, -5000), REFILL_MIN, 7000);
         look.view.is_starved = true;
@@ -206,12 +193,11 @@ static void numbers_given_back_are_no_consumption(void **state)
     assert_true(look_rate(&look) <= 100000);
 }
 
-static void asking_for_the_rate_changes_nothing(void **state)
+TEST(asking_for_the_rate_changes_nothing)
 {
     const struct look look = steady_look(1000, 20, 20);
     struct look asked = look;
 
-    (void)state;
     assert_true(refill_rate(&asked.refill, 20000, 200000) > 0);
     assert_memory_equal(&asked, &look, sizeof look);
     assert_int_equal(refill_rate(&look.refill, 3000, (uint64_t)INT64_MAX),
@@ -246,11 +232,10 @@ static void expect_doubling(struct look *look, int64_t target)
 
 /* All of it within one ms, as of a backend that is that quick; at the start
  * and at any time later. */
-static void the_target_doubles_each_time_that_it_was_used_up(void **state)
+TEST(the_target_doubles_each_time_that_it_was_used_up)
 {
     static const int64_t ages_ms[] = {0, 1, 50, 1000, 3600000};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(ages_ms); i++) {
         struct look look = dry_look(1000000);
 
@@ -262,21 +247,19 @@ static void the_target_doubles_each_time_that_it_was_used_up(void **state)
 
 /* With every partition down nothing is used, or a number now and then, of a
  * probe: however long, and however often it is looked at. */
-static void a_ring_that_stays_dry_teaches_nothing(void **state)
+TEST(a_ring_that_stays_dry_teaches_nothing)
 {
     struct look look = dry_look(1000000);
 
-    (void)state;
     for (int64_t i = 0; i < 30000; i++)
         assert_int_equal(look_after(&look, 2, i % 25 == 0), REFILL_MIN);
 }
 
 /* Without prefetch every end of a stock is a dry ring. */
-static void a_stock_that_lasted_is_not_doubled(void **state)
+TEST(a_stock_that_lasted_is_not_doubled)
 {
     struct look look = dry_look(1000000);
 
-    (void)state;
     for (int64_t ms = 36; ms < 5000; ms = ms * 5 / 4) {
         look = dry_look(1000000);
         for (int i = 0; i < 100; i++)
@@ -288,11 +271,10 @@ static void a_stock_that_lasted_is_not_doubled(void **state)
     }
 }
 
-static void what_a_dry_ring_taught_decays_by_time_not_by_looks(void **state)
+TEST(what_a_dry_ring_taught_decays_by_time_not_by_looks)
 {
     static const int64_t steps_ms[] = {1, 7, 20, 100, 693};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
         struct look look = look_of(1000000);
         const int64_t target = 70000;
@@ -310,11 +292,10 @@ static void what_a_dry_ring_taught_decays_by_time_not_by_looks(void **state)
 }
 
 /* Doubling alone never claims more than what was used in its time. */
-static void what_is_supposed_was_used(void **state)
+TEST(what_is_supposed_was_used)
 {
     uint64_t seed = 99;
 
-    (void)state;
     for (int round = 0; round < 1000; round++) {
         const int64_t per_ms = chance(&seed, 100000) + 1;
         struct look look = dry_look((int64_t)1 << 40);
@@ -326,26 +307,4 @@ static void what_is_supposed_was_used(void **state)
             assert_true(look.refill.supposed <= (double)per_ms);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looks_at_any_times_learn_the_same_rate),
-        cmocka_unit_test(looks_before_and_after_a_tick_balance),
-        cmocka_unit_test(a_burst_is_met_by_the_short_average),
-        cmocka_unit_test(a_burst_of_one_ms_fetches_about_as_much_as_it_used),
-        cmocka_unit_test(a_lull_shrinks_the_stock),
-        cmocka_unit_test(a_sequence_that_wakes_up_is_as_a_new_one),
-        cmocka_unit_test(plans_of_the_same_moment_agree),
-        cmocka_unit_test(numbers_given_back_are_no_consumption),
-        cmocka_unit_test(asking_for_the_rate_changes_nothing),
-        cmocka_unit_test(the_target_doubles_each_time_that_it_was_used_up),
-        cmocka_unit_test(a_ring_that_stays_dry_teaches_nothing),
-        cmocka_unit_test(a_stock_that_lasted_is_not_doubled),
-        cmocka_unit_test(what_a_dry_ring_taught_decays_by_time_not_by_looks),
-        cmocka_unit_test(what_is_supposed_was_used),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of a counter's failures, and when it is tried again; the time
  * is passed. Over stores it is test_refused.c's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "ha/policy/refusal.h"
 #include "platform/error.h"
+#include "support/test.h"
 
 #define BEGIN_MS INT64_C(1000000)
 
@@ -41,9 +36,10 @@ static bool note_shared(struct refusals *refusals, struct refusal *refusal,
     return refusal_note(refusals, refusal, &why, false, now_ms);
 }
 
-static void refusal_is_of_its_slot(void **state)
+TEST(refusal_is_of_its_slot)
 {
-    struct slot *slot = (struct slot *)&state; /* which nobody looks at */
+    int64_t place;
+    struct slot *slot = (struct slot *)&place; /* which nobody looks at */
     struct refusal *refusal = refusal_new(slot);
 
     assert_non_null(refusal);
@@ -52,7 +48,7 @@ static void refusal_is_of_its_slot(void **state)
     refusal_free(refusal);
 }
 
-static void each_status_is_of_a_kind(void **state)
+TEST(each_status_is_of_a_kind)
 {
     static const struct {
         enum seqb_status status;
@@ -75,7 +71,6 @@ static void each_status_is_of_a_kind(void **state)
         {SEQB_UNAVAILABLE, REFUSAL_PASSING},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct refusals refusals = {.count = 0};
         struct refusal *refusal = start();
@@ -92,12 +87,11 @@ static void each_status_is_of_a_kind(void **state)
     }
 }
 
-static void a_refusal_is_told_once(void **state)
+TEST(a_refusal_is_told_once)
 {
     struct refusals refusals = {.count = 0};
     struct refusal *refusal = start();
 
-    (void)state;
     assert_true(note(&refusals, refusal, SEQB_REFUSED, 1));
     for (int64_t i = 2; i < 100; i++)
         assert_false(note(&refusals, refusal, SEQB_REFUSED, i));
@@ -113,13 +107,12 @@ static void a_refusal_is_told_once(void **state)
     refusal_drop(&refusals, refusal);
 }
 
-static void what_may_pass_is_told_when_it_has_lasted(void **state)
+TEST(what_may_pass_is_told_when_it_has_lasted)
 {
     struct refusals refusals = {.count = 0};
     struct refusal *refusal = start();
     int64_t now_ms = BEGIN_MS;
 
-    (void)state;
     for (; now_ms < BEGIN_MS + REFUSAL_PATIENCE_MS; now_ms += 100) {
         assert_false(note(&refusals, refusal, SEQB_CLOCK, now_ms));
         assert_int_equal(refusal->rest_ms, REFUSAL_FIRST_MS);
@@ -131,11 +124,10 @@ static void what_may_pass_is_told_when_it_has_lasted(void **state)
     assert_true(refusal_end(&refusals, refusal, now_ms + 200));
 }
 
-static void rests_double_up_to_the_longest(void **state)
+TEST(rests_double_up_to_the_longest)
 {
     static const enum seqb_status statuses[] = {SEQB_REFUSED, SEQB_FENCED};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct refusals refusals = {.count = 0};
         struct refusal *refusal = start();
@@ -151,12 +143,11 @@ static void rests_double_up_to_the_longest(void **state)
     }
 }
 
-static void failure_of_the_partition_is_no_refusal(void **state)
+TEST(failure_of_the_partition_is_no_refusal)
 {
     struct refusals refusals = {.count = 0};
     struct refusal *refusal = start();
 
-    (void)state;
     for (int64_t i = 0; i < 10; i++)
         assert_false(note_shared(&refusals, refusal, i * 1000));
     assert_int_equal(refusal->kind, REFUSAL_SHARED);
@@ -182,13 +173,12 @@ static void notes_all(struct refusals *refusals, struct refusal **all)
     assert_int_equal(refusals->count, MANY);
 }
 
-static void all_have_their_turn_in_order(void **state)
+TEST(all_have_their_turn_in_order)
 {
     struct refusals refusals = {.count = 0};
     struct refusal *all[MANY];
     int64_t now_ms = BEGIN_MS;
 
-    (void)state;
     notes_all(&refusals, all);
     assert_int_equal(refusals.retry_ms, BEGIN_MS + REFUSAL_RETRY_MS);
     for (int i = 0; i < 3 * MANY; i++) {
@@ -204,12 +194,11 @@ static void all_have_their_turn_in_order(void **state)
     assert_null(refusals_turn(&refusals, INT64_MAX));
 }
 
-static void those_that_are_gone_have_no_turn(void **state)
+TEST(those_that_are_gone_have_no_turn)
 {
     struct refusals refusals = {.count = 0};
     struct refusal *all[MANY];
 
-    (void)state;
     notes_all(&refusals, all);
     assert_ptr_equal(refusals_turn(&refusals, INT64_MAX), all[0]);
     refusal_drop(&refusals, all[1]); /* whose turn it is */
@@ -233,13 +222,12 @@ static void those_that_are_gone_have_no_turn(void **state)
 }
 
 /* What ended one, a right that was granted, may have ended all. */
-static void the_end_of_one_has_the_next_tried_at_once(void **state)
+TEST(the_end_of_one_has_the_next_tried_at_once)
 {
     struct refusals refusals = {.count = 0};
     struct refusal *all[MANY];
     int64_t now_ms = BEGIN_MS;
 
-    (void)state;
     notes_all(&refusals, all);
     for (int i = 0; i < 10; i++) {
         now_ms = refusals.retry_ms;
@@ -252,21 +240,4 @@ static void the_end_of_one_has_the_next_tried_at_once(void **state)
         assert_int_equal(refusals.retry_ms, now_ms);
         assert_int_equal(refusals.rest_ms, REFUSAL_RETRY_MS);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusal_is_of_its_slot),
-        cmocka_unit_test(each_status_is_of_a_kind),
-        cmocka_unit_test(a_refusal_is_told_once),
-        cmocka_unit_test(what_may_pass_is_told_when_it_has_lasted),
-        cmocka_unit_test(rests_double_up_to_the_longest),
-        cmocka_unit_test(failure_of_the_partition_is_no_refusal),
-        cmocka_unit_test(all_have_their_turn_in_order),
-        cmocka_unit_test(those_that_are_gone_have_no_turn),
-        cmocka_unit_test(the_end_of_one_has_the_next_tried_at_once),
-    };
-
-    return cmocka_run_group_tests_name("refusal", tests, NULL, NULL);
 }

@@ -4,18 +4,15 @@
  * shown, tried again, and ended, over scripted stores. When what is told is
  * test_refusal.c's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ha/counter/counter.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define BILL_0 "main/0/bill"
 #define BILL_1 "main/1/bill"
@@ -104,9 +101,8 @@ static void expect_others_served(struct rig_broker *broker, int32_t partition)
     assert_int_equal(rig_partition(broker, partition).state, SEQB_PARTITION_UP);
 }
 
-static void refused_counter_is_told_once_counted_and_shown(void **state)
+TEST_WITH(DIRECT, refused_counter_is_told_once_counted_and_shown)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
     int64_t errors;
 
@@ -130,10 +126,10 @@ static void refused_counter_is_told_once_counted_and_shown(void **state)
     assert_int_equal(rig_partition(broker, 0).refused, 0);
     assert_int_equal(rig_partition(broker, 0).errors, 0);
 }
+TEST_ALSO(WINDOWED, refused_counter_is_told_once_counted_and_shown);
 
-static void refusal_ends_though_nobody_asks(void **state)
+TEST_WITH(DIRECT, refusal_ends_though_nobody_asks)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
 
     fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_REFUSED);
@@ -151,10 +147,10 @@ static void refusal_ends_though_nobody_asks(void **state)
     take_until_refused(broker, 1, 1);
     events_expect("event=counter_refused", "key=bill", 2);
 }
+TEST_ALSO(WINDOWED, refusal_ends_though_nobody_asks);
 
-static void refused_counter_is_not_asked_with_each_refill(void **state)
+TEST_WITH(DIRECT, refused_counter_is_not_asked_with_each_refill)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     int64_t refills;
 
@@ -170,7 +166,7 @@ static void refused_counter_is_not_asked_with_each_refill(void **state)
 }
 
 /* What every way to a number may be answered, and what is told of it. */
-static void every_status_of_one_counter_is_told(void **state)
+TEST_WITH(DIRECT, every_status_of_one_counter_is_told)
 {
     static const struct {
         enum seqb_status status;
@@ -181,7 +177,6 @@ static void every_status_of_one_counter_is_told(void **state)
         {SEQB_UNSAFE, "counter_refused"},   {SEQB_LAYOUT, "layout"},
         {SEQB_EXHAUSTED, "exhausted"},
     };
-    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct rig_broker *broker = open_both(rig);
@@ -201,9 +196,8 @@ static void every_status_of_one_counter_is_told(void **state)
 }
 
 /* Only an operator's restart, with other settings, changes that. */
-static void what_is_used_up_is_never_asked_again(void **state)
+TEST_WITH(DIRECT, what_is_used_up_is_never_asked_again)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
     int64_t refusals;
 
@@ -244,9 +238,8 @@ static void expect_refused_by(struct rig *rig, struct rig_broker *broker,
     events_expect("event=quarantined", "", 0);
 }
 
-static void refused_claim_is_that_counters_alone(void **state)
+TEST_WITH(DIRECT, refused_claim_is_that_counters_alone)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     rig->queue.automatic = &rig->automatic;
@@ -257,9 +250,8 @@ static void refused_claim_is_that_counters_alone(void **state)
     expect_refused_by(rig, broker, FAKE_CLAIM, CLAIM);
 }
 
-static void claim_refused_at_the_start_stops_nobody(void **state)
+TEST_WITH(DIRECT, claim_refused_at_the_start_stops_nobody)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     fake_refuse(rig->stores[1], FAKE_CLAIM, CLAIM, SEQB_REFUSED);
@@ -276,9 +268,8 @@ static void take_from_1(struct rig *rig, struct rig_broker *broker,
         must_take(broker, key, 16);
 }
 
-static void refused_raise_is_that_counters_alone(void **state)
+TEST_WITH(DIRECT, refused_raise_is_that_counters_alone)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
 
     take_from_1(rig, broker, "bill", BILL_1);
@@ -288,17 +279,14 @@ static void refused_raise_is_that_counters_alone(void **state)
     events_expect("event=raised", "partition=1", 2);
 }
 
-static void refused_window_is_that_counters_alone(void **state)
+TEST_WITH(WINDOWED, refused_window_is_that_counters_alone)
 {
-    struct rig *rig = *state;
-
     expect_refused_by(rig, open_both(rig), FAKE_INSTALL, BILL_1);
 }
 
-static void authority_that_refuses_a_lease_stays_up(void **state)
+TEST_WITH(WINDOWED, authority_that_refuses_a_lease_stays_up)
 {
     static const char lease[] = "window/main/1/bill";
-    struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
 
     fake_refuse(rig->authority, FAKE_RESERVE, lease, SEQB_REFUSED);
@@ -317,9 +305,8 @@ static void authority_that_refuses_a_lease_stays_up(void **state)
 
 /* --- together with the partition's own troubles --- */
 
-static void partition_comes_back_though_it_refuses_a_counter(void **state)
+TEST_WITH(DIRECT, partition_comes_back_though_it_refuses_a_counter)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
 
     fake_change_origin(rig->stores[1]);
@@ -340,9 +327,8 @@ static void partition_comes_back_though_it_refuses_a_counter(void **state)
     events_expect("event=counter_refused", "", 1);
 }
 
-static void partition_that_fails_refuses_nothing(void **state)
+TEST_WITH(DIRECT, partition_that_fails_refuses_nothing)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
 
     must_take(broker, "bill", TAKEN);
@@ -357,9 +343,8 @@ static void partition_that_fails_refuses_nothing(void **state)
 }
 
 /* Why a partition gives nothing is what it says of itself, if it says so. */
-static void failure_of_the_partition_is_told_before_a_refusal(void **state)
+TEST_WITH(DIRECT, failure_of_the_partition_is_told_before_a_refusal)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
     struct seqb_error err;
 
@@ -401,9 +386,8 @@ static bool has_failed_as(struct rig_broker *broker, enum refusal_kind kind)
 }
 
 /* A call had no time for it; and other brokers were always faster. */
-static void what_was_not_reached_is_no_refusal(void **state)
+TEST_WITH(DIRECT, what_was_not_reached_is_no_refusal)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = open_both(rig);
 
     fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_AGAIN);
@@ -417,9 +401,8 @@ static void what_was_not_reached_is_no_refusal(void **state)
     assert_int_equal(rig_partition(broker, 1).errors, 0);
 }
 
-static void caller_is_told_why_when_all_refuse(void **state)
+TEST_WITH(DIRECT, caller_is_told_why_when_all_refuse)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_error err;
     int64_t number;
@@ -443,29 +426,4 @@ static void caller_is_told_why_when_all_refuse(void **state)
     expect_others_served(broker, 1);
     fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_OK);
     await_refused(broker, 1, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(refused_counter_is_told_once_counted_and_shown),
-        WINDOWED(refused_counter_is_told_once_counted_and_shown),
-        DIRECT(refusal_ends_though_nobody_asks),
-        WINDOWED(refusal_ends_though_nobody_asks),
-        DIRECT(refused_counter_is_not_asked_with_each_refill),
-        DIRECT(every_status_of_one_counter_is_told),
-        DIRECT(what_is_used_up_is_never_asked_again),
-        DIRECT(refused_claim_is_that_counters_alone),
-        DIRECT(claim_refused_at_the_start_stops_nobody),
-        DIRECT(refused_raise_is_that_counters_alone),
-        WINDOWED(refused_window_is_that_counters_alone),
-        WINDOWED(authority_that_refuses_a_lease_stays_up),
-        DIRECT(partition_comes_back_though_it_refuses_a_counter),
-        DIRECT(partition_that_fails_refuses_nothing),
-        DIRECT(failure_of_the_partition_is_told_before_a_refusal),
-        DIRECT(what_was_not_reached_is_no_refusal),
-        DIRECT(caller_is_told_why_when_all_refuse),
-    };
-
-    return cmocka_run_group_tests_name("refused", tests, NULL, NULL);
 }

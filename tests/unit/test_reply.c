@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reply writers and the buffer they write to. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "daemon/wire/wire.h"
+#include "support/test.h"
 
 /* Compares and empties the buffer. */
 static void assert_written(struct buffer *out, const char *expected)
@@ -21,7 +16,7 @@ static void assert_written(struct buffer *out, const char *expected)
     assert_null(out->data);
 }
 
-static void integers_are_written_whole(void **state)
+TEST(integers_are_written_whole)
 {
     static const struct {
         int64_t value;
@@ -38,7 +33,6 @@ static void integers_are_written_whole(void **state)
     };
     struct buffer out = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         reply_integer(&out, cases[i].value);
         assert_written(&out, cases[i].text);
@@ -48,12 +42,11 @@ static void integers_are_written_whole(void **state)
 }
 
 /* Where the number of digits changes, and where it does not. */
-static void every_length_of_number_is_written(void **state)
+TEST(every_length_of_number_is_written)
 {
     struct buffer out = {0};
     int64_t power = 1;
 
-    (void)state;
     for (int digits = 1; digits < 19; digits++, power *= 10) {
         const int64_t values[] = {10 * power - 1, power, 5 * power, -power};
         char lines[128];
@@ -75,25 +68,23 @@ static void every_length_of_number_is_written(void **state)
     }
 }
 
-static void numbers_are_no_longer_than_their_room(void **state)
+TEST(numbers_are_no_longer_than_their_room)
 {
     const int64_t values[] = {INT64_MIN, INT64_MIN};
     struct buffer out = {0};
 
-    (void)state;
     reply_numbers(&out, values, 2, true);
     assert_int_equal(out.length, 2 * REPLY_NUMBER_MAX);
     buffer_fini(&out);
 }
 
-static void the_memory_of_a_sent_reply_serves_the_next(void **state)
+TEST(the_memory_of_a_sent_reply_serves_the_next)
 {
     struct buffer spare = {0};
     struct buffer first = {0};
     struct buffer second = {0};
     const char *memory = NULL;
 
-    (void)state;
     reply_simple(&first, "PONG");
     memory = buffer_content(&first);
     buffer_give_spare(&first, &spare);
@@ -109,13 +100,12 @@ static void the_memory_of_a_sent_reply_serves_the_next(void **state)
     buffer_fini(&second);
 }
 
-static void a_spare_that_is_not_needed_is_freed(void **state)
+TEST(a_spare_that_is_not_needed_is_freed)
 {
     struct buffer spare = {0};
     struct buffer one = {0};
     struct buffer other = {0};
 
-    (void)state;
     reply_simple(&one, "PONG");
     reply_simple(&other, "PONG");
     other.is_broken = true;
@@ -129,11 +119,10 @@ static void a_spare_that_is_not_needed_is_freed(void **state)
     assert_null(spare.data); /* too large to be kept */
 }
 
-static void maps_and_nulls_follow_the_protocol(void **state)
+TEST(maps_and_nulls_follow_the_protocol)
 {
     struct buffer out = {0};
 
-    (void)state;
     reply_map(&out, 3, false);
     assert_written(&out, "*6\r\n");
     reply_map(&out, 3, true);
@@ -144,11 +133,10 @@ static void maps_and_nulls_follow_the_protocol(void **state)
     assert_written(&out, "_\r\n");
 }
 
-static void texts_are_written_with_their_length(void **state)
+TEST(texts_are_written_with_their_length)
 {
     struct buffer out = {0};
 
-    (void)state;
     reply_simple(&out, "PONG");
     assert_written(&out, "+PONG\r\n");
     reply_string(&out, "");
@@ -160,22 +148,20 @@ static void texts_are_written_with_their_length(void **state)
     assert_written(&out, "*2\r\n$3\r\nkey\r\n$5\r\norder\r\n");
 }
 
-static void an_error_stays_one_line(void **state)
+TEST(an_error_stays_one_line)
 {
     struct buffer out = {0};
 
-    (void)state;
     reply_error(&out, "ERR", "unknown command '%s'", "a\r\n+OK\x01\x7f");
     assert_written(&out, "-ERR unknown command 'a  +OK?"
                          "?'\r\n");
 }
 
-static void a_failure_names_its_status(void **state)
+TEST(a_failure_names_its_status)
 {
     struct seqb_error err = {SEQB_UNKNOWN_KEY, "no sequence x\nand more"};
     struct buffer out = {0};
 
-    (void)state;
     reply_failure(&out, &err);
     assert_written(&out, "-UNKNOWNKEY no sequence x and more\r\n");
     err.status = SEQB_INVALID;
@@ -183,12 +169,11 @@ static void a_failure_names_its_status(void **state)
     assert_written(&out, "-ERR no sequence x and more\r\n");
 }
 
-static void the_longest_text_of_a_failure_fits(void **state)
+TEST(the_longest_text_of_a_failure_fits)
 {
     struct seqb_error err = {.status = SEQB_UNAVAILABLE};
     struct buffer out = {0};
 
-    (void)state;
     memset(err.text, 'x', sizeof err.text - 1);
     reply_failure(&out, &err);
     assert_int_equal(out.length,
@@ -196,13 +181,12 @@ static void the_longest_text_of_a_failure_fits(void **state)
     buffer_fini(&out);
 }
 
-static void a_buffer_keeps_its_order_while_both_ends_move(void **state)
+TEST(a_buffer_keeps_its_order_while_both_ends_move)
 {
     struct buffer buffer = {0};
     unsigned char next_in = 0;
     unsigned char next_out = 0;
 
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         for (int i = 0; i < 7 + round % 5; i++, next_in++)
             buffer_append(&buffer, (const char *)&next_in, 1);
@@ -214,23 +198,4 @@ static void a_buffer_keeps_its_order_while_both_ends_move(void **state)
     assert_int_equal((unsigned char)(next_out + buffer.length), next_in);
     assert_false(buffer.is_broken);
     buffer_fini(&buffer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_are_written_whole),
-        cmocka_unit_test(every_length_of_number_is_written),
-        cmocka_unit_test(numbers_are_no_longer_than_their_room),
-        cmocka_unit_test(the_memory_of_a_sent_reply_serves_the_next),
-        cmocka_unit_test(a_spare_that_is_not_needed_is_freed),
-        cmocka_unit_test(maps_and_nulls_follow_the_protocol),
-        cmocka_unit_test(texts_are_written_with_their_length),
-        cmocka_unit_test(an_error_stays_one_line),
-        cmocka_unit_test(a_failure_names_its_status),
-        cmocka_unit_test(the_longest_text_of_a_failure_fits),
-        cmocka_unit_test(a_buffer_keeps_its_order_while_both_ends_move),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "platform/minmax.h"
+#include "support/test.h"
 
 #define UP          SEQB_PARTITION_UP
 #define QUARANTINED SEQB_PARTITION_QUARANTINED
@@ -27,11 +28,10 @@ static void expect_rest(const struct fixture *fixture, int64_t now_ms,
 
 /* --- rests --- */
 
-static void probes_come_after_100_ms_then_doubling_up_to_the_bound(void **state)
+TEST(probes_come_after_100_ms_then_doubling_up_to_the_bound)
 {
     static const int32_t bounds_ms[] = {100, 150, 400, 1000, 300000, 86400000};
 
-    (void)state;
     for (size_t b = 0; b < COUNT_OF(bounds_ms); b++) {
         struct fixture fixture;
         int64_t rest_ms = POOL_FIRST_PROBE_MS;
@@ -65,11 +65,10 @@ static void rests_of(uint64_t seed, int64_t out[8])
 }
 
 /* Else all brokers would probe a server that was down in the same instant. */
-static void brokers_of_different_seeds_rest_differently(void **state)
+TEST(brokers_of_different_seeds_rest_differently)
 {
     int64_t first[8];
 
-    (void)state;
     rests_of(2, first);
     for (uint64_t seed = 4; seed < 1000; seed += 2) {
         int64_t rests[8];
@@ -85,12 +84,11 @@ static void brokers_of_different_seeds_rest_differently(void **state)
 }
 
 /* The jitter reaches from none to the whole fifth. */
-static void the_jitter_is_spread_over_a_fifth(void **state)
+TEST(the_jitter_is_spread_over_a_fifth)
 {
     int64_t least = INT64_MAX;
     int64_t most = 0;
 
-    (void)state;
     for (uint64_t seed = 2; seed < 1000; seed += 2) {
         int64_t rests[8];
 
@@ -103,11 +101,10 @@ static void the_jitter_is_spread_over_a_fifth(void **state)
 }
 
 /* All of it, and no more: 105 ms less 0 to 21. */
-static void the_jitter_of_a_short_rest_is_a_fifth_too(void **state)
+TEST(the_jitter_of_a_short_rest_is_a_fifth_too)
 {
     bool was_seen[22] = {false};
 
-    (void)state;
     for (uint64_t seed = 2; seed < 1000; seed += 2) {
         struct fixture fixture;
         int64_t now_ms;
@@ -127,12 +124,11 @@ static void the_jitter_of_a_short_rest_is_a_fifth_too(void **state)
         assert_true(was_seen[i]);
 }
 
-static void a_fixed_rescue_rests_as_long_each_time(void **state)
+TEST(a_fixed_rescue_rests_as_long_each_time)
 {
     struct fixture fixture;
     int64_t now_ms = 10000;
 
-    (void)state;
     fixture_init(&fixture, 1);
     fixture.options.rescue = HA_RESCUE_FIXED;
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms);
@@ -161,12 +157,11 @@ static int64_t relapse_after(struct fixture *fixture, int64_t well_ms)
     return now_ms;
 }
 
-static void one_that_was_up_for_a_short_while_rests_longer(void **state)
+TEST(one_that_was_up_for_a_short_while_rests_longer)
 {
     struct fixture fixture;
     int64_t rest_ms = POOL_FIRST_PROBE_MS;
 
-    (void)state;
     fixture_init(&fixture, 1);
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
     for (int i = 0; i < 20; i++) {
@@ -179,14 +174,13 @@ static void one_that_was_up_for_a_short_while_rests_longer(void **state)
 }
 
 /* The rest before counts: a long one asks for a long calm. */
-static void one_that_was_well_for_long_begins_anew(void **state)
+TEST(one_that_was_well_for_long_begins_anew)
 {
     static const struct {
         int fails;
         int64_t rest_ms; /* after so many failures */
     } cases[] = {{0, 100}, {1, 200}, {5, 3200}, {30, RESCUE_AFTER_MS}};
 
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT_OF(cases); i++) {
         const bool is_calm = i % 2 == 0;
         const int64_t rest_ms = cases[i / 2].rest_ms;
@@ -204,14 +198,13 @@ static void one_that_was_well_for_long_begins_anew(void **state)
 }
 
 /* It was usable all the time: suspect and up are the same for that. */
-static void one_that_was_slow_has_been_well_all_the_same(void **state)
+TEST(one_that_was_slow_has_been_well_all_the_same)
 {
     struct fixture fixture;
     const struct pool_member *member = &fixture.pool.member[1];
     int64_t now_ms;
     int64_t next_ms;
 
-    (void)state;
     fixture_init(&fixture, 1);
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
     (void)probe_succeeds(&fixture, 1);
@@ -224,11 +217,10 @@ static void one_that_was_slow_has_been_well_all_the_same(void **state)
     assert_int_equal(pool_probe_at(&fixture.pool, 1), now_ms + 101);
 }
 
-static void no_probe_comes_before_the_time_it_is_held_to(void **state)
+TEST(no_probe_comes_before_the_time_it_is_held_to)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 1);
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
     pool_hold(&fixture.pool, 1, 10050);
@@ -248,12 +240,11 @@ static void no_probe_comes_before_the_time_it_is_held_to(void **state)
 
 /* A quarantine is one change, however many probes fail in it, and as old as
  * its first failure. */
-static void failing_probes_prolong_one_quarantine(void **state)
+TEST(failing_probes_prolong_one_quarantine)
 {
     struct fixture fixture;
     const struct pool_member *member = &fixture.pool.member[1];
 
-    (void)state;
     fixture_init(&fixture, 1);
     expect_change(fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000), UP,
                   QUARANTINED);
@@ -276,9 +267,8 @@ static void failing_probes_prolong_one_quarantine(void **state)
 }
 
 /* Whatever the reason, it has proved nothing. */
-static void a_probe_that_fails_for_any_reason_prolongs_the_rest(void **state)
+TEST(a_probe_that_fails_for_any_reason_prolongs_the_rest)
 {
-    (void)state;
     for (int i = SEQB_OK + 1; i < STATUSES; i++) {
         const enum seqb_status status = (enum seqb_status)i;
         struct fixture fixture;
@@ -294,12 +284,11 @@ static void a_probe_that_fails_for_any_reason_prolongs_the_rest(void **state)
     }
 }
 
-static void two_probes_in_a_row_bring_one_back(void **state)
+TEST(two_probes_in_a_row_bring_one_back)
 {
     struct fixture fixture;
     const struct pool_member *member = &fixture.pool.member[1];
 
-    (void)state;
     fixture_init(&fixture, 1);
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
     (void)probe_fails(&fixture, 1);
@@ -318,11 +307,10 @@ static void two_probes_in_a_row_bring_one_back(void **state)
     expect_none(answer_at(&fixture, 1, 20106));
 }
 
-static void one_that_fails_between_makes_them_two_again(void **state)
+TEST(one_that_fails_between_makes_them_two_again)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 1);
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
     for (int i = 0; i < 10; i++) {
@@ -339,9 +327,8 @@ static void one_that_fails_between_makes_them_two_again(void **state)
 }
 
 /* Where nobody else is there, one is enough, and it takes every turn. */
-static void the_only_one_is_back_with_its_first_probe(void **state)
+TEST(the_only_one_is_back_with_its_first_probe)
 {
-    (void)state;
     for (int32_t bits = 0; bits <= 2; bits++) {
         struct fixture fixture;
         const int32_t authority = 1 << bits;
@@ -365,9 +352,8 @@ static void the_only_one_is_back_with_its_first_probe(void **state)
 }
 
 /* However it went out, it comes back with a clean record. */
-static void a_rescued_partition_is_not_slow_from_before(void **state)
+TEST(a_rescued_partition_is_not_slow_from_before)
 {
-    (void)state;
     for (int how = 0; how < 3; how++) {
         struct fixture fixture;
         int64_t now_ms = 10300;
@@ -393,12 +379,11 @@ static void a_rescued_partition_is_not_slow_from_before(void **state)
     }
 }
 
-static void a_failure_while_resting_prolongs_nothing(void **state)
+TEST(a_failure_while_resting_prolongs_nothing)
 {
     struct fixture fixture;
     int64_t at_ms;
 
-    (void)state;
     fixture_init(&fixture, 1);
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
     for (int i = 0; i < 3; i++)
@@ -409,29 +394,4 @@ static void a_failure_while_resting_prolongs_nothing(void **state)
     assert_int_equal(pool_probe_at(&fixture.pool, 1), at_ms);
     assert_int_equal(fixture.pool.member[1].since_ms, 10000);
     assert_int_equal(fixture.pool.member[1].rest_ms, 800);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            probes_come_after_100_ms_then_doubling_up_to_the_bound),
-        cmocka_unit_test(brokers_of_different_seeds_rest_differently),
-        cmocka_unit_test(the_jitter_is_spread_over_a_fifth),
-        cmocka_unit_test(the_jitter_of_a_short_rest_is_a_fifth_too),
-        cmocka_unit_test(a_fixed_rescue_rests_as_long_each_time),
-        cmocka_unit_test(one_that_was_up_for_a_short_while_rests_longer),
-        cmocka_unit_test(one_that_was_well_for_long_begins_anew),
-        cmocka_unit_test(one_that_was_slow_has_been_well_all_the_same),
-        cmocka_unit_test(no_probe_comes_before_the_time_it_is_held_to),
-        cmocka_unit_test(failing_probes_prolong_one_quarantine),
-        cmocka_unit_test(a_probe_that_fails_for_any_reason_prolongs_the_rest),
-        cmocka_unit_test(two_probes_in_a_row_bring_one_back),
-        cmocka_unit_test(one_that_fails_between_makes_them_two_again),
-        cmocka_unit_test(the_only_one_is_back_with_its_first_probe),
-        cmocka_unit_test(a_rescued_partition_is_not_slow_from_before),
-        cmocka_unit_test(a_failure_while_resting_prolongs_nothing),
-    };
-
-    return cmocka_run_group_tests_name("rescue", tests, NULL, NULL);
 }

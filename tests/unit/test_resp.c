@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The request parser: what it understands, what it refuses, and that neither
  * depends on where the bytes were cut. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "daemon/wire/wire.h"
+#include "support/test.h"
 
 #define INPUT_SIZE (256 * 1024)
 
@@ -44,7 +40,7 @@ static void words_join(const struct resp_request *request, char *out,
                                request->argv[i].data);
 }
 
-static void requests_are_understood(void **state)
+TEST(requests_are_understood)
 {
     static const struct {
         const char *text;
@@ -69,7 +65,6 @@ static void requests_are_understood(void **state)
         {"*-1\r\nPING\r\n", 5, ""},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct resp_request request;
         size_t length = input_set(cases[i].text);
@@ -82,7 +77,7 @@ static void requests_are_understood(void **state)
     }
 }
 
-static void a_request_that_is_not_whole_needs_more(void **state)
+TEST(a_request_that_is_not_whole_needs_more)
 {
     static const char *const cases[] = {
         "*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n",
@@ -91,7 +86,6 @@ static void a_request_that_is_not_whole_needs_more(void **state)
         "INCR order\r\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t length = input_set(cases[i]);
         struct resp_request request;
@@ -103,7 +97,7 @@ static void a_request_that_is_not_whole_needs_more(void **state)
     }
 }
 
-static void garbage_is_a_protocol_error(void **state)
+TEST(garbage_is_a_protocol_error)
 {
     static const struct {
         const char *text;
@@ -130,7 +124,6 @@ static void garbage_is_a_protocol_error(void **state)
          "Protocol error: expected CRLF after a bulk string"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct resp_request request;
         size_t length = input_set(cases[i].text);
@@ -140,13 +133,12 @@ static void garbage_is_a_protocol_error(void **state)
     }
 }
 
-static void the_largest_bulk_string_is_understood(void **state)
+TEST(the_largest_bulk_string_is_understood)
 {
     struct resp_request request;
     size_t head = input_set("*1\r\n$65536\r\n");
     size_t length = head + RESP_BULK_MAX + 2;
 
-    (void)state;
     memset(input + head, 'x', RESP_BULK_MAX);
     input_add(head + RESP_BULK_MAX, "\r\n");
     assert_int_equal(resp_parse(input, length - 1, &request), RESP_PARTIAL);
@@ -155,24 +147,22 @@ static void the_largest_bulk_string_is_understood(void **state)
     assert_int_equal(request.size, length);
 }
 
-static void arguments_are_understood_up_to_their_limit(void **state)
+TEST(arguments_are_understood_up_to_their_limit)
 {
     struct resp_request request;
     size_t length = input_set("*64\r\n");
 
-    (void)state;
     for (int i = 0; i < RESP_ARGUMENTS_MAX; i++)
         length = input_add(length, "$1\r\na\r\n");
     assert_int_equal(resp_parse(input, length, &request), RESP_COMPLETE);
     assert_int_equal(request.argc, RESP_ARGUMENTS_MAX);
 }
 
-static void a_request_larger_than_its_limit_is_refused_early(void **state)
+TEST(a_request_larger_than_its_limit_is_refused_early)
 {
     struct resp_request request;
     size_t length = input_set("*3\r\n");
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         length = input_add(length, "$60000\r\n");
         memset(input + length, 'x', 60000);
@@ -184,11 +174,10 @@ static void a_request_larger_than_its_limit_is_refused_early(void **state)
     assert_string_equal(request.error, "Protocol error: too big request");
 }
 
-static void an_inline_request_has_its_limits(void **state)
+TEST(an_inline_request_has_its_limits)
 {
     struct resp_request request;
 
-    (void)state;
     memset(input, 'x', RESP_INLINE_MAX + 1);
     assert_int_equal(resp_parse(input, RESP_INLINE_MAX - 1, &request),
                      RESP_PARTIAL);
@@ -204,12 +193,11 @@ static void an_inline_request_has_its_limits(void **state)
                         "Protocol error: too big inline request");
 }
 
-static void an_inline_request_has_at_most_so_many_words(void **state)
+TEST(an_inline_request_has_at_most_so_many_words)
 {
     struct resp_request request;
     size_t length = 0;
 
-    (void)state;
     for (int i = 0; i < RESP_ARGUMENTS_MAX; i++)
         length = input_add(length, "a ");
     input[length] = '\n';
@@ -219,7 +207,7 @@ static void an_inline_request_has_at_most_so_many_words(void **state)
     assert_int_equal(resp_parse(input, length, &request), RESP_BROKEN);
 }
 
-static void a_request_is_counted_as_often_as_it_follows_whole(void **state)
+TEST(a_request_is_counted_as_often_as_it_follows_whole)
 {
     static const struct {
         const char *text;
@@ -240,7 +228,6 @@ static void a_request_is_counted_as_often_as_it_follows_whole(void **state)
          1},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const size_t length = input_set(cases[i].text);
 
@@ -250,31 +237,12 @@ static void a_request_is_counted_as_often_as_it_follows_whole(void **state)
 }
 
 /* Beyond what was read stand the bytes of an earlier read. */
-static void nothing_is_counted_beyond_what_was_read(void **state)
+TEST(nothing_is_counted_beyond_what_was_read)
 {
     size_t length = 0;
 
-    (void)state;
     for (int i = 0; i < 100; i++)
         length = input_add(length, "INCR a\r\n");
     for (size_t cut = 8; cut <= length; cut++)
         assert_int_equal(resp_repeats(input, cut, 8), cut / 8 - 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_are_understood),
-        cmocka_unit_test(a_request_that_is_not_whole_needs_more),
-        cmocka_unit_test(garbage_is_a_protocol_error),
-        cmocka_unit_test(the_largest_bulk_string_is_understood),
-        cmocka_unit_test(arguments_are_understood_up_to_their_limit),
-        cmocka_unit_test(a_request_larger_than_its_limit_is_refused_early),
-        cmocka_unit_test(an_inline_request_has_its_limits),
-        cmocka_unit_test(an_inline_request_has_at_most_so_many_words),
-        cmocka_unit_test(a_request_is_counted_as_often_as_it_follows_whole),
-        cmocka_unit_test(nothing_is_counted_beyond_what_was_read),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,8 @@
  * is for a time that is still to come.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "period_fixture.h"
 #include "platform/clock.h"
@@ -18,6 +14,7 @@
 #include "queue/queue_state.h"
 #include "queue/sequence.h"
 #include "support/folder.h"
+#include "support/test.h"
 
 #define LONG_MS 10000
 
@@ -79,9 +76,8 @@ static void *taker_run(void *argument)
     return NULL;
 }
 
-static void who_waits_for_the_clock_rests(void **state)
+TEST_WITH(PERIOD, who_waits_for_the_clock_rests)
 {
-    struct period_fixture *fixture = *state;
     struct taker taker;
     pthread_t thread;
     int64_t digits;
@@ -112,9 +108,8 @@ static bool has_rested_once_woken(void *context)
     return has_rested(NULL);
 }
 
-static void keeper_rests_between_its_rounds(void **state)
+TEST_WITH(DIRECT, keeper_rests_between_its_rounds)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     char folder[64];
     char path[80];
@@ -129,14 +124,4 @@ static void keeper_rests_between_its_rounds(void **state)
     rig_close(broker);
     watch(NULL);
     folder_remove(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PERIOD(who_waits_for_the_clock_rests),
-        DIRECT(keeper_rests_between_its_rounds),
-    };
-
-    return cmocka_run_group_tests_name("rests", tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether clocks leapt apart, by scripted readings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "period/resume.h"
+#include "support/test.h"
 
 #define NOON   INT64_C(1795262400000)
 #define HOUR   INT64_C(3600000)
@@ -92,18 +87,8 @@ static void run_row(const struct row *row)
     }
 }
 
-static void clocks_that_leap_apart_are_noticed(void **state)
+TEST(clocks_that_leap_apart_are_noticed)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         run_row(&rows[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_that_leap_apart_are_noticed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,8 @@
  * scripted stores: nothing that it held then is given any more. The clocks leap
  * as they do after that.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include <seqbroker/seqbroker.h>
 
@@ -17,6 +13,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define RUN       4 /* 2^memory_bits */
 #define COUNTER_0 "main/0/order"
@@ -68,7 +65,7 @@ static int64_t next_of(struct rig *rig)
     return (fake_value(rig->stores[0], COUNTER_0) + 1) * RUN;
 }
 
-static void numbers_of_the_ring_are_dropped(void **state)
+TEST_STATE(DIRECT, numbers_of_the_ring_are_dropped)
 {
     struct rig *rig = one_partition(state, RIG_DIRECT);
     struct rig_broker *broker = rig_open(rig);
@@ -83,7 +80,7 @@ static void numbers_of_the_ring_are_dropped(void **state)
 }
 
 /* Nobody has taken a number for long: no other thread wakes the broker. */
-static void broker_that_is_idle_notices_it_too(void **state)
+TEST_STATE(DIRECT, broker_that_is_idle_notices_it_too)
 {
     struct rig *rig = one_partition(state, RIG_DIRECT);
     struct rig_broker *broker = rig_open(rig);
@@ -95,7 +92,7 @@ static void broker_that_is_idle_notices_it_too(void **state)
     assert_int_equal(rig_status(broker, "order").stock, 0);
 }
 
-static void slice_of_a_cursor_is_dropped_but_for_a_run(void **state)
+TEST_STATE(DIRECT, slice_of_a_cursor_is_dropped_but_for_a_run)
 {
     struct rig *rig = one_partition(state, RIG_DIRECT);
     struct rig_broker *broker = rig_open(rig);
@@ -134,7 +131,7 @@ static void ask_and_hang(struct rig *rig, struct rig_broker *broker)
     assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
 }
 
-static void answer_that_is_under_way_is_dropped(void **state)
+TEST_STATE(DIRECT, answer_that_is_under_way_is_dropped)
 {
     struct rig *rig = one_partition(state, RIG_DIRECT);
     struct rig_broker *broker;
@@ -149,9 +146,8 @@ static void answer_that_is_under_way_is_dropped(void **state)
     assert_true(take_one(broker) >= next);
 }
 
-static void connections_are_made_again(void **state)
+TEST_WITH(DIRECT, connections_are_made_again)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     int64_t opened[2];
 
@@ -186,7 +182,7 @@ static void await_leases(struct rig *rig, int64_t count)
     rig_await(leases_have_come, &leases);
 }
 
-static void window_that_was_leased_ahead_is_dropped(void **state)
+TEST_STATE(WINDOWED, window_that_was_leased_ahead_is_dropped)
 {
     struct rig *rig = one_partition(state, RIG_WINDOWED);
     struct rig_broker *broker = rig_open(rig);
@@ -200,7 +196,7 @@ static void window_that_was_leased_ahead_is_dropped(void **state)
     assert_int_equal(fake_window(rig->stores[0], COUNTER_0), 3);
 }
 
-static void window_that_is_being_leased_is_dropped(void **state)
+TEST_STATE(WINDOWED, window_that_is_being_leased_is_dropped)
 {
     struct rig *rig = one_partition(state, RIG_WINDOWED);
     struct rig_broker *broker;
@@ -233,9 +229,8 @@ static bool has_spare(void *context)
 }
 
 /* Two lessors, and two stores that count in windows of theirs. */
-static void window_of_neighbours_is_dropped(void **state)
+TEST_WITH(NEIGHBOURS, window_of_neighbours_is_dropped)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     int64_t spare;
 
@@ -257,9 +252,8 @@ static void window_of_neighbours_is_dropped(void **state)
 }
 
 /* Of the stamp that is current: its numbers would be the same pairs. */
-static void numbers_of_a_stamp_are_dropped(void **state)
+TEST_WITH(PERIOD, numbers_of_a_stamp_are_dropped)
 {
-    struct period_fixture *fixture = *state;
     struct rig *rig = fixture->rig;
     struct rig_broker *broker;
     char numbers[32];
@@ -282,21 +276,4 @@ static void numbers_of_a_stamp_are_dropped(void **state)
     assert_int_equal(rig_status(broker, "order").dropped, stock);
     assert_true(period_number(broker, &digits) >= next);
     assert_int_equal(digits, 20261121);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(numbers_of_the_ring_are_dropped),
-        DIRECT(broker_that_is_idle_notices_it_too),
-        DIRECT(slice_of_a_cursor_is_dropped_but_for_a_run),
-        DIRECT(answer_that_is_under_way_is_dropped),
-        DIRECT(connections_are_made_again),
-        WINDOWED(window_that_was_leased_ahead_is_dropped),
-        WINDOWED(window_that_is_being_leased_is_dropped),
-        NEIGHBOURS(window_of_neighbours_is_dropped),
-        PERIOD(numbers_of_a_stamp_are_dropped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ring with one thread, and after fork(). Against a model it is in
  * test_ring_model.c, with threads in test_ring_threads.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +8,7 @@
 #include <unistd.h>
 
 #include "support/ring_memory.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 static void expect_taken(struct ring *ring, int64_t number,
                          enum ring_taken taken)
@@ -42,12 +35,11 @@ static void expect_empty(struct ring *ring)
     assert_int_equal(ring_stock(ring), 0);
 }
 
-static void a_new_ring_is_empty_and_has_the_room_asked_for(void **state)
+TEST(a_new_ring_is_empty_and_has_the_room_asked_for)
 {
     static const uint32_t rooms[][2] = {{1, 1}, {2, 2},   {3, 4},
                                         {5, 8}, {64, 64}, {65, 128}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rooms); i++) {
         struct ring *ring = ring_make(rooms[i][0], 3, 2);
 
@@ -59,13 +51,12 @@ static void a_new_ring_is_empty_and_has_the_room_asked_for(void **state)
 }
 
 /* Two partitions' bits lie between the runs of 4. */
-static void numbers_come_in_the_order_of_their_segments(void **state)
+TEST(numbers_come_in_the_order_of_their_segments)
 {
     static const int64_t expected[] = {1000, 1001, 1002, 1003, 1016, 1017,
                                        1018, 1019, 84,   85,   86,   87};
     struct ring *ring = ring_make(4, 2, 2);
 
-    (void)state;
     assert_true(ring_push(ring, 1000, 8));
     assert_true(ring_push(ring, 84, 4));
     assert_int_equal(ring_stock(ring), 12);
@@ -77,13 +68,12 @@ static void numbers_come_in_the_order_of_their_segments(void **state)
     ring_unmake(ring, 4);
 }
 
-static void the_largest_numbers_pass_whole(void **state)
+TEST(the_largest_numbers_pass_whole)
 {
     struct ring *ring = ring_make(1, 20, 6);
     const int64_t run = (int64_t)1 << 20;
     int64_t first;
 
-    (void)state;
     assert_true(ring_push(ring, INT64_MAX - run + 1, (uint64_t)run));
     assert_int_equal(ring_take_run(ring, (uint64_t)run - 1, &first),
                      RING_TAKEN);
@@ -94,13 +84,12 @@ static void the_largest_numbers_pass_whole(void **state)
 }
 
 /* One of 2^31 counter values, as a partition may be asked for. */
-static void the_largest_grant_is_one_segment(void **state)
+TEST(the_largest_grant_is_one_segment)
 {
     const uint64_t count = (uint64_t)1 << (31 + 10);
     struct ring *ring = ring_make(1, 10, 2);
     struct ring_slice slice;
 
-    (void)state;
     assert_true(ring_push(ring, (int64_t)1 << 20, count));
     assert_int_equal(ring_stock(ring), count);
     assert_int_equal(ring_take_slice(ring, count - 1, RING_SEGMENT, &slice),
@@ -113,11 +102,10 @@ static void the_largest_grant_is_one_segment(void **state)
     ring_unmake(ring, 1);
 }
 
-static void a_segment_that_is_partly_taken_keeps_its_place(void **state)
+TEST(a_segment_that_is_partly_taken_keeps_its_place)
 {
     struct ring *ring = ring_make(2, 2, 0);
 
-    (void)state;
     assert_true(ring_push(ring, 0, 4));
     assert_true(ring_push(ring, 100, 4));
     for (int64_t i = 0; i < 3; i++) {
@@ -133,13 +121,12 @@ static void a_segment_that_is_partly_taken_keeps_its_place(void **state)
     ring_unmake(ring, 2);
 }
 
-static void many_are_taken_over_the_bounds_of_segments_and_runs(void **state)
+TEST(many_are_taken_over_the_bounds_of_segments_and_runs)
 {
     struct ring *ring = ring_make(4, 1, 1);
     int64_t out[16];
     size_t taken;
 
-    (void)state;
     assert_true(ring_push(ring, 10, 4));
     assert_true(ring_push(ring, 31, 1));
     assert_int_equal(ring_take_many(ring, 3, out, &taken), RING_TAKEN);
@@ -154,7 +141,7 @@ static void many_are_taken_over_the_bounds_of_segments_and_runs(void **state)
     ring_unmake(ring, 4);
 }
 
-static void a_run_is_taken_within_one_run_only(void **state)
+TEST(a_run_is_taken_within_one_run_only)
 {
     static const struct {
         uint64_t before; /* numbers taken of the first run */
@@ -168,7 +155,6 @@ static void a_run_is_taken_within_one_run_only(void **state)
         {16, 1, -1, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct ring *ring = ring_make(2, 3, 2);
         int64_t out[16];
@@ -185,12 +171,11 @@ static void a_run_is_taken_within_one_run_only(void **state)
     }
 }
 
-static void a_slice_is_within_one_segment_and_one_run_if_asked(void **state)
+TEST(a_slice_is_within_one_segment_and_one_run_if_asked)
 {
     struct ring *ring = ring_make(4, 3, 2);
     struct ring_slice slice;
 
-    (void)state;
     assert_true(ring_push(ring, 83, 13));
     assert_true(ring_push(ring, 400, 8));
     assert_int_equal(ring_take_slice(ring, 100, RING_RUN, &slice), RING_TAKEN);
@@ -208,9 +193,8 @@ static void a_slice_is_within_one_segment_and_one_run_if_asked(void **state)
 }
 
 /* The rest of a slice comes back behind what is there, number for number. */
-static void what_is_given_back_is_the_same_numbers(void **state)
+TEST(what_is_given_back_is_the_same_numbers)
 {
-    (void)state;
     for (uint64_t used = 0; used < 40; used++) {
         struct ring *ring = ring_make(4, 3, 2);
         struct ring *same = ring_make(4, 3, 2);
@@ -234,11 +218,10 @@ static void what_is_given_back_is_the_same_numbers(void **state)
     }
 }
 
-static void what_is_dropped_comes_to_nobody(void **state)
+TEST(what_is_dropped_comes_to_nobody)
 {
     struct ring *ring = ring_make(4, 2, 1);
 
-    (void)state;
     assert_int_equal(ring_drop(ring), 0);
     for (int64_t round = 0; round < 10; round++) {
         const int64_t first = 1000 * (round + 1);
@@ -254,9 +237,8 @@ static void what_is_dropped_comes_to_nobody(void **state)
     ring_unmake(ring, 4);
 }
 
-static void falling_to_the_mark_is_told_once(void **state)
+TEST(falling_to_the_mark_is_told_once)
 {
-    (void)state;
     for (uint64_t low = 0; low < 16; low++) {
         struct ring *ring = ring_make(4, 3, 2);
         int64_t out[16];
@@ -280,9 +262,8 @@ static void falling_to_the_mark_is_told_once(void **state)
     }
 }
 
-static void a_skipped_rest_falls_to_the_mark_as_well(void **state)
+TEST(a_skipped_rest_falls_to_the_mark_as_well)
 {
-    (void)state;
     /* 13 left, a rest of 5 skipped and 6 taken: 2 left. */
     for (uint64_t low = 1; low <= 16; low++) {
         struct ring *ring = ring_make(2, 3, 2);
@@ -313,13 +294,12 @@ static bool is_empty_and_dead(struct ring *ring)
 }
 
 /* Both would hand out the same numbers. */
-static void a_forked_child_finds_an_empty_ring(void **state)
+TEST(a_forked_child_finds_an_empty_ring)
 {
     struct ring *ring = ring_make(600, 3, 0);
     int status;
     pid_t child;
 
-    (void)state;
     for (int64_t i = 0; i < 600; i++)
         assert_true(ring_push(ring, 8 * i, 8));
     expect_taken(ring, 0, RING_TAKEN);
@@ -335,25 +315,4 @@ static void a_forked_child_finds_an_empty_ring(void **state)
         expect_taken(ring, i, RING_TAKEN);
     expect_empty(ring);
     ring_unmake(ring, 600);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_ring_is_empty_and_has_the_room_asked_for),
-        cmocka_unit_test(numbers_come_in_the_order_of_their_segments),
-        cmocka_unit_test(the_largest_numbers_pass_whole),
-        cmocka_unit_test(the_largest_grant_is_one_segment),
-        cmocka_unit_test(a_segment_that_is_partly_taken_keeps_its_place),
-        cmocka_unit_test(many_are_taken_over_the_bounds_of_segments_and_runs),
-        cmocka_unit_test(a_run_is_taken_within_one_run_only),
-        cmocka_unit_test(a_slice_is_within_one_segment_and_one_run_if_asked),
-        cmocka_unit_test(what_is_given_back_is_the_same_numbers),
-        cmocka_unit_test(what_is_dropped_comes_to_nobody),
-        cmocka_unit_test(falling_to_the_mark_is_told_once),
-        cmocka_unit_test(a_skipped_rest_falls_to_the_mark_as_well),
-        cmocka_unit_test(a_forked_child_finds_an_empty_ring),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ring against a model of it: any steps in any order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 
 #include "support/ring_memory.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 /* The ring as it ought to be: every number that was pushed, in order. */
 #define MODEL_NUMBERS 4000000
@@ -270,11 +263,10 @@ static void model_run(uint32_t segments, int32_t memory_bits,
     ring_unmake(model.ring, segments);
 }
 
-static void any_steps_in_any_order_do_as_the_model(void **state)
+TEST(any_steps_in_any_order_do_as_the_model)
 {
     static const uint32_t segments[] = {1, 2, 4, 16};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(segments); i++) {
         for (int32_t memory_bits = 0; memory_bits <= 5; memory_bits++)
             model_run(segments[i], memory_bits, 0, 0);
@@ -282,23 +274,12 @@ static void any_steps_in_any_order_do_as_the_model(void **state)
 }
 
 /* From windows of one run on, in pools of 2 to 8 lessors. */
-static void segments_of_several_windows_do_as_the_model(void **state)
+TEST(segments_of_several_windows_do_as_the_model)
 {
-    (void)state;
     for (int32_t memory_bits = 0; memory_bits <= 3; memory_bits++) {
         for (int32_t window_bits = 0; window_bits <= 3; window_bits++) {
             for (int32_t lessor_bits = 1; lessor_bits <= 3; lessor_bits++)
                 model_run(4, memory_bits, window_bits, lessor_bits);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_steps_in_any_order_do_as_the_model),
-        cmocka_unit_test(segments_of_several_windows_do_as_the_model),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

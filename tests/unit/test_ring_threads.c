@@ -4,12 +4,6 @@
  * every way, so small that it wraps at almost every push: each number must be
  * accounted for, and none come twice.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <sched.h>
@@ -19,6 +13,7 @@
 
 #include "queue/stripe.h"
 #include "support/ring_memory.h"
+#include "support/test.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define IS_SLOW 1
@@ -213,7 +208,7 @@ static void *taker_run(void *argument)
     struct stress *stress = taker->stress;
 
     if ((stress->ways & ONE_STRIPE) != 0)
-        stripe_mine = 1;
+        thread_index_mine = THREAD_INDEXES - 1;
     for (;;) {
         /* Read before the take: then empty after the last push is the end. */
         const bool is_over =
@@ -408,36 +403,31 @@ static void stress_once(uint32_t segments, int32_t memory_bits, unsigned ways)
     stress_fini(&stress, takers, segments);
 }
 
-static void single_numbers_come_once_each(void **state)
+TEST(single_numbers_come_once_each)
 {
-    (void)state;
     stress_once(1, 0, TAKE_ONE);
     stress_once(2, 2, TAKE_ONE);
 }
 
-static void many_at_once_come_once_each(void **state)
+TEST(many_at_once_come_once_each)
 {
-    (void)state;
     stress_once(4, 3, TAKE_ONE | TAKE_MANY);
 }
 
-static void contiguous_numbers_come_once_each(void **state)
+TEST(contiguous_numbers_come_once_each)
 {
-    (void)state;
     stress_once(2, 1, TAKE_RUN);
 }
 
-static void slices_that_are_given_back_come_once_each(void **state)
+TEST(slices_that_are_given_back_come_once_each)
 {
-    (void)state;
     stress_once(2, 0, TAKE_SLICE);
     stress_once(4, 3, TAKE_ONE | TAKE_SLICE);
 }
 
 /* Slices of 16 numbers: of several runs, and of a part of one. */
-static void stripes_give_each_number_once(void **state)
+TEST(stripes_give_each_number_once)
 {
-    (void)state;
     stress_once(4, 2, TAKE_STRIPE);
     stress_once(4, 8, TAKE_STRIPE);
     stress_once(16, 2, TAKE_STRIPE | TAKE_ONE);
@@ -445,11 +435,10 @@ static void stripes_give_each_number_once(void **state)
     stress_once(4, 8, TAKE_STRIPE | ONE_STRIPE);
 }
 
-static void in_every_way_at_once_none_comes_twice(void **state)
+TEST(in_every_way_at_once_none_comes_twice)
 {
     const unsigned all = TAKE_ONE | TAKE_MANY | TAKE_RUN;
 
-    (void)state;
     stress_once(1, 1, all);
     stress_once(8, 5, all);
     stress_once(8, 3, all | TAKE_SLICE);
@@ -457,9 +446,8 @@ static void in_every_way_at_once_none_comes_twice(void **state)
 }
 
 /* A ring that only drains crosses its mark once, whoever takes. */
-static void one_taker_of_all_is_told_that_the_stock_is_low(void **state)
+TEST(one_taker_of_all_is_told_that_the_stock_is_low)
 {
-    (void)state;
     for (uint64_t low = 1; low < NUMBERS; low = low * 20 + 3) {
         struct stress stress;
         struct taker takers[TAKERS];
@@ -482,19 +470,4 @@ static void one_taker_of_all_is_told_that_the_stock_is_low(void **state)
         assert_int_equal(lows, 1);
         stress_fini(&stress, takers, 8);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_numbers_come_once_each),
-        cmocka_unit_test(many_at_once_come_once_each),
-        cmocka_unit_test(contiguous_numbers_come_once_each),
-        cmocka_unit_test(slices_that_are_given_back_come_once_each),
-        cmocka_unit_test(stripes_give_each_number_once),
-        cmocka_unit_test(in_every_way_at_once_none_comes_twice),
-        cmocka_unit_test(one_taker_of_all_is_told_that_the_stock_is_low),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many numbers a pool can give up to a limit, against counting every
  * number that its counters make. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "number/number.h"
+#include "support/test.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define MOST            700 /* the highest limit that is tried */
+#define MOST 700 /* the highest limit that is tried */
 
 /* Marks what a partition gives: counter values in their order, each a run. */
 static void mark(const struct number_pool *pool, int32_t partition, bool *given)
@@ -64,9 +58,8 @@ static void compare_windowed(int32_t bits, int32_t memory_bits)
     }
 }
 
-static void every_small_layout_is_counted_right(void **state)
+TEST(every_small_layout_is_counted_right)
 {
-    (void)state;
     for (int32_t bits = 0; bits <= 3; bits++) {
         for (int32_t memory_bits = 0; memory_bits <= 4; memory_bits++)
             compare_windowed(bits, memory_bits);
@@ -98,9 +91,8 @@ static const struct {
     {"nothing fits", {0, 0, 0, 20}, 0, 0},
 };
 
-static void known_layouts_have_their_room(void **state)
+TEST(known_layouts_have_their_room)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const int64_t room = number_room(&cases[i].pool, cases[i].limit);
 
@@ -108,14 +100,4 @@ static void known_layouts_have_their_room(void **state)
             fail_msg("%s: %lld, not %lld", cases[i].what, (long long)room,
                      (long long)cases[i].room);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_small_layout_is_counted_right),
-        cmocka_unit_test(known_layouts_have_their_room),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

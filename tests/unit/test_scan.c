@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scan before libconfig: integers, comments, includes, line numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +7,7 @@
 #include "config/source/source.h"
 #include "platform/error.h"
 #include "platform/text.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 struct fixture {
     struct arena arena;
@@ -78,6 +71,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define SCAN FIXTURE(struct fixture *fixture, setup, teardown)
+
 /* The only mistake, as "file:line: text". */
 static const char *only_mistake(struct fixture *fixture)
 {
@@ -108,7 +103,7 @@ static void expect(const char *text, const char *result, const char *mistake)
     fixture_fini(fixture);
 }
 
-static void integers_beyond_32_bits_get_the_suffix(void **state)
+TEST(integers_beyond_32_bits_get_the_suffix)
 {
     static const char *const cases[][2] = {
         {"a = 2147483647;", "a = 2147483647;\n"},
@@ -128,12 +123,11 @@ static void integers_beyond_32_bits_get_the_suffix(void **state)
         {"a = 0x;", "a = 0x;\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         expect(cases[i][0], cases[i][1], NULL);
 }
 
-static void what_is_no_integer_stays_as_it_is(void **state)
+TEST(what_is_no_integer_stays_as_it_is)
 {
     static const char *const cases[] = {
         "a = \"5000000000\";\n",        "a = \"x\\\" 5000000000\";\n",
@@ -142,7 +136,6 @@ static void what_is_no_integer_stays_as_it_is(void **state)
         "a = 5000000000.5000000000;\n", "a = -5000000000.;\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const char *end = strrchr(cases[i], '\n');
         char text[64];
@@ -153,9 +146,8 @@ static void what_is_no_integer_stays_as_it_is(void **state)
     }
 }
 
-static void integers_beyond_64_bits_are_mistakes(void **state)
+TEST(integers_beyond_64_bits_are_mistakes)
 {
-    (void)state;
     expect("a = 1;\nb = 9223372036854775808;", NULL,
            "t.conf:2: a number of 19 characters does not fit in 64 bits");
     expect("a = -9223372036854775809L;", NULL,
@@ -167,18 +159,16 @@ static void integers_beyond_64_bits_are_mistakes(void **state)
            "t.conf:1: a number of 19 characters does not fit in 64 bits");
 }
 
-static void comments_are_blanked_and_keep_the_lines(void **state)
+TEST(comments_are_blanked_and_keep_the_lines)
 {
-    (void)state;
     expect("a # 5000000000\n// \"\nb", "a             \n    \nb\n", NULL);
     expect("a /* \"\n5000000000 */ b", "a     \n              b\n", NULL);
     expect("u = \"http://x # y\";", "u = \"http://x # y\";\n", NULL);
     expect("// no newline", "             \n", NULL);
 }
 
-static void what_is_not_closed_is_a_mistake_where_it_begins(void **state)
+TEST(what_is_not_closed_is_a_mistake_where_it_begins)
 {
-    (void)state;
     expect("a = 1;\nb = \"x\n\n", NULL,
            "t.conf:2: the text that begins here has no closing quote");
     expect("a = \"x\\", NULL,
@@ -189,9 +179,8 @@ static void what_is_not_closed_is_a_mistake_where_it_begins(void **state)
            "t.conf:1: the name of the included file has no closing quote");
 }
 
-static void an_included_file_stands_in_its_place(void **state)
+TEST_WITH(SCAN, an_included_file_stands_in_its_place)
 {
-    struct fixture *fixture = *state;
     static const struct source_line lines[] = {
         {"t.conf", 1},    {"t.conf", 2}, {"part.conf", 1},
         {"part.conf", 2}, {"t.conf", 2}, {"t.conf", 3},
@@ -211,25 +200,22 @@ static void an_included_file_stands_in_its_place(void **state)
     }
 }
 
-static void includes_are_relative_to_the_file_that_names_them(void **state)
+TEST(includes_are_relative_to_the_file_that_names_them)
 {
-    (void)state;
     expect("@include \"in/outer.conf\"", "\n\nx = 1;\n\n\ny = 2;\n\n\n", NULL);
     expect("@include \"/abs.conf\"", "\nz = 9;\n\n\n", NULL);
 }
 
-static void only_a_lines_start_includes(void **state)
+TEST(only_a_lines_start_includes)
 {
-    (void)state;
     expect("a @include \"part.conf\"", "a @include \"part.conf\"\n", NULL);
     expect("\"x\n@include y\"", "\"x\n@include y\"\n", NULL);
     expect("/*\n@include \"part.conf\"\n*/", "  \n                    \n  \n",
            NULL);
 }
 
-static void mistakes_of_included_files_name_them(void **state)
+TEST(mistakes_of_included_files_name_them)
 {
-    (void)state;
     expect("a = 1;\n@include \"none.conf\"", NULL,
            "t.conf:2: cannot open none.conf");
     expect("a = 1;\n@include \"open.conf\"", NULL,
@@ -239,10 +225,8 @@ static void mistakes_of_included_files_name_them(void **state)
            "bits");
 }
 
-static void a_file_that_includes_itself_is_one_mistake(void **state)
+TEST_WITH(SCAN, a_file_that_includes_itself_is_one_mistake)
 {
-    struct fixture *fixture = *state;
-
     assert_false(
         scan_text(&fixture->source, "@include \"loop.conf\"", "t.conf"));
     assert_string_equal(
@@ -252,10 +236,8 @@ static void a_file_that_includes_itself_is_one_mistake(void **state)
     assert_int_equal(fixture->source.line_count, 11);
 }
 
-static void a_text_in_memory_includes_nothing(void **state)
+TEST_WITH(SCAN, a_text_in_memory_includes_nothing)
 {
-    struct fixture *fixture = *state;
-
     fixture->source.read = NULL;
     assert_false(
         scan_text(&fixture->source, "@include \"part.conf\"", "t.conf"));
@@ -263,9 +245,8 @@ static void a_text_in_memory_includes_nothing(void **state)
                         "t.conf:1: a text in memory cannot include part.conf");
 }
 
-static void a_text_that_is_too_large_is_refused(void **state)
+TEST_WITH(SCAN, a_text_that_is_too_large_is_refused)
 {
-    struct fixture *fixture = *state;
     char *text = malloc(SCAN_SIZE_MAX + 2);
 
     assert_non_null(text);
@@ -277,9 +258,8 @@ static void a_text_that_is_too_large_is_refused(void **state)
     free(text);
 }
 
-static void mistakes_are_sorted_by_line_and_stay_one_line(void **state)
+TEST_WITH(SCAN, mistakes_are_sorted_by_line_and_stay_one_line)
 {
-    struct fixture *fixture = *state;
     struct mistakes *mistakes = &fixture->mistakes;
 
     mistakes_add(mistakes, 3, "three");
@@ -291,30 +271,4 @@ static void mistakes_are_sorted_by_line_and_stay_one_line(void **state)
     assert_string_equal(mistakes->found.first->next->next->text, "three");
     assert_string_equal(mistakes->found.first->next->next->next->text,
                         "three again");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_beyond_32_bits_get_the_suffix),
-        cmocka_unit_test(what_is_no_integer_stays_as_it_is),
-        cmocka_unit_test(integers_beyond_64_bits_are_mistakes),
-        cmocka_unit_test(comments_are_blanked_and_keep_the_lines),
-        cmocka_unit_test(what_is_not_closed_is_a_mistake_where_it_begins),
-        cmocka_unit_test_setup_teardown(an_included_file_stands_in_its_place,
-                                        setup, teardown),
-        cmocka_unit_test(includes_are_relative_to_the_file_that_names_them),
-        cmocka_unit_test(only_a_lines_start_includes),
-        cmocka_unit_test(mistakes_of_included_files_name_them),
-        cmocka_unit_test_setup_teardown(
-            a_file_that_includes_itself_is_one_mistake, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_text_in_memory_includes_nothing,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_text_that_is_too_large_is_refused,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            mistakes_are_sorted_by_line_and_stay_one_line, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

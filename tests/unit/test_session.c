@@ -5,17 +5,13 @@
  * speed. The broker is a stub, so that the order of numbers is the order of
  * events.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "daemon/server.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
+#include "support/test.h"
 
 #define PLENTY    1000000000
 #define MINUTE_MS 60000
@@ -196,45 +192,39 @@ static void check_scripts(const struct circumstances *how)
     }
 }
 
-static void answers_do_not_depend_on_how_requests_arrive(void **state)
+TEST(answers_do_not_depend_on_how_requests_arrive)
 {
-    (void)state;
     check_scripts(&plenty);
 }
 
-static void nor_do_they_when_numbers_are_scarce(void **state)
+TEST(nor_do_they_when_numbers_are_scarce)
 {
-    (void)state;
     check_scripts(&scarce);
 }
 
-static void nor_when_no_backend_is_usable_for_a_while(void **state)
+TEST(nor_when_no_backend_is_usable_for_a_while)
 {
-    (void)state;
     check_scripts(&unwell);
 }
 
-static void nor_when_the_deadline_passes(void **state)
+TEST(nor_when_the_deadline_passes)
 {
-    (void)state;
     check_scripts(&late);
 }
 
-static void nor_when_no_value_is_left(void **state)
+TEST(nor_when_no_value_is_left)
 {
-    (void)state;
     check_scripts(&spent);
 }
 
 /* --- what they are --- */
 
-static void a_pipeline_is_two_steps_of_the_ring(void **state)
+TEST(a_pipeline_is_two_steps_of_the_ring)
 {
     struct script script = {0};
     struct script expected = {0};
     struct talker talker;
 
-    (void)state;
     script_add(&script, INCR_A, 64);
     script_add_numbers(&expected, STUB_FIRST, 64);
     assert_int_equal(script_run(&script, WHOLE, &plenty, &talker), 64);
@@ -246,14 +236,13 @@ static void a_pipeline_is_two_steps_of_the_ring(void **state)
     script_fini(&expected);
 }
 
-static void what_is_there_is_answered_before_the_rest_waits(void **state)
+TEST(what_is_there_is_answered_before_the_rest_waits)
 {
     struct script script = {0};
     struct script expected = {0};
     struct server *server = NULL;
     struct talker talker;
 
-    (void)state;
     stub_reset(40, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&talker, server);
@@ -277,7 +266,7 @@ static void what_is_there_is_answered_before_the_rest_waits(void **state)
 }
 
 /* Who came first is served first, its whole pipeline at once. */
-static void a_pipeline_stands_in_line_like_any_request(void **state)
+TEST(a_pipeline_stands_in_line_like_any_request)
 {
     struct server *server = NULL;
     struct talker first;
@@ -285,7 +274,6 @@ static void a_pipeline_stands_in_line_like_any_request(void **state)
     struct script script = {0};
     struct script expected = {0};
 
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&first, server);
@@ -308,20 +296,4 @@ static void a_pipeline_stands_in_line_like_any_request(void **state)
     talker_fini(&second);
     script_fini(&script);
     script_fini(&expected);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_do_not_depend_on_how_requests_arrive),
-        cmocka_unit_test(nor_do_they_when_numbers_are_scarce),
-        cmocka_unit_test(nor_when_no_backend_is_usable_for_a_while),
-        cmocka_unit_test(nor_when_the_deadline_passes),
-        cmocka_unit_test(nor_when_no_value_is_left),
-        cmocka_unit_test(a_pipeline_is_two_steps_of_the_ring),
-        cmocka_unit_test(what_is_there_is_answered_before_the_rest_waits),
-        cmocka_unit_test(a_pipeline_stands_in_line_like_any_request),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,16 @@
  * CLIENT LIST and CLIENT INFO: a line a connection, as Redis 7.0 writes it and
  * as client libraries take it apart. The broker is a stub.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
 #include "daemon/server.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
+#include "support/test.h"
 
 #define MINUTE_MS 60000
 #define WHOLE     ((size_t)1 << 30) /* a piece that holds everything */
@@ -60,6 +56,8 @@ static int teardown(void **state)
     talker_fini(&fixture->second);
     return 0;
 }
+
+#define SERVED FIXTURE(struct fixture *fixture, setup, teardown)
 
 static const char *hear(struct fixture *fixture, struct talker *talker,
                         const char *said)
@@ -128,9 +126,9 @@ static void assert_field(const char *line, const char *field,
 
 /* --- a line --- */
 
-static void a_line_has_the_fields_of_redis_in_their_order(void **state)
+TEST_WITH(SERVED, a_line_has_the_fields_of_redis_in_their_order)
 {
-    const char *line = bulk(ask(*state, "CLIENT LIST\r\n"));
+    const char *line = bulk(ask(fixture, "CLIENT LIST\r\n"));
 
     assert_int_equal(lines_of(line), 1);
     for (size_t i = 0; i < FIELDS; i++) {
@@ -144,9 +142,9 @@ static void a_line_has_the_fields_of_redis_in_their_order(void **state)
     assert_string_equal(line, "\r\n");
 }
 
-static void it_tells_of_the_connection_that_asks(void **state)
+TEST_WITH(SERVED, it_tells_of_the_connection_that_asks)
 {
-    const char *line = bulk(ask(*state, "CLIENT INFO\r\n"));
+    const char *line = bulk(ask(fixture, "CLIENT INFO\r\n"));
 
     assert_int_equal(lines_of(line), 1);
     assert_field(line, "id", "1");
@@ -157,15 +155,14 @@ static void it_tells_of_the_connection_that_asks(void **state)
     assert_field(line, "cmd", "client");
     assert_field(line, "user", "default");
     assert_field(line, "resp", "2");
-    (void)ask(*state, "CLIENT SETNAME me=you\r\n");
-    line = bulk(ask(*state, "CLIENT INFO\r\n"));
+    (void)ask(fixture, "CLIENT SETNAME me=you\r\n");
+    line = bulk(ask(fixture, "CLIENT INFO\r\n"));
     assert_field(line, "name", "me=you");
 }
 
-static void its_age_and_its_rest_are_in_seconds(void **state)
+TEST_WITH(SERVED, its_age_and_its_rest_are_in_seconds)
 {
     const int64_t then_ms = daemon_now_ms() - 90000;
-    struct fixture *fixture = *state;
     struct session *session = TAILQ_FIRST(&fixture->server->daemon.sessions);
     const char *line = NULL;
 
@@ -181,13 +178,13 @@ static void its_age_and_its_rest_are_in_seconds(void **state)
     assert_true(strtol(value_of(line, "idle"), NULL, 10) >= 90);
 }
 
-static void in_resp3_it_is_a_verbatim_string(void **state)
+TEST_WITH(SERVED, in_resp3_it_is_a_verbatim_string)
 {
     static const char *const lines[] = {"CLIENT LIST\r\n", "CLIENT INFO\r\n"};
 
-    (void)ask(*state, "HELLO 3\r\n");
+    (void)ask(fixture, "HELLO 3\r\n");
     for (size_t i = 0; i < 2; i++) {
-        const char *reply = ask(*state, lines[i]);
+        const char *reply = ask(fixture, lines[i]);
         char *text = NULL;
         const unsigned long length = strtoul(reply + 1, &text, 10);
 
@@ -200,9 +197,8 @@ static void in_resp3_it_is_a_verbatim_string(void **state)
 
 /* --- several --- */
 
-static void every_connection_has_a_line(void **state)
+TEST_WITH(SERVED, every_connection_has_a_line)
 {
-    struct fixture *fixture = *state;
     struct talker third;
     const char *line = NULL;
 
@@ -228,9 +224,8 @@ static void every_connection_has_a_line(void **state)
     assert_int_equal(lines_of(line), 2);
 }
 
-static void some_can_be_asked_for(void **state)
+TEST_WITH(SERVED, some_can_be_asked_for)
 {
-    struct fixture *fixture = *state;
     struct talker others[3];
     const char *line = NULL;
 
@@ -249,7 +244,7 @@ static void some_can_be_asked_for(void **state)
         talker_fini(&others[i]);
 }
 
-static void what_is_no_list_is_refused(void **state)
+TEST_WITH(SERVED, what_is_no_list_is_refused)
 {
     static const struct {
         const char *said;
@@ -268,7 +263,7 @@ static void what_is_no_list_is_refused(void **state)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_memory_equal(ask(*state, cases[i].said), cases[i].expected,
+        assert_memory_equal(ask(fixture, cases[i].said), cases[i].expected,
                             strlen(cases[i].expected));
 }
 
@@ -287,9 +282,8 @@ static bool may_open(rlim_t count)
 }
 
 /* Else an answer would grow, and the loop rest, with who connects. */
-static void of_too_many_the_newest_are_listed(void **state)
+TEST_WITH(SERVED, of_too_many_the_newest_are_listed)
 {
-    struct fixture *fixture = *state;
     struct talker *crowd = calloc(CROWD, sizeof *crowd);
     const char *line = NULL;
     char text[32];
@@ -324,30 +318,11 @@ static void of_too_many_the_newest_are_listed(void **state)
 
 /* --- DBSIZE --- */
 
-static void dbsize_counts_the_sequences(void **state)
+TEST_WITH(SERVED, dbsize_counts_the_sequences)
 {
-    assert_string_equal(ask(*state, "DBSIZE\r\n"), ":0\r\n");
+    assert_string_equal(ask(fixture, "DBSIZE\r\n"), ":0\r\n");
     stub.status.key[0] = 'a';
-    assert_string_equal(ask(*state, "dbsize\r\n"), ":1\r\n");
-    assert_memory_equal(ask(*state, "DBSIZE x\r\n"),
+    assert_string_equal(ask(fixture, "dbsize\r\n"), ":1\r\n");
+    assert_memory_equal(ask(fixture, "DBSIZE x\r\n"),
                         "-ERR wrong number of arguments", 30);
-}
-
-#define SERVED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SERVED(a_line_has_the_fields_of_redis_in_their_order),
-        SERVED(it_tells_of_the_connection_that_asks),
-        SERVED(its_age_and_its_rest_are_in_seconds),
-        SERVED(in_resp3_it_is_a_verbatim_string),
-        SERVED(every_connection_has_a_line),
-        SERVED(some_can_be_asked_for),
-        SERVED(what_is_no_list_is_refused),
-        SERVED(of_too_many_the_newest_are_listed),
-        SERVED(dbsize_counts_the_sequences),
-    };
-
-    return cmocka_run_group_tests_name("session_clients", tests, NULL, NULL);
 }

@@ -5,20 +5,16 @@
  * that every byte is known.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "daemon/server.h"
 #include "daemon/session.h"
 #include "daemon/wire/wire.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
+#include "support/test.h"
 
 #define PLENTY    1000000000
 #define MINUTE_MS 60000
@@ -67,7 +63,7 @@ static void check_head(const char *said, size_t length, const char *head)
 
 /* --- SEQ.NUMBER --- */
 
-static void texts_are_made_with_the_parameters_that_were_said(void **state)
+TEST(texts_are_made_with_the_parameters_that_were_said)
 {
     static const struct {
         const char *line;
@@ -86,14 +82,13 @@ static void texts_are_made_with_the_parameters_that_were_said(void **state)
         {"SEQ.NUMBER a\r\nSEQ.NUMBER a\r\n", TEXT("95") TEXT("96")},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
         check(cases[i].line, cases[i].answer);
     }
 }
 
-static void what_cannot_be_is_refused_and_takes_nothing(void **state)
+TEST(what_cannot_be_is_refused_and_takes_nothing)
 {
     static const struct {
         const char *line;
@@ -121,7 +116,6 @@ static void what_cannot_be_is_refused_and_takes_nothing(void **state)
         {"SEQ.NUMBER x\r\n", "-UNKNOWNKEY "},
     };
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_head(cases[i].line, strlen(cases[i].line), cases[i].answer);
@@ -132,7 +126,7 @@ static void what_cannot_be_is_refused_and_takes_nothing(void **state)
 }
 
 /* A string would end at it. */
-static void a_parameter_with_a_nul_byte_is_refused(void **state)
+TEST(a_parameter_with_a_nul_byte_is_refused)
 {
     static const char name[] = "*4\r\n$10\r\nSEQ.NUMBER\r\n$1\r\na\r\n"
                                "$6\r\narea\0x\r\n$1\r\nx\r\n";
@@ -140,7 +134,6 @@ static void a_parameter_with_a_nul_byte_is_refused(void **state)
                                 "$5\r\nCOUNT\r\n$1\r\n2\r\n"
                                 "$4\r\narea\r\n$2\r\nx\0\r\n";
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     check_head(name, sizeof name - 1,
                "-ERR a parameter's name has a NUL byte\r\n");
@@ -162,9 +155,8 @@ static void check_length(const char *head, size_t length, const char *tail,
     script_fini(&script);
 }
 
-static void a_parameter_has_its_length(void **state)
+TEST(a_parameter_has_its_length)
 {
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     check_length("SEQ.NUMBER a ", SEQB_PARAM_NAME_MAX, " y\r\n",
                  "-ERR no such parameter\r\n");
@@ -193,12 +185,11 @@ static void script_add_texts(struct script *script, int64_t first,
 }
 
 /* About a step, a turn, and what may be unsent at a time. */
-static void many_texts_come_in_one_array(void **state)
+TEST(many_texts_come_in_one_array)
 {
     static const int64_t counts[] = {127,  128,      129,      TURN - 1,
                                      TURN, TURN + 1, 2 * TURN, 50000};
 
-    (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         struct script expected = {0};
         struct talker talker;
@@ -215,14 +206,13 @@ static void many_texts_come_in_one_array(void **state)
     }
 }
 
-static void who_asks_for_many_texts_has_turns_like_others(void **state)
+TEST(who_asks_for_many_texts_has_turns_like_others)
 {
     static const char line[] = "SEQ.NUMBER a COUNT 100000\r\n";
     struct server *server = NULL;
     struct talker greedy;
     struct talker modest;
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&greedy, server);
@@ -239,14 +229,13 @@ static void who_asks_for_many_texts_has_turns_like_others(void **state)
 }
 
 /* What is unsent is bounded. */
-static void many_texts_stop_for_a_client_that_does_not_read(void **state)
+TEST(many_texts_stop_for_a_client_that_does_not_read)
 {
     static const char line[] = "SEQ.NUMBER a COUNT 100000\r\n";
     const size_t step = (size_t)128 * (STUB_TEXT_SIZE + 8);
     struct server *server = NULL;
     struct talker talker;
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&talker, server);
@@ -266,14 +255,13 @@ static void many_texts_stop_for_a_client_that_does_not_read(void **state)
 
 /* --- waiting --- */
 
-static void a_text_is_waited_for_as_a_number_is(void **state)
+TEST(a_text_is_waited_for_as_a_number_is)
 {
     static const char line[] = "SEQ.NUMBER a area x\r\n";
     struct server *server = NULL;
     struct talker first;
     struct talker second;
 
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&first, server);
@@ -296,7 +284,7 @@ static void a_text_is_waited_for_as_a_number_is(void **state)
 }
 
 /* Its parameters lay in bytes that others' requests have overwritten. */
-static void many_texts_go_on_where_they_stood(void **state)
+TEST(many_texts_go_on_where_they_stood)
 {
     static const char line[] = "SEQ.NUMBER a COUNT 3 area x\r\n";
     static const char other[] = "SEQ.NUMBER b COUNT 3 area other\r\n";
@@ -304,7 +292,6 @@ static void many_texts_go_on_where_they_stood(void **state)
     struct talker talker;
     struct talker beside;
 
-    (void)state;
     stub_reset(2, SEQB_UNAVAILABLE, MINUTE_MS);
     server = dialogue_server();
     talker_init(&talker, server);
@@ -321,12 +308,11 @@ static void many_texts_go_on_where_they_stood(void **state)
     talker_fini(&beside);
 }
 
-static void what_ends_a_wait_is_answered_once(void **state)
+TEST(what_ends_a_wait_is_answered_once)
 {
     static const char *const lines[] = {"SEQ.NUMBER a\r\n",
                                         "SEQ.NUMBER a COUNT 3\r\n"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const size_t length = strlen(lines[i]);
 
@@ -343,9 +329,8 @@ static void what_ends_a_wait_is_answered_once(void **state)
 
 /* --- SEQ.PARSE --- */
 
-static void a_text_is_taken_apart(void **state)
+TEST(a_text_is_taken_apart)
 {
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     check("SEQ.PARSE c SN-00000095\r\n",
           "*4\r\n$5\r\nvalue\r\n:95\r\n$6\r\nnumber\r\n:95\r\n");
@@ -356,14 +341,13 @@ static void a_text_is_taken_apart(void **state)
           "$10\r\nparam.area\r\n$3\r\n010\r\n");
 }
 
-static void a_map_of_it_is_one_in_resp3(void **state)
+TEST(a_map_of_it_is_one_in_resp3)
 {
     static const char line[] = "HELLO 3\r\nSEQ.PARSE c SN-00000095\r\n";
     static const char end[] =
         "%2\r\n$5\r\nvalue\r\n:95\r\n$6\r\nnumber\r\n:95\r\n";
     struct talker talker;
 
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     hear(line, strlen(line), WHOLE, &talker);
     assert_true(talker.length > strlen(end));
@@ -373,9 +357,8 @@ static void a_map_of_it_is_one_in_resp3(void **state)
 }
 
 /* For clients whose integers end at 2^53. */
-static void numbers_taken_apart_are_strings_on_request(void **state)
+TEST(numbers_taken_apart_are_strings_on_request)
 {
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     check("SEQ.PARSE c SN-9223372036854775807 STR\r\n",
           "*4\r\n$5\r\nvalue\r\n$19\r\n9223372036854775807\r\n"
@@ -389,12 +372,11 @@ static void numbers_taken_apart_are_strings_on_request(void **state)
           "-ERR syntax error: Takes a number apart: key number [STR]\r\n");
 }
 
-static void what_is_none_of_the_numbers_is_foreign(void **state)
+TEST(what_is_none_of_the_numbers_is_foreign)
 {
     static const char nul[] = "*3\r\n$9\r\nSEQ.PARSE\r\n$1\r\na\r\n"
                               "$13\r\nSN-00000095\0x\r\n";
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     check("SEQ.PARSE a SN-1\r\n", "-FOREIGN not its form\r\n");
     check("SEQ.PARSE d SN-00000095\r\n", "-ERR no template\r\n");
@@ -426,9 +408,8 @@ static void hear_status(const char *part, bool is_there)
     talker_fini(&talker);
 }
 
-static void a_status_tells_of_a_width_that_ends(void **state)
+TEST(a_status_tells_of_a_width_that_ends)
 {
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     stub.status = (struct seqb_sequence_status){.key = "a",
                                                 .pool = "main",
@@ -443,27 +424,4 @@ static void a_status_tells_of_a_width_that_ends(void **state)
     hear_status("$13\r\nwidth_numbers\r\n:100000\r\n"
                 "$12\r\npool_numbers\r\n:99996\r\n",
                 true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_made_with_the_parameters_that_were_said),
-        cmocka_unit_test(what_cannot_be_is_refused_and_takes_nothing),
-        cmocka_unit_test(a_parameter_with_a_nul_byte_is_refused),
-        cmocka_unit_test(a_parameter_has_its_length),
-        cmocka_unit_test(many_texts_come_in_one_array),
-        cmocka_unit_test(who_asks_for_many_texts_has_turns_like_others),
-        cmocka_unit_test(many_texts_stop_for_a_client_that_does_not_read),
-        cmocka_unit_test(a_text_is_waited_for_as_a_number_is),
-        cmocka_unit_test(many_texts_go_on_where_they_stood),
-        cmocka_unit_test(what_ends_a_wait_is_answered_once),
-        cmocka_unit_test(a_text_is_taken_apart),
-        cmocka_unit_test(a_map_of_it_is_one_in_resp3),
-        cmocka_unit_test(numbers_taken_apart_are_strings_on_request),
-        cmocka_unit_test(what_is_none_of_the_numbers_is_foreign),
-        cmocka_unit_test(a_status_tells_of_a_width_that_ends),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

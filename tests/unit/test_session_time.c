@@ -3,18 +3,14 @@
  * What a connection answers about time: stamps, shards, ids taken apart, the
  * clock, and worker ids. The broker is a stub, so that every byte is known.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "daemon/server.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
+#include "support/test.h"
 
 #define PLENTY    1000000000
 #define MINUTE_MS 60000
@@ -52,7 +48,7 @@ static void check_part(const char *line, const char *part)
     talker_fini(&talker);
 }
 
-static void numbers_have_the_form_that_was_asked_for(void **state)
+TEST(numbers_have_the_form_that_was_asked_for)
 {
     static const struct {
         const char *line;
@@ -70,14 +66,13 @@ static void numbers_have_the_form_that_was_asked_for(void **state)
         {"SEQ.NEXT a COUNT 2 SHARD 7\r\n", "*2\r\n:7000095\r\n:7000096\r\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
         check(cases[i].line, cases[i].answer);
     }
 }
 
-static void what_cannot_be_is_refused_and_takes_nothing(void **state)
+TEST(what_cannot_be_is_refused_and_takes_nothing)
 {
     static const struct {
         const char *line;
@@ -96,7 +91,6 @@ static void what_cannot_be_is_refused_and_takes_nothing(void **state)
         {"SEQ.WORKERS all\r\n", "-ERR wrong number of arguments"},
     };
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_part(cases[i].line, cases[i].answer);
@@ -104,13 +98,12 @@ static void what_cannot_be_is_refused_and_takes_nothing(void **state)
     assert_int_equal(stub.sequences[0].next, STUB_FIRST);
 }
 
-static void numbers_of_one_stamp_come_together(void **state)
+TEST(numbers_of_one_stamp_come_together)
 {
     static const char line[] = "SEQ.NEXT a STAMP COUNT 3\r\n";
     struct server *server = NULL;
     struct talker talker;
 
-    (void)state;
     stub_reset(2, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&talker, server);
@@ -123,13 +116,12 @@ static void numbers_of_one_stamp_come_together(void **state)
     talker_fini(&talker);
 }
 
-static void those_of_a_stamp_that_is_over_are_none_of_them(void **state)
+TEST(those_of_a_stamp_that_is_over_are_none_of_them)
 {
     static const char line[] = "SEQ.NEXT a STAMP COUNT 5\r\n";
     struct server *server = NULL;
     struct talker talker;
 
-    (void)state;
     stub_reset(4, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&talker, server);
@@ -147,22 +139,20 @@ static void those_of_a_stamp_that_is_over_are_none_of_them(void **state)
     talker_fini(&talker);
 }
 
-static void a_clock_that_gives_nothing_is_answered_at_once(void **state)
+TEST(a_clock_that_gives_nothing_is_answered_at_once)
 {
     static const char *const lines[] = {
         "INCR a\r\n", "SEQ.NEXT a COUNT 3\r\n", "SEQ.NEXT a SHARD 3\r\n",
         "SEQ.NEXT a STAMP\r\n", "SEQ.NEXT a STAMP COUNT 3\r\n"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         stub_reset(0, SEQB_CLOCK, MINUTE_MS);
         check(lines[i], "-CLOCK CLOCK\r\n");
     }
 }
 
-static void a_deadline_that_the_clock_held_up_says_so(void **state)
+TEST(a_deadline_that_the_clock_held_up_says_so)
 {
-    (void)state;
     stub_reset(0, SEQB_AGAIN, 0);
     check_part("INCR a\r\n", "-TIMEOUT a: the backends did not answer");
     stub_reset(0, SEQB_AGAIN, 0);
@@ -170,9 +160,8 @@ static void a_deadline_that_the_clock_held_up_says_so(void **state)
     check_part("SEQ.NEXT a STAMP\r\n", "the clock, which is 77 ms behind");
 }
 
-static void an_id_is_taken_apart_with_its_time(void **state)
+TEST(an_id_is_taken_apart_with_its_time)
 {
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     check("SEQ.DECODE a 95\r\n",
           "*8\r\n$7\r\ncounter\r\n:95\r\n$9\r\npartition\r\n:0\r\n"
@@ -187,9 +176,8 @@ static void an_id_is_taken_apart_with_its_time(void **state)
 
 /* --- what operators ask --- */
 
-static void the_status_shows_a_clock_that_is_used(void **state)
+TEST(the_status_shows_a_clock_that_is_used)
 {
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     check_part("SEQ.STATUS\r\n", "*18\r\n");
     check_part("SEQ.HEALTH\r\n", "$7\r\nwarning\r\n$0\r\n\r\n");
@@ -212,9 +200,8 @@ static void the_status_shows_a_clock_that_is_used(void **state)
     check_part("SEQ.HEALTH\r\n", "have no numbers: went back\r\n");
 }
 
-static void the_status_tells_of_lessors(void **state)
+TEST(the_status_tells_of_lessors)
 {
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     check_part("SEQ.STATUS\r\n", "$7\r\nlessors\r\n*0\r\n");
     stub.lessor = (struct seqb_lessor){.pool = "main",
@@ -259,9 +246,8 @@ static void hear_workers(const char *state)
     talker_fini(&talker);
 }
 
-static void worker_ids_are_listed_with_who_has_them(void **state)
+TEST(worker_ids_are_listed_with_who_has_them)
 {
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     stub.worker = (struct seqb_worker){.pool = "snow",
                                        .worker = 7,
@@ -274,22 +260,4 @@ static void worker_ids_are_listed_with_who_has_them(void **state)
     stub.worker.is_free = false;
     stub.worker.is_ours = true;
     hear_workers("ours");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_have_the_form_that_was_asked_for),
-        cmocka_unit_test(what_cannot_be_is_refused_and_takes_nothing),
-        cmocka_unit_test(numbers_of_one_stamp_come_together),
-        cmocka_unit_test(those_of_a_stamp_that_is_over_are_none_of_them),
-        cmocka_unit_test(a_clock_that_gives_nothing_is_answered_at_once),
-        cmocka_unit_test(a_deadline_that_the_clock_held_up_says_so),
-        cmocka_unit_test(an_id_is_taken_apart_with_its_time),
-        cmocka_unit_test(the_status_shows_a_clock_that_is_used),
-        cmocka_unit_test(the_status_tells_of_lessors),
-        cmocka_unit_test(worker_ids_are_listed_with_who_has_them),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,20 +4,16 @@
  * and how the daemon ends. The broker is a stub, so that the order of numbers
  * is the order of events.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "daemon/server.h"
 #include "daemon/session.h"
 #include "daemon/wire/wire.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
+#include "support/test.h"
 
 #define PLENTY    1000000000
 #define MINUTE_MS 60000
@@ -36,7 +32,7 @@ static void assert_heard(const struct talker *talker,
 }
 
 /* What is unsent is bounded, and no number is lost over it. */
-static void a_pipeline_stops_for_a_client_that_does_not_read(void **state)
+TEST(a_pipeline_stops_for_a_client_that_does_not_read)
 {
     const size_t requests = 200000;
     struct server *server = NULL;
@@ -47,7 +43,6 @@ static void a_pipeline_stops_for_a_client_that_does_not_read(void **state)
     size_t said = 0;
     size_t more = 1;
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&talker, server);
@@ -74,7 +69,7 @@ static void a_pipeline_stops_for_a_client_that_does_not_read(void **state)
 
 /* --- who asks for much, and who for little --- */
 
-static void a_long_pipeline_is_interrupted_after_a_turn(void **state)
+TEST(a_long_pipeline_is_interrupted_after_a_turn)
 {
     struct server *server = NULL;
     struct talker greedy;
@@ -82,7 +77,6 @@ static void a_long_pipeline_is_interrupted_after_a_turn(void **state)
     struct script script = {0};
     struct script expected = {0};
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&greedy, server);
@@ -130,7 +124,7 @@ static int64_t number_beside(struct server *server, struct talker *modest,
     return last_number(modest);
 }
 
-static void who_asks_for_much_does_not_stall_who_asks_for_one(void **state)
+TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
 {
     const char request[] = "SEQ.NEXT a COUNT 100000\r\n";
     struct server *server = NULL;
@@ -139,7 +133,6 @@ static void who_asks_for_much_does_not_stall_who_asks_for_one(void **state)
     int64_t last = STUB_FIRST;
     int numbers = 0;
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&modest, server);
@@ -168,7 +161,7 @@ static void who_asks_for_much_does_not_stall_who_asks_for_one(void **state)
 
 /* --- an end --- */
 
-static void a_drain_answers_what_has_arrived_and_ends(void **state)
+TEST(a_drain_answers_what_has_arrived_and_ends)
 {
     struct server *server = NULL;
     struct talker operator;
@@ -176,7 +169,6 @@ static void a_drain_answers_what_has_arrived_and_ends(void **state)
     struct script script = {0};
     struct script expected = {0};
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&operator, server);
@@ -201,14 +193,13 @@ static void a_drain_answers_what_has_arrived_and_ends(void **state)
     script_fini(&expected);
 }
 
-static void health_of_one_that_is_stopping_is_not_serving(void **state)
+TEST(health_of_one_that_is_stopping_is_not_serving)
 {
     const char script[] = "INCR a\r\nSEQ.HEALTH\r\n";
     struct server *server = NULL;
     struct talker operator;
     struct talker client;
 
-    (void)state;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&operator, server);
@@ -227,14 +218,13 @@ static void health_of_one_that_is_stopping_is_not_serving(void **state)
     talker_fini(&client);
 }
 
-static void a_turn_that_ends_with_the_last_number_repeats_no_head(void **state)
+TEST(a_turn_that_ends_with_the_last_number_repeats_no_head)
 {
     static const char line[] = "SEQ.NEXT a COUNT 4096\r\n";
     struct server *server = NULL;
     struct talker talker;
     struct script expected = {0};
 
-    (void)state;
     stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
     server = dialogue_server();
     talker_init(&talker, server);
@@ -246,18 +236,4 @@ static void a_turn_that_ends_with_the_last_number_repeats_no_head(void **state)
     server_close(server);
     talker_fini(&talker);
     script_fini(&expected);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pipeline_stops_for_a_client_that_does_not_read),
-        cmocka_unit_test(a_long_pipeline_is_interrupted_after_a_turn),
-        cmocka_unit_test(who_asks_for_much_does_not_stall_who_asks_for_one),
-        cmocka_unit_test(a_drain_answers_what_has_arrived_and_ends),
-        cmocka_unit_test(health_of_one_that_is_stopping_is_not_serving),
-        cmocka_unit_test(a_turn_that_ends_with_the_last_number_repeats_no_head),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

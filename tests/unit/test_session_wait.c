@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting for a number: how it ends, by a number or by the deadline, and what
  * is left of it then. The broker is a stub, and its threads are the test. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "daemon/server.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
+#include "support/test.h"
 
 #define MINUTE_MS 60000
 #define INCR_A    "INCR a\r\n"
@@ -80,11 +76,10 @@ static bool is_anybody_waiting(const struct scene *scene)
 }
 
 /* Else the second one would be in it twice. */
-static void who_is_late_has_left_the_line(void **state)
+TEST(who_is_late_has_left_the_line)
 {
     struct scene scene;
 
-    (void)state;
     scene_begin(&scene, 0);
     for (int i = 0; i < 3; i++) {
         ask(&scene);
@@ -97,11 +92,10 @@ static void who_is_late_has_left_the_line(void **state)
     scene_end(&scene);
 }
 
-static void next_command_waits_for_its_own_deadline(void **state)
+TEST(next_command_waits_for_its_own_deadline)
 {
     struct scene scene;
 
-    (void)state;
     scene_begin(&scene, 0);
     ask(&scene);
     expect_answer(&scene, "-TIMEOUT a: ");
@@ -117,11 +111,10 @@ static void next_command_waits_for_its_own_deadline(void **state)
 }
 
 /* The lane is marked before the loop is woken: it looks once. */
-static void loop_that_is_woken_finds_the_lane_ready(void **state)
+TEST(loop_that_is_woken_finds_the_lane_ready)
 {
     struct scene scene;
 
-    (void)state;
     scene_begin(&scene, MINUTE_MS);
     ask(&scene);
     expect_answer(&scene, "");
@@ -131,15 +124,4 @@ static void loop_that_is_woken_finds_the_lane_ready(void **state)
     dialogue_settle(scene.server, &scene.talker);
     expect_answer(&scene, ":95\r\n");
     scene_end(&scene);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_late_has_left_the_line),
-        cmocka_unit_test(next_command_waits_for_its_own_deadline),
-        cmocka_unit_test(loop_that_is_woken_finds_the_lane_ready),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

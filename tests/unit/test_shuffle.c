@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keyed bijection: that it is one, with its inverse, for every size; what
  * another key, tweak or size changes; and that its codes stay what they are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "number/shuffle.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define WIDTH_MAX (SEQB_TEST_SCALE > 1 ? 4 : 6)
 #define POWER_18  UINT64_C(1000000000000000000)
@@ -78,35 +71,32 @@ static void expect_bijections(uint64_t size)
     }
 }
 
-static void every_width_of_decimal_digits_is_a_bijection(void **state)
+TEST(every_width_of_decimal_digits_is_a_bijection)
 {
     uint64_t size = 10;
 
-    (void)state;
     for (int width = 1; width <= WIDTH_MAX; width++, size *= 10)
         expect_bijections(size);
 }
 
-static void three_digits_of_base_62_are_a_bijection(void **state)
+TEST(three_digits_of_base_62_are_a_bijection)
 {
     const struct shuffle shuffle = shuffle_of(secrets[0], CUBE_62);
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(tweaks); i++)
         expect_bijection(&shuffle, tweaks[i]);
 }
 
 /* Squares, primes, and what lies next to them: all shapes of the moduli. */
-static void every_small_size_is_a_bijection(void **state)
+TEST(every_small_size_is_a_bijection)
 {
-    (void)state;
     for (uint64_t size = 1; size <= 150; size++)
         expect_bijections(size);
     expect_bijections(7919);
     expect_bijections(104729 / SEQB_TEST_SCALE);
 }
 
-static void moduli_cover_every_size_and_hardly_more(void **state)
+TEST(moduli_cover_every_size_and_hardly_more)
 {
     static const uint64_t sizes[] = {
         1,
@@ -121,7 +111,6 @@ static void moduli_cover_every_size_and_hardly_more(void **state)
         SIZE_MOST,
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         const struct shuffle shuffle = shuffle_of(secrets[0], sizes[i]);
         const uint64_t all = (uint64_t)shuffle.left * shuffle.right;
@@ -132,12 +121,11 @@ static void moduli_cover_every_size_and_hardly_more(void **state)
     }
 }
 
-static void edges_of_great_sizes_come_back(void **state)
+TEST(edges_of_great_sizes_come_back)
 {
     static const uint64_t sizes[] = {POWER_18, POWER_62, SIZE_MOST - 1,
                                      SIZE_MOST};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         const struct shuffle shuffle = shuffle_of(secrets[0], sizes[i]);
 
@@ -161,12 +149,11 @@ static size_t agreeing(const struct shuffle *a, uint64_t tweak_a,
     return count;
 }
 
-static void other_keys_and_tweaks_give_other_orders(void **state)
+TEST(other_keys_and_tweaks_give_other_orders)
 {
     const struct shuffle one = shuffle_of(secrets[1], 10000);
     const struct shuffle other = shuffle_of(secrets[2], 10000);
 
-    (void)state;
     assert_int_equal(agreeing(&one, 7, &one, 7), 1000);
     assert_in_range(agreeing(&one, 7, &other, 7), 0, 4);
     assert_in_range(agreeing(&one, 7, &one, 8), 0, 4);
@@ -175,12 +162,11 @@ static void other_keys_and_tweaks_give_other_orders(void **state)
 }
 
 /* 9999 has the moduli of 10000: it is the key that differs. */
-static void other_sizes_give_other_orders(void **state)
+TEST(other_sizes_give_other_orders)
 {
     const struct shuffle one = shuffle_of(secrets[0], 10000);
     const struct shuffle other = shuffle_of(secrets[0], 9999);
 
-    (void)state;
     assert_int_equal(one.left, other.left);
     assert_int_equal(one.right, other.right);
     assert_in_range(agreeing(&one, 7, &other, 7), 0, 4);
@@ -191,7 +177,7 @@ static void other_sizes_give_other_orders(void **state)
  * These never change: a broker with another algorithm would repeat the codes
  * that are out already. See the head of shuffle.c.
  */
-static void codes_are_for_ever(void **state)
+TEST(codes_are_for_ever)
 {
     static const struct {
         uint64_t size;
@@ -220,7 +206,6 @@ static void codes_are_for_ever(void **state)
         {SIZE_MOST, UINT64_MAX, SIZE_MOST - 1, UINT64_C(1086776414075112565)},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct shuffle shuffle = shuffle_of(secrets[0], rows[i].size);
 
@@ -232,14 +217,13 @@ static void codes_are_for_ever(void **state)
     }
 }
 
-static void fingerprint_is_the_keys_for_ever(void **state)
+TEST(fingerprint_is_the_keys_for_ever)
 {
     static const char *const expected[] = {
         "e8bafc8535d27dbe",
         "f366c72c6f436b75",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
         struct shuffle_key key;
         char fingerprint[SHUFFLE_FINGERPRINT_SIZE];
@@ -250,14 +234,13 @@ static void fingerprint_is_the_keys_for_ever(void **state)
     }
 }
 
-static void every_byte_of_a_secret_counts(void **state)
+TEST(every_byte_of_a_secret_counts)
 {
     char secret[SHUFFLE_SECRET_MAX];
     struct shuffle_key first;
     char was[SHUFFLE_FINGERPRINT_SIZE];
     char shorter[SHUFFLE_FINGERPRINT_SIZE];
 
-    (void)state;
     memset(secret, 'a', sizeof secret);
     shuffle_key_make(secret, sizeof secret, &first);
     shuffle_fingerprint(&first, was);
@@ -278,13 +261,12 @@ static void every_byte_of_a_secret_counts(void **state)
 }
 
 /* The claim that it stands in may be read by others. */
-static void fingerprint_shows_nothing_of_the_key(void **state)
+TEST(fingerprint_shows_nothing_of_the_key)
 {
     char digits[2 * SHUFFLE_KEY_SIZE + 1] = "";
     struct shuffle_key key;
     char fingerprint[SHUFFLE_FINGERPRINT_SIZE];
 
-    (void)state;
     shuffle_key_make(secrets[0], strlen(secrets[0]), &key);
     shuffle_fingerprint(&key, fingerprint);
     for (size_t i = 0; i < SHUFFLE_KEY_SIZE; i++) {
@@ -299,28 +281,7 @@ static void fingerprint_shows_nothing_of_the_key(void **state)
     }
 }
 
-static void library_has_a_name_and_a_version(void **state)
+TEST(library_has_a_name_and_a_version)
 {
-    (void)state;
     assert_memory_equal(shuffle_library(), "libsodium 1.", 12);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_width_of_decimal_digits_is_a_bijection),
-        cmocka_unit_test(three_digits_of_base_62_are_a_bijection),
-        cmocka_unit_test(every_small_size_is_a_bijection),
-        cmocka_unit_test(moduli_cover_every_size_and_hardly_more),
-        cmocka_unit_test(edges_of_great_sizes_come_back),
-        cmocka_unit_test(other_keys_and_tweaks_give_other_orders),
-        cmocka_unit_test(other_sizes_give_other_orders),
-        cmocka_unit_test(codes_are_for_ever),
-        cmocka_unit_test(fingerprint_is_the_keys_for_ever),
-        cmocka_unit_test(every_byte_of_a_secret_counts),
-        cmocka_unit_test(fingerprint_shows_nothing_of_the_key),
-        cmocka_unit_test(library_has_a_name_and_a_version),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

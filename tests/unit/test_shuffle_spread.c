@@ -4,17 +4,10 @@
  * the day, the greatest of a day. Fixed keys, so that nothing is left to
  * chance. Each measure is shown orders that it must see through.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "number/shuffle.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 #define CODES       10000
 #define DAYS        3000
@@ -248,7 +241,7 @@ static void expect_lot(const struct order *order)
     }
 }
 
-static void codes_look_drawn_by_lot(void **state)
+TEST(codes_look_drawn_by_lot)
 {
     static const char *const secrets[] = {
         "correct horse battery staple",
@@ -256,7 +249,6 @@ static void codes_look_drawn_by_lot(void **state)
         "0123456789abcdeg",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(secrets) * COUNT_OF(sizes); i++) {
         struct order order =
             order_of(secrets[i / COUNT_OF(sizes)], sizes[i % COUNT_OF(sizes)]);
@@ -271,7 +263,7 @@ static void codes_look_drawn_by_lot(void **state)
 #code " by " #measure, code, measure                                   \
     }
 
-static void orders_that_show_something_are_seen_through(void **state)
+TEST(orders_that_show_something_are_seen_through)
 {
     static const struct {
         const char *name;
@@ -297,7 +289,6 @@ static void orders_that_show_something_are_seen_through(void **state)
         SEEN_THROUGH(same_every_day, greatest),
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows) * COUNT_OF(sizes); i++) {
         const size_t row = i / COUNT_OF(sizes);
         struct order order = order_of("correct horse battery staple",
@@ -309,14 +300,4 @@ static void orders_that_show_something_are_seen_through(void **state)
             fail_msg("size %ju: %s only at %g", (uintmax_t)order.shuffle.size,
                      rows[row].name, rows[row].measure(&order));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codes_look_drawn_by_lot),
-        cmocka_unit_test(orders_that_show_something_are_seen_through),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
 /* The ids of a snowflake on the machine's clocks. The rules of their times are
  * test_snowflake_time.c's. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "period/period.h"
 #include "platform/clock.h"
 #include "queue/snowflake/flake.h"
+#include "support/test.h"
 
 #define EPOCH INT64_C(1577836800000)
 
@@ -86,7 +81,7 @@ static int64_t take_one(struct fixture *fixture, int64_t worker,
     return id;
 }
 
-static void every_id_is_higher_than_those_before(void **state)
+TEST(every_id_is_higher_than_those_before)
 {
     struct fixture *fixture = open_flake(41, 12, 63);
     const struct bits_layout layout = {EPOCH, 1, 41, 10, 12};
@@ -94,7 +89,6 @@ static void every_id_is_higher_than_those_before(void **state)
     const int count = 200000;
     int64_t before = 0;
 
-    (void)state;
     for (int i = 0; i < count; i++) {
         const int64_t from_ms = clock_wall_ms();
         const int64_t id = take_one(fixture, 1023, &lease);
@@ -122,14 +116,13 @@ static void await_ms(struct fixture *fixture, const struct flake_lease *lease)
 
 /* 4 ids a ms: a run that does not fit in what is left takes none of the next
  * one. */
-static void run_is_of_one_ms(void **state)
+TEST(run_is_of_one_ms)
 {
     struct fixture *fixture = open_flake(41, 2, 53);
     const struct flake_lease lease = lease_now();
     int64_t before;
     int64_t first;
 
-    (void)state;
     await_ms(fixture, &lease);
     assert_int_equal(flake_take_locked(&fixture->flake, 1, &before), 1);
     assert_true(flake_take_run(&fixture->flake, 2, &first));
@@ -144,14 +137,13 @@ static void run_is_of_one_ms(void **state)
 }
 
 /* Those that nobody has taken are of the past a ms later. */
-static void ids_of_a_ms_that_is_over_are_not_given(void **state)
+TEST(ids_of_a_ms_that_is_over_are_not_given)
 {
     struct fixture *fixture = open_flake(41, 12, 63);
     const struct flake_lease lease = lease_now();
     int64_t end_ms = clock_now_ms() + 30;
     int64_t id;
 
-    (void)state;
     while (clock_now_ms() < end_ms) /* until the ticks are known */
         (void)take_one(fixture, 3, &lease);
     end_ms = clock_wall_ms() + 2;
@@ -161,13 +153,12 @@ static void ids_of_a_ms_that_is_over_are_not_given(void **state)
     free(fixture);
 }
 
-static void no_id_outlives_the_lease(void **state)
+TEST(no_id_outlives_the_lease)
 {
     struct fixture *fixture = open_flake(41, 12, 63);
     struct flake_lease lease = lease_now();
     int64_t id;
 
-    (void)state;
     lease.until_ms = 0;
     assert_int_equal(open_ms(fixture, 3, &lease), FLAKE_FENCED);
     lease.until_ms = clock_boot_ms() + 20;
@@ -196,11 +187,10 @@ static double span_us(struct fixture *fixture, int64_t ms_us, int64_t lease_us)
 }
 
 /* A clock is up to a us farther than it was read. */
-static void span_ends_before_the_ms_and_the_lease(void **state)
+TEST(span_ends_before_the_ms_and_the_lease)
 {
     struct fixture *fixture = open_flake(41, 12, 63);
 
-    (void)state;
     fixture->flake.ticks.per_ms = 1000000;
     for (int64_t us = 1; us <= 1000; us++) {
         const double of_ms = span_us(fixture, us, 5000);
@@ -217,7 +207,7 @@ static void span_ends_before_the_ms_and_the_lease(void **state)
 
 /* While it is the present one, of the same worker id, under a lease, and has
  * ids left. */
-static void ms_goes_on_while_it_has_ids(void **state)
+TEST(ms_goes_on_while_it_has_ids)
 {
     const int64_t ms = EPOCH + HOUR_MS;
     const int64_t boot_ms = 1000;
@@ -233,7 +223,6 @@ static void ms_goes_on_while_it_has_ids(void **state)
     struct flake *flake = &fixture->flake;
     int64_t ids[4];
 
-    (void)state;
     assert_false(flake_go_on(flake, 0, &lease, &now));
     flake_open(flake, 9, &lease, &now, &block);
     assert_int_equal(flake_take_locked(flake, 3, ids), 3);
@@ -249,12 +238,11 @@ static void ms_goes_on_while_it_has_ids(void **state)
     free(fixture);
 }
 
-static void no_time_past_the_lease_is_given(void **state)
+TEST(no_time_past_the_lease_is_given)
 {
     struct fixture *fixture = open_flake(41, 12, 63);
     struct flake_lease lease = lease_now();
 
-    (void)state;
     lease.upto = clock_wall_ms() - 60000;
     assert_int_equal(open_ms(fixture, 3, &lease), FLAKE_AGAIN);
     lease.above = lease.upto = clock_wall_ms() + HOUR_MS;
@@ -262,14 +250,13 @@ static void no_time_past_the_lease_is_given(void **state)
     free(fixture);
 }
 
-static void another_worker_id_begins_above_what_was_given(void **state)
+TEST(another_worker_id_begins_above_what_was_given)
 {
     struct fixture *fixture = open_flake(41, 12, 63);
     const struct flake_lease lease = lease_now();
     int64_t worker = 9;
     int64_t before = 0;
 
-    (void)state;
     for (int i = 0; i < 20; i++) {
         int64_t id;
 
@@ -284,13 +271,13 @@ static void another_worker_id_begins_above_what_was_given(void **state)
     free(fixture);
 }
 
-static void what_does_not_fit_is_exhausted(void **state)
+TEST(what_does_not_fit_is_exhausted)
 {
     const struct flake_lease lease = lease_now();
     struct fixture *small = open_flake(30, 12, 63);
     struct fixture *safe = open_flake(41, 12, 55);
 
-    (void)state; /* 30 bits of ms were over in January 2020 */
+    /* 30 bits of ms were over in January 2020 */
     assert_int_equal(open_ms(small, 0, &lease), FLAKE_OVER);
     assert_int_equal(open_ms(safe, 0, &lease), FLAKE_OVER);
     free(small);
@@ -298,13 +285,12 @@ static void what_does_not_fit_is_exhausted(void **state)
 }
 
 /* One that is shut gives nothing, and knows what was taken. */
-static void none_is_given_once_it_is_shut(void **state)
+TEST(none_is_given_once_it_is_shut)
 {
     struct fixture *fixture = open_flake(41, 12, 63);
     const struct flake_lease lease = lease_now();
     int64_t id;
 
-    (void)state;
     (void)take_one(fixture, 3, &lease);
     flake_shut(&fixture->flake);
     assert_int_equal(flake_take(&fixture->gate, 1, &id), 0);
@@ -359,14 +345,13 @@ static int compare(const void *a, const void *b)
 }
 
 /* The worker id changes all the while, which no other test does so often. */
-static void threads_get_different_ids(void **state)
+TEST(threads_get_different_ids)
 {
     struct crowd *crowd = calloc(1, sizeof *crowd);
     struct taker takers[THREADS];
     pthread_t threads[THREADS];
     int64_t *all;
 
-    (void)state;
     assert_non_null(crowd);
     all = &crowd->ids[0][0];
     crowd->fixture = open_flake(41, 8, 63);
@@ -389,23 +374,4 @@ static void threads_get_different_ids(void **state)
     pthread_mutex_destroy(&crowd->lock);
     free(crowd->fixture);
     free(crowd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_id_is_higher_than_those_before),
-        cmocka_unit_test(run_is_of_one_ms),
-        cmocka_unit_test(ids_of_a_ms_that_is_over_are_not_given),
-        cmocka_unit_test(no_id_outlives_the_lease),
-        cmocka_unit_test(span_ends_before_the_ms_and_the_lease),
-        cmocka_unit_test(ms_goes_on_while_it_has_ids),
-        cmocka_unit_test(no_time_past_the_lease_is_given),
-        cmocka_unit_test(another_worker_id_begins_above_what_was_given),
-        cmocka_unit_test(what_does_not_fit_is_exhausted),
-        cmocka_unit_test(none_is_given_once_it_is_shut),
-        cmocka_unit_test(threads_get_different_ids),
-    };
-
-    return cmocka_run_group_tests_name("snowflake", tests, NULL, NULL);
 }

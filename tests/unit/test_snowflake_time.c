@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which times a snowflake may give, by a table, and by leaps of the clock. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "period/flake_time.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 /* A ms has 4 values, and the bits end at 9000. */
 #define ABOVE 900
@@ -194,9 +187,8 @@ static const struct step steps[] = {
      {1500, 0, 0}},
 };
 
-static void every_step_in_time_goes_by_the_rules(void **state)
+TEST(every_step_in_time_goes_by_the_rules)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         const struct step *step = &steps[i];
         struct flake_last last = step->last;
@@ -227,7 +219,7 @@ static uint64_t random_below(uint64_t *random, uint64_t below)
 
 /* Whatever the clock does, from a ms to a year: what is given rises, and is
  * within the lease. */
-static void leaps_of_the_clock_never_repeat_a_value(void **state)
+TEST(leaps_of_the_clock_never_repeat_a_value)
 {
     static const int64_t leaps[] = {1,     -1,     7,         -7,
                                     60000, -60000, 3600000,   -3600000,
@@ -240,7 +232,6 @@ static void leaps_of_the_clock_never_repeat_a_value(void **state)
     int64_t before = -1;
     int64_t given = 0;
 
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         struct flake_block block;
 
@@ -261,14 +252,4 @@ static void leaps_of_the_clock_never_repeat_a_value(void **state)
         given += block.count;
     }
     assert_true(given > 10000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_in_time_goes_by_the_rules),
-        cmocka_unit_test(leaps_of_the_clock_never_repeat_a_value),
-    };
-
-    return cmocka_run_group_tests_name("snowflake_time", tests, NULL, NULL);
 }

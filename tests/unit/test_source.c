@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The windows that are leased for a slot: in which order they are taken, and
  * which are dropped. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ha/counter/source.h"
 #include "ha/counter/window.h"
 #include "platform/error.h"
+#include "support/test.h"
 
 #define PARTITION 3
 #define LESSORS   2
@@ -59,6 +56,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define SOURCE FIXTURE(struct fixture *f, setup, teardown)
+
 /* Takes so many windows, which must be these, and then none is left. */
 static void expect_left(struct fixture *f, const int64_t *windows, size_t n)
 {
@@ -73,10 +72,8 @@ static void expect_left(struct fixture *f, const int64_t *windows, size_t n)
     assert_int_equal(source_last(f->source), SEQB_NO_WINDOW);
 }
 
-static void windows_of_a_run_are_taken_one_after_another(void **state)
+TEST_WITH(SOURCE, windows_of_a_run_are_taken_one_after_another)
 {
-    struct fixture *f = *state;
-
     source_leased(f->source, 10, 2, 3);
     expect_left(f, (int64_t[]){10, 12, 14}, 3);
     /* The last one is not used up yet. */
@@ -84,10 +81,8 @@ static void windows_of_a_run_are_taken_one_after_another(void **state)
     assert_int_equal(f->source->pace.used, 2);
 }
 
-static void next_run_is_taken_after_the_first_one(void **state)
+TEST_WITH(SOURCE, next_run_is_taken_after_the_first_one)
 {
-    struct fixture *f = *state;
-
     source_leased(f->source, 10, 1, 2);
     source_leased(f->source, 20, 4, 2);
     expect_left(f, (int64_t[]){10, 11, 20, 24}, 4);
@@ -107,10 +102,8 @@ static void expect_taken(struct fixture *f, int64_t most, int64_t first,
 }
 
 /* What is taken at once is of one lease, and never there again. */
-static void windows_that_are_taken_at_once_are_of_one_run(void **state)
+TEST_WITH(SOURCE, windows_that_are_taken_at_once_are_of_one_run)
 {
-    struct fixture *f = *state;
-
     source_leased(f->source, 10, 2, 5);
     source_leased(f->source, 20, 4, 3);
     expect_taken(f, 3, 10, 3);
@@ -124,7 +117,7 @@ static void windows_that_are_taken_at_once_are_of_one_run(void **state)
 }
 
 /* Two runs: 10, 12, 14 and 20, 22, 24. */
-static void windows_up_to_the_floor_are_dropped(void **state)
+TEST_WITH(SOURCE, windows_up_to_the_floor_are_dropped)
 {
     static const int64_t all[] = {10, 12, 14, 20, 22, 24};
     static const struct {
@@ -132,7 +125,6 @@ static void windows_up_to_the_floor_are_dropped(void **state)
         size_t dropped;
     } cases[] = {{0, 0},  {9, 0},  {10, 1}, {11, 1}, {12, 2}, {13, 2}, {14, 3},
                  {19, 3}, {20, 4}, {21, 4}, {23, 5}, {24, 6}, {99, 6}};
-    struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         source_leased(f->source, 10, 2, 3);
@@ -143,10 +135,8 @@ static void windows_up_to_the_floor_are_dropped(void **state)
 }
 
 /* Only then is it known how many of them are of use. */
-static void next_run_is_shorter_if_the_rest_of_one_was_dropped(void **state)
+TEST_WITH(SOURCE, next_run_is_shorter_if_the_rest_of_one_was_dropped)
 {
-    struct fixture *f = *state;
-
     source_leased(f->source, 10, 1, 20);
     for (int i = 0; i < 8; i++)
         (void)source_next(f->source, 1);
@@ -161,10 +151,8 @@ static void next_run_is_shorter_if_the_rest_of_one_was_dropped(void **state)
 }
 
 /* What was used up to the last window was not too long. */
-static void run_that_was_used_up_is_none_that_was_dropped(void **state)
+TEST_WITH(SOURCE, run_that_was_used_up_is_none_that_was_dropped)
 {
-    struct fixture *f = *state;
-
     source_leased(f->source, 10, 1, 8);
     for (int i = 0; i < 8; i++)
         (void)source_next(f->source, 1);
@@ -173,10 +161,8 @@ static void run_that_was_used_up_is_none_that_was_dropped(void **state)
 }
 
 /* They may have been used before the image was made that was resumed. */
-static void windows_leased_before_a_resumption_are_dropped(void **state)
+TEST_WITH(SOURCE, windows_leased_before_a_resumption_are_dropped)
 {
-    struct fixture *f = *state;
-
     source_leased(f->source, 10, 1, 2);
     f->pool->resumed = 6;
     f->source->resumed = 6;
@@ -195,9 +181,8 @@ static void windows_leased_before_a_resumption_are_dropped(void **state)
     expect_left(f, NULL, 0);
 }
 
-static void words_of_the_last_lease_are_kept(void **state)
+TEST_WITH(SOURCE, words_of_the_last_lease_are_kept)
 {
-    struct fixture *f = *state;
     struct seqb_error why;
 
     (void)error_set(&why, SEQB_REFUSED, "no rights");
@@ -223,9 +208,8 @@ static struct lease *lease_of(struct window_source *source)
     return lease;
 }
 
-static void nothing_of_a_stamp_is_used_for_the_next_one(void **state)
+TEST_WITH(SOURCE, nothing_of_a_stamp_is_used_for_the_next_one)
 {
-    struct fixture *f = *state;
     struct seqb_error why;
 
     f->source->neighbours = lease_of(f->source);
@@ -246,10 +230,8 @@ static void nothing_of_a_stamp_is_used_for_the_next_one(void **state)
         assert_int_equal(f->source->neighbours->marks[i].run, 0);
 }
 
-static void slot_without_a_source_has_nothing_to_forget(void **state)
+TEST_WITH(SOURCE, slot_without_a_source_has_nothing_to_forget)
 {
-    struct fixture *f = *state;
-
     f->slot.windows = NULL;
     window_renew(&f->slot);
     assert_false(window_is_asked(&f->slot));
@@ -258,24 +240,4 @@ static void slot_without_a_source_has_nothing_to_forget(void **state)
     f->source->is_asked = true;
     assert_true(window_is_asked(&f->slot));
     window_source_free(NULL);
-}
-
-#define SOURCE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SOURCE(windows_of_a_run_are_taken_one_after_another),
-        SOURCE(next_run_is_taken_after_the_first_one),
-        SOURCE(windows_that_are_taken_at_once_are_of_one_run),
-        SOURCE(windows_up_to_the_floor_are_dropped),
-        SOURCE(next_run_is_shorter_if_the_rest_of_one_was_dropped),
-        SOURCE(run_that_was_used_up_is_none_that_was_dropped),
-        SOURCE(windows_leased_before_a_resumption_are_dropped),
-        SOURCE(words_of_the_last_lease_are_kept),
-        SOURCE(nothing_of_a_stamp_is_used_for_the_next_one),
-        SOURCE(slot_without_a_source_has_nothing_to_forget),
-    };
-
-    return cmocka_run_group_tests_name("source", tests, NULL, NULL);
 }

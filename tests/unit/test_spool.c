@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exchanges with the spool as they go when nothing is wrong with the file. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,18 +8,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "platform/file.h"
 #include "spool_fixture.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define NOBODY 65534
 
-static void what_is_given_is_taken_by_the_next_start(void **state)
+TEST_WITH(SPOOL, what_is_given_is_taken_by_the_next_start)
 {
-    struct spool_case *c = *state;
     const struct spool_block given = spool_case_block("order", 1, 10, 5);
 
     spool_case_give(c, given);
@@ -34,10 +30,8 @@ static void what_is_given_is_taken_by_the_next_start(void **state)
     assert_int_equal(c->taken[0].memory_bits, SPOOL_MEMORY_BITS);
 }
 
-static void what_was_taken_is_not_there_any_more(void **state)
+TEST_WITH(SPOOL, what_was_taken_is_not_there_any_more)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     spool_case_expect(c, 20);
     spool_case_expect(c, 0);
@@ -45,10 +39,8 @@ static void what_was_taken_is_not_there_any_more(void **state)
     spool_case_expect(c, 0);
 }
 
-static void what_nobody_wants_stays(void **state)
+TEST_WITH(SPOOL, what_nobody_wants_stays)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     spool_case_give(c, spool_case_block("bill", 0, 10, 3));
     c->wanted = "bill";
@@ -59,9 +51,8 @@ static void what_nobody_wants_stays(void **state)
     spool_case_expect(c, 20);
 }
 
-static void remainder_of_a_run_is_kept_as_it_is(void **state)
+TEST_WITH(SPOOL, remainder_of_a_run_is_kept_as_it_is)
 {
-    struct spool_case *c = *state;
     struct spool_block block = spool_case_block("order", 1, 10, 2);
 
     block.first += 3; /* its last number, and one of the next run's */
@@ -71,10 +62,8 @@ static void remainder_of_a_run_is_kept_as_it_is(void **state)
     assert_int_equal(c->taken[0].first, block.first);
 }
 
-static void blocks_that_meet_become_one(void **state)
+TEST_WITH(SPOOL, blocks_that_meet_become_one)
 {
-    struct spool_case *c = *state;
-
     for (int64_t v = 30; v > 10; v -= 5)
         spool_case_give(c, spool_case_block("order", 0, v, 5));
     spool_case_expect(c, 80);
@@ -83,9 +72,8 @@ static void blocks_that_meet_become_one(void **state)
                      spool_case_block("order", 0, 15, 1).first);
 }
 
-static void one_exchange_gives_and_takes(void **state)
+TEST_WITH(SPOOL, one_exchange_gives_and_takes)
 {
-    struct spool_case *c = *state;
     struct spool_block given = spool_case_block("bill", 0, 10, 3);
 
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
@@ -97,10 +85,8 @@ static void one_exchange_gives_and_takes(void **state)
     spool_case_expect(c, 12);
 }
 
-static void dropped_block_is_gone(void **state)
+TEST_WITH(SPOOL, dropped_block_is_gone)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     c->choice = SPOOL_DROP;
     spool_case_expect(c, 0);
@@ -109,9 +95,8 @@ static void dropped_block_is_gone(void **state)
 }
 
 /* A caller on its way to the first number must not pay for a store. */
-static void nothing_to_change_asks_no_store(void **state)
+TEST_WITH(SPOOL, nothing_to_change_asks_no_store)
 {
-    struct spool_case *c = *state;
     int64_t calls;
 
     spool_case_expect(c, 0); /* there is no file */
@@ -124,9 +109,8 @@ static void nothing_to_change_asks_no_store(void **state)
     assert_int_equal(fake_calls(c->rig->stores[0], FAKE_RESERVE), calls);
 }
 
-static void what_cannot_be_is_not_given(void **state)
+TEST_WITH(SPOOL, what_cannot_be_is_not_given)
 {
-    struct spool_case *c = *state;
     struct spool_block blocks[] = {spool_case_block("order", 0, 10, 5),
                                    spool_case_block("order", 0, 0, 1),
                                    spool_case_block("or/der", 0, 10, 5),
@@ -145,9 +129,8 @@ static void what_cannot_be_is_not_given(void **state)
 
 /* --- stores that are away --- */
 
-static void store_that_is_down_leaves_the_file_as_it_is(void **state)
+TEST_WITH(SPOOL, store_that_is_down_leaves_the_file_as_it_is)
 {
-    struct spool_case *c = *state;
     const struct spool_block more = spool_case_block("bill", 1, 10, 3);
 
     spool_case_give(c, spool_case_block("order", 1, 10, 5));
@@ -167,10 +150,8 @@ static void store_that_is_down_leaves_the_file_as_it_is(void **state)
     spool_case_expect(c, 20); /* without what could not be given */
 }
 
-static void first_file_gets_its_ticket_where_one_is_to_be_had(void **state)
+TEST_WITH(SPOOL, first_file_gets_its_ticket_where_one_is_to_be_had)
 {
-    struct spool_case *c = *state;
-
     fake_set_down(c->rig->stores[0], true);
     spool_case_restart(c);
     spool_case_give(c, spool_case_block("order", 1, 10, 5));
@@ -179,10 +160,8 @@ static void first_file_gets_its_ticket_where_one_is_to_be_had(void **state)
 }
 
 /* It has nothing that a ticket could take away. */
-static void empty_file_waits_for_no_store(void **state)
+TEST_WITH(SPOOL, empty_file_waits_for_no_store)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 1, 10, 5));
     spool_case_expect(c, 20);
     fake_set_down(c->rig->stores[0], true);
@@ -194,10 +173,8 @@ static void empty_file_waits_for_no_store(void **state)
     fake_set_down(c->rig->stores[0], false);
 }
 
-static void numbers_of_a_store_that_is_away_stay(void **state)
+TEST_WITH(SPOOL, numbers_of_a_store_that_is_away_stay)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     spool_case_give(c, spool_case_block("order", 1, 10, 7));
     fake_set_down(c->rig->stores[1], true);
@@ -209,9 +186,37 @@ static void numbers_of_a_store_that_is_away_stay(void **state)
     spool_case_expect(c, 28);
 }
 
-static void slow_store_is_not_waited_for_beyond_the_deadline(void **state)
+/* Its origin is known, and yet it may be another store that comes back. */
+TEST_WITH(SPOOL, numbers_of_a_store_that_went_away_stay)
 {
-    struct spool_case *c = *state;
+    struct numbers numbers = {0};
+
+    spool_case_give(c, spool_case_block("order", 0, 1000, 5));
+    spool_case_give(c, spool_case_block("order", 1, 1000, 7));
+    fake_set_down(c->rig->stores[1], true);
+    rig_take_until(c->broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    numbers_fini(&numbers);
+    spool_case_expect(c, 20);
+    fake_set_down(c->rig->stores[1], false);
+    rig_await_use(c->broker, 1);
+    spool_case_expect(c, 28);
+}
+
+TEST_WITH(SPOOL, what_becomes_of_numbers_is_told)
+{
+    events_start();
+    spool_case_give(c, spool_case_block("order", 0, 10, 5));
+    spool_case_give(c, spool_case_block("bill", 0, 10, 3));
+    events_expect("event=spool taken=0 given=20 kept=20", "", 1);
+    events_expect("event=spool taken=0 given=12 kept=32", "", 1);
+    spool_case_expect(c, 32);
+    events_expect("event=spool taken=32 given=0 kept=0", "", 1);
+    assert_int_equal(events_count("event=spool_lost", ""), 0);
+    events_stop();
+}
+
+TEST_WITH(SPOOL, slow_store_is_not_waited_for_beyond_the_deadline)
+{
     const struct spool_block block = spool_case_block("order", 1, 10, 5);
 
     fake_hang(c->rig->stores[0]);
@@ -224,9 +229,8 @@ static void slow_store_is_not_waited_for_beyond_the_deadline(void **state)
     spool_case_expect(c, 20);
 }
 
-static void broker_that_closes_meanwhile_is_no_trouble(void **state)
+TEST_WITH(SPOOL, broker_that_closes_meanwhile_is_no_trouble)
 {
-    struct spool_case *c = *state;
     const struct spool_block block = spool_case_block("order", 1, 10, 5);
 
     fake_hang(c->rig->stores[0]);
@@ -240,9 +244,8 @@ static void broker_that_closes_meanwhile_is_no_trouble(void **state)
 
 /* --- files that cannot be --- */
 
-static void locked_file_is_not_waited_for_beyond_the_deadline(void **state)
+TEST_WITH(SPOOL, locked_file_is_not_waited_for_beyond_the_deadline)
 {
-    struct spool_case *c = *state;
     const struct spool_block block = spool_case_block("order", 1, 10, 5);
     int lock;
 
@@ -256,9 +259,8 @@ static void locked_file_is_not_waited_for_beyond_the_deadline(void **state)
     spool_case_expect(c, 20);
 }
 
-static void forked_child_does_not_keep_it_locked(void **state)
+TEST_WITH(SPOOL, forked_child_does_not_keep_it_locked)
 {
-    struct spool_case *c = *state;
     const struct spool_block block = spool_case_block("order", 1, 10, 5);
     int pipe_of[2];
     pid_t pid;
@@ -298,9 +300,8 @@ static enum seqb_status try_as_nobody(struct spool_case *c,
     return (enum seqb_status)WEXITSTATUS(status);
 }
 
-static void file_that_cannot_be_read_or_made_is_told(void **state)
+TEST_WITH(SPOOL, file_that_cannot_be_read_or_made_is_told)
 {
-    struct spool_case *c = *state;
     const struct spool_block block = spool_case_block("order", 1, 10, 5);
 
     if (getuid() != 0)
@@ -327,9 +328,8 @@ static void disk_set_full(bool is_full)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void full_disk_costs_nothing(void **state)
+TEST_WITH(SPOOL, full_disk_costs_nothing)
 {
-    struct spool_case *c = *state;
     const struct spool_block more = spool_case_block("bill", 1, 10, 5);
 
     for (int i = 0; i < 2; i++) { /* first there is no file */
@@ -346,10 +346,8 @@ static void full_disk_costs_nothing(void **state)
     spool_case_expect(c, 20);
 }
 
-static void folder_in_its_place_is_told(void **state)
+TEST_WITH(SPOOL, folder_in_its_place_is_told)
 {
-    struct spool_case *c = *state;
-
     assert_int_equal(mkdir(c->path, 0700), 0);
     assert_int_equal(
         spool_case_try(c, NULL, 0, clock_now_ms() + RIG_PATIENCE_MS),
@@ -357,9 +355,8 @@ static void folder_in_its_place_is_told(void **state)
     assert_int_equal(rmdir(c->path), 0);
 }
 
-static void path_that_is_too_long_is_refused(void **state)
+TEST_WITH(SPOOL, path_that_is_too_long_is_refused)
 {
-    struct spool_case *c = *state;
     char path[8192];
     struct spool *spool;
 
@@ -372,33 +369,4 @@ static void path_that_is_too_long_is_refused(void **state)
     assert_int_equal(spool_open(path, c->broker->ha, &spool, &c->err),
                      SEQB_INVALID);
     spool_close(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SPOOL(what_is_given_is_taken_by_the_next_start),
-        SPOOL(what_was_taken_is_not_there_any_more),
-        SPOOL(what_nobody_wants_stays),
-        SPOOL(remainder_of_a_run_is_kept_as_it_is),
-        SPOOL(blocks_that_meet_become_one),
-        SPOOL(one_exchange_gives_and_takes),
-        SPOOL(dropped_block_is_gone),
-        SPOOL(nothing_to_change_asks_no_store),
-        SPOOL(what_cannot_be_is_not_given),
-        SPOOL(store_that_is_down_leaves_the_file_as_it_is),
-        SPOOL(first_file_gets_its_ticket_where_one_is_to_be_had),
-        SPOOL(empty_file_waits_for_no_store),
-        SPOOL(numbers_of_a_store_that_is_away_stay),
-        SPOOL(slow_store_is_not_waited_for_beyond_the_deadline),
-        SPOOL(broker_that_closes_meanwhile_is_no_trouble),
-        SPOOL(locked_file_is_not_waited_for_beyond_the_deadline),
-        SPOOL(forked_child_does_not_keep_it_locked),
-        SPOOL(file_that_cannot_be_read_or_made_is_told),
-        SPOOL(full_disk_costs_nothing),
-        SPOOL(folder_in_its_place_is_told),
-        SPOOL(path_that_is_too_long_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

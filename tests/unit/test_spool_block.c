@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which numbers a block has, and how two blocks lie to each other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "queue/keeper/block.h"
+#include "support/test.h"
 
 #define KEY64 "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ.:"
 
@@ -24,9 +19,8 @@ static struct spool_block block_of(int64_t first, int64_t length)
                                 .length = length};
 }
 
-static void partition_is_that_of_the_number(void **state)
+TEST(partition_is_that_of_the_number)
 {
-    (void)state;
     for (int32_t i = 0; i < 4; i++) {
         const struct spool_block block = block_of(160 + 8 * i + 7, 1);
 
@@ -59,9 +53,8 @@ static const struct {
     {"too many partitions", {"order", 0, 7, 3, INT64_MAX / 2, 1}, false},
 };
 
-static void block_is_sane_if_such_numbers_can_be(void **state)
+TEST(block_is_sane_if_such_numbers_can_be)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof sanities / sizeof sanities[0]; i++) {
         if (spool_block_is_sane(&sanities[i].block) != sanities[i].is_sane)
             fail_msg("%s", sanities[i].name);
@@ -96,9 +89,8 @@ static void expect_cut(struct spool_block rest)
     assert_int_equal(left, 0);
 }
 
-static void block_is_cut_at_the_ends_of_windows(void **state)
+TEST(block_is_cut_at_the_ends_of_windows)
 {
-    (void)state;
     for (int64_t skip = 0; skip < 32; skip++) {
         for (int64_t length = 1; length < 100; length++)
             expect_cut(block_of(number_after(FIRST, skip), length));
@@ -169,9 +161,8 @@ static const struct {
      SPOOL_JOINED},
 };
 
-static void blocks_meet_where_their_numbers_do(void **state)
+TEST(blocks_meet_where_their_numbers_do)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof meetings / sizeof meetings[0]; i++) {
         if (spool_block_meet(&meetings[i].a, &meetings[i].b) !=
             meetings[i].meeting)
@@ -179,7 +170,7 @@ static void blocks_meet_where_their_numbers_do(void **state)
     }
 }
 
-static void sorted_blocks_are_in_order(void **state)
+TEST(sorted_blocks_are_in_order)
 {
     struct spool_block blocks[] = {
         {"b", 0, 2, 3, FIRST, 8},       {"a", 1, 2, 3, FIRST, 8},
@@ -188,22 +179,8 @@ static void sorted_blocks_are_in_order(void **state)
     };
     const size_t count = sizeof blocks / sizeof blocks[0];
 
-    (void)state;
     qsort(blocks, count, sizeof blocks[0], spool_block_compare);
     for (size_t i = 1; i < count; i++)
         assert_int_equal(spool_block_meet(&blocks[i - 1], &blocks[i]),
                          SPOOL_APART);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(partition_is_that_of_the_number),
-        cmocka_unit_test(block_is_sane_if_such_numbers_can_be),
-        cmocka_unit_test(block_is_cut_at_the_ends_of_windows),
-        cmocka_unit_test(blocks_meet_where_their_numbers_do),
-        cmocka_unit_test(sorted_blocks_are_in_order),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

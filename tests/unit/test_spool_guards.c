@@ -5,8 +5,6 @@
  * the spool goes on.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,13 +12,12 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "platform/file.h"
 #include "platform/text.h"
 #include "spool_fixture.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define FILE_MAX ((size_t)1 << 20)
 
@@ -106,10 +103,8 @@ static const struct {
     {"edited by hand", edit, "damaged"},
 };
 
-static void damaged_file_is_refused(void **state)
+TEST_WITH(SPOOL, damaged_file_is_refused)
 {
-    struct spool_case *c = *state;
-
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         print_message("  %s\n", damages[i].name);
         spool_case_give(c, spool_case_block("order", 0, 10, 5));
@@ -123,10 +118,8 @@ static void damaged_file_is_refused(void **state)
 
 /* --- there twice --- */
 
-static void file_put_back_after_it_was_taken_is_refused(void **state)
+TEST_WITH(SPOOL, file_put_back_after_it_was_taken_is_refused)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     spool_case_copy(c->path, spool_case_beside(c, ".backup"));
     spool_case_expect(c, 20);
@@ -139,10 +132,8 @@ static void file_put_back_after_it_was_taken_is_refused(void **state)
 }
 
 /* As an unlink that did not last, or a rename that was undone. */
-static void older_state_of_the_file_is_refused(void **state)
+TEST_WITH(SPOOL, older_state_of_the_file_is_refused)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     spool_case_copy(c->path, spool_case_beside(c, ".backup"));
     spool_case_give(c, spool_case_block("order", 1, 10, 5));
@@ -154,9 +145,8 @@ static void older_state_of_the_file_is_refused(void **state)
 }
 
 /* Two state directories over the same stores: one of them is too late. */
-static void copied_folder_yields_nothing_twice(void **state)
+TEST_WITH(SPOOL, copied_folder_yields_nothing_twice)
 {
-    struct spool_case *c = *state;
     char path[64];
     struct spool_case other = {
         .rig = c->rig, .choice = SPOOL_TAKE, .memory_bits = SPOOL_MEMORY_BITS};
@@ -177,10 +167,8 @@ static void copied_folder_yields_nothing_twice(void **state)
     spool_case_close(&other);
 }
 
-static void file_of_a_broken_exchange_is_refused(void **state)
+TEST_WITH(SPOOL, file_of_a_broken_exchange_is_refused)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     /* The ticket is had, and its answer lost. */
     fake_lose_answers(c->rig->stores[0], FAKE_RESERVE, 1);
@@ -197,10 +185,8 @@ static void file_of_a_broken_exchange_is_refused(void **state)
 
 /* What this broker gives is in its hands: a file that has it as well is of
  * another time, though nobody has taken it. */
-static void file_with_numbers_in_hand_is_refused(void **state)
+TEST_WITH(SPOOL, file_with_numbers_in_hand_is_refused)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     events_start();
     spool_case_give(c, spool_case_block("order", 0, 14, 5));
@@ -212,10 +198,8 @@ static void file_with_numbers_in_hand_is_refused(void **state)
 
 /* --- another store --- */
 
-static void store_of_the_ticket_with_another_history_refuses(void **state)
+TEST_WITH(SPOOL, store_of_the_ticket_with_another_history_refuses)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 1, 10, 5));
     fake_change_origin(c->rig->stores[0]);
     fake_restart(c->rig->stores[0]);
@@ -227,9 +211,8 @@ static void store_of_the_ticket_with_another_history_refuses(void **state)
 }
 
 /* Its counter is back where it was, by chance or by hand. */
-static void ticket_of_another_history_is_none(void **state)
+TEST_WITH(SPOOL, ticket_of_another_history_is_none)
 {
-    struct spool_case *c = *state;
     char id[64];
     char counter[SEQB_COUNTER_SIZE];
     struct seqb_error err;
@@ -253,10 +236,8 @@ static void ticket_of_another_history_is_none(void **state)
     expect_going_on(c);
 }
 
-static void numbers_of_a_store_with_another_history_are_lost(void **state)
+TEST_WITH(SPOOL, numbers_of_a_store_with_another_history_are_lost)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     spool_case_give(c, spool_case_block("order", 1, 10, 7));
     fake_change_origin(c->rig->stores[1]);
@@ -270,9 +251,8 @@ static void numbers_of_a_store_with_another_history_are_lost(void **state)
     spool_case_expect(c, 0);
 }
 
-static void numbers_of_a_store_that_went_back_are_not_kept(void **state)
+TEST_WITH(SPOOL, numbers_of_a_store_that_went_back_are_not_kept)
 {
-    struct spool_case *c = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -288,10 +268,8 @@ static void numbers_of_a_store_that_went_back_are_not_kept(void **state)
 
 /* --- another layout --- */
 
-static void file_of_another_layout_is_refused(void **state)
+TEST_WITH(SPOOL, file_of_another_layout_is_refused)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     spool_case_close(c);
     spool_case_copy(c->path, spool_case_beside(c, ".old"));
@@ -307,10 +285,8 @@ static void file_of_another_layout_is_refused(void **state)
     expect_going_on(c);
 }
 
-static void file_of_another_pool_is_refused(void **state)
+TEST_WITH(SPOOL, file_of_another_pool_is_refused)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     spool_case_close(c);
     for (size_t i = 0; i < 2; i++) {
@@ -325,10 +301,41 @@ static void file_of_another_pool_is_refused(void **state)
     expect_going_on(c);
 }
 
-static void numbers_of_other_memory_bits_are_lost(void **state)
+TEST_WITH(SPOOL, numbers_of_pools_in_another_order_are_kept)
 {
-    struct spool_case *c = *state;
+    struct rig *rig = c->rig;
+    struct spool_block other = spool_case_block("bill", 0, 20, 3);
+    struct ha_pool_options pools[2];
 
+    spool_case_close(c);
+    rig_shape(rig, RIG_DIRECT, 2);
+    rig->pool.layout.bits = 1;
+    pools[0] = rig->pool;
+    pools[1] = rig->pool;
+    pools[1].layout.name = "other";
+    pools[1].layout.partitions[0] = 2;
+    pools[1].layout.partitions[1] = 3;
+    rig->ha.pools = pools;
+    rig->ha.pool_count = 2;
+    spool_case_open(c);
+    spool_case_give(c, spool_case_block("order", 0, 10, 5));
+    other.pool = 1;
+    spool_case_give(c, other);
+    spool_case_close(c);
+    pools[0] = pools[1];
+    pools[1] = rig->pool;
+    rig->sequences[0].pool = 1;
+    spool_case_open(c);
+    spool_case_expect(c, 32);
+    for (size_t i = 0; i < c->taken_count; i++)
+        assert_int_equal(c->taken[i].pool,
+                         strcmp(c->taken[i].key, "order") == 0 ? 1 : 0);
+    spool_case_expect(c, 0);
+    spool_case_close(c);
+}
+
+TEST_WITH(SPOOL, numbers_of_other_memory_bits_are_lost)
+{
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     c->memory_bits++;
     events_start();
@@ -341,11 +348,10 @@ static void numbers_of_other_memory_bits_are_lost(void **state)
 /* --- its own traces --- */
 
 /* What was written aside and not put in place is nobody's. */
-static void unfinished_file_is_removed(void **state)
+TEST_WITH(SPOOL, unfinished_file_is_removed)
 {
     const time_t then = time(NULL) - 7200;
     const struct utimbuf old = {then, then};
-    struct spool_case *c = *state;
 
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     spool_case_copy(c->path, spool_case_beside(c, ".new-0"));
@@ -358,34 +364,10 @@ static void unfinished_file_is_removed(void **state)
 }
 
 /* Sequences are listed by their claims, as for a migration. */
-static void ticket_claims_no_sequence(void **state)
+TEST_WITH(SPOOL, ticket_claims_no_sequence)
 {
-    struct spool_case *c = *state;
     const int64_t claims = fake_calls(c->rig->stores[0], FAKE_CLAIM);
 
     spool_case_give(c, spool_case_block("order", 1, 10, 5));
     assert_int_equal(fake_calls(c->rig->stores[0], FAKE_CLAIM), claims);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SPOOL(damaged_file_is_refused),
-        SPOOL(file_put_back_after_it_was_taken_is_refused),
-        SPOOL(older_state_of_the_file_is_refused),
-        SPOOL(copied_folder_yields_nothing_twice),
-        SPOOL(file_of_a_broken_exchange_is_refused),
-        SPOOL(file_with_numbers_in_hand_is_refused),
-        SPOOL(store_of_the_ticket_with_another_history_refuses),
-        SPOOL(ticket_of_another_history_is_none),
-        SPOOL(numbers_of_a_store_with_another_history_are_lost),
-        SPOOL(numbers_of_a_store_that_went_back_are_not_kept),
-        SPOOL(file_of_another_layout_is_refused),
-        SPOOL(file_of_another_pool_is_refused),
-        SPOOL(numbers_of_other_memory_bits_are_lost),
-        SPOOL(unfinished_file_is_removed),
-        SPOOL(ticket_claims_no_sequence),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,15 @@
  * The spool in a pool with neighbours: its tickets are leased and noted as
  * windows are, so that one store may go back, and the file with it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "platform/file.h"
 #include "platform/text.h"
 #include "spool_fixture.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define FILE_MAX ((size_t)1 << 20)
 #define OWN      (5 << SPOOL_MEMORY_BITS) /* numbers of a block here */
@@ -79,10 +76,12 @@ static void expect_going_on(struct spool_case *c)
     spool_case_expect(c, 0);
 }
 
-static void numbers_are_kept_over_a_stop(void **state)
-{
-    struct spool_case *c = *state;
+#define AMONG_NEIGHBOURS                                                       \
+    FIXTURE(struct spool_case *c, spool_case_setup_neighbours,                 \
+            spool_case_teardown)
 
+TEST_WITH(AMONG_NEIGHBOURS, numbers_are_kept_over_a_stop)
+{
     for (int i = 0; i < 3; i++) {
         spool_case_give(c, block_of("order"));
         restart(c);
@@ -93,9 +92,8 @@ static void numbers_are_kept_over_a_stop(void **state)
     assert_false(spool_case_has(c, ".refused"));
 }
 
-static void ticket_is_noted_before_it_is_used(void **state)
+TEST_WITH(AMONG_NEIGHBOURS, ticket_is_noted_before_it_is_used)
 {
-    struct spool_case *c = *state;
     const char *counter;
 
     spool_case_give(c, block_of("order"));
@@ -105,10 +103,8 @@ static void ticket_is_noted_before_it_is_used(void **state)
     assert_int_equal(fake_value(c->rig->stores[1], counter), 2);
 }
 
-static void file_that_was_put_back_is_refused(void **state)
+TEST_WITH(AMONG_NEIGHBOURS, file_that_was_put_back_is_refused)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, block_of("order"));
     spool_case_copy(c->path, spool_case_beside(c, ".backup"));
     spool_case_expect(c, OWN);
@@ -121,10 +117,8 @@ static void file_that_was_put_back_is_refused(void **state)
 }
 
 /* Again and again: what the lessor lost its neighbour has. */
-static void file_is_refused_that_was_put_back_with_its_lessor(void **state)
+TEST_WITH(AMONG_NEIGHBOURS, file_is_refused_that_was_put_back_with_its_lessor)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, block_of("order"));
     spool_case_copy(c->path, spool_case_beside(c, ".backup"));
     fake_save(c->rig->stores[0]);
@@ -141,10 +135,9 @@ static void file_is_refused_that_was_put_back_with_its_lessor(void **state)
 }
 
 /* No connection ends: only the statement that leases can tell. */
-static void lessor_that_goes_back_under_a_broker_gives_no_ticket(void **state)
+TEST_WITH(AMONG_NEIGHBOURS,
+          lessor_that_goes_back_under_a_broker_gives_no_ticket)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, block_of("order"));
     spool_case_copy(c->path, spool_case_beside(c, ".backup"));
     fake_save(c->rig->stores[0]);
@@ -158,10 +151,8 @@ static void lessor_that_goes_back_under_a_broker_gives_no_ticket(void **state)
 
 /* It went back to before the file was there. Its neighbour says where its
  * counter was, neither more nor less. */
-static void file_is_good_whose_lessor_went_back(void **state)
+TEST_WITH(AMONG_NEIGHBOURS, file_is_good_whose_lessor_went_back)
 {
-    struct spool_case *c = *state;
-
     fake_save(c->rig->stores[0]);
     for (int i = 0; i < 3; i++) {
         spool_case_give(c, block_of("order"));
@@ -173,10 +164,8 @@ static void file_is_good_whose_lessor_went_back(void **state)
 }
 
 /* The same as another file: tickets do not rest on origins. */
-static void file_is_good_whose_lessor_is_a_copy(void **state)
+TEST_WITH(AMONG_NEIGHBOURS, file_is_good_whose_lessor_is_a_copy)
 {
-    struct spool_case *c = *state;
-
     fake_save(c->rig->stores[0]);
     spool_case_give(c, block_of("order"));
     fake_restore(c->rig->stores[0]);
@@ -186,10 +175,8 @@ static void file_is_good_whose_lessor_is_a_copy(void **state)
 }
 
 /* A ticket that nobody can note would be one that is skipped. */
-static void no_ticket_is_taken_without_a_witness(void **state)
+TEST_WITH(AMONG_NEIGHBOURS, no_ticket_is_taken_without_a_witness)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, block_of("order"));
     fake_set_down(c->rig->stores[1], true);
     spool_case_close(c);
@@ -211,10 +198,8 @@ static void no_ticket_is_taken_without_a_witness(void **state)
 }
 
 /* The only one, which is rescued meanwhile. */
-static void witness_that_fails_is_asked_again(void **state)
+TEST_WITH(AMONG_NEIGHBOURS, witness_that_fails_is_asked_again)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, block_of("order"));
     fake_fail(c->rig->stores[1], FAKE_RAISE, 1, SEQB_UNREACHABLE);
     c->choice = SPOOL_DROP;
@@ -225,10 +210,8 @@ static void witness_that_fails_is_asked_again(void **state)
 
 /* Another broker has made the lessor level since this one's lease: whoever read
  * the witness then did not find the ticket there. */
-static void ticket_that_comes_after_the_next_mark_is_none(void **state)
+TEST_WITH(AMONG_NEIGHBOURS, ticket_that_comes_after_the_next_mark_is_none)
 {
-    struct spool_case *c = *state;
-
     spool_case_give(c, block_of("order"));
     fake_claim_put(c->rig->stores[1], "known/main/0", "run-9|run-0");
     assert_int_equal(
@@ -241,26 +224,4 @@ static void ticket_that_comes_after_the_next_mark_is_none(void **state)
     spool_case_expect_refused(c, "broken off");
     rig_await(is_level, c);
     expect_going_on(c);
-}
-
-#define AMONG_NEIGHBOURS(test)                                                 \
-    cmocka_unit_test_setup_teardown(test, spool_case_setup_neighbours,         \
-                                    spool_case_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AMONG_NEIGHBOURS(numbers_are_kept_over_a_stop),
-        AMONG_NEIGHBOURS(ticket_is_noted_before_it_is_used),
-        AMONG_NEIGHBOURS(file_that_was_put_back_is_refused),
-        AMONG_NEIGHBOURS(file_is_refused_that_was_put_back_with_its_lessor),
-        AMONG_NEIGHBOURS(lessor_that_goes_back_under_a_broker_gives_no_ticket),
-        AMONG_NEIGHBOURS(file_is_good_whose_lessor_went_back),
-        AMONG_NEIGHBOURS(file_is_good_whose_lessor_is_a_copy),
-        AMONG_NEIGHBOURS(no_ticket_is_taken_without_a_witness),
-        AMONG_NEIGHBOURS(witness_that_fails_is_asked_again),
-        AMONG_NEIGHBOURS(ticket_that_comes_after_the_next_mark_is_none),
-    };
-
-    return cmocka_run_group_tests_name("spool_neighbours", tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The spool's text: what was written is read, and nothing else is. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/checksum.h"
 #include "platform/text.h"
 #include "queue/keeper/text.h"
+#include "support/test.h"
 
 #define ID        "0123456789abcdef0123456789abcdef"
 #define BODY_SIZE 8192
@@ -84,7 +79,7 @@ static void expect_same_block(const struct spool_block *a,
     assert_true(a->first == b->first && a->length == b->length);
 }
 
-static void what_was_written_is_read(void **state)
+TEST(what_was_written_is_read)
 {
     struct spool_pool pools[2];
     struct spool_block blocks[4];
@@ -93,7 +88,6 @@ static void what_was_written_is_read(void **state)
     struct spool_text out;
     struct seqb_error err;
 
-    (void)state;
     bytes.data = realloc(bytes.data, bytes.size + 1);
     if (spool_text_read(bytes.data, bytes.size, &out, &err) != SEQB_OK)
         fail_msg("%s", err.text);
@@ -116,7 +110,7 @@ static void what_was_written_is_read(void **state)
     free(bytes.data);
 }
 
-static void spool_without_blocks_is_one(void **state)
+TEST(spool_without_blocks_is_one)
 {
     struct spool_pool pools[2];
     struct spool_block blocks[4];
@@ -124,7 +118,6 @@ static void spool_without_blocks_is_one(void **state)
     struct bytes bytes;
     struct seqb_error err;
 
-    (void)state;
     text.block_count = 0;
     assert_int_equal(spool_text_write(&text, &bytes.data, &bytes.size, &err),
                      SEQB_OK);
@@ -137,12 +130,11 @@ static void flip(char *bytes, size_t bit)
     bytes[bit / 8] = (char)((unsigned char)bytes[bit / 8] ^ 1u << bit % 8);
 }
 
-static void every_flipped_bit_is_noticed(void **state)
+TEST(every_flipped_bit_is_noticed)
 {
     struct bytes bytes = write_sample();
     struct seqb_error err;
 
-    (void)state;
     assert_int_equal(read_copy(bytes.data, bytes.size, &err), SEQB_OK);
     for (size_t i = 0; i < bytes.size * 8; i++) {
         flip(bytes.data, i);
@@ -153,12 +145,11 @@ static void every_flipped_bit_is_noticed(void **state)
     free(bytes.data);
 }
 
-static void every_cut_is_noticed(void **state)
+TEST(every_cut_is_noticed)
 {
     struct bytes bytes = write_sample();
     struct seqb_error err;
 
-    (void)state;
     for (size_t i = 0; i < bytes.size; i++) {
         if (read_copy(bytes.data, i, &err) != SEQB_CORRUPT)
             fail_msg("cut after %zu bytes", i);
@@ -169,13 +160,12 @@ static void every_cut_is_noticed(void **state)
     free(bytes.data);
 }
 
-static void every_block_of_zeros_is_noticed(void **state)
+TEST(every_block_of_zeros_is_noticed)
 {
     struct bytes bytes = write_sample();
     struct seqb_error err;
     char *torn = malloc(bytes.size);
 
-    (void)state;
     assert_non_null(torn);
     for (size_t i = 0; i + 16 < bytes.size; i += 16) {
         memcpy(torn, bytes.data, bytes.size);
@@ -189,13 +179,12 @@ static void every_block_of_zeros_is_noticed(void **state)
     free(bytes.data);
 }
 
-static void more_after_the_end_is_noticed(void **state)
+TEST(more_after_the_end_is_noticed)
 {
     struct bytes bytes = write_sample();
     char *twice = malloc(bytes.size * 2);
     struct seqb_error err;
 
-    (void)state;
     assert_non_null(twice);
     memcpy(twice, bytes.data, bytes.size);
     memcpy(twice + bytes.size, bytes.data, bytes.size);
@@ -282,12 +271,11 @@ static enum seqb_status read_forged(const char *head, const char *body,
     return read_copy(text, size, err);
 }
 
-static void right_checksum_is_not_enough(void **state)
+TEST(right_checksum_is_not_enough)
 {
     struct seqb_error err;
     char count[32];
 
-    (void)state;
     assert_int_equal(read_forged("seqbroker-spool 1\n",
                                  ALL ORDER "block 32 1\nblock 48 1\n", "2",
                                  &err),
@@ -312,11 +300,10 @@ static const struct {
     {"with other ends of lines", "seqbroker-spool 1\r\n", "version"},
 };
 
-static void other_versions_and_files_are_none(void **state)
+TEST(other_versions_and_files_are_none)
 {
     struct seqb_error err;
 
-    (void)state;
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         print_message("  %s\n", heads[i].name);
         assert_int_equal(read_forged(heads[i].head, ALL, "0", &err),
@@ -326,12 +313,11 @@ static void other_versions_and_files_are_none(void **state)
     assert_int_equal(read_copy("", 0, &err), SEQB_CORRUPT);
 }
 
-static void count_that_is_no_number_is_refused(void **state)
+TEST(count_that_is_no_number_is_refused)
 {
     static const char *const counts[] = {"", "x", "-1", "00", "1000000000000"};
     struct seqb_error err;
 
-    (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         assert_int_equal(
             read_forged("seqbroker-spool 1\n", ALL, counts[i], &err),
@@ -339,7 +325,7 @@ static void count_that_is_no_number_is_refused(void **state)
 }
 
 /* An engine of a service may call its origin what it likes. */
-static void origin_that_is_no_line_is_not_written(void **state)
+TEST(origin_that_is_no_line_is_not_written)
 {
     struct spool_pool pools[2];
     struct spool_block blocks[4];
@@ -347,7 +333,6 @@ static void origin_that_is_no_line_is_not_written(void **state)
     struct bytes bytes;
     struct seqb_error err;
 
-    (void)state;
     pools[0].origins[0] = "two\nlines";
     assert_int_equal(spool_text_write(&text, &bytes.data, &bytes.size, &err),
                      SEQB_INVALID);
@@ -355,22 +340,4 @@ static void origin_that_is_no_line_is_not_written(void **state)
     text.origin = "";
     assert_int_equal(spool_text_write(&text, &bytes.data, &bytes.size, &err),
                      SEQB_INVALID);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_written_is_read),
-        cmocka_unit_test(spool_without_blocks_is_one),
-        cmocka_unit_test(every_flipped_bit_is_noticed),
-        cmocka_unit_test(every_cut_is_noticed),
-        cmocka_unit_test(every_block_of_zeros_is_noticed),
-        cmocka_unit_test(more_after_the_end_is_noticed),
-        cmocka_unit_test(right_checksum_is_not_enough),
-        cmocka_unit_test(other_versions_and_files_are_none),
-        cmocka_unit_test(count_that_is_no_number_is_refused),
-        cmocka_unit_test(origin_that_is_no_line_is_not_written),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

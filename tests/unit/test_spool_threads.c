@@ -2,8 +2,6 @@
 /* Several brokers of one state directory exchange at once: no number is lost,
  * and none is in two hands. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +9,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "spool_fixture.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define BROKERS         3
 #define HANDS           2 /* threads of each broker */
@@ -211,9 +208,8 @@ static void run_all(struct spool *const *spools, struct table *table)
     assert_int_equal(atomic_load(&table->repeats), 0);
 }
 
-static void exchanges_at_once_lose_nothing_and_repeat_nothing(void **state)
+TEST_WITH(SPOOL, exchanges_at_once_lose_nothing_and_repeat_nothing)
 {
-    struct spool_case *c = *state;
     struct spool *spools[BROKERS];
     struct table table = {.repeats = 0};
 
@@ -254,9 +250,8 @@ static void *giver_run(void *argument)
 /* Without a lock: one waits for its ticket; another one has written what it
  * gives, and gets no ticket; and before that one has cleared up, the first is
  * done. */
-static void file_of_another_exchange_is_not_moved(void **state)
+TEST_WITH(SPOOL, file_of_another_exchange_is_not_moved)
 {
-    struct spool_case *c = *state;
     struct spool_case other = {
         .rig = c->rig, .choice = SPOOL_TAKE, .memory_bits = SPOOL_MEMORY_BITS};
     struct giver giver = {.c = &other,
@@ -284,9 +279,8 @@ static void file_of_another_exchange_is_not_moved(void **state)
 /* A lock that holds nobody up, as of a mount without locks. Each exchange
  * writes a file of its own aside. Numbers may be lost: whose file is moved over
  * another one's. */
-static void exchanges_at_once_repeat_nothing_without_a_lock(void **state)
+TEST_WITH(SPOOL, exchanges_at_once_repeat_nothing_without_a_lock)
 {
-    struct spool_case *c = *state;
     struct spool *spools[BROKERS];
 
     spools_open(c, spools);
@@ -300,15 +294,4 @@ static void exchanges_at_once_repeat_nothing_without_a_lock(void **state)
     }
     has_locks = true;
     spools_close(spools);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SPOOL(exchanges_at_once_lose_nothing_and_repeat_nothing),
-        SPOOL(file_of_another_exchange_is_not_moved),
-        SPOOL(exchanges_at_once_repeat_nothing_without_a_lock),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rule of a cell in seqb_counters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "backends/sql/cell.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -27,7 +22,7 @@ static struct seqb_request request_of(int64_t want, int64_t limit)
         .counter = SEQB_CELL "main/0/order", .want = want, .limit = limit};
 }
 
-static void cell_is_bound_to_this_run_of_the_store_alone(void **state)
+TEST(cell_is_bound_to_this_run_of_the_store_alone)
 {
     static const struct {
         const char *origin;
@@ -53,7 +48,6 @@ static void cell_is_bound_to_this_run_of_the_store_alone(void **state)
         {NULL, 3, SQL_CELL_DAMAGED, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct sql_cell cell =
             sql_cell_found(cases[i].value, cases[i].origin, NOW);
@@ -63,13 +57,12 @@ static void cell_is_bound_to_this_run_of_the_store_alone(void **state)
     }
 }
 
-static void offsets_follow_each_other_to_the_end_of_the_window(void **state)
+TEST(offsets_follow_each_other_to_the_end_of_the_window)
 {
     const struct seqb_request some = request_of(30, SIZE);
     struct sql_cell cell = bound_cell(0);
     int64_t next = 0;
 
-    (void)state;
     while (next < SIZE) {
         const struct sql_cell_answer answer = sql_cell_take(&cell, &some);
 
@@ -86,7 +79,7 @@ static void offsets_follow_each_other_to_the_end_of_the_window(void **state)
     assert_int_equal(sql_cell_take(&cell, &some).window, 7);
 }
 
-static void nothing_is_taken_from_a_cell_that_is_not_bound(void **state)
+TEST(nothing_is_taken_from_a_cell_that_is_not_bound)
 {
     const struct seqb_request one = request_of(1, SIZE);
     static const struct {
@@ -100,7 +93,6 @@ static void nothing_is_taken_from_a_cell_that_is_not_bound(void **state)
     };
     const struct sql_cell none = {.state = SQL_CELL_ABSENT};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct sql_cell cell = sql_cell_found(0, cases[i].origin, NOW);
         const struct sql_cell_answer answer = sql_cell_take(&cell, &one);
@@ -114,7 +106,7 @@ static void nothing_is_taken_from_a_cell_that_is_not_bound(void **state)
     assert_int_equal(sql_cell_take(&none, &one).window, SEQB_NO_WINDOW);
 }
 
-static void only_a_later_window_is_installed(void **state)
+TEST(only_a_later_window_is_installed)
 {
     static const struct {
         const char *origin;
@@ -137,7 +129,6 @@ static void only_a_later_window_is_installed(void **state)
         {"?", 0, 8, SEQB_CORRUPT, SEQB_NO_WINDOW, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct seqb_window window = {
             .counter = "", .window = cases[i].window, .size = SIZE};
@@ -156,12 +147,11 @@ static void only_a_later_window_is_installed(void **state)
     }
 }
 
-static void drop_leaves_windows_above_its_floor(void **state)
+TEST(drop_leaves_windows_above_its_floor)
 {
     const struct sql_cell cell = bound_cell(3);
     const struct sql_cell damaged = sql_cell_found(0, "?", NOW);
 
-    (void)state;
     for (int64_t floor = 6; floor <= 8; floor++) {
         const struct sql_cell_answer answer = sql_cell_drop(&cell, floor);
 
@@ -173,11 +163,10 @@ static void drop_leaves_windows_above_its_floor(void **state)
     assert_true(sql_cell_drop(&damaged, 0).is_write);
 }
 
-static void names_and_prefixes_are_those_of_cells(void **state)
+TEST(names_and_prefixes_are_those_of_cells)
 {
     char prefix[SQL_CELL_PREFIX_SIZE];
 
-    (void)state;
     assert_true(sql_name_is_cell("cell:main/0/order"));
     assert_false(sql_name_is_cell("main/0/cell:"));
     assert_false(sql_name_is_cell("cell/0/order")); /* of a pool of that name */
@@ -186,18 +175,4 @@ static void names_and_prefixes_are_those_of_cells(void **state)
     assert_false(sql_name_is_cell(""));
     sql_cell_prefix(INT64_MAX, INT64_MAX, prefix);
     assert_string_equal(prefix, "9223372036854775807:9223372036854775807:");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cell_is_bound_to_this_run_of_the_store_alone),
-        cmocka_unit_test(offsets_follow_each_other_to_the_end_of_the_window),
-        cmocka_unit_test(nothing_is_taken_from_a_cell_that_is_not_bound),
-        cmocka_unit_test(only_a_later_window_is_installed),
-        cmocka_unit_test(drop_leaves_windows_above_its_floor),
-        cmocka_unit_test(names_and_prefixes_are_those_of_cells),
-    };
-
-    return cmocka_run_group_tests_name("sql_cell", tests, NULL, NULL);
 }

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a row is bound to: the store and its epoch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "backends/sql/sql.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static void base_tells_the_epoch_of_its_rows(void **state)
+TEST(base_tells_the_epoch_of_its_rows)
 {
     static const struct {
         const char *base;
@@ -28,7 +24,6 @@ static void base_tells_the_epoch_of_its_rows(void **state)
     };
     char rows[SEQB_ORIGIN_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_int_equal(sql_epoch_read(cases[i].base, "store", rows),
                          cases[i].rows != NULL);
@@ -49,13 +44,12 @@ static void expect_epoch(const char *base, const char *begins, size_t length)
 }
 
 /* Room is left for what is due. */
-static void first_epoch_is_the_store_and_each_later_one_another(void **state)
+TEST(first_epoch_is_the_store_and_each_later_one_another)
 {
     char store[SEQB_ORIGIN_SIZE];
     char epoch[SEQB_ORIGIN_SIZE];
     struct seqb_error err;
 
-    (void)state;
     expect_epoch("", "store", strlen("store"));
     expect_epoch("store", "store#", strlen("store#01234567"));
     expect_epoch("store#01234567", "store#", strlen("store#01234567"));
@@ -69,14 +63,4 @@ static void first_epoch_is_the_store_and_each_later_one_another(void **state)
     assert_int_equal(sql_epoch_make("sqlite a", store, store, epoch, &err),
                      SEQB_PROTOCOL);
     assert_non_null(strstr(err.text, "sqlite a: what names the store"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base_tells_the_epoch_of_its_rows),
-        cmocka_unit_test(first_epoch_is_the_store_and_each_later_one_another),
-    };
-
-    return cmocka_run_group_tests_name("sql-epoch", tests, NULL, NULL);
 }

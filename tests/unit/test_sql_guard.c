@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rule of guards. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "backends/sql/sql.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -32,13 +28,12 @@ static enum seqb_status judge(const struct sql_guards *guards,
     return sql_guards_judge(guards, guard, "here", "counter", &err);
 }
 
-static void claims_are_named_once_and_in_order(void **state)
+TEST(claims_are_named_once_and_in_order)
 {
     static const char *const names[] = {"c", "a", "c", "b", "a", "d", "ab"};
     static const char *const sorted[] = {"a", "ab", "b", "c", "d"};
     struct sql_guards *guards = guards_new();
 
-    (void)state;
     sql_guards_add(guards, NULL);
     for (size_t i = 0; i < COUNT(names); i++)
         sql_guards_add(guards, &(struct seqb_guard){names[i], "", false});
@@ -48,7 +43,7 @@ static void claims_are_named_once_and_in_order(void **state)
     free(guards);
 }
 
-static void guard_is_judged_by_what_stands(void **state)
+TEST(guard_is_judged_by_what_stands)
 {
     static const struct {
         const char *text;
@@ -63,7 +58,6 @@ static void guard_is_judged_by_what_stands(void **state)
         {"a|", "a|run 1", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sql_guards *guards = guards_new();
         struct seqb_guard guard = {"known", cases[i].text, false};
@@ -77,34 +71,31 @@ static void guard_is_judged_by_what_stands(void **state)
     }
 }
 
-static void no_guard_holds(void **state)
+TEST(no_guard_holds)
 {
     struct sql_guards *guards = guards_new();
 
-    (void)state;
     assert_int_equal(judge(guards, NULL), SEQB_OK);
     free(guards);
 }
 
 /* A claim that nobody read, as after a transaction that failed, is none. */
-static void claim_that_was_not_read_holds_back(void **state)
+TEST(claim_that_was_not_read_holds_back)
 {
     struct sql_guards *guards = guards_new();
     struct seqb_guard guard = {"known", "", false};
 
-    (void)state;
     sql_guards_add(guards, &guard);
     assert_int_equal(judge(guards, &guard), SEQB_FENCED);
     free(guards);
 }
 
 /* The longest that fits is compared as a whole; what is longer never holds. */
-static void longest_claim_is_compared_whole(void **state)
+TEST(longest_claim_is_compared_whole)
 {
     char text[SEQB_GUARD_SIZE + 8];
     char standing[SEQB_GUARD_SIZE + 16];
 
-    (void)state;
     for (size_t extra = 0; extra < 4; extra++) {
         const size_t length = SEQB_GUARD_SIZE - 1 - strlen(NOW) + extra;
         struct sql_guards *guards = guards_new();
@@ -121,12 +112,11 @@ static void longest_claim_is_compared_whole(void **state)
     }
 }
 
-static void another_incarnation_closes_the_backend(void **state)
+TEST(another_incarnation_closes_the_backend)
 {
     struct seqb_backend backend = {.incarnation = "run 1"};
     struct seqb_error err;
 
-    (void)state;
     assert_int_equal(sql_incarnation_check(&backend, "run 1", "here", &err),
                      SEQB_OK);
     assert_int_equal(sql_incarnation_check(&backend, NOW, "here", &err),
@@ -138,13 +128,12 @@ static void another_incarnation_closes_the_backend(void **state)
                      SEQB_OK);
 }
 
-static void swap_compares_what_it_names(void **state)
+TEST(swap_compares_what_it_names)
 {
     const struct seqb_backend backend = {.incarnation = "run 1"};
     struct seqb_swap swap = {"known", "", "mine", NULL};
     struct seqb_error err;
 
-    (void)state;
     assert_int_equal(sql_swap_check(&backend, &swap, "run 1", "here", &err),
                      SEQB_OK);
     assert_int_equal(sql_swap_check(&backend, &swap, NOW, "here", &err),
@@ -154,19 +143,4 @@ static void swap_compares_what_it_names(void **state)
                      SEQB_OK);
     assert_int_equal(sql_swap_check(&backend, &swap, "run 1", "here", &err),
                      SEQB_FENCED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claims_are_named_once_and_in_order),
-        cmocka_unit_test(guard_is_judged_by_what_stands),
-        cmocka_unit_test(no_guard_holds),
-        cmocka_unit_test(claim_that_was_not_read_holds_back),
-        cmocka_unit_test(longest_claim_is_compared_whole),
-        cmocka_unit_test(another_incarnation_closes_the_backend),
-        cmocka_unit_test(swap_compares_what_it_names),
-    };
-
-    return cmocka_run_group_tests_name("sql_guard", tests, NULL, NULL);
 }

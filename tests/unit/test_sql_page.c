@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows a page lists. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/sql/sql.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define MOST     3
@@ -25,7 +21,7 @@ static struct seqb_page page_of(const char *prefix, const char *after)
 }
 
 /* Of these names, as they are in the order of bytes, which are in the range. */
-static void range_holds_the_prefix_above_after(void **state)
+TEST(range_holds_the_prefix_above_after)
 {
     static const char *const names[] = {"",    "@a/",   "Z",    "a",    "a-b",
                                         "a/",  "a/-",   "a/0",  "a/0/", "a/A",
@@ -42,7 +38,6 @@ static void range_holds_the_prefix_above_after(void **state)
         {"a/a", "", "a/a", "a/a@1"},     {"@a", "", "@a/", "@a/"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct seqb_page page = page_of(cases[i].prefix, cases[i].after);
         const char *first = NULL;
@@ -65,7 +60,7 @@ static void range_holds_the_prefix_above_after(void **state)
     }
 }
 
-static void page_needs_a_prefix_and_room(void **state)
+TEST(page_needs_a_prefix_and_room)
 {
     char name[SEQB_COUNTER_SIZE + 8];
     struct seqb_page pages[] = {page_of("", ""),      page_of("@", ""),
@@ -74,7 +69,6 @@ static void page_needs_a_prefix_and_room(void **state)
     struct sql_range range;
     struct seqb_error err;
 
-    (void)state;
     memset(name, 'a', sizeof name);
     name[SEQB_COUNTER_SIZE] = '\0';
     pages[COUNT(pages) - 1].most = 0;
@@ -88,7 +82,7 @@ static void page_needs_a_prefix_and_room(void **state)
 }
 
 /* Else a counter would be left out, and nobody would know. */
-static void row_that_is_not_the_next_one_is_damage(void **state)
+TEST(row_that_is_not_the_next_one_is_damage)
 {
     static const struct {
         const char *name;
@@ -105,7 +99,6 @@ static void row_that_is_not_the_next_one_is_damage(void **state)
     struct sql_range range;
     struct seqb_error err;
 
-    (void)state;
     assert_int_equal(sql_page_begin(&page, &range, "here", &err), SEQB_OK);
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_int_equal(
@@ -116,30 +109,17 @@ static void row_that_is_not_the_next_one_is_damage(void **state)
     assert_int_equal(listed[1].value, INT64_MAX);
 }
 
-static void name_that_is_too_long_is_damage(void **state)
+TEST(name_that_is_too_long_is_damage)
 {
     char name[SEQB_COUNTER_SIZE + 1];
     struct seqb_page page = page_of("a", "");
     struct sql_range range;
     struct seqb_error err;
 
-    (void)state;
     memset(name, 'a', sizeof name);
     name[SEQB_COUNTER_SIZE] = '\0';
     assert_int_equal(sql_page_begin(&page, &range, "here", &err), SEQB_OK);
     assert_int_equal(sql_page_add(&page, name, 1, "here", &err), SEQB_CORRUPT);
     name[SEQB_COUNTER_SIZE - 1] = '\0';
     assert_int_equal(sql_page_add(&page, name, 1, "here", &err), SEQB_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(range_holds_the_prefix_above_after),
-        cmocka_unit_test(page_needs_a_prefix_and_room),
-        cmocka_unit_test(row_that_is_not_the_next_one_is_damage),
-        cmocka_unit_test(name_that_is_too_long_is_damage),
-    };
-
-    return cmocka_run_group_tests_name("sql_page", tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rule of a row in seqb_counters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "backends/sql/sql.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -39,7 +35,7 @@ static struct sql_counter counter_of(const char *name, struct cell row,
     return counter;
 }
 
-static void state_is_told_by_value_and_origin(void **state)
+TEST(state_is_told_by_value_and_origin)
 {
     static const struct {
         int64_t value;
@@ -53,7 +49,6 @@ static void state_is_told_by_value_and_origin(void **state)
         {7, NULL, SQL_ROW_DAMAGED, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sql_counter counter = {.name = ORDER};
 
@@ -64,7 +59,7 @@ static void state_is_told_by_value_and_origin(void **state)
     }
 }
 
-static void mark_tells_which_names_were_purged(void **state)
+TEST(mark_tells_which_names_were_purged)
 {
     static const struct {
         const char *keep;
@@ -78,7 +73,6 @@ static void mark_tells_which_names_were_purged(void **state)
         {NULL, true}, /* damaged */
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sql_counter counter = {.name = DAY};
 
@@ -128,9 +122,8 @@ static const struct {
     {{9, NOW}, {0}, {0}, {-1, "x"}, BEGINS, 5, SEQB_CORRUPT, {0}},
 };
 
-static void reservation_takes_what_the_rows_allow(void **state)
+TEST(reservation_takes_what_the_rows_allow)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(takes); i++) {
         const struct sql_counter base =
             counter_of(SQL_BASE, takes[i].base, takes[i].base_mark);
@@ -153,13 +146,12 @@ static void reservation_takes_what_the_rows_allow(void **state)
     }
 }
 
-static void counter_without_a_row_is_not_taken_from_by_it_alone(void **state)
+TEST(counter_without_a_row_is_not_taken_from_by_it_alone)
 {
     const struct seqb_request request = {
         .counter = ORDER, .want = 5, .limit = LIMIT};
     const struct sql_counter counter = counter_of(ORDER, none, none);
 
-    (void)state;
     assert_int_equal(sql_row_take(&counter.row, &request).status, SEQB_FENCED);
 }
 
@@ -184,7 +176,7 @@ static void assert_writes(const struct sql_lift *lift, int64_t base,
     assert_int_equal(lift->value, value);
 }
 
-static void raise_rebinds_with_a_gap_and_never_lowers(void **state)
+TEST(raise_rebinds_with_a_gap_and_never_lowers)
 {
     static const struct {
         struct cell base, base_mark, row;
@@ -210,7 +202,6 @@ static void raise_rebinds_with_a_gap_and_never_lowers(void **state)
         {{0, ""}, {0}, {40, ""}, 0, 15, BEGINS, 60},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct sql_counter base =
             counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
@@ -226,7 +217,7 @@ static void raise_rebinds_with_a_gap_and_never_lowers(void **state)
 }
 
 /* Two brokers find the same rows, and know nothing of each other. */
-static void raise_of_the_same_copy_twice_goes_elsewhere(void **state)
+TEST(raise_of_the_same_copy_twice_goes_elsewhere)
 {
     static const struct {
         struct cell base, row;
@@ -249,7 +240,6 @@ static void raise_of_the_same_copy_twice_goes_elsewhere(void **state)
         {{0, NOW}, {0}, 30, 777, 30},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct sql_counter base =
             counter_of(SQL_BASE, cases[i].base, none);
@@ -268,14 +258,13 @@ static void raise_of_the_same_copy_twice_goes_elsewhere(void **state)
     }
 }
 
-static void spread_leaves_room_for_thousands_of_raises(void **state)
+TEST(spread_leaves_room_for_thousands_of_raises)
 {
     struct seqb_raise raise = {.gap = 1000000,
                                .limit = INT64_C(1) << 48, /* js_safe */
                                .chance = UINT64_MAX};
     int64_t value = 0;
 
-    (void)state;
     for (int i = 0; i < 4096; i++) {
         raise.chance--;
         value += seqb_raise_spread(&raise, value);
@@ -291,7 +280,7 @@ static void spread_leaves_room_for_thousands_of_raises(void **state)
     assert_in_range(seqb_raise_spread(&raise, 0), 0, INT64_MAX / 4096);
 }
 
-static void raise_that_cannot_be_writes_nothing(void **state)
+TEST(raise_that_cannot_be_writes_nothing)
 {
     static const struct {
         struct cell base, base_mark, row, mark;
@@ -313,7 +302,6 @@ static void raise_that_cannot_be_writes_nothing(void **state)
         {{9, OTHER}, {0}, {0}, {5, ORDER "@20261122"}, 50, SEQB_EXHAUSTED},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct sql_counter base =
             counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
@@ -331,7 +319,7 @@ static void raise_that_cannot_be_writes_nothing(void **state)
 
 /* --- marks --- */
 
-static void marks_are_named_after_the_counter_without_its_stamp(void **state)
+TEST(marks_are_named_after_the_counter_without_its_stamp)
 {
     static const struct {
         const char *counter;
@@ -343,7 +331,6 @@ static void marks_are_named_after_the_counter_without_its_stamp(void **state)
         {DAY, "@" ORDER, true},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char name[SEQB_COUNTER_SIZE];
 
@@ -355,7 +342,7 @@ static void marks_are_named_after_the_counter_without_its_stamp(void **state)
 
 /* --- notes and epochs --- */
 
-static void note_is_needed_where_a_multiple_is_passed(void **state)
+TEST(note_is_needed_where_a_multiple_is_passed)
 {
     static const struct {
         const char *name;
@@ -374,7 +361,6 @@ static void note_is_needed_where_a_multiple_is_passed(void **state)
         {DAY, SQL_NOTE_VALUES, SEQB_GRANT_MAX, true},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_int_equal(
             sql_row_is_noted(cases[i].name, cases[i].value, cases[i].want),
@@ -391,7 +377,7 @@ static struct sql_counter noted(struct cell note)
     return counter;
 }
 
-static void counter_that_is_gone_begins_above_its_note(void **state)
+TEST(counter_that_is_gone_begins_above_its_note)
 {
     static const struct {
         struct cell note;
@@ -410,7 +396,6 @@ static void counter_that_is_gone_begins_above_its_note(void **state)
     const struct seqb_raise raise = {
         .counter = ORDER, .gap = 1000, .limit = INT64_MAX};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct sql_counter counter = noted(cases[i].note);
         const struct sql_grant grant =
@@ -422,23 +407,4 @@ static void counter_that_is_gone_begins_above_its_note(void **state)
         assert_int_equal(sql_counter_raise(&base, &counter, &raise).value,
                          cases[i].raised);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(note_is_needed_where_a_multiple_is_passed),
-        cmocka_unit_test(counter_that_is_gone_begins_above_its_note),
-        cmocka_unit_test(state_is_told_by_value_and_origin),
-        cmocka_unit_test(mark_tells_which_names_were_purged),
-        cmocka_unit_test(reservation_takes_what_the_rows_allow),
-        cmocka_unit_test(counter_without_a_row_is_not_taken_from_by_it_alone),
-        cmocka_unit_test(raise_rebinds_with_a_gap_and_never_lowers),
-        cmocka_unit_test(raise_of_the_same_copy_twice_goes_elsewhere),
-        cmocka_unit_test(spread_leaves_room_for_thousands_of_raises),
-        cmocka_unit_test(raise_that_cannot_be_writes_nothing),
-        cmocka_unit_test(marks_are_named_after_the_counter_without_its_stamp),
-    };
-
-    return cmocka_run_group_tests_name("sql-row", tests, NULL, NULL);
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters that become those of other stamps, and the forgetting of old ones;
  * over scripted stores. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ha/counter/counter.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define SECOND INT64_C(1000)
 #define HOUR   (3600 * SECOND)
@@ -85,9 +82,8 @@ static void taker_end(struct taker *taker, struct rig_broker *broker)
     *broker = (struct rig_broker){NULL, NULL};
 }
 
-static void each_stamp_has_a_counter_of_its_own(void **state)
+TEST_WITH(DIRECT, each_stamp_has_a_counter_of_its_own)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
 
@@ -103,9 +99,8 @@ static void each_stamp_has_a_counter_of_its_own(void **state)
     taker_end(&taker, broker);
 }
 
-static void a_counter_that_is_asked_keeps_its_stamp(void **state)
+TEST_WITH(DIRECT, a_counter_that_is_asked_keeps_its_stamp)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
     bool was_restamped;
@@ -156,9 +151,8 @@ static void use_up_a_window(struct taker *taker)
 
 /* Each lessor's counter of the new stamp begins below that of the old one,
  * which is no step back. */
-static void lessors_count_each_stamp_for_itself(void **state)
+TEST_WITH(NEIGHBOURS, lessors_count_each_stamp_for_itself)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct taker taker;
 
@@ -184,9 +178,8 @@ static void lessors_count_each_stamp_for_itself(void **state)
 }
 
 /* Else that window, of the old stamp, would be one of the new stamp. */
-static void a_counter_that_leases_a_window_keeps_its_stamp(void **state)
+TEST_WITH(WINDOWED, a_counter_that_leases_a_window_keeps_its_stamp)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
     bool was_restamped;
@@ -210,11 +203,10 @@ static void a_counter_that_leases_a_window_keeps_its_stamp(void **state)
 }
 
 /* What it had learned is of the old stamp. */
-static void a_new_stamp_is_not_exhausted(void **state)
+TEST_WITH(DIRECT, a_new_stamp_is_not_exhausted)
 {
     static const struct ha_terms few = {
         .claim = "", .value_bits = 5, .keep_ms = HOUR};
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
 
@@ -251,9 +243,8 @@ static void ask_in_vain(struct taker *taker)
     await_rest(taker);
 }
 
-static void a_new_stamp_is_refused_nothing_that_was_used_up(void **state)
+TEST_WITH(DIRECT, a_new_stamp_is_refused_nothing_that_was_used_up)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
 
@@ -269,9 +260,8 @@ static void a_new_stamp_is_refused_nothing_that_was_used_up(void **state)
     taker_end(&taker, broker);
 }
 
-static void what_every_stamp_is_refused_is_told_once(void **state)
+TEST_WITH(DIRECT, what_every_stamp_is_refused_is_told_once)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
 
@@ -300,10 +290,9 @@ static bool is_refused_nothing(void *context)
     return rig_partition(context, 1).refused == 0;
 }
 
-static void a_stamp_that_is_over_is_no_trouble(void **state)
+TEST_WITH(DIRECT, a_stamp_that_is_over_is_no_trouble)
 {
     static const enum seqb_status statuses[] = {SEQB_EXHAUSTED, SEQB_REFUSED};
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
 
@@ -342,9 +331,8 @@ static bool was_called(void *context)
            fake_calls(purging->rig->stores[1], FAKE_PURGE) >= purging->calls;
 }
 
-static void old_stamps_are_noted_first_and_deleted_later(void **state)
+TEST_WITH(DIRECT, old_stamps_are_noted_first_and_deleted_later)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
     struct purging purging = {
@@ -381,9 +369,8 @@ static bool are_cells_purged(void *context)
            fake_value(purging->rig->authority, "window/main/1/bill@1") == -1;
 }
 
-static void old_cells_are_deleted_with_their_windows(void **state)
+TEST_WITH(CELLS, old_cells_are_deleted_with_their_windows)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
     struct purging purging = {
@@ -402,9 +389,8 @@ static void old_cells_are_deleted_with_their_windows(void **state)
 }
 
 /* What it noted would hold for all brokers. */
-static void a_clock_far_ahead_of_the_stores_purges_nothing(void **state)
+TEST_WITH(DIRECT, a_clock_far_ahead_of_the_stores_purges_nothing)
 {
-    struct rig *rig = *state;
     struct ha_stamp keep = {3, 3 * SECOND, 4 * SECOND};
     struct rig_broker *broker;
     struct taker taker;
@@ -427,9 +413,8 @@ static void a_clock_far_ahead_of_the_stores_purges_nothing(void **state)
     taker_end(&taker, broker);
 }
 
-static void the_middle_one_of_the_stores_clocks_counts(void **state)
+TEST_WITH(DIRECT, the_middle_one_of_the_stores_clocks_counts)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     int64_t store_ms = 0;
 
@@ -444,24 +429,4 @@ static void the_middle_one_of_the_stores_clocks_counts(void **state)
     assert_in_range(-rig_partition(broker, 0).clock_ms, 100 * HOUR - SECOND,
                     100 * HOUR + SECOND);
     assert_true(rig_partition(broker, 3).clock_ms == INT64_MIN);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(each_stamp_has_a_counter_of_its_own),
-        DIRECT(a_counter_that_is_asked_keeps_its_stamp),
-        NEIGHBOURS(lessors_count_each_stamp_for_itself),
-        WINDOWED(a_counter_that_leases_a_window_keeps_its_stamp),
-        DIRECT(a_new_stamp_is_not_exhausted),
-        DIRECT(a_new_stamp_is_refused_nothing_that_was_used_up),
-        DIRECT(what_every_stamp_is_refused_is_told_once),
-        DIRECT(a_stamp_that_is_over_is_no_trouble),
-        DIRECT(old_stamps_are_noted_first_and_deleted_later),
-        CELLS(old_cells_are_deleted_with_their_windows),
-        DIRECT(a_clock_far_ahead_of_the_stores_purges_nothing),
-        DIRECT(the_middle_one_of_the_stores_clocks_counts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,18 +4,14 @@
  * how long they are waited for. What is claimed in them is in test_claim.c.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/rig.h"
+#include "support/test.h"
 
-static void first_start_needs_every_direct_store(void **state)
+TEST_WITH(DIRECT, first_start_needs_every_direct_store)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -30,10 +26,8 @@ static void first_start_needs_every_direct_store(void **state)
 }
 
 /* Nothing but looking can tell a first start from a later one. */
-static void
-start_that_reaches_no_store_does_not_call_itself_the_first(void **state)
+TEST_WITH(DIRECT, start_that_reaches_no_store_does_not_call_itself_the_first)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct seqb_error err = {SEQB_OK, ""};
     struct rig_broker *broker;
@@ -55,9 +49,8 @@ start_that_reaches_no_store_does_not_call_itself_the_first(void **state)
 }
 
 /* An option is wrong, whatever the stores say. */
-static void option_that_is_wrong_is_told_as_that(void **state)
+TEST_WITH(DIRECT, option_that_is_wrong_is_told_as_that)
 {
-    struct rig *rig = *state;
     struct seqb_error err = {SEQB_OK, ""};
     struct rig_broker *broker;
     struct numbers numbers;
@@ -79,9 +72,8 @@ static void option_that_is_wrong_is_told_as_that(void **state)
     numbers_fini(&numbers);
 }
 
-static void first_start_needs_the_authority_but_no_windowed_store(void **state)
+TEST_WITH(WINDOWED, first_start_needs_the_authority_but_no_windowed_store)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -99,9 +91,8 @@ static void first_start_needs_the_authority_but_no_windowed_store(void **state)
     numbers_fini(&numbers);
 }
 
-static void later_start_goes_on_with_one_store_down(void **state)
+TEST_WITH(DIRECT, later_start_goes_on_with_one_store_down)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -117,10 +108,10 @@ static void later_start_goes_on_with_one_store_down(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
+TEST_ALSO(WINDOWED, later_start_goes_on_with_one_store_down);
 
-static void later_start_waits_only_so_long_for_a_hung_store(void **state)
+TEST_WITH(DIRECT, later_start_waits_only_so_long_for_a_hung_store)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -139,10 +130,10 @@ static void later_start_waits_only_so_long_for_a_hung_store(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
+TEST_ALSO(WINDOWED, later_start_waits_only_so_long_for_a_hung_store);
 
-static void start_with_every_store_down_is_unavailable(void **state)
+TEST_WITH(DIRECT, start_with_every_store_down_is_unavailable)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -157,11 +148,11 @@ static void start_with_every_store_down_is_unavailable(void **state)
     rig_expect_open_fails(rig, SEQB_UNAVAILABLE, "is down");
     numbers_fini(&numbers);
 }
+TEST_ALSO(WINDOWED, start_with_every_store_down_is_unavailable);
 
 /* The only store: without it there is no start. */
-static void connection_that_breaks_at_start_is_made_again(void **state)
+TEST_WITH(DIRECT, connection_that_breaks_at_start_is_made_again)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -173,9 +164,8 @@ static void connection_that_breaks_at_start_is_made_again(void **state)
     numbers_fini(&numbers);
 }
 
-static void start_that_broke_off_can_be_repeated(void **state)
+TEST_WITH(DIRECT, start_that_broke_off_can_be_repeated)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
     struct seqb_error err;
@@ -194,6 +184,7 @@ static void start_that_broke_off_can_be_repeated(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
+TEST_ALSO(WINDOWED, start_that_broke_off_can_be_repeated);
 
 static void *open_at_once(void *argument)
 {
@@ -220,9 +211,8 @@ static void start_four_at_once(struct rig *rig)
     }
 }
 
-static void brokers_that_start_for_the_first_time_at_once_agree(void **state)
+TEST_WITH(DIRECT, brokers_that_start_for_the_first_time_at_once_agree)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -239,11 +229,11 @@ static void brokers_that_start_for_the_first_time_at_once_agree(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
+TEST_ALSO(WINDOWED, brokers_that_start_for_the_first_time_at_once_agree);
 
 /* The layout is known from the windowed stores alone. */
-static void later_start_adopts_a_direct_store_that_is_down(void **state)
+TEST_WITH(WINDOWED, later_start_adopts_a_direct_store_that_is_down)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -260,9 +250,8 @@ static void later_start_adopts_a_direct_store_that_is_down(void **state)
 }
 
 /* The first admission breaks; what follows must not use that connection. */
-static void admission_that_fails_is_made_good_later(void **state)
+TEST_WITH(DIRECT, admission_that_fails_is_made_good_later)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -280,29 +269,4 @@ static void admission_that_fails_is_made_good_later(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(first_start_needs_every_direct_store),
-        DIRECT(start_that_reaches_no_store_does_not_call_itself_the_first),
-        DIRECT(option_that_is_wrong_is_told_as_that),
-        WINDOWED(first_start_needs_the_authority_but_no_windowed_store),
-        DIRECT(later_start_goes_on_with_one_store_down),
-        WINDOWED(later_start_goes_on_with_one_store_down),
-        DIRECT(later_start_waits_only_so_long_for_a_hung_store),
-        WINDOWED(later_start_waits_only_so_long_for_a_hung_store),
-        DIRECT(start_with_every_store_down_is_unavailable),
-        WINDOWED(start_with_every_store_down_is_unavailable),
-        DIRECT(connection_that_breaks_at_start_is_made_again),
-        DIRECT(start_that_broke_off_can_be_repeated),
-        WINDOWED(start_that_broke_off_can_be_repeated),
-        DIRECT(brokers_that_start_for_the_first_time_at_once_agree),
-        WINDOWED(brokers_that_start_for_the_first_time_at_once_agree),
-        WINDOWED(later_start_adopts_a_direct_store_that_is_down),
-        DIRECT(admission_that_fails_is_made_good_later),
-        WINDOWED(admission_that_fails_is_made_good_later),
-    };
-
-    return cmocka_run_group_tests_name("startup", tests, NULL, NULL);
-}
+TEST_ALSO(WINDOWED, admission_that_fails_is_made_good_later);

@@ -4,18 +4,15 @@
  * counted, not time. What callers see is in test_queue.c.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "queue/sequence.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define RUN 4 /* 2^memory_bits of the rig */
 
@@ -32,19 +29,16 @@ static int64_t all_calls(const struct rig *rig)
     return calls;
 }
 
-static void nothing_is_fetched_before_the_first_call(void **state)
+TEST_WITH(DIRECT, nothing_is_fetched_before_the_first_call)
 {
-    struct rig *rig = *state;
-
     rig->sequences[0].prefetch = true;
     assert_string_equal(rig_status(rig_open(rig), "order").pool, "main");
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_RESERVE), 0);
 }
 
-static void without_prefetch_only_waiting_fetches(void **state)
+TEST_WITH(DIRECT, without_prefetch_only_waiting_fetches)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct numbers numbers;
     int64_t calls;
@@ -81,9 +75,8 @@ static bool was_asked_or_need_not_be(void *context)
                refilling->calls;
 }
 
-static void with_prefetch_a_low_ring_is_filled_before_it_is_empty(void **state)
+TEST_WITH(DIRECT, with_prefetch_a_low_ring_is_filled_before_it_is_empty)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct refilling refilling = {.rig = rig};
     struct numbers numbers;
@@ -166,9 +159,8 @@ static bool has_mark(struct seqb_sequence *sequence)
 }
 
 /* Without waiting for a delivery. */
-static void every_plan_sets_the_mark(void **state)
+TEST_WITH(DIRECT, every_plan_sets_the_mark)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_error err;
     int64_t number;
@@ -181,18 +173,15 @@ static void every_plan_sets_the_mark(void **state)
 }
 
 /* Whoever waits is; with prefetch an empty ring is enough. */
-static void who_is_starved_asks_at_once(void **state)
+TEST_WITH(DIRECT, who_is_starved_asks_at_once)
 {
-    struct rig *rig = *state;
-
     expect_starved(rig, false);
     expect_starved(rig, true);
 }
 
 /* Counted in numbers, not in runs; nobody but the test asks meanwhile. */
-static void what_is_under_way_is_not_asked_for_again(void **state)
+TEST_WITH(DIRECT, what_is_under_way_is_not_asked_for_again)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *sequence = rig_sequence(broker, "order");
     const int64_t now_ms = clock_now_ms();
@@ -232,10 +221,8 @@ static void expect_bounded(struct rig *rig, int64_t max_unused, bool prefetch)
     numbers_fini(&numbers);
 }
 
-static void no_more_than_max_unused_is_held(void **state)
+TEST_WITH(DIRECT, no_more_than_max_unused_is_held)
 {
-    struct rig *rig = *state;
-
     events_start();
     expect_bounded(rig, RUN, true);
     expect_bounded(rig, 64, true);
@@ -282,10 +269,9 @@ static bool deliveries_have_come(void *context)
     return deliveries >= expected->count && view.all == 0;
 }
 
-static void asking_all_partitions_asks_for_no_more_in_all(void **state)
+TEST_WITH(DIRECT, asking_all_partitions_asks_for_no_more_in_all)
 {
     static const int64_t counts[] = {1, 2, 3, 4, 5, 7, 8, 1001};
-    struct rig *rig = *state;
     struct counting_sink sink = {.sink = {count_grant}};
     struct expected_deliveries expected = {.sink = &sink};
     struct ha_counter *counter;
@@ -311,9 +297,8 @@ static void asking_all_partitions_asks_for_no_more_in_all(void **state)
     pthread_mutex_destroy(&sink.lock);
 }
 
-static void rescue_fetches_no_more_than_the_ring_holds(void **state)
+TEST_WITH(DIRECT, rescue_fetches_no_more_than_the_ring_holds)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -343,9 +328,8 @@ static bool was_silent(void *context)
     return all_calls(context) == calls;
 }
 
-static void idle_broker_asks_nothing(void **state)
+TEST_WITH(DIRECT, idle_broker_asks_nothing)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -357,11 +341,11 @@ static void idle_broker_asks_nothing(void **state)
     rig_await(was_silent, rig);
     numbers_fini(&numbers);
 }
+TEST_ALSO(WINDOWED, idle_broker_asks_nothing);
 
 /* Probes are at least 100 ms apart, however many calls wait. */
-static void stores_that_are_down_are_not_stormed(void **state)
+TEST_WITH(DIRECT, stores_that_are_down_are_not_stormed)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_error err;
     int64_t number;
@@ -383,6 +367,7 @@ static void stores_that_are_down_are_not_stormed(void **state)
     calls = all_calls(rig) - calls;
     assert_in_range(calls, 2, 2 * ((clock_now_ms() - start_ms) / 100 + 3));
 }
+TEST_ALSO(WINDOWED, stores_that_are_down_are_not_stormed);
 
 static bool has_nothing_under_way(const struct seqb_sequence *sequence)
 {
@@ -393,9 +378,8 @@ static bool has_nothing_under_way(const struct seqb_sequence *sequence)
 }
 
 /* At a stop: what the stores still owe is waited for, but not for good. */
-static void what_is_under_way_is_settled_in_its_time(void **state)
+TEST_WITH(DIRECT, what_is_under_way_is_settled_in_its_time)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
     int64_t until_ms;
@@ -414,26 +398,4 @@ static void what_is_under_way_is_settled_in_its_time(void **state)
     fake_release(rig->stores[1]);
     sequence_settle(sequence, clock_now_ms() + RIG_PATIENCE_MS);
     assert_true(has_nothing_under_way(sequence));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(nothing_is_fetched_before_the_first_call),
-        DIRECT(without_prefetch_only_waiting_fetches),
-        DIRECT(with_prefetch_a_low_ring_is_filled_before_it_is_empty),
-        DIRECT(who_is_starved_asks_at_once),
-        DIRECT(every_plan_sets_the_mark),
-        DIRECT(what_is_under_way_is_not_asked_for_again),
-        DIRECT(no_more_than_max_unused_is_held),
-        DIRECT(asking_all_partitions_asks_for_no_more_in_all),
-        DIRECT(rescue_fetches_no_more_than_the_ring_holds),
-        DIRECT(idle_broker_asks_nothing),
-        WINDOWED(idle_broker_asks_nothing),
-        DIRECT(stores_that_are_down_are_not_stormed),
-        WINDOWED(stores_that_are_down_are_not_stormed),
-        DIRECT(what_is_under_way_is_settled_in_its_time),
-    };
-
-    return cmocka_run_group_tests_name("stock", tests, NULL, NULL);
 }

@@ -2,20 +2,17 @@
 /* Stripes with one thread: slices, what is taken away from them, fork().
  * Threads are in test_ring_threads.c. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "queue/stripe.h"
 #include "support/ring_memory.h"
+#include "support/test.h"
 
 #define SEGMENTS 8
 
@@ -54,7 +51,7 @@ static int64_t take(struct scene *scene)
 }
 
 /* What follows them in memory is not theirs. */
-static void stripes_are_made_in_their_own_memory_alone(void **state)
+TEST(stripes_are_made_in_their_own_memory_alone)
 {
     struct {
         struct stripes stripes;
@@ -63,7 +60,6 @@ static void stripes_are_made_in_their_own_memory_alone(void **state)
     struct ring *ring = ring_make(SEGMENTS, 3, 2);
     unsigned char expected[sizeof memory->after];
 
-    (void)state;
     assert_non_null(memory);
     memset(memory, 0xa5, sizeof *memory);
     memset(expected, 0xa5, sizeof expected);
@@ -73,13 +69,12 @@ static void stripes_are_made_in_their_own_memory_alone(void **state)
     free(memory);
 }
 
-static void a_new_stripe_holds_nothing(void **state)
+TEST(a_new_stripe_holds_nothing)
 {
     struct scene scene = scene_make(3);
     struct ring_slice slices[STRIPES];
     int64_t number;
 
-    (void)state;
     assert_false(stripes_take(scene.stripes, &number));
     assert_int_equal(take(&scene), -1);
     assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 0);
@@ -87,11 +82,10 @@ static void a_new_stripe_holds_nothing(void **state)
 }
 
 /* Over the bounds of runs: those of a long run are added up another way. */
-static void numbers_come_slice_by_slice(void **state)
+TEST(numbers_come_slice_by_slice)
 {
     static const int32_t memory_bits[] = {0, 1, 3, 8, 10};
 
-    (void)state;
     for (size_t i = 0; i < sizeof memory_bits / sizeof memory_bits[0]; i++) {
         struct scene scene = scene_make(memory_bits[i]);
         struct scene same = scene_make(memory_bits[i]);
@@ -121,11 +115,10 @@ static struct scene scene_make_windows(int32_t memory_bits, int32_t window_bits)
 }
 
 /* A slice is of one window, and its numbers are those of the ring. */
-static void numbers_of_several_windows_come_slice_by_slice(void **state)
+TEST(numbers_of_several_windows_come_slice_by_slice)
 {
     static const int32_t memory_bits[] = {0, 1, 3, 8, 10};
 
-    (void)state;
     for (size_t i = 0; i < 5 * sizeof memory_bits / sizeof memory_bits[0];
          i++) {
         const int32_t window_bits = (int32_t)i % 5;
@@ -147,12 +140,11 @@ static void numbers_of_several_windows_come_slice_by_slice(void **state)
 }
 
 /* Somebody was faster: that slice is taken from still. */
-static void a_stripe_that_was_just_filled_is_not_filled_again(void **state)
+TEST(a_stripe_that_was_just_filled_is_not_filled_again)
 {
     struct scene scene = scene_make(3);
     int64_t number;
 
-    (void)state;
     assert_true(ring_push(scene.ring, 0, 8));
     assert_int_equal(take(&scene), 0);
     assert_int_equal(stripes_refill(scene.stripes, scene.ring, &number),
@@ -167,16 +159,15 @@ static void a_stripe_that_was_just_filled_is_not_filled_again(void **state)
 }
 
 /* By another thread, that is just filling it. */
-static void a_stripe_that_is_held_is_left_alone(void **state)
+TEST(a_stripe_that_is_held_is_left_alone)
 {
     struct scene scene = scene_make(3);
     struct stripe *stripe;
 
-    (void)state;
     assert_true(ring_push(scene.ring, 0, 16));
     for (int64_t i = 0; i < 4; i++)
         assert_int_equal(take(&scene), i);
-    stripe = &scene.stripes->stripes[stripe_mine];
+    stripe = &scene.stripes->stripes[thread_index_mine];
     assert_false(atomic_flag_test_and_set(&stripe->is_held));
     assert_int_equal(take(&scene), 4);
     assert_int_equal(ring_stock(scene.ring), 11);
@@ -186,41 +177,82 @@ static void a_stripe_that_is_held_is_left_alone(void **state)
     scene_unmake(&scene);
 }
 
-static void *take_one(void *argument)
+/* Of the next thread that takes: SIGALRM takes, too, wherever it stops that
+ * one. */
+static struct {
+    struct scene scene;
+    int64_t *seen; /* by the handler */
+    _Atomic size_t count;
+    size_t most;
+} handled;
+
+static void take_in_handler(int signal)
 {
-    (void)take(argument);
-    (void)take(argument);
-    return &((struct scene *)argument)->stripes->stripes[stripe_mine];
+    (void)signal;
+    for (int i = 0; i < 3 && handled.count < handled.most; i++)
+        handled.seen[handled.count++] = take(&handled.scene);
 }
 
-/* One after the other, and never the one that all begin with. */
-static void threads_get_stripes_in_turn(void **state)
+static void ticks_start(int us)
 {
-    struct scene scene = scene_make(3);
-    enum { COUNT = 2 * (STRIPES - 1) };
-    void *stripes[COUNT];
+    const struct itimerval every = {{0, us}, {0, us}};
+    const struct sigaction action = {.sa_handler = take_in_handler,
+                                     .sa_flags = SA_RESTART};
 
-    (void)state;
-    for (size_t i = 0; i < COUNT; i++) {
-        pthread_t thread;
-
-        assert_int_equal(pthread_create(&thread, NULL, take_one, &scene), 0);
-        assert_int_equal(pthread_join(thread, &stripes[i]), 0);
-        assert_true((struct stripe *)stripes[i] > scene.stripes->stripes &&
-                    (struct stripe *)stripes[i] <
-                        scene.stripes->stripes + STRIPES);
-        for (size_t j = 0; j < i; j++)
-            assert_int_equal(stripes[i] == stripes[j], i == j + STRIPES - 1);
-    }
-    scene_unmake(&scene);
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &every, NULL), 0);
 }
 
-static void closed_stripes_take_from_the_ring(void **state)
+static void ticks_stop(void)
+{
+    const struct itimerval never = {{0, 0}, {0, 0}};
+
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    (void)signal(SIGALRM, SIG_DFL);
+}
+
+static void note_once(unsigned char *seen, int64_t number, int64_t end)
+{
+    assert_in_range(number, 0, end - 1);
+    assert_int_equal(seen[number], 0);
+    seen[number] = 1;
+}
+
+/* A taking that a handler's stops anywhere shares no number with that. */
+TEST(handlers_of_signals_take_from_the_same_stripe)
+{
+    enum { NUMBERS = 1 << 26, SLICE = 64 };
+    unsigned char *seen = calloc(NUMBERS, 1);
+    int64_t number;
+
+    assert_non_null(seen);
+    handled.scene = scene_make(10);
+    handled.most = 6000;
+    handled.seen = calloc(handled.most, sizeof *handled.seen);
+    assert_non_null(handled.seen);
+    stripes_set_slice(handled.scene.stripes, SLICE);
+    ring_unmake(handled.scene.ring, SEGMENTS);
+    handled.scene.ring = ring_make(SEGMENTS, 10, 0);
+    assert_true(ring_push(handled.scene.ring, 0, NUMBERS));
+    ticks_start(200);
+    do {
+        number = take(&handled.scene);
+        note_once(seen, number, NUMBERS);
+    } while (handled.count < handled.most && number < NUMBERS - SLICE);
+    ticks_stop();
+    assert_true(handled.count > 0);
+    for (size_t i = 0; i < handled.count; i++)
+        note_once(seen, handled.seen[i], NUMBERS);
+    free(handled.seen);
+    free(seen);
+    scene_unmake(&handled.scene);
+}
+
+TEST(closed_stripes_take_from_the_ring)
 {
     struct scene scene = scene_make(3);
     struct ring_slice slices[STRIPES];
 
-    (void)state;
     stripes_set_slice(scene.stripes, 0);
     assert_true(ring_push(scene.ring, 0, 8));
     for (int64_t i = 0; i < 8; i++) {
@@ -260,9 +292,8 @@ static void gather_after(int taken, int32_t memory_bits)
     scene_unmake(&scene);
 }
 
-static void what_a_stripe_holds_can_be_taken_away(void **state)
+TEST(what_a_stripe_holds_can_be_taken_away)
 {
-    (void)state;
     for (int32_t memory_bits = 1; memory_bits <= 9; memory_bits += 4) {
         for (int taken = 1; taken <= 8; taken++)
             gather_after(taken, memory_bits);
@@ -306,20 +337,18 @@ static void put_back_after(int taken)
     scene_unmake(&same);
 }
 
-static void what_is_taken_away_of_windows_comes_again(void **state)
+TEST(what_is_taken_away_of_windows_comes_again)
 {
-    (void)state;
     for (int taken = 1; taken <= 20; taken++)
         put_back_after(taken);
 }
 
 /* What is low is told by who fills a stripe. */
-static void filling_a_stripe_falls_to_the_mark(void **state)
+TEST(filling_a_stripe_falls_to_the_mark)
 {
     struct scene scene = scene_make(3);
     int64_t number;
 
-    (void)state;
     assert_true(ring_push(scene.ring, 0, 16));
     ring_set_low(scene.ring, 9);
     assert_int_equal(stripes_refill(scene.stripes, scene.ring, &number),
@@ -331,13 +360,12 @@ static void filling_a_stripe_falls_to_the_mark(void **state)
     scene_unmake(&scene);
 }
 
-static void a_forked_child_finds_empty_stripes(void **state)
+TEST(a_forked_child_finds_empty_stripes)
 {
     struct scene scene = scene_make(3);
     int status;
     pid_t child;
 
-    (void)state;
     assert_true(ring_push(scene.ring, 0, 16));
     assert_int_equal(take(&scene), 0);
     child = fork();
@@ -348,24 +376,4 @@ static void a_forked_child_finds_empty_stripes(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     assert_int_equal(take(&scene), 1);
     scene_unmake(&scene);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stripes_are_made_in_their_own_memory_alone),
-        cmocka_unit_test(a_new_stripe_holds_nothing),
-        cmocka_unit_test(numbers_come_slice_by_slice),
-        cmocka_unit_test(numbers_of_several_windows_come_slice_by_slice),
-        cmocka_unit_test(a_stripe_that_was_just_filled_is_not_filled_again),
-        cmocka_unit_test(a_stripe_that_is_held_is_left_alone),
-        cmocka_unit_test(threads_get_stripes_in_turn),
-        cmocka_unit_test(closed_stripes_take_from_the_ring),
-        cmocka_unit_test(what_a_stripe_holds_can_be_taken_away),
-        cmocka_unit_test(what_is_taken_away_of_windows_comes_again),
-        cmocka_unit_test(filling_a_stripe_falls_to_the_mark),
-        cmocka_unit_test(a_forked_child_finds_empty_stripes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

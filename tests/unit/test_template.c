@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Templates: what compiles, what is refused and where, and the texts. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "platform/text.h"
+#include "support/test.h"
 #include "template_case.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #define D "@{date}"
 
@@ -38,7 +33,7 @@ static void expect_refused(const struct template_rules *rules,
     assert_null(template);
 }
 
-static void mistake_is_told_with_its_column(void **state)
+TEST(mistake_is_told_with_its_column)
 {
     static const struct refusal rows[] = {
         {"", 1, "expected a field @{seq} or @{shuffle}"},
@@ -88,18 +83,16 @@ static void mistake_is_told_with_its_column(void **state)
     };
     const struct template_rules rules = case_rules();
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         expect_refused(&rules, &rows[i]);
 }
 
-static void too_much_is_told_with_its_column(void **state)
+TEST(too_much_is_told_with_its_column)
 {
     const struct template_rules rules = case_rules();
     char text[2048] = "";
     struct refusal row = {.text = text};
 
-    (void)state;
     for (int i = 0; i < 33; i++)
         (void)text_append(text, sizeof text, "@{seq,width=1,base=62}");
     row.column = 32 * strlen("@{seq,width=1,base=62}") + 3;
@@ -126,7 +119,7 @@ static void too_much_is_told_with_its_column(void **state)
 }
 
 /* Else two numbers would have one text. */
-static void text_has_to_tell_stamp_and_shard(void **state)
+TEST(text_has_to_tell_stamp_and_shard)
 {
     static const struct refusal of_a_day[] = {
         {"@{seq}", 7, "dates must tell the year"},
@@ -143,7 +136,6 @@ static void text_has_to_tell_stamp_and_shard(void **state)
     const struct template_rules day = case_rules();
     const struct template_rules ids = case_rules_of_ids();
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(of_a_day); i++)
         expect_refused(&day, &of_a_day[i]);
     for (size_t i = 0; i < COUNT_OF(of_ids); i++)
@@ -151,7 +143,7 @@ static void text_has_to_tell_stamp_and_shard(void **state)
 }
 
 /* Else a text could be read in two ways, and be that of two numbers. */
-static void neighbours_of_varying_length_are_ambiguous(void **state)
+TEST(neighbours_of_varying_length_are_ambiguous)
 {
     static const struct refusal rows[] = {
         {D "@{seq}@{param, name=a}", 16, "ambiguous"},
@@ -173,14 +165,13 @@ static void neighbours_of_varying_length_are_ambiguous(void **state)
     };
     const struct template_rules rules = case_rules();
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         expect_refused(&rules, &rows[i]);
     for (size_t i = 0; i < COUNT_OF(sound); i++)
         template_free(case_make(sound[i], &rules));
 }
 
-static void check_digit_must_be_able_to_read_what_it_covers(void **state)
+TEST(check_digit_must_be_able_to_read_what_it_covers)
 {
     static const struct refusal rows[] = {
         {D "SN@{seq}@{check, algorithm=luhn, over=all}", 18, "reads digits"},
@@ -193,16 +184,14 @@ static void check_digit_must_be_able_to_read_what_it_covers(void **state)
     };
     const struct template_rules rules = case_rules();
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         expect_refused(&rules, &rows[i]);
 }
 
-static void shuffle_needs_a_key(void **state)
+TEST(shuffle_needs_a_key)
 {
     struct template_rules rules = case_rules();
 
-    (void)state;
     rules.shuffle_key = NULL;
     expect_refused(&rules, &(struct refusal){D "@{shuffle, width=5}", 10,
                                              "set shuffle_key_file"});
@@ -232,7 +221,7 @@ static void expect_written(const struct template_rules *rules,
     template_free(template);
 }
 
-static void texts_are_as_written(void **state)
+TEST(texts_are_as_written)
 {
     static const struct written rows[] = {
         {"@{date}@{seq, width=5}", 1, "2026112100001"},
@@ -260,13 +249,12 @@ static void texts_are_as_written(void **state)
     };
     const struct template_rules rules = case_rules();
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         expect_written(&rules, &rows[i]);
 }
 
 /* What the first one has covered: neither the other nor itself. */
-static void checks_do_not_cover_each_other(void **state)
+TEST(checks_do_not_cover_each_other)
 {
     const struct template_rules rules = case_rules();
     struct template *one =
@@ -277,7 +265,6 @@ static void checks_do_not_cover_each_other(void **state)
     char second[SEQB_TEXT_MAX + 1];
     struct facts facts;
 
-    (void)state;
     for (int64_t number = 1; number < 2000; number++) {
         case_facts(one, number, NULL, 0, &facts);
         assert_int_equal(case_write(one, &facts, first, NULL), SEQB_OK);
@@ -288,7 +275,7 @@ static void checks_do_not_cover_each_other(void **state)
     template_free(two);
 }
 
-static void ids_are_written_by_their_parts(void **state)
+TEST(ids_are_written_by_their_parts)
 {
     const struct template_rules rules = case_rules_of_ids();
     const struct seqb_param shard = {"shard", "17"};
@@ -297,7 +284,6 @@ static void ids_are_written_by_their_parts(void **state)
     char out[SEQB_TEXT_MAX + 1];
     struct facts facts;
 
-    (void)state;
     case_facts(template, 524287, &shard, 1, &facts);
     assert_int_equal(case_write(template, &facts, out, NULL), SEQB_OK);
     assert_string_equal(out, "WB202611210000005242870017");
@@ -305,7 +291,7 @@ static void ids_are_written_by_their_parts(void **state)
     template_free(template);
 }
 
-static void number_that_does_not_fit_is_refused(void **state)
+TEST(number_that_does_not_fit_is_refused)
 {
     static const struct {
         const char *text;
@@ -319,7 +305,6 @@ static void number_that_does_not_fit_is_refused(void **state)
     };
     const struct template_rules rules = case_rules();
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct template *template = case_make(rows[i].text, &rules);
         struct seqb_error err = {.text = ""};
@@ -336,7 +321,7 @@ static void number_that_does_not_fit_is_refused(void **state)
     }
 }
 
-static void limit_is_that_of_the_narrowest_field(void **state)
+TEST(limit_is_that_of_the_narrowest_field)
 {
     static const struct {
         const char *text;
@@ -352,7 +337,6 @@ static void limit_is_that_of_the_narrowest_field(void **state)
     };
     const struct template_rules rules = case_rules();
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct template *template = case_make(rows[i].text, &rules);
 
@@ -361,7 +345,7 @@ static void limit_is_that_of_the_narrowest_field(void **state)
     }
 }
 
-static void two_digit_year_ends_with_its_century(void **state)
+TEST(two_digit_year_ends_with_its_century)
 {
     const struct template_rules rules = case_rules();
     struct template *template =
@@ -370,7 +354,6 @@ static void two_digit_year_ends_with_its_century(void **state)
     char out[SEQB_TEXT_MAX + 1];
     struct facts facts;
 
-    (void)state;
     case_facts(template, 1, NULL, 0, &facts);
     date_fields_of(PERIOD_DAY, 20991231, &facts.date);
     assert_int_equal(case_write(template, &facts, out, &err), SEQB_OK);
@@ -378,24 +361,4 @@ static void two_digit_year_ends_with_its_century(void **state)
     assert_int_equal(case_write(template, &facts, out, &err), SEQB_EXHAUSTED);
     assert_non_null(strstr(err.text, "2100"));
     template_free(template);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistake_is_told_with_its_column),
-        cmocka_unit_test(too_much_is_told_with_its_column),
-        cmocka_unit_test(text_has_to_tell_stamp_and_shard),
-        cmocka_unit_test(neighbours_of_varying_length_are_ambiguous),
-        cmocka_unit_test(check_digit_must_be_able_to_read_what_it_covers),
-        cmocka_unit_test(shuffle_needs_a_key),
-        cmocka_unit_test(texts_are_as_written),
-        cmocka_unit_test(checks_do_not_cover_each_other),
-        cmocka_unit_test(ids_are_written_by_their_parts),
-        cmocka_unit_test(number_that_does_not_fit_is_refused),
-        cmocka_unit_test(limit_is_that_of_the_narrowest_field),
-        cmocka_unit_test(two_digit_year_ends_with_its_century),
-    };
-
-    return cmocka_run_group_tests_name("template", tests, NULL, NULL);
 }

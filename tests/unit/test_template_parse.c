@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts read back: what they say, and why one is none of the sequence's. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "template_case.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #define SAMPLE                                                                 \
     "SN-@{date, format=%Y%m%d}-@{seq, width=6}-@{check, algorithm=damm}"
@@ -48,7 +43,7 @@ static void expect_verdicts(const char *text,
     template_free(template);
 }
 
-static void text_of_another_form_is_told_from_ours(void **state)
+TEST(text_of_another_form_is_told_from_ours)
 {
     static const struct row rows[] = {
         {"SN-20261121-000007-1", NULL},
@@ -75,11 +70,10 @@ static void text_of_another_form_is_told_from_ours(void **state)
     };
     const struct template_rules rules = case_rules();
 
-    (void)state;
     expect_verdicts(SAMPLE, &rules, rows, COUNT_OF(rows));
 }
 
-static void number_has_one_text_only(void **state)
+TEST(number_has_one_text_only)
 {
     static const struct row wide[] = {
         {"20261121.000007", NULL},
@@ -92,19 +86,17 @@ static void number_has_one_text_only(void **state)
     };
     const struct template_rules rules = case_rules();
 
-    (void)state;
     expect_verdicts("@{date}.@{seq, width=6}", &rules, wide, COUNT_OF(wide));
     expect_verdicts("@{date}.@{seq, base=16}", &rules, hex, COUNT_OF(hex));
 }
 
 /* Of the codes of six digits those of five are no part. */
-static void widened_code_is_none_that_is_narrow(void **state)
+TEST(widened_code_is_none_that_is_narrow)
 {
     const struct template_rules rules = case_rules();
     struct template *template = case_make("@{date}@{shuffle, width=2}", &rules);
     int count = 0;
 
-    (void)state;
     for (int code = 0; code < 1000; code++) {
         char text[32];
         struct facts facts;
@@ -119,7 +111,7 @@ static void widened_code_is_none_that_is_narrow(void **state)
     template_free(template);
 }
 
-static void other_key_is_none_of_this_sequence(void **state)
+TEST(other_key_is_none_of_this_sequence)
 {
     static const struct row rows[] = {
         {"order/20261121/5", NULL},
@@ -131,7 +123,6 @@ static void other_key_is_none_of_this_sequence(void **state)
     struct template *template;
     struct facts facts;
 
-    (void)state;
     expect_verdicts("@{key}/@{date}/@{seq}", &listed, rows, 2);
     any.key = NULL;
     template = case_make("@{key}/@{date}/@{seq}", &any);
@@ -144,7 +135,7 @@ static void other_key_is_none_of_this_sequence(void **state)
     template_free(template);
 }
 
-static void parameters_are_given_back(void **state)
+TEST(parameters_are_given_back)
 {
     static const struct row rows[] = {
         {"010-6541-00001-20261121", NULL},
@@ -162,7 +153,6 @@ static void parameters_are_given_back(void **state)
     struct template *template = case_make(text, &rules);
     struct facts facts;
 
-    (void)state;
     expect_verdicts(text, &rules, rows, COUNT_OF(rows));
     assert_int_equal(case_read(template, rows[0].text, &facts, NULL), SEQB_OK);
     assert_int_equal(facts.number, 1);
@@ -174,7 +164,7 @@ static void parameters_are_given_back(void **state)
     template_free(template);
 }
 
-static void stamp_must_exist_in_the_zone(void **state)
+TEST(stamp_must_exist_in_the_zone)
 {
     static const struct row rows[] = {
         {"2026032901.7", NULL},
@@ -187,7 +177,6 @@ static void stamp_must_exist_in_the_zone(void **state)
     struct template_rules rules = case_rules();
     struct period_rules hour = {PERIOD_HOUR, NULL, 1, 1};
 
-    (void)state;
     assert_int_equal(period_zone_open("Europe/Berlin", &zone, NULL), SEQB_OK);
     hour.zone = zone;
     rules.period = &hour;
@@ -195,7 +184,7 @@ static void stamp_must_exist_in_the_zone(void **state)
     period_zone_close(zone);
 }
 
-static void date_without_a_period_must_exist_as_far_as_it_is_told(void **state)
+TEST(date_without_a_period_must_exist_as_far_as_it_is_told)
 {
     static const struct row days[] = {
         {"20260228-7", NULL},
@@ -208,7 +197,6 @@ static void date_without_a_period_must_exist_as_far_as_it_is_told(void **state)
     };
     struct template_rules rules = case_rules();
 
-    (void)state;
     rules.period = NULL;
     expect_verdicts("@{date, format=%Y%m%d}-@{seq}", &rules, days,
                     COUNT_OF(days));
@@ -216,7 +204,7 @@ static void date_without_a_period_must_exist_as_far_as_it_is_told(void **state)
                     COUNT_OF(months));
 }
 
-static void fields_that_disagree_are_refused(void **state)
+TEST(fields_that_disagree_are_refused)
 {
     static const struct row rows[] = {
         {"20261121-7/007-26", NULL},
@@ -225,12 +213,11 @@ static void fields_that_disagree_are_refused(void **state)
     };
     const struct template_rules rules = case_rules();
 
-    (void)state;
     expect_verdicts("@{date}-@{seq}/@{seq, width=3}-@{date, format=%y}", &rules,
                     rows, COUNT_OF(rows));
 }
 
-static void ids_are_read_by_their_parts(void **state)
+TEST(ids_are_read_by_their_parts)
 {
     static const struct row rows[] = {
         {"20261121000000-000001-0017", NULL},
@@ -241,24 +228,6 @@ static void ids_are_read_by_their_parts(void **state)
     };
     const struct template_rules rules = case_rules_of_ids();
 
-    (void)state;
     expect_verdicts("@{date}-@{seq, width=6}-@{shard, width=4}", &rules, rows,
                     COUNT_OF(rows));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_of_another_form_is_told_from_ours),
-        cmocka_unit_test(number_has_one_text_only),
-        cmocka_unit_test(widened_code_is_none_that_is_narrow),
-        cmocka_unit_test(other_key_is_none_of_this_sequence),
-        cmocka_unit_test(parameters_are_given_back),
-        cmocka_unit_test(stamp_must_exist_in_the_zone),
-        cmocka_unit_test(date_without_a_period_must_exist_as_far_as_it_is_told),
-        cmocka_unit_test(fields_that_disagree_are_refused),
-        cmocka_unit_test(ids_are_read_by_their_parts),
-    };
-
-    return cmocka_run_group_tests_name("template parse", tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* Templates of a grammar: each is refused with the column where it is wrong, or
  * gives back every number that it writes. */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "unit/own_fields.h"
 #include "unit/random_template.h"
 
@@ -68,13 +63,11 @@ static void expect_round_trips(const struct round *round, uint64_t *seed)
     }
 }
 
-static void
-templates_are_refused_where_they_are_wrong_or_come_back(void **state)
+TEST(templates_are_refused_where_they_are_wrong_or_come_back)
 {
     uint64_t seed = 1;
     size_t made = 0;
 
-    (void)state;
     for (size_t i = 0; i < TEMPLATES; i++) {
         const struct round_kind *kind = random_kind(&seed);
         char template[RANDOM_TEMPLATE_SIZE];
@@ -99,12 +92,4 @@ static int register_fields(void **state)
     return own_fields_register() ? 0 : -1;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            templates_are_refused_where_they_are_wrong_or_come_back),
-    };
-
-    return cmocka_run_group_tests(tests, register_fields, NULL);
-}
+TEST_BEFORE_ALL(register_fields);

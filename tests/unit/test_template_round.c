@@ -4,19 +4,12 @@
  * are written as is read back, a changed character is noticed or makes another
  * number's text, and no two numbers have one text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "unit/own_fields.h"
 #include "unit/round_rows.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #define DRAWS   (100000 / SEQB_TEST_SCALE) /* of each template */
 #define CHANGES (20000 / SEQB_TEST_SCALE)
@@ -46,9 +39,8 @@ static void expect_round_trips(const struct round *round, uint64_t *seed)
     }
 }
 
-static void numbers_come_back(void **state)
+TEST(numbers_come_back)
 {
-    (void)state;
     for (size_t row = 0; row < round_row_count; row++) {
         uint64_t seed = row;
         struct round round;
@@ -86,11 +78,10 @@ static size_t try_changes(const struct round *round, uint64_t *seed,
     return accepted;
 }
 
-static void changed_characters_are_noticed_or_make_another_number(void **state)
+TEST(changed_characters_are_noticed_or_make_another_number)
 {
     size_t accepted = 0;
 
-    (void)state;
     for (size_t row = 0; row < round_row_count; row++) {
         uint64_t seed = row;
         struct round round;
@@ -184,12 +175,11 @@ static void expect_all_different(const struct round *round, int64_t stride,
     }
 }
 
-static void no_two_numbers_have_one_text(void **state)
+TEST(no_two_numbers_have_one_text)
 {
     static const int64_t strides[] = {1, 1000003};
     uint64_t *hashes = calloc(TEXTS, sizeof *hashes);
 
-    (void)state;
     assert_non_null(hashes);
     for (size_t row = 0; row < round_row_count; row++) {
         struct round round;
@@ -208,13 +198,4 @@ static int register_fields(void **state)
     return own_fields_register() ? 0 : -1;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_come_back),
-        cmocka_unit_test(changed_characters_are_noticed_or_make_another_number),
-        cmocka_unit_test(no_two_numbers_have_one_text),
-    };
-
-    return cmocka_run_group_tests(tests, register_fields, NULL);
-}
+TEST_BEFORE_ALL(register_fields);

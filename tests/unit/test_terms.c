@@ -3,12 +3,8 @@
  * What a sequence without a period agrees on with its counters: what is claimed
  * besides its memory bits, and numbers that stay below 2^53 and end there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ha/policy/forecast.h"
 #include "platform/clock.h"
@@ -17,6 +13,7 @@
 #include "store/layout.h"
 #include "support/folder.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define COUNTER_0   "main/0/order"
 #define SAFE_BITS   53
@@ -40,10 +37,9 @@ static const struct {
     {"no shuffle", NULL, "and is configured with memory_bits=2;"},
 };
 
-static void another_key_is_refused_and_the_same_opens(void **state)
+TEST_WITH(DIRECT, another_key_is_refused_and_the_same_opens)
 {
     static const char terms[] = " shuffle=10/0123456789abcdef";
-    struct rig *rig = *state;
     struct numbers numbers;
 
     numbers_init(&numbers);
@@ -64,9 +60,8 @@ static void another_key_is_refused_and_the_same_opens(void **state)
 
 /* It is not there at the start: it is refused when it is asked for first, by
  * a partition that was used, whichever others were not. */
-static void another_key_of_automatic_sequences_is_refused(void **state)
+TEST_WITH(DIRECT, another_key_of_automatic_sequences_is_refused)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct seqb_sequence *bill = NULL;
     struct seqb_error err;
@@ -118,9 +113,8 @@ static size_t take_all(struct rig_broker *broker, struct numbers *out,
     return count;
 }
 
-static void numbers_end_below_2_to_the_53(void **state)
+TEST_WITH(DIRECT, numbers_end_below_2_to_the_53)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct seqb_error err;
     struct rig_broker *broker;
@@ -142,9 +136,8 @@ static void numbers_end_below_2_to_the_53(void **state)
 }
 
 /* By another broker, which is not told to be safe. */
-static void counters_that_are_beyond_it_give_nothing(void **state)
+TEST_WITH(DIRECT, counters_that_are_beyond_it_give_nothing)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct seqb_error err;
     struct rig_broker *broker;
@@ -167,9 +160,8 @@ static void counters_that_are_beyond_it_give_nothing(void **state)
 }
 
 /* They were kept by a broker that was not told to be safe. */
-static void kept_numbers_beyond_it_are_not_handed_out(void **state)
+TEST_WITH(DIRECT, kept_numbers_beyond_it_are_not_handed_out)
 {
-    struct rig *rig = *state;
     char folder[] = "/tmp/seqbroker-terms-XXXXXX";
     char spool[64];
     struct numbers numbers;
@@ -197,9 +189,8 @@ static void kept_numbers_beyond_it_are_not_handed_out(void **state)
     numbers_fini(&numbers);
 }
 
-static void windows_end_below_2_to_the_53(void **state)
+TEST_WITH(WINDOWED, windows_end_below_2_to_the_53)
 {
-    struct rig *rig = *state;
     const int64_t windows = layout_window_max(1 + 10, 2, 8);
     struct numbers numbers;
     struct seqb_error err;
@@ -221,9 +212,8 @@ static void windows_end_below_2_to_the_53(void **state)
     numbers_fini(&numbers);
 }
 
-static void advancing_stays_below_2_to_the_53(void **state)
+TEST_WITH(DIRECT, advancing_stays_below_2_to_the_53)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
     struct seqb_error err;
@@ -255,9 +245,8 @@ static int64_t end_after_minutes(struct rig_broker *broker, int64_t minutes)
 }
 
 /* A million numbers in two minutes: nine millions last for 18. */
-static void forecast_tells_the_end_of_53_bits(void **state)
+TEST_WITH(DIRECT, forecast_tells_the_end_of_53_bits)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -279,30 +268,13 @@ static void forecast_tells_the_end_of_53_bits(void **state)
     numbers_fini(&numbers);
 }
 
-static void a_sequence_without_a_template_has_no_width(void **state)
+TEST_WITH(DIRECT, a_sequence_without_a_template_has_no_width)
 {
-    struct rig_broker *broker = rig_open(*state);
+    struct rig_broker *broker = rig_open(rig);
     const struct seqb_sequence_status status = rig_status(broker, "order");
 
     assert_int_equal(status.width_numbers, INT64_MAX);
     assert_int_equal(status.pool_numbers, INT64_MAX);
     assert_null(queue_template(rig_sequence(broker, "order")));
     assert_string_equal(queue_key(rig_sequence(broker, "order")), "order");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(another_key_is_refused_and_the_same_opens),
-        DIRECT(another_key_of_automatic_sequences_is_refused),
-        DIRECT(numbers_end_below_2_to_the_53),
-        DIRECT(counters_that_are_beyond_it_give_nothing),
-        DIRECT(kept_numbers_beyond_it_are_not_handed_out),
-        DIRECT(a_sequence_without_a_template_has_no_width),
-        WINDOWED(windows_end_below_2_to_the_53),
-        DIRECT(advancing_stays_below_2_to_the_53),
-        DIRECT(forecast_tells_the_end_of_53_bits),
-    };
-
-    return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strings of bounded size: cutting, parsing, the forms of keys and names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,17 +7,15 @@
 #include <string.h>
 
 #include "platform/text.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 /* What must stay as it is behind a buffer. */
 #define GUARD "########"
 
-static void what_does_not_fit_is_cut_and_said(void **state)
+TEST(what_does_not_fit_is_cut_and_said)
 {
     static const char text[] = "abcdef";
 
-    (void)state;
     for (size_t size = 1; size <= sizeof text + 1; size++) {
         char copied[16] = GUARD GUARD;
         char formatted[16] = GUARD GUARD;
@@ -41,11 +33,10 @@ static void what_does_not_fit_is_cut_and_said(void **state)
     }
 }
 
-static void an_append_goes_on_where_the_text_ends(void **state)
+TEST(an_append_goes_on_where_the_text_ends)
 {
     char text[8] = "";
 
-    (void)state;
     assert_true(text_append(text, sizeof text, "%s", "ab"));
     assert_true(text_append(text, sizeof text, "%s", ""));
     assert_true(text_append(text, sizeof text, "%d", 12345));
@@ -55,7 +46,7 @@ static void an_append_goes_on_where_the_text_ends(void **state)
     assert_string_equal(text, "ab12345");
 }
 
-static void counts_have_commas(void **state)
+TEST(counts_have_commas)
 {
     static const struct {
         int64_t count;
@@ -71,7 +62,6 @@ static void counts_have_commas(void **state)
         {INT64_MAX, "9,223,372,036,854,775,807"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         char text[32] = "";
 
@@ -83,11 +73,10 @@ static void counts_have_commas(void **state)
     }
 }
 
-static void an_append_that_does_not_fit_is_cut_and_said(void **state)
+TEST(an_append_that_does_not_fit_is_cut_and_said)
 {
     char text[16] = "abc";
 
-    (void)state;
     memset(text + 4, '#', 12);
     assert_false(text_append(text, 6, "%s", "defg"));
     assert_string_equal(text, "abcde");
@@ -95,11 +84,10 @@ static void an_append_that_does_not_fit_is_cut_and_said(void **state)
 }
 
 /* Nothing may be written, or read, past the end. */
-static void an_append_to_what_does_not_end_does_nothing(void **state)
+TEST(an_append_to_what_does_not_end_does_nothing)
 {
     char *text = malloc(4);
 
-    (void)state;
     assert_non_null(text);
     memset(text, 'x', 4);
     assert_false(text_append(text, 4, "y"));
@@ -107,19 +95,18 @@ static void an_append_to_what_does_not_end_does_nothing(void **state)
     free(text);
 }
 
-static void a_copy_on_the_heap_is_ones_own(void **state)
+TEST(a_copy_on_the_heap_is_ones_own)
 {
     char text[] = "order";
     char *copy = text_copy_of(text);
 
-    (void)state;
     assert_non_null(copy);
     text[0] = 'b';
     assert_string_equal(copy, "order");
     free(copy);
 }
 
-static void a_decimal_is_parsed_whole_or_not_at_all(void **state)
+TEST(a_decimal_is_parsed_whole_or_not_at_all)
 {
     static const struct {
         const char *text;
@@ -155,7 +142,6 @@ static void a_decimal_is_parsed_whole_or_not_at_all(void **state)
         {"\xd9\xa1", false, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t value = 4711;
 
@@ -166,11 +152,10 @@ static void a_decimal_is_parsed_whole_or_not_at_all(void **state)
     }
 }
 
-static void a_decimal_ends_where_its_length_says(void **state)
+TEST(a_decimal_ends_where_its_length_says)
 {
     int64_t value;
 
-    (void)state;
     assert_true(text_to_int64("123x", 3, &value));
     assert_int_equal(value, 123);
     assert_false(text_to_int64("12\0"
@@ -178,9 +163,8 @@ static void a_decimal_ends_where_its_length_says(void **state)
                                4, &value));
 }
 
-static void every_power_of_two_and_its_neighbours_parse_back(void **state)
+TEST(every_power_of_two_and_its_neighbours_parse_back)
 {
-    (void)state;
     for (int bit = 0; bit < 63; bit++) {
         const int64_t power = (int64_t)1 << bit;
         const int64_t values[] = {power - 1, power, power + 1, -power - 1};
@@ -196,9 +180,8 @@ static void every_power_of_two_and_its_neighbours_parse_back(void **state)
     }
 }
 
-static void keys_and_names_are_made_of_their_letters_only(void **state)
+TEST(keys_and_names_are_made_of_their_letters_only)
 {
-    (void)state;
     for (int c = 1; c < 256; c++) {
         const char text[] = {'a', (char)c, 'z', '\0'};
         const bool is_common = (c >= 'a' && c <= 'z') ||
@@ -210,11 +193,10 @@ static void keys_and_names_are_made_of_their_letters_only(void **state)
     }
 }
 
-static void keys_and_names_have_their_lengths(void **state)
+TEST(keys_and_names_have_their_lengths)
 {
     char text[80];
 
-    (void)state;
     for (size_t length = 0; length < sizeof text; length++) {
         memset(text, 'k', length);
         text[length] = '\0';
@@ -223,7 +205,7 @@ static void keys_and_names_have_their_lengths(void **state)
     }
 }
 
-static void the_distance_counts_single_letter_edits(void **state)
+TEST(the_distance_counts_single_letter_edits)
 {
     static const struct {
         const char *a;
@@ -242,7 +224,6 @@ static void the_distance_counts_single_letter_edits(void **state)
         {"abc", "xyz", 3},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(text_distance(cases[i].a, cases[i].b),
                          cases[i].distance);
@@ -251,12 +232,11 @@ static void the_distance_counts_single_letter_edits(void **state)
     }
 }
 
-static void the_distance_of_long_texts_stays_in_bounds(void **state)
+TEST(the_distance_of_long_texts_stays_in_bounds)
 {
     char a[200];
     char b[200];
 
-    (void)state;
     memset(a, 'a', sizeof a);
     memset(b, 'b', sizeof b);
     a[199] = '\0';
@@ -264,25 +244,4 @@ static void the_distance_of_long_texts_stays_in_bounds(void **state)
     assert_int_equal(text_distance(a, b), 64);
     assert_int_equal(text_distance(a, ""), 64);
     assert_int_equal(text_distance("", b), 64);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_does_not_fit_is_cut_and_said),
-        cmocka_unit_test(an_append_goes_on_where_the_text_ends),
-        cmocka_unit_test(counts_have_commas),
-        cmocka_unit_test(an_append_that_does_not_fit_is_cut_and_said),
-        cmocka_unit_test(an_append_to_what_does_not_end_does_nothing),
-        cmocka_unit_test(a_copy_on_the_heap_is_ones_own),
-        cmocka_unit_test(a_decimal_is_parsed_whole_or_not_at_all),
-        cmocka_unit_test(a_decimal_ends_where_its_length_says),
-        cmocka_unit_test(every_power_of_two_and_its_neighbours_parse_back),
-        cmocka_unit_test(keys_and_names_are_made_of_their_letters_only),
-        cmocka_unit_test(keys_and_names_have_their_lengths),
-        cmocka_unit_test(the_distance_counts_single_letter_edits),
-        cmocka_unit_test(the_distance_of_long_texts_stays_in_bounds),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads, conditions, and memory that a forked child finds empty. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <signal.h>
@@ -15,6 +9,7 @@
 
 #include "platform/clock.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 #define HOUR_MS 3600000
 
@@ -102,13 +97,12 @@ static void *run_write_to_nobody(void *argument)
 }
 
 /* By any other clock the hour would be over, or never pass. */
-static void a_signal_ends_a_wait_before_its_deadline(void **state)
+TEST(a_signal_ends_a_wait_before_its_deadline)
 {
     struct helper helper;
     pthread_t thread;
     void *result;
 
-    (void)state;
     helper_init(&helper);
     thread = start(run_tell, &helper);
     assert_true(helper_wait(&helper, clock_now_ms() + HOUR_MS));
@@ -117,12 +111,11 @@ static void a_signal_ends_a_wait_before_its_deadline(void **state)
     helper_fini(&helper);
 }
 
-static void a_wait_ends_at_its_deadline_and_not_before(void **state)
+TEST(a_wait_ends_at_its_deadline_and_not_before)
 {
     static const int64_t waits_ms[] = {0, 1, 3, 10};
     struct helper helper;
 
-    (void)state;
     helper_init(&helper);
     for (size_t i = 0; i < sizeof waits_ms / sizeof waits_ms[0]; i++) {
         const int64_t until_ms = clock_now_ms() + waits_ms[i];
@@ -133,24 +126,22 @@ static void a_wait_ends_at_its_deadline_and_not_before(void **state)
     helper_fini(&helper);
 }
 
-static void a_deadline_in_the_past_does_not_wait(void **state)
+TEST(a_deadline_in_the_past_does_not_wait)
 {
     struct helper helper;
 
-    (void)state;
     helper_init(&helper);
     assert_false(helper_wait(&helper, clock_now_ms() - 1));
     assert_false(helper_wait(&helper, 0));
     helper_fini(&helper);
 }
 
-static void a_thread_blocks_every_signal_and_its_starter_none(void **state)
+TEST(a_thread_blocks_every_signal_and_its_starter_none)
 {
     struct helper helper;
     sigset_t before;
     sigset_t after;
 
-    (void)state;
     helper_init(&helper);
     pthread_sigmask(SIG_BLOCK, NULL, &before);
     assert_int_equal(pthread_join(start(run_look_at_signals, &helper), NULL),
@@ -170,12 +161,11 @@ static void a_thread_blocks_every_signal_and_its_starter_none(void **state)
 }
 
 /* The signal would end this program. */
-static void a_broken_pipe_in_a_thread_is_an_error_and_no_signal(void **state)
+TEST(a_broken_pipe_in_a_thread_is_an_error_and_no_signal)
 {
     struct helper helper;
     void *result;
 
-    (void)state;
     helper_init(&helper);
     assert_int_equal(pthread_join(start(run_write_to_nobody, &helper), &result),
                      0);
@@ -184,14 +174,13 @@ static void a_broken_pipe_in_a_thread_is_an_error_and_no_signal(void **state)
     helper_fini(&helper);
 }
 
-static void a_thread_goes_by_its_name(void **state)
+TEST(a_thread_goes_by_its_name)
 {
     struct helper helper;
     char name[16] = "";
     pthread_t thread;
     void *result;
 
-    (void)state;
     helper_init(&helper);
     thread = start(run_wait, &helper);
     assert_int_equal(pthread_getname_np(thread, name, sizeof name), 0);
@@ -230,12 +219,11 @@ static int child_finds(unsigned char *memory, size_t size)
     return WEXITSTATUS(status);
 }
 
-static void fork_wiped_memory_is_zero_in_a_child_and_kept_here(void **state)
+TEST(fork_wiped_memory_is_zero_in_a_child_and_kept_here)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t sizes[] = {1, 64, page, page + 1, 5 * page - 8};
 
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         unsigned char *memory = fork_wiped_new(sizes[i]);
 
@@ -249,25 +237,8 @@ static void fork_wiped_memory_is_zero_in_a_child_and_kept_here(void **state)
     }
 }
 
-static void fork_wiped_memory_may_be_refused(void **state)
+TEST(fork_wiped_memory_may_be_refused)
 {
-    (void)state;
     assert_null(fork_wiped_new((size_t)1 << 62));
     fork_wiped_free(NULL, 64);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_ends_a_wait_before_its_deadline),
-        cmocka_unit_test(a_wait_ends_at_its_deadline_and_not_before),
-        cmocka_unit_test(a_deadline_in_the_past_does_not_wait),
-        cmocka_unit_test(a_thread_blocks_every_signal_and_its_starter_none),
-        cmocka_unit_test(a_broken_pipe_in_a_thread_is_an_error_and_no_signal),
-        cmocka_unit_test(a_thread_goes_by_its_name),
-        cmocka_unit_test(fork_wiped_memory_is_zero_in_a_child_and_kept_here),
-        cmocka_unit_test(fork_wiped_memory_may_be_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

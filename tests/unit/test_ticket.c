@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tickets: no value comes twice from one history of a store, none is skipped
  * by one taker, and a store that changed is told by its origin. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "platform/clock.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define NAME "0123456789abcdef0123456789abcdef"
 
@@ -42,9 +39,8 @@ static void expect_refused(struct rig_broker *broker, int32_t member,
     rig_expect_words(err.text, words);
 }
 
-static void tickets_follow_each_other_over_restarts(void **state)
+TEST_WITH(DIRECT, tickets_follow_each_other_over_restarts)
 {
-    struct rig *rig = *state;
     int64_t last = 0;
 
     for (int i = 0; i < 3; i++) {
@@ -62,9 +58,8 @@ static void tickets_follow_each_other_over_restarts(void **state)
     assert_int_equal(fake_value(rig->stores[0], "ticket/main/0/" NAME), last);
 }
 
-static void each_place_has_tickets_of_its_own(void **state)
+TEST_WITH(DIRECT, each_place_has_tickets_of_its_own)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
 
     for (int32_t member = 0; member < 2; member++)
@@ -73,9 +68,8 @@ static void each_place_has_tickets_of_its_own(void **state)
 }
 
 /* A sequence may have the same name. */
-static void ticket_is_no_number_of_a_sequence(void **state)
+TEST_WITH(DIRECT, ticket_is_no_number_of_a_sequence)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct numbers numbers;
 
@@ -90,9 +84,8 @@ static void ticket_is_no_number_of_a_sequence(void **state)
     numbers_fini(&numbers);
 }
 
-static void store_that_changed_says_so_and_skips(void **state)
+TEST_WITH(DIRECT, store_that_changed_says_so_and_skips)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct ha_ticket before = must_take(broker, 0);
     struct ha_ticket after;
@@ -106,9 +99,8 @@ static void store_that_changed_says_so_and_skips(void **state)
     assert_true(after.value > before.value + 1);
 }
 
-static void store_that_cannot_answer_gives_none(void **state)
+TEST_WITH(DIRECT, store_that_cannot_answer_gives_none)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
 
     (void)must_take(broker, 0);
@@ -121,9 +113,8 @@ static void store_that_cannot_answer_gives_none(void **state)
 }
 
 /* It is spent: the next one is not that which was expected. */
-static void ticket_whose_answer_is_lost_is_skipped(void **state)
+TEST_WITH(DIRECT, ticket_whose_answer_is_lost_is_skipped)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
 
     assert_int_equal(must_take(broker, 0).value, 1);
@@ -133,9 +124,8 @@ static void ticket_whose_answer_is_lost_is_skipped(void **state)
     assert_int_equal(must_take(broker, 0).value, 3);
 }
 
-static void no_time_left_asks_for_none(void **state)
+TEST_WITH(DIRECT, no_time_left_asks_for_none)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     const struct ha_place place = {0, 0};
     struct ha_ticket ticket;
@@ -148,9 +138,8 @@ static void no_time_left_asks_for_none(void **state)
     assert_int_equal(must_take(broker, 0).value, 1);
 }
 
-static void place_without_a_direct_store_gives_none(void **state)
+TEST_WITH(DIRECT, place_without_a_direct_store_gives_none)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     static const int32_t members[] = {-1, 2, 65};
 
@@ -160,9 +149,8 @@ static void place_without_a_direct_store_gives_none(void **state)
         expect_refused(broker, members[i], SEQB_LAYOUT, "no direct store");
 }
 
-static void authority_comes_before_partitions(void **state)
+TEST_WITH(WINDOWED, authority_comes_before_partitions)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct ha_place place;
 
@@ -175,10 +163,10 @@ static void authority_comes_before_partitions(void **state)
     expect_refused(broker, 0, SEQB_LAYOUT, "no direct store");
     assert_int_equal(fake_value(rig->authority, "ticket/main/2/" NAME), 1);
 }
+TEST_ALSO(CELLS, authority_comes_before_partitions);
 
-static void partitions_are_places_in_their_order(void **state)
+TEST_WITH(DIRECT, partitions_are_places_in_their_order)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     struct ha_place place;
 
@@ -191,9 +179,8 @@ static void partitions_are_places_in_their_order(void **state)
     assert_false(ha_place_at(broker->ha, 4, &place));
 }
 
-static void origin_is_known_as_it_was_last(void **state)
+TEST_WITH(DIRECT, origin_is_known_as_it_was_last)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker = rig_open(rig);
     struct ha_pool *pool = ha_pool_at(broker->ha, 0);
     char origin[SEQB_ORIGIN_SIZE];
@@ -215,24 +202,4 @@ static void origin_is_known_as_it_was_last(void **state)
     rig_await_use(broker, 1);
     assert_int_equal(ha_pool_origin(pool, 1, origin), HA_ORIGIN_NOW);
     assert_string_equal(origin, "fake:store-1:1");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(tickets_follow_each_other_over_restarts),
-        DIRECT(each_place_has_tickets_of_its_own),
-        DIRECT(ticket_is_no_number_of_a_sequence),
-        DIRECT(store_that_changed_says_so_and_skips),
-        DIRECT(store_that_cannot_answer_gives_none),
-        DIRECT(ticket_whose_answer_is_lost_is_skipped),
-        DIRECT(no_time_left_asks_for_none),
-        DIRECT(place_without_a_direct_store_gives_none),
-        WINDOWED(authority_comes_before_partitions),
-        CELLS(authority_comes_before_partitions),
-        DIRECT(partitions_are_places_in_their_order),
-        DIRECT(origin_is_known_as_it_was_last),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every mistake that a topology can hold, with the exact line that is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +7,10 @@
 #include "backends/backends.h"
 #include "config/config.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
-static void sound_topology_has_no_mistake(void **state)
+TEST(sound_topology_has_no_mistake)
 {
     static const struct topology_wrong cases[] = {
         {BACKEND POOL KEY, ""},
@@ -27,11 +22,10 @@ static void sound_topology_has_no_mistake(void **state)
          ""},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void unknown_names_get_a_did_you_mean(void **state)
+TEST(unknown_names_get_a_did_you_mean)
 {
     static const struct topology_wrong cases[] = {
         {"backend=({});\n" POOL KEY,
@@ -65,11 +59,10 @@ static void unknown_names_get_a_did_you_mean(void **state)
          "it here"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void what_is_required_is_missed(void **state)
+TEST(what_is_required_is_missed)
 {
     static const struct topology_wrong cases[] = {
         {"",
@@ -107,11 +100,10 @@ static void what_is_required_is_missed(void **state)
          "t.conf:3: there are 2 pools: say which with 'pool'"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void names_must_be_unique(void **state)
+TEST(names_must_be_unique)
 {
     static const struct topology_wrong cases[] = {
         {"backends=(" SQLITE("a") ",\n" SQLITE("a") ");\n" POOL KEY,
@@ -128,18 +120,16 @@ static void names_must_be_unique(void **state)
          "t.conf:5: duplicate setting name"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void one_key_twice_among_very_many_is_found(void **state)
+TEST(one_key_twice_among_very_many_is_found)
 {
     const size_t count = 20000;
     const size_t size = count * 16 + 1024;
     char *text = malloc(size);
     size_t used;
 
-    (void)state;
     assert_non_null(text);
     assert_true(text_format(text, size, BACKEND POOL "sequences=(\n"));
     used = strlen(text);
@@ -155,12 +145,11 @@ static void one_key_twice_among_very_many_is_found(void **state)
     free(text);
 }
 
-static void unknown_engine_lists_those_built_in(void **state)
+TEST(unknown_engine_lists_those_built_in)
 {
     char expected[512] = "t.conf:2: unknown engine 'oracle': this build has";
     const struct seqb_backend_ops *ops;
 
-    (void)state;
     for (size_t i = 0; (ops = backend_at(i)) != NULL; i++)
         assert_true(text_append(expected, sizeof expected, "%s %s",
                                 i == 0 ? "" : ",", ops->engine));
@@ -168,11 +157,10 @@ static void unknown_engine_lists_those_built_in(void **state)
                     expected);
 }
 
-static void partitions_are_a_power_of_two(void **state)
+TEST(partitions_are_a_power_of_two)
 {
     char text[8192] = "backends=(" SQLITE("a");
 
-    (void)state;
     topology_expect(
         "backends=(" SQLITE("a") "," SQLITE("b") "," SQLITE(
             "c") ");\n"
@@ -193,7 +181,7 @@ static void partitions_are_a_power_of_two(void **state)
     topology_expect(text, "t.conf:2: 65 partitions are too many: at most 64");
 }
 
-static void rules_between_settings_hold(void **state)
+TEST(rules_between_settings_hold)
 {
     static const struct topology_wrong cases[] = {
         {"backends=(" SQLITE("a") "," SQLITE(
@@ -229,11 +217,10 @@ static void rules_between_settings_hold(void **state)
          "t.conf:3: unknown setting 'warm' in auto_sequences"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void all_partitions_may_count_in_windows(void **state)
+TEST(all_partitions_may_count_in_windows)
 {
     static const struct topology_wrong cases[] = {
         {"backends=(" SQLITE("a") "," SQLITE(
@@ -259,7 +246,6 @@ static void all_partitions_may_count_in_windows(void **state)
          "memory_bits or window_bits"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
     if (backend_find("mysql-autoinc") == NULL)
         return;
@@ -271,7 +257,7 @@ static void all_partitions_may_count_in_windows(void **state)
         "");
 }
 
-static void bits_that_do_not_fit_show_the_arithmetic(void **state)
+TEST(bits_that_do_not_fit_show_the_arithmetic)
 {
     static const char head[] =
         "backends=({name=\"r\";engine=\"redis\";},"
@@ -282,7 +268,6 @@ static void bits_that_do_not_fit_show_the_arithmetic(void **state)
                  "authority=\"a\";window_bits=40;});\n";
     char text[1024];
 
-    (void)state;
     assert_true(text_format(text, sizeof text,
                             "%ssequences=({key=\"k\";\nmemory_bits=20;"
                             "max_unused=2000000;},{key=\"l\";\n"
@@ -302,7 +287,7 @@ static void bits_that_do_not_fit_show_the_arithmetic(void **state)
               "are needed: lower memory_bits or window_bits");
 }
 
-static void syntax_errors_are_one_line(void **state)
+TEST(syntax_errors_are_one_line)
 {
     static const struct topology_wrong cases[] = {
         {BACKEND "pools=(\n" KEY,
@@ -321,13 +306,11 @@ static void syntax_errors_are_one_line(void **state)
         {"a=[1,\"x\"];", "t.conf:1: mismatched element type in array"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void all_mistakes_are_told_at_once_by_line(void **state)
+TEST(all_mistakes_are_told_at_once_by_line)
 {
-    (void)state;
     topology_expect(
         "broker={\n"
         "  nam=\"x\";\n"
@@ -357,7 +340,7 @@ static void count_lines(void *context, const char *line)
     ++*count;
 }
 
-static void more_mistakes_than_fit_are_counted(void **state)
+TEST(more_mistakes_than_fit_are_counted)
 {
     char *text = calloc(1, 65536);
     struct config *config = NULL;
@@ -367,7 +350,6 @@ static void more_mistakes_than_fit_are_counted(void **state)
         .path = "t.conf", .report = count_lines, .context = &count};
     const char *last;
 
-    (void)state;
     assert_non_null(text);
     for (int i = 0; i < 600; i++)
         assert_true(text_append(text, 65536, "wrong-%03d-section = 1;\n", i));
@@ -382,35 +364,14 @@ static void more_mistakes_than_fit_are_counted(void **state)
     assert_true(strlen(error.text) > 900);
 }
 
-static void nobody_need_listen(void **state)
+TEST(nobody_need_listen)
 {
     const struct config_request request = {.path = "t.conf"};
     struct config *config = NULL;
 
-    (void)state;
     assert_int_equal(config_open_text(&request, "x", &config, NULL),
                      SEQB_CONFIG);
     assert_null(config);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_topology_has_no_mistake),
-        cmocka_unit_test(unknown_names_get_a_did_you_mean),
-        cmocka_unit_test(what_is_required_is_missed),
-        cmocka_unit_test(names_must_be_unique),
-        cmocka_unit_test(one_key_twice_among_very_many_is_found),
-        cmocka_unit_test(unknown_engine_lists_those_built_in),
-        cmocka_unit_test(partitions_are_a_power_of_two),
-        cmocka_unit_test(rules_between_settings_hold),
-        cmocka_unit_test(all_partitions_may_count_in_windows),
-        cmocka_unit_test(bits_that_do_not_fit_show_the_arithmetic),
-        cmocka_unit_test(syntax_errors_are_one_line),
-        cmocka_unit_test(all_mistakes_are_told_at_once_by_line),
-        cmocka_unit_test(more_mistakes_than_fit_are_counted),
-        cmocka_unit_test(nobody_need_listen),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a topology says of time, as options: periods, ids, the guarded clock,
  * snowflakes; and the samples that are about it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -14,6 +8,7 @@
 #include "config/config.h"
 #include "lease/lease.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
 #define EPOCH_2020_MS INT64_C(1577836800000)
@@ -37,13 +32,12 @@ static const struct queue_options *queue_of(const struct config *config)
 
 /* --- periods and ids --- */
 
-static void no_period_needs_no_clock(void **state)
+TEST(no_period_needs_no_clock)
 {
     struct config *config = open_text("broker={max_ahead=\"1m\";clock_store="
                                       "\"a\";};" BACKEND POOL KEY);
     const struct queue_sequence_options *sequence = queue_of(config)->sequences;
 
-    (void)state;
     assert_null(queue_of(config)->clock);
     assert_null(sequence->period);
     assert_null(sequence->ids);
@@ -60,7 +54,7 @@ static int64_t stamp_at(const struct period_rules *rules, int64_t ms)
     return span.stamp;
 }
 
-static void every_setting_of_a_period_arrives(void **state)
+TEST(every_setting_of_a_period_arrives)
 {
     struct config *config = open_text(
         BACKEND POOL "sequences=({key=\"k\";period=\"day\";keep_periods=31;"
@@ -71,7 +65,6 @@ static void every_setting_of_a_period_arrives(void **state)
     const struct queue_sequence_options *quarter =
         &queue_of(config)->sequences[1];
 
-    (void)state;
     assert_int_equal(day->period->unit, PERIOD_DAY);
     assert_non_null(day->period->zone);
     /* 16:00 in Greenwich is midnight there. */
@@ -90,7 +83,7 @@ static void every_setting_of_a_period_arrives(void **state)
     config_close(config);
 }
 
-static void every_setting_of_ids_arrives(void **state)
+TEST(every_setting_of_ids_arrives)
 {
     struct config *config =
         open_text(BACKEND POOL "auto_sequences={pattern=\"*\";keep_periods=3;"
@@ -100,7 +93,6 @@ static void every_setting_of_ids_arrives(void **state)
     const struct queue_sequence_options *automatic =
         queue_of(config)->automatic;
 
-    (void)state;
     assert_int_equal(automatic->period->unit, PERIOD_MINUTE);
     assert_null(automatic->period->zone);
     assert_true(automatic->ids->epoch_ms == EPOCH_2026_MS);
@@ -114,13 +106,12 @@ static void every_setting_of_ids_arrives(void **state)
     config_close(config);
 }
 
-static void ids_have_defaults_of_their_own(void **state)
+TEST(ids_have_defaults_of_their_own)
 {
     struct config *config =
         open_text(BACKEND POOL "sequences=({key=\"k\";ids={};});\n");
     const struct queue_sequence_options *sequence = queue_of(config)->sequences;
 
-    (void)state;
     assert_int_equal(sequence->period->unit, PERIOD_SECOND);
     assert_int_equal(sequence->period->year_month, 1);
     assert_int_equal(sequence->period->year_day, 1);
@@ -134,7 +125,7 @@ static void ids_have_defaults_of_their_own(void **state)
 }
 
 /* What is claimed of a sequence: another text is another layout. */
-static void terms_name_what_must_be_alike(void **state)
+TEST(terms_name_what_must_be_alike)
 {
     static const struct {
         const char *settings;
@@ -158,7 +149,6 @@ static void terms_name_what_must_be_alike(void **state)
     };
     char text[512];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct config *config;
 
@@ -172,7 +162,7 @@ static void terms_name_what_must_be_alike(void **state)
     }
 }
 
-static void one_zone_is_read_once(void **state)
+TEST(one_zone_is_read_once)
 {
     struct config *config = open_text(
         BACKEND POOL
@@ -182,7 +172,6 @@ static void one_zone_is_read_once(void **state)
     const struct queue_sequence_options *sequences =
         queue_of(config)->sequences;
 
-    (void)state;
     assert_ptr_equal(sequences[0].period->zone, sequences[2].period->zone);
     assert_ptr_not_equal(sequences[0].period->zone, sequences[1].period->zone);
     config_close(config);
@@ -190,7 +179,7 @@ static void one_zone_is_read_once(void **state)
 
 /* --- the clock --- */
 
-static void every_setting_of_the_clock_arrives(void **state)
+TEST(every_setting_of_the_clock_arrives)
 {
     static const struct {
         const char *word;
@@ -199,7 +188,6 @@ static void every_setting_of_the_clock_arrives(void **state)
         {"hold", GUARD_HOLD}, {"wait", GUARD_WAIT}, {"refuse", GUARD_REFUSE}};
     char text[512];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct queue_clock_options *clock;
         struct config *config;
@@ -226,13 +214,12 @@ static void every_setting_of_the_clock_arrives(void **state)
     }
 }
 
-static void clock_has_defaults(void **state)
+TEST(clock_has_defaults)
 {
     struct config *config =
         open_text(BACKEND POOL "sequences=({key=\"k\";period=\"day\";});\n");
     const struct queue_clock_options *clock = queue_of(config)->clock;
 
-    (void)state;
     assert_int_equal(clock->rules.on_rollback, GUARD_HOLD);
     assert_int_equal(clock->rules.max_rollback_ms, 600000);
     assert_int_equal(clock->rules.max_ahead_ms, 300000);
@@ -243,13 +230,12 @@ static void clock_has_defaults(void **state)
 
 /* --- samples --- */
 
-static void daily_sample_has_a_pool_of_four_and_a_dense_one(void **state)
+TEST(daily_sample_has_a_pool_of_four_and_a_dense_one)
 {
     struct config *config = topology_open_sound("config/daily.conf");
     const struct config_topology *topology = config_topology(config);
     const struct queue_sequence_options *sequences = topology->queue.sequences;
 
-    (void)state;
     assert_int_equal(topology->ha.pool_count, 2);
     assert_int_equal(topology->ha.pools[0].layout.bits, 2);
     assert_int_equal(topology->ha.pools[1].layout.bits, 0);
@@ -269,12 +255,11 @@ static void daily_sample_has_a_pool_of_four_and_a_dense_one(void **state)
     config_close(config);
 }
 
-static void seconds_sample_counts_in_redis(void **state)
+TEST(seconds_sample_counts_in_redis)
 {
     struct config *config;
     const struct config_topology *topology;
 
-    (void)state;
     if (backend_find("redis") == NULL)
         skip();
     config = topology_open_sound("config/seconds.conf");
@@ -287,7 +272,7 @@ static void seconds_sample_counts_in_redis(void **state)
     config_close(config);
 }
 
-static void time_ids_sample_has_the_bits_that_it_draws(void **state)
+TEST(time_ids_sample_has_the_bits_that_it_draws)
 {
     struct config *config = topology_open_sound("config/time-ids.conf");
     const struct queue_sequence_options *sequences =
@@ -295,7 +280,6 @@ static void time_ids_sample_has_the_bits_that_it_draws(void **state)
     const struct bits_layout *order = sequences[0].ids;
     const struct bits_layout *web = sequences[1].ids;
 
-    (void)state;
     assert_int_equal(order->time + order->shard + order->counter, 63);
     /* 2156-02-07 06:28:16 */
     assert_true(bits_end_ms(order) == INT64_C(5872804096000));
@@ -305,13 +289,12 @@ static void time_ids_sample_has_the_bits_that_it_draws(void **state)
     config_close(config);
 }
 
-static void snowflake_sample_fills_63_bits(void **state)
+TEST(snowflake_sample_fills_63_bits)
 {
     struct config *config = topology_open_sound("config/snowflake.conf");
     const struct queue_options *queue = queue_of(config);
     const struct lease_options *options = queue->snowflakes;
 
-    (void)state;
     assert_int_equal(queue->snowflake_count, 1);
     assert_ptr_equal(queue->sequences[0].snowflake, options);
     assert_int_equal(queue->sequences[0].memory_bits, 0);
@@ -330,7 +313,7 @@ static void snowflake_sample_fills_63_bits(void **state)
 }
 
 /* A number that is js_safe ends the time of all that share its generator. */
-static void snowflakes_of_a_pool_share_their_bits_and_site(void **state)
+TEST(snowflakes_of_a_pool_share_their_bits_and_site)
 {
     struct config *config = open_text(
         "broker={datacenter=5;};" BACKEND POOL
@@ -342,7 +325,6 @@ static void snowflakes_of_a_pool_share_their_bits_and_site(void **state)
     const struct queue_options *queue = queue_of(config);
     const struct lease_options *options = queue->snowflakes;
 
-    (void)state;
     assert_int_equal(queue->snowflake_count, 1);
     assert_ptr_equal(queue->sequences[1].snowflake, options);
     assert_ptr_equal(queue->automatic->snowflake, options);
@@ -358,23 +340,4 @@ static void snowflakes_of_a_pool_share_their_bits_and_site(void **state)
     config_close(config);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_period_needs_no_clock),
-        cmocka_unit_test(every_setting_of_a_period_arrives),
-        cmocka_unit_test(every_setting_of_ids_arrives),
-        cmocka_unit_test(ids_have_defaults_of_their_own),
-        cmocka_unit_test(terms_name_what_must_be_alike),
-        cmocka_unit_test(one_zone_is_read_once),
-        cmocka_unit_test(every_setting_of_the_clock_arrives),
-        cmocka_unit_test(clock_has_defaults),
-        cmocka_unit_test(daily_sample_has_a_pool_of_four_and_a_dense_one),
-        cmocka_unit_test(seconds_sample_counts_in_redis),
-        cmocka_unit_test(time_ids_sample_has_the_bits_that_it_draws),
-        cmocka_unit_test(snowflake_sample_fills_63_bits),
-        cmocka_unit_test(snowflakes_of_a_pool_share_their_bits_and_site),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is probed before its time, when somebody waits and none is usable. */
 #include "pool_fixture.h"
+#include "support/test.h"
 
 #define QUARANTINED SEQB_PARTITION_QUARANTINED
 
@@ -21,11 +22,10 @@ static void bring_all_down(struct fixture *fixture)
 }
 
 /* Windows come from the authority alone: it is urged in its turn. */
-static void the_least_recently_probed_is_urged_when_none_is_up(void **state)
+TEST(the_least_recently_probed_is_urged_when_none_is_up)
 {
     struct fixture fixture;
 
-    (void)state;
     bring_all_down(&fixture);
     assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 2);
     assert_int_equal(pool_probe_at(&fixture.pool, 2), 11000);
@@ -37,12 +37,11 @@ static void the_least_recently_probed_is_urged_when_none_is_up(void **state)
     assert_int_equal(pool_urge(&fixture.pool, 0, 11000), -1);
 }
 
-static void none_is_urged_sooner_than_its_rest(void **state)
+TEST(none_is_urged_sooner_than_its_rest)
 {
     struct fixture fixture;
     const int64_t first_ms = 10100 + POOL_URGE_REST_MS;
 
-    (void)state;
     bring_all_down(&fixture);
     assert_int_equal(pool_urge(&fixture.pool, 0, first_ms - 1), -1);
     assert_int_equal(pool_urge(&fixture.pool, 0, first_ms), 2);
@@ -53,11 +52,10 @@ static void none_is_urged_sooner_than_its_rest(void **state)
     assert_int_equal(pool_urge(&fixture.pool, 0, first_ms + 10), 0);
 }
 
-static void none_is_urged_while_one_is_up_that_may_be_asked(void **state)
+TEST(none_is_urged_while_one_is_up_that_may_be_asked)
 {
     struct fixture fixture;
 
-    (void)state;
     for (int32_t up = 0; up < 4; up++) {
         const uint64_t skip = (uint64_t)1 << up;
 
@@ -70,31 +68,28 @@ static void none_is_urged_while_one_is_up_that_may_be_asked(void **state)
     }
 }
 
-static void an_authority_that_is_up_gives_nobody_a_number(void **state)
+TEST(an_authority_that_is_up_gives_nobody_a_number)
 {
     struct fixture fixture;
 
-    (void)state;
     bring_all_down(&fixture);
     (void)probe_succeeds(&fixture, 4);
     assert_int_equal(pool_urge(&fixture.pool, 0, 20000), 2);
 }
 
-static void a_fixed_rescue_is_never_urged(void **state)
+TEST(a_fixed_rescue_is_never_urged)
 {
     struct fixture fixture;
 
-    (void)state;
     bring_all_down(&fixture);
     fixture.options.rescue = HA_RESCUE_FIXED;
     assert_int_equal(pool_urge(&fixture.pool, 0, 20000), -1);
 }
 
-static void only_those_that_rest_are_urged(void **state)
+TEST(only_those_that_rest_are_urged)
 {
     struct fixture fixture;
 
-    (void)state;
     bring_all_down(&fixture);
     pool_probe_begins(&fixture.pool, 2, 11000);
     (void)fail_at(&fixture, 0, SEQB_POISONED, 11000);
@@ -106,11 +101,10 @@ static void only_those_that_rest_are_urged(void **state)
     assert_int_equal(fixture.pool.member[1].since_ms, 10000);
 }
 
-static void of_those_never_probed_the_first_is_urged(void **state)
+TEST(of_those_never_probed_the_first_is_urged)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, HA_BITS_MAX);
     for (int32_t i = 0; i <= 1 << HA_BITS_MAX; i++)
         (void)fail_at(&fixture, i, SEQB_UNREACHABLE, 10000);
@@ -128,11 +122,10 @@ static int64_t urged_fails(struct fixture *fixture, int64_t now_ms)
 }
 
 /* One before its time says no more than that it is still away. */
-static void an_urged_probe_that_fails_prolongs_no_rest(void **state)
+TEST(an_urged_probe_that_fails_prolongs_no_rest)
 {
     struct fixture fixture;
 
-    (void)state;
     fixture_init(&fixture, 1);
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
     fixture.pool.member[1].rest_ms = 5000;
@@ -147,20 +140,4 @@ static void an_urged_probe_that_fails_prolongs_no_rest(void **state)
     (void)answer_at(&fixture, 1, 17000);
     expect_state(&fixture, 1, QUARANTINED);
     assert_int_equal(urged_fails(&fixture, 17100), 20000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_least_recently_probed_is_urged_when_none_is_up),
-        cmocka_unit_test(none_is_urged_sooner_than_its_rest),
-        cmocka_unit_test(none_is_urged_while_one_is_up_that_may_be_asked),
-        cmocka_unit_test(an_authority_that_is_up_gives_nobody_a_number),
-        cmocka_unit_test(a_fixed_rescue_is_never_urged),
-        cmocka_unit_test(only_those_that_rest_are_urged),
-        cmocka_unit_test(of_those_never_probed_the_first_is_urged),
-        cmocka_unit_test(an_urged_probe_that_fails_prolongs_no_rest),
-    };
-
-    return cmocka_run_group_tests_name("urge", tests, NULL, NULL);
 }

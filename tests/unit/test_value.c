@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values of a wrong type or out of range, with the exact line that is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
-static void wrong_types_say_what_was_wanted_and_found(void **state)
+TEST(wrong_types_say_what_was_wanted_and_found)
 {
     static const struct topology_wrong cases[] = {
         {"broker={name=5;};\n" BACKEND POOL KEY,
@@ -46,11 +41,10 @@ static void wrong_types_say_what_was_wanted_and_found(void **state)
          "integer"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void values_out_of_range_say_the_range(void **state)
+TEST(values_out_of_range_say_the_range)
 {
     static const struct topology_wrong cases[] = {
         {BACKEND POOL "sequences=({key=\"k\";memory_bits=21;});\n",
@@ -79,11 +73,10 @@ static void values_out_of_range_say_the_range(void **state)
          "t.conf:2: 'rescue' is \"soon\", but must be one of backoff, fixed"},
     };
 
-    (void)state;
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
-static void durations_need_a_unit(void **state)
+TEST(durations_need_a_unit)
 {
     static const char *const cases[][2] = {
         {"200", "has no unit: write \"200ms\" or \"200s\""},
@@ -107,7 +100,6 @@ static void durations_need_a_unit(void **state)
                  "boolean"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[512];
         char line[512];
@@ -122,13 +114,4 @@ static void durations_need_a_unit(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_types_say_what_was_wanted_and_found),
-        cmocka_unit_test(values_out_of_range_say_the_range),
-        cmocka_unit_test(durations_need_a_unit),
-    };
-
-    return cmocka_run_group_tests(tests, topology_setup, NULL);
-}
+TEST_BEFORE_ALL(topology_setup);

@@ -4,16 +4,13 @@
  * at its deadline. No store answers meanwhile, which would wake it as well.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "period_fixture.h"
 #include "platform/clock.h"
 #include "platform/thread.h"
+#include "support/test.h"
 
 /* --- the waits of a taker until its deadline --- */
 
@@ -117,23 +114,20 @@ static void expect_woken_by_closing(struct rig *rig)
     assert_int_equal(atomic_load(&late), 0);
 }
 
-static void closing_wakes_who_waits(void **state)
+TEST_WITH(DIRECT, closing_wakes_who_waits)
 {
-    expect_woken_by_closing(*state);
+    expect_woken_by_closing(rig);
 }
 
-static void closing_wakes_who_waits_for_a_stamp(void **state)
+TEST_WITH(PERIOD, closing_wakes_who_waits_for_a_stamp)
 {
-    struct period_fixture *fixture = *state;
-
     fixture->rules.unit = PERIOD_DAY;
     expect_woken_by_closing(fixture->rig);
 }
 
 /* They look again, since nothing more comes of the stamp that is over. */
-static void next_stamp_wakes_who_waits_for_one_that_is_over(void **state)
+TEST_WITH(PERIOD, next_stamp_wakes_who_waits_for_one_that_is_over)
 {
-    struct period_fixture *fixture = *state;
     struct taker taker;
     int64_t number;
 
@@ -149,15 +143,4 @@ static void next_stamp_wakes_who_waits_for_one_that_is_over(void **state)
     pthread_join(taker.thread, NULL);
     assert_int_equal(taker.status, SEQB_OK);
     assert_int_equal(taker.stamp.digits, 20261122);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(closing_wakes_who_waits),
-        PERIOD(closing_wakes_who_waits_for_a_stamp),
-        PERIOD(next_stamp_wakes_who_waits_for_one_that_is_over),
-    };
-
-    return cmocka_run_group_tests_name("wakes", tests, NULL, NULL);
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The guarded clock at work: what is issued was kept before. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "platform/thread.h"
 #include "queue/wall/file.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 #include "wall_fixture.h"
 
 #define THREADS 4
@@ -19,9 +16,8 @@
 
 /* --- one caller --- */
 
-static void stamp_is_kept_before_it_is_issued(void **state)
+TEST_WITH(WALL, stamp_is_kept_before_it_is_issued)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     wall_case_start(c);
@@ -46,10 +42,8 @@ static bool is_kept_by_now(void *context)
     return wall_expect(c->wall, NOON + SECOND);
 }
 
-static void expected_stamp_is_issued_at_once(void **state)
+TEST_WITH(WALL, expected_stamp_is_issued_at_once)
 {
-    struct wall_case *c = *state;
-
     wall_case_start(c);
     assert_false(wall_expect(c->wall, NOON + SECOND));
     rig_await(is_kept_by_now, c);
@@ -60,10 +54,8 @@ static void expected_stamp_is_issued_at_once(void **state)
 }
 
 /* Else a kill before it would leave a broker that cannot start. */
-static void stamp_is_expected_no_farther_ahead_than_a_start_allows(void **state)
+TEST_WITH(WALL, stamp_is_expected_no_farther_ahead_than_a_start_allows)
 {
-    struct wall_case *c = *state;
-
     wall_case_start(c);
     assert_false(wall_expect(c->wall, NOON + 10 * MINUTE + 1));
     wall_case_issue(c, NOON);
@@ -75,9 +67,8 @@ static void stamp_is_expected_no_farther_ahead_than_a_start_allows(void **state)
     assert_int_equal(wall_file_says(), NOON + 10 * MINUTE);
 }
 
-static void what_is_wanted_meanwhile_is_kept_in_one(void **state)
+TEST_WITH(WALL, what_is_wanted_meanwhile_is_kept_in_one)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     wall_case_start(c);
@@ -95,9 +86,8 @@ static void what_is_wanted_meanwhile_is_kept_in_one(void **state)
 
 /* --- what fails --- */
 
-static void store_keeps_it_after_the_file(void **state)
+TEST_WITH(WALL, store_keeps_it_after_the_file)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     c->options.store = 3;
@@ -122,9 +112,8 @@ static void neighbour_keeps(struct wall_case *c, int64_t begin_ms)
         fail_msg("%s", c->err.text);
 }
 
-static void what_only_the_file_keeps_is_noted_too(void **state)
+TEST_WITH(WALL, what_only_the_file_keeps_is_noted_too)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     c->options.store = 0;
@@ -137,9 +126,8 @@ static void what_only_the_file_keeps_is_noted_too(void **state)
     assert_int_equal(atomic_load(&world->noted_ms), NOON + 2 * SECOND);
 }
 
-static void stamp_is_not_issued_that_the_store_does_not_keep(void **state)
+TEST_WITH(WALL, stamp_is_not_issued_that_the_store_does_not_keep)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     c->options.store = 0;
@@ -153,9 +141,8 @@ static void stamp_is_not_issued_that_the_store_does_not_keep(void **state)
     wall_case_issue(c, NOON);
 }
 
-static void stamp_is_not_issued_that_the_store_keeps_less_of(void **state)
+TEST_WITH(WALL, stamp_is_not_issued_that_the_store_keeps_less_of)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     c->options.store = 0;
@@ -169,9 +156,8 @@ static void stamp_is_not_issued_that_the_store_keeps_less_of(void **state)
     wall_case_issue(c, NOON);
 }
 
-static void failure_is_told_once_and_ends_by_itself(void **state)
+TEST_WITH(WALL, failure_is_told_once_and_ends_by_itself)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     wall_case_start(c);
@@ -217,9 +203,8 @@ static void caller_start(struct caller *caller, struct wall_case *c,
         thread_start(&caller->thread, "caller", run, caller, &c->err), SEQB_OK);
 }
 
-static void callers_are_answered_when_the_broker_stops(void **state)
+TEST_WITH(WALL, callers_are_answered_when_the_broker_stops)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
     struct caller caller;
 
@@ -237,9 +222,8 @@ static void callers_are_answered_when_the_broker_stops(void **state)
 }
 
 /* Neither the thread nor callers look again by themselves. */
-static void stopping_wakes_the_thread_and_those_who_wait(void **state)
+TEST_WITH(WALL, stopping_wakes_the_thread_and_those_who_wait)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
     struct caller caller;
 
@@ -272,9 +256,8 @@ static void *issue_many(void *argument)
     return NULL;
 }
 
-static void each_thread_has_its_stamps_kept(void **state)
+TEST_WITH(WALL, each_thread_has_its_stamps_kept)
 {
-    struct wall_case *c = *state;
     struct caller callers[THREADS];
 
     wall_case_start(c);
@@ -284,24 +267,4 @@ static void each_thread_has_its_stamps_kept(void **state)
         pthread_join(callers[i].thread, NULL);
         assert_int_equal(callers[i].status, SEQB_OK);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WALL(stamp_is_kept_before_it_is_issued),
-        WALL(expected_stamp_is_issued_at_once),
-        WALL(stamp_is_expected_no_farther_ahead_than_a_start_allows),
-        WALL(what_is_wanted_meanwhile_is_kept_in_one),
-        WALL(store_keeps_it_after_the_file),
-        WALL(what_only_the_file_keeps_is_noted_too),
-        WALL(stamp_is_not_issued_that_the_store_does_not_keep),
-        WALL(stamp_is_not_issued_that_the_store_keeps_less_of),
-        WALL(failure_is_told_once_and_ends_by_itself),
-        WALL(callers_are_answered_when_the_broker_stops),
-        WALL(stopping_wakes_the_thread_and_those_who_wait),
-        WALL(each_thread_has_its_stamps_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The guarded clock at work, on machines whose clock is behind, ahead, or was
  * never set: at the start and later. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "platform/file.h"
 #include "queue/wall/text.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 #include "wall_fixture.h"
 
 /* --- behind, at the start --- */
 
-static void restart_holds_the_stamp_that_was_kept(void **state)
+TEST_WITH(WALL, restart_holds_the_stamp_that_was_kept)
 {
-    struct wall_case *c = *state;
-
     wall_case_start(c);
     wall_case_issue(c, NOON);
     wall_case_stop(c);
@@ -33,10 +28,8 @@ static void restart_holds_the_stamp_that_was_kept(void **state)
     wall_case_expect_now(c, NOON + 1);
 }
 
-static void restart_too_far_behind_the_file_is_refused(void **state)
+TEST_WITH(WALL, restart_too_far_behind_the_file_is_refused)
 {
-    struct wall_case *c = *state;
-
     wall_case_start(c);
     wall_case_issue(c, NOON);
     wall_case_stop(c);
@@ -54,9 +47,8 @@ static void restart_too_far_behind_the_file_is_refused(void **state)
     wall_case_expect_now(c, NOON - 3 * HOUR - 20 * MINUTE);
 }
 
-static void restart_elsewhere_is_refused_by_the_store(void **state)
+TEST_WITH(WALL, restart_elsewhere_is_refused_by_the_store)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     c->options.store = 0;
@@ -70,27 +62,21 @@ static void restart_elsewhere_is_refused_by_the_store(void **state)
 
 /* --- other starts that are refused --- */
 
-static void start_needs_the_store_that_keeps_it(void **state)
+TEST_WITH(WALL, start_needs_the_store_that_keeps_it)
 {
-    struct wall_case *c = *state;
-
     c->options.store = 0;
     atomic_store(&wall_world()->is_down, true);
     wall_case_expect_start_fails(c, SEQB_UNAVAILABLE, "backend 0 is down");
 }
 
-static void start_refuses_a_damaged_file(void **state)
+TEST_WITH(WALL, start_refuses_a_damaged_file)
 {
-    struct wall_case *c = *state;
-
     assert_int_equal(file_save(c->path, "what", 4, &c->err), SEQB_OK);
     wall_case_expect_start_fails(c, SEQB_CORRUPT, "damaged");
 }
 
-static void start_refuses_another_brokers_file(void **state)
+TEST_WITH(WALL, start_refuses_another_brokers_file)
 {
-    struct wall_case *c = *state;
-
     wall_case_start(c);
     wall_case_issue(c, NOON);
     wall_case_stop(c);
@@ -99,10 +85,8 @@ static void start_refuses_another_brokers_file(void **state)
     rig_expect_words(c->err.text, "bills");
 }
 
-static void clock_of_1970_is_refused(void **state)
+TEST_WITH(WALL, clock_of_1970_is_refused)
 {
-    struct wall_case *c = *state;
-
     wall_set(12 * SECOND);
     wall_case_expect_start_fails(c, SEQB_CLOCK, "1970-01-01T00:00:12Z");
     wall_set(NOON);
@@ -113,9 +97,8 @@ static void clock_of_1970_is_refused(void **state)
     wall_await_event("event=clock_unset wall_ms=12000");
 }
 
-static void start_far_ahead_of_the_stores_is_refused(void **state)
+TEST_WITH(WALL, start_far_ahead_of_the_stores_is_refused)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     atomic_store(&world->clocks, 1);
@@ -130,10 +113,8 @@ static void start_far_ahead_of_the_stores_is_refused(void **state)
 
 /* --- behind, later --- */
 
-static void clock_that_goes_back_is_told_once(void **state)
+TEST_WITH(WALL, clock_that_goes_back_is_told_once)
 {
-    struct wall_case *c = *state;
-
     wall_case_start(c);
     wall_case_issue(c, NOON);
     events_start();
@@ -149,10 +130,8 @@ static void clock_that_goes_back_is_told_once(void **state)
     assert_int_equal(wall_case_status(c).steps_back, 1);
 }
 
-static void clock_too_far_back_says_by_how_much(void **state)
+TEST_WITH(WALL, clock_too_far_back_says_by_how_much)
 {
-    struct wall_case *c = *state;
-
     wall_case_start(c);
     wall_case_issue(c, NOON);
     wall_set(NOON - 3 * HOUR - 20 * MINUTE);
@@ -163,10 +142,8 @@ static void clock_too_far_back_says_by_how_much(void **state)
     assert_int_equal(wall_case_status(c).guarded_ms, NOON);
 }
 
-static void clock_that_goes_back_is_waited_for(void **state)
+TEST_WITH(WALL, clock_that_goes_back_is_waited_for)
 {
-    struct wall_case *c = *state;
-
     c->options.rules.on_rollback = GUARD_WAIT;
     wall_case_start(c);
     wall_case_issue(c, NOON);
@@ -187,9 +164,8 @@ static bool day_is_believed(void *context)
            time_ms == NOON + DAY;
 }
 
-static void leap_ahead_is_not_believed_until_the_stores_say_so(void **state)
+TEST_WITH(WALL, leap_ahead_is_not_believed_until_the_stores_say_so)
 {
-    struct wall_case *c = *state;
     struct wall_world *world = wall_world();
 
     atomic_store(&world->clocks, 1);
@@ -216,10 +192,8 @@ static bool is_refused(void *context)
     return wall_now(c->wall, &time_ms, &c->err) == SEQB_CLOCK;
 }
 
-static void store_that_comes_late_is_heard(void **state)
+TEST_WITH(WALL, store_that_comes_late_is_heard)
 {
-    struct wall_case *c = *state;
-
     wall_set(NOON + DAY);
     wall_case_start(c);
     wall_case_expect_now(c, NOON + DAY);
@@ -247,11 +221,10 @@ static const struct {
     {365 * DAY + 23 * HOUR, "365 d 23 h"},
 };
 
-static void spans_are_told_in_two_units(void **state)
+TEST(spans_are_told_in_two_units)
 {
     char text[WALL_WORD_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
         wall_span_text(spans[i].ms, text, sizeof text);
         assert_string_equal(text, spans[i].text);
@@ -259,38 +232,14 @@ static void spans_are_told_in_two_units(void **state)
 }
 
 /* A date that has no room is written as a number. */
-static void dates_are_told_by_the_calendar(void **state)
+TEST(dates_are_told_by_the_calendar)
 {
     char text[WALL_WORD_SIZE];
 
-    (void)state;
     wall_date_text(NOON + 999, text, sizeof text);
     assert_string_equal(text, "2026-11-21T12:00:00Z");
     wall_date_text(NOON, text, sizeof "2026-11-21T12:00:00Z");
     assert_string_equal(text, "2026-11-21T12:00:00Z");
     wall_date_text(1000, text, sizeof "1970-01-01T00:00:01");
     assert_string_equal(text, "1000 ms since 1970");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WALL(restart_holds_the_stamp_that_was_kept),
-        WALL(restart_too_far_behind_the_file_is_refused),
-        WALL(restart_elsewhere_is_refused_by_the_store),
-        WALL(start_needs_the_store_that_keeps_it),
-        WALL(start_refuses_a_damaged_file),
-        WALL(start_refuses_another_brokers_file),
-        WALL(clock_of_1970_is_refused),
-        WALL(start_far_ahead_of_the_stores_is_refused),
-        WALL(clock_that_goes_back_is_told_once),
-        WALL(clock_too_far_back_says_by_how_much),
-        WALL(clock_that_goes_back_is_waited_for),
-        WALL(leap_ahead_is_not_believed_until_the_stores_say_so),
-        WALL(store_that_comes_late_is_heard),
-        cmocka_unit_test(spans_are_told_in_two_units),
-        cmocka_unit_test(dates_are_told_by_the_calendar),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

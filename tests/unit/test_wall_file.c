@@ -2,16 +2,10 @@
 /* The clock's file: what was kept is read, nothing else is, and it is never
  * lowered. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "period/period.h"
 #include "platform/checksum.h"
@@ -21,6 +15,7 @@
 #include "queue/wall/file.h"
 #include "support/folder.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define ISSUED INT64_C(1795312800000)
 
@@ -56,6 +51,8 @@ static int teardown(void **state)
     free(f);
     return 0;
 }
+
+#define FILED FIXTURE(struct fixture *f, setup, teardown)
 
 static enum seqb_status try_keep(struct fixture *f, int64_t issued_ms)
 {
@@ -100,18 +97,14 @@ static void expect_corrupt(struct fixture *f, const char *words)
 
 /* --- keeping --- */
 
-static void absent_file_says_nothing(void **state)
+TEST_WITH(FILED, absent_file_says_nothing)
 {
-    struct fixture *f = *state;
-
     keep(f, 0, 0);
     assert_int_not_equal(access(f->path, F_OK), 0);
 }
 
-static void what_was_kept_is_read(void **state)
+TEST_WITH(FILED, what_was_kept_is_read)
 {
-    struct fixture *f = *state;
-
     keep(f, ISSUED, ISSUED);
     assert_int_equal(kept(f), ISSUED);
     keep(f, ISSUED + 1, ISSUED + 1);
@@ -120,10 +113,8 @@ static void what_was_kept_is_read(void **state)
     assert_int_equal(kept(f), PERIOD_MAX_MS);
 }
 
-static void lower_value_is_never_written(void **state)
+TEST_WITH(FILED, lower_value_is_never_written)
 {
-    struct fixture *f = *state;
-
     keep(f, ISSUED, ISSUED);
     for (int64_t lower = ISSUED - 1; lower > 0; lower /= 2) {
         keep(f, lower, ISSUED);
@@ -132,9 +123,8 @@ static void lower_value_is_never_written(void **state)
 }
 
 /* Of two processes, each of which knows of its own stamps alone. */
-static void other_process_is_never_lowered(void **state)
+TEST_WITH(FILED, other_process_is_never_lowered)
 {
-    struct fixture *f = *state;
     struct wall_file other;
     int64_t standing;
 
@@ -153,10 +143,8 @@ static void other_process_is_never_lowered(void **state)
     }
 }
 
-static void
-file_that_is_there_is_written_once_before_it_is_relied_upon(void **state)
+TEST_WITH(FILED, file_that_is_there_is_written_once_before_it_is_relied_upon)
 {
-    struct fixture *f = *state;
     struct wall_file next;
     struct stat was;
     struct stat is;
@@ -176,19 +164,16 @@ file_that_is_there_is_written_once_before_it_is_relied_upon(void **state)
     assert_false(was.st_ino == is.st_ino); /* another may not have synced it */
 }
 
-static void file_that_is_removed_is_made_anew(void **state)
+TEST_WITH(FILED, file_that_is_removed_is_made_anew)
 {
-    struct fixture *f = *state;
-
     keep(f, ISSUED, ISSUED);
     assert_int_equal(unlink(f->path), 0);
     keep(f, ISSUED + 1, ISSUED + 1);
     assert_int_equal(kept(f), ISSUED + 1);
 }
 
-static void what_a_killed_process_left_beside_it_is_in_nobodys_way(void **state)
+TEST_WITH(FILED, what_a_killed_process_left_beside_it_is_in_nobodys_way)
 {
-    struct fixture *f = *state;
     char fresh[80];
 
     (void)text_format(fresh, sizeof fresh, "%s.new", f->path);
@@ -198,10 +183,9 @@ static void what_a_killed_process_left_beside_it_is_in_nobodys_way(void **state)
     assert_int_not_equal(access(fresh, F_OK), 0);
 }
 
-static void times_that_no_stamp_has_are_not_kept(void **state)
+TEST_WITH(FILED, times_that_no_stamp_has_are_not_kept)
 {
     static const int64_t times[] = {PERIOD_MAX_MS + 1, INT64_MAX};
-    struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         assert_int_equal(try_keep(f, times[i]), SEQB_INVALID);
@@ -210,9 +194,8 @@ static void times_that_no_stamp_has_are_not_kept(void **state)
     keep(f, -1, 0);
 }
 
-static void locked_file_is_waited_for(void **state)
+TEST_WITH(FILED, locked_file_is_waited_for)
 {
-    struct fixture *f = *state;
     int lock;
 
     assert_int_equal(file_lock(f->other, clock_now_ms(), &lock, &f->err),
@@ -224,18 +207,15 @@ static void locked_file_is_waited_for(void **state)
     keep(f, ISSUED, ISSUED);
 }
 
-static void folder_that_is_gone_is_an_error(void **state)
+TEST_WITH(FILED, folder_that_is_gone_is_an_error)
 {
-    struct fixture *f = *state;
-
     folder_remove(f->folder);
     assert_int_equal(try_keep(f, ISSUED), SEQB_STATE_DIR);
     rig_expect_words(f->err.text, f->path);
 }
 
-static void path_that_is_too_long_is_refused(void **state)
+TEST_WITH(FILED, path_that_is_too_long_is_refused)
 {
-    struct fixture *f = *state;
     static char path[PATH_MAX];
 
     memset(path, 'x', sizeof path - 2); /* there is no room for a suffix */
@@ -282,25 +262,23 @@ static void expect_byte_is_noticed(char *text, size_t size, size_t i)
     text[i] = was;
 }
 
-static void every_byte_that_is_changed_is_noticed(void **state)
+TEST(every_byte_that_is_changed_is_noticed)
 {
     char text[WALL_TEXT_SIZE];
     const size_t size = sample(text, sizeof text);
     struct seqb_error err;
 
-    (void)state;
     assert_int_equal(read_copy(text, size, &err), SEQB_OK);
     for (size_t i = 0; i < size; i++)
         expect_byte_is_noticed(text, size, i);
 }
 
-static void every_cut_is_noticed(void **state)
+TEST(every_cut_is_noticed)
 {
     char text[WALL_TEXT_SIZE];
     const size_t size = sample(text, sizeof text);
     struct seqb_error err;
 
-    (void)state;
     for (size_t i = 0; i < size; i++) {
         if (read_copy(text, i, &err) != SEQB_CORRUPT)
             fail_msg("cut after %zu bytes", i);
@@ -309,9 +287,8 @@ static void every_cut_is_noticed(void **state)
     }
 }
 
-static void damaged_file_is_refused_and_stays(void **state)
+TEST_WITH(FILED, damaged_file_is_refused_and_stays)
 {
-    struct fixture *f = *state;
     char text[WALL_TEXT_SIZE];
     char *after;
     size_t size = sample(text, sizeof text);
@@ -325,17 +302,14 @@ static void damaged_file_is_refused_and_stays(void **state)
     free(after);
 }
 
-static void empty_file_is_refused(void **state)
+TEST_WITH(FILED, empty_file_is_refused)
 {
-    struct fixture *f = *state;
-
     save(f, "", 0);
     expect_corrupt(f, "no file of a clock");
 }
 
-static void other_brokers_file_is_refused_and_both_are_named(void **state)
+TEST_WITH(FILED, other_brokers_file_is_refused_and_both_are_named)
 {
-    struct fixture *f = *state;
     struct wall_file other;
     int64_t standing;
 
@@ -396,11 +370,10 @@ static enum seqb_status read_forged(const char *body, struct seqb_error *err)
     return read_copy(text, strlen(text), err);
 }
 
-static void right_checksum_is_not_enough(void **state)
+TEST(right_checksum_is_not_enough)
 {
     struct seqb_error err;
 
-    (void)state;
     assert_int_equal(
         read_forged("seqbroker clock 1\nbroker=orders\nissued=7\n", &err),
         SEQB_OK); /* so that it is forged well */
@@ -409,31 +382,4 @@ static void right_checksum_is_not_enough(void **state)
         assert_int_equal(read_forged(forgeries[i].body, &err), SEQB_CORRUPT);
         rig_expect_words(err.text, forgeries[i].words);
     }
-}
-
-#define FILED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FILED(absent_file_says_nothing),
-        FILED(what_was_kept_is_read),
-        FILED(lower_value_is_never_written),
-        FILED(other_process_is_never_lowered),
-        FILED(file_that_is_there_is_written_once_before_it_is_relied_upon),
-        FILED(file_that_is_removed_is_made_anew),
-        FILED(what_a_killed_process_left_beside_it_is_in_nobodys_way),
-        FILED(times_that_no_stamp_has_are_not_kept),
-        FILED(locked_file_is_waited_for),
-        FILED(folder_that_is_gone_is_an_error),
-        FILED(path_that_is_too_long_is_refused),
-        cmocka_unit_test(every_byte_that_is_changed_is_noticed),
-        cmocka_unit_test(every_cut_is_noticed),
-        FILED(damaged_file_is_refused_and_stays),
-        FILED(empty_file_is_refused),
-        FILED(other_brokers_file_is_refused_and_both_are_named),
-        cmocka_unit_test(right_checksum_is_not_enough),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong with the clock, in words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "queue/wall/text.h"
+#include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define SECOND   INT64_C(1000)
@@ -18,7 +14,7 @@
 /* 2026-11-21T12:00:00Z */
 #define NOON (INT64_C(1795262400) * SECOND)
 
-static void span_is_told_in_its_two_largest_units(void **state)
+TEST(span_is_told_in_its_two_largest_units)
 {
     static const struct {
         int64_t ms;
@@ -42,7 +38,6 @@ static void span_is_told_in_its_two_largest_units(void **state)
         {400 * DAY + 23 * HOUR, "400 d 23 h"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[WALL_WORD_SIZE];
 
@@ -51,7 +46,7 @@ static void span_is_told_in_its_two_largest_units(void **state)
     }
 }
 
-static void date_is_told_in_utc(void **state)
+TEST(date_is_told_in_utc)
 {
     static const struct {
         int64_t ms;
@@ -61,7 +56,6 @@ static void date_is_told_in_utc(void **state)
         {NOON + SECOND - 1, "2026-11-21T12:00:00Z"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[WALL_WORD_SIZE];
 
@@ -84,7 +78,7 @@ static struct wall_view view_of(int64_t wall_ms, int64_t ahead_ms,
     };
 }
 
-static void clock_is_explained(void **state)
+TEST(clock_is_explained)
 {
     static const struct {
         int64_t wall_ms;
@@ -114,7 +108,6 @@ static void clock_is_explained(void **state)
          "2026-11-21T13:00:00Z; set the clock, or wait"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct wall_view view =
             view_of(cases[i].wall_ms, cases[i].ahead_ms, cases[i].behind_ms);
@@ -125,13 +118,12 @@ static void clock_is_explained(void **state)
     }
 }
 
-static void mood_is_what_is_told_of_the_clock(void **state)
+TEST(mood_is_what_is_told_of_the_clock)
 {
     struct wall_view view = view_of(GUARD_SANE_MS, 0, 0);
     const struct wall_mood usual = wall_mood_of(&view);
     struct wall_mood other;
 
-    (void)state;
     assert_true(usual.is_set);
     assert_false(usual.is_behind);
     assert_false(usual.is_ahead);
@@ -150,16 +142,4 @@ static void mood_is_what_is_told_of_the_clock(void **state)
         mood.verdict = i == 3 ? GUARD_HELD : usual.verdict;
         assert_false(wall_mood_is(&usual, &mood));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(span_is_told_in_its_two_largest_units),
-        cmocka_unit_test(date_is_told_in_utc),
-        cmocka_unit_test(clock_is_explained),
-        cmocka_unit_test(mood_is_what_is_told_of_the_clock),
-    };
-
-    return cmocka_run_group_tests_name("wall_text", tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first numbers after a start: fetched before it ends, or within one round
  * trip of the one who asks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "platform/text.h"
 #include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define SHORT_MS 50
 #define MANY     20
@@ -33,9 +28,8 @@ static void expect_full(const struct rig_broker *broker, const char *key)
     assert_int_equal(status.taken, 0);
 }
 
-static void a_warm_ring_is_full_when_the_start_is_over(void **state)
+TEST_WITH(DIRECT, a_warm_ring_is_full_when_the_start_is_over)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     int64_t numbers[128];
     struct numbers all;
@@ -55,12 +49,11 @@ static void a_warm_ring_is_full_when_the_start_is_over(void **state)
     assert_int_equal(events_count("event=cold", ""), 0);
     numbers_fini(&all);
 }
+TEST_ALSO(WINDOWED, a_warm_ring_is_full_when_the_start_is_over);
 
 /* Grants may be small, and come from one partition only. */
-static void it_is_filled_by_small_grants_too(void **state)
+TEST_WITH(DIRECT, it_is_filled_by_small_grants_too)
 {
-    struct rig *rig = *state;
-
     be_warm(rig);
     rig->queue.interval_ms = 1;
     fake_set_grant_max(rig->stores[0], 3);
@@ -68,9 +61,8 @@ static void it_is_filled_by_small_grants_too(void **state)
     expect_full(rig_open(rig), "order");
 }
 
-static void the_others_are_asked_for_nothing(void **state)
+TEST_WITH(DIRECT, the_others_are_asked_for_nothing)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
 
     be_warm(rig);
@@ -83,9 +75,8 @@ static void the_others_are_asked_for_nothing(void **state)
     assert_int_equal(fake_value(rig->stores[1], "main/1/bill"), -1);
 }
 
-static void rows_of_warm_sequences_are_filled_side_by_side(void **state)
+TEST_WITH(DIRECT, rows_of_warm_sequences_are_filled_side_by_side)
 {
-    struct rig *rig = *state;
     struct queue_sequence_options sequences[MANY];
     char keys[MANY][32];
     struct rig_broker *broker;
@@ -110,9 +101,8 @@ static void rows_of_warm_sequences_are_filled_side_by_side(void **state)
     rig_close(broker); /* before the options go */
 }
 
-static void a_start_goes_on_if_stores_give_nothing(void **state)
+TEST_WITH(DIRECT, a_start_goes_on_if_stores_give_nothing)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     int64_t number;
 
@@ -129,9 +119,8 @@ static void a_start_goes_on_if_stores_give_nothing(void **state)
     assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
 }
 
-static void of_many_that_are_cold_some_are_named_in_one_line(void **state)
+TEST_WITH(DIRECT, of_many_that_are_cold_some_are_named_in_one_line)
 {
-    struct rig *rig = *state;
     struct queue_sequence_options sequences[MANY];
     char keys[MANY][32];
 
@@ -158,10 +147,8 @@ static void of_many_that_are_cold_some_are_named_in_one_line(void **state)
 }
 
 /* The start would wait for ever. */
-static void one_that_is_exhausted_is_not_waited_for(void **state)
+TEST_WITH(DIRECT, one_that_is_exhausted_is_not_waited_for)
 {
-    struct rig *rig = *state;
-
     be_warm(rig);
     rig_close(rig_open(rig));
     fake_put(rig->stores[0], "main/0/order", layout_counter_max(1, 2));
@@ -185,9 +172,8 @@ static int64_t calls_but_reserve(struct rig *rig)
 }
 
 /* It was admitted by the start. */
-static void a_listed_sequence_gives_its_first_number_in_one_call(void **state)
+TEST_WITH(DIRECT, a_listed_sequence_gives_its_first_number_in_one_call)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     int64_t before;
     int64_t number;
@@ -202,9 +188,8 @@ static void a_listed_sequence_gives_its_first_number_in_one_call(void **state)
 }
 
 /* Its bits are claimed first, and the pool must not have been retired. */
-static void an_automatic_one_needs_three(void **state)
+TEST_WITH(DIRECT, an_automatic_one_needs_three)
 {
-    struct rig *rig = *state;
     struct rig_broker *broker;
     int64_t before;
     int64_t number;
@@ -219,22 +204,4 @@ static void an_automatic_one_needs_three(void **state)
                      SEQB_OK);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 1);
     assert_int_equal(calls_but_reserve(rig), before + 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DIRECT(a_warm_ring_is_full_when_the_start_is_over),
-        WINDOWED(a_warm_ring_is_full_when_the_start_is_over),
-        DIRECT(it_is_filled_by_small_grants_too),
-        DIRECT(the_others_are_asked_for_nothing),
-        DIRECT(rows_of_warm_sequences_are_filled_side_by_side),
-        DIRECT(a_start_goes_on_if_stores_give_nothing),
-        DIRECT(of_many_that_are_cold_some_are_named_in_one_line),
-        DIRECT(one_that_is_exhausted_is_not_waited_for),
-        DIRECT(a_listed_sequence_gives_its_first_number_in_one_call),
-        DIRECT(an_automatic_one_needs_three),
-    };
-
-    return cmocka_run_group_tests_name("warm", tests, NULL, NULL);
 }

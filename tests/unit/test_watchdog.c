@@ -3,12 +3,6 @@
  * The watchdog over real sockets: what it ends, and what it leaves alone. What
  * a broker does with a call that was ended is in test_hung.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,6 +17,7 @@
 #include "platform/thread.h"
 #include "store/watchdog.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define SOON_MS 5
 #define HOUR_MS 3600000
@@ -102,13 +97,12 @@ static void let_pass(struct watchdog *watchdog, int64_t due_ms)
     line_close(&other);
 }
 
-static void a_call_that_hangs_is_ended_at_its_deadline(void **state)
+TEST(a_call_that_hangs_is_ended_at_its_deadline)
 {
     struct watchdog *watchdog = start();
     const int64_t due_ms = clock_now_ms() + SOON_MS;
     struct line line;
 
-    (void)state;
     line_open(&line, watchdog);
     watch_begin(&line.watch, due_ms);
     assert_int_equal(call(line.fd), 0);
@@ -118,12 +112,11 @@ static void a_call_that_hangs_is_ended_at_its_deadline(void **state)
     watchdog_close(watchdog);
 }
 
-static void a_deadline_in_the_past_ends_the_call_at_once(void **state)
+TEST(a_deadline_in_the_past_ends_the_call_at_once)
 {
     struct watchdog *watchdog = start();
     struct line line;
 
-    (void)state;
     line_open(&line, watchdog);
     watch_begin(&line.watch, clock_now_ms() - HOUR_MS);
     assert_int_equal(call(line.fd), 0);
@@ -133,13 +126,12 @@ static void a_deadline_in_the_past_ends_the_call_at_once(void **state)
 }
 
 /* A peer that sends nothing and one that takes nothing hold a caller alike. */
-static void a_write_that_hangs_is_ended_too(void **state)
+TEST(a_write_that_hangs_is_ended_too)
 {
     static const char much[1 << 16];
     struct watchdog *watchdog = start();
     struct line line;
 
-    (void)state;
     line_open(&line, watchdog);
     watch_begin(&line.watch, clock_now_ms() + SOON_MS);
     while (send(line.fd, much, sizeof much, MSG_NOSIGNAL) > 0)
@@ -151,14 +143,13 @@ static void a_write_that_hangs_is_ended_too(void **state)
 }
 
 /* Where this machine stalls past the deadline itself, it is tried again. */
-static void a_call_that_is_over_in_time_is_left_alone(void **state)
+TEST(a_call_that_is_over_in_time_is_left_alone)
 {
     struct watchdog *watchdog = start();
     struct line line;
     int64_t due_ms;
     bool was_ended;
 
-    (void)state;
     line_open(&line, watchdog);
     for (int32_t wait_ms = SOON_MS;; wait_ms *= 2) {
         due_ms = clock_now_ms() + wait_ms;
@@ -177,14 +168,12 @@ static void a_call_that_is_over_in_time_is_left_alone(void **state)
 }
 
 /* It waits for the later deadline when the earlier one comes to be. */
-static void
-a_call_that_is_due_before_the_others_is_not_made_to_wait(void **state)
+TEST(a_call_that_is_due_before_the_others_is_not_made_to_wait)
 {
     struct watchdog *watchdog = start();
     struct line late;
     struct line soon;
 
-    (void)state;
     line_open(&late, watchdog);
     line_open(&soon, watchdog);
     watch_begin(&late.watch, clock_now_ms() + HOUR_MS);
@@ -199,12 +188,11 @@ a_call_that_is_due_before_the_others_is_not_made_to_wait(void **state)
     watchdog_close(watchdog);
 }
 
-static void one_connection_may_be_closed_while_others_are_watched(void **state)
+TEST(one_connection_may_be_closed_while_others_are_watched)
 {
     struct watchdog *watchdog = start();
     struct line lines[3];
 
-    (void)state;
     for (size_t gone = 0; gone < 3; gone++) {
         for (size_t i = 0; i < 3; i++)
             line_open(&lines[i], watchdog);
@@ -223,15 +211,13 @@ static void one_connection_may_be_closed_while_others_are_watched(void **state)
 
 /* As libpq and the MySQL client do when a connection breaks: the number may
  * be another socket's before the call returns. */
-static void
-a_socket_that_got_the_number_of_a_closed_one_is_left_alone(void **state)
+TEST(a_socket_that_got_the_number_of_a_closed_one_is_left_alone)
 {
     struct watchdog *watchdog = start();
     const int64_t due_ms = clock_now_ms() + SOON_MS;
     struct line line;
     int ends[2];
 
-    (void)state;
     line_open(&line, watchdog);
     watch_begin(&line.watch, due_ms);
     sockets_make(ends);
@@ -245,12 +231,11 @@ a_socket_that_got_the_number_of_a_closed_one_is_left_alone(void **state)
     watchdog_close(watchdog);
 }
 
-static void a_watch_ends_one_call_and_not_the_next(void **state)
+TEST(a_watch_ends_one_call_and_not_the_next)
 {
     struct watchdog *watchdog = start();
     struct line line;
 
-    (void)state;
     line_open(&line, watchdog);
     watch_begin(&line.watch, clock_now_ms());
     assert_int_equal(call(line.fd), 0);
@@ -261,12 +246,11 @@ static void a_watch_ends_one_call_and_not_the_next(void **state)
     watchdog_close(watchdog);
 }
 
-static void nothing_is_watched_without_a_socket(void **state)
+TEST(nothing_is_watched_without_a_socket)
 {
     struct watchdog *watchdog = start();
     struct watch watch = {.watchdog = NULL};
 
-    (void)state;
     assert_int_equal(watch_open(watchdog, -1, &watch, NULL), SEQB_OK);
     watch_begin(&watch, 0);
     let_pass(watchdog, clock_now_ms());
@@ -277,14 +261,13 @@ static void nothing_is_watched_without_a_socket(void **state)
     watchdog_close(NULL);
 }
 
-static void a_descriptor_that_is_none_is_refused(void **state)
+TEST(a_descriptor_that_is_none_is_refused)
 {
     struct watchdog *watchdog = start();
     struct watch watch = {.watchdog = NULL};
     struct seqb_error err;
     int ends[2];
 
-    (void)state;
     sockets_make(ends);
     close(ends[0]);
     close(ends[1]);
@@ -296,14 +279,13 @@ static void a_descriptor_that_is_none_is_refused(void **state)
 }
 
 /* Its thread is not there in the child, which has nothing but to go on. */
-static void a_child_goes_on_without_it_and_the_parent_with_it(void **state)
+TEST(a_child_goes_on_without_it_and_the_parent_with_it)
 {
     struct watchdog *watchdog = start();
     struct line line;
     pid_t child;
     int status;
 
-    (void)state;
     line_open(&line, watchdog);
     watch_begin(&line.watch, clock_now_ms() + SOON_MS);
     child = fork();
@@ -363,13 +345,12 @@ static void *member_run(void *argument)
     return NULL;
 }
 
-static void many_calls_at_once_are_each_ended_or_left_alone(void **state)
+TEST(many_calls_at_once_are_each_ended_or_left_alone)
 {
     struct watchdog *watchdog = start();
     struct member members[CROWD] = {{.watchdog = NULL}};
     int in_time = 0;
 
-    (void)state;
     for (size_t i = 0; i < CROWD; i++) {
         members[i].watchdog = watchdog;
         assert_int_equal(thread_start(&members[i].thread, "member", member_run,
@@ -384,26 +365,4 @@ static void many_calls_at_once_are_each_ended_or_left_alone(void **state)
     }
     assert_true(in_time > 0);
     watchdog_close(watchdog);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_that_hangs_is_ended_at_its_deadline),
-        cmocka_unit_test(a_deadline_in_the_past_ends_the_call_at_once),
-        cmocka_unit_test(a_write_that_hangs_is_ended_too),
-        cmocka_unit_test(a_call_that_is_over_in_time_is_left_alone),
-        cmocka_unit_test(
-            a_call_that_is_due_before_the_others_is_not_made_to_wait),
-        cmocka_unit_test(one_connection_may_be_closed_while_others_are_watched),
-        cmocka_unit_test(
-            a_socket_that_got_the_number_of_a_closed_one_is_left_alone),
-        cmocka_unit_test(a_watch_ends_one_call_and_not_the_next),
-        cmocka_unit_test(nothing_is_watched_without_a_socket),
-        cmocka_unit_test(a_descriptor_that_is_none_is_refused),
-        cmocka_unit_test(a_child_goes_on_without_it_and_the_parent_with_it),
-        cmocka_unit_test(many_calls_at_once_are_each_ended_or_left_alone),
-    };
-
-    return cmocka_run_group_tests_name("watchdog", tests, NULL, NULL);
 }

@@ -3,16 +3,13 @@
  * Windowed counters over scripted stores that forget, and an authority that
  * fails: a window is leased once, installed once, and never used again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 #define COUNTER_0    "main/0/order"
 #define LEASES_0     "window/main/0/order"
@@ -83,7 +80,7 @@ static void expect_unavailable(struct rig_broker *broker, const char *words)
     rig_expect_words(refusal.err.text, words);
 }
 
-static void absent_cell_gets_a_leased_window(void **state)
+TEST_STATE(WINDOWED, absent_cell_gets_a_leased_window)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -103,7 +100,7 @@ static void absent_cell_gets_a_leased_window(void **state)
     numbers_fini(&numbers);
 }
 
-static void used_up_window_is_followed_by_the_next(void **state)
+TEST_STATE(WINDOWED, used_up_window_is_followed_by_the_next)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -132,7 +129,7 @@ static const struct loss losses[] = {
     {"an older copy restored", fake_restore},
 };
 
-static void store_that_forgot_gets_a_fresh_window(void **state)
+TEST_STATE(WINDOWED, store_that_forgot_gets_a_fresh_window)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -157,7 +154,7 @@ static void store_that_forgot_gets_a_fresh_window(void **state)
 }
 
 /* What one broker leased ahead dies with it: the next leases its own. */
-static void later_broker_counts_on_in_the_window_that_stands(void **state)
+TEST_STATE(WINDOWED, later_broker_counts_on_in_the_window_that_stands)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -176,7 +173,7 @@ static void later_broker_counts_on_in_the_window_that_stands(void **state)
 
 /* Other brokers went on meanwhile: what was leased ahead is behind, and is not
  * even offered to the store. */
-static void spare_that_fell_behind_is_dropped(void **state)
+TEST_STATE(WINDOWED, spare_that_fell_behind_is_dropped)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -203,7 +200,7 @@ static void spare_that_fell_behind_is_dropped(void **state)
     numbers_fini(&numbers);
 }
 
-static void spare_window_bridges_an_authority_that_is_down(void **state)
+TEST_STATE(WINDOWED, spare_window_bridges_an_authority_that_is_down)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -230,7 +227,7 @@ static void spare_window_bridges_an_authority_that_is_down(void **state)
     numbers_fini(&numbers);
 }
 
-static void hung_authority_is_waited_for_only_so_long(void **state)
+TEST_STATE(WINDOWED, hung_authority_is_waited_for_only_so_long)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -248,7 +245,7 @@ static void hung_authority_is_waited_for_only_so_long(void **state)
 
 /* The authority's windows are at or below the one in use, and this broker
  * holds nothing that tells. */
-static void authority_that_went_back_is_raised(void **state)
+TEST_STATE(WINDOWED, authority_that_went_back_is_raised)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -271,7 +268,7 @@ static void authority_that_went_back_is_raised(void **state)
 }
 
 /* The broker's own memory is enough, even if the store forgot its cell. */
-static void broker_remembers_its_window_over_a_flush(void **state)
+TEST_STATE(WINDOWED, broker_remembers_its_window_over_a_flush)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -297,7 +294,7 @@ static void broker_remembers_its_window_over_a_flush(void **state)
     numbers_fini(&numbers);
 }
 
-static void restored_authority_is_raised_far(void **state)
+TEST_STATE(WINDOWED, restored_authority_is_raised_far)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -317,7 +314,7 @@ static void restored_authority_is_raised_far(void **state)
 }
 
 /* 2^16 windows in all. */
-static void restored_authority_leaves_most_of_few_windows(void **state)
+TEST_STATE(WINDOWED, restored_authority_leaves_most_of_few_windows)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -340,7 +337,7 @@ static void restored_authority_leaves_most_of_few_windows(void **state)
     numbers_fini(&numbers);
 }
 
-static void lost_lease_is_never_used(void **state)
+TEST_STATE(WINDOWED, lost_lease_is_never_used)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -354,7 +351,7 @@ static void lost_lease_is_never_used(void **state)
 }
 
 /* Nothing was done, but the broker cannot know: it takes another window. */
-static void window_whose_install_is_in_doubt_is_dropped(void **state)
+TEST_STATE(WINDOWED, window_whose_install_is_in_doubt_is_dropped)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -370,7 +367,7 @@ static void window_whose_install_is_in_doubt_is_dropped(void **state)
 
 /* It was done after all, and the cell is as good as any: numbers go on in it,
  * the window is not installed a second time. */
-static void install_whose_answer_is_lost_is_not_sent_again(void **state)
+TEST_STATE(WINDOWED, install_whose_answer_is_lost_is_not_sent_again)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -389,9 +386,8 @@ static void install_whose_answer_is_lost_is_not_sent_again(void **state)
     numbers_fini(&numbers);
 }
 
-static void window_that_went_back_poisons_its_partition(void **state)
+TEST_WITH(WINDOWED, window_that_went_back_poisons_its_partition)
 {
-    struct rig *rig = *state;
     struct numbers numbers;
     struct rig_broker *broker;
 
@@ -409,7 +405,7 @@ static void window_that_went_back_poisons_its_partition(void **state)
     numbers_fini(&numbers);
 }
 
-static void windows_run_out_for_one_counter_alone(void **state)
+TEST_STATE(WINDOWED, windows_run_out_for_one_counter_alone)
 {
     struct rig *rig = one_partition(state);
     struct numbers numbers;
@@ -431,28 +427,4 @@ static void windows_run_out_for_one_counter_alone(void **state)
     assert_int_equal(numbers_repeats(&numbers), 0);
     assert_int_equal(numbers_highest(&numbers), INT64_MAX);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WINDOWED(absent_cell_gets_a_leased_window),
-        WINDOWED(used_up_window_is_followed_by_the_next),
-        WINDOWED(store_that_forgot_gets_a_fresh_window),
-        WINDOWED(later_broker_counts_on_in_the_window_that_stands),
-        WINDOWED(spare_that_fell_behind_is_dropped),
-        WINDOWED(spare_window_bridges_an_authority_that_is_down),
-        WINDOWED(hung_authority_is_waited_for_only_so_long),
-        WINDOWED(authority_that_went_back_is_raised),
-        WINDOWED(broker_remembers_its_window_over_a_flush),
-        WINDOWED(restored_authority_is_raised_far),
-        WINDOWED(restored_authority_leaves_most_of_few_windows),
-        WINDOWED(lost_lease_is_never_used),
-        WINDOWED(window_whose_install_is_in_doubt_is_dropped),
-        WINDOWED(install_whose_answer_is_lost_is_not_sent_again),
-        WINDOWED(window_that_went_back_poisons_its_partition),
-        WINDOWED(windows_run_out_for_one_counter_alone),
-    };
-
-    return cmocka_run_group_tests_name("window", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pieces of memory that a forked child finds zero: apart, aligned, used again
  * when given back, and all wiped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,6 +9,7 @@
 #include <unistd.h>
 
 #include "platform/wiped.h"
+#include "support/test.h"
 
 #define PIECES  3000
 #define THREADS 4
@@ -48,11 +43,13 @@ static int wiped_teardown(void **state)
     return 0;
 }
 
-static void pieces_are_aligned_as_a_struct_of_their_size_may_ask(void **state)
+#define WIPED FIXTURE(void *unused, wiped_setup, wiped_teardown)
+
+TEST_WITH(WIPED, pieces_are_aligned_as_a_struct_of_their_size_may_ask)
 {
     for (size_t round = 0; round < 3; round++) {
         for (size_t i = 0; i < SIZES; i++) {
-            const uintptr_t at = (uintptr_t)wiped_take(*state, sizes[i]);
+            const uintptr_t at = (uintptr_t)wiped_take(unused, sizes[i]);
 
             assert_true(at != 0);
             assert_int_equal(at % (sizes[i] % 128 == 0 ? 128 : 64), 0);
@@ -61,12 +58,12 @@ static void pieces_are_aligned_as_a_struct_of_their_size_may_ask(void **state)
 }
 
 /* Each holds a pattern of its own, to its last byte, when all are taken. */
-static void pieces_lie_apart(void **state)
+TEST_WITH(WIPED, pieces_lie_apart)
 {
     unsigned char *pieces[PIECES];
 
     for (size_t i = 0; i < PIECES; i++) {
-        pieces[i] = wiped_take(*state, sizes[i % 7]);
+        pieces[i] = wiped_take(unused, sizes[i % 7]);
         assert_non_null(pieces[i]);
         assert_true(is_all(pieces[i], sizes[i % 7], 0));
         memset(pieces[i], (int)(i % 251 + 1), sizes[i % 7]);
@@ -76,29 +73,29 @@ static void pieces_lie_apart(void **state)
             is_all(pieces[i], sizes[i % 7], (unsigned char)(i % 251 + 1)));
 }
 
-static void a_piece_given_back_is_taken_again_and_zero(void **state)
+TEST_WITH(WIPED, a_piece_given_back_is_taken_again_and_zero)
 {
     for (size_t i = 0; i < SIZES && sizes[i] <= 32768; i++) {
-        unsigned char *piece = wiped_take(*state, sizes[i]);
+        unsigned char *piece = wiped_take(unused, sizes[i]);
         unsigned char *again;
 
         memset(piece, 0x5a, sizes[i]);
-        wiped_give(*state, piece, sizes[i]);
-        again = wiped_take(*state, sizes[i]);
+        wiped_give(unused, piece, sizes[i]);
+        again = wiped_take(unused, sizes[i]);
         assert_ptr_equal(again, piece);
         assert_true(is_all(again, sizes[i], 0));
     }
 }
 
-static void no_two_hold_what_one_gave_back(void **state)
+TEST_WITH(WIPED, no_two_hold_what_one_gave_back)
 {
-    void *given[2] = {wiped_take(*state, 192), wiped_take(*state, 192)};
+    void *given[2] = {wiped_take(unused, 192), wiped_take(unused, 192)};
     void *taken[3];
 
-    wiped_give(*state, given[0], 192);
-    wiped_give(*state, given[1], 192);
+    wiped_give(unused, given[0], 192);
+    wiped_give(unused, given[1], 192);
     for (size_t i = 0; i < 3; i++)
-        taken[i] = wiped_take(*state, 192);
+        taken[i] = wiped_take(unused, 192);
     assert_ptr_not_equal(taken[0], taken[1]);
     assert_ptr_not_equal(taken[1], taken[2]);
     assert_ptr_not_equal(taken[0], taken[2]);
@@ -125,13 +122,13 @@ static int child_finds(unsigned char **pieces)
     return WEXITSTATUS(status);
 }
 
-static void every_piece_is_zero_in_a_child_and_kept_here(void **state)
+TEST_WITH(WIPED, every_piece_is_zero_in_a_child_and_kept_here)
 {
     unsigned char *pieces[SIZES];
 
     for (size_t i = 0; i < SIZES; i++) {
-        wiped_give(*state, wiped_take(*state, sizes[i]), sizes[i]);
-        pieces[i] = wiped_take(*state, sizes[i]);
+        wiped_give(unused, wiped_take(unused, sizes[i]), sizes[i]);
+        pieces[i] = wiped_take(unused, sizes[i]);
         assert_non_null(pieces[i]);
         memset(pieces[i], 0x5a, sizes[i]);
     }
@@ -141,19 +138,19 @@ static void every_piece_is_zero_in_a_child_and_kept_here(void **state)
         assert_true(is_all(pieces[i], sizes[i], 0x5a));
 }
 
-static void large_objects_come_and_go_in_any_order(void **state)
+TEST_WITH(WIPED, large_objects_come_and_go_in_any_order)
 {
     void *large[4];
 
     for (size_t i = 0; i < 4; i++)
-        large[i] = wiped_take(*state, 100000);
-    wiped_give(*state, large[2], 100000);
-    wiped_give(*state, large[0], 100000);
-    wiped_give(*state, large[3], 100000);
-    large[2] = wiped_take(*state, 200000);
+        large[i] = wiped_take(unused, 100000);
+    wiped_give(unused, large[2], 100000);
+    wiped_give(unused, large[0], 100000);
+    wiped_give(unused, large[3], 100000);
+    large[2] = wiped_take(unused, 200000);
     memset(large[2], 1, 200000);
     memset(large[1], 1, 100000);
-    wiped_give(*state, large[1], 100000);
+    wiped_give(unused, large[1], 100000);
 }
 
 static void *run_take_and_give(void *argument)
@@ -175,46 +172,27 @@ static void *run_take_and_give(void *argument)
     return is_alone ? argument : NULL;
 }
 
-static void threads_take_and_give_at_once(void **state)
+TEST_WITH(WIPED, threads_take_and_give_at_once)
 {
     pthread_t threads[THREADS];
 
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(
-            pthread_create(&threads[i], NULL, run_take_and_give, *state), 0);
+            pthread_create(&threads[i], NULL, run_take_and_give, unused), 0);
     for (int i = 0; i < THREADS; i++) {
         void *result;
 
         assert_int_equal(pthread_join(threads[i], &result), 0);
-        assert_ptr_equal(result, *state);
+        assert_ptr_equal(result, unused);
     }
 }
 
-static void what_is_too_large_is_refused(void **state)
+TEST_WITH(WIPED, what_is_too_large_is_refused)
 {
-    assert_null(wiped_take(*state, SIZE_MAX));
-    assert_null(wiped_take(*state, SIZE_MAX - 100));
-    assert_null(wiped_take(*state, (size_t)1 << 62));
-    assert_non_null(wiped_take(*state, 64));
-    wiped_give(*state, NULL, 64);
+    assert_null(wiped_take(unused, SIZE_MAX));
+    assert_null(wiped_take(unused, SIZE_MAX - 100));
+    assert_null(wiped_take(unused, (size_t)1 << 62));
+    assert_non_null(wiped_take(unused, 64));
+    wiped_give(unused, NULL, 64);
     wiped_close(NULL);
-}
-
-#define WIPED_TEST(test)                                                       \
-    cmocka_unit_test_setup_teardown(test, wiped_setup, wiped_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WIPED_TEST(pieces_are_aligned_as_a_struct_of_their_size_may_ask),
-        WIPED_TEST(pieces_lie_apart),
-        WIPED_TEST(a_piece_given_back_is_taken_again_and_zero),
-        WIPED_TEST(no_two_hold_what_one_gave_back),
-        WIPED_TEST(every_piece_is_zero_in_a_child_and_kept_here),
-        WIPED_TEST(large_objects_come_and_go_in_any_order),
-        WIPED_TEST(threads_take_and_give_at_once),
-        WIPED_TEST(what_is_too_large_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,20 @@
  * Worker ids leased from a scripted authority: taken, renewed, given back,
  * lost. Schedules of many brokers are test_lease_schedules.c's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "flake_fixture.h"
 #include "platform/clock.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define MANY          2000
 #define SLOW_LEASE_MS 1500 /* a sixth of it is more than a pause */
 
 /* --- taking and giving back --- */
 
-static void first_broker_waits_until_no_id_can_be_held(void **state)
+TEST_STATE(WINDOWED, first_broker_waits_until_no_id_can_be_held)
 {
     struct rig *rig = flake_rig(state, 10);
     const int64_t start_ms = clock_now_ms();
@@ -47,7 +44,7 @@ static struct rig *direct_rig(void **state)
 
 /* It has just claimed it in two stores: there is no lease to be waited for. A
  * lease of this length would be, for longer than a test may take. */
-static void first_broker_of_a_new_pool_need_not_wait(void **state)
+TEST_STATE(WINDOWED, first_broker_of_a_new_pool_need_not_wait)
 {
     struct rig *rig = direct_rig(state);
     struct rig_broker *brokers[2];
@@ -75,7 +72,7 @@ static void pool_use_without_snowflakes(struct rig *rig)
 
 /* The store that leases knows of none, but another one says that there were:
  * somebody may hold them still. */
-static void store_that_lost_all_leases_is_no_new_pool(void **state)
+TEST_STATE(WINDOWED, store_that_lost_all_leases_is_no_new_pool)
 {
     struct rig *rig = direct_rig(state);
     struct numbers numbers;
@@ -97,7 +94,7 @@ static void store_that_lost_all_leases_is_no_new_pool(void **state)
 }
 
 /* Else two brokers that see one store each might lease the same id. */
-static void first_snowflake_of_a_pool_needs_all_direct_stores(void **state)
+TEST_STATE(WINDOWED, first_snowflake_of_a_pool_needs_all_direct_stores)
 {
     struct rig *rig = direct_rig(state);
     struct numbers numbers;
@@ -123,7 +120,7 @@ static int64_t time_of(int64_t id)
     return (id >> 22) + FLAKE_EPOCH;
 }
 
-static void id_that_was_given_back_is_had_at_once(void **state)
+TEST_STATE(WINDOWED, id_that_was_given_back_is_had_at_once)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct lease_row row;
@@ -151,7 +148,7 @@ static void id_that_was_given_back_is_had_at_once(void **state)
     flake_expect_no_repeat(&numbers);
 }
 
-static void brokers_have_different_ids(void **state)
+TEST_STATE(WINDOWED, brokers_have_different_ids)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *brokers[3];
@@ -169,7 +166,7 @@ static void brokers_have_different_ids(void **state)
     flake_expect_no_repeat(&numbers);
 }
 
-static void broker_without_an_id_says_who_has_them(void **state)
+TEST_STATE(WINDOWED, broker_without_an_id_says_who_has_them)
 {
     struct rig *rig = flake_rig_open(state, 1);
     struct rig_broker *first;
@@ -196,7 +193,7 @@ static void broker_without_an_id_says_who_has_them(void **state)
     flake_expect_no_repeat(&numbers);
 }
 
-static void dead_holder_keeps_his_id_for_a_lease_and_a_quarter(void **state)
+TEST_STATE(WINDOWED, dead_holder_keeps_his_id_for_a_lease_and_a_quarter)
 {
     struct rig *rig = flake_rig_open(state, 1);
     struct numbers numbers;
@@ -214,7 +211,7 @@ static void dead_holder_keeps_his_id_for_a_lease_and_a_quarter(void **state)
     flake_expect_no_repeat(&numbers);
 }
 
-static void successor_gives_no_time_that_the_holder_may_have_given(void **state)
+TEST_STATE(WINDOWED, successor_gives_no_time_that_the_holder_may_have_given)
 {
     struct rig *rig = flake_rig_open(state, 0);
     struct lease_row row = row_read(rig, 0);
@@ -235,7 +232,7 @@ static void successor_gives_no_time_that_the_holder_may_have_given(void **state)
 }
 
 /* It may be that of another history, or of a clock that was ahead. */
-static void unused_id_is_given_back_with_what_its_last_holder_used(void **state)
+TEST_STATE(WINDOWED, unused_id_is_given_back_with_what_its_last_holder_used)
 {
     struct rig *rig = flake_rig_open(state, 0);
     struct lease_row row = row_read(rig, 0);
@@ -265,7 +262,7 @@ static bool was_renewed(void *context)
     return row_read(context, 0).count >= 5;
 }
 
-static void lease_is_renewed_whether_it_is_used_or_not(void **state)
+TEST_STATE(WINDOWED, lease_is_renewed_whether_it_is_used_or_not)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker = rig_open(rig);
@@ -281,7 +278,7 @@ static void lease_is_renewed_whether_it_is_used_or_not(void **state)
 /* Others reckon from when it was done at the earliest. With answers this slow
  * the next one comes too late for a lease from before the call, and early
  * enough, by a sixth of it, for one from after it. */
-static void lease_is_reckoned_from_before_it_was_asked_for(void **state)
+TEST_STATE(WINDOWED, lease_is_reckoned_from_before_it_was_asked_for)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct numbers numbers;
@@ -298,7 +295,7 @@ static void lease_is_reckoned_from_before_it_was_asked_for(void **state)
     flake_expect_no_repeat(&numbers);
 }
 
-static void id_that_another_took_is_given_up(void **state)
+TEST_STATE(WINDOWED, id_that_another_took_is_given_up)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker = rig_open(rig);
@@ -316,7 +313,7 @@ static void id_that_another_took_is_given_up(void **state)
 
 /* What is used is noted before it is given: never past what the row says, and
  * never of an id that is another one by now. */
-static void times_are_used_within_the_lease_only(void **state)
+TEST_STATE(WINDOWED, times_are_used_within_the_lease_only)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker = rig_open(rig);
@@ -337,7 +334,7 @@ static void times_are_used_within_the_lease_only(void **state)
     numbers_fini(&numbers);
 }
 
-static void lease_ends_while_the_authority_is_away(void **state)
+TEST_STATE(WINDOWED, lease_ends_while_the_authority_is_away)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct numbers numbers;
@@ -354,7 +351,7 @@ static void lease_ends_while_the_authority_is_away(void **state)
     flake_expect_no_repeat(&numbers);
 }
 
-static void hung_authority_does_not_keep_a_lease_alive(void **state)
+TEST_STATE(WINDOWED, hung_authority_does_not_keep_a_lease_alive)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct numbers numbers;
@@ -384,7 +381,7 @@ static const struct answer answers[] = {
 };
 
 /* It finds its own row by the key in it. */
-static void lost_answers_cost_no_id(void **state)
+TEST_STATE(WINDOWED, lost_answers_cost_no_id)
 {
     struct rig *rig = flake_rig_open(state, 10);
 
@@ -420,7 +417,7 @@ static bool was_noticed(void *context)
     return events_count("event=worker_lease_failed", "not what it was") > 0;
 }
 
-static void restored_authority_gives_no_id_for_a_while(void **state)
+TEST_STATE(WINDOWED, restored_authority_gives_no_id_for_a_while)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct numbers numbers;
@@ -447,7 +444,7 @@ static void restored_authority_gives_no_id_for_a_while(void **state)
 }
 
 /* Who comes later does not know when it was noticed, and waits as well. */
-static void later_broker_waits_for_a_restored_authority_too(void **state)
+TEST_STATE(WINDOWED, later_broker_waits_for_a_restored_authority_too)
 {
     struct rig *rig = flake_rig_open(state, 10);
     struct numbers numbers;
@@ -464,31 +461,4 @@ static void later_broker_waits_for_a_restored_authority_too(void **state)
     flake_await_refusal(broker, &numbers, "not what it was");
     assert_int_equal(numbers_count(&numbers), 0);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WINDOWED(first_broker_waits_until_no_id_can_be_held),
-        WINDOWED(first_broker_of_a_new_pool_need_not_wait),
-        WINDOWED(store_that_lost_all_leases_is_no_new_pool),
-        WINDOWED(first_snowflake_of_a_pool_needs_all_direct_stores),
-        WINDOWED(id_that_was_given_back_is_had_at_once),
-        WINDOWED(brokers_have_different_ids),
-        WINDOWED(broker_without_an_id_says_who_has_them),
-        WINDOWED(dead_holder_keeps_his_id_for_a_lease_and_a_quarter),
-        WINDOWED(successor_gives_no_time_that_the_holder_may_have_given),
-        WINDOWED(unused_id_is_given_back_with_what_its_last_holder_used),
-        WINDOWED(lease_is_renewed_whether_it_is_used_or_not),
-        WINDOWED(lease_is_reckoned_from_before_it_was_asked_for),
-        WINDOWED(id_that_another_took_is_given_up),
-        WINDOWED(times_are_used_within_the_lease_only),
-        WINDOWED(lease_ends_while_the_authority_is_away),
-        WINDOWED(hung_authority_does_not_keep_a_lease_alive),
-        WINDOWED(lost_answers_cost_no_id),
-        WINDOWED(restored_authority_gives_no_id_for_a_while),
-        WINDOWED(later_broker_waits_for_a_restored_authority_too),
-    };
-
-    return cmocka_run_group_tests_name("worker_lease", tests, NULL, NULL);
 }

@@ -4,15 +4,12 @@
  * leased and noted as a window is, whatever the rows of a store that went back
  * say.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "flake_fixture.h"
 #include "support/events.h"
+#include "support/test.h"
 
 #define MANY     2000
 #define TIMES(i) "ticket/main/0/worker-" #i
@@ -43,7 +40,7 @@ static void take_by_turns(struct rig_broker *a, struct rig_broker *b,
 }
 
 /* Nobody waits for a lease to end, which is longer than a test may take. */
-static void times_are_noted_before_they_are_used(void **state)
+TEST_STATE(NEIGHBOURS, times_are_noted_before_they_are_used)
 {
     struct rig *rig = neighbours_rig(state, 1);
     struct numbers numbers;
@@ -64,7 +61,7 @@ static void times_are_noted_before_they_are_used(void **state)
 }
 
 /* Its rows say that an id is free which a broker has. */
-static void lessor_that_went_back_leases_no_time_twice(void **state)
+TEST_STATE(NEIGHBOURS, lessor_that_went_back_leases_no_time_twice)
 {
     struct rig *rig = neighbours_rig(state, 1);
     struct numbers numbers;
@@ -100,7 +97,7 @@ static bool is_level_again(void *context)
 }
 
 /* A copy took its place and leased; then it is there again. */
-static void lessor_that_came_back_leases_times(void **state)
+TEST_STATE(NEIGHBOURS, lessor_that_came_back_leases_times)
 {
     struct rig *rig = neighbours_rig(state, 1);
     struct numbers numbers;
@@ -144,7 +141,7 @@ static bool was_renewed(void *context)
 }
 
 /* The next times follow those that it has. */
-static void renewed_lease_goes_on_with_its_times(void **state)
+TEST_STATE(NEIGHBOURS, renewed_lease_goes_on_with_its_times)
 {
     struct rig *rig = neighbours_rig(state, 1);
     struct numbers numbers;
@@ -166,7 +163,7 @@ static void renewed_lease_goes_on_with_its_times(void **state)
 
 /* Times that are leased cannot be given back, so that those of the next lease
  * would be ahead of the clock: another id is taken, and this one left alone. */
-static void id_with_times_ahead_is_left_alone(void **state)
+TEST_STATE(NEIGHBOURS, id_with_times_ahead_is_left_alone)
 {
     struct rig *rig = neighbours_rig(state, 1);
     struct numbers numbers;
@@ -185,7 +182,7 @@ static void id_with_times_ahead_is_left_alone(void **state)
 }
 
 /* The ids of another one do, as long as two of the others can be asked. */
-static void lessor_that_is_away_costs_no_more_than_its_ids(void **state)
+TEST_STATE(NEIGHBOURS, lessor_that_is_away_costs_no_more_than_its_ids)
 {
     struct rig *rig = neighbours_rig(state, 2);
     struct numbers numbers;
@@ -203,7 +200,7 @@ static void lessor_that_is_away_costs_no_more_than_its_ids(void **state)
 }
 
 /* Without a note nobody knows of the times but their lessor. */
-static void no_time_is_leased_without_a_witness(void **state)
+TEST_STATE(NEIGHBOURS, no_time_is_leased_without_a_witness)
 {
     struct rig *rig = neighbours_rig(state, 1);
     struct numbers numbers;
@@ -219,7 +216,7 @@ static void no_time_is_leased_without_a_witness(void **state)
     flake_expect_no_repeat(&numbers);
 }
 
-static void ids_of_all_lessors_are_listed(void **state)
+TEST_STATE(NEIGHBOURS, ids_of_all_lessors_are_listed)
 {
     struct rig *rig = neighbours_rig(state, 1);
     struct rig_broker *brokers[2] = {rig_open(rig), rig_open(rig)};
@@ -239,20 +236,4 @@ static void ids_of_all_lessors_are_listed(void **state)
     assert_true(workers[0].is_ours);
     assert_int_equal(workers[1].worker, 2);
     numbers_fini(&numbers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NEIGHBOURS(times_are_noted_before_they_are_used),
-        NEIGHBOURS(lessor_that_went_back_leases_no_time_twice),
-        NEIGHBOURS(lessor_that_came_back_leases_times),
-        NEIGHBOURS(renewed_lease_goes_on_with_its_times),
-        NEIGHBOURS(id_with_times_ahead_is_left_alone),
-        NEIGHBOURS(lessor_that_is_away_costs_no_more_than_its_ids),
-        NEIGHBOURS(no_time_is_leased_without_a_witness),
-        NEIGHBOURS(ids_of_all_lessors_are_listed),
-    };
-
-    return cmocka_run_group_tests_name("worker_neighbours", tests, NULL, NULL);
 }

@@ -4,31 +4,23 @@
  * to test_zone_file; what the zones of the system's database mean is compared
  * with the C library in test_zone_libc.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "period/date.h"
 #include "platform/text.h"
 #include "support/folder.h"
+#include "support/test.h"
 #include "zone_expect.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #define HOUR_S INT64_C(3600)
 
-static void offsets_hold_between_the_times_of_the_file(void **state)
+TEST(offsets_hold_between_the_times_of_the_file)
 {
     const struct zone_image image = zone_image_of(&zone_central);
     struct period_zone *zone = zone_expect_sound(&image);
 
-    (void)state;
     zone_expect_offset(zone, "1906-08-16 20:26:39", 3208);
     zone_expect_offset(zone, "1906-08-16 20:26:40", HOUR_S);
     zone_expect_offset(zone, "1999-07-01 00:00:00", HOUR_S);
@@ -39,12 +31,11 @@ static void offsets_hold_between_the_times_of_the_file(void **state)
     period_zone_close(zone);
 }
 
-static void footer_holds_after_the_last_time_of_the_file(void **state)
+TEST(footer_holds_after_the_last_time_of_the_file)
 {
     const struct zone_image image = zone_image_of(&zone_central);
     struct period_zone *zone = zone_expect_sound(&image);
 
-    (void)state;
     zone_expect_offset(zone, "2001-03-25 00:59:59", HOUR_S);
     zone_expect_offset(zone, "2001-03-25 01:00:00", 2 * HOUR_S);
     zone_expect_offset(zone, "2026-07-01 00:00:00", 2 * HOUR_S);
@@ -53,14 +44,13 @@ static void footer_holds_after_the_last_time_of_the_file(void **state)
 }
 
 /* 400 years are a whole number of weeks: at the seam, and far behind it. */
-static void footer_repeats_after_400_years_to_the_second(void **state)
+TEST(footer_repeats_after_400_years_to_the_second)
 {
     const struct zone_image image = zone_image_of(&zone_central);
     struct period_zone *zone = zone_expect_sound(&image);
     const int64_t cycle = DATE_CYCLE_DAYS * DATE_DAY_S;
     const int64_t from = zone->repeats - 30 * DATE_DAY_S;
 
-    (void)state;
     for (int64_t at = from; at < from + 400 * DATE_DAY_S; at += 900) {
         const int64_t local = zone_local(zone, at);
 
@@ -74,11 +64,10 @@ static void footer_repeats_after_400_years_to_the_second(void **state)
     period_zone_close(zone);
 }
 
-static void without_a_footer_the_last_offset_is_for_ever(void **state)
+TEST(without_a_footer_the_last_offset_is_for_ever)
 {
     static const char versions[] = {'\0', '2', '3', '4'};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(versions); i++) {
         struct zone_parts parts = zone_central;
         struct zone_image image;
@@ -152,11 +141,10 @@ static const struct {
       {"2499-01-01 00:00:00", HOUR_S}}},
 };
 
-static void footers_of_every_form_are_understood(void **state)
+TEST(footers_of_every_form_are_understood)
 {
     static const int32_t offsets[] = {12345};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(footers); i++) {
         const struct zone_parts parts = {
             '3', NULL, NULL, 0, offsets, 1, footers[i].footer};
@@ -172,7 +160,7 @@ static void footers_of_every_form_are_understood(void **state)
 
 /* Set back by 5 hours, and put forward by 2 before that time has come again:
  * it goes on only when it has. */
-static void clock_that_is_behind_stays_behind_over_another_change(void **state)
+TEST(clock_that_is_behind_stays_behind_over_another_change)
 {
     static const int64_t times[] = {1000000, 1003600};
     static const unsigned char types[] = {1, 2};
@@ -182,7 +170,6 @@ static void clock_that_is_behind_stays_behind_over_another_change(void **state)
     const struct zone_image image = zone_image_of(&parts);
     struct period_zone *zone = zone_expect_sound(&image);
 
-    (void)state;
     for (int64_t at = 1000000; at < 1010800; at++)
         assert_int_equal(zone_local(zone, at), 1017999);
     assert_int_equal(zone_local(zone, 1010800), 1018000);
@@ -204,7 +191,7 @@ static void expect_no_zone(const char *name, const char *why)
         fail_msg("\"%s\" is not in \"%s\"", why, err.text);
 }
 
-static void text_that_is_no_name_is_refused(void **state)
+TEST(text_that_is_no_name_is_refused)
 {
     static const char *const names[] = {
         "",
@@ -222,14 +209,12 @@ static void text_that_is_no_name_is_refused(void **state)
         "A2345678901234567890123456789012345678901234567890123456789012345",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++)
         expect_no_zone(names[i], "is no name of a time zone");
 }
 
-static void zone_that_is_not_there_is_refused_with_a_hint(void **state)
+TEST(zone_that_is_not_there_is_refused_with_a_hint)
 {
-    (void)state;
     expect_no_zone("Europe/Berlni", "there is no /usr/share/zoneinfo/"
                                     "Europe/Berlni; give a name as");
     expect_no_zone("Europe", "is no file");
@@ -241,6 +226,8 @@ static int leave_environment(void **state)
     (void)state;
     return unsetenv("TZDIR");
 }
+
+#define ZONE FIXTURE(void *unused, NULL, leave_environment)
 
 static void save(const char *folder, const char *name, const char *bytes,
                  size_t size)
@@ -255,7 +242,7 @@ static void save(const char *folder, const char *name, const char *bytes,
     assert_int_equal(fclose(file), 0);
 }
 
-static void files_are_looked_for_in_the_folder_that_tzdir_names(void **state)
+TEST_WITH(ZONE, files_are_looked_for_in_the_folder_that_tzdir_names)
 {
     const struct zone_image image = zone_image_of(&zone_central);
     struct zone_image leap = image;
@@ -263,7 +250,6 @@ static void files_are_looked_for_in_the_folder_that_tzdir_names(void **state)
     char *large = calloc(1, ZONE_FILE_MAX + 1);
     struct period_zone *zone = NULL;
 
-    (void)state;
     assert_non_null(large);
     assert_true(folder_make(folder, sizeof folder));
     assert_int_equal(setenv("TZDIR", folder, 1), 0);
@@ -285,11 +271,10 @@ static void files_are_looked_for_in_the_folder_that_tzdir_names(void **state)
     folder_remove(folder);
 }
 
-static void utc_needs_no_file(void **state)
+TEST_WITH(ZONE, utc_needs_no_file)
 {
     struct period_zone *zone = NULL;
 
-    (void)state;
     assert_int_equal(setenv("TZDIR", "/nowhere", 1), 0);
     assert_int_equal(period_zone_open("UTC", &zone, NULL), SEQB_OK);
     zone_expect_offset(zone, "1970-01-01 00:00:00", 0);
@@ -299,25 +284,11 @@ static void utc_needs_no_file(void **state)
     period_zone_close(NULL);
 }
 
-int main(void)
+/* The system's own zones. */
+static int unset_tzdir(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(offsets_hold_between_the_times_of_the_file),
-        cmocka_unit_test(footer_holds_after_the_last_time_of_the_file),
-        cmocka_unit_test(footer_repeats_after_400_years_to_the_second),
-        cmocka_unit_test(without_a_footer_the_last_offset_is_for_ever),
-        cmocka_unit_test(footers_of_every_form_are_understood),
-        cmocka_unit_test(clock_that_is_behind_stays_behind_over_another_change),
-        cmocka_unit_test(text_that_is_no_name_is_refused),
-        cmocka_unit_test(zone_that_is_not_there_is_refused_with_a_hint),
-        cmocka_unit_test_teardown(
-            files_are_looked_for_in_the_folder_that_tzdir_names,
-            leave_environment),
-        cmocka_unit_test_teardown(utc_needs_no_file, leave_environment),
-    };
-
-    /* The system's own. */
-    if (unsetenv("TZDIR") != 0)
-        return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    return unsetenv("TZDIR");
 }
+
+TEST_BEFORE_ALL(unset_tzdir);

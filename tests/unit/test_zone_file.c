@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Damaged zone files: whatever is wrong with one is said, and nothing is read
  * that is not there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "zone_expect.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
-static void footer_that_is_no_tz_string_is_refused(void **state)
+TEST(footer_that_is_no_tz_string_is_refused)
 {
     static const char *const footers[] = {
         "5",
@@ -53,7 +46,6 @@ static void footer_that_is_no_tz_string_is_refused(void **state)
         "America/New_York",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(footers); i++) {
         struct zone_parts parts = zone_central;
         struct zone_image image;
@@ -64,24 +56,22 @@ static void footer_that_is_no_tz_string_is_refused(void **state)
     }
 }
 
-static void footer_whose_years_overlap_is_refused(void **state)
+TEST(footer_whose_years_overlap_is_refused)
 {
     struct zone_parts parts = zone_central;
     struct zone_image image;
 
-    (void)state;
     parts.footer = "EST5EDT,J1/-167,J365/167";
     image = zone_image_of(&parts);
     zone_expect_refused(&image, "overlap");
 }
 
-static void long_footer_is_refused(void **state)
+TEST(long_footer_is_refused)
 {
     char footer[ZONE_FOOTER_SIZE + 1];
     struct zone_parts parts = zone_central;
     struct zone_image image;
 
-    (void)state;
     memset(footer, 'A', sizeof footer - 1);
     footer[sizeof footer - 1] = '\0';
     parts.footer = footer;
@@ -89,11 +79,10 @@ static void long_footer_is_refused(void **state)
     zone_expect_refused(&image, "its footer is no TZ string");
 }
 
-static void file_that_is_cut_short_is_refused(void **state)
+TEST(file_that_is_cut_short_is_refused)
 {
     static const char versions[] = {'\0', '2', '3', '4'};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(versions); i++) {
         struct zone_parts parts = zone_central;
         struct zone_image image;
@@ -106,12 +95,11 @@ static void file_that_is_cut_short_is_refused(void **state)
     }
 }
 
-static void file_that_is_too_long_is_refused(void **state)
+TEST(file_that_is_too_long_is_refused)
 {
     struct zone_parts parts = zone_central;
     struct zone_image image = zone_image_of(&zone_central);
 
-    (void)state;
     image.bytes[image.size++] = '\n';
     zone_expect_refused(&image, "does not end where the file does");
     parts.version = '\0';
@@ -121,7 +109,7 @@ static void file_that_is_too_long_is_refused(void **state)
 }
 
 /* A count that is wrong, in a file that has bytes enough to go on. */
-static void count_that_is_wrong_is_refused(void **state)
+TEST(count_that_is_wrong_is_refused)
 {
     static const struct {
         enum zone_place place;
@@ -145,7 +133,6 @@ static void count_that_is_wrong_is_refused(void **state)
         {ZONE_AT_VERSION, 0, "headers do not match"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct zone_image image = zone_image_of(&zone_central);
 
@@ -154,7 +141,7 @@ static void count_that_is_wrong_is_refused(void **state)
     }
 }
 
-static void value_that_is_out_of_range_is_refused(void **state)
+TEST(value_that_is_out_of_range_is_refused)
 {
     static const int64_t same[] = {5, 5};
     static const int64_t falling[] = {5, 4};
@@ -179,7 +166,6 @@ static void value_that_is_out_of_range_is_refused(void **state)
         {{'2', sound, both, 2, west, 2, ""}, "offset is out of range"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct zone_image image = zone_image_of(&rows[i].parts);
 
@@ -188,14 +174,13 @@ static void value_that_is_out_of_range_is_refused(void **state)
 }
 
 /* What is not a number of the table: the flag and the name of a type. */
-static void type_that_is_out_of_range_is_refused(void **state)
+TEST(type_that_is_out_of_range_is_refused)
 {
     static const struct {
         size_t at; /* in a type */
         char value;
     } rows[] = {{4, 2}, {5, 4}, {5, (char)0xff}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct zone_image image = zone_image_of(&zone_central);
         const size_t first =
@@ -207,11 +192,10 @@ static void type_that_is_out_of_range_is_refused(void **state)
 }
 
 /* One that goes unnoticed is another zone, but as sound as any. */
-static void file_with_a_flipped_bit_never_makes_time_go_back(void **state)
+TEST(file_with_a_flipped_bit_never_makes_time_go_back)
 {
     const struct zone_image image = zone_image_of(&zone_central);
 
-    (void)state;
     for (size_t bit = 0; bit < 8 * image.size; bit++) {
         struct zone_image flipped = image;
         struct period_zone *zone = NULL;
@@ -232,7 +216,7 @@ static void file_with_a_flipped_bit_never_makes_time_go_back(void **state)
     }
 }
 
-static void footer_that_is_not_framed_as_it_should_be_is_refused(void **state)
+TEST(footer_that_is_not_framed_as_it_should_be_is_refused)
 {
     static const struct {
         size_t before_end;
@@ -245,7 +229,6 @@ static void footer_that_is_not_framed_as_it_should_be_is_refused(void **state)
         {22, '\0', "no TZ string"}, /* what is left of it is one */
     };
 
-    (void)state;
     assert_int_equal(strlen(zone_central.footer) + 2, 28);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct zone_image image = zone_image_of(&zone_central);
@@ -256,11 +239,10 @@ static void footer_that_is_not_framed_as_it_should_be_is_refused(void **state)
 }
 
 /* They are not used, but must be there for all types or none. */
-static void indicators_of_some_types_are_refused(void **state)
+TEST(indicators_of_some_types_are_refused)
 {
     static const enum zone_place places[] = {ZONE_AT_ISUT, ZONE_AT_ISSTD};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(places); i++) {
         for (uint32_t count = 1; count <= 3; count++) {
             struct zone_image image = zone_image_of(&zone_central);
@@ -277,23 +259,4 @@ static void indicators_of_some_types_are_refused(void **state)
                 zone_expect_refused(&image, "its counts do not match");
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(footer_that_is_no_tz_string_is_refused),
-        cmocka_unit_test(footer_whose_years_overlap_is_refused),
-        cmocka_unit_test(long_footer_is_refused),
-        cmocka_unit_test(footer_that_is_not_framed_as_it_should_be_is_refused),
-        cmocka_unit_test(file_that_is_cut_short_is_refused),
-        cmocka_unit_test(file_that_is_too_long_is_refused),
-        cmocka_unit_test(count_that_is_wrong_is_refused),
-        cmocka_unit_test(value_that_is_out_of_range_is_refused),
-        cmocka_unit_test(type_that_is_out_of_range_is_refused),
-        cmocka_unit_test(file_with_a_flipped_bit_never_makes_time_go_back),
-        cmocka_unit_test(indicators_of_some_types_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

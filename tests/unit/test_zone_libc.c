@@ -5,19 +5,12 @@
  * time is worked out from them in the plainest way.
  */
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "zone_expect.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #define DAY_S       INT64_C(86400)
 #define STEPS_MAX   1000
@@ -200,9 +193,8 @@ static struct period_zone *open_both(const char *name)
     return zone;
 }
 
-static void zones_are_what_the_c_library_has_until_2100(void **state)
+TEST(zones_are_what_the_c_library_has_until_2100)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct period_zone *zone = open_both(names[i]);
 
@@ -213,7 +205,7 @@ static void zones_are_what_the_c_library_has_until_2100(void **state)
 }
 
 /* Where the rules of the footer repeat: in years of every kind. */
-static void zones_are_what_the_c_library_has_in_far_years(void **state)
+TEST(zones_are_what_the_c_library_has_in_far_years)
 {
     static const char *const years[] = {
         "2100-01-01 00:00:00", "2399-01-01 00:00:00", "2400-01-01 00:00:00",
@@ -221,7 +213,6 @@ static void zones_are_what_the_c_library_has_in_far_years(void **state)
         "2440-01-01 00:00:00", "5999-01-01 00:00:00", "9998-01-01 00:00:00",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct period_zone *zone = open_both(names[i]);
 
@@ -258,21 +249,9 @@ static int open_one(const char *path, const struct stat *about, int type,
            NULL;
 }
 
-static void every_zone_of_the_system_can_be_opened(void **state)
+TEST(every_zone_of_the_system_can_be_opened)
 {
-    (void)state;
     opened = 0;
     assert_int_equal(nftw(FOLDER, open_one, 16, FTW_PHYS), 0);
     assert_true(opened >= ZONES_LEAST);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zones_are_what_the_c_library_has_until_2100),
-        cmocka_unit_test(zones_are_what_the_c_library_has_in_far_years),
-        cmocka_unit_test(every_zone_of_the_system_can_be_opened),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,12 @@
 /* Every line that is told must be there, and in the error too. */
 #include "unit/topology_expect.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/config.h"
 #include "platform/text.h"
+#include "support/test.h"
 
 static void collect(void *context, const char *line)
 {

@@ -5,8 +5,7 @@
 #include <stddef.h>
 
 #include "config/config.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "support/test.h"
 
 /* The parts of a sound topology, a line each. */
 #define BACKEND "backends=({name=\"a\";engine=\"sqlite\";path=\"a.db\";});\n"

@@ -2,13 +2,6 @@
 /* Temporary topologies and what is said of them. */
 #include "unit/topology_files.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 
 #include "config/config.h"
 #include "platform/text.h"
+#include "support/test.h"
 #include "unit/topology_expect.h"
 
 static const char *const names[] = {"t.conf", "part.conf", "secret"};

@@ -7,6 +7,8 @@
 
 #include <seqbroker/backend.h>
 
+#include "support/test.h"
+
 struct topology_files {
     char folder[32];
     char path[64]; /* of the file written last */
@@ -17,6 +19,10 @@ struct topology_files {
 /* For cmocka: *state is a folder; the state directory is /state. */
 int topology_files_setup(void **state);
 int topology_files_teardown(void **state);
+
+#define FILES                                                                  \
+    FIXTURE(struct topology_files *files, topology_files_setup,                \
+            topology_files_teardown)
 
 /* Write "t.conf", "part.conf" or "secret"; mode 0600 but for the last. */
 void topology_write(struct topology_files *files, const char *name,

@@ -2,12 +2,8 @@
 /* The scripted machine of a guarded clock. */
 #include "wall_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -18,6 +14,7 @@
 #include "support/events.h"
 #include "support/folder.h"
 #include "support/rig.h"
+#include "support/test.h"
 
 static struct wall_world world;
 static char path[64]; /* constant while a wall is open */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "queue/wall/wall.h"
+#include "support/test.h"
 
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
@@ -57,8 +58,7 @@ struct wall_case {
 int wall_case_setup(void **state);
 int wall_case_teardown(void **state);
 
-#define WALL(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, wall_case_setup, wall_case_teardown)
+#define WALL FIXTURE(struct wall_case *c, wall_case_setup, wall_case_teardown)
 
 struct wall_world *wall_world(void);
 

@@ -2,14 +2,11 @@
 /* Zone files that are read as they should be, or refused. */
 #include "zone_expect.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 static const int64_t times[] = {-2000000000, 954032400, 972781200};
 static const unsigned char types[] = {1, 2, 1};

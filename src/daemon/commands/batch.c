@@ -5,8 +5,7 @@
  * when the backends fail, then all replies, both in steps, so that a session
  * takes its turns like any other.
  */
-#include "daemon/commands/wish.h"
-
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +47,7 @@ static struct batch *batch_new(const struct lane *lane, const struct wish *wish)
         return NULL;
     batch->size = sizeof(int64_t);
     batch->step = NUMBERS_STEP;
-    if (wish->params == NULL)
+    if (!wish->is_text)
         return batch;
     batch->size = seqb_number_size(lane->sequence);
     if (batch->size == 0)
@@ -65,6 +64,7 @@ static bool batch_reserve(struct batch *batch, size_t needed)
 
     if (needed <= batch->capacity)
         return true;
+    assert(capacity >= needed && batch->size > 0);
     items = realloc(batch->items, capacity * batch->size);
     if (items == NULL)
         return false;
@@ -78,72 +78,43 @@ static size_t batch_step(const struct batch *batch, size_t from, size_t to)
     return to - from < batch->step ? to - from : batch->step;
 }
 
-/*
- * Some numbers of one stamp: as many as are there, since a ring that holds few
- * would never have all of them at once, or is refused to be asked for them.
- * Those of a stamp that is over since are lost.
- */
-static enum seqb_status stamped_take(struct batch *batch,
-                                     const struct lane *lane, size_t most,
-                                     size_t *taken, struct seqb_error *err)
+/* Takes a step of it. Those of a stamp that is over since are lost. */
+static enum command_outcome batch_take(struct session *session,
+                                       struct lane *lane,
+                                       const struct wish *wish, size_t most,
+                                       size_t *taken)
 {
-    int64_t *all = batch->items;
-    int64_t *values = all + batch->have;
+    struct batch *batch = session->batch;
+    char *all = batch->items;
+    struct wish_items items = {.at = all + batch->have * batch->size,
+                               .size = batch->size,
+                               .count = most};
     struct seqb_stamp stamp;
-    size_t count = most;
-    enum seqb_status status =
-        seqb_try_next_stamped(lane->sequence, count, values, &stamp, err);
+    const enum command_outcome outcome =
+        wish_take_or_wait(session, lane, wish, &items, &stamp);
 
-    while ((status == SEQB_AGAIN || status == SEQB_INVALID) && count > 1) {
-        count /= 2;
-        status =
-            seqb_try_next_stamped(lane->sequence, count, values, &stamp, err);
-    }
-    if (status != SEQB_OK)
-        return status;
-    if (stamp.digits != batch->stamp) {
-        memmove(all, values, count * sizeof *values);
+    *taken = items.count;
+    if (items.count == 0)
+        return outcome;
+    if (wish->is_stamped && stamp.digits != batch->stamp) {
+        memmove(all, items.at, items.count * batch->size);
         batch->stamp = stamp.digits;
         batch->have = 0;
     }
-    *taken = count;
-    return SEQB_OK;
-}
-
-static enum seqb_status texts_take(struct batch *batch, const struct lane *lane,
-                                   const struct params *params, size_t most,
-                                   size_t *taken, struct seqb_error *err)
-{
-    char *texts = batch->items;
-
-    return seqb_try_numbers(lane->sequence, params->list, params->count, most,
-                            texts + batch->have * batch->size, batch->size,
-                            taken, err);
-}
-
-static enum seqb_status batch_take(struct batch *batch, const struct lane *lane,
-                                   const struct wish *wish, size_t most,
-                                   size_t *taken, struct seqb_error *err)
-{
-    int64_t *values = batch->items;
-
-    if (wish->params != NULL)
-        return texts_take(batch, lane, wish->params, most, taken, err);
-    if (wish->is_stamped)
-        return stamped_take(batch, lane, most, taken, err);
-    return wish_take(wish, lane, most, values + batch->have, taken, err);
+    batch->have += items.count;
+    session->budget -= (int)items.count;
+    return outcome;
 }
 
 static enum command_outcome
 batch_fill(struct session *session, struct lane *lane, const struct wish *wish)
 {
     struct batch *batch = session->batch;
-    struct seqb_error err;
 
-    while (batch->have < wish->count) {
-        const size_t step = batch_step(batch, batch->have, wish->count);
+    while (batch->have < wish->take.count) {
+        const size_t step = batch_step(batch, batch->have, wish->take.count);
         size_t taken = 0;
-        enum seqb_status status = SEQB_OK;
+        enum command_outcome outcome = COMMAND_DONE;
 
         if (session->budget <= 0)
             return COMMAND_YIELDS;
@@ -151,11 +122,9 @@ batch_fill(struct session *session, struct lane *lane, const struct wish *wish)
             session->out.is_broken = true;
             return COMMAND_DONE;
         }
-        status = batch_take(batch, lane, wish, step, &taken, &err);
-        batch->have += taken;
-        session->budget -= (int)taken;
-        if (status != SEQB_OK)
-            return session_wait_or_fail(session, lane, &err);
+        outcome = batch_take(session, lane, wish, step, &taken);
+        if (outcome != COMMAND_DONE || taken < step)
+            return outcome;
     }
     return COMMAND_DONE;
 }
@@ -166,30 +135,17 @@ static void batch_begin(struct session *session, const struct wish *wish)
 
     if (wish->is_stamped) {
         reply_array(&session->out, 2);
-        reply_numbers(&session->out, &batch->stamp, 1, wish->is_text);
+        reply_numbers(&session->out, &batch->stamp, 1, wish->is_string);
     }
     if (wish->is_array)
         reply_array(&session->out, batch->have);
-}
-
-static void batch_write(struct buffer *out, const struct batch *batch,
-                        size_t count, const struct wish *wish)
-{
-    const int64_t *values = batch->items;
-    const char *texts = batch->items;
-
-    if (wish->params == NULL) {
-        reply_numbers(out, values + batch->sent, count, wish->is_text);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        reply_string(out, texts + (batch->sent + i) * batch->size);
 }
 
 static enum command_outcome batch_send(struct session *session,
                                        const struct wish *wish)
 {
     struct batch *batch = session->batch;
+    char *all = batch->items;
 
     while (batch->sent < batch->have) {
         const size_t step = batch_step(batch, batch->sent, batch->have);
@@ -198,31 +154,34 @@ static enum command_outcome batch_send(struct session *session,
             return COMMAND_YIELDS;
         if (batch->sent == 0) /* and not before a turn that comes twice */
             batch_begin(session, wish);
-        batch_write(&session->out, batch, step, wish);
+        wish_reply(&session->out, wish,
+                   &(struct wish_items){all + batch->sent * batch->size,
+                                        batch->size, step});
         batch->sent += step;
         session->budget -= (int)step;
     }
     return COMMAND_DONE;
 }
 
-enum command_outcome batch_run(struct session *session, struct lane *lane,
+enum command_outcome batch_run(struct session *session, struct resp_slice key,
                                const struct wish *wish)
 {
+    struct lane *lane = session_lane(session, key);
     enum command_outcome outcome = COMMAND_DONE;
 
+    if (lane == NULL)
+        return COMMAND_DONE;
     if (session->batch == NULL)
         session->batch = batch_new(lane, wish);
     if (session->batch == NULL) {
         session->out.is_broken = true;
         return COMMAND_DONE;
     }
-    if (session->batch->have < wish->count && session_lines_up(session, lane))
-        return COMMAND_WAITS;
     outcome = batch_fill(session, lane, wish);
     if (outcome != COMMAND_DONE)
         return outcome;
     /* Less than all: the error is answered. */
-    if (session->batch->have == wish->count)
+    if (session->batch->have == wish->take.count)
         outcome = batch_send(session, wish);
     if (outcome == COMMAND_DONE) {
         batch_free(session->batch);

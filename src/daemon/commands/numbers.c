@@ -36,45 +36,45 @@ static void number_repeat(struct session *session, struct lane *lane,
     const struct resp_slice ahead = session->ahead;
     const size_t most = repeats_allowed(session) * size;
     const size_t reach = ahead.length < most ? ahead.length : most;
-    const size_t count = resp_repeats(ahead.data - size, size + reach, size);
     int64_t values[REPEATS_MAX];
-    size_t taken = 0;
+    struct wish_items items = {
+        .at = values,
+        .size = sizeof *values,
+        .count = resp_repeats(ahead.data - size, size + reach, size)};
 
-    if (count == 0 ||
-        buffer_room(&session->out, count * REPLY_NUMBER_MAX) == NULL)
+    if (items.count == 0 ||
+        buffer_room(&session->out, items.count * REPLY_NUMBER_MAX) == NULL)
         return;
-    /* `taken` says it all. */
-    if (wish_take(wish, lane, count, values, &taken, NULL) == SEQB_OK)
-        taken = count;
-    reply_numbers(&session->out, values, taken, wish->is_text);
-    session_answered(session, taken, size);
+    (void)wish_take(wish, lane, &items, NULL, NULL); /* its count says all */
+    wish_reply(&session->out, wish, &items);
+    session_answered(session, items.count, size);
 }
 
-static enum seqb_status number_take(const struct wish *wish,
-                                    const struct lane *lane, int64_t *out,
-                                    struct seqb_error *err)
+/* One number, of a run the last one; or one text. */
+static enum command_outcome single_run(struct session *session,
+                                       const struct resp_request *request,
+                                       const struct wish *wish)
 {
-    size_t taken = 0;
+    struct lane *lane = session_lane(session, request->argv[1]);
+    union {
+        int64_t number;
+        char text[SEQB_TEXT_MAX + 1];
+    } item;
+    struct wish_items items = {
+        .at = &item, .size = sizeof item.text, .count = wish->take.count};
+    enum command_outcome outcome;
 
-    if (wish->has_shard)
-        return wish_take(wish, lane, 1, out, &taken, err);
-    return seqb_try_next(lane->sequence, out, err);
-}
-
-static enum command_outcome number_next(struct session *session,
-                                        struct lane *lane,
-                                        const struct resp_request *request,
-                                        const struct wish *wish)
-{
-    struct seqb_error err;
-    int64_t value = 0;
-
-    if (session_lines_up(session, lane))
-        return COMMAND_WAITS;
-    if (number_take(wish, lane, &value, &err) != SEQB_OK)
-        return session_wait_or_fail(session, lane, &err);
-    reply_numbers(&session->out, &value, 1, wish->is_text);
-    if (session->ahead.length >= request->size)
+    if (lane == NULL)
+        return COMMAND_DONE;
+    outcome = wish_take_or_wait(session, lane, wish, &items, NULL);
+    if (outcome != COMMAND_DONE || items.count == 0)
+        return outcome;
+    if (!wish->is_text)
+        item.number += (int64_t)items.count - 1;
+    items.count = 1;
+    wish_reply(&session->out, wish, &items);
+    if (!wish->is_text && wish->take.count == 1 &&
+        session->ahead.length >= request->size)
         number_repeat(session, lane, request->size, wish);
     return COMMAND_DONE;
 }
@@ -82,68 +82,36 @@ static enum command_outcome number_next(struct session *session,
 enum command_outcome command_incr(struct session *session,
                                   const struct resp_request *request)
 {
-    static const struct wish plain = {.count = 1};
-    struct lane *lane = session_lane(session, request->argv[1]);
+    const struct wish wish = wish_of(1, SEQB_SOME | SEQB_ANY_STAMP);
 
-    if (lane == NULL)
-        return COMMAND_DONE;
-    return number_next(session, lane, request, &plain);
+    return single_run(session, request, &wish);
 }
 
+/* One below 1 is as wrong as one that is too large, and the library's answer
+ * says the bounds. */
 enum command_outcome command_incrby(struct session *session,
                                     const struct resp_request *request)
 {
-    struct lane *lane = session_lane(session, request->argv[1]);
-    struct seqb_error err;
+    struct wish wish;
     long long count = 0;
-    int64_t first = 0;
 
-    if (lane == NULL)
+    if (session_lane(session, request->argv[1]) == NULL ||
+        !session_integer(session, request->argv[2], &count))
         return COMMAND_DONE;
-    if (!session_integer(session, request->argv[2], &count))
-        return COMMAND_DONE;
-    if (session_lines_up(session, lane))
-        return COMMAND_WAITS;
-    /* One below 0 is as wrong, and the library's answer says the bound. */
-    if (seqb_try_next_run(lane->sequence, (size_t)count, &first, &err) !=
-        SEQB_OK)
-        return session_wait_or_fail(session, lane, &err);
-    reply_integer(&session->out, first + count - 1);
-    return COMMAND_DONE;
+    wish = wish_of((size_t)count, SEQB_CONTIGUOUS | SEQB_ANY_STAMP);
+    return single_run(session, request, &wish);
 }
 
 enum command_outcome command_next(struct session *session,
                                   const struct resp_request *request)
 {
     struct wish wish;
-    struct lane *lane = NULL;
 
     if (!wish_parse(session, request, &wish))
         return COMMAND_DONE;
-    lane = session_lane(session, request->argv[1]);
-    if (lane == NULL)
-        return COMMAND_DONE;
     if (wish.is_array || wish.is_stamped)
-        return batch_run(session, lane, &wish);
-    return number_next(session, lane, request, &wish);
-}
-
-/* --- as texts --- */
-
-static enum command_outcome text_next(struct session *session,
-                                      struct lane *lane,
-                                      const struct params *params)
-{
-    char text[SEQB_TEXT_MAX + 1];
-    struct seqb_error err;
-
-    if (session_lines_up(session, lane))
-        return COMMAND_WAITS;
-    if (seqb_try_number(lane->sequence, params->list, params->count, text,
-                        sizeof text, &err) != SEQB_OK)
-        return session_wait_or_fail(session, lane, &err);
-    reply_string(&session->out, text);
-    return COMMAND_DONE;
+        return batch_run(session, request->argv[1], &wish);
+    return single_run(session, request, &wish);
 }
 
 /* The parameters are read again each time that it is executed: the words may
@@ -153,14 +121,9 @@ enum command_outcome command_number(struct session *session,
 {
     struct params params;
     struct wish wish;
-    struct lane *lane = NULL;
 
     if (!wish_parse_texts(session, request, &params, &wish))
         return COMMAND_DONE;
-    lane = session_lane(session, request->argv[1]);
-    if (lane == NULL)
-        return COMMAND_DONE;
-    if (wish.is_array)
-        return batch_run(session, lane, &wish);
-    return text_next(session, lane, &params);
+    return wish.is_array ? batch_run(session, request->argv[1], &wish)
+                         : single_run(session, request, &wish);
 }

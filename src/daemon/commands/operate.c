@@ -182,8 +182,8 @@ enum command_outcome command_health(struct session *session,
     if (session->daemon->is_stopping) {
         health = SEQB_HEALTH_NOT_SERVING;
         snprintf(reason, sizeof reason, "the broker is stopping");
-    } else if (seqb_health(session->daemon->broker, &health, reason,
-                           sizeof reason, &err) != SEQB_OK) {
+    } else if (seqb_get_health(session->daemon->broker, &health, reason,
+                               sizeof reason, &err) != SEQB_OK) {
         reply_failure(&session->out, &err);
         return COMMAND_DONE;
     }

@@ -2,10 +2,19 @@
 /* The words of SEQ.NEXT and SEQ.NUMBER; see wish.h. */
 #include "daemon/commands/wish.h"
 
+#include <seqbroker/seqbroker.h>
+
 #include "daemon/lane.h"
 #include "daemon/session.h"
 
 #define COUNT_MAX 100000 /* numbers, or texts, of one request */
+
+struct wish wish_of(size_t count, uint32_t flags)
+{
+    return (struct wish){.take = {.size = sizeof(struct seqb_take_options),
+                                  .count = count,
+                                  .flags = SEQB_TRY | flags}};
+}
 
 static bool wish_refuse(struct session *session)
 {
@@ -24,7 +33,7 @@ static bool count_parse(struct session *session, struct resp_slice word,
         reply_error(&session->out, "ERR", "COUNT is 1 to %d", COUNT_MAX);
         return false;
     }
-    out->count = (size_t)count;
+    out->take.count = (size_t)count;
     out->is_array = true;
     return true;
 }
@@ -39,23 +48,24 @@ static bool shard_parse(struct session *session, struct resp_slice word,
         reply_error(&session->out, "ERR", "SHARD is an integer");
         return false;
     }
-    out->shard = shard;
-    out->has_shard = true;
+    out->take.shard = shard;
+    out->take.flags |= SEQB_SHARD;
     return true;
 }
 
 /* What no word says alone. */
-static bool wish_check(struct session *session, const struct wish *wish)
+static bool wish_check(struct session *session, struct wish *wish)
 {
     if (!wish->is_stamped)
         return true;
-    if (wish->has_shard) {
+    wish->take.flags &= ~SEQB_ANY_STAMP;
+    if ((wish->take.flags & SEQB_SHARD) != 0) {
         reply_error(&session->out, "ERR",
                     "SHARD or STAMP, not both: an id has its time in it, "
                     "SEQ.DECODE tells it");
         return false;
     }
-    if (wish->count > WISH_STAMPED_MAX) {
+    if (wish->take.count > WISH_STAMPED_MAX) {
         reply_error(&session->out, "ERR", "COUNT is 1 to %d with STAMP",
                     WISH_STAMPED_MAX);
         return false;
@@ -66,7 +76,7 @@ static bool wish_check(struct session *session, const struct wish *wish)
 bool wish_parse(struct session *session, const struct resp_request *request,
                 struct wish *out)
 {
-    *out = (struct wish){.count = 1};
+    *out = wish_of(1, SEQB_SOME | SEQB_ANY_STAMP);
     for (size_t i = 2; i < request->argc; i++) {
         const struct resp_slice word = request->argv[i];
         bool (*parse)(struct session *, struct resp_slice, struct wish *) =
@@ -75,7 +85,7 @@ bool wish_parse(struct session *session, const struct resp_request *request,
                                      : NULL;
 
         if (parse == NULL && word_is(word, "STR"))
-            out->is_text = true;
+            out->is_string = true;
         else if (parse == NULL && word_is(word, "STAMP"))
             out->is_stamped = true;
         else if (parse == NULL || i + 1 == request->argc)
@@ -148,21 +158,79 @@ bool wish_parse_texts(struct session *session,
 {
     size_t first = 2;
 
-    *out = (struct wish){.count = 1, .params = params};
+    *out = wish_of(1, SEQB_SOME | SEQB_ANY_STAMP);
+    out->is_text = true;
     if (request->argc > 3 && word_is(request->argv[2], "COUNT")) {
         if (!count_parse(session, request->argv[3], out))
             return false;
         first = 4;
     }
-    return params_read(session, request, first, params);
+    if (!params_read(session, request, first, params))
+        return false;
+    out->take.params = params->list;
+    out->take.param_count = params->count;
+    return true;
+}
+
+/* One number of a sequence, which most callers ask for, is the library's
+ * fastest call. */
+static bool is_plain(const struct wish *wish, size_t count)
+{
+    return count == 1 && !wish->is_text && !wish->is_stamped &&
+           (wish->take.flags & SEQB_SHARD) == 0;
 }
 
 enum seqb_status wish_take(const struct wish *wish, const struct lane *lane,
-                           size_t count, int64_t *out, size_t *taken,
+                           struct wish_items *items, struct seqb_stamp *stamp,
                            struct seqb_error *err)
 {
-    if (wish->has_shard)
-        return seqb_try_next_shard(lane->sequence, wish->shard, count, out,
-                                   taken, err);
-    return seqb_try_next_many(lane->sequence, count, out, taken, err);
+    struct seqb_take_options take = wish->take;
+    struct seqb_taken taken = {.size = sizeof taken};
+    enum seqb_status status;
+
+    take.count = items->count;
+    if (is_plain(wish, items->count)) {
+        status = seqb_try_next(lane->sequence, items->at, err);
+        taken.count = status == SEQB_OK;
+    } else if (wish->is_text) {
+        take.text_size = items->size;
+        status = seqb_take_texts(lane->sequence, &take, items->at, &taken, err);
+    } else {
+        status = seqb_take(lane->sequence, &take, items->at, &taken, err);
+    }
+    items->count = taken.count;
+    if (stamp != NULL)
+        *stamp = taken.stamp;
+    return status;
+}
+
+enum command_outcome wish_take_or_wait(struct session *session,
+                                       struct lane *lane,
+                                       const struct wish *wish,
+                                       struct wish_items *items,
+                                       struct seqb_stamp *stamp)
+{
+    struct seqb_error err;
+    enum seqb_status status;
+
+    if (session_lines_up(session, lane)) {
+        items->count = 0;
+        return COMMAND_WAITS;
+    }
+    status = wish_take(wish, lane, items, stamp, &err);
+    return status == SEQB_OK ? COMMAND_DONE
+                             : session_wait_or_fail(session, lane, &err);
+}
+
+void wish_reply(struct buffer *out, const struct wish *wish,
+                const struct wish_items *items)
+{
+    const char *texts = items->at;
+
+    if (!wish->is_text) {
+        reply_numbers(out, items->at, items->count, wish->is_string);
+        return;
+    }
+    for (size_t i = 0; i < items->count; i++)
+        reply_string(out, texts + i * items->size);
 }

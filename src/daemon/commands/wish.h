@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a SEQ.NEXT or SEQ.NUMBER asks for: how many, of which kind, in which
- * form, with which parameters; and how many at once are taken. Private to this
- * folder.
+ * What a command that takes numbers asks for: how many, of which kind, in which
+ * form, with which parameters; and the one way in which all of them are taken
+ * and answered. Private to this folder.
  */
 #pragma once
 
@@ -35,14 +35,24 @@ struct params {
 /* The most numbers of one stamp: they have to come while it lasts. */
 #define WISH_STAMPED_MAX 1000
 
+/* The library is asked without waiting; who has to wait does so in a line. */
 struct wish {
-    size_t count;
-    int64_t shard; /* for ids; only if has_shard */
-    bool has_shard;
-    bool is_array; /* COUNT was said */
-    bool is_text;
+    struct seqb_take_options take; /* all that is wished for */
+    bool is_array;                 /* COUNT was said */
+    bool is_string;                /* numbers are answered as strings: STR */
     bool is_stamped; /* then all of one stamp, which is told; no shard */
-    const struct params *params; /* of texts; NULL: numbers are asked for */
+    bool is_text;    /* the texts of a template; else numbers */
+};
+
+/* One number, of any sequence; in a run, with SEQB_CONTIGUOUS. */
+struct wish wish_of(size_t count, uint32_t flags);
+
+/* Where some of what is wished for comes to, or is answered from. */
+struct wish_items {
+    void *at;    /* int64_t each, or texts of `size` bytes each; of a run its
+                    first number */
+    size_t size; /* bytes of each */
+    size_t count;
 };
 
 /* Reads what stands behind the key of a SEQ.NEXT; false after answering the
@@ -55,16 +65,30 @@ bool wish_parse_texts(struct session *session,
                       const struct resp_request *request, struct params *params,
                       struct wish *out);
 
-/* Takes up to `count` numbers of a wish that is not stamped, as
- * seqb_try_next_many does. */
+/* Takes up to as many as the items have room for, and says in their count how
+ * many, whatever is returned: SEQB_OK only if all. Tells their stamp unless it
+ * is NULL. */
 enum seqb_status wish_take(const struct wish *wish, const struct lane *lane,
-                           size_t count, int64_t *out, size_t *taken,
+                           struct wish_items *items, struct seqb_stamp *stamp,
                            struct seqb_error *err);
+
+/* The same for the session: when it has to wait it goes into the lane's line,
+ * and the command is executed again; when that is in vain the error is
+ * answered. COMMAND_DONE and a count of 0: nothing is left to be done. */
+enum command_outcome wish_take_or_wait(struct session *session,
+                                       struct lane *lane,
+                                       const struct wish *wish,
+                                       struct wish_items *items,
+                                       struct seqb_stamp *stamp);
+
+/* Answers items that were taken, without the head of an array. */
+void wish_reply(struct buffer *out, const struct wish *wish,
+                const struct wish_items *items);
 
 /* --- batch.c --- */
 
 /* Takes what a wish for many asks for and answers it as an array, after the
  * stamp if that is wished for, a turn's share at a time; to be called again,
  * from where it stood, until it is done. */
-enum command_outcome batch_run(struct session *session, struct lane *lane,
+enum command_outcome batch_run(struct session *session, struct resp_slice key,
                                const struct wish *wish);

@@ -117,9 +117,9 @@ bool param_fits(const struct piece *piece, const char *value, size_t length);
 void param_describe(const struct piece *piece, char *out, size_t size);
 
 /*
- * Fills in params, lengths and shard of the facts, whose key is there; they
- * point to the caller's values. SEQB_INVALID: one is missing, unknown, or does
- * not fit.
+ * Fills in params and lengths of the facts, whose key is there, and their shard
+ * unless it is; they point to the caller's values. SEQB_INVALID: one is
+ * missing, unknown, or does not fit.
  */
 enum seqb_status params_resolve(const struct template *template,
                                 const struct seqb_param *params, size_t count,

@@ -101,7 +101,6 @@ enum seqb_status params_resolve(const struct template *template,
 {
     enum seqb_status status = SEQB_OK;
 
-    facts->shard = -1;
     for (size_t i = 0; i < template->param_count; i++)
         facts->params[i] = NULL;
     for (size_t i = 0; i < count && status == SEQB_OK; i++)

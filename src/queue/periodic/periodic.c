@@ -112,7 +112,7 @@ static void drop_over(struct periodic *periodic)
         struct seqb_sequence *sequence = periodic->terms[i].sequence;
 
         if (sequence != NULL && atomic_load(&sequence->is_over))
-            periodic->dropped += sequence_drop_rest(sequence);
+            periodic->dropped += sequence_drop_all(sequence);
     }
 }
 
@@ -303,6 +303,7 @@ static void periodic_status(struct seqb_sequence *front, int64_t now_ms,
 
 const struct source source_periodic = {
     .open = periodic_open,
+    .next = periodic_next,
     .take = periodic_take,
     .try_take = periodic_try_take,
     .permits = periodic_permits,

@@ -30,6 +30,7 @@ struct term {
     _Atomic int64_t stamp;
     _Atomic int64_t begin_ms; /* of that stamp */
     _Atomic int64_t end_ms;
+    _Atomic int64_t first_id; /* that of shard 0 and counter 0; -1: none fits */
 };
 
 struct periodic {
@@ -53,6 +54,7 @@ struct periodic {
 struct turn {
     struct term *term;
     struct period_span span;
+    int64_t first_id;
 };
 
 static inline struct periodic *periodic_of(struct seqb_sequence *front)
@@ -103,6 +105,8 @@ bool periodic_last(struct periodic *periodic, struct turn *out);
 bool turn_holds(const struct turn *turn);
 
 /* Of periodic_take.c: as those of the source. */
+enum seqb_status periodic_next(struct seqb_sequence *front, int64_t *out,
+                               struct seqb_error *err);
 enum seqb_status periodic_take(struct seqb_sequence *front,
                                const struct queue_take *take,
                                struct seqb_error *err);

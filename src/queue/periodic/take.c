@@ -24,20 +24,21 @@ struct taking {
 
 /* Of `n` numbers just taken, the ids. */
 static enum seqb_status make_ids(const struct taking *taking,
-                                 const struct period_span *span, int64_t *out,
+                                 const struct turn *turn, int64_t *out,
                                  size_t n, struct seqb_error *err)
 {
     const struct bits_layout *ids = taking->front->options->ids;
-    enum seqb_status status = SEQB_OK;
+    const int64_t shard = taking->take->shard;
 
     if (ids == NULL)
         return SEQB_OK;
-    for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        status = bits_compose(
-            ids,
-            &(struct bits_parts){span->begin_ms, taking->take->shard, out[i]},
-            &out[i], err);
-    return status;
+    for (size_t i = 0; i < n; i++) {
+        if (!bits_compose_at(ids, turn->first_id, shard, out[i], &out[i]))
+            return bits_compose(
+                ids, &(struct bits_parts){turn->span.begin_ms, shard, out[i]},
+                &out[i], err);
+    }
+    return SEQB_OK;
 }
 
 /* If all have to be of one stamp, those of an earlier one are lost. */
@@ -56,6 +57,13 @@ static void keep_stamp(struct taking *taking, const struct turn *turn, size_t n)
     taking->have += n;
 }
 
+static size_t take_some(struct seqb_sequence *sequence, size_t count,
+                        int64_t *out)
+{
+    return count == 1 ? sequence_take_run(sequence, 1, out)
+                      : sequence_take_some(sequence, count, out);
+}
+
 /* Takes what the turn's ring holds. SEQB_AGAIN: that was not enough. */
 static enum seqb_status take_there(struct taking *taking,
                                    const struct turn *turn,
@@ -63,12 +71,12 @@ static enum seqb_status take_there(struct taking *taking,
 {
     const size_t left = taking->take->count - taking->have;
     int64_t *out = taking->take->out + taking->have;
-    const size_t n = sequence_take_some(turn->term->sequence, left, out);
+    const size_t n = take_some(turn->term->sequence, left, out);
     enum seqb_status status;
 
     if (n == 0 || !turn_holds(turn))
         return SEQB_AGAIN;
-    status = make_ids(taking, &turn->span, out, n, err);
+    status = make_ids(taking, turn, out, n, err);
     if (status != SEQB_OK)
         return status;
     keep_stamp(taking, turn, n);
@@ -195,6 +203,18 @@ static enum seqb_status take_waiting(struct taking *taking,
     return status;
 }
 
+/* Numbers of several stamps would not be contiguous, nor ids. The count is
+ * shown as a caller's negative number that was made a size. */
+static enum seqb_status refuse_run(const struct seqb_sequence *front,
+                                   const struct queue_take *take,
+                                   struct seqb_error *err)
+{
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s has a period: its numbers are taken one by "
+                     "one, or with their stamp, not %lld contiguous ones",
+                     front->key, (long long)take->count);
+}
+
 enum seqb_status periodic_take(struct seqb_sequence *front,
                                const struct queue_take *take,
                                struct seqb_error *err)
@@ -203,6 +223,8 @@ enum seqb_status periodic_take(struct seqb_sequence *front,
     struct turn turn;
     enum seqb_status status = SEQB_AGAIN;
 
+    if (take->is_contiguous && take->count != 1)
+        return refuse_run(front, take, err);
     if (periodic_current(periodic_of(front), &turn))
         status = take_there(&taking, &turn, err);
     if (status != SEQB_AGAIN)
@@ -214,6 +236,13 @@ enum seqb_status periodic_take(struct seqb_sequence *front,
     status = take_waiting(&taking, err);
     sequence_wait_end(front);
     return status;
+}
+
+enum seqb_status periodic_next(struct seqb_sequence *front, int64_t *out,
+                               struct seqb_error *err)
+{
+    return periodic_take(front, &(struct queue_take){.out = out, .count = 1},
+                         err);
 }
 
 /* --- without waiting --- */
@@ -262,18 +291,6 @@ static enum seqb_status try_there(struct taking *taking,
     (void)error_copy(err, &why);
     /* Once armed, look again: the delivery may have been just before. */
     return status == SEQB_AGAIN ? try_take(taking, turn, err) : status;
-}
-
-/* Numbers of several stamps would not be contiguous, nor ids. The count is
- * shown as a caller's negative number that was made a size. */
-static enum seqb_status refuse_run(const struct seqb_sequence *front,
-                                   const struct queue_take *take,
-                                   struct seqb_error *err)
-{
-    return error_set(err, SEQB_INVALID,
-                     "sequence %s has a period: its numbers are taken one by "
-                     "one, or with their stamp, not %lld contiguous ones",
-                     front->key, (long long)take->count);
 }
 
 enum seqb_status periodic_try_take(struct seqb_sequence *front,

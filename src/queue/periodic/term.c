@@ -23,8 +23,21 @@ static bool term_make(struct periodic *periodic, struct term *term)
     pthread_mutex_lock(&front->ready_lock);
     sequence_on_ready(sequence, front->ready, front->ready_context);
     pthread_mutex_unlock(&front->ready_lock);
+    sequence->may_stripe = true;
     term->sequence = sequence;
     return true;
+}
+
+static int64_t first_id(const struct periodic *periodic,
+                        const struct period_span *span)
+{
+    const struct bits_layout *ids = periodic->front.options->ids;
+    const struct bits_parts parts = {.time_ms = span->begin_ms};
+    int64_t id;
+
+    if (ids == NULL || bits_compose(ids, &parts, &id, NULL) != SEQB_OK)
+        return -1;
+    return id;
 }
 
 /* What it counts from here on is of the new stamp: nothing of the old one's is
@@ -43,6 +56,8 @@ static bool term_renew(struct periodic *periodic, struct term *term,
     atomic_store_explicit(&term->begin_ms, span->begin_ms,
                           memory_order_relaxed);
     atomic_store_explicit(&term->end_ms, span->end_ms, memory_order_relaxed);
+    atomic_store_explicit(&term->first_id, first_id(periodic, span),
+                          memory_order_relaxed);
     atomic_store_explicit(&term->stamp, span->stamp, memory_order_release);
     atomic_store(&sequence->is_over, false);
     return true;

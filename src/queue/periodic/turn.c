@@ -17,6 +17,7 @@ static bool turn_read(struct term *term, struct turn *out)
         atomic_load_explicit(&term->begin_ms, memory_order_relaxed);
     out->span.end_ms =
         atomic_load_explicit(&term->end_ms, memory_order_relaxed);
+    out->first_id = atomic_load_explicit(&term->first_id, memory_order_relaxed);
     out->term = term;
     return out->span.stamp != 0;
 }
@@ -31,12 +32,8 @@ bool periodic_last(struct periodic *periodic, struct turn *out)
 
 bool periodic_current(struct periodic *periodic, struct turn *out)
 {
-    int64_t wall_ms;
-
-    if (!periodic_last(periodic, out))
-        return false;
-    wall_ms = clock_wall_ms();
-    return wall_ms >= out->span.begin_ms && wall_ms < out->span.end_ms;
+    return periodic_last(periodic, out) &&
+           clock_wall_is_within(out->span.begin_ms, out->span.end_ms);
 }
 
 /* The fence keeps this look behind the taking. */
@@ -78,8 +75,7 @@ static enum seqb_status turn_make(struct periodic *periodic,
     atomic_store_explicit(&periodic->now, term, memory_order_release);
     if (was != NULL && was != term)
         term_end(was->sequence);
-    out->term = term;
-    out->span = *span;
+    (void)turn_read(term, out); /* with the lock held it does not change */
     return SEQB_OK;
 }
 

@@ -100,6 +100,26 @@ static enum seqb_status take_run(struct snowflake *snowflake, size_t count,
     return status;
 }
 
+static bool is_run(const struct queue_take *take)
+{
+    return take->is_contiguous && take->count != 1;
+}
+
+/* Of those that are still wanted what there is, or the whole run. */
+static enum seqb_status take_there(struct snowflake *snowflake,
+                                   const struct queue_take *take, size_t have,
+                                   size_t *taken, struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    if (!is_run(take))
+        return take_some(snowflake, take->count - have, take->out + have, taken,
+                         err);
+    status = take_run(snowflake, take->count, take->out, err);
+    *taken = status == SEQB_OK ? take->count : 0;
+    return status;
+}
+
 /* For the next ms; or, without a lease, for the closing at most. */
 static void rest(struct seqb_sequence *front, enum seqb_status status)
 {
@@ -132,8 +152,7 @@ static enum seqb_status take_waiting(struct snowflake *snowflake,
 
     sequence_wait_begin(front);
     while (have < take->count) {
-        status =
-            take_some(snowflake, take->count - have, take->out + have, &n, err);
+        status = take_there(snowflake, take, have, &n, err);
         have += n;
         if (status != SEQB_OK &&
             (!passes(status) || clock_now_ms() >= until_ms))
@@ -145,7 +164,8 @@ static enum seqb_status take_waiting(struct snowflake *snowflake,
     if (status != SEQB_AGAIN)
         return status;
     return error_set(err, SEQB_TIMEOUT,
-                     "sequence %s: every id of its ms was taken for %d ms",
+                     "sequence %s: every id of its ms was taken until the "
+                     "deadline (its own is %d ms)",
                      front->key, (int)front->options->deadline_ms);
 }
 
@@ -155,14 +175,20 @@ static enum seqb_status snowflake_take(struct seqb_sequence *front,
 {
     struct snowflake *snowflake = snowflake_of(front);
     size_t have;
-    const enum seqb_status status =
-        take_some(snowflake, take->count, take->out, &have, err);
+    const enum seqb_status status = take_there(snowflake, take, 0, &have, err);
 
     if (have == take->count)
         return SEQB_OK;
     if (status != SEQB_OK && !passes(status))
         return status;
     return take_waiting(snowflake, take, have, err);
+}
+
+static enum seqb_status snowflake_next(struct seqb_sequence *front,
+                                       int64_t *out, struct seqb_error *err)
+{
+    return snowflake_take(front, &(struct queue_take){.out = out, .count = 1},
+                          err);
 }
 
 /* All that are wanted, or of one ms what there is of it. Ids are made at no
@@ -192,9 +218,8 @@ static enum seqb_status snowflake_try_take(struct seqb_sequence *front,
 {
     struct snowflake *snowflake = snowflake_of(front);
     const enum seqb_status status =
-        take->is_contiguous && take->count != 1
-            ? take_run(snowflake, take->count, take->out, err)
-            : try_some(snowflake, take, err);
+        is_run(take) ? take_run(snowflake, take->count, take->out, err)
+                     : try_some(snowflake, take, err);
 
     if (!passes(status))
         return status;
@@ -275,6 +300,7 @@ static void snowflake_status(struct seqb_sequence *front, int64_t now_ms,
 
 const struct source source_snowflake = {
     .open = snowflake_open,
+    .next = snowflake_next,
     .take = snowflake_take,
     .try_take = snowflake_try_take,
     .permits = snowflake_permits,

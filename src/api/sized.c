@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Structs that begin with their size; see sized.h. */
+#include "api/sized.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "platform/error.h"
+
+/* No struct of any version is larger: a size above it was never set. */
+#define SIZE_LIMIT 4096
+
+static size_t size_of(const void *sized)
+{
+    size_t size;
+
+    memcpy(&size, sized, sizeof size);
+    return size;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_zero(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+enum seqb_status sized_check(const void *to, const char *name,
+                             struct seqb_error *err)
+{
+    const size_t size = size_of(to);
+
+    if (size >= sizeof size && size <= SIZE_LIMIT)
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "the size of a struct %s is %zu: it must be its sizeof",
+                     name, size);
+}
+
+enum seqb_status sized_read(const void *from, void *out, size_t whole,
+                            const char *name, struct seqb_error *err)
+{
+    const size_t size = size_of(from);
+    const enum seqb_status status = sized_check(from, name, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (size > whole && !is_zero((const char *)from + whole, size - whole))
+        return error_set(err, SEQB_INVALID,
+                         "a struct %s sets members that this library does not "
+                         "know: it is older than the program",
+                         name);
+    memset(out, 0, whole);
+    memcpy(out, from, least(size, whole));
+    return SEQB_OK;
+}
+
+void sized_write(const void *from, size_t whole, void *to)
+{
+    const size_t size = size_of(to);
+    const size_t known = least(size, whole);
+
+    memcpy((char *)to + sizeof size, (const char *)from + sizeof size,
+           known - sizeof size);
+    memset((char *)to + known, 0, size - known);
+}

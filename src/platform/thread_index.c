@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Indexes of threads: a bit of a word each, given back when a thread ends. */
+#include "platform/thread_index.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "platform/barrier.h"
+
+_Thread_local uint32_t thread_index_mine;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t ended; /* its destructor runs when a thread ends */
+static bool is_prepared;    /* constant once that is done */
+
+/* Bit n: index n has an owner. Who takes a bit sees all that its last owner
+ * did: the acquire pairs with the release of index_free. */
+static _Atomic uint64_t owned;
+
+static _Atomic uint32_t shared; /* indexes given to threads that share them */
+
+static uint64_t bit_of(uint32_t index)
+{
+    return (uint64_t)1 << index;
+}
+
+/* A thread ends. One that asks again in a later destructor gets another. */
+static void index_free(void *argument)
+{
+    const uint64_t bit = bit_of(thread_index_mine);
+
+    (void)argument;
+    thread_index_mine = 0;
+    atomic_fetch_and_explicit(&owned, ~bit, memory_order_release);
+}
+
+/* The child has one thread. */
+static void forked(void)
+{
+    const uint32_t mine = thread_index_mine;
+
+    (void)barrier_prepare();
+    atomic_store(&owned,
+                 mine == 0 || thread_index_is_shared(mine) ? 0 : bit_of(mine));
+}
+
+static void prepare(void)
+{
+    is_prepared = barrier_prepare() &&
+                  pthread_atfork(NULL, NULL, forked) == 0 &&
+                  pthread_key_create(&ended, index_free) == 0;
+}
+
+/* Threads that end after this library was unloaded do not call into it. */
+__attribute__((destructor)) static void unload(void)
+{
+    if (is_prepared)
+        (void)pthread_key_delete(ended);
+}
+
+/* 0: none is free. */
+static uint32_t index_own(void)
+{
+    const uint64_t all = (bit_of(THREAD_INDEX_OWN + 1) - 1) & ~bit_of(0);
+    uint64_t had = atomic_load_explicit(&owned, memory_order_relaxed);
+    uint32_t index;
+
+    do {
+        if ((all & ~had) == 0)
+            return 0;
+        index = (uint32_t)__builtin_ctzll(all & ~had);
+    } while (!atomic_compare_exchange_weak_explicit(
+        &owned, &had, had | bit_of(index), memory_order_acquire,
+        memory_order_relaxed));
+    return index;
+}
+
+uint32_t thread_index_choose(void)
+{
+    uint32_t index;
+
+    if (thread_index_mine != 0)
+        return thread_index_mine;
+    (void)pthread_once(&once, prepare);
+    index = is_prepared ? index_own() : 0;
+    if (index != 0 && pthread_setspecific(ended, &owned) != 0) {
+        atomic_fetch_and(&owned, ~bit_of(index));
+        index = 0;
+    }
+    if (index == 0)
+        index = 1 + THREAD_INDEX_OWN +
+                atomic_fetch_add_explicit(&shared, 1, memory_order_relaxed) %
+                    THREAD_INDEX_REST;
+    thread_index_mine = index;
+    return index;
+}

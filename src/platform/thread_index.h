@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small index for each thread, into what is kept once a thread. Up to
+ * THREAD_INDEX_OWN threads have one that no other thread has while they live;
+ * it is given to another one when they end. The others share the rest, as all
+ * do where barrier_all is refused, without which nobody could take anything
+ * away from a thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define THREAD_INDEXES    64 /* 0 is no thread's */
+#define THREAD_INDEX_OWN  55 /* 1 ... 55 have one owner each */
+#define THREAD_INDEX_REST (THREAD_INDEXES - 1 - THREAD_INDEX_OWN)
+
+/* The calling thread's; 0: it was not asked for yet. */
+extern _Thread_local uint32_t thread_index_mine
+    __attribute__((tls_model("initial-exec")));
+
+/* The calling thread's, in 1 ... THREAD_INDEXES - 1; chosen at the first call.
+ */
+uint32_t thread_index_choose(void);
+
+static inline bool thread_index_is_shared(uint32_t index)
+{
+    return index > THREAD_INDEX_OWN;
+}

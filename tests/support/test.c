@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tests that registered themselves, and the group that is made of them. */
+#include "support/test.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    struct test *first;
+    size_t count;
+    CMFixtureFunction setup;
+    CMFixtureFunction teardown;
+} all;
+
+static bool is_later(const struct test *test, const struct test *than)
+{
+    return test->line > than->line && strcmp(test->file, than->file) == 0;
+}
+
+/* The compiler calls the constructors of a file in any order. */
+void test_add(struct test *test)
+{
+    struct test **at = &all.first;
+
+    while (*at != NULL && !is_later(*at, test))
+        at = &(*at)->next;
+    test->next = *at;
+    *at = test;
+    all.count++;
+}
+
+size_t test_count(void)
+{
+    return all.count;
+}
+
+const struct test *test_first(void)
+{
+    return all.first;
+}
+
+void test_before_all(CMFixtureFunction setup)
+{
+    all.setup = setup;
+}
+
+void test_after_all(CMFixtureFunction teardown)
+{
+    all.teardown = teardown;
+}
+
+int test_run_group(const char *name, const struct CMUnitTest *tests, size_t n,
+                   CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    const char *only = getenv("SEQB_TEST_ONLY");
+
+    if (only != NULL)
+        cmocka_set_test_filter(only);
+    return _cmocka_run_group_tests(name, tests, n, setup, teardown);
+}
+
+int test_run_all(void)
+{
+    struct CMUnitTest *tests = calloc(all.count + 1, sizeof *tests);
+    size_t n = 0;
+    int failed;
+
+    if (tests == NULL) {
+        fputs("no memory for the list of tests\n", stderr);
+        return EXIT_FAILURE;
+    }
+    for (const struct test *test = all.first; test != NULL; test = test->next)
+        tests[n++] = test->unit;
+    failed = test_run_group(program_invocation_short_name, tests, n, all.setup,
+                            all.teardown);
+    free(tests);
+    return failed;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tests that register themselves, and all of cmocka that a test includes:
+ *
+ *     TEST(ticks_never_go_back)
+ *     {
+ *         assert_true(ticks_read() <= ticks_read());
+ *     }
+ *
+ *     #define DIRECT FIXTURE(struct rig *rig, rig_setup_direct, rig_teardown)
+ *
+ *     TEST_WITH(DIRECT, numbers_never_come_twice)
+ *     {
+ *         struct rig_broker *broker = rig_open(rig);
+ *         ...
+ *
+ * The tests of a program run in the order in which they are written. The main
+ * function is in this library too; with SEQB_TEST_ONLY in the environment it
+ * runs only the tests whose names match that pattern. All of this is for the
+ * program's main thread.
+ */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <seqbroker/status.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+#define assert_status(actual, expected)                                        \
+    assert_string_equal(seqb_status_name(actual), seqb_status_name(expected))
+
+/* One that is registered; static, and only this library writes to it. */
+struct test {
+    struct CMUnitTest unit;
+    const char *file;
+    int line;
+    struct test *next; /* NULL: the last one */
+};
+
+/* What stands around a test: the parameter by which it gets *state, and
+ * cmocka's setup and teardown, each of which may be NULL. */
+#define FIXTURE(parameter, setup, teardown) parameter, setup, teardown
+
+/* A test without a fixture. */
+#define TEST(name)                                                             \
+    static void name(void);                                                    \
+    static void run_##name(void **state)                                       \
+    {                                                                          \
+        (void)state;                                                           \
+        name();                                                                \
+    }                                                                          \
+    TEST_ADD_(name, add_##name, NULL, NULL)                                    \
+    static void name(void)
+
+/* A test with a fixture, whose parameter it need not use. */
+#define TEST_WITH(fixture, name) TEST_WITH_(name, fixture)
+
+/* The same for one that makes its state by itself, out of `void **state`: one
+ * that may be skipped must, since cmocka skips nothing in a setup. */
+#define TEST_STATE(fixture, name) TEST_STATE_(name, fixture)
+
+/* Behind a test with a fixture: runs it with another one as well. */
+#define TEST_ALSO(fixture, name) TEST_ALSO_(name, __LINE__, fixture)
+
+/* Once a program at most: cmocka's setup before its first test, its teardown
+ * behind the last one. */
+#define TEST_BEFORE_ALL(function)                                              \
+    __attribute__((constructor)) static void before_all(void)                  \
+    {                                                                          \
+        test_before_all(function);                                             \
+    }                                                                          \
+    TEST_SEMICOLON_
+#define TEST_AFTER_ALL(function)                                               \
+    __attribute__((constructor)) static void after_all(void)                   \
+    {                                                                          \
+        test_after_all(function);                                              \
+    }                                                                          \
+    TEST_SEMICOLON_
+
+void test_add(struct test *test);
+void test_before_all(CMFixtureFunction setup);
+void test_after_all(CMFixtureFunction teardown);
+
+/* The first of those that were registered, NULL if there are none; how many. */
+const struct test *test_first(void);
+size_t test_count(void);
+
+/* Runs them all; the number that failed. What main returns. */
+int test_run_all(void);
+
+/* Runs tests as a group, those of SEQB_TEST_ONLY if it is set; the number that
+ * failed. For programs with a main function of their own. */
+int test_run_group(const char *name, const struct CMUnitTest *tests, size_t n,
+                   CMFixtureFunction setup, CMFixtureFunction teardown);
+
+/* --- how the macros are made --- */
+
+#define TEST_SEMICOLON_ _Static_assert(1, "a semicolon may follow")
+
+#define TEST_ADD_(name, adder, setup, teardown)                                \
+    __attribute__((constructor)) static void adder(void)                       \
+    {                                                                          \
+        static struct test test = {{#name, run_##name, setup, teardown, NULL}, \
+                                   __FILE__,                                   \
+                                   __LINE__,                                   \
+                                   NULL};                                      \
+                                                                               \
+        test_add(&test);                                                       \
+    }
+
+/* The fixture is three arguments once it is expanded. */
+#define TEST_WITH_(name, ...) TEST_TYPED_(name, __VA_ARGS__)
+#define TEST_TYPED_(name, parameter, setup, teardown)                          \
+    static void name(parameter);                                               \
+    static void run_##name(void **state)                                       \
+    {                                                                          \
+        name(*state);                                                          \
+    }                                                                          \
+    TEST_ADD_(name, add_##name, setup, teardown)                               \
+    static void name(__attribute__((unused)) parameter) /* NOLINT */
+
+#define TEST_STATE_(name, ...) TEST_UNTYPED_(name, __VA_ARGS__)
+#define TEST_UNTYPED_(name, parameter, setup, teardown)                        \
+    static void name(void **state);                                            \
+    static void run_##name(void **state)                                       \
+    {                                                                          \
+        name(state);                                                           \
+    }                                                                          \
+    TEST_ADD_(name, add_##name, setup, teardown)                               \
+    static void name(void **state)
+
+#define TEST_ALSO_(name, line, ...) TEST_AGAIN_(name, line, __VA_ARGS__)
+#define TEST_AGAIN_(name, line, parameter, setup, teardown)                    \
+    TEST_ADD_(name, add_##line##_##name, setup, teardown)                      \
+    TEST_SEMICOLON_
