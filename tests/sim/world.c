@@ -20,6 +20,7 @@ struct task {
     ucontext_t context; /* of its begin */
     jmp_buf place;      /* where it goes on */
     void *stack;
+    void *fake_stack; /* of AddressSanitizer */
     void *(*run)(void *argument);
     void *argument;
     const void *waits_for; /* NULL: for time, or for its turn */
@@ -60,6 +61,9 @@ static struct {
     struct task *current;
     struct task *free;
     jmp_buf scheduler;
+    void *fake_stack; /* of the scheduler, as of a task */
+    const void *stack;
+    size_t stack_size;
 } world;
 
 static void *grown(void *memory, size_t count, size_t size)
@@ -120,14 +124,37 @@ void world_at(int64_t at_us, void (*act)(void *context), void *context)
 
 /* --- tasks --- */
 
+/* What AddressSanitizer wants to know of a switch, from its header
+ * common_interface_defs.h; NULL where it is not. */
+__attribute__((weak)) void __sanitizer_start_switch_fiber(void **fake_stack,
+                                                          const void *stack,
+                                                          size_t size);
+__attribute__((weak)) void __sanitizer_finish_switch_fiber(void *fake_stack,
+                                                           const void **stack,
+                                                           size_t *size);
+
+static void switch_begins(void **fake_stack, const void *stack, size_t size)
+{
+    if (__sanitizer_start_switch_fiber != NULL)
+        __sanitizer_start_switch_fiber(fake_stack, stack, size);
+}
+
+static void switch_ends(void *fake_stack, const void **stack, size_t *size)
+{
+    if (__sanitizer_finish_switch_fiber != NULL)
+        __sanitizer_finish_switch_fiber(fake_stack, stack, size);
+}
+
 static void task_run(void)
 {
     struct task *task = world.current;
 
+    switch_ends(NULL, &world.stack, &world.stack_size);
     (void)task->run(task->argument);
     task->is_done = true;
     if (task->is_joined)
         world_wake(task, true);
+    switch_begins(NULL, world.stack, world.stack_size);
     _longjmp(world.scheduler, 1);
 }
 
@@ -199,19 +226,24 @@ struct task *world_spawn(void *(*run)(void *argument), void *argument,
  * the kernel for the mask of signals, which took a quarter of the time. */
 static void task_pause(void)
 {
+    switch_begins(&world.current->fake_stack, world.stack, world.stack_size);
     if (_setjmp(world.current->place) == 0)
         _longjmp(world.scheduler, 1);
+    switch_ends(world.current->fake_stack, NULL, NULL);
 }
 
 /* Until it pauses or ends. */
 static void task_go_on(struct task *task)
 {
-    if (_setjmp(world.scheduler) != 0)
-        return;
-    if (task->has_begun)
-        _longjmp(task->place, 1);
-    task->has_begun = true;
-    setcontext(&task->context);
+    switch_begins(&world.fake_stack, (char *)task->stack + GUARD_SIZE,
+                  STACK_SIZE);
+    if (_setjmp(world.scheduler) == 0) {
+        if (task->has_begun)
+            _longjmp(task->place, 1);
+        task->has_begun = true;
+        setcontext(&task->context);
+    }
+    switch_ends(world.fake_stack, NULL, NULL);
 }
 
 void world_yield(void)
