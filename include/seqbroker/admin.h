@@ -17,6 +17,16 @@ extern "C" {
 
 #define SEQB_NAME_MAX 32 /* longest name of a broker, backend or pool */
 
+/*
+ * The structs of a status may get more members at their end. So the functions
+ * that fill them (seqb_partitions, seqb_lessors, seqb_sequences, seqb_clock,
+ * seqb_workers) take the `size` of one: sizeof *out. A program goes on with a
+ * newer library, which fills what the program knows, and with an older one,
+ * which leaves 0 in what it does not know. Errors of all of them: SEQB_FORKED;
+ * SEQB_INVALID, the size is less than that of the first release; if it is not
+ * the library's own, SEQB_NO_MEMORY.
+ */
+
 enum seqb_partition_state {
     SEQB_PARTITION_STARTING,    /* not yet connected */
     SEQB_PARTITION_UP,          /* may be asked */
@@ -106,10 +116,9 @@ struct seqb_clock_status {
     char reason[256];   /* why no numbers are given, or "" */
 };
 
-/* Errors: SEQB_FORKED. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_clock(struct seqb_broker *broker, struct seqb_clock_status *out,
-           struct seqb_error *err);
+           size_t size, struct seqb_error *err);
 
 /* A worker id of a pool with snowflakes, by the store that leases it. */
 struct seqb_worker {
@@ -125,11 +134,11 @@ struct seqb_worker {
 /*
  * The worker ids of all pools that were ever taken, as their stores have them,
  * in order: at most `capacity` of them; `*count` is how many there are. Waits
- * for the stores up to a time-out each. Errors: SEQB_UNAVAILABLE (a store
- * does not answer), SEQB_FORKED, SEQB_NO_MEMORY.
+ * for the stores up to a time-out each. Other errors: SEQB_UNAVAILABLE (a
+ * store does not answer), SEQB_NO_MEMORY.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_workers(struct seqb_broker *broker, struct seqb_worker *out,
+seqb_workers(struct seqb_broker *broker, struct seqb_worker *out, size_t size,
              size_t capacity, size_t *count, struct seqb_error *err);
 
 /* "up", "quarantined", ... Never NULL. */
@@ -250,11 +259,12 @@ seqb_on_event(struct seqb_broker *broker,
 /*
  * Copies the state of every partition, pool by pool, the authority last, into
  * at most `capacity` elements; `*count` is how many there are, which may be
- * more. `out` may be NULL if `capacity` is 0. Errors: SEQB_FORKED.
+ * more. `out` may be NULL if `capacity` is 0.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_partitions(struct seqb_broker *broker, struct seqb_partition_status *out,
-                size_t capacity, size_t *count, struct seqb_error *err);
+                size_t size, size_t capacity, size_t *count,
+                struct seqb_error *err);
 
 /* A store that leases windows to the others of its pool, as this broker knows
  * (authority = "neighbours"). */
@@ -273,13 +283,14 @@ struct seqb_lessor {
 /* The same for the lessors of pools with neighbours, pool by pool. Also
  * SEQB_NO_MEMORY. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_lessors(struct seqb_broker *broker, struct seqb_lessor *out,
+seqb_lessors(struct seqb_broker *broker, struct seqb_lessor *out, size_t size,
              size_t capacity, size_t *count, struct seqb_error *err);
 
 /* The same for the sequences in use, in no particular order. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_sequences(struct seqb_broker *broker, struct seqb_sequence_status *out,
-               size_t capacity, size_t *count, struct seqb_error *err);
+               size_t size, size_t capacity, size_t *count,
+               struct seqb_error *err);
 
 /* The broker's name in its topology. Owned by the broker. */
 SEQB_API const char *seqb_broker_name(const struct seqb_broker *broker);

@@ -2,8 +2,10 @@
 /* The operator API: status, and what a topology may say. */
 #include "api/broker.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "api/sized.h"
 #include "backends/backends.h"
 #include "number/number.h"
 #include "offline/offline.h"
@@ -20,35 +22,68 @@ static enum seqb_status check_fork(const struct seqb_broker *broker,
                      "child");
 }
 
+/* Where structs go that may grow. `last` is the last member of the first
+ * release, so that it stays. */
+#define SIZED_OUT(type, last, to, size, capacity)                              \
+    {                                                                          \
+#type, (to), (size), (capacity), sizeof(struct type),                  \
+            offsetof(struct type, last) + sizeof(((struct type *)0)->last),    \
+            NULL                                                               \
+    }
+
+static enum seqb_status status_begin(const struct seqb_broker *broker,
+                                     struct sized_out *structs,
+                                     struct seqb_error *err)
+{
+    const enum seqb_status status = check_fork(broker, err);
+
+    return status == SEQB_OK ? sized_begin(structs, err) : status;
+}
+
 enum seqb_status seqb_clock(struct seqb_broker *broker,
-                            struct seqb_clock_status *out,
+                            struct seqb_clock_status *out, size_t size,
                             struct seqb_error *err)
 {
-    if (check_fork(broker, err) != SEQB_OK)
-        return SEQB_FORKED;
-    queue_clock(broker->queue, out);
+    struct sized_out one = SIZED_OUT(seqb_clock_status, reason, out, size, 1);
+    const enum seqb_status status = status_begin(broker, &one, err);
+
+    if (status != SEQB_OK)
+        return status;
+    queue_clock(broker->queue, one.structs);
+    sized_end(&one, 1);
     return SEQB_OK;
 }
 
 enum seqb_status seqb_workers(struct seqb_broker *broker,
-                              struct seqb_worker *out, size_t capacity,
-                              size_t *count, struct seqb_error *err)
+                              struct seqb_worker *out, size_t size,
+                              size_t capacity, size_t *count,
+                              struct seqb_error *err)
 {
-    if (check_fork(broker, err) != SEQB_OK)
-        return SEQB_FORKED;
-    return queue_workers(broker->queue, out, capacity, count, err);
+    struct sized_out all =
+        SIZED_OUT(seqb_worker, used_upto_ms, out, size, capacity);
+    enum seqb_status status = status_begin(broker, &all, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = queue_workers(broker->queue, all.structs, capacity, count, err);
+    sized_end(&all, status == SEQB_OK ? *count : 0);
+    return status;
 }
 
 enum seqb_status seqb_partitions(struct seqb_broker *broker,
-                                 struct seqb_partition_status *out,
+                                 struct seqb_partition_status *out, size_t size,
                                  size_t capacity, size_t *count,
                                  struct seqb_error *err)
 {
-    const enum seqb_status status = check_fork(broker, err);
+    struct sized_out all =
+        SIZED_OUT(seqb_partition_status, refused, out, size, capacity);
+    const enum seqb_status status = status_begin(broker, &all, err);
 
-    if (status == SEQB_OK)
-        ha_status(broker->ha, out, capacity, count);
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    ha_status(broker->ha, all.structs, capacity, count);
+    sized_end(&all, *count);
+    return SEQB_OK;
 }
 
 static void lessor_copy(const struct ha_lessor *from, struct seqb_lessor *to)
@@ -63,35 +98,53 @@ static void lessor_copy(const struct ha_lessor *from, struct seqb_lessor *to)
         (void)text_copy(to->waits_for, sizeof to->waits_for, from->waits_for);
 }
 
-enum seqb_status seqb_lessors(struct seqb_broker *broker,
-                              struct seqb_lessor *out, size_t capacity,
-                              size_t *count, struct seqb_error *err)
+/* `*count` is 0 when memory is short. */
+static enum seqb_status lessors_copy(struct seqb_broker *broker,
+                                     struct seqb_lessor *out, size_t capacity,
+                                     size_t *count, struct seqb_error *err)
 {
     struct ha_lessor *all = NULL;
-    size_t copied;
 
-    if (check_fork(broker, err) != SEQB_OK)
-        return SEQB_FORKED;
+    *count = 0;
     if (capacity > 0 && (all = calloc(capacity, sizeof *all)) == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
     ha_lessors(broker->ha, all, capacity, count);
-    copied = *count < capacity ? *count : capacity;
-    for (size_t i = 0; i < copied; i++)
+    for (size_t i = 0; i < *count && i < capacity; i++)
         lessor_copy(&all[i], &out[i]);
     free(all);
     return SEQB_OK;
 }
 
+enum seqb_status seqb_lessors(struct seqb_broker *broker,
+                              struct seqb_lessor *out, size_t size,
+                              size_t capacity, size_t *count,
+                              struct seqb_error *err)
+{
+    struct sized_out all =
+        SIZED_OUT(seqb_lessor, leases_per_minute, out, size, capacity);
+    enum seqb_status status = status_begin(broker, &all, err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = lessors_copy(broker, all.structs, capacity, count, err);
+    sized_end(&all, *count);
+    return status;
+}
+
 enum seqb_status seqb_sequences(struct seqb_broker *broker,
-                                struct seqb_sequence_status *out,
+                                struct seqb_sequence_status *out, size_t size,
                                 size_t capacity, size_t *count,
                                 struct seqb_error *err)
 {
-    const enum seqb_status status = check_fork(broker, err);
+    struct sized_out all =
+        SIZED_OUT(seqb_sequence_status, pool_numbers, out, size, capacity);
+    const enum seqb_status status = status_begin(broker, &all, err);
 
-    if (status == SEQB_OK)
-        queue_status(broker->queue, out, capacity, count);
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    queue_status(broker->queue, all.structs, capacity, count);
+    sized_end(&all, *count);
+    return SEQB_OK;
 }
 
 enum seqb_status seqb_command(struct seqb_broker *broker, const char *pool,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structs that begin with their size; see sized.h. */
+/* Structs of another version of the header; see sized.h. */
 #include "api/sized.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "platform/error.h"
@@ -32,16 +33,20 @@ static bool is_zero(const char *bytes, size_t count)
     return true;
 }
 
-enum seqb_status sized_check(const void *to, const char *name,
-                             struct seqb_error *err)
+static enum seqb_status size_check(size_t size, size_t least_size,
+                                   const char *name, struct seqb_error *err)
 {
-    const size_t size = size_of(to);
-
-    if (size >= sizeof size && size <= SIZE_LIMIT)
+    if (size >= least_size && size <= SIZE_LIMIT)
         return SEQB_OK;
     return error_set(err, SEQB_INVALID,
                      "the size of a struct %s is %zu: it must be its sizeof",
                      name, size);
+}
+
+enum seqb_status sized_check(const void *to, const char *name,
+                             struct seqb_error *err)
+{
+    return size_check(size_of(to), sizeof(size_t), name, err);
 }
 
 enum seqb_status sized_read(const void *from, void *out, size_t whole,
@@ -70,4 +75,33 @@ void sized_write(const void *from, size_t whole, void *to)
     memcpy((char *)to + sizeof size, (const char *)from + sizeof size,
            known - sizeof size);
     memset((char *)to + known, 0, size - known);
+}
+
+enum seqb_status sized_begin(struct sized_out *out, struct seqb_error *err)
+{
+    const enum seqb_status status =
+        size_check(out->size, out->first, out->name, err);
+
+    out->structs = out->to;
+    if (status != SEQB_OK || out->size == out->whole || out->capacity == 0)
+        return status;
+    out->structs = calloc(out->capacity, out->whole);
+    if (out->structs == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    return SEQB_OK;
+}
+
+void sized_end(const struct sized_out *out, size_t count)
+{
+    const size_t known = least(out->size, out->whole);
+
+    if (out->structs == out->to)
+        return;
+    for (size_t i = 0; i < least(count, out->capacity); i++) {
+        char *to = (char *)out->to + i * out->size;
+
+        memcpy(to, (const char *)out->structs + i * out->whole, known);
+        memset(to + known, 0, out->size - known);
+    }
+    free(out->structs);
 }

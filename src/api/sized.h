@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structs of the caller that begin with their size, so that they may grow: a
- * program that was built with another version of the header knows fewer
- * members, or more.
+ * Structs of the caller that may grow: a program that was built with another
+ * version of the header knows fewer members, or more. They begin with their
+ * size, or it is an argument of the call.
  */
 #pragma once
 
@@ -26,3 +26,24 @@ enum seqb_status sized_check(const void *to, const char *name,
 /* Copies the `whole` bytes at `from` into the caller's struct. The caller may
  * know fewer members, or more, which are 0 then. Its size stays. */
 void sized_write(const void *from, size_t whole, void *to);
+
+/* Where the caller wants structs, one or an array, and where the library writes
+ * them. */
+struct sized_out {
+    const char *name; /* of the struct */
+    void *to;         /* the caller's; may be NULL if the capacity is 0 */
+    size_t size;      /* of a struct there */
+    size_t capacity;  /* how many fit */
+    size_t whole;     /* of a struct here */
+    size_t first;     /* the least size that a program can have */
+    void *structs;    /* `capacity` of them to be written: `to`, if the sizes
+                         are the same */
+};
+
+/* Sets `structs`; all else is set. SEQB_INVALID: the size is none;
+ * SEQB_NO_MEMORY. What succeeds needs a sized_end. */
+enum seqb_status sized_begin(struct sized_out *out, struct seqb_error *err);
+
+/* Copies those of the `count` that fit. Members that the library does not know
+ * are 0. */
+void sized_end(const struct sized_out *out, size_t count);

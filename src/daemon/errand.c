@@ -23,8 +23,8 @@ static enum seqb_status workers_read(struct errand *errand, size_t room)
         return SEQB_NO_MEMORY;
     }
     errand->workers = workers;
-    return seqb_workers(errand->broker, workers, room, &errand->worker_count,
-                        &errand->err);
+    return seqb_workers(errand->broker, workers, sizeof *workers, room,
+                        &errand->worker_count, &errand->err);
 }
 
 /* Those that are taken first between two calls are left out. */

@@ -59,7 +59,8 @@ static void reply_late(struct session *session, const struct lane *lane)
     const long long deadline_ms = seqb_deadline_ms(lane->sequence);
     struct seqb_clock_status clock = {.behind_ms = 0};
 
-    if (seqb_clock(session->daemon->broker, &clock, NULL) == SEQB_OK &&
+    if (seqb_clock(session->daemon->broker, &clock, sizeof clock, NULL) ==
+            SEQB_OK &&
         clock.behind_ms > 0)
         reply_error(&session->out, "TIMEOUT",
                     "%s: no number came within %lld ms: the backends did not "

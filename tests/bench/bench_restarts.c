@@ -183,8 +183,9 @@ static int64_t waits_since(void)
     size_t count;
     int64_t waits;
 
-    assert_int_equal(seqb_sequences(stage.broker, &status, 1, &count, NULL),
-                     SEQB_OK);
+    assert_int_equal(
+        seqb_sequences(stage.broker, &status, sizeof status, 1, &count, NULL),
+        SEQB_OK);
     waits = status.waits - stage.waits;
     stage.waits = status.waits;
     return waits;
@@ -195,7 +196,8 @@ static bool are_level(void)
     struct seqb_lessor lessors[LESSORS];
     size_t count = 0;
 
-    assert_int_equal(seqb_lessors(stage.broker, lessors, LESSORS, &count, NULL),
+    assert_int_equal(seqb_lessors(stage.broker, lessors, sizeof lessors[0],
+                                  LESSORS, &count, NULL),
                      SEQB_OK);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(lessors[i].state, "level") != 0)
@@ -347,7 +349,8 @@ static bool is_told(void)
     struct seqb_lessor lessors[LESSORS];
     size_t count = 0;
 
-    assert_int_equal(seqb_lessors(stage.broker, lessors, LESSORS, &count, NULL),
+    assert_int_equal(seqb_lessors(stage.broker, lessors, sizeof lessors[0],
+                                  LESSORS, &count, NULL),
                      SEQB_OK);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(lessors[i].backend, names[MARIADB_A]) == 0)

@@ -363,7 +363,8 @@ static int64_t runs_out_ms(struct seqb_broker *broker, const char *key)
     struct seqb_error err;
     size_t count;
 
-    if (seqb_sequences(broker, all, 8, &count, &err) != SEQB_OK) {
+    if (seqb_sequences(broker, all, sizeof all[0], 8, &count, &err) !=
+        SEQB_OK) {
         fprintf(stderr, "bench_time: %s\n", err.text);
         exit(EXIT_FAILURE);
     }

@@ -117,7 +117,9 @@ static int64_t stock_of(const struct text_source *source)
     struct seqb_error err;
     size_t count = 0;
 
-    must(seqb_sequences(source->broker, all, STATUSES, &count, &err), &err);
+    must(seqb_sequences(source->broker, all, sizeof all[0], STATUSES, &count,
+                        &err),
+         &err);
     for (size_t i = 0; i < count && i < STATUSES; i++) {
         if (strcmp(all[i].key, source->key) == 0)
             return all[i].stock;

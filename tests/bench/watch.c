@@ -54,8 +54,8 @@ static void look(struct watch *watch)
     size_t count;
     int64_t past_us;
 
-    if (seqb_partitions(watch->broker, now, WATCHED + 1, &count, NULL) !=
-        SEQB_OK)
+    if (seqb_partitions(watch->broker, now, sizeof now[0], WATCHED + 1, &count,
+                        NULL) != SEQB_OK)
         abort();
     pthread_mutex_lock(&watch->lock);
     past_us = clock_now_us() - watch->mark_us;
@@ -122,8 +122,8 @@ void watch_mark(struct watch *watch)
     struct seqb_partition_status now[WATCHED + 1];
     size_t count;
 
-    if (seqb_partitions(watch->broker, now, WATCHED + 1, &count, NULL) !=
-        SEQB_OK)
+    if (seqb_partitions(watch->broker, now, sizeof now[0], WATCHED + 1, &count,
+                        NULL) != SEQB_OK)
         abort();
     pthread_mutex_lock(&watch->lock);
     watch->mark_us = clock_now_us();

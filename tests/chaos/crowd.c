@@ -44,7 +44,8 @@ static bool is_refused(const struct crowd *crowd, struct seqb_broker *broker)
     struct seqb_partition_status all[MEMBERS_MAX];
     size_t count = 0;
 
-    if (seqb_partitions(broker, all, MEMBERS_MAX, &count, NULL) != SEQB_OK)
+    if (seqb_partitions(broker, all, sizeof all[0], MEMBERS_MAX, &count,
+                        NULL) != SEQB_OK)
         return false;
     for (size_t i = 0; i < count && i < MEMBERS_MAX; i++) {
         if (all[i].state != SEQB_PARTITION_REFUSED &&

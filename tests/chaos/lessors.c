@@ -41,7 +41,8 @@ static bool are_level(struct seqb_broker *broker, size_t expected)
     size_t count = 0;
     struct seqb_error err;
 
-    if (seqb_lessors(broker, lessors, LESSORS_MOST, &count, &err) != SEQB_OK ||
+    if (seqb_lessors(broker, lessors, sizeof lessors[0], LESSORS_MOST, &count,
+                     &err) != SEQB_OK ||
         count != expected)
         return false;
     for (size_t i = 0; i < count; i++) {

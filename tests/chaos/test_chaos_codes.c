@@ -106,7 +106,8 @@ static bool is_refused(struct seqb_broker *broker)
     struct seqb_partition_status partition;
     size_t count = 0;
 
-    if (seqb_partitions(broker, &partition, 1, &count, NULL) != SEQB_OK ||
+    if (seqb_partitions(broker, &partition, sizeof partition, 1, &count,
+                        NULL) != SEQB_OK ||
         (partition.state != SEQB_PARTITION_REFUSED &&
          partition.state != SEQB_PARTITION_POISONED))
         return false;

@@ -241,8 +241,9 @@ struct seqb_partition_status scene_partition(const struct scene *scene,
     struct seqb_partition_status all[16];
     size_t count = 0;
 
-    assert_int_equal(seqb_partitions(scene->broker, all, 16, &count, NULL),
-                     SEQB_OK);
+    assert_int_equal(
+        seqb_partitions(scene->broker, all, sizeof all[0], 16, &count, NULL),
+        SEQB_OK);
     for (size_t i = 0; i < count; i++) {
         if (all[i].partition == partition)
             return all[i];

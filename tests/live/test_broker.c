@@ -205,9 +205,12 @@ static int child_answers(struct seqb_broker *broker,
             (seqb_take(order, &options, numbers, &taken, &err) != SEQB_FORKED)
             << 4;
     }
-    wrong |= (seqb_partitions(broker, NULL, 0, &count, &err) != SEQB_FORKED)
-             << 6;
-    wrong |= (seqb_sequences(broker, NULL, 0, &count, &err) != SEQB_FORKED)
+    wrong |=
+        (seqb_partitions(broker, NULL, sizeof(struct seqb_partition_status), 0,
+                         &count, &err) != SEQB_FORKED)
+        << 6;
+    wrong |= (seqb_sequences(broker, NULL, sizeof(struct seqb_sequence_status),
+                             0, &count, &err) != SEQB_FORKED)
              << 7;
     seqb_close(broker); /* must return, and leave the parent's alone */
     return wrong;
@@ -243,4 +246,64 @@ TEST_WITH(SCENE, embedded_sample_is_the_embedded_default)
     scene_open(scene, "config/embedded.conf");
     scene_take(scene, "order", 1000);
     scene_expect_no_repeats(scene);
+}
+
+/* --- programs of another version of the header --- */
+
+struct later_partition {
+    struct seqb_partition_status known;
+    int64_t unknown;
+};
+
+struct later_clock {
+    struct seqb_clock_status known;
+    int64_t unknown;
+};
+
+TEST_WITH(SCENE, status_fills_the_larger_struct_of_a_later_header)
+{
+    struct later_partition partitions[2] = {{.unknown = 5}, {.unknown = 5}};
+    struct later_clock clock = {.unknown = 5};
+    size_t count = 0;
+
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
+    assert_int_equal(seqb_partitions(scene->broker, &partitions[0].known,
+                                     sizeof partitions[0], 2, &count, NULL),
+                     SEQB_OK);
+    assert_int_equal(count, 4);
+    for (int32_t i = 0; i < 2; i++) {
+        assert_int_equal(partitions[i].known.partition, i);
+        assert_int_equal(partitions[i].unknown, 0);
+    }
+    assert_int_equal(
+        seqb_clock(scene->broker, &clock.known, sizeof clock, NULL), SEQB_OK);
+    assert_int_equal(clock.unknown, 0);
+}
+
+TEST_WITH(SCENE, status_refuses_a_size_that_no_release_had)
+{
+    struct seqb_broker *broker;
+    struct seqb_partition_status partition;
+    struct seqb_sequence_status sequence;
+    struct seqb_lessor lessor;
+    struct seqb_clock_status clock;
+    struct seqb_worker worker;
+    size_t count;
+
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
+    broker = scene->broker;
+    assert_status(seqb_partitions(broker, &partition, sizeof partition - 1, 1,
+                                  &count, NULL),
+                  SEQB_INVALID);
+    assert_status(
+        seqb_sequences(broker, &sequence, sizeof sequence - 1, 1, &count, NULL),
+        SEQB_INVALID);
+    assert_status(
+        seqb_lessors(broker, &lessor, sizeof lessor - 1, 1, &count, NULL),
+        SEQB_INVALID);
+    assert_status(seqb_clock(broker, &clock, sizeof clock - 1, NULL),
+                  SEQB_INVALID);
+    assert_status(
+        seqb_workers(broker, &worker, sizeof worker - 1, 1, &count, NULL),
+        SEQB_INVALID);
 }

@@ -251,7 +251,7 @@ static void open_as_nobody(struct answer *answer)
     (void)text_copy(answer->text, sizeof answer->text, err.text);
     if (answer->status != SEQB_OK)
         return;
-    if (seqb_partitions(broker, all, 4, &count, NULL) == SEQB_OK)
+    if (seqb_partitions(broker, all, sizeof all[0], 4, &count, NULL) == SEQB_OK)
         (void)text_copy(answer->reason, sizeof answer->reason, all[1].reason);
     seqb_close(broker);
 }

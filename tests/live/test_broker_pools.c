@@ -47,8 +47,9 @@ static int64_t granted(const struct scene *scene, const char *pool)
     size_t count = 0;
     int64_t sum = 0;
 
-    assert_int_equal(seqb_partitions(scene->broker, all, 16, &count, NULL),
-                     SEQB_OK);
+    assert_int_equal(
+        seqb_partitions(scene->broker, all, sizeof all[0], 16, &count, NULL),
+        SEQB_OK);
     assert_int_equal(count, 7); /* two, and four with an authority */
     for (size_t i = 0; i < count; i++) {
         if (strcmp(all[i].pool, pool) == 0)
@@ -62,8 +63,9 @@ static const char *pool_of(const struct scene *scene, const char *key)
     static struct seqb_sequence_status all[8];
     size_t count = 0;
 
-    assert_int_equal(seqb_sequences(scene->broker, all, 8, &count, NULL),
-                     SEQB_OK);
+    assert_int_equal(
+        seqb_sequences(scene->broker, all, sizeof all[0], 8, &count, NULL),
+        SEQB_OK);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(all[i].key, key) == 0)
             return all[i].pool;

@@ -117,8 +117,9 @@ static int64_t stock_of(struct scene *scene, const char *key)
     struct seqb_error err;
     size_t count;
 
-    assert_int_equal(seqb_sequences(scene->broker, all, 4, &count, &err),
-                     SEQB_OK);
+    assert_int_equal(
+        seqb_sequences(scene->broker, all, sizeof all[0], 4, &count, &err),
+        SEQB_OK);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(all[i].key, key) == 0)
             return all[i].stock;

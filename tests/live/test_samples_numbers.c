@@ -303,8 +303,9 @@ TEST_WITH(SCENE, checks_tell_the_numbers_and_warn_of_nothing)
                 "fit its width, of which pool 'dense' can give 100,000\n");
     script_clock_set(NIGHT_IN_JULY);
     scene_open(scene, scene_path(scene, "numbers-codes.conf"));
-    assert_int_equal(seqb_sequences(scene->broker, &status, 1, &count, NULL),
-                     SEQB_OK);
+    assert_int_equal(
+        seqb_sequences(scene->broker, &status, sizeof status, 1, &count, NULL),
+        SEQB_OK);
     assert_int_equal(status.width_numbers, 100000);
     assert_int_equal(status.pool_numbers, 100000);
 }

@@ -235,11 +235,12 @@ enum seqb_status seqb_advance(struct seqb_broker *broker, const char *key,
 }
 
 enum seqb_status seqb_partitions(struct seqb_broker *broker,
-                                 struct seqb_partition_status *out,
+                                 struct seqb_partition_status *out, size_t size,
                                  size_t capacity, size_t *count,
                                  struct seqb_error *err)
 {
     (void)broker;
+    (void)size;
     (void)out;
     (void)capacity;
     (void)err;
@@ -248,10 +249,12 @@ enum seqb_status seqb_partitions(struct seqb_broker *broker,
 }
 
 enum seqb_status seqb_lessors(struct seqb_broker *broker,
-                              struct seqb_lessor *out, size_t capacity,
-                              size_t *count, struct seqb_error *err)
+                              struct seqb_lessor *out, size_t size,
+                              size_t capacity, size_t *count,
+                              struct seqb_error *err)
 {
     (void)broker;
+    (void)size;
     (void)err;
     *count = stub.lessor.backend[0] != '\0';
     if (capacity > 0)
@@ -260,11 +263,12 @@ enum seqb_status seqb_lessors(struct seqb_broker *broker,
 }
 
 enum seqb_status seqb_sequences(struct seqb_broker *broker,
-                                struct seqb_sequence_status *out,
+                                struct seqb_sequence_status *out, size_t size,
                                 size_t capacity, size_t *count,
                                 struct seqb_error *err)
 {
     (void)broker;
+    (void)size;
     (void)err;
     *count = stub.status.key[0] != '\0';
     if (capacity > 0)
@@ -273,20 +277,23 @@ enum seqb_status seqb_sequences(struct seqb_broker *broker,
 }
 
 enum seqb_status seqb_clock(struct seqb_broker *broker,
-                            struct seqb_clock_status *out,
+                            struct seqb_clock_status *out, size_t size,
                             struct seqb_error *err)
 {
     (void)broker;
+    (void)size;
     (void)err;
     *out = stub.clock;
     return SEQB_OK;
 }
 
 enum seqb_status seqb_workers(struct seqb_broker *broker,
-                              struct seqb_worker *out, size_t capacity,
-                              size_t *count, struct seqb_error *err)
+                              struct seqb_worker *out, size_t size,
+                              size_t capacity, size_t *count,
+                              struct seqb_error *err)
 {
     (void)broker;
+    (void)size;
     (void)err;
     if (capacity > 0)
         out[0] = stub.worker;

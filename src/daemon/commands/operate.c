@@ -165,7 +165,8 @@ static void warning_read(struct seqb_broker *broker, char *out, size_t size)
     struct seqb_clock_status clock;
 
     out[0] = '\0';
-    if (seqb_clock(broker, &clock, NULL) == SEQB_OK && clock.reason[0] != '\0')
+    if (seqb_clock(broker, &clock, sizeof clock, NULL) == SEQB_OK &&
+        clock.reason[0] != '\0')
         snprintf(out, size, "sequences with a period have no numbers: %s",
                  clock.reason);
 }

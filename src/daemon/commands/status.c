@@ -20,7 +20,7 @@
 struct list {
     const char *name;
     size_t size; /* of an element */
-    enum seqb_status (*read)(struct seqb_broker *broker, void *out,
+    enum seqb_status (*read)(struct seqb_broker *broker, void *out, size_t size,
                              size_t capacity, size_t *count);
     void (*reply)(struct buffer *out, const void *element, bool is_resp3);
 };
@@ -34,12 +34,12 @@ static void *list_copy(struct seqb_broker *broker, const struct list *list,
     void *all;
 
     *count = 0;
-    if (list->read(broker, NULL, 0, &room) != SEQB_OK || room == 0)
+    if (list->read(broker, NULL, list->size, 0, &room) != SEQB_OK || room == 0)
         return NULL;
     all = calloc(room, list->size);
     if (all == NULL)
         return NULL;
-    if (list->read(broker, all, room, count) != SEQB_OK)
+    if (list->read(broker, all, list->size, room, count) != SEQB_OK)
         *count = 0;
     if (*count > room)
         *count = room;
@@ -61,9 +61,10 @@ static void reply_list(struct session *session, const struct list *list)
 /* --- partitions --- */
 
 static enum seqb_status partitions_read(struct seqb_broker *broker, void *out,
-                                        size_t capacity, size_t *count)
+                                        size_t size, size_t capacity,
+                                        size_t *count)
 {
-    return seqb_partitions(broker, out, capacity, count, NULL);
+    return seqb_partitions(broker, out, size, capacity, count, NULL);
 }
 
 static const char *class_of(const struct seqb_partition_status *partition)
@@ -115,9 +116,10 @@ struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
 /* --- sequences --- */
 
 static enum seqb_status sequences_read(struct seqb_broker *broker, void *out,
-                                       size_t capacity, size_t *count)
+                                       size_t size, size_t capacity,
+                                       size_t *count)
 {
-    return seqb_sequences(broker, out, capacity, count, NULL);
+    return seqb_sequences(broker, out, size, capacity, count, NULL);
 }
 
 /* As next_probe_ms: -1 for never, which every client can hold. */
@@ -172,9 +174,10 @@ static const struct list sequences = {"sequences",
 /* --- lessors --- */
 
 static enum seqb_status lessors_read(struct seqb_broker *broker, void *out,
-                                     size_t capacity, size_t *count)
+                                     size_t size, size_t capacity,
+                                     size_t *count)
 {
-    return seqb_lessors(broker, out, capacity, count, NULL);
+    return seqb_lessors(broker, out, size, capacity, count, NULL);
 }
 
 static void reply_lessor(struct buffer *out, const void *element, bool is_resp3)
@@ -232,7 +235,7 @@ enum command_outcome command_status(struct session *session,
     struct seqb_clock_status clock = {.is_used = false};
 
     (void)request;
-    if (seqb_clock(daemon->broker, &clock, NULL) != SEQB_OK)
+    if (seqb_clock(daemon->broker, &clock, sizeof clock, NULL) != SEQB_OK)
         clock.is_used = false;
     reply_map(out, 9 + (size_t)clock.is_used, session->is_resp3);
     reply_field_string(out, "broker", seqb_broker_name(daemon->broker));
@@ -256,8 +259,9 @@ enum command_outcome command_dbsize(struct session *session,
     struct seqb_error err;
 
     (void)request;
-    if (seqb_sequences(session->daemon->broker, NULL, 0, &count, &err) ==
-        SEQB_OK)
+    if (seqb_sequences(session->daemon->broker, NULL,
+                       sizeof(struct seqb_sequence_status), 0, &count,
+                       &err) == SEQB_OK)
         reply_integer(&session->out, (int64_t)count);
     else
         reply_failure(&session->out, &err);
