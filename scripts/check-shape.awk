@@ -171,8 +171,9 @@ BEGIN {
     below["config"] = \
         "number queue lease ha offline store backends period platform"
     below["api"] = below["config"] " config"
-    below["daemon"] = ""
-    below["ctl"] = ""
+    below["status"] = ""
+    below["daemon"] = "status"
+    below["ctl"] = "status"
     folder_max = 15
     # Folders that are still to be divided, and how many they have.
     crowded["ha"] = 35

@@ -3,7 +3,9 @@
  * objects; see answer.h. */
 #include "ctl/answer.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +14,8 @@
 #include "ctl/ctl.h"
 #include "ctl/json.h"
 
-#define CELL_SIZE 320
+#define CELL_SIZE   320
+#define COLUMNS_MAX 32
 
 void age_format(char *to, size_t size, int64_t ms)
 {
@@ -171,7 +174,7 @@ static void room_format(char *to, size_t size, const redisReply *map)
     snprintf(to, size, "%s of %s", pool, width);
 }
 
-static void cell_format(char *to, size_t size, const struct field *field,
+static void cell_format(char *to, size_t size, const struct status_field *field,
                         const redisReply *map, bool name_pool)
 {
     const redisReply *value = reply_field(map, field->name);
@@ -225,7 +228,8 @@ static void cell_format(char *to, size_t size, const struct field *field,
 }
 
 /* Whether the field has a column, which may be left out, see enum show. */
-static bool column_is_needed(const struct field *field, const redisReply *rows)
+static bool column_is_needed(const struct status_field *field,
+                             const redisReply *rows)
 {
     const bool is_count = field->show == SHOW_SOME;
 
@@ -240,52 +244,84 @@ static bool column_is_needed(const struct field *field, const redisReply *rows)
     return false;
 }
 
-static bool column_add(struct libscols_table *table, const struct field *field,
-                       const redisReply *rows)
+static int column_flags(const struct status_field *field)
 {
-    const int hidden = column_is_needed(field, rows) ? 0 : SCOLS_FL_HIDDEN;
-
-    return scols_table_new_column(table, field->title, 0,
-                                  field->flags | hidden) != NULL;
+    if (field->show == SHOW_WHY || field->show == SHOW_REFILL)
+        return SCOLS_FL_WRAP;
+    if (field->show == SHOW_PARTITION || status_is_text(field))
+        return 0;
+    return SCOLS_FL_RIGHT;
 }
 
-static bool row_add(struct libscols_table *table, const struct field *fields,
-                    const redisReply *map, bool name_pool)
+/* The fields that have a column, in the order of the columns. */
+static size_t columns_find(const struct status_field *field,
+                           const struct status_field *columns[COLUMNS_MAX])
 {
-    struct libscols_line *line = scols_table_new_line(table, NULL);
-    char cell[CELL_SIZE];
-    size_t at = 0;
+    size_t count = 0;
 
-    for (size_t i = 0; line != NULL && fields[i].name != NULL; i++) {
-        if (fields[i].title == NULL)
+    for (; field->name != NULL; field++) {
+        size_t at = count;
+
+        if (field->title == NULL)
             continue;
-        cell_format(cell, sizeof cell, &fields[i], map, name_pool);
-        if (scols_line_set_data(line, at++, cell) != 0)
-            return false;
+        assert(count < COLUMNS_MAX);
+        for (; at > 0 && columns[at - 1]->rank > field->rank; at--)
+            columns[at] = columns[at - 1];
+        columns[at] = field;
+        count++;
     }
-    return line != NULL;
+    return count;
 }
 
-static bool table_fill(struct libscols_table *table, const struct field *fields,
-                       const redisReply *rows, bool name_pool)
+static bool columns_add(struct libscols_table *table,
+                        const struct status_field *const *columns, size_t count,
+                        const redisReply *rows)
 {
-    for (size_t i = 0; fields[i].name != NULL; i++) {
-        if (fields[i].title != NULL && !column_add(table, &fields[i], rows))
-            return false;
-    }
-    for (size_t i = 0; i < rows->elements; i++) {
-        if (!row_add(table, fields, rows->element[i], name_pool))
+    for (size_t i = 0; i < count; i++) {
+        const int hidden =
+            column_is_needed(columns[i], rows) ? 0 : SCOLS_FL_HIDDEN;
+
+        if (scols_table_new_column(table, columns[i]->title, 0,
+                                   column_flags(columns[i]) | hidden) == NULL)
             return false;
     }
     return true;
 }
 
-bool table_print(const struct field *fields, const redisReply *rows,
-                 bool name_pool)
+static bool row_add(struct libscols_table *table,
+                    const struct status_field *const *columns, size_t count,
+                    const redisReply *map, bool name_pool)
+{
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    char cell[CELL_SIZE];
+
+    for (size_t i = 0; line != NULL && i < count; i++) {
+        cell_format(cell, sizeof cell, columns[i], map, name_pool);
+        if (scols_line_set_data(line, i, cell) != 0)
+            return false;
+    }
+    return line != NULL;
+}
+
+static bool table_fill(struct libscols_table *table, enum status_of of,
+                       const redisReply *rows, bool name_pool)
+{
+    const struct status_field *columns[COLUMNS_MAX];
+    const size_t count = columns_find(status_tables[of].fields, columns);
+
+    if (!columns_add(table, columns, count, rows))
+        return false;
+    for (size_t i = 0; i < rows->elements; i++) {
+        if (!row_add(table, columns, count, rows->element[i], name_pool))
+            return false;
+    }
+    return true;
+}
+
+bool table_print(enum status_of of, const redisReply *rows, bool name_pool)
 {
     struct libscols_table *table = scols_new_table();
-    bool printed = table != NULL &&
-                   table_fill(table, fields, rows, name_pool) &&
+    bool printed = table != NULL && table_fill(table, of, rows, name_pool) &&
                    scols_print_table(table) == 0;
 
     scols_unref_table(table);
@@ -296,46 +332,42 @@ bool table_print(const struct field *fields, const redisReply *rows,
 
 /* --- JSON --- */
 
-static void member_print(const struct field *field, const redisReply *map)
+/* What an answer lacks does not apply, or a daemon of another version does not
+ * know it. */
+static void value_print(const struct status_field *field, const redisReply *map)
 {
-    const char *text = reply_text(map, field->name);
     const int64_t integer = reply_integer(map, field->name);
-    const bool is_there = reply_field(map, field->name) != NULL;
 
-    json_string(stdout, field->name);
-    fputs(": ", stdout);
-    if ((field->member == MEMBER_MAYBE_TEXT && *text == '\0') ||
-        ((field->member == MEMBER_MAYBE_INTEGER ||
-          field->member == MEMBER_MAYBE_BIG) &&
-         !is_there))
+    if (reply_field(map, field->name) == NULL)
         fputs("null", stdout);
-    else if (field->member == MEMBER_TEXT || field->member == MEMBER_MAYBE_TEXT)
-        json_string(stdout, text);
-    else if (field->member == MEMBER_BIG || field->member == MEMBER_MAYBE_BIG)
+    else if (status_is_text(field))
+        json_string(stdout, reply_text(map, field->name));
+    else if (field->kind == STATUS_BIG)
         printf("\"%" PRId64 "\"", integer);
-    else if (field->member == MEMBER_BOOLEAN)
+    else if (field->kind == STATUS_BOOLEAN)
         fputs(integer != 0 ? "true" : "false", stdout);
     else
         printf("%" PRId64, integer);
 }
 
-void members_print(const struct field *fields, const redisReply *map)
+void members_print(const struct status_field *fields, const redisReply *map)
 {
     for (size_t i = 0; fields[i].name != NULL; i++) {
         if (i > 0)
             fputs(", ", stdout);
-        member_print(&fields[i], map);
+        json_string(stdout, fields[i].name);
+        fputs(": ", stdout);
+        value_print(&fields[i], map);
     }
 }
 
-void objects_print(const char *name, const struct field *fields,
-                   const redisReply *rows)
+void objects_print(enum status_of of, const redisReply *rows)
 {
-    json_string(stdout, name);
+    json_string(stdout, status_tables[of].name);
     fputs(": [", stdout);
     for (size_t i = 0; i < rows->elements; i++) {
         fputs(i > 0 ? ",\n    {" : "\n    {", stdout);
-        members_print(fields, rows->element[i]);
+        members_print(status_tables[of].fields, rows->element[i]);
         putchar('}');
     }
     fputs(rows->elements > 0 ? "\n  ]" : "]", stdout);

@@ -73,8 +73,9 @@ static const struct command commands[] = {
      CTL_COUNT | CTL_JSON | CTL_SOCKET | CTL_TIMEOUT, numbers_number,
      "take numbers as their template writes them"},
     {"status", "", 0,
-     CTL_JSON | CTL_SOCKET | CTL_TIMEOUT | CTL_WATCH | CTL_INTERVAL, status_run,
-     "how partitions and sequences are"},
+     CTL_JSON | CTL_MARKDOWN | CTL_SOCKET | CTL_TIMEOUT | CTL_WATCH |
+         CTL_INTERVAL,
+     status_run, "how partitions and sequences are"},
     {"health", "", 0, CTL_JSON | CTL_SOCKET | CTL_TIMEOUT, operate_health,
      "whether every pool can serve"},
     {"workers", "", 0, CTL_JSON | CTL_SOCKET | CTL_TIMEOUT, workers_run,

@@ -61,5 +61,7 @@ command_function trust_run;
 void plan_show(void *context, const char *line);
 enum ctl_exit plan_exit(enum seqb_status status);
 
-/* settings_doc.c: docs/configuration.md, as config --markdown prints it */
+/* doc.c: docs/configuration.md and docs/status.md, as config and status print
+ * them with --markdown */
 enum ctl_exit settings_doc_print(void);
+enum ctl_exit status_doc_print(void);

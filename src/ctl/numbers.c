@@ -201,27 +201,27 @@ enum ctl_exit numbers_number(const struct ctl_options *options, char **argument)
 
 /* --- taking apart --- */
 
-static const struct field decoded_fields[] = {
-    JSON_ONLY("counter", MEMBER_BIG),
-    JSON_ONLY("partition", MEMBER_INTEGER),
-    JSON_ONLY("memory_bits", MEMBER_INTEGER),
-    JSON_ONLY("memory", MEMBER_INTEGER),
-    JSON_ONLY("time_ms", MEMBER_MAYBE_INTEGER),
-    JSON_ONLY("time", MEMBER_MAYBE_TEXT),
-    JSON_ONLY("shard", MEMBER_MAYBE_INTEGER),
-    JSON_ONLY("datacenter", MEMBER_MAYBE_INTEGER),
-    JSON_ONLY("worker", MEMBER_MAYBE_INTEGER),
-    JSON_ONLY("number", MEMBER_MAYBE_BIG),
+static const struct status_field decoded_fields[] = {
+    {.name = "counter", .kind = STATUS_BIG},
+    {.name = "partition", .kind = STATUS_INTEGER},
+    {.name = "memory_bits", .kind = STATUS_INTEGER},
+    {.name = "memory", .kind = STATUS_INTEGER},
+    {.name = "time_ms", .kind = STATUS_INTEGER},
+    {.name = "time", .kind = STATUS_TEXT},
+    {.name = "shard", .kind = STATUS_INTEGER},
+    {.name = "datacenter", .kind = STATUS_INTEGER},
+    {.name = "worker", .kind = STATUS_INTEGER},
+    {.name = "number", .kind = STATUS_BIG},
     {.name = NULL},
 };
 
-static const struct field parsed_fields[] = {
-    JSON_ONLY("value", MEMBER_BIG),
-    JSON_ONLY("number", MEMBER_BIG),
-    JSON_ONLY("stamp", MEMBER_MAYBE_INTEGER),
-    JSON_ONLY("begins_ms", MEMBER_MAYBE_INTEGER),
-    JSON_ONLY("ends_ms", MEMBER_MAYBE_INTEGER),
-    JSON_ONLY("shard", MEMBER_MAYBE_INTEGER),
+static const struct status_field parsed_fields[] = {
+    {.name = "value", .kind = STATUS_BIG},
+    {.name = "number", .kind = STATUS_BIG},
+    {.name = "stamp", .kind = STATUS_INTEGER},
+    {.name = "begins_ms", .kind = STATUS_INTEGER},
+    {.name = "ends_ms", .kind = STATUS_INTEGER},
+    {.name = "shard", .kind = STATUS_INTEGER},
     {.name = NULL},
 };
 

@@ -166,6 +166,9 @@ seqctl config
 like "config lists the settings" "$code $out" "0 *pools.timeout*200ms*"
 seqctl config --markdown
 like "config --markdown is a table" "$code $out" "0 *| *timeout*"
+seqctl status --markdown
+like "status --markdown tells of each field, and asks no daemon" "$code $out" \
+    '0 *| `latency_us` | integer | us | LATENCY | *'
 
 # --- with one ---
 

@@ -91,6 +91,10 @@ finds "platform includes nothing above it" "may not include" \
     src/platform/a.c '#include "ha/ha.h"'
 finds "the daemon has the public API only" "may not include" \
     src/daemon/a.c '#include "platform/text.h"'
+accepts "but the fields of the status, which seqctl has too" \
+    src/daemon/a.c '#include "status/status.h"'
+finds "the library does not know them" "may not include" \
+    src/api/a.c '#include "status/status.h"'
 finds "seqctl has the public API only" "may not include" \
     src/ctl/a.c '#include "config/config.h"'
 accepts "the public headers may be included everywhere" \

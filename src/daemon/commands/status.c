@@ -12,18 +12,41 @@
 #include "daemon/daemon.h"
 #include "daemon/errand.h"
 #include "daemon/session.h"
+#include "status/status.h"
 
 /* What INFO calls itself for clients that compare versions of Redis. */
 #define REDIS_VERSION "7.0.0"
 
 /* One of the broker's lists. */
 struct list {
-    const char *name;
+    enum status_of of;
     size_t size; /* of an element */
     enum seqb_status (*read)(struct seqb_broker *broker, void *out, size_t size,
                              size_t capacity, size_t *count);
-    void (*reply)(struct buffer *out, const void *element, bool is_resp3);
 };
+
+static void reply_field(struct buffer *out, const struct status_field *field,
+                        const void *status)
+{
+    if (status_is_text(field))
+        reply_field_string(out, field->name, status_text(field, status));
+    else
+        reply_field_integer(out, field->name, status_integer(field, status));
+}
+
+/* A struct as a map. The caller replies `more` pairs of it, behind these. */
+static void reply_fields(struct session *session, enum status_of of,
+                         const void *status, size_t more)
+{
+    const struct status_field *field = status_tables[of].fields;
+
+    reply_map(&session->out, status_count(field, status) + more,
+              session->is_resp3);
+    for (; field->name != NULL; field++) {
+        if (status_is_told(field, status))
+            reply_field(&session->out, field, status);
+    }
+}
 
 /* Sequences may appear between the call that counts and the one that copies:
  * those are left out. NULL if there are none or memory is short. */
@@ -51,14 +74,12 @@ static void reply_list(struct session *session, const struct list *list)
     size_t count = 0;
     char *all = list_copy(session->daemon->broker, list, &count);
 
-    reply_string(&session->out, list->name);
+    reply_string(&session->out, status_tables[list->of].name);
     reply_array(&session->out, count);
     for (size_t i = 0; i < count; i++)
-        list->reply(&session->out, all + i * list->size, session->is_resp3);
+        reply_fields(session, list->of, all + i * list->size, 0);
     free(all);
 }
-
-/* --- partitions --- */
 
 static enum seqb_status partitions_read(struct seqb_broker *broker, void *out,
                                         size_t size, size_t capacity,
@@ -67,111 +88,9 @@ static enum seqb_status partitions_read(struct seqb_broker *broker, void *out,
     return seqb_partitions(broker, out, size, capacity, count, NULL);
 }
 
-static const char *class_of(const struct seqb_partition_status *partition)
-{
-    return partition->is_windowed ? "windowed" : "direct";
-}
-
-static void reply_partition(struct buffer *out, const void *element,
-                            bool is_resp3)
-{
-    const struct seqb_partition_status *partition = element;
-    const bool is_clock_known = partition->clock_ms != INT64_MIN;
-
-    reply_map(out, 19 + (size_t)is_clock_known, is_resp3);
-    reply_field_string(out, "pool", partition->pool);
-    reply_field_integer(out, "partition", partition->partition);
-    reply_field_string(out, "backend", partition->backend);
-    reply_field_string(out, "engine", partition->engine);
-    reply_field_string(out, "server", partition->server);
-    reply_field_string(out, "domain", partition->domain);
-    reply_field_string(out, "loss", partition->loss);
-    reply_field_string(out, "class", class_of(partition));
-    reply_field_integer(out, "authority", partition->is_authority);
-    reply_field_string(out, "state",
-                       seqb_partition_state_name(partition->state));
-    reply_field_string(out, "reason", partition->reason);
-    reply_field_integer(out, "since_ms", partition->since_ms);
-    reply_field_integer(out, "next_probe_ms", partition->next_probe_ms);
-    reply_field_integer(out, "latency_us", partition->latency_us);
-    reply_field_integer(out, "granted", partition->granted);
-    reply_field_integer(out, "errors", partition->errors);
-    reply_field_integer(out, "slow", partition->slow);
-    reply_field_integer(out, "ejections", partition->ejections);
-    reply_field_integer(out, "refused", partition->refused);
-    if (is_clock_known)
-        reply_field_integer(out, "clock_ms", partition->clock_ms);
-}
-
-static const struct list partitions = {"partitions",
+static const struct list partitions = {STATUS_OF_PARTITIONS,
                                        sizeof(struct seqb_partition_status),
-                                       partitions_read, reply_partition};
-
-struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
-                                              size_t *count)
-{
-    return list_copy(broker, &partitions, count);
-}
-
-/* --- sequences --- */
-
-static enum seqb_status sequences_read(struct seqb_broker *broker, void *out,
-                                       size_t size, size_t capacity,
-                                       size_t *count)
-{
-    return seqb_sequences(broker, out, size, capacity, count, NULL);
-}
-
-/* As next_probe_ms: -1 for never, which every client can hold. */
-static int64_t span_ms(int64_t ms)
-{
-    return ms == INT64_MAX ? -1 : ms;
-}
-
-static void reply_sequence(struct buffer *out, const void *element,
-                           bool is_resp3)
-{
-    const struct seqb_sequence_status *sequence = element;
-    const bool has_period = strcmp(sequence->period, "none") != 0;
-    const bool has_stamp = has_period && sequence->stamp.digits != 0;
-    const bool has_width = sequence->width_numbers != INT64_MAX;
-
-    reply_map(out,
-              15 + 2 * (size_t)has_period + (size_t)has_stamp +
-                  2 * (size_t)has_width,
-              is_resp3);
-    reply_field_string(out, "key", sequence->key);
-    reply_field_string(out, "pool", sequence->pool);
-    reply_field_integer(out, "memory_bits", sequence->memory_bits);
-    reply_field_integer(out, "window_bits", sequence->window_bits);
-    reply_field_integer(out, "stock", sequence->stock);
-    reply_field_integer(out, "in_flight", sequence->in_flight);
-    reply_field_integer(out, "taken", sequence->taken);
-    reply_field_integer(out, "rate", sequence->rate);
-    reply_field_integer(out, "runway_ms", span_ms(sequence->runway_ms));
-    reply_field_integer(out, "waits", sequence->waits);
-    reply_field_integer(out, "low_water", sequence->low_water);
-    reply_field_integer(out, "target", sequence->target);
-    reply_field_integer(out, "asked", sequence->asked);
-    reply_field_string(out, "why", sequence->why);
-    reply_field_integer(out, "runs_out_ms", span_ms(sequence->runs_out_ms));
-    if (has_width) {
-        reply_field_integer(out, "width_numbers", sequence->width_numbers);
-        reply_field_integer(out, "pool_numbers", sequence->pool_numbers);
-    }
-    if (has_stamp)
-        reply_field_integer(out, "stamp", sequence->stamp.digits);
-    if (!has_period)
-        return;
-    reply_field_string(out, "period", sequence->period);
-    reply_field_integer(out, "dropped", sequence->dropped);
-}
-
-static const struct list sequences = {"sequences",
-                                      sizeof(struct seqb_sequence_status),
-                                      sequences_read, reply_sequence};
-
-/* --- lessors --- */
+                                       partitions_read};
 
 static enum seqb_status lessors_read(struct seqb_broker *broker, void *out,
                                      size_t size, size_t capacity,
@@ -180,24 +99,24 @@ static enum seqb_status lessors_read(struct seqb_broker *broker, void *out,
     return seqb_lessors(broker, out, size, capacity, count, NULL);
 }
 
-static void reply_lessor(struct buffer *out, const void *element, bool is_resp3)
-{
-    const struct seqb_lessor *lessor = element;
-    const bool waits = lessor->waits_for[0] != '\0';
+static const struct list lessors = {STATUS_OF_LESSORS,
+                                    sizeof(struct seqb_lessor), lessors_read};
 
-    reply_map(out, 6 + (size_t)waits, is_resp3);
-    reply_field_string(out, "pool", lessor->pool);
-    reply_field_integer(out, "partition", lessor->partition);
-    reply_field_string(out, "backend", lessor->backend);
-    reply_field_string(out, "state", lessor->state);
-    if (waits)
-        reply_field_string(out, "waits_for", lessor->waits_for);
-    reply_field_integer(out, "since_ms", lessor->since_ms);
-    reply_field_integer(out, "leases_per_minute", lessor->leases_per_minute);
+static enum seqb_status sequences_read(struct seqb_broker *broker, void *out,
+                                       size_t size, size_t capacity,
+                                       size_t *count)
+{
+    return seqb_sequences(broker, out, size, capacity, count, NULL);
 }
 
-static const struct list lessors = {"lessors", sizeof(struct seqb_lessor),
-                                    lessors_read, reply_lessor};
+static const struct list sequences = {
+    STATUS_OF_SEQUENCES, sizeof(struct seqb_sequence_status), sequences_read};
+
+struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
+                                              size_t *count)
+{
+    return list_copy(broker, &partitions, count);
+}
 
 /* --- the whole --- */
 
@@ -213,42 +132,32 @@ static void reply_libraries(struct buffer *out)
         reply_string(out, seqb_library(i));
 }
 
-static void reply_clock(struct buffer *out,
-                        const struct seqb_clock_status *clock, bool is_resp3)
-{
-    reply_string(out, "clock");
-    reply_map(out, 7, is_resp3);
-    reply_field_integer(out, "wall_ms", clock->wall_ms);
-    reply_field_integer(out, "guarded_ms", clock->guarded_ms);
-    reply_field_integer(out, "behind_ms", clock->behind_ms);
-    reply_field_integer(out, "ahead_ms", clock->ahead_ms);
-    reply_field_integer(out, "issued_ms", clock->issued_ms);
-    reply_field_integer(out, "steps_back", clock->steps_back);
-    reply_field_string(out, "reason", clock->reason);
-}
-
 enum command_outcome command_status(struct session *session,
                                     const struct resp_request *request)
 {
     const struct daemon *daemon = session->daemon;
     struct buffer *out = &session->out;
     struct seqb_clock_status clock = {.is_used = false};
+    const struct status_broker broker = {
+        .broker = seqb_broker_name(daemon->broker),
+        .version = SEQB_VERSION,
+        .state_dir = daemon->state_dir,
+        .uptime_ms = daemon_now_ms() - daemon->started_ms,
+        .pid = getpid(),
+    };
 
     (void)request;
     if (seqb_clock(daemon->broker, &clock, sizeof clock, NULL) != SEQB_OK)
         clock.is_used = false;
-    reply_map(out, 9 + (size_t)clock.is_used, session->is_resp3);
-    reply_field_string(out, "broker", seqb_broker_name(daemon->broker));
-    reply_field_string(out, "version", SEQB_VERSION);
-    reply_field_integer(out, "uptime_ms", daemon_now_ms() - daemon->started_ms);
-    reply_field_integer(out, "pid", getpid());
-    reply_field_string(out, "state_dir", daemon->state_dir);
+    reply_fields(session, STATUS_OF_BROKER, &broker, 4 + (size_t)clock.is_used);
     reply_libraries(out);
     reply_list(session, &partitions);
     reply_list(session, &lessors);
     reply_list(session, &sequences);
-    if (clock.is_used)
-        reply_clock(out, &clock, session->is_resp3);
+    if (clock.is_used) {
+        reply_string(out, status_tables[STATUS_OF_CLOCK].name);
+        reply_fields(session, STATUS_OF_CLOCK, &clock, 0);
+    }
     return COMMAND_DONE;
 }
 
@@ -366,30 +275,11 @@ enum command_outcome command_info(struct session *session,
 
 /* --- worker ids: the stores are asked on an errand's thread --- */
 
-static const char *worker_state(const struct seqb_worker *worker)
-{
-    if (worker->is_ours)
-        return "ours";
-    return worker->is_free ? "free" : "held";
-}
-
-static void reply_worker(struct buffer *out, const struct seqb_worker *worker,
-                         bool is_resp3)
-{
-    reply_map(out, 6, is_resp3);
-    reply_field_string(out, "pool", worker->pool);
-    reply_field_integer(out, "worker", worker->worker);
-    reply_field_string(out, "state", worker_state(worker));
-    reply_field_string(out, "holder", worker->holder);
-    reply_field_integer(out, "renewed_ms", worker->renewed_ms);
-    reply_field_integer(out, "used_upto_ms", worker->used_upto_ms);
-}
-
 static void reply_workers(struct session *session, const struct errand *errand)
 {
     reply_array(&session->out, errand->worker_count);
     for (size_t i = 0; i < errand->worker_count; i++)
-        reply_worker(&session->out, &errand->workers[i], session->is_resp3);
+        reply_fields(session, STATUS_OF_WORKERS, &errand->workers[i], 0);
 }
 
 /* Called again when the errand is done. */

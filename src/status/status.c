@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of fields, and how a field is read from its struct. Rows stand in
+ * the order of JSON, which people read; the pairs of a map in RESP, which have
+ * none, come in the same one. */
+#include "status/status.h"
+
+#include <string.h>
+
+#define MEMBER(type, member)                                                   \
+    .offset = offsetof(struct type, member),                                   \
+    .size = sizeof(((struct type *)NULL)->member)
+
+/* --- the daemon --- */
+
+#define BROKER(kind_of, member)                                                \
+    .name = #member, .kind = (kind_of), MEMBER(status_broker, member)
+
+static const struct status_field broker_fields[] = {
+    {BROKER(STATUS_STRING, broker), .help = "its name in the topology"},
+    {BROKER(STATUS_STRING, version), .help = "of seqbroker"},
+    {BROKER(STATUS_INTEGER, uptime_ms), .unit = "ms",
+     .help = "since it started"},
+    {BROKER(STATUS_INTEGER, pid), .help = "the process"},
+    {BROKER(STATUS_STRING, state_dir), .help = "the state directory"},
+    {.name = NULL},
+};
+
+/* --- the clock --- */
+
+#define CLOCK(kind_of, member)                                                 \
+    .name = #member, .kind = (kind_of), MEMBER(seqb_clock_status, member)
+
+static const struct status_field clock_fields[] = {
+    {CLOCK(STATUS_INTEGER, wall_ms), .unit = "ms since 1970",
+     .help = "the machine's clock"},
+    {CLOCK(STATUS_INTEGER, guarded_ms), .unit = "ms since 1970",
+     .help = "what stamps are made of; it never goes back"},
+    {CLOCK(STATUS_INTEGER, behind_ms), .unit = "ms",
+     .help = "that the machine's clock is behind the begin of the last stamp; "
+             "0: it is not"},
+    {CLOCK(STATUS_INTEGER, ahead_ms), .unit = "ms",
+     .help = "that it is ahead of what is believed; 0: it is not"},
+    {CLOCK(STATUS_INTEGER, issued_ms), .unit = "ms since 1970",
+     .help = "no stamp that begins later was issued, as kept for the next "
+             "start"},
+    {CLOCK(STATUS_INTEGER, steps_back),
+     .help = "times it was seen to go back since the start"},
+    {CLOCK(STATUS_TEXT, reason),
+     .help = "why sequences with a period have no numbers, or \"\""},
+    {.name = NULL},
+};
+
+/* --- partitions --- */
+
+#define PARTITION(kind_of, member)                                             \
+    .name = #member, .kind = (kind_of), MEMBER(seqb_partition_status, member)
+
+static const char *class_of(const void *status)
+{
+    const struct seqb_partition_status *partition = status;
+
+    return partition->is_windowed ? "windowed" : "direct";
+}
+
+static const char *partition_state_of(const void *status)
+{
+    const struct seqb_partition_status *partition = status;
+
+    return seqb_partition_state_name(partition->state);
+}
+
+static bool has_clock(const void *status)
+{
+    const struct seqb_partition_status *partition = status;
+
+    return partition->clock_ms != INT64_MIN;
+}
+
+static const struct status_field partition_fields[] = {
+    {PARTITION(STATUS_TEXT, pool), .help = "the pool that it is in"},
+    {PARTITION(STATUS_INTEGER, partition), .title = "PARTITION",
+     .show = SHOW_PARTITION,
+     .help = "its index in the pool; -1: the pool's authority, in no "
+             "partition"},
+    {PARTITION(STATUS_TEXT, backend), .title = "BACKEND",
+     .help = "its backend's name in the topology"},
+    {PARTITION(STATUS_TEXT, engine), .title = "ENGINE",
+     .help = "the backend's engine"},
+    {PARTITION(STATUS_TEXT, server),
+     .help = "the server with its version; this and the next two as last "
+             "seen, \"\" before the first connection"},
+    {PARTITION(STATUS_TEXT, domain),
+     .help = "the server or disk that it fails with"},
+    {PARTITION(STATUS_TEXT, loss),
+     .help = "what its settings lose, by `accept_loss`; \"\": nothing"},
+    {.name = "class",
+     .kind = STATUS_NAME,
+     .text_of = class_of,
+     .title = "CLASS",
+     .help = "of its guarantees: direct or windowed"},
+    {.name = "authority",
+     .kind = STATUS_BOOLEAN,
+     MEMBER(seqb_partition_status, is_authority),
+     .help = "whether it leases the pool's windows"},
+    {.name = "state",
+     .kind = STATUS_NAME,
+     .text_of = partition_state_of,
+     .title = "STATE",
+     .help = "starting, up, suspect, quarantined, probing, ramping, drained, "
+             "refused or poisoned"},
+    {PARTITION(STATUS_TEXT, reason), .title = "WHY", .show = SHOW_WHY,
+     .help = "why it is not up, or else which counter it refuses and why, in "
+             "the backend's words; or \"\""},
+    {PARTITION(STATUS_INTEGER, since_ms), .unit = "ms", .title = "SINCE",
+     .show = SHOW_AGE, .help = "how long it has been in this state"},
+    {PARTITION(STATUS_INTEGER, next_probe_ms), .unit = "ms",
+     .help = "until its next probe; -1: none is due"},
+    {PARTITION(STATUS_INTEGER, latency_us), .unit = "us", .title = "LATENCY",
+     .show = SHOW_LATENCY,
+     .help = "moving average of a reservation; 0: none yet"},
+    {PARTITION(STATUS_BIG, granted), .title = "GRANTED", .show = SHOW_INTEGER,
+     .help = "counter values that it granted since the start"},
+    {PARTITION(STATUS_INTEGER, errors), .title = "ERRORS", .show = SHOW_INTEGER,
+     .help = "calls that failed, and counters refused, since then"},
+    {PARTITION(STATUS_INTEGER, slow),
+     .help = "calls past the pool's `timeout` since then"},
+    {PARTITION(STATUS_INTEGER, ejections), .title = "EJECTED",
+     .show = SHOW_INTEGER, .help = "times it was taken out since then"},
+    {PARTITION(STATUS_INTEGER, refused), .title = "REFUSES", .show = SHOW_SOME,
+     .help = "counters that it refuses now though it is well"},
+    {PARTITION(STATUS_INTEGER, clock_ms), .unit = "ms", .is_told = has_clock,
+     .title = "CLOCK", .show = SHOW_OFFSET,
+     .help = "the clock of the store's machine less ours, as last seen; null: "
+             "not seen, or it has none of its own"},
+    {.name = NULL},
+};
+
+/* --- lessors --- */
+
+#define LESSOR(kind_of, member)                                                \
+    .name = #member, .kind = (kind_of), MEMBER(seqb_lessor, member)
+
+static bool waits(const void *status)
+{
+    const struct seqb_lessor *lessor = status;
+
+    return lessor->waits_for[0] != '\0';
+}
+
+static const struct status_field lessor_fields[] = {
+    {LESSOR(STATUS_TEXT, pool), .help = "the pool that it is in"},
+    {LESSOR(STATUS_INTEGER, partition), .title = "LESSOR",
+     .show = SHOW_PARTITION, .help = "its index in the pool"},
+    {LESSOR(STATUS_TEXT, backend), .title = "BACKEND",
+     .help = "its backend's name in the topology"},
+    {LESSOR(STATUS_STRING, state), .title = "STATE",
+     .help = "level: it may lease; syncing, waiting: not yet; unknown: nobody "
+             "has looked, or it cannot be asked"},
+    {LESSOR(STATUS_TEXT, waits_for), .is_told = waits, .title = "WAITS FOR",
+     .show = SHOW_MAYBE, .help = "the backend that it waits for; null: none"},
+    {LESSOR(STATUS_INTEGER, since_ms), .unit = "ms", .title = "SINCE",
+     .show = SHOW_AGE, .help = "how long it has been in this state"},
+    {LESSOR(STATUS_INTEGER, leases_per_minute), .unit = "leases/min",
+     .title = "LEASES/MIN", .show = SHOW_INTEGER,
+     .help = "leases of this broker, of late"},
+    {.name = NULL},
+};
+
+/* --- sequences --- */
+
+#define SEQUENCE(kind_of, member)                                              \
+    .name = #member, .kind = (kind_of), MEMBER(seqb_sequence_status, member)
+
+static bool has_period(const void *status)
+{
+    const struct seqb_sequence_status *sequence = status;
+
+    return strcmp(sequence->period, "none") != 0;
+}
+
+static bool has_stamp(const void *status)
+{
+    const struct seqb_sequence_status *sequence = status;
+
+    return has_period(status) && sequence->stamp.digits != 0;
+}
+
+static bool has_width(const void *status)
+{
+    const struct seqb_sequence_status *sequence = status;
+
+    return sequence->width_numbers != INT64_MAX;
+}
+
+/* Columns begin with which sequence it is, and end with the longest text. */
+enum { RANK_NUMBERS = 1, RANK_END, RANK_WHY };
+
+static const struct status_field sequence_fields[] = {
+    {SEQUENCE(STATUS_TEXT, key), .title = "SEQUENCE", .help = "its key"},
+    {SEQUENCE(STATUS_TEXT, pool), .title = "POOL",
+     .help = "the pool that it takes from"},
+    {SEQUENCE(STATUS_INTEGER, memory_bits), .unit = "bits", .title = "BITS",
+     .show = SHOW_INTEGER, .rank = RANK_NUMBERS,
+     .help = "a counter value is 2^this numbers"},
+    {SEQUENCE(STATUS_INTEGER, window_bits), .unit = "bits",
+     .help = "of its windows, the pool's or its own; 0: no partition counts "
+             "in windows"},
+    {SEQUENCE(STATUS_INTEGER, stock), .unit = "numbers", .title = "STOCK",
+     .show = SHOW_INTEGER, .rank = RANK_NUMBERS, .help = "numbers at hand"},
+    {SEQUENCE(STATUS_INTEGER, in_flight), .unit = "numbers",
+     .title = "IN FLIGHT", .show = SHOW_INTEGER, .rank = RANK_NUMBERS,
+     .help = "numbers asked of backends"},
+    {SEQUENCE(STATUS_BIG, taken), .unit = "numbers", .title = "TAKEN",
+     .show = SHOW_INTEGER, .rank = RANK_NUMBERS,
+     .help = "numbers handed out since the start"},
+    {SEQUENCE(STATUS_INTEGER, rate), .unit = "numbers/s", .title = "RATE/S",
+     .show = SHOW_INTEGER, .rank = RANK_NUMBERS, .help = "recent average"},
+    {SEQUENCE(STATUS_SPAN, runway_ms), .unit = "ms", .title = "RUNWAY",
+     .show = SHOW_AGE, .rank = RANK_NUMBERS,
+     .help = "how long the stock lasts at this rate; -1: it is not used"},
+    {SEQUENCE(STATUS_INTEGER, waits), .title = "WAITS", .show = SHOW_INTEGER,
+     .rank = RANK_NUMBERS, .help = "calls that found no number at hand"},
+    {SEQUENCE(STATUS_INTEGER, low_water), .unit = "numbers",
+     .help = "a refill is asked when the stock falls to this"},
+    {SEQUENCE(STATUS_INTEGER, target), .unit = "numbers",
+     .help = "numbers that ought to be held at this rate"},
+    {SEQUENCE(STATUS_INTEGER, asked), .unit = "numbers",
+     .help = "numbers that the last refill asked for; 0: there was none"},
+    {SEQUENCE(STATUS_TEXT, why), .title = "LAST REFILL", .show = SHOW_REFILL,
+     .rank = RANK_WHY, .help = "why so many; the column shows both"},
+    {SEQUENCE(STATUS_SPAN, runs_out_ms), .unit = "ms", .title = "RUNS OUT",
+     .show = SHOW_DATE, .rank = RANK_END,
+     .help = "until its bits are used up at the usual rate of all brokers; "
+             "-1: not within 1000 years, or not known yet"},
+    {SEQUENCE(STATUS_TEXT, period), .is_told = has_period, .title = "PERIOD",
+     .show = SHOW_MAYBE, .help = "`day`, ...; null: it has none"},
+    {.name = "stamp",
+     .kind = STATUS_INTEGER,
+     MEMBER(seqb_sequence_status, stamp.digits),
+     .is_told = has_stamp,
+     .title = "STAMP",
+     .show = SHOW_MAYBE,
+     .help = "the current stamp, or the last one; null: none yet"},
+    {SEQUENCE(STATUS_INTEGER, dropped), .unit = "numbers",
+     .is_told = has_period, .title = "DROPPED", .show = SHOW_MAYBE,
+     .rank = RANK_NUMBERS,
+     .help = "numbers of stamps that were over, unused; null: it has no "
+             "period"},
+    {SEQUENCE(STATUS_BIG, width_numbers), .unit = "numbers",
+     .is_told = has_width,
+     .help = "numbers that fit its template's width, within each stamp if it "
+             "has a period; null: all"},
+    {SEQUENCE(STATUS_BIG, pool_numbers), .unit = "numbers",
+     .is_told = has_width, .title = "POOL GIVES", .show = SHOW_ROOM,
+     .rank = RANK_NUMBERS,
+     .help = "how many of these its pool can give; null: all"},
+    {.name = NULL},
+};
+
+/* --- worker ids --- */
+
+#define WORKER(kind_of, member)                                                \
+    .name = #member, .kind = (kind_of), MEMBER(seqb_worker, member)
+
+static const char *worker_state_of(const void *status)
+{
+    const struct seqb_worker *worker = status;
+
+    if (worker->is_ours)
+        return "ours";
+    return worker->is_free ? "free" : "held";
+}
+
+static const struct status_field worker_fields[] = {
+    {WORKER(STATUS_TEXT, pool), .title = "POOL",
+     .help = "the pool with the snowflakes"},
+    {WORKER(STATUS_INTEGER, worker), .title = "WORKER", .show = SHOW_INTEGER,
+     .help = "the worker id"},
+    {.name = "state",
+     .kind = STATUS_NAME,
+     .text_of = worker_state_of,
+     .title = "STATE",
+     .help = "ours: this broker has it; held: another one; free: it was given "
+             "back"},
+    {WORKER(STATUS_TEXT, holder), .title = "HOLDER",
+     .help = "who has or had it, `broker@host:pid`"},
+    {WORKER(STATUS_INTEGER, renewed_ms), .unit = "ms since 1970",
+     .title = "RENEWED", .show = SHOW_SINCE,
+     .help = "when it was renewed, by the holder's clock; the column shows how "
+             "long ago"},
+    {WORKER(STATUS_INTEGER, used_upto_ms), .unit = "ms since 1970",
+     .title = "USED UP TO", .show = SHOW_MOMENT,
+     .help = "no id of it has a later time"},
+    {.name = NULL},
+};
+
+const struct status_table status_tables[STATUS_TABLES] = {
+    [STATUS_OF_BROKER] = {"broker", broker_fields},
+    [STATUS_OF_CLOCK] = {"clock", clock_fields},
+    [STATUS_OF_PARTITIONS] = {"partitions", partition_fields},
+    [STATUS_OF_LESSORS] = {"lessors", lessor_fields},
+    [STATUS_OF_SEQUENCES] = {"sequences", sequence_fields},
+    [STATUS_OF_WORKERS] = {"workers", worker_fields},
+};
+
+/* --- reading a field --- */
+
+bool status_is_told(const struct status_field *field, const void *status)
+{
+    return field->is_told == NULL || field->is_told(status);
+}
+
+size_t status_count(const struct status_field *fields, const void *status)
+{
+    size_t count = 0;
+
+    for (; fields->name != NULL; fields++)
+        count += status_is_told(fields, status);
+    return count;
+}
+
+bool status_is_text(const struct status_field *field)
+{
+    return field->kind <= STATUS_NAME;
+}
+
+const char *status_text(const struct status_field *field, const void *status)
+{
+    const char *at = (const char *)status + field->offset;
+
+    if (field->kind == STATUS_NAME)
+        return field->text_of(status);
+    return field->kind == STATUS_STRING ? *(const char *const *)at : at;
+}
+
+int64_t status_integer(const struct status_field *field, const void *status)
+{
+    const void *at = (const char *)status + field->offset;
+
+    if (field->kind == STATUS_BOOLEAN)
+        return *(const bool *)at;
+    if (field->size == sizeof(int32_t))
+        return *(const int32_t *)at;
+    if (field->kind == STATUS_SPAN && *(const int64_t *)at == INT64_MAX)
+        return -1;
+    return *(const int64_t *)at;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fields of a status, each said once: its name on the wire and in JSON,
+ * what it is and where it stands in its struct, its column, its unit and
+ * meaning. The daemon writes RESP by these tables, seqctl makes JSON, its
+ * tables and docs/status.md by them. A new member of a public struct is one row
+ * more.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqbroker/admin.h>
+
+/* What a field is. The first three are texts, the others integers in RESP. */
+enum status_kind {
+    STATUS_TEXT,    /* char[] */
+    STATUS_STRING,  /* const char * */
+    STATUS_NAME,    /* what `text_of` says, of an enum most often */
+    STATUS_BOOLEAN, /* bool */
+    STATUS_INTEGER, /* int32_t or int64_t */
+    STATUS_SPAN,    /* int64_t; INT64_MAX, for never, is told as -1, which every
+                       client can hold */
+    STATUS_BIG,     /* int64_t that may pass 2^53, where readers of JSON round:
+                       a string there */
+};
+
+/* How a column shows a field. */
+enum status_show {
+    SHOW_TEXT,
+    SHOW_INTEGER,
+    SHOW_SOME,      /* an integer; the column is left out where all are 0 */
+    SHOW_MAYBE,     /* either; the column is left out where no row has it */
+    SHOW_AGE,       /* ms, as 3m12s; -1: none */
+    SHOW_SINCE,     /* the age of a moment, ms since 1970; 0: none */
+    SHOW_MOMENT,    /* the moment itself */
+    SHOW_DATE,      /* ms from now; -1: none */
+    SHOW_LATENCY,   /* us, as 1.2ms */
+    SHOW_OFFSET,    /* ms, as +1.2s; left out as SHOW_MAYBE */
+    SHOW_ROOM,      /* how many of its template's numbers; left out as well */
+    SHOW_REFILL,    /* how many numbers it asked for, and why so many */
+    SHOW_WHY,       /* the reason; what its settings lose if it is well */
+    SHOW_PARTITION, /* with the pool's name where there are several */
+};
+
+struct status_field {
+    const char *name; /* NULL ends a table */
+    const char *help;
+    const char *unit; /* NULL: it has none */
+    enum status_kind kind;
+    size_t offset; /* of the member ... */
+    size_t size;   /* ... and its size; 0 of STATUS_NAME */
+    const char *(*text_of)(const void *status); /* of STATUS_NAME */
+    /* Else it is left out, and null in JSON; NULL: it is always told. */
+    bool (*is_told)(const void *status);
+    const char *title; /* of its column; NULL: no table shows it */
+    enum status_show show;
+    int rank; /* columns stand by rank, and then as in the table */
+};
+
+/* What SEQ.STATUS says of the daemon itself. */
+struct status_broker {
+    const char *broker;
+    const char *version;
+    const char *state_dir;
+    int64_t uptime_ms;
+    int64_t pid;
+};
+
+enum status_of {
+    STATUS_OF_BROKER,     /* struct status_broker */
+    STATUS_OF_CLOCK,      /* struct seqb_clock_status */
+    STATUS_OF_PARTITIONS, /* struct seqb_partition_status */
+    STATUS_OF_LESSORS,    /* struct seqb_lessor */
+    STATUS_OF_SEQUENCES,  /* struct seqb_sequence_status */
+    STATUS_OF_WORKERS,    /* struct seqb_worker */
+    STATUS_TABLES
+};
+
+struct status_table {
+    const char *name; /* of the member of the status that has it */
+    const struct status_field *fields;
+};
+
+extern const struct status_table status_tables[STATUS_TABLES];
+
+/* How many fields of a struct are told. */
+size_t status_count(const struct status_field *fields, const void *status);
+
+bool status_is_told(const struct status_field *field, const void *status);
+
+/* Whether the field is a text, else an integer. */
+bool status_is_text(const struct status_field *field);
+
+/* Its value; the text is the struct's, or static. */
+const char *status_text(const struct status_field *field, const void *status);
+int64_t status_integer(const struct status_field *field, const void *status);
