@@ -16,6 +16,7 @@
 
 #define CELL_SIZE   320
 #define COLUMNS_MAX 32
+#define DIGITS_SIZE 24
 
 void age_format(char *to, size_t size, int64_t ms)
 {
@@ -334,41 +335,47 @@ bool table_print(enum status_of of, const redisReply *rows, bool name_pool)
 
 /* What an answer lacks does not apply, or a daemon of another version does not
  * know it. */
-static void value_print(const struct status_field *field, const redisReply *map)
+static json_t *value_make(const struct status_field *field,
+                          const redisReply *map)
 {
     const int64_t integer = reply_integer(map, field->name);
+    char digits[DIGITS_SIZE];
 
     if (reply_field(map, field->name) == NULL)
-        fputs("null", stdout);
-    else if (status_is_text(field))
-        json_string(stdout, reply_text(map, field->name));
-    else if (field->kind == STATUS_BIG)
-        printf("\"%" PRId64 "\"", integer);
-    else if (field->kind == STATUS_BOOLEAN)
-        fputs(integer != 0 ? "true" : "false", stdout);
-    else
-        printf("%" PRId64, integer);
+        return json_null();
+    if (status_is_text(field))
+        return json_of_text(reply_text(map, field->name));
+    if (field->kind == STATUS_BOOLEAN)
+        return json_boolean(integer != 0);
+    if (field->kind != STATUS_BIG)
+        return json_integer(integer);
+    snprintf(digits, sizeof digits, "%" PRId64, integer);
+    return json_string(digits);
 }
 
-void members_print(const struct status_field *fields, const redisReply *map)
+json_t *object_make(const struct status_field *fields, const redisReply *map)
 {
-    for (size_t i = 0; fields[i].name != NULL; i++) {
-        if (i > 0)
-            fputs(", ", stdout);
-        json_string(stdout, fields[i].name);
-        fputs(": ", stdout);
-        value_print(&fields[i], map);
+    json_t *object = json_object();
+
+    for (; fields->name != NULL; fields++) {
+        if (json_object_set_new(object, fields->name,
+                                value_make(fields, map)) != 0) {
+            json_decref(object);
+            return NULL;
+        }
     }
+    return object;
 }
 
-void objects_print(enum status_of of, const redisReply *rows)
+bool objects_print(enum status_of of, const redisReply *rows)
 {
-    json_string(stdout, status_tables[of].name);
-    fputs(": [", stdout);
+    printf("\"%s\": [", status_tables[of].name);
     for (size_t i = 0; i < rows->elements; i++) {
-        fputs(i > 0 ? ",\n    {" : "\n    {", stdout);
-        members_print(status_tables[of].fields, rows->element[i]);
-        putchar('}');
+        fputs(i > 0 ? ",\n    " : "\n    ", stdout);
+        if (!json_print(object_make(status_tables[of].fields, rows->element[i]),
+                        0))
+            return false;
     }
     fputs(rows->elements > 0 ? "\n  ]" : "]", stdout);
+    return true;
 }

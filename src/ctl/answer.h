@@ -8,18 +8,22 @@
 #include <stdint.h>
 
 #include <hiredis/hiredis.h>
+#include <jansson.h>
 
 #include "status/status.h"
 
-/* Prints it on stdout. False, after having said so: out of memory. */
+/* Prints it on stdout. False where that failed, or after having said that
+ * memory is short. */
 bool table_print(enum status_of of, const redisReply *rows, bool name_pool);
 
-/* What stands between the braces of one object; of a field its name and kind
- * are needed. */
-void members_print(const struct status_field *fields, const redisReply *map);
+/* An object of JSON; of a field its name and kind are needed. NULL: out of
+ * memory. */
+json_t *object_make(const struct status_field *fields, const redisReply *map);
 
-/* A list of objects, with its name, as a member of the object at hand. */
-void objects_print(enum status_of of, const redisReply *rows);
+/* Prints a list of objects, with its name, as a member of an object that the
+ * caller prints. One object is made at a time: there may be 100,000. False as
+ * table_print. */
+bool objects_print(enum status_of of, const redisReply *rows);
 
 /* "3m12s"; "-" below 0. */
 void age_format(char *to, size_t size, int64_t ms);

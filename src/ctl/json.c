@@ -1,46 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one thing about JSON that is easily got wrong: its strings. */
+/* Strings of texts that may not be UTF-8; see json.h. */
 #include "ctl/json.h"
 
-#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* Bytes of the UTF-8 character that begins at `s`; 0 if none does. */
-static size_t utf8_length(const unsigned char *s)
+#include "ctl/ctl.h"
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+#define LONGEST     4              /* bytes of a character */
+
+/* Bytes of the character that begins the text; 0 if none does. jansson says it,
+ * so that what is kept here is valid there. */
+static size_t character_length(const char *text)
 {
-    size_t length = *s < 0x80                 ? 1
-                    : *s >= 0xc2 && *s < 0xe0 ? 2
-                    : *s >= 0xe0 && *s < 0xf0 ? 3
-                    : *s >= 0xf0 && *s < 0xf5 ? 4
-                                              : 0;
+    const size_t most = strnlen(text, LONGEST);
 
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80) /* a final 0 is none either */
-            return 0;
+    for (size_t length = 1; length <= most; length++) {
+        json_t *character = json_stringn(text, length);
+
+        json_decref(character);
+        if (character != NULL)
+            return length;
     }
-    /* overlong forms, surrogates, above U+10FFFF */
-    if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-        (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return length;
+    return 0;
 }
 
-void json_string(FILE *to, const char *text)
+static json_t *repaired(const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    char *whole = malloc(strlen(text) * strlen(REPLACEMENT) + 1);
+    char *end = whole;
+    json_t *string;
 
-    fputc('"', to);
-    while (*s != 0) {
-        size_t length = utf8_length(s);
+    if (whole == NULL)
+        return NULL;
+    while (*text != '\0') {
+        const size_t length = character_length(text);
 
-        if (length == 0)
-            fputs("\\ufffd", to);
-        else if (*s == '"' || *s == '\\')
-            fprintf(to, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
-            fprintf(to, "\\u%04x", *s);
+        if (length > 0)
+            end = mempcpy(end, text, length);
         else
-            fwrite(s, 1, length, to);
-        s += length == 0 ? 1 : length;
+            end = mempcpy(end, REPLACEMENT, strlen(REPLACEMENT));
+        text += length > 0 ? length : 1;
     }
-    fputc('"', to);
+    string = json_stringn(whole, (size_t)(end - whole));
+    free(whole);
+    return string;
+}
+
+json_t *json_of_text(const char *text)
+{
+    json_t *string = json_string(text);
+
+    return string != NULL ? string : repaired(text);
+}
+
+bool json_print(json_t *value, size_t flags)
+{
+    const bool is_printed =
+        value != NULL &&
+        json_dumpf(value, stdout, JSON_ENCODE_ANY | flags) == 0;
+
+    json_decref(value);
+    if (!is_printed && ferror(stdout) == 0) /* else main.c says so */
+        ctl_complain("out of memory");
+    return is_printed;
+}
+
+bool json_line_print(json_t *value)
+{
+    return json_print(value, 0) && putchar('\n') != EOF;
 }

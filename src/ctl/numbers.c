@@ -29,7 +29,7 @@
 struct listing {
     const char *command; /* whose answers they are */
     bool is_json;
-    int64_t printed;
+    int64_t printed; /* of JSON */
 };
 
 static void line_print(const redisReply *stamp, const char *text)
@@ -39,35 +39,65 @@ static void line_print(const redisReply *stamp, const char *text)
     puts(text);
 }
 
-static void element_print(const struct listing *listing,
-                          const redisReply *stamp, const char *text)
+/* Of a number or a text. */
+static const char *item_text(const redisReply *item, char digits[DIGITS_SIZE])
 {
-    fputs(listing->printed == 0 ? "{\"numbers\": [" : ", ", stdout);
-    if (stamp != NULL)
-        printf("{\"stamp\": %lld, \"number\": ", stamp->integer);
-    json_string(stdout, text);
-    if (stamp != NULL)
-        putchar('}');
+    if (item->type == REDIS_REPLY_STRING)
+        return item->str;
+    snprintf(digits, DIGITS_SIZE, "%lld", item->integer);
+    return digits;
 }
 
-/* False if it is neither a number nor a text. */
-static bool item_print(struct listing *listing, const redisReply *stamp,
-                       const redisReply *item)
+static json_t *item_make(const redisReply *stamp, const char *text)
 {
-    const char *text = item->str;
+    json_t *number = json_of_text(text);
+
+    if (stamp == NULL)
+        return number;
+    return json_pack("{sI so}", "stamp", (json_int_t)stamp->integer, "number",
+                     number);
+}
+
+static json_t *items_make(const redisReply *stamp, const redisReply *items)
+{
+    json_t *list = json_array();
     char digits[DIGITS_SIZE];
 
-    if (item->type == REDIS_REPLY_INTEGER) {
-        snprintf(digits, sizeof digits, "%lld", item->integer);
-        text = digits;
-    } else if (item->type != REDIS_REPLY_STRING) {
-        return false;
+    for (size_t i = 0; i < items->elements; i++) {
+        const char *text = item_text(items->element[i], digits);
+
+        if (json_array_append_new(list, item_make(stamp, text)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
     }
-    if (listing->is_json)
-        element_print(listing, stamp, text);
-    else
-        line_print(stamp, text);
-    listing->printed++;
+    return list;
+}
+
+static bool items_print(struct listing *listing, const redisReply *stamp,
+                        const redisReply *items)
+{
+    char digits[DIGITS_SIZE];
+
+    if (listing->is_json) {
+        fputs(listing->printed == 0 ? "{\"numbers\": [" : ", ", stdout);
+        listing->printed += (int64_t)items->elements;
+        return json_print(items_make(stamp, items), JSON_EMBED);
+    }
+    for (size_t i = 0; i < items->elements; i++)
+        line_print(stamp, item_text(items->element[i], digits));
+    return true;
+}
+
+static bool are_items(const redisReply *items, int64_t count)
+{
+    if (items->type != REDIS_REPLY_ARRAY || (int64_t)items->elements != count)
+        return false;
+    for (size_t i = 0; i < items->elements; i++) {
+        if (items->element[i]->type != REDIS_REPLY_INTEGER &&
+            items->element[i]->type != REDIS_REPLY_STRING)
+            return false;
+    }
     return true;
 }
 
@@ -76,13 +106,12 @@ static enum ctl_exit listing_add(struct listing *listing,
                                  const redisReply *stamp,
                                  const redisReply *items, int64_t count)
 {
-    if (items->type != REDIS_REPLY_ARRAY || (int64_t)items->elements != count)
+    if (!are_items(items, count))
         return reply_refuse(listing->command, "makes no sense");
-    for (size_t i = 0; i < items->elements; i++) {
-        if (!item_print(listing, stamp, items->element[i]))
-            return reply_refuse(listing->command, "makes no sense");
-    }
-    return fflush(stdout) == 0 && ferror(stdout) == 0 ? CTL_OK : CTL_FAILED;
+    return items_print(listing, stamp, items) && fflush(stdout) == 0 &&
+                   ferror(stdout) == 0
+               ? CTL_OK
+               : CTL_FAILED;
 }
 
 /* What was printed is whole then, however the taking ended. */
@@ -240,11 +269,9 @@ static void lines_print(const redisReply *map)
     }
 }
 
-static void decoded_print(const redisReply *map)
+static json_t *decoded_make(const redisReply *map)
 {
-    putchar('{');
-    members_print(decoded_fields, map);
-    puts("}");
+    return object_make(decoded_fields, map);
 }
 
 /* The name of the parameter that a field is of, NULL if it is of none. */
@@ -259,36 +286,38 @@ static const char *param_name(const redisReply *field, const redisReply *value)
     return field->str + length;
 }
 
-static void params_print(const redisReply *map)
+/* Names of parameters are letters and digits, so they are UTF-8. */
+static json_t *params_make(const redisReply *map)
 {
-    const char *comma = "";
+    json_t *params = json_object();
 
     for (size_t i = 0; i + 1 < map->elements; i += 2) {
         const char *name = param_name(map->element[i], map->element[i + 1]);
 
-        if (name == NULL)
-            continue;
-        fputs(comma, stdout);
-        json_string(stdout, name);
-        fputs(": ", stdout);
-        json_string(stdout, map->element[i + 1]->str);
-        comma = ", ";
+        if (name != NULL &&
+            json_object_set_new(params, name,
+                                json_of_text(map->element[i + 1]->str)) != 0) {
+            json_decref(params);
+            return NULL;
+        }
     }
+    return params;
 }
 
-static void parsed_print(const redisReply *map)
+static json_t *parsed_make(const redisReply *map)
 {
-    putchar('{');
-    members_print(parsed_fields, map);
-    fputs(", \"params\": {", stdout);
-    params_print(map);
-    puts("}}");
+    json_t *parsed = object_make(parsed_fields, map);
+
+    if (json_object_set_new(parsed, "params", params_make(map)) == 0)
+        return parsed;
+    json_decref(parsed);
+    return NULL;
 }
 
 /* Sends the words; what is answered has that field, or makes no sense. */
 static enum ctl_exit apart_call(const struct ctl_options *options,
                                 const char *const *words, const char *field,
-                                void (*print)(const redisReply *map))
+                                json_t *(*make)(const redisReply *map))
 {
     char why[32];
     redisReply *reply;
@@ -297,8 +326,10 @@ static enum ctl_exit apart_call(const struct ctl_options *options,
     snprintf(why, sizeof why, "has no %s", field);
     if (result == CTL_OK && reply_field(reply, field) == NULL)
         result = reply_refuse(words[0], why);
-    if (result == CTL_OK)
-        (options->given & CTL_JSON ? print : lines_print)(reply);
+    if (result == CTL_OK && (options->given & CTL_JSON) == 0)
+        lines_print(reply);
+    else if (result == CTL_OK && !json_line_print(make(reply)))
+        result = CTL_FAILED;
     freeReplyObject(reply);
     return result;
 }
@@ -307,12 +338,12 @@ enum ctl_exit numbers_decode(const struct ctl_options *options, char **argument)
 {
     const char *const words[] = {"SEQ.DECODE", argument[0], argument[1]};
 
-    return apart_call(options, words, "counter", decoded_print);
+    return apart_call(options, words, "counter", decoded_make);
 }
 
 enum ctl_exit numbers_parse(const struct ctl_options *options, char **argument)
 {
     const char *const words[] = {"SEQ.PARSE", argument[0], argument[1]};
 
-    return apart_call(options, words, "number", parsed_print);
+    return apart_call(options, words, "number", parsed_make);
 }

@@ -107,23 +107,19 @@ static enum ctl_exit health_exit(const char *health)
     return strcmp(health, "not serving") == 0 ? CTL_USAGE : CTL_UNREACHABLE;
 }
 
-static void health_print(const char *health, const char *reason,
+static bool health_print(const char *health, const char *reason,
                          const char *warning)
 {
-    printf("%s%s%s%s%s\n", health, reason[0] != '\0' ? ": " : "", reason,
-           warning[0] != '\0' ? "; warning: " : "", warning);
+    return printf("%s%s%s%s%s\n", health, reason[0] != '\0' ? ": " : "", reason,
+                  warning[0] != '\0' ? "; warning: " : "", warning) >= 0;
 }
 
-static void health_json(const char *health, const char *reason,
+static bool health_json(const char *health, const char *reason,
                         const char *warning)
 {
-    fputs("{\"health\": ", stdout);
-    json_string(stdout, health);
-    fputs(", \"reason\": ", stdout);
-    json_string(stdout, reason);
-    fputs(", \"warning\": ", stdout);
-    json_string(stdout, warning);
-    puts("}");
+    return json_line_print(
+        json_pack("{so so so}", "health", json_of_text(health), "reason",
+                  json_of_text(reason), "warning", json_of_text(warning)));
 }
 
 enum ctl_exit operate_health(const struct ctl_options *options, char **argument)
@@ -134,12 +130,13 @@ enum ctl_exit operate_health(const struct ctl_options *options, char **argument)
     const bool is_known =
         result == CTL_OK && reply_text(reply, "health")[0] != '\0';
     const char *health = is_known ? reply_text(reply, "health") : "unknown";
-    enum ctl_exit code = health_exit(health);
+    const enum ctl_exit code = health_exit(health);
+    bool is_printed;
 
     (void)argument;
-    (options->given & CTL_JSON ? health_json : health_print)(
+    is_printed = (options->given & CTL_JSON ? health_json : health_print)(
         health, is_known ? reply_text(reply, "reason") : "no daemon answers",
         is_known ? reply_text(reply, "warning") : "");
     freeReplyObject(reply);
-    return code;
+    return is_printed ? code : CTL_UNREACHABLE; /* unknown to who reads it */
 }

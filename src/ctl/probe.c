@@ -18,7 +18,7 @@ enum list { BACKENDS, NOTES, WARNINGS, LISTS };
 
 struct output {
     bool is_json;
-    bool is_lost; /* no memory for the table */
+    bool is_lost; /* what was told, for lack of memory */
     struct libscols_table *table;
     size_t backends;
     size_t lines;   /* of the list that is printed now */
@@ -116,31 +116,19 @@ static void table_end(struct output *output)
 
 /* --- JSON --- */
 
-static void member_print(const char *name, const char *value)
+static json_t *object_make(const struct seqb_probe *probe)
 {
-    json_string(stdout, name);
-    fputs(": ", stdout);
-    json_string(stdout, value);
-    fputs(", ", stdout);
-}
-
-static void object_print(const struct seqb_probe *probe)
-{
-    putchar('{');
-    member_print("backend", probe->backend);
-    member_print("engine", probe->engine);
-    member_print("pool", probe->pool);
-    printf("\"partition\": %" PRId32 ", \"authority\": %s, ", probe->partition,
-           probe->is_authority ? "true" : "false");
-    member_print("status", seqb_status_name(probe->status));
-    member_print("reason", probe->reason);
-    member_print("server", probe->server);
-    member_print("role", role_of(probe));
-    member_print("class", class_of(probe));
-    member_print("loss", probe->loss);
-    member_print("claim", probe->place);
-    member_print("domain", probe->domain);
-    printf("\"open_us\": %" PRId64 "}", probe->open_us);
+    return json_pack(
+        "{so so so si sb ss so so so so so so sI}", "backend",
+        json_of_text(probe->backend), "engine", json_of_text(probe->engine),
+        "pool", json_of_text(probe->pool), "partition", (int)probe->partition,
+        "authority", (int)probe->is_authority, "status",
+        seqb_status_name(probe->status), "reason", json_of_text(probe->reason),
+        "server", json_of_text(probe->server), "role",
+        json_of_text(role_of(probe)), "class", json_of_text(class_of(probe)),
+        "loss", json_of_text(probe->loss), "claim", json_of_text(probe->place),
+        "domain", json_of_text(probe->domain), "open_us",
+        (json_int_t)probe->open_us);
 }
 
 /* --- what is told --- */
@@ -163,7 +151,7 @@ static void hear_backend(void *context, const struct seqb_probe *probe)
         fputs(output->backends > 0 ? ",\n    " : "{\n  \"backends\": [\n    ",
               stdout);
         output->lines++;
-        object_print(probe);
+        output->is_lost |= !json_print(object_make(probe), 0);
     } else {
         table_add(output, probe);
     }
@@ -191,7 +179,7 @@ static void line_print(struct output *output, enum list list, const char *kind,
     if (output->is_json) {
         list_begin(output, list);
         fputs(output->lines > 0 ? ",\n    " : "\n    ", stdout);
-        json_string(stdout, line);
+        output->is_lost |= !json_print(json_of_text(line), 0);
     } else {
         if (output->table != NULL) {
             table_end(output);
@@ -244,7 +232,7 @@ enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
     output_end(&output);
     if (status == SEQB_CONFIG)
         return CTL_USAGE;
-    if (output.is_lost)
+    if (output.is_lost && !output.is_json) /* json_print has said it */
         ctl_complain("out of memory");
     if (status != SEQB_OK)
         ctl_complain("%s: %s", argument[0], err.text);

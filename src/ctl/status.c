@@ -94,48 +94,61 @@ static bool tables_print(const redisReply *status, const redisReply *partitions,
     return true;
 }
 
-static void libraries_print(const redisReply *libraries)
+static json_t *libraries_make(const redisReply *libraries)
 {
-    fputs(",\n  \"libraries\": [", stdout);
+    json_t *list = json_array();
+
     for (size_t i = 0; libraries != NULL && i < libraries->elements; i++) {
         const char *library = libraries->element[i]->str;
 
-        if (i > 0)
-            fputs(", ", stdout);
-        json_string(stdout, library != NULL ? library : "");
+        if (json_array_append_new(
+                list, json_of_text(library != NULL ? library : "")) != 0) {
+            json_decref(list);
+            return NULL;
+        }
     }
-    putchar(']');
+    return list;
 }
 
-/* null: nothing has a period. */
-static void clock_object_print(const redisReply *clock)
+/* null: no sequence needs it. */
+static json_t *clock_make(const redisReply *clock)
 {
-    fputs(",\n  \"clock\": ", stdout);
-    if (clock == NULL) {
-        fputs("null", stdout);
-        return;
-    }
-    putchar('{');
-    members_print(status_tables[STATUS_OF_CLOCK].fields, clock);
-    putchar('}');
+    return clock == NULL
+               ? json_null()
+               : object_make(status_tables[STATUS_OF_CLOCK].fields, clock);
 }
 
-static void status_json(const redisReply *status, const redisReply *partitions,
+static bool lessors_json(const redisReply *lessors)
+{
+    if (lessors == NULL)
+        return true;
+    fputs(",\n  ", stdout);
+    return objects_print(STATUS_OF_LESSORS, lessors);
+}
+
+/* One object, whose members and list elements stand on lines of their own. */
+static bool status_json(const redisReply *status, const redisReply *partitions,
                         const redisReply *sequences)
 {
     fputs("{\n  ", stdout);
-    members_print(status_tables[STATUS_OF_BROKER].fields, status);
-    libraries_print(reply_array(status, "libraries"));
-    clock_object_print(reply_array(status, "clock"));
+    if (!json_print(object_make(status_tables[STATUS_OF_BROKER].fields, status),
+                    JSON_EMBED))
+        return false;
+    fputs(",\n  \"libraries\": ", stdout);
+    if (!json_print(libraries_make(reply_array(status, "libraries")), 0))
+        return false;
+    fputs(",\n  \"clock\": ", stdout);
+    if (!json_print(clock_make(reply_array(status, "clock")), 0))
+        return false;
     fputs(",\n  ", stdout);
-    objects_print(STATUS_OF_PARTITIONS, partitions);
+    if (!objects_print(STATUS_OF_PARTITIONS, partitions) ||
+        !lessors_json(reply_array(status, "lessors")))
+        return false;
     fputs(",\n  ", stdout);
-    if (reply_array(status, "lessors") != NULL) {
-        objects_print(STATUS_OF_LESSORS, reply_array(status, "lessors"));
-        fputs(",\n  ", stdout);
-    }
-    objects_print(STATUS_OF_SEQUENCES, sequences);
+    if (!objects_print(STATUS_OF_SEQUENCES, sequences))
+        return false;
     puts("\n}");
+    return true;
 }
 
 static enum ctl_exit status_print(const redisReply *status, bool is_json)
@@ -145,11 +158,9 @@ static enum ctl_exit status_print(const redisReply *status, bool is_json)
 
     if (partitions == NULL || sequences == NULL)
         return reply_refuse("SEQ.STATUS", "has no partitions or sequences");
-    if (!is_json)
-        return tables_print(status, partitions, sequences) ? CTL_OK
-                                                           : CTL_FAILED;
-    status_json(status, partitions, sequences);
-    return CTL_OK;
+    return (is_json ? status_json : tables_print)(status, partitions, sequences)
+               ? CTL_OK
+               : CTL_FAILED;
 }
 
 static enum ctl_exit status_show(const struct ctl_options *options)
@@ -233,7 +244,8 @@ static enum ctl_exit workers_print(const redisReply *workers, bool is_json)
         return reply_refuse("SEQ.WORKERS", "is no list");
     if (is_json) {
         fputs("{\n  ", stdout);
-        objects_print(STATUS_OF_WORKERS, workers);
+        if (!objects_print(STATUS_OF_WORKERS, workers))
+            return CTL_FAILED;
         puts("\n}");
         return CTL_OK;
     }

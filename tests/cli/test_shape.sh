@@ -123,6 +123,7 @@ sqlite3.h src/backends/redis/redis.c src/backends/sqlite/sqlite.c
 sodium.h src/number/template.c src/number/shuffle.c
 event2/event.h src/ctl/a.c src/daemon/a.c
 libsmartcols/libsmartcols.h src/daemon/a.c src/ctl/a.c
+jansson.h src/daemon/a.c src/ctl/a.c
 END
 
 while read -r name call; do
