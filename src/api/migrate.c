@@ -24,10 +24,10 @@
 struct place {
     int32_t pool; /* NO_POOL: nothing */
     int32_t memory_bits;
-    int32_t window_bits; /* of its windows, its own or the pool's */
-    int32_t value_bits;  /* its numbers are below 2^value_bits */
-    int64_t useful;      /* numbers above it are too wide; 0: none is */
-    const char *terms;   /* claimed besides; NULL: nothing */
+    int32_t window_bits;    /* of its windows, its own or the pool's */
+    int32_t value_bits;     /* its numbers are below 2^value_bits */
+    int64_t useful;         /* numbers above it are too wide; 0: none is */
+    const char *attributes; /* claimed besides; NULL: nothing */
 };
 
 /* A key of either topology, or of the caller. */
@@ -78,7 +78,7 @@ static struct place place_of(const struct config_topology *topology,
                            found->window_bits),
         found->value_bits == 0 ? BITS_ALL : found->value_bits,
         queue_useful_numbers(found),
-        found->terms};
+        found->attributes};
 }
 
 static int entry_compare(const void *a, const void *b)
@@ -253,19 +253,19 @@ static enum seqb_status pools_find(struct request *request,
                      "write one more for each pool that is to be migrated");
 }
 
-static const char *text_of(const char *terms)
+static const char *text_of(const char *attributes)
 {
-    return terms == NULL ? "" : terms;
+    return attributes == NULL ? "" : attributes;
 }
 
 /* What a sequence shuffles with stays: else it would make old codes again. */
-static enum seqb_status check_terms(const struct request *request,
-                                    struct seqb_error *err)
+static enum seqb_status check_attributes(const struct request *request,
+                                         struct seqb_error *err)
 {
     for (size_t i = 0; i < request->entry_count; i++) {
         const struct entry *entry = &request->entries[i];
-        const char *was = text_of(entry->was.terms);
-        const char *is = text_of(entry->is.terms);
+        const char *was = text_of(entry->was.attributes);
+        const char *is = text_of(entry->is.attributes);
 
         if (entry->was.pool != NO_POOL && entry->is.pool != NO_POOL &&
             strcmp(was, is) != 0)
@@ -404,8 +404,8 @@ static enum seqb_status keys_share(struct request *request,
                                              entry->was.useful,
                                              entry->is.useful,
                                              entry->was.pool != NO_POOL
-                                                 ? entry->was.terms
-                                                 : entry->is.terms};
+                                                 ? entry->was.attributes
+                                                 : entry->is.attributes};
         }
         pool->key_count = (size_t)(at - pool->keys);
     }
@@ -446,7 +446,7 @@ static enum seqb_status request_run(struct request *request,
     if (status == SEQB_OK)
         status = check_sequences(request, err);
     if (status == SEQB_OK)
-        status = check_terms(request, err);
+        status = check_attributes(request, err);
     if (status == SEQB_OK)
         status = check_automatic(request, err);
     if (status == SEQB_OK)

@@ -61,7 +61,7 @@ static enum seqb_status claim_here(struct worker *worker,
                                    struct seqb_error *err)
 {
     const int32_t member = member_of(worker, counter->pool);
-    const struct claim_terms claimed = counter_claim(counter);
+    const struct claim_attributes claimed = counter_claim(counter);
     enum seqb_status status;
 
     if (member < 0)

@@ -171,7 +171,7 @@ enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err);
 
 /* What a counter has besides a key, if that is more than usual. */
-struct ha_terms {
+struct ha_counter_attributes {
     const char *claim;   /* claimed after the bits, " period=day"; "" */
     int32_t value_bits;  /* its numbers are below 2^value_bits; 63 is usual */
     int32_t window_bits; /* its windows hold 2^window_bits values; 0: as many as
@@ -183,7 +183,8 @@ struct ha_terms {
 };
 
 /* Before it is admitted or asked first. The terms must outlive it. */
-void ha_counter_agree(struct ha_counter *counter, const struct ha_terms *terms);
+void ha_counter_set_attributes(struct ha_counter *counter,
+                               const struct ha_counter_attributes *attributes);
 
 /* A period, of which a counter is in the stores: "KEY@DIGITS". */
 struct ha_stamp {

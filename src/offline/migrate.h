@@ -131,7 +131,8 @@ struct migrate_bits {
 /* The bits that the open stores claim for a sequence. SEQB_LAYOUT if two
  * differ, or claim other terms. */
 enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
-                                const char *terms, struct migrate_bits *out,
+                                const char *attributes,
+                                struct migrate_bits *out,
                                 struct seqb_error *err);
 
 /*
@@ -181,7 +182,7 @@ enum seqb_status counter_raise(const struct migrate_counter *counter,
 /* One sequence on its way. */
 struct migrate_key {
     const char *key;
-    const char *terms; /* see struct offline_key */
+    const char *attributes; /* see struct offline_key */
     struct migrate_shape was;
     struct migrate_shape is;
     int64_t last; /* the largest number that may have been issued */

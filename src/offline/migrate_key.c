@@ -74,7 +74,7 @@ enum seqb_status key_look(struct migrate_side *was, struct migrate_side *is,
 
     if (side_compare_key(was, options->key, &was_done, err) != SEQB_OK ||
         old_check_back(was, err) != SEQB_OK ||
-        side_look_bits(was, options->key, options->terms, &bits, err) !=
+        side_look_bits(was, options->key, options->attributes, &bits, err) !=
             SEQB_OK)
         return err->status;
     if (bits.memory_bits >= 0 && options->was_bits >= 0 &&
@@ -82,7 +82,7 @@ enum seqb_status key_look(struct migrate_side *was, struct migrate_side *is,
         return SEQB_LAYOUT;
     /* Brokers claim the bits before they take the first value. */
     *key = (struct migrate_key){.key = options->key,
-                                .terms = options->terms,
+                                .attributes = options->attributes,
                                 .is_new = bits.memory_bits < 0 &&
                                           options->was_bits < 0 &&
                                           options->is_bits >= 0};

@@ -26,7 +26,7 @@ enum seqb_status new_look(struct migrate_side *is, struct migrate_key *key,
 {
     struct migrate_bits bits;
 
-    if (side_look_bits(is, key->key, key->terms, &bits, err) != SEQB_OK)
+    if (side_look_bits(is, key->key, key->attributes, &bits, err) != SEQB_OK)
         return err->status;
     if (bits.memory_bits >= 0 && bits.memory_bits != key->is.memory_bits)
         return look_differs(is, key, "memory_bits",
@@ -180,16 +180,16 @@ enum seqb_status new_raise(struct migrate_side *is,
                            const struct migrate_key *key,
                            struct seqb_error *err)
 {
-    const struct claim_terms terms = {.layout = is->layout,
-                                      .key = key->key,
-                                      .memory_bits = key->is.memory_bits,
-                                      .window_bits = key->is.window_bits,
-                                      .more =
-                                          key->terms == NULL ? "" : key->terms};
+    const struct claim_attributes attributes = {
+        .layout = is->layout,
+        .key = key->key,
+        .memory_bits = key->is.memory_bits,
+        .window_bits = key->is.window_bits,
+        .more = key->attributes == NULL ? "" : key->attributes};
     enum seqb_status status = counters_raise(is, key, err);
 
     for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++)
-        status = claim_migrated(&is->connections[i], &terms, err);
+        status = claim_migrated(&is->connections[i], &attributes, err);
     return status == SEQB_OK ? claim_done(is, key, err) : status;
 }
 

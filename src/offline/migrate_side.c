@@ -215,20 +215,22 @@ static bool bits_take(const char **claim, const char *word, int32_t *out)
 
 /* What a claim that stands says; false if it says anything else. */
 static bool bits_read(const struct layout *layout, const char *claim,
-                      const char *terms, struct migrate_bits *out)
+                      const char *attributes, struct migrate_bits *out)
 {
     out->window_bits = layout->window_bits;
     if (!bits_take(&claim, "memory_bits=", &out->memory_bits))
         return false;
     (void)bits_take(&claim, " window_bits=", &out->window_bits);
-    return strcmp(claim, terms == NULL ? "" : terms) == 0;
+    return strcmp(claim, attributes == NULL ? "" : attributes) == 0;
 }
 
 enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
-                                const char *terms, struct migrate_bits *out,
+                                const char *attributes,
+                                struct migrate_bits *out,
                                 struct seqb_error *err)
 {
-    const struct claim_terms claimed = {.layout = side->layout, .key = key};
+    const struct claim_attributes claimed = {.layout = side->layout,
+                                             .key = key};
 
     *out = (struct migrate_bits){-1, side->layout->window_bits};
     for (int32_t i = 0; i < side->stores.count; i++) {
@@ -245,7 +247,7 @@ enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
             return status;
         if (claim[0] == '\0')
             continue;
-        if (!bits_read(side->layout, claim, terms, &bits) ||
+        if (!bits_read(side->layout, claim, attributes, &bits) ||
             (out->memory_bits >= 0 && (out->memory_bits != bits.memory_bits ||
                                        out->window_bits != bits.window_bits)))
             return error_set(err, SEQB_LAYOUT,
@@ -284,7 +286,8 @@ static enum seqb_status has_claim(struct connection *connection,
 static enum seqb_status find_back(struct migrate_side *side, const char *key,
                                   struct seqb_error *err)
 {
-    const struct claim_terms terms = {.layout = side->layout, .key = key};
+    const struct claim_attributes attributes = {.layout = side->layout,
+                                                .key = key};
 
     for (int32_t i = 0; i < side->stores.count; i++) {
         char claim[CLAIM_TERMS_SIZE];
@@ -292,7 +295,7 @@ static enum seqb_status find_back(struct migrate_side *side, const char *key,
         if (side->stores.stores[i].forgets ||
             !connection_is_open(&side->connections[i]))
             continue;
-        if (claim_look_sequence(&side->connections[i], &terms,
+        if (claim_look_sequence(&side->connections[i], &attributes,
                                 side->layout->generation, claim, sizeof claim,
                                 err) != SEQB_OK)
             return err->status;

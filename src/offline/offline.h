@@ -34,7 +34,7 @@ struct offline_key {
     int32_t is_value_bits;   /* its numbers are below 2^is_value_bits there */
     int64_t was_useful;      /* numbers above it are too wide; 0: none is */
     int64_t is_useful;       /* the same of the new one */
-    const char *terms;       /* claimed after them, in both; NULL: nothing */
+    const char *attributes;  /* claimed after them, in both; NULL: nothing */
 };
 
 /* A pool of the old options and its next generation in the new ones. */

@@ -3,7 +3,7 @@
  * The guarded clock: what time it is for stamps, so that they never go back,
  * in this process nor over restarts, and are not led far ahead by a machine's
  * wrong clock. Pure: the clocks' readings are passed in, and what has to be
- * kept for the next start is told; wall.c of the queue carries it out.
+ * kept for the next start is said; guarded_clock.c of the queue carries it out.
  *
  * It knows stamps by when they begin. "Issued" is the latest begin of which
  * numbers were or may have been given; a clock that goes back without passing

@@ -5,7 +5,7 @@
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "queue/keeper/keeper.h"
+#include "queue/flusher/flusher.h"
 #include "queue/queue_state.h"
 
 /* The counter's floor and the ring under one lock: a grant that comes from
@@ -59,7 +59,7 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
         report_dropped(sequence, dropped, to);
     sequence_wake(sequence);
     status = ha_counter_raise(sequence->counter, until_ms, err);
-    kept = keeper_drop(queue->keeper, sequence, to, until_ms,
-                       status == SEQB_OK ? err : NULL);
+    kept = flusher_drop(queue->flusher, sequence, to, until_ms,
+                        status == SEQB_OK ? err : NULL);
     return status == SEQB_OK ? kept : status;
 }

@@ -15,14 +15,15 @@
 #define KEY_MAX_WITH_PERIOD 48
 
 /* What its counter claims and may give, which all of its options share. */
-static const struct ha_terms *
-terms_of(const struct queue *queue,
-         const struct queue_sequence_options *options)
+static const struct ha_counter_attributes *
+attributes_of(const struct queue *queue,
+              const struct queue_sequence_options *options)
 {
     const struct queue_options *all = queue->options;
 
-    return options == all->automatic ? &queue->terms[all->sequence_count]
-                                     : &queue->terms[options - all->sequences];
+    return options == all->automatic
+               ? &queue->attributes[all->sequence_count]
+               : &queue->attributes[options - all->sequences];
 }
 
 static const struct source *
@@ -43,7 +44,7 @@ enum seqb_status queue_add(struct queue *queue,
         .context = &queue->context,
         .pool = ha_pool_at(queue->ha, (size_t)options->pool),
         .options = options,
-        .terms = terms_of(queue, options),
+        .attributes = attributes_of(queue, options),
         .key = key,
     };
     struct seqb_sequence *sequence;
@@ -51,9 +52,9 @@ enum seqb_status queue_add(struct queue *queue,
 
     if (status != SEQB_OK)
         return status;
-    /* Of those that are listed, the keeper takes them at the start. */
+    /* Of those that are listed, the flusher takes them at the start. */
     atomic_store(&sequence->may_be_kept,
-                 queue->keeper != NULL &&
+                 queue->flusher != NULL &&
                      source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK);
     if (!catalog_add(&queue->catalog, sequence)) {
         source->free(sequence);

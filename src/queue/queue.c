@@ -12,8 +12,8 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "platform/wiped.h"
-#include "queue/keeper/keeper.h"
-#include "queue/wall/wall.h"
+#include "queue/flusher/flusher.h"
+#include "queue/guarded_clock/guarded_clock.h"
 
 /* How long a stop waits for what is on its way, and for the spool. */
 #define SETTLE_MS  500
@@ -154,10 +154,11 @@ static int64_t keep_ms_of(const struct queue_sequence_options *options)
     return keep_ms > KEEP_LEAST_MS ? keep_ms : KEEP_LEAST_MS;
 }
 
-static struct ha_terms terms_of(const struct queue_sequence_options *options)
+static struct ha_counter_attributes
+attributes_of(const struct queue_sequence_options *options)
 {
-    return (struct ha_terms){
-        .claim = options->terms == NULL ? "" : options->terms,
+    return (struct ha_counter_attributes){
+        .claim = options->attributes == NULL ? "" : options->attributes,
         .value_bits = options_value_bits(options),
         .window_bits = options->window_bits,
         .useful = queue_useful_numbers(options),
@@ -166,18 +167,20 @@ static struct ha_terms terms_of(const struct queue_sequence_options *options)
 }
 
 /* Shared by all sequences of the same options. */
-static struct ha_terms *terms_new(const struct queue_options *options)
+static struct ha_counter_attributes *
+attributes_new(const struct queue_options *options)
 {
-    struct ha_terms *terms = calloc(options->sequence_count + 1, sizeof *terms);
+    struct ha_counter_attributes *attributes =
+        calloc(options->sequence_count + 1, sizeof *attributes);
 
-    if (terms == NULL)
+    if (attributes == NULL)
         return NULL;
     for (size_t i = 0; i < options->sequence_count; i++)
-        terms[i] = terms_of(&options->sequences[i]);
+        attributes[i] = attributes_of(&options->sequences[i]);
     if (options->automatic != NULL)
-        terms[options->sequence_count] = terms_of(options->automatic);
-    terms[options->sequence_count].asks_first = true;
-    return terms;
+        attributes[options->sequence_count] = attributes_of(options->automatic);
+    attributes[options->sequence_count].asks_first = true;
+    return attributes;
 }
 
 static struct queue *queue_new(const struct queue_options *options,
@@ -193,12 +196,12 @@ static struct queue *queue_new(const struct queue_options *options,
     memory = wiped_open();
     queue->context.memory = memory;
     queue->context.interval_ms = options->interval_ms;
-    queue->terms = terms_new(options);
+    queue->attributes = attributes_new(options);
     if (memory != NULL)
         queue->is_alive = wiped_take(memory, sizeof *queue->is_alive);
-    if (queue->is_alive == NULL || queue->terms == NULL) {
+    if (queue->is_alive == NULL || queue->attributes == NULL) {
         wiped_close(memory);
-        free(queue->terms);
+        free(queue->attributes);
         free(queue);
         return NULL;
     }
@@ -218,8 +221,8 @@ static enum seqb_status threads_start(struct queue *queue,
         thread_start(&queue->thread, "seqb:refill", refill_run, queue, err);
 
     queue->is_started = status == SEQB_OK;
-    return status == SEQB_OK && queue->keeper != NULL
-               ? keeper_start(queue->keeper, err)
+    return status == SEQB_OK && queue->flusher != NULL
+               ? flusher_start(queue->flusher, err)
                : status;
 }
 
@@ -284,9 +287,10 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
         return error_set(err, SEQB_NO_MEMORY, "queue: out of memory");
     *out = queue; /* to be freed after the ha in any case */
     until_ms = clock_now_ms() + options->warm_timeout_ms;
-    status = options->clock == NULL ? SEQB_OK
-                                    : wall_open(options->clock, ha, until_ms,
-                                                &queue->context.wall, err);
+    status = options->clock == NULL
+                 ? SEQB_OK
+                 : guarded_clock_open(options->clock, ha, until_ms,
+                                      &queue->context.clock, err);
     if (status == SEQB_OK)
         status = generators_open(queue, err);
     if (status == SEQB_OK)
@@ -295,7 +299,8 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
     if (status == SEQB_OK)
         status = generators_start(queue, until_ms, err);
     if (status == SEQB_OK && options->spool_path != NULL)
-        status = keeper_open(queue, options, ha, until_ms, &queue->keeper, err);
+        status =
+            flusher_open(queue, options, ha, until_ms, &queue->flusher, err);
     if (status == SEQB_OK)
         status = threads_start(queue, err);
     if (status == SEQB_OK)
@@ -308,19 +313,19 @@ static void queue_keep(struct queue *queue)
 {
     const int64_t until_ms = clock_now_ms() + SETTLE_MS;
 
-    if (queue->keeper == NULL)
+    if (queue->flusher == NULL)
         return;
-    keeper_stop(queue->keeper);
+    flusher_stop(queue->flusher);
     for (size_t i = 0; i < queue->catalog.count; i++)
         sequence_settle(queue->catalog.sequences[i], until_ms);
-    keeper_keep_all(queue->keeper, clock_now_ms() + KEEP_MS);
+    flusher_keep_all(queue->flusher, clock_now_ms() + KEEP_MS);
 }
 
 void queue_stop(struct queue *queue)
 {
     if (queue == NULL)
         return;
-    wall_stop(queue->context.wall); /* whoever waits for it goes on */
+    guarded_clock_stop(queue->context.clock); /* whoever waits for it goes on */
     generators_close(queue);
     pthread_rwlock_rdlock(&queue->catalog_lock);
     for (size_t i = 0; i < queue->catalog.count; i++)
@@ -338,13 +343,13 @@ void queue_free(struct queue *queue)
 {
     if (queue == NULL)
         return;
-    keeper_close(queue->keeper);
+    flusher_close(queue->flusher);
     for (size_t i = 0; i < queue->catalog.count; i++)
         queue->catalog.sequences[i]->source->free(queue->catalog.sequences[i]);
     generators_free(queue);
-    wall_close(queue->context.wall);
+    guarded_clock_close(queue->context.clock);
     catalog_fini(&queue->catalog);
-    free(queue->terms);
+    free(queue->attributes);
     wiped_close(queue->context.memory);
     wakeup_fini(&queue->context.flusher);
     agenda_fini(&queue->context.agenda);
@@ -354,11 +359,11 @@ void queue_free(struct queue *queue)
 
 void queue_clock(struct queue *queue, struct seqb_clock_status *out)
 {
-    struct wall *wall = queue->context.wall;
+    struct guarded_clock *clock = queue->context.clock;
 
-    *out = (struct seqb_clock_status){.is_used = wall != NULL};
-    if (wall != NULL)
-        wall_status(wall, out);
+    *out = (struct seqb_clock_status){.is_used = clock != NULL};
+    if (clock != NULL)
+        guarded_clock_status(clock, out);
 }
 
 bool queue_is_forked(const struct queue *queue)

@@ -37,17 +37,17 @@ struct queue_sequence_options {
     const struct bits_layout *ids; /* its numbers become such ids; NULL: no */
     const struct lease_options *snowflake; /* its numbers are made of the time:
                              one of the queue's snowflakes; NULL: no */
-    bool full_waits;      /* for the next stamp, when this one's ids are used
-                             up; else callers are refused */
-    int64_t keep_periods; /* so many old counters are kept, at least */
-    const char *terms;    /* what is claimed of it besides the bits,
-                             " period=day"; "" or NULL: nothing. Of those
-                             without a period, too */
-    bool claims_first;    /* automatic ones: their claim is compared by all
-                             stores that can be reached before any gives a
-                             number, not by each with its first one */
-    int32_t value_bits;   /* its values are below 2^value_bits: 53 if js_safe;
-                             0 is the usual 63. Not of those with `ids` */
+    bool full_waits;        /* for the next stamp, when this one's ids are used
+                               up; else callers are refused */
+    int64_t keep_periods;   /* so many old counters are kept, at least */
+    const char *attributes; /* what is claimed of it besides the bits,
+                          " period=day"; "" or NULL: nothing. Of those
+                          without a period, too */
+    bool claims_first;      /* automatic ones: their claim is compared by all
+                               stores that can be reached before any gives a
+                               number, not by each with its first one */
+    int32_t value_bits;     /* its values are below 2^value_bits: 53 if js_safe;
+                               0 is the usual 63. Not of those with `ids` */
     const struct template *template; /* NULL: it has none */
     int64_t width_numbers; /* of the template, see seqb_sequence_status */
     int64_t pool_numbers;  /* likewise */

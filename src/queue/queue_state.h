@@ -9,21 +9,23 @@
 #include "queue/queue.h"
 #include "queue/sequence.h"
 
-struct keeper;
+struct flusher;
 
 struct queue {
     const struct queue_options *options;
     struct ha *ha;
-    struct ha_terms *terms; /* by the index of the sequence's options; behind
-                               the listed ones the automatic ones' */
-    bool *is_alive;         /* in memory that a forked child finds zero */
+    struct ha_counter_attributes
+        *attributes; /* by the index of the sequence's options; behind
+      the listed ones the automatic ones' */
+    bool *is_alive;  /* in memory that a forked child finds zero */
     struct source_context context;
 
     pthread_rwlock_t catalog_lock; /* guards the next two */
     struct catalog catalog;
     int64_t automatic; /* sequences that made themselves */
 
-    struct keeper *keeper; /* of the spool; NULL: none. Constant after open. */
+    struct flusher
+        *flusher; /* of the spool; NULL: none. Constant after open. */
 
     pthread_t thread; /* of the agenda */
     bool is_started;

@@ -87,7 +87,7 @@ enum seqb_status sequence_new(const struct source_setup *setup,
     sequence_init(sequence, source, setup);
     if (ha_counter_new(setup->pool, setup->key, setup->options->memory_bits,
                        &sequence->sink, &sequence->counter, err) == SEQB_OK) {
-        ha_counter_agree(sequence->counter, setup->terms);
+        ha_counter_set_attributes(sequence->counter, setup->attributes);
         sequence->ring = ring_new(setup, sequence->counter);
     }
     if (sequence->ring == NULL) {

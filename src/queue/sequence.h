@@ -46,8 +46,8 @@ struct seqb_sequence {
     /* It is of a stamp that is over: nothing is asked for, or waited for. */
     atomic_bool is_over;
 
-    /* Refused at the start by a store that knows it by other terms; constant
-     * after that. */
+    /* Refused at the start by a store that knows it with other attributes;
+     * constant after that. */
     bool is_refused;
 
     /* A caller wants so many numbers at once, or none; 0: no one does. */
@@ -65,7 +65,7 @@ struct seqb_sequence {
     uint64_t consumed;     /* the most that was ever taken of them */
     struct stripes *spare; /* that were made, in use or not; NULL: never */
 
-    uint64_t seen;   /* of consumed, when the keeper looked last ... */
+    uint64_t seen;   /* of consumed, when the flusher looked last ... */
     int64_t seen_ms; /* ... and since when it is that */
 
     /* Whether the spool may have numbers of it, and it is used since. Relaxed
@@ -73,7 +73,7 @@ struct seqb_sequence {
     atomic_bool may_be_kept;
     atomic_bool is_missed;
     bool may_stripe; /* constant: its callers need not see the ring change */
-    bool is_wanted;  /* by the spool; its keeper reads and writes this */
+    bool is_wanted;  /* by the spool; its flusher reads and writes this */
 
     pthread_mutex_t ready_lock; /* held while ready runs */
     void (*ready)(void *context);
@@ -191,7 +191,7 @@ void sequence_settle(struct seqb_sequence *sequence, int64_t until_ms);
 /* Has a ready call made that is owed. */
 void sequence_tell_ready(struct seqb_sequence *sequence);
 
-/* Of a term, once nothing is asked for any more: begins anew with an empty
+/* Of a slot, once nothing is asked for any more: begins again with an empty
  * ring. Adds what was taken and what was left to the sums. */
 void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
                     int64_t *dropped);

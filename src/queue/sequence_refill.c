@@ -240,7 +240,7 @@ void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 }
 
 /* With the lock held: a rest that does not fit is a gap. After the close, too:
- * the keeper's last round takes what the ring holds then. */
+ * the flusher's last round takes what the ring holds then. */
 static void put_back(struct seqb_sequence *sequence,
                      const struct ring_slice *slice)
 {

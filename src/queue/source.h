@@ -14,7 +14,7 @@
 #include "queue/wakeup.h"
 
 struct generator;
-struct wall;
+struct guarded_clock;
 struct wiped;
 
 /* What the sequences of a queue share. */
@@ -22,8 +22,8 @@ struct source_context {
     struct agenda agenda;  /* of the refill thread */
     struct wakeup flusher; /* of the thread that exchanges with the spool */
     struct wiped *memory;  /* where rings, stripes and cursors are */
-    struct wall *wall;     /* NULL: nothing has a period */
-    int32_t interval_ms;   /* between two looks at each sequence */
+    struct guarded_clock *clock; /* NULL: nothing has a period */
+    int32_t interval_ms;         /* between two looks at each sequence */
 
     /* Times that this process may have been resumed from an image of its
      * memory. Relaxed: it says nothing about other memory. */
@@ -39,7 +39,7 @@ struct source_setup {
     struct source_context *context;
     struct ha_pool *pool;
     const struct queue_sequence_options *options;
-    const struct ha_terms *terms;
+    const struct ha_counter_attributes *attributes;
     const char *key;
 };
 

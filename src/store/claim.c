@@ -301,41 +301,43 @@ enum seqb_status claim_verify(struct connection *connection,
                           err);
 }
 
-static void sequence_claim_name(const struct claim_terms *terms,
+static void sequence_claim_name(const struct claim_attributes *attributes,
                                 int32_t generation, char *out, size_t size)
 {
     char name[LAYOUT_POOL_SIZE];
 
-    layout_internal_name(terms->layout->name, generation, name, sizeof name);
-    (void)text_format(out, size, "sequence/%s/%s", name, terms->key);
+    layout_internal_name(attributes->layout->name, generation, name,
+                         sizeof name);
+    (void)text_format(out, size, "sequence/%s/%s", name, attributes->key);
 }
 
 enum seqb_status claim_look_sequence(struct connection *connection,
-                                     const struct claim_terms *terms,
+                                     const struct claim_attributes *attributes,
                                      int32_t generation, char *out, size_t size,
                                      struct seqb_error *err)
 {
     char claim[SEQB_COUNTER_SIZE];
 
-    sequence_claim_name(terms, generation, claim, sizeof claim);
+    sequence_claim_name(attributes, generation, claim, sizeof claim);
     return connection_claim(connection, claim, NULL, out, size, err);
 }
 
 /* Without windows of its own a sequence claims what it always did. */
-static void sequence_claim_text(const struct claim_terms *terms, char *out,
-                                size_t size)
+static void sequence_claim_text(const struct claim_attributes *attributes,
+                                char *out, size_t size)
 {
     const int32_t window_bits =
-        layout_window_bits(terms->layout, terms->window_bits);
+        layout_window_bits(attributes->layout, attributes->window_bits);
 
-    (void)text_format(out, size, "memory_bits=%d", (int)terms->memory_bits);
-    if (window_bits != terms->layout->window_bits)
+    (void)text_format(out, size, "memory_bits=%d",
+                      (int)attributes->memory_bits);
+    if (window_bits != attributes->layout->window_bits)
         (void)text_append(out, size, " window_bits=%d", (int)window_bits);
-    (void)text_append(out, size, "%s", terms->more);
+    (void)text_append(out, size, "%s", attributes->more);
 }
 
 enum seqb_status claim_migrated(struct connection *connection,
-                                const struct claim_terms *terms,
+                                const struct claim_attributes *attributes,
                                 struct seqb_error *err)
 {
     char claim[SEQB_COUNTER_SIZE];
@@ -343,8 +345,9 @@ enum seqb_status claim_migrated(struct connection *connection,
     char standing[SEQB_CLAIM_SIZE];
     enum seqb_status status;
 
-    sequence_claim_name(terms, terms->layout->generation, claim, sizeof claim);
-    sequence_claim_text(terms, text, sizeof text);
+    sequence_claim_name(attributes, attributes->layout->generation, claim,
+                        sizeof claim);
+    sequence_claim_text(attributes, text, sizeof text);
     status = connection_claim(connection, claim, text, standing,
                               sizeof standing, err);
     if (status != SEQB_OK || strcmp(standing, text) == 0)
@@ -353,19 +356,20 @@ enum seqb_status claim_migrated(struct connection *connection,
                      "sequence %s in backend %s was used with %s and is "
                      "configured with %s; nothing was changed; put the "
                      "settings back, others would issue old numbers again",
-                     terms->key, connection_name(connection), standing, text);
+                     attributes->key, connection_name(connection), standing,
+                     text);
 }
 
 enum seqb_status claim_check_moved(struct connection *connection,
                                    const struct layout *other, const char *key,
                                    const char *pool, struct seqb_error *err)
 {
-    const struct claim_terms terms = {.layout = other, .key = key};
+    const struct claim_attributes attributes = {.layout = other, .key = key};
     char claim[SEQB_COUNTER_SIZE];
     char standing[CLAIM_TERMS_SIZE];
     enum seqb_status status;
 
-    sequence_claim_name(&terms, other->generation, claim, sizeof claim);
+    sequence_claim_name(&attributes, other->generation, claim, sizeof claim);
     status = connection_claim(connection, claim, NULL, standing,
                               sizeof standing, err);
     if (status != SEQB_OK || standing[0] == '\0')
@@ -383,41 +387,42 @@ enum seqb_status claim_check_moved(struct connection *connection,
 /* A sequence that this store knows of an earlier generation alone was not
  * among the keys of a migration: its counters would begin at 1 again. */
 static enum seqb_status check_history(struct connection *connection,
-                                      const struct claim_terms *terms,
+                                      const struct claim_attributes *attributes,
                                       struct seqb_error *err)
 {
-    int32_t generation = terms->layout->generation;
+    int32_t generation = attributes->layout->generation;
     char standing[CLAIM_TERMS_SIZE];
     enum seqb_status status = claim_look_sequence(
-        connection, terms, generation, standing, sizeof standing, err);
+        connection, attributes, generation, standing, sizeof standing, err);
 
     if (status != SEQB_OK || standing[0] != '\0')
         return status;
     while (status == SEQB_OK && --generation >= 1) {
-        status = claim_look_sequence(connection, terms, generation, standing,
-                                     sizeof standing, err);
+        status = claim_look_sequence(connection, attributes, generation,
+                                     standing, sizeof standing, err);
         if (status == SEQB_OK && standing[0] != '\0')
             return error_set(
                 err, SEQB_LAYOUT,
                 "sequence %s was used in generation %d of pool %s, as backend "
                 "%s says, and was not migrated; nothing was changed; run "
                 "seqctl migrate again with the key in --keys FILE",
-                terms->key, (int)generation, terms->layout->name,
+                attributes->key, (int)generation, attributes->layout->name,
                 connection_name(connection));
     }
     return status;
 }
 
 enum seqb_status claim_sequence(struct connection *connection,
-                                const struct claim_terms *terms,
+                                const struct claim_attributes *attributes,
                                 struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
     /* One that may forget is no witness. */
-    if (terms->layout->generation > 1 && store_remembers(connection))
-        status = check_history(connection, terms, err);
-    return status == SEQB_OK ? claim_migrated(connection, terms, err) : status;
+    if (attributes->layout->generation > 1 && store_remembers(connection))
+        status = check_history(connection, attributes, err);
+    return status == SEQB_OK ? claim_migrated(connection, attributes, err)
+                             : status;
 }
 
 /* --- a number that only grows --- */

@@ -70,7 +70,7 @@ enum seqb_status claim_retire(struct connection *connection,
                               struct seqb_error *err);
 
 /* What of a sequence is claimed. */
-struct claim_terms {
+struct claim_attributes {
     const struct layout *layout; /* its pool's */
     const char *key;
     int32_t memory_bits;
@@ -82,14 +82,14 @@ struct claim_terms {
 /* What is claimed for the sequence in a generation of its pool, "" if nothing
  * is. */
 enum seqb_status claim_look_sequence(struct connection *connection,
-                                     const struct claim_terms *terms,
+                                     const struct claim_attributes *attributes,
                                      int32_t generation, char *out, size_t size,
                                      struct seqb_error *err);
 
 /* Claims or compares the bits of a sequence. SEQB_LAYOUT also
  * if it was used in an earlier generation and did not come along. */
 enum seqb_status claim_sequence(struct connection *connection,
-                                const struct claim_terms *terms,
+                                const struct claim_attributes *attributes,
                                 struct seqb_error *err);
 
 /* SEQB_LAYOUT if the sequence was used in `other`, a pool that this store is
@@ -100,7 +100,7 @@ enum seqb_status claim_check_moved(struct connection *connection,
 
 /* The same as claim_sequence, by who brings it along. */
 enum seqb_status claim_migrated(struct connection *connection,
-                                const struct claim_terms *terms,
+                                const struct claim_attributes *attributes,
                                 struct seqb_error *err);
 
 /*

@@ -51,18 +51,19 @@ static void must_be_kept(struct fixture *f, int64_t keep_s)
 
 TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
 {
-    static const int64_t terms[] = {0,        3600,     30 * DAY, 30 * DAY + 1,
-                                    31 * DAY, 400 * DAY};
+    static const int64_t attributes[] = {
+        0, 3600, 30 * DAY, 30 * DAY + 1, 31 * DAY, 400 * DAY};
     struct fixture *f = fixture_start(state, NULL);
     int64_t standing;
 
-    for (size_t i = 0; i < COUNT(terms); i++) {
+    for (size_t i = 0; i < COUNT(attributes); i++) {
         const int64_t window = (int64_t)i + 1;
 
-        assert_int_equal(install_for(f, window, terms[i], &standing), SEQB_OK);
-        must_be_kept(f, terms[i]);
+        assert_int_equal(install_for(f, window, attributes[i], &standing),
+                         SEQB_OK);
+        must_be_kept(f, attributes[i]);
         must_grant(f, window, 0, 10);
-        must_be_kept(f, terms[i]); /* to count changes nothing */
+        must_be_kept(f, attributes[i]); /* to count changes nothing */
         must_tell(f, "md " KEY, "HD\r\n");
     }
     assert_int_equal(install_for(f, 9, -1, &standing), SEQB_INVALID);
@@ -73,15 +74,16 @@ TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
  * the cell gone as soon as it is made. */
 TEST_STATE(ON_SERVER, term_past_the_last_date_is_shortened_to_it)
 {
-    static const int64_t terms[] = {36500 * DAY, INT64_MAX};
+    static const int64_t attributes[] = {36500 * DAY, INT64_MAX};
     struct fixture *f = fixture_start(state, NULL);
     int64_t standing;
 
-    for (size_t i = 0; i < COUNT(terms); i++) {
+    for (size_t i = 0; i < COUNT(attributes); i++) {
         const int64_t window = (int64_t)i + 1;
         const int64_t rest = INT32_MAX - server_s(f->server);
 
-        assert_int_equal(install_for(f, window, terms[i], &standing), SEQB_OK);
+        assert_int_equal(install_for(f, window, attributes[i], &standing),
+                         SEQB_OK);
         must_be_kept(f, rest > 30 * DAY ? rest : 30 * DAY);
         must_grant(f, window, 0, 10);
         must_tell(f, "md " KEY, "HD\r\n");
@@ -90,18 +92,19 @@ TEST_STATE(ON_SERVER, term_past_the_last_date_is_shortened_to_it)
 
 TEST_STATE(ON_SERVER, term_is_the_cells_that_it_was_made_with)
 {
-    static const int64_t terms[] = {7200, 0, 40 * DAY};
+    static const int64_t attributes[] = {7200, 0, 40 * DAY};
     struct fixture *f = fixture_start(state, NULL);
     int64_t standing;
 
-    for (size_t i = 0; i < COUNT(terms); i++) {
+    for (size_t i = 0; i < COUNT(attributes); i++) {
         const int64_t window = 2 * (int64_t)i + 1;
 
-        assert_int_equal(install_for(f, window, terms[i], &standing), SEQB_OK);
-        must_be_kept(f, terms[i]);
+        assert_int_equal(install_for(f, window, attributes[i], &standing),
+                         SEQB_OK);
+        must_be_kept(f, attributes[i]);
         /* Somebody was faster: it stays as it is. */
         assert_int_equal(install_for(f, window + 1, DAY, &standing), SEQB_OK);
-        must_be_kept(f, terms[i]);
+        must_be_kept(f, attributes[i]);
         must_grant(f, window, 0, SIZE);
     }
 }

@@ -69,18 +69,19 @@ TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
 
 TEST_STATE(ON_SERVER, term_is_the_cells_that_it_was_made_with)
 {
-    static const int64_t terms[] = {7200, 0, 3600};
+    static const int64_t attributes[] = {7200, 0, 3600};
     struct fixture *f = fixture_start(state);
     int64_t standing;
 
-    for (size_t i = 0; i < COUNT(terms); i++) {
+    for (size_t i = 0; i < COUNT(attributes); i++) {
         const int64_t window = 2 * (int64_t)i + 1;
 
-        assert_int_equal(install_for(f, window, terms[i], &standing), SEQB_OK);
-        must_be_kept(f, terms[i]);
+        assert_int_equal(install_for(f, window, attributes[i], &standing),
+                         SEQB_OK);
+        must_be_kept(f, attributes[i]);
         /* Somebody was faster: it stays as it is. */
         assert_int_equal(install_for(f, window + 1, 86400, &standing), SEQB_OK);
-        must_be_kept(f, terms[i]);
+        must_be_kept(f, attributes[i]);
         must_grant(f, window, 0, SIZE);
     }
     must_hold(f, "w", "5");

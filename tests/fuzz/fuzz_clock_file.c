@@ -12,7 +12,7 @@
 #include "period/period.h"
 #include "platform/checksum.h"
 #include "platform/text.h"
-#include "queue/wall/file.h"
+#include "queue/guarded_clock/file.h"
 
 #define SUM_SIZE 26 /* "checksum=", digits, and the end of the line */
 
@@ -27,17 +27,17 @@ static void require(bool holds)
 static void check(const char *bytes, size_t size)
 {
     char *copy = malloc(size == 0 ? 1 : size);
-    char again[WALL_TEXT_SIZE];
-    struct wall_note note;
+    char again[CLOCK_TEXT_SIZE];
+    struct clock_note note;
     struct seqb_error err = {SEQB_OK, ""};
 
     require(copy != NULL);
     if (size > 0)
         memcpy(copy, bytes, size);
-    if (wall_note_read(copy, size, &note, &err) == SEQB_OK) {
+    if (clock_note_read(copy, size, &note, &err) == SEQB_OK) {
         require(text_is_name(note.broker));
         require(note.issued_ms > 0 && note.issued_ms <= PERIOD_MAX_MS);
-        require(wall_note_write(&note, again, sizeof again));
+        require(clock_note_write(&note, again, sizeof again));
         require(strlen(again) == size && memcmp(again, bytes, size) == 0);
     } else {
         require(err.status == SEQB_CORRUPT && err.text[0] != '\0');

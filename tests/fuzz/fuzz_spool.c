@@ -11,7 +11,7 @@
 
 #include "platform/checksum.h"
 #include "platform/text.h"
-#include "queue/keeper/text.h"
+#include "queue/flusher/text.h"
 
 #define SUM_SIZE 17 /* digits and the end of the line */
 

@@ -11,7 +11,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
-#include "queue/keeper/spool.h"
+#include "queue/flusher/spool.h"
 
 #define PARTITIONS  (1 << LIFE_BITS)
 #define BITS        LIFE_BITS
@@ -193,25 +193,26 @@ static void take(void *context, const struct spool_block *block)
 static void exchange(struct life *life, size_t begin, bool takes)
 {
     struct spool_block give[HELD_MAX];
-    struct spool_terms terms = {.give = give,
-                                .give_count = life->count - begin,
-                                .choose = takes ? choose : NULL,
-                                .take = take,
-                                .context = life};
+    struct spool_exchange_options attributes = {.give = give,
+                                                .give_count =
+                                                    life->count - begin,
+                                                .choose = takes ? choose : NULL,
+                                                .take = take,
+                                                .context = life};
     struct seqb_error err = {SEQB_OK, ""};
     enum seqb_status status;
 
-    for (size_t i = 0; i < terms.give_count; i++)
+    for (size_t i = 0; i < attributes.give_count; i++)
         give[i] = life->held[begin + i];
     life->count = begin;
     life->watch->exchange(true);
-    status =
-        spool_exchange(life->spool, &terms, clock_now_ms() + PATIENCE_MS, &err);
+    status = spool_exchange(life->spool, &attributes,
+                            clock_now_ms() + PATIENCE_MS, &err);
     life->watch->exchange(false);
     if (status == SEQB_OK)
         return;
     if (status != SEQB_UNCERTAIN)
-        life->count += terms.give_count; /* where it still stands */
+        life->count += attributes.give_count; /* where it still stands */
     if (life->watch->may_fail)
         return;
     (void)fprintf(stderr, "# exchange: %s\n", err.text);

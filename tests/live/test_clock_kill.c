@@ -16,7 +16,7 @@
 
 #include "platform/clock.h"
 #include "platform/text.h"
-#include "queue/wall/wall.h"
+#include "queue/guarded_clock/guarded_clock.h"
 #include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
@@ -116,18 +116,19 @@ static bool tell(int64_t ms)
 }
 
 /* A stamp a ms, as long as the clock goes on. */
-static enum life_end issue_stamps(struct wall *wall, int64_t stamps)
+static enum life_end issue_stamps(struct guarded_clock *clock, int64_t stamps)
 {
     int64_t last_ms = 0;
     int64_t time_ms;
 
     while (stamps > 0) {
-        if (wall_now(wall, &time_ms, NULL) != SEQB_OK)
+        if (guarded_clock_now(clock, &time_ms, NULL) != SEQB_OK)
             return LIFE_FAILED;
         if (time_ms == last_ms)
             continue;
-        if (wall_issue(wall, time_ms, clock_now_ms() + RIG_PATIENCE_MS, NULL) !=
-                SEQB_OK ||
+        if (guarded_clock_issue(clock, time_ms,
+                                clock_now_ms() + RIG_PATIENCE_MS,
+                                NULL) != SEQB_OK ||
             !tell(time_ms))
             return LIFE_FAILED;
         last_ms = time_ms;
@@ -146,16 +147,16 @@ static enum life_end live(const struct fixture *f, int64_t stamps)
         .store = -1,
     };
     struct seqb_clock_status status;
-    struct wall *wall;
+    struct guarded_clock *clock;
     enum life_end end = LIFE_FAILED;
 
-    if (wall_open(&options, NULL, clock_now_ms() + RIG_PATIENCE_MS, &wall,
-                  NULL) != SEQB_OK)
+    if (guarded_clock_open(&options, NULL, clock_now_ms() + RIG_PATIENCE_MS,
+                           &clock, NULL) != SEQB_OK)
         return LIFE_REFUSED;
-    wall_status(wall, &status);
+    guarded_clock_status(clock, &status);
     if (tell(status.issued_ms))
-        end = issue_stamps(wall, stamps);
-    wall_close(wall);
+        end = issue_stamps(clock, stamps);
+    guarded_clock_close(clock);
     return end;
 }
 

@@ -71,7 +71,7 @@ void clocks_use(struct scene *scene, enum period_unit unit)
     scene->keys = 1;
     scene->sequences[0].period = &scene->rules;
     scene->sequences[0].keep_periods = 2;
-    scene->sequences[0].terms = " period=drawn";
+    scene->sequences[0].attributes = " period=drawn";
 }
 
 void clocks_draw(struct scene *scene, uint64_t seed)

@@ -136,28 +136,30 @@ static enum seqb_status link_call(struct link *link, struct command *command,
 {
     struct site *site = link->site;
     const int64_t until_us = world_now_us() + link->timeout_ms * MS;
-    struct net_fate fate;
+    struct net_fate disposition;
     enum seqb_status status;
 
     if (site->is_gone || is_broken(link))
         return unreachable(site, "the connection broke", err);
-    fate = net_send(site->server, site->broker);
-    if (fate.answer_us >= until_us && command->requests != NULL)
+    disposition = net_send(site->server, site->broker);
+    if (disposition.answer_us >= until_us && command->requests != NULL)
         site->hangs(site);
-    if (fate.arrives_us >= until_us) {
-        if (fate.arrives_us != WORLD_NEVER)
-            send_late(link, command, fate.arrives_us);
+    if (disposition.arrives_us >= until_us) {
+        if (disposition.arrives_us != WORLD_NEVER)
+            send_late(link, command, disposition.arrives_us);
         (void)link_wait(link, until_us);
         return no_answer(site, err);
     }
-    if (!link_wait(link, fate.arrives_us)) {
+    if (!link_wait(link, disposition.arrives_us)) {
         command_run_undone(command, site->store, link->side);
         return no_answer(site, err);
     }
     status = command_run(command, site->store, link->side, err);
-    if (!link_wait(link, fate.answer_us < until_us ? fate.answer_us : until_us))
+    if (!link_wait(link, disposition.answer_us < until_us
+                             ? disposition.answer_us
+                             : until_us))
         return no_answer(site, err);
-    return fate.answer_us < until_us ? status : no_answer(site, err);
+    return disposition.answer_us < until_us ? status : no_answer(site, err);
 }
 
 /* --- the calls of an engine --- */
@@ -173,16 +175,17 @@ static enum seqb_status site_greet(struct site *site, int32_t timeout_ms,
 {
     const int64_t until_us = world_now_us() + timeout_ms * MS;
     const int64_t epoch = site->server->epoch;
-    struct net_fate fate;
+    struct net_fate disposition;
 
     if (site->is_gone)
         return unreachable(site, "the broker is gone", err);
     site->tries(site);
-    fate = net_send(site->server, site->broker);
+    disposition = net_send(site->server, site->broker);
     if (!site->server->is_down) {
-        world_sleep_until(fate.answer_us < until_us ? fate.answer_us
-                                                    : until_us);
-        if (fate.answer_us >= until_us)
+        world_sleep_until(disposition.answer_us < until_us
+                              ? disposition.answer_us
+                              : until_us);
+        if (disposition.answer_us >= until_us)
             return unreachable(site, "no answer to a connection", err);
     }
     if (!site->server->is_down && site->server->epoch == epoch)

@@ -74,17 +74,18 @@ static int64_t one_way(struct net_server *server)
 
 struct net_fate net_send(struct net_server *server, int32_t broker)
 {
-    struct net_fate fate = {.arrives_us = world_now_us() + one_way(server)};
+    struct net_fate disposition = {.arrives_us =
+                                       world_now_us() + one_way(server)};
 
     if ((server->cut >> broker & 1) != 0)
         return (struct net_fate){random_chance(&server->random, LATE_PERCENT)
                                      ? server->cut_until_us + one_way(server)
                                      : WORLD_NEVER,
                                  WORLD_NEVER};
-    if (fate.arrives_us < server->hung_until_us)
-        fate.arrives_us = server->hung_until_us + one_way(server);
-    fate.answer_us = fate.arrives_us + one_way(server);
+    if (disposition.arrives_us < server->hung_until_us)
+        disposition.arrives_us = server->hung_until_us + one_way(server);
+    disposition.answer_us = disposition.arrives_us + one_way(server);
     if (server->lost > 0 && random_chance(&server->random, server->lost))
-        fate.answer_us = WORLD_NEVER;
-    return fate;
+        disposition.answer_us = WORLD_NEVER;
+    return disposition;
 }

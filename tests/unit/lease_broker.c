@@ -19,7 +19,7 @@ int64_t boot_of(const struct schedule *schedule, const struct broker *broker)
     return 1 + schedule->now * broker->boot_ppm / 1000000;
 }
 
-int64_t wall_of(const struct schedule *schedule, const struct broker *broker)
+int64_t clock_of(const struct schedule *schedule, const struct broker *broker)
 {
     return START_MS + schedule->now + broker->skew_ms;
 }
@@ -116,7 +116,7 @@ static void send_row(struct schedule *schedule, struct broker *broker,
 {
     char expected[LEASE_TEXT_SIZE];
     char text[LEASE_TEXT_SIZE];
-    const int64_t wall_ms = wall_of(schedule, broker);
+    const int64_t wall_ms = clock_of(schedule, broker);
     const int64_t used_ms =
         broker->used_ms > broker->above_ms ? broker->used_ms : broker->above_ms;
     const struct lease_row row =
@@ -194,7 +194,7 @@ static void send_take(struct schedule *schedule, struct broker *broker,
     const bool was_there = lease_read(standing, &before);
 
     broker->row = lease_taken(was_there ? &before : NULL, &broker->self,
-                              wall_of(schedule, broker));
+                              clock_of(schedule, broker));
     broker->above_ms = was_there ? before.upto_ms : 0;
     (void)text_copy(expected, sizeof expected, standing);
     lease_write(&broker->row, text, sizeof text);
@@ -216,7 +216,7 @@ static void saw_row(struct schedule *schedule, struct broker *broker)
     int64_t left_ms;
 
     switch (lease_judge(call->standing, stood_ms, &broker->self,
-                        wall_of(schedule, broker), &left_ms)) {
+                        clock_of(schedule, broker), &left_ms)) {
     case LEASE_TAKE:
         send_take(schedule, broker, call->standing);
         break;

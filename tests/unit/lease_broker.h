@@ -80,7 +80,7 @@ struct schedule {
 uint64_t dice(struct schedule *schedule, uint64_t sides);
 
 int64_t boot_of(const struct schedule *schedule, const struct broker *broker);
-int64_t wall_of(const struct schedule *schedule, const struct broker *broker);
+int64_t clock_of(const struct schedule *schedule, const struct broker *broker);
 
 /* At the authority, whether the broker runs or not: its call takes effect. */
 void call_do(struct schedule *schedule, struct broker *broker);

@@ -36,7 +36,7 @@ static int fixture_setup(void **state, int (*rig_make)(void **state))
     fixture->rig->queue.clock = &fixture->clock;
     fixture->rig->sequences[0].period = &fixture->rules;
     fixture->rig->sequences[0].keep_periods = 2;
-    fixture->rig->sequences[0].terms = " period=second";
+    fixture->rig->sequences[0].attributes = " period=second";
     script_clock_set(NOON);
     return 0;
 }

@@ -120,11 +120,12 @@ enum seqb_status spool_case_try(struct spool_case *c,
                                 const struct spool_block *give, size_t count,
                                 int64_t until_ms)
 {
-    const struct spool_terms terms = {.give = give,
-                                      .give_count = count,
-                                      .choose = give == NULL ? choose : NULL,
-                                      .take = take,
-                                      .context = c};
+    const struct spool_exchange_options terms = {.give = give,
+                                                 .give_count = count,
+                                                 .choose = give == NULL ? choose
+                                                                        : NULL,
+                                                 .take = take,
+                                                 .context = c};
 
     c->taken_count = 0;
     c->taken_numbers = 0;

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "queue/keeper/spool.h"
+#include "queue/flusher/spool.h"
 #include "support/rig.h"
 
 #define SPOOL_MEMORY_BITS 2  /* of the sequences here */

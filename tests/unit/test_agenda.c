@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the refill thread and the keeper's wait, and what ends a wait. No time
+ * How the refill thread and the flusher's wait, and what ends a wait. No time
  * passes: a wait ends by a signal that came meanwhile, or as if its time had.
  */
 #include <stdlib.h>
@@ -228,7 +228,7 @@ TEST_WITH(AGENDA, wait_ends_when_it_is_to_stop)
     expect_waits(1, 1000, 0);
 }
 
-/* --- the keeper's thread --- */
+/* --- the flusher's thread --- */
 
 static struct wakeup wakeup;
 

@@ -144,7 +144,7 @@ TEST(options_have_what_the_settings_say)
     assert_int_equal(sequence->value_bits, 53);
     assert_int_equal(sequence->width_numbers, 99999);
     assert_int_equal(sequence->pool_numbers, 99999);
-    assert_null(sequence->terms);
+    assert_null(sequence->attributes);
     assert_null(automatic->template);
     assert_int_equal(automatic->value_bits, 0);
     assert_int_equal(automatic->width_numbers, INT64_MAX);
@@ -174,13 +174,14 @@ static void expect_terms(struct topology_files *files, const char *secret,
     struct config *config = open_shuffled(files, secret, sequence);
     struct shuffle_key key;
     char fingerprint[SHUFFLE_FINGERPRINT_SIZE];
-    char terms[128];
+    char attributes[128];
 
     shuffle_key_make(text, strlen(text), &key);
     shuffle_fingerprint(&key, fingerprint);
-    assert_true(text_format(terms, sizeof terms, "%s/%s", before, fingerprint));
-    assert_string_equal(config_topology(config)->queue.sequences[0].terms,
-                        terms);
+    assert_true(text_format(attributes, sizeof attributes, "%s/%s", before,
+                            fingerprint));
+    assert_string_equal(config_topology(config)->queue.sequences[0].attributes,
+                        attributes);
     config_close(config);
 }
 
@@ -214,7 +215,7 @@ TEST_WITH(FILES, sequences_may_share_a_key)
     const struct queue_sequence_options *sequences =
         config_topology(config)->queue.sequences;
 
-    assert_string_equal(sequences[0].terms, sequences[1].terms);
+    assert_string_equal(sequences[0].attributes, sequences[1].attributes);
     assert_ptr_not_equal(sequences[0].template, sequences[1].template);
     config_close(config);
 }

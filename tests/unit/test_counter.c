@@ -21,7 +21,7 @@ struct taker {
     struct ha_counter *counter;
 };
 
-static const struct ha_terms terms = {
+static const struct ha_counter_attributes attributes = {
     .claim = "", .value_bits = 63, .keep_ms = HOUR};
 
 static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
@@ -35,7 +35,7 @@ static void taker_make(struct taker *taker, const struct rig_broker *broker)
     assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2,
                                     &taker->sink, &taker->counter, NULL),
                      SEQB_OK);
-    ha_counter_agree(taker->counter, &terms);
+    ha_counter_set_attributes(taker->counter, &attributes);
 }
 
 /* Its sinks live as long as the workers. */

@@ -32,7 +32,7 @@ static int64_t pick(struct life *life, int64_t n)
     return rand_r(life->seed) % n;
 }
 
-/* As wall_open does. */
+/* As guarded_clock_open does. */
 static void life_start(struct life *life)
 {
     const struct guard_reading now = reading_of(&life->machine);
@@ -51,10 +51,10 @@ static void life_start(struct life *life)
 /* Keeps ahead: dies before the disk has it, or after, or lives on. */
 static void life_keep(struct life *life, int64_t begin_ms)
 {
-    const int64_t fate = pick(life, 20);
+    const int64_t disposition = pick(life, 20);
 
-    life->is_running = fate > 1;
-    if (fate == 0)
+    life->is_running = disposition > 1;
+    if (disposition == 0)
         return;
     if (begin_ms > life->disk_ms)
         life->disk_ms = begin_ms;

@@ -64,7 +64,7 @@ static void expect_one_holder(const struct schedule *schedule)
 static void broker_give(struct schedule *schedule, struct broker *broker)
 {
     static const struct flake_rules rules = {1, INT64_MAX / 2, VALUES};
-    const struct flake_now now = {wall_of(schedule, broker),
+    const struct flake_now now = {clock_of(schedule, broker),
                                   boot_of(schedule, broker)};
     struct flake_block block;
 

@@ -358,7 +358,7 @@ TEST_WITH(PERIOD, another_period_is_another_layout)
     (void)period_number(broker, &digits);
     rig_close(broker);
     fixture->rules.unit = PERIOD_DAY;
-    fixture->rig->sequences[0].terms = " period=day";
+    fixture->rig->sequences[0].attributes = " period=day";
     rig_expect_open_fails(fixture->rig, SEQB_LAYOUT, "period=second");
 }
 

@@ -135,11 +135,11 @@ TEST_WITH(PERIOD_WINDOWED, nor_with_windows)
 
 static struct seqb_sequence *current_term(struct rig_broker *broker)
 {
-    struct turn turn;
+    struct current_period current;
 
     assert_true(
-        periodic_last(periodic_of(rig_sequence(broker, "order")), &turn));
-    return turn.term->sequence;
+        periodic_last(periodic_of(rig_sequence(broker, "order")), &current));
+    return current.slot->sequence;
 }
 
 static bool is_striped(void *context)
@@ -166,7 +166,7 @@ static void make_busy(struct rig_broker *broker)
 TEST_WITH(PERIOD, renewed_term_has_empty_stripes)
 {
     struct rig_broker *broker;
-    struct seqb_sequence *term;
+    struct seqb_sequence *slot;
     int64_t taken = 0;
     int64_t dropped = 0;
     int64_t digits;
@@ -179,12 +179,12 @@ TEST_WITH(PERIOD, renewed_term_has_empty_stripes)
     make_busy(broker);
     for (int i = 0; i < 10; i++)
         (void)period_number(broker, &digits);
-    term = current_term(broker);
-    assert_true(atomic_load(&term->stripes->filled) != 0);
-    sequence_renew(term, &taken, &dropped);
+    slot = current_term(broker);
+    assert_true(atomic_load(&slot->stripes->filled) != 0);
+    sequence_renew(slot, &taken, &dropped);
     assert_int_equal(taken, 11);
     assert_true(dropped > 0);
-    assert_false(stripes_take(atomic_load(&term->stripes), &number));
+    assert_false(stripes_take(atomic_load(&slot->stripes), &number));
 }
 
 TEST_WITH(PERIOD, closing_answers_those_who_wait)
@@ -309,7 +309,7 @@ TEST_WITH(PERIOD, stamps_that_stores_owe_answers_for_are_told)
     rig->sequences[0].deadline_ms = 20;
     broker = rig_open(rig);
     hang(rig, true);
-    for (int i = 0; i <= TERMS; i++) {
+    for (int i = 0; i <= PERIOD_SLOTS; i++) {
         struct keeping keeping = {broker, NOON + i * SECOND};
 
         script_clock_set(keeping.begin_ms);
@@ -326,5 +326,5 @@ TEST_WITH(PERIOD, stamps_that_stores_owe_answers_for_are_told)
     rig_await_rest(broker);
     while (period_take(broker, &number, &stamp, &err) == SEQB_TIMEOUT)
         continue;
-    assert_int_equal(stamp.digits, INT64_C(20261121120000) + TERMS);
+    assert_int_equal(stamp.digits, INT64_C(20261121120000) + PERIOD_SLOTS);
 }

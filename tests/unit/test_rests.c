@@ -97,7 +97,7 @@ TEST_WITH(PERIOD, who_waits_for_the_clock_rests)
     assert_int_equal(taker.status, SEQB_OK);
 }
 
-/* --- the keeper of a spool --- */
+/* --- the flusher of a spool --- */
 
 /* Who is woken rests as long as a round is to be from the one before. */
 static bool has_rested_once_woken(void *context)

@@ -9,7 +9,7 @@
 
 #include "ha/counter/source.h"
 #include "platform/clock.h"
-#include "queue/keeper/span.h"
+#include "queue/flusher/span.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -31,7 +31,7 @@ struct taker {
     atomic_int answers;
 };
 
-static const struct ha_terms terms = {
+static const struct ha_counter_attributes attributes = {
     .claim = "", .value_bits = 63, .keep_ms = DAY_MS};
 
 static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
@@ -51,7 +51,7 @@ static void taker_begin(struct taker *taker, void **state)
     assert_int_equal(ha_counter_new(ha_pool_at(taker->broker->ha, 0), "bill", 2,
                                     &taker->sink, &taker->counter, NULL),
                      SEQB_OK);
-    ha_counter_agree(taker->counter, &terms);
+    ha_counter_set_attributes(taker->counter, &attributes);
 }
 
 static void taker_end(struct taker *taker)
@@ -184,15 +184,16 @@ TEST_STATE(NEIGHBOURS, small_want_takes_one_window)
 /* Few leases are left in a narrow sequence: it gets no more than a share. */
 TEST_STATE(NEIGHBOURS, narrow_sequence_takes_one_window)
 {
-    const struct ha_terms narrow = {.claim = "",
-                                    .value_bits = 63,
-                                    .keep_ms = DAY_MS,
-                                    .useful = RUN * WINDOW * 2 * 2 * 64};
+    const struct ha_counter_attributes narrow = {.claim = "",
+                                                 .value_bits = 63,
+                                                 .keep_ms = DAY_MS,
+                                                 .useful =
+                                                     RUN * WINDOW * 2 * 2 * 64};
     struct taker taker;
     struct ha_grant grant;
 
     taker_begin(&taker, state);
-    ha_counter_agree(taker.counter, &narrow);
+    ha_counter_set_attributes(taker.counter, &narrow);
     grant = ask_again(&taker, WANT_MANY);
     assert_int_equal(grant.count, WINDOW);
     taker_end(&taker);

@@ -2,7 +2,7 @@
 /* Which numbers a block has, and how two blocks lie to each other. */
 #include <stdlib.h>
 
-#include "queue/keeper/block.h"
+#include "queue/flusher/block.h"
 #include "support/test.h"
 
 #define KEY64 "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ.:"

@@ -6,7 +6,7 @@
 
 #include "platform/checksum.h"
 #include "platform/text.h"
-#include "queue/keeper/text.h"
+#include "queue/flusher/text.h"
 #include "support/test.h"
 
 #define ID        "0123456789abcdef0123456789abcdef"

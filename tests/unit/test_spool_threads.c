@@ -115,11 +115,11 @@ static void hand_exchange(struct hand *hand)
     struct spool_block give[NUMBERS];
     const size_t count =
         hand->count == 0 ? 0 : (size_t)rand_r(&hand->seed) % hand->count + 1;
-    const struct spool_terms terms = {.give = give,
-                                      .give_count = count,
-                                      .choose = choose,
-                                      .take = take,
-                                      .context = hand};
+    const struct spool_exchange_options attributes = {.give = give,
+                                                      .give_count = count,
+                                                      .choose = choose,
+                                                      .take = take,
+                                                      .context = hand};
     struct seqb_error err;
 
     hand->count -= count;
@@ -127,8 +127,8 @@ static void hand_exchange(struct hand *hand)
         give[i] = hand->blocks[hand->count + i];
         atomic_store(&hand->table->held[(give[i].first - NUMBER_BASE) / 2], 0);
     }
-    if (spool_exchange(hand->spool, &terms, clock_now_ms() + RIG_PATIENCE_MS,
-                       &err) == SEQB_OK)
+    if (spool_exchange(hand->spool, &attributes,
+                       clock_now_ms() + RIG_PATIENCE_MS, &err) == SEQB_OK)
         return;
     atomic_fetch_add(&hand->table->failures, 1);
     if (err.status != SEQB_UNCERTAIN)
@@ -159,13 +159,13 @@ static void give_all(struct spool_case *c)
 static void expect_all_there(struct spool_case *c, struct table *table)
 {
     struct hand last = {.table = table};
-    const struct spool_terms terms = {
+    const struct spool_exchange_options attributes = {
         .choose = choose_all, .take = take, .context = &last};
     struct seqb_error err;
 
     for (size_t i = 0; i < NUMBERS; i++)
         atomic_store(&table->held[i], 0);
-    assert_int_equal(spool_exchange(c->spool, &terms,
+    assert_int_equal(spool_exchange(c->spool, &attributes,
                                     clock_now_ms() + RIG_PATIENCE_MS, &err),
                      SEQB_OK);
     assert_int_equal(last.count, NUMBERS);

@@ -21,7 +21,7 @@ struct taker {
     struct ha_counter *counter;
 };
 
-static const struct ha_terms terms = {
+static const struct ha_counter_attributes attributes = {
     .claim = "", .value_bits = 63, .keep_ms = HOUR};
 
 static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
@@ -38,7 +38,7 @@ static void taker_make(struct taker *taker, const struct rig_broker *broker)
     assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2,
                                     &taker->sink, &taker->counter, NULL),
                      SEQB_OK);
-    ha_counter_agree(taker->counter, &terms);
+    ha_counter_set_attributes(taker->counter, &attributes);
 }
 
 static bool is_restamped(struct taker *taker, int64_t digits)
@@ -205,13 +205,13 @@ TEST_WITH(WINDOWED, a_counter_that_leases_a_window_keeps_its_stamp)
 /* What it had learned is of the old stamp. */
 TEST_WITH(DIRECT, a_new_stamp_is_not_exhausted)
 {
-    static const struct ha_terms few = {
+    static const struct ha_counter_attributes few = {
         .claim = "", .value_bits = 5, .keep_ms = HOUR};
     struct rig_broker *broker = rig_open(rig);
     struct taker taker;
 
     taker_make(&taker, broker);
-    ha_counter_agree(taker.counter, &few);
+    ha_counter_set_attributes(taker.counter, &few);
     for (int64_t digits = 1; digits <= 3; digits++) {
         assert_true(is_restamped(&taker, digits));
         while (ha_counter_outlook(taker.counter, NULL) == SEQB_OK) {

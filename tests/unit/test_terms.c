@@ -26,7 +26,7 @@
 
 static const struct {
     const char *name;
-    const char *terms;
+    const char *attributes;
     const char *words;
 } others[] = {
     {"another key", " shuffle=10/fedcba9876543210",
@@ -39,19 +39,19 @@ static const struct {
 
 TEST_WITH(DIRECT, another_key_is_refused_and_the_same_opens)
 {
-    static const char terms[] = " shuffle=10/0123456789abcdef";
+    static const char attributes[] = " shuffle=10/0123456789abcdef";
     struct numbers numbers;
 
     numbers_init(&numbers);
-    rig->sequences[0].terms = terms;
+    rig->sequences[0].attributes = attributes;
     rig_use(rig, 100, &numbers);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         const int64_t before = fake_value(rig->stores[0], COUNTER_0);
 
-        rig->sequences[0].terms = others[i].terms;
+        rig->sequences[0].attributes = others[i].attributes;
         rig_expect_open_fails(rig, SEQB_LAYOUT, others[i].words);
         assert_int_equal(fake_value(rig->stores[0], COUNTER_0), before);
-        rig->sequences[0].terms = terms;
+        rig->sequences[0].attributes = attributes;
         rig_use(rig, 100, &numbers);
     }
     assert_int_equal(numbers_repeats(&numbers), 0);
@@ -71,12 +71,12 @@ TEST_WITH(DIRECT, another_key_of_automatic_sequences_is_refused)
     rig->queue.auto_pattern = "*";
     rig->queue.auto_limit = 10;
     rig->automatic.claims_first = true;
-    rig->automatic.terms = " shuffle=10/0123456789abcdef";
+    rig->automatic.attributes = " shuffle=10/0123456789abcdef";
     broker = rig_open(rig);
     assert_int_equal(queue_next(rig_sequence(broker, "bill"), &number, &err),
                      SEQB_OK);
     rig_close(broker);
-    rig->automatic.terms = " shuffle=10/fedcba9876543210";
+    rig->automatic.attributes = " shuffle=10/fedcba9876543210";
     broker = rig_open(rig);
     assert_int_equal(queue_find(broker->queue, "bill", &bill, &err),
                      SEQB_LAYOUT);

@@ -41,7 +41,7 @@ TEST(no_period_needs_no_clock)
     assert_null(queue_of(config)->clock);
     assert_null(sequence->period);
     assert_null(sequence->ids);
-    assert_null(sequence->terms);
+    assert_null(sequence->attributes);
     config_close(config);
 }
 
@@ -129,7 +129,7 @@ TEST(terms_name_what_must_be_alike)
 {
     static const struct {
         const char *settings;
-        const char *terms;
+        const char *attributes;
     } cases[] = {
         {"period=\"day\";", " period=day"},
         {"period=\"day\";time_zone=\"Asia/Shanghai\";",
@@ -156,8 +156,8 @@ TEST(terms_name_what_must_be_alike)
                                 BACKEND POOL "sequences=({key=\"k\";%s});\n",
                                 cases[i].settings));
         config = open_text(text);
-        assert_string_equal(queue_of(config)->sequences[0].terms,
-                            cases[i].terms);
+        assert_string_equal(queue_of(config)->sequences[0].attributes,
+                            cases[i].attributes);
         config_close(config);
     }
 }
@@ -250,7 +250,7 @@ TEST(daily_sample_has_a_pool_of_four_and_a_dense_one)
         assert_non_null(sequences[i].period->zone);
     }
     assert_string_equal(
-        sequences[2].terms,
+        sequences[2].attributes,
         " period=year time_zone=Asia/Shanghai year_starts=04-01");
     config_close(config);
 }
@@ -329,7 +329,7 @@ TEST(snowflakes_of_a_pool_share_their_bits_and_site)
     assert_ptr_equal(queue->sequences[1].snowflake, options);
     assert_ptr_equal(queue->automatic->snowflake, options);
     assert_true(queue->automatic->claims_first);
-    assert_string_equal(queue->sequences[0].terms,
+    assert_string_equal(queue->sequences[0].attributes,
                         " snowflake=2020-01-01/3/2/5");
     assert_int_equal(options->datacenter, 5);
     assert_int_equal(options->datacenter_bits, 3);

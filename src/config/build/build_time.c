@@ -9,8 +9,8 @@
 #include "period/period.h"
 #include "platform/text.h"
 
-#define CLOCK_FILE "clock-%s" /* in the state directory; the broker's name */
-#define TERMS_SIZE 160
+#define CLOCK_FILE      "clock-%s" /* in the state directory; the broker's name */
+#define ATTRIBUTES_SIZE 160
 
 static const struct period_rules *
 make_rules(struct arena *arena, const struct draft_sequence *sequence)
@@ -47,27 +47,27 @@ static const struct bits_layout *make_ids(struct arena *arena,
  * short periods: a purge knows old counters by their digits, and those of an
  * hour that is over here may be of this hour there.
  */
-static const char *make_terms(struct arena *arena,
-                              const struct draft_sequence *sequence,
-                              const struct period_rules *rules)
+static const char *make_attributes(struct arena *arena,
+                                   const struct draft_sequence *sequence,
+                                   const struct period_rules *rules)
 {
     const struct draft_ids *ids = &sequence->ids;
-    char terms[TERMS_SIZE];
+    char attributes[ATTRIBUTES_SIZE];
 
-    (void)text_format(terms, sizeof terms, " period=%s",
+    (void)text_format(attributes, sizeof attributes, " period=%s",
                       period_unit_name(rules->unit));
     if (rules->zone != NULL)
-        (void)text_append(terms, sizeof terms, " time_zone=%s",
+        (void)text_append(attributes, sizeof attributes, " time_zone=%s",
                           sequence->time_zone.text);
     if (rules->year_month != 1 || rules->year_day != 1)
-        (void)text_append(terms, sizeof terms, " year_starts=%s",
+        (void)text_append(attributes, sizeof attributes, " year_starts=%s",
                           sequence->year_starts.text);
     if (ids->line > 0)
-        (void)text_append(terms, sizeof terms, " ids=%s/%s/%d/%d/%d",
+        (void)text_append(attributes, sizeof attributes, " ids=%s/%s/%d/%d/%d",
                           ids->epoch.text, ids->unit.text,
                           (int)ids->time.number, (int)ids->shard.number,
                           (int)ids->counter.number);
-    return arena_format(arena, "%s", terms);
+    return arena_format(arena, "%s", attributes);
 }
 
 void build_period(struct arena *arena, const struct draft_sequence *sequence,
@@ -85,7 +85,7 @@ void build_period(struct arena *arena, const struct draft_sequence *sequence,
         out->ids = make_ids(arena, &sequence->ids);
     out->full_waits = strcmp(sequence->when_full.text, "wait") == 0;
     out->keep_periods = sequence->keep_periods.number;
-    out->terms = make_terms(arena, sequence, rules);
+    out->attributes = make_attributes(arena, sequence, rules);
 }
 
 static bool has_period(const struct queue_options *queue)
@@ -200,9 +200,9 @@ void build_snowflake(const struct build *build,
     out->snowflake = queue->snowflakes;
     while (out->snowflake->pool != out->pool)
         out->snowflake++;
-    out->terms = arena_format(build->arena, " snowflake=%s/%d/%d/%d",
-                              snowflake->epoch.text,
-                              (int)snowflake->datacenter_bits.number,
-                              (int)snowflake->worker_bits.number,
-                              (int)snowflake->counter_bits.number);
+    out->attributes = arena_format(build->arena, " snowflake=%s/%d/%d/%d",
+                                   snowflake->epoch.text,
+                                   (int)snowflake->datacenter_bits.number,
+                                   (int)snowflake->worker_bits.number,
+                                   (int)snowflake->counter_bits.number);
 }

@@ -82,17 +82,17 @@ static struct template *compile(const struct build *build,
 }
 
 /* Another key or base would make codes again that others have already. */
-static void add_terms(struct arena *arena, int32_t base,
-                      const struct shuffle_key *key,
-                      struct queue_sequence_options *out)
+static void add_attributes(struct arena *arena, int32_t base,
+                           const struct shuffle_key *key,
+                           struct queue_sequence_options *out)
 {
     char fingerprint[SHUFFLE_FINGERPRINT_SIZE];
 
     out->claims_first = true;
     shuffle_fingerprint(key, fingerprint);
-    out->terms = arena_format(arena, "%s shuffle=%d/%s",
-                              out->terms == NULL ? "" : out->terms, (int)base,
-                              fingerprint);
+    out->attributes = arena_format(
+        arena, "%s shuffle=%d/%s",
+        out->attributes == NULL ? "" : out->attributes, (int)base, fingerprint);
 }
 
 void templates_add(const struct build *build,
@@ -115,7 +115,7 @@ void templates_add(const struct build *build,
     out->template = template;
     base = template_shuffle_base(template);
     if (base != 0)
-        add_terms(build->arena, base, rules.shuffle_key, out);
+        add_attributes(build->arena, base, rules.shuffle_key, out);
     else if (rules.shuffle_key != NULL)
         mistakes_add(build->mistakes, sequence->shuffle_key_file.line,
                      "'shuffle_key_file' is of no use: the template shuffles "

@@ -85,7 +85,7 @@ static bool counter_hear(struct ha_counter *counter, int64_t now_ms)
 {
     bool is_waiting = false;
 
-    if (counter->terms == NULL || !counter->terms->asks_first)
+    if (counter->attributes == NULL || !counter->attributes->asks_first)
         return false;
     for (int32_t i = 0; i < counter->pool->pool.partitions; i++) {
         struct slot *slot = &counter->slots[i];

@@ -20,8 +20,8 @@ struct purge;
 struct ha_counter {
     struct ha_pool *pool;
     struct ha_sink *sink;
-    const char *key;              /* behind the slots */
-    const struct ha_terms *terms; /* NULL: the usual ones */
+    const char *key;                                /* behind the slots */
+    const struct ha_counter_attributes *attributes; /* NULL: the usual ones */
     struct ha_stamp stamp; /* digits 0: none. Changes only while nothing is
                               under way for it */
     struct purge *purge;   /* NULL: nothing was purged yet */
@@ -58,8 +58,9 @@ static inline const char *slot_key(const struct slot *slot)
  * that the sequence has no use for. */
 static inline int32_t counter_spent_bits(const struct ha_counter *counter)
 {
-    const int32_t value_bits =
-        counter->terms == NULL ? BITS_ALL : counter->terms->value_bits;
+    const int32_t value_bits = counter->attributes == NULL
+                                   ? BITS_ALL
+                                   : counter->attributes->value_bits;
 
     return counter->pool->options->layout.bits + BITS_ALL - value_bits;
 }
@@ -69,7 +70,7 @@ static inline int32_t counter_window_bits(const struct ha_counter *counter)
 {
     return layout_window_bits(
         &counter->pool->options->layout,
-        counter->terms == NULL ? 0 : counter->terms->window_bits);
+        counter->attributes == NULL ? 0 : counter->attributes->window_bits);
 }
 
 /* Only windows of so many numbers, or fewer, are granted several at once: the
@@ -86,14 +87,15 @@ static inline bool counter_grants_windows(const struct ha_counter *counter)
 }
 
 /* What is claimed for the counter's sequence. */
-static inline struct claim_terms counter_claim(const struct ha_counter *counter)
+static inline struct claim_attributes
+counter_claim(const struct ha_counter *counter)
 {
-    return (struct claim_terms){
+    return (struct claim_attributes){
         .layout = &counter->pool->options->layout,
         .key = counter->key,
         .memory_bits = counter->memory_bits,
         .window_bits = counter_window_bits(counter),
-        .more = counter->terms == NULL ? "" : counter->terms->claim};
+        .more = counter->attributes == NULL ? "" : counter->attributes->claim};
 }
 
 /* Of the period that the slot's counter is of; digits 0: none. */

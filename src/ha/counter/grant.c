@@ -100,7 +100,7 @@ static enum seqb_status slot_admit(struct worker *worker,
                                    const struct slot *slot,
                                    struct seqb_error *err)
 {
-    const struct claim_terms claimed = counter_claim(slot->counter);
+    const struct claim_attributes claimed = counter_claim(slot->counter);
     const enum seqb_status status =
         claim_sequence(&worker->connection, &claimed, err);
 

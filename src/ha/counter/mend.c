@@ -80,9 +80,9 @@ static uint64_t slot_chance(const struct slot *slot, int64_t value)
 {
     const struct ha_counter *counter = slot->counter;
 
-    if (counter == NULL || counter->terms == NULL)
+    if (counter == NULL || counter->attributes == NULL)
         return chance_bits();
-    return layout_chance(chance_bits(), counter->terms->useful,
+    return layout_chance(chance_bits(), counter->attributes->useful,
                          slot_low_bits(slot), value);
 }
 
@@ -108,7 +108,7 @@ static bool is_over(const struct worker *worker, const struct slot *slot)
 
     return stamp.digits != 0 &&
            connection_latest_ms(&worker->connection) - stamp.ends_ms >
-               slot->counter->terms->keep_ms / 2;
+               slot->counter->attributes->keep_ms / 2;
 }
 
 /* A call for one counter ended: if it failed, the store refuses that counter,
@@ -178,7 +178,7 @@ static int64_t slot_keep_s(const struct slot *slot)
     if (counter->stamp.digits == 0)
         return 0;
     left_ms = counter->stamp.ends_ms - clock_wall_ms();
-    return (max_of(left_ms, 0) + counter->terms->keep_ms) / 1000 + 1;
+    return (max_of(left_ms, 0) + counter->attributes->keep_ms) / 1000 + 1;
 }
 
 /* Drops a cell whose window fell behind. */

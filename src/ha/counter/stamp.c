@@ -8,9 +8,10 @@
 #include "ha/counter/window.h"
 #include "ha/ha.h"
 
-void ha_counter_agree(struct ha_counter *counter, const struct ha_terms *terms)
+void ha_counter_set_attributes(struct ha_counter *counter,
+                               const struct ha_counter_attributes *attributes)
 {
-    counter->terms = terms;
+    counter->attributes = attributes;
 }
 
 /* With the pool's lock held: nothing of it is with a worker, and nobody is

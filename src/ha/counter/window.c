@@ -58,10 +58,10 @@ static int64_t useful_leases(const struct slot *lease)
     const int32_t low_bits = slot_low_bits(lease);
     const int64_t most = slot_lease_max(lease);
 
-    if (counter->terms == NULL || counter->terms->useful == 0 ||
+    if (counter->attributes == NULL || counter->attributes->useful == 0 ||
         low_bits >= LAYOUT_BITS_ALL)
         return most;
-    return min_of(counter->terms->useful >> low_bits, most);
+    return min_of(counter->attributes->useful >> low_bits, most);
 }
 
 /* How many windows the slot takes at once: those that it wants whole, and the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source of a sequence with a period: opens and closes it, makes its terms
+/* The source of a sequence with a period: opens and closes it, makes its slots
  * ready ahead of their stamps, and empties them. */
 #include "queue/periodic/periodic.h"
 
@@ -7,7 +7,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* The next stamp's term is filled so long before its begin: a part of the
+/* The next stamp's slot is filled so long before its begin: a part of the
  * stamp, no more than that. */
 #define LEAD_PART    4
 #define LEAD_MOST_MS 2000
@@ -16,7 +16,8 @@
  * its clock that far behind. */
 #define KEEP_LEAD_MS 250
 
-/* Between two looks at most, as the clock may leap; and near the turn. */
+/* Between two polls at most, as the clock may leap; and near the change of the
+ * stamp. */
 #define LOOK_MOST_MS 60000
 #define LOOK_NEAR_MS 20
 
@@ -39,7 +40,7 @@ static enum seqb_status periodic_open(const struct source_setup *setup,
 
     if (status != SEQB_OK)
         return status;
-    periodic_of(*out)->attributes = setup->terms;
+    periodic_of(*out)->attributes = setup->attributes;
     pthread_mutex_init(&periodic_of(*out)->lock, NULL);
     return SEQB_OK;
 }
@@ -48,8 +49,8 @@ static void periodic_free(struct seqb_sequence *front)
 {
     struct periodic *periodic = periodic_of(front);
 
-    for (int i = 0; i < TERMS; i++)
-        sequence_free(periodic->terms[i].sequence);
+    for (int i = 0; i < PERIOD_SLOTS; i++)
+        sequence_free(periodic->slots[i].sequence);
     pthread_mutex_destroy(&periodic->lock);
     sequence_free(front);
 }
@@ -61,10 +62,10 @@ static void periodic_close(struct seqb_sequence *front)
     pthread_mutex_lock(&periodic->lock);
     periodic->is_closed = true;
     pthread_mutex_unlock(&periodic->lock);
-    /* No term is made from here on. */
-    for (int i = 0; i < TERMS; i++) {
-        if (periodic->terms[i].sequence != NULL)
-            sequence_close(periodic->terms[i].sequence);
+    /* No slot is made from here on. */
+    for (int i = 0; i < PERIOD_SLOTS; i++) {
+        if (periodic->slots[i].sequence != NULL)
+            sequence_close(periodic->slots[i].sequence);
     }
     sequence_close(front);
 }
@@ -76,9 +77,9 @@ static void periodic_on_ready(struct seqb_sequence *front,
 
     sequence_on_ready(front, ready, context);
     pthread_mutex_lock(&periodic->lock);
-    for (int i = 0; i < TERMS; i++) {
-        if (periodic->terms[i].sequence != NULL)
-            sequence_on_ready(periodic->terms[i].sequence, ready, context);
+    for (int i = 0; i < PERIOD_SLOTS; i++) {
+        if (periodic->slots[i].sequence != NULL)
+            sequence_on_ready(periodic->slots[i].sequence, ready, context);
     }
     pthread_mutex_unlock(&periodic->lock);
 }
@@ -108,33 +109,33 @@ static int64_t at_most(int64_t a, int64_t b)
 /* With the lock held. */
 static void drop_over(struct periodic *periodic)
 {
-    for (int i = 0; i < TERMS; i++) {
-        struct seqb_sequence *sequence = periodic->terms[i].sequence;
+    for (int i = 0; i < PERIOD_SLOTS; i++) {
+        struct seqb_sequence *sequence = periodic->slots[i].sequence;
 
         if (sequence != NULL && atomic_load(&sequence->is_over))
             periodic->dropped += sequence_drop_all(sequence);
     }
 }
 
-/* The stamp after the current one, which begins so soon, has its term filled;
+/* The stamp after the current one, which begins so soon, has its slot filled;
  * that it is issued is to be kept. */
 static void prepare(struct periodic *periodic, int64_t begin_ms,
                     int64_t left_ms, int64_t now_ms)
 {
     struct period_span span;
-    struct term *term = NULL;
+    struct period_slot *slot = NULL;
 
     period_span_at(rules_of(periodic), begin_ms, &span);
     if (left_ms <= KEEP_LEAD_MS)
-        (void)wall_expect(periodic_wall(periodic), span.begin_ms);
+        (void)guarded_clock_expect(periodic_clock(periodic), span.begin_ms);
     pthread_mutex_lock(&periodic->lock);
     if (!periodic->is_closed)
-        term = periodic_term(periodic, &span);
+        slot = periodic_slot(periodic, &span);
     pthread_mutex_unlock(&periodic->lock);
-    if (term == NULL)
+    if (slot == NULL)
         return;
-    periodic_carry(periodic, term, now_ms);
-    sequence_wake(term->sequence);
+    periodic_carry(periodic, slot, now_ms);
+    sequence_wake(slot->sequence);
 }
 
 static void purge(struct periodic *periodic, int64_t time_ms, int64_t now_ms)
@@ -160,10 +161,10 @@ static void purge(struct periodic *periodic, int64_t time_ms, int64_t now_ms)
 static void help_armed(struct periodic *periodic)
 {
     struct seqb_sequence *front = &periodic->front;
-    struct turn turn;
+    struct current_period current;
 
     if (!atomic_load(&front->is_armed) ||
-        turn_may_come(periodic_turn(periodic, 0, &turn, NULL)))
+        current_may_come(periodic_find_current(periodic, 0, &current, NULL)))
         return;
     sequence_tell_ready(front);
 }
@@ -173,7 +174,7 @@ static void help_armed(struct periodic *periodic)
 static int64_t look_ahead(struct periodic *periodic, int64_t time_ms,
                           int64_t now_ms)
 {
-    struct term *now = atomic_load(&periodic->now);
+    struct period_slot *now = atomic_load(&periodic->now);
     int64_t left_ms;
     int64_t lead_ms;
 
@@ -194,18 +195,18 @@ static int64_t look_ahead(struct periodic *periodic, int64_t time_ms,
 /* When to look again; INT64_MAX: when somebody has asked. */
 static int64_t periodic_look(struct periodic *periodic, int64_t now_ms)
 {
-    struct turn turn;
+    struct current_period current;
     int64_t time_ms;
     int64_t wait_ms;
 
     help_armed(periodic);
     if (periodic->front.options->warm &&
-        periodic_turn(periodic, 0, &turn, NULL) == SEQB_OK)
-        sequence_wake(turn.term->sequence);
+        periodic_find_current(periodic, 0, &current, NULL) == SEQB_OK)
+        sequence_wake(current.slot->sequence);
     pthread_mutex_lock(&periodic->lock);
     drop_over(periodic);
     pthread_mutex_unlock(&periodic->lock);
-    if (wall_now(periodic_wall(periodic), &time_ms, NULL) != SEQB_OK)
+    if (guarded_clock_now(periodic_clock(periodic), &time_ms, NULL) != SEQB_OK)
         return now_ms + LOOK_NEAR_MS;
     purge(periodic, time_ms, now_ms);
     wait_ms = look_ahead(periodic, time_ms, now_ms);
@@ -232,9 +233,9 @@ static int64_t periodic_drop(struct seqb_sequence *front)
     int64_t dropped = 0;
 
     pthread_mutex_lock(&periodic->lock);
-    for (int i = 0; i < TERMS; i++) {
-        if (periodic->terms[i].sequence != NULL)
-            dropped += sequence_drop_all(periodic->terms[i].sequence);
+    for (int i = 0; i < PERIOD_SLOTS; i++) {
+        if (periodic->slots[i].sequence != NULL)
+            dropped += sequence_drop_all(periodic->slots[i].sequence);
     }
     periodic->dropped += dropped;
     pthread_mutex_unlock(&periodic->lock);
@@ -243,12 +244,13 @@ static int64_t periodic_drop(struct seqb_sequence *front)
 
 static bool periodic_warm(struct seqb_sequence *front, int64_t until_ms)
 {
-    struct turn turn;
+    struct current_period current;
 
-    if (periodic_turn(periodic_of(front), until_ms, &turn, NULL) != SEQB_OK)
+    if (periodic_find_current(periodic_of(front), until_ms, &current, NULL) !=
+        SEQB_OK)
         return false;
-    sequence_wake(turn.term->sequence);
-    return sequence_warm(turn.term->sequence, until_ms);
+    sequence_wake(current.slot->sequence);
+    return sequence_warm(current.slot->sequence, until_ms);
 }
 
 /* --- for people --- */
@@ -257,13 +259,13 @@ static int64_t sum_taken(const struct periodic *periodic, int64_t now_ms)
 {
     int64_t taken = periodic->taken;
 
-    for (int i = 0; i < TERMS; i++) {
-        struct seqb_sequence_status term;
+    for (int i = 0; i < PERIOD_SLOTS; i++) {
+        struct seqb_sequence_status slot;
 
-        if (periodic->terms[i].sequence == NULL)
+        if (periodic->slots[i].sequence == NULL)
             continue;
-        sequence_status(periodic->terms[i].sequence, now_ms, &term);
-        taken += term.taken;
+        sequence_status(periodic->slots[i].sequence, now_ms, &slot);
+        taken += slot.taken;
     }
     return taken;
 }
@@ -282,15 +284,15 @@ static void periodic_status(struct seqb_sequence *front, int64_t now_ms,
     struct periodic *periodic = periodic_of(front);
     const struct queue_sequence_options *options = front->options;
     int64_t waits;
-    struct turn turn;
+    struct current_period current;
 
     sequence_status(front, now_ms, out);
     waits = out->waits;
     pthread_mutex_lock(&periodic->lock);
-    if (periodic_last(periodic, &turn)) {
-        sequence_status(turn.term->sequence, now_ms, out);
-        out->stamp = (struct seqb_stamp){turn.span.stamp, turn.span.begin_ms,
-                                         turn.span.end_ms};
+    if (periodic_last(periodic, &current)) {
+        sequence_status(current.slot->sequence, now_ms, out);
+        out->stamp = (struct seqb_stamp){
+            current.span.stamp, current.span.begin_ms, current.span.end_ms};
     }
     out->taken = sum_taken(periodic, now_ms);
     out->dropped = periodic->dropped;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking from a sequence with a period. Each number is taken from the term of
- * one stamp, and is of that stamp if the term still is afterwards; else it is
+ * Taking from a sequence with a period. Each number is taken from the slot of
+ * one stamp, and is of that stamp if the slot still is afterwards; else it is
  * lost, and the next one is taken.
  */
 #include <string.h>
@@ -24,8 +24,8 @@ struct taking {
 
 /* Of `n` numbers just taken, the ids. */
 static enum seqb_status make_ids(const struct taking *taking,
-                                 const struct turn *turn, int64_t *out,
-                                 size_t n, struct seqb_error *err)
+                                 const struct current_period *current,
+                                 int64_t *out, size_t n, struct seqb_error *err)
 {
     const struct bits_layout *ids = taking->front->options->ids;
     const int64_t shard = taking->take->shard;
@@ -33,27 +33,29 @@ static enum seqb_status make_ids(const struct taking *taking,
     if (ids == NULL)
         return SEQB_OK;
     for (size_t i = 0; i < n; i++) {
-        if (!bits_compose_at(ids, turn->first_id, shard, out[i], &out[i]))
+        if (!bits_compose_at(ids, current->first_id, shard, out[i], &out[i]))
             return bits_compose(
-                ids, &(struct bits_parts){turn->span.begin_ms, shard, out[i]},
+                ids,
+                &(struct bits_parts){current->span.begin_ms, shard, out[i]},
                 &out[i], err);
     }
     return SEQB_OK;
 }
 
 /* If all have to be of one stamp, those of an earlier one are lost. */
-static void keep_stamp(struct taking *taking, const struct turn *turn, size_t n)
+static void keep_stamp(struct taking *taking,
+                       const struct current_period *current, size_t n)
 {
     struct seqb_stamp *stamp = taking->take->stamp;
 
-    if (stamp != NULL && taking->stamp != turn->span.stamp) {
+    if (stamp != NULL && taking->stamp != current->span.stamp) {
         memmove(taking->take->out, taking->take->out + taking->have,
                 n * sizeof *taking->take->out);
         taking->have = 0;
-        *stamp = (struct seqb_stamp){turn->span.stamp, turn->span.begin_ms,
-                                     turn->span.end_ms};
+        *stamp = (struct seqb_stamp){
+            current->span.stamp, current->span.begin_ms, current->span.end_ms};
     }
-    taking->stamp = turn->span.stamp;
+    taking->stamp = current->span.stamp;
     taking->have += n;
 }
 
@@ -64,28 +66,28 @@ static size_t take_some(struct seqb_sequence *sequence, size_t count,
                       : sequence_take_some(sequence, count, out);
 }
 
-/* Takes what the turn's ring holds. SEQB_AGAIN: that was not enough. */
+/* Takes what the current ring holds. SEQB_AGAIN: that was not enough. */
 static enum seqb_status take_there(struct taking *taking,
-                                   const struct turn *turn,
+                                   const struct current_period *current,
                                    struct seqb_error *err)
 {
     const size_t left = taking->take->count - taking->have;
     int64_t *out = taking->take->out + taking->have;
-    const size_t n = take_some(turn->term->sequence, left, out);
+    const size_t n = take_some(current->slot->sequence, left, out);
     enum seqb_status status;
 
-    if (n == 0 || !turn_holds(turn))
+    if (n == 0 || !current_holds(current))
         return SEQB_AGAIN;
-    status = make_ids(taking, turn, out, n, err);
+    status = make_ids(taking, current, out, n, err);
     if (status != SEQB_OK)
         return status;
-    keep_stamp(taking, turn, n);
+    keep_stamp(taking, current, n);
     return taking->have == taking->take->count ? SEQB_OK : SEQB_AGAIN;
 }
 
 /* --- waiting --- */
 
-/* Until the clock has caught up, or a term is free. SEQB_AGAIN, or SEQB_CLOSED.
+/* Until the clock has caught up, or a slot is free. SEQB_AGAIN, or SEQB_CLOSED.
  */
 static enum seqb_status rest(struct seqb_sequence *front, int64_t until_ms,
                              struct seqb_error *err)
@@ -106,15 +108,15 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* When the turn is over, by clock_now_ms. */
-static int64_t turn_ends_ms(const struct turn *turn)
+/* When the current period is over, by clock_now_ms. */
+static int64_t current_ends_ms(const struct current_period *current)
 {
-    return clock_now_ms() + (turn->span.end_ms - clock_wall_ms());
+    return clock_now_ms() + (current->span.end_ms - clock_wall_ms());
 }
 
 /* The stamp has no more numbers. */
 static enum seqb_status full(const struct seqb_sequence *front,
-                             const struct turn *turn,
+                             const struct current_period *current,
                              const struct seqb_error *why,
                              struct seqb_error *err)
 {
@@ -123,18 +125,18 @@ static enum seqb_status full(const struct seqb_sequence *front,
     return error_set(err, SEQB_EXHAUSTED,
                      "sequence %s: stamp %lld is used up, the next one begins "
                      "in %lld ms: %s",
-                     front->key, (long long)turn->span.stamp,
-                     (long long)(turn->span.end_ms - clock_wall_ms()),
+                     front->key, (long long)current->span.stamp,
+                     (long long)(current->span.end_ms - clock_wall_ms()),
                      copy.text);
 }
 
-/* Waits for numbers of the turn. SEQB_AGAIN: it is worth another look. */
-static enum seqb_status turn_wait(struct seqb_sequence *front,
-                                  const struct turn *turn, int64_t until_ms,
-                                  struct seqb_error *err)
+/* Waits for numbers of the current period. SEQB_AGAIN: try again. */
+static enum seqb_status current_wait(struct seqb_sequence *front,
+                                     const struct current_period *current,
+                                     int64_t until_ms, struct seqb_error *err)
 {
-    struct seqb_sequence *sequence = turn->term->sequence;
-    const int64_t ends_ms = turn_ends_ms(turn);
+    struct seqb_sequence *sequence = current->slot->sequence;
+    const int64_t ends_ms = current_ends_ms(current);
     const int64_t soonest_ms = least(ends_ms, until_ms);
     struct seqb_error why = {.status = SEQB_OK};
     enum seqb_status status;
@@ -146,7 +148,7 @@ static enum seqb_status turn_wait(struct seqb_sequence *front,
         return SEQB_AGAIN;
     if (status == SEQB_EXHAUSTED) {
         if (!front->options->full_waits || ends_ms >= until_ms)
-            return full(front, turn, &why, err);
+            return full(front, current, &why, err);
         return rest(front, ends_ms, err);
     }
     if (status != SEQB_CLOSED && clock_now_ms() < until_ms)
@@ -155,14 +157,15 @@ static enum seqb_status turn_wait(struct seqb_sequence *front,
 }
 
 /* The machine's clock is not within the current stamp. */
-static enum seqb_status turn_await(struct seqb_sequence *front,
-                                   int64_t until_ms, struct turn *turn,
-                                   struct seqb_error *err)
+static enum seqb_status current_await(struct seqb_sequence *front,
+                                      int64_t until_ms,
+                                      struct current_period *current,
+                                      struct seqb_error *err)
 {
     enum seqb_status status =
-        periodic_turn(periodic_of(front), until_ms, turn, err);
+        periodic_find_current(periodic_of(front), until_ms, current, err);
 
-    while (turn_may_come(status)) {
+    while (current_may_come(status)) {
         const int64_t now_ms = clock_now_ms();
 
         if (now_ms >= until_ms)
@@ -175,7 +178,8 @@ static enum seqb_status turn_await(struct seqb_sequence *front,
                              front->key);
         status = rest(front, least(now_ms + CLOCK_REST_MS, until_ms), err);
         if (status == SEQB_AGAIN)
-            status = periodic_turn(periodic_of(front), until_ms, turn, err);
+            status = periodic_find_current(periodic_of(front), until_ms,
+                                           current, err);
     }
     return status;
 }
@@ -188,17 +192,17 @@ static enum seqb_status take_waiting(struct taking *taking,
                                  ? taking->take->until_ms
                                  : sequence_until(front);
     enum seqb_status status = SEQB_AGAIN;
-    struct turn turn;
+    struct current_period current;
 
     while (status == SEQB_AGAIN) {
-        if (!periodic_current(periodic_of(front), &turn)) {
-            status = turn_await(front, until_ms, &turn, err);
+        if (!periodic_current(periodic_of(front), &current)) {
+            status = current_await(front, until_ms, &current, err);
             if (status != SEQB_OK)
                 return status;
         }
-        status = take_there(taking, &turn, err);
+        status = take_there(taking, &current, err);
         if (status == SEQB_AGAIN)
-            status = turn_wait(front, &turn, until_ms, err);
+            status = current_wait(front, &current, until_ms, err);
     }
     return status;
 }
@@ -220,13 +224,13 @@ enum seqb_status periodic_take(struct seqb_sequence *front,
                                struct seqb_error *err)
 {
     struct taking taking = {.front = front, .take = take};
-    struct turn turn;
+    struct current_period current;
     enum seqb_status status = SEQB_AGAIN;
 
     if (take->is_contiguous && take->count != 1)
         return refuse_run(front, take, err);
-    if (periodic_current(periodic_of(front), &turn))
-        status = take_there(&taking, &turn, err);
+    if (periodic_current(periodic_of(front), &current))
+        status = take_there(&taking, &current, err);
     if (status != SEQB_AGAIN)
         return status;
     if (!front->ring->is_alive)
@@ -247,9 +251,9 @@ enum seqb_status periodic_next(struct seqb_sequence *front, int64_t *out,
 
 /* --- without waiting --- */
 
-/* Nobody knows yet whose turn it is: the refill calls when that is settled. */
-static enum seqb_status turn_again(struct seqb_sequence *front,
-                                   struct seqb_error *err)
+/* It is not known yet which slot is current: the refill calls when it is. */
+static enum seqb_status current_again(struct seqb_sequence *front,
+                                      struct seqb_error *err)
 {
     atomic_store(&front->is_armed, true);
     sequence_wake(front);
@@ -261,36 +265,37 @@ static enum seqb_status turn_again(struct seqb_sequence *front,
 }
 
 /* Takes what is there; if all or nothing is wanted, only if that is there. */
-static enum seqb_status try_take(struct taking *taking, const struct turn *turn,
+static enum seqb_status try_take(struct taking *taking,
+                                 const struct current_period *current,
                                  struct seqb_error *err)
 {
-    struct seqb_sequence *sequence = turn->term->sequence;
+    struct seqb_sequence *sequence = current->slot->sequence;
     const bool is_all = taking->take->taken == NULL;
 
     if (is_all && ring_stock(sequence->ring) < taking->take->count) {
         atomic_store(&sequence->wish, (int64_t)taking->take->count);
         return SEQB_AGAIN;
     }
-    return take_there(taking, turn, err);
+    return take_there(taking, current, err);
 }
 
 static enum seqb_status try_there(struct taking *taking,
-                                  const struct turn *turn,
+                                  const struct current_period *current,
                                   struct seqb_error *err)
 {
     struct seqb_error why = {.status = SEQB_OK};
-    enum seqb_status status = try_take(taking, turn, err);
+    enum seqb_status status = try_take(taking, current, err);
 
     if (status != SEQB_AGAIN)
         return status;
-    status = sequence_again(turn->term->sequence, &why);
+    status = sequence_again(current->slot->sequence, &why);
     if (status == SEQB_EXHAUSTED)
         return taking->front->options->full_waits
-                   ? turn_again(taking->front, err)
-                   : full(taking->front, turn, &why, err);
+                   ? current_again(taking->front, err)
+                   : full(taking->front, current, &why, err);
     (void)error_copy(err, &why);
     /* Once armed, look again: the delivery may have been just before. */
-    return status == SEQB_AGAIN ? try_take(taking, turn, err) : status;
+    return status == SEQB_AGAIN ? try_take(taking, current, err) : status;
 }
 
 enum seqb_status periodic_try_take(struct seqb_sequence *front,
@@ -298,19 +303,19 @@ enum seqb_status periodic_try_take(struct seqb_sequence *front,
                                    struct seqb_error *err)
 {
     struct taking taking = {.front = front, .take = take};
-    struct turn turn;
+    struct current_period current;
     enum seqb_status status = SEQB_OK;
 
     if (take->is_contiguous && take->count != 1)
         return refuse_run(front, take, err);
     if (!front->ring->is_alive)
         return sequence_forked(err);
-    if (!periodic_current(periodic_of(front), &turn))
-        status = periodic_turn(periodic_of(front), 0, &turn, err);
+    if (!periodic_current(periodic_of(front), &current))
+        status = periodic_find_current(periodic_of(front), 0, &current, err);
     if (status == SEQB_OK)
-        status = try_there(&taking, &turn, err);
-    else if (turn_may_come(status))
-        status = turn_again(front, err);
+        status = try_there(&taking, &current, err);
+    else if (current_may_come(status))
+        status = current_again(front, err);
     if (take->taken != NULL)
         *take->taken = taking.have;
     return status;

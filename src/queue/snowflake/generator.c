@@ -5,7 +5,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/wiped.h"
-#include "queue/wall/wall.h"
+#include "queue/guarded_clock/guarded_clock.h"
 
 enum seqb_status generator_init(struct generator *generator, struct ha *ha,
                                 const struct lease_options *options,
@@ -78,14 +78,15 @@ static enum seqb_status refuse(const struct generator *generator,
 static void read_clocks(const struct generator *generator,
                         struct flake_reading *out)
 {
-    struct wall *wall = generator->wall;
+    struct guarded_clock *clock = generator->clock;
     int64_t guarded_ms;
 
     out->ticks = ticks_now();
     out->wall_us = clock_wall_us();
     out->boot_us = clock_boot_us();
     out->time_ms = out->wall_us / 1000;
-    if (wall != NULL && wall_now(wall, &guarded_ms, NULL) == SEQB_OK &&
+    if (clock != NULL &&
+        guarded_clock_now(clock, &guarded_ms, NULL) == SEQB_OK &&
         guarded_ms < out->time_ms)
         out->time_ms = guarded_ms;
 }

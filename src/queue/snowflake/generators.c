@@ -37,7 +37,7 @@ enum seqb_status generators_open(struct queue *queue, struct seqb_error *err)
         struct generator *generator = &context->generators[i];
 
         generator->is_alive = queue->is_alive;
-        generator->wall = context->wall;
+        generator->clock = context->clock;
         generator->is_shared = is_shared(options, &options->snowflakes[i]);
         status = generator_init(generator, queue->ha, &options->snowflakes[i],
                                 context->memory, err);

@@ -12,15 +12,15 @@
 #include "lease/lease.h"
 #include "queue/snowflake/flake.h"
 
-struct wall;
+struct guarded_clock;
 struct wiped;
 
 struct generator {
     const struct lease_options *options;
     struct worker_lease *lease;
-    const bool *is_alive; /* false in a forked child */
-    struct wall *wall;    /* NULL: the machine's clock alone */
-    bool is_shared;       /* by several sequences, which count by themselves */
+    const bool *is_alive;        /* false in a forked child */
+    struct guarded_clock *clock; /* NULL: the machine's clock alone */
+    bool is_shared; /* by several sequences, which count by themselves */
     struct flake_gate *gate;
 
     pthread_mutex_t lock; /* guards the rest */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "queue/wall/wall.h"
+#include "queue/guarded_clock/guarded_clock.h"
 #include "support/test.h"
 
 #define SECOND INT64_C(1000)
@@ -21,7 +21,7 @@
 #define DAY    (24 * HOUR)
 #define NOON   INT64_C(1795262400000) /* 2026-11-21T12:00:00Z */
 
-struct wall_world {
+struct clock_world {
     _Atomic int64_t wall_ms;
     _Atomic int64_t boot_ms;
 
@@ -46,45 +46,47 @@ struct wall_world {
     _Atomic int64_t late; /* waits that were not woken */
 };
 
-struct wall_case {
+struct clock_case {
     char folder[32];
     char path[64]; /* of the file */
     struct queue_clock_options options;
-    struct wall *wall; /* NULL: not open */
+    struct guarded_clock *clock; /* NULL: not open */
     struct seqb_error err;
 };
 
 /* For cmocka: *state is a case at NOON, of no store. */
-int wall_case_setup(void **state);
-int wall_case_teardown(void **state);
+int clock_case_setup(void **state);
+int clock_case_teardown(void **state);
 
-#define WALL FIXTURE(struct wall_case *c, wall_case_setup, wall_case_teardown)
+#define WALL                                                                   \
+    FIXTURE(struct clock_case *c, clock_case_setup, clock_case_teardown)
 
-struct wall_world *wall_world(void);
+struct clock_world *clock_world(void);
 
 /* Time goes on, for both clocks; the wall clock is set. */
-void wall_go_on(int64_t ms);
-void wall_set(int64_t wall_ms);
+void clock_go_on(int64_t ms);
+void clock_set(int64_t wall_ms);
 
-void wall_case_start(struct wall_case *c);
-void wall_case_stop(struct wall_case *c);
-void wall_case_expect_start_fails(struct wall_case *c,
-                                  enum seqb_status expected, const char *words);
+void clock_case_start(struct clock_case *c);
+void clock_case_stop(struct clock_case *c);
+void clock_case_expect_start_fails(struct clock_case *c,
+                                   enum seqb_status expected,
+                                   const char *words);
 
 /* Long enough from now. */
-int64_t wall_soon(void);
+int64_t clock_soon(void);
 
-void wall_case_issue(struct wall_case *c, int64_t begin_ms);
-void wall_case_expect_now(struct wall_case *c, int64_t expected_ms);
-void wall_case_expect_no_time(struct wall_case *c, enum seqb_status expected,
-                              const char *words);
-struct seqb_clock_status wall_case_status(struct wall_case *c);
+void clock_case_issue(struct clock_case *c, int64_t begin_ms);
+void clock_case_expect_now(struct clock_case *c, int64_t expected_ms);
+void clock_case_expect_no_time(struct clock_case *c, enum seqb_status expected,
+                               const char *words);
+struct seqb_clock_status clock_case_status(struct clock_case *c);
 
 /* What the file says, read past everything; 0: there is none; any thread. */
-int64_t wall_file_says(void);
+int64_t clock_file_says(void);
 
 /* Wait until that many calls were counted; that many more; and until a line
  * that has the word was logged. */
-void wall_await_calls(_Atomic int64_t *calls, int64_t count);
-void wall_await_more(_Atomic int64_t *calls, int64_t more);
-void wall_await_event(const char *word);
+void clock_await_calls(_Atomic int64_t *calls, int64_t count);
+void clock_await_more(_Atomic int64_t *calls, int64_t more);
+void clock_await_event(const char *word);

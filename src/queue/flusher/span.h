@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "queue/keeper/block.h"
+#include "queue/flusher/block.h"
 #include "queue/sequence.h"
 
 /* Numbers that a ring has in one segment. */

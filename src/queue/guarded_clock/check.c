@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a start compares the clock with. Later on the guard does. */
-#include "queue/wall/check.h"
+#include "queue/guarded_clock/check.h"
 
 #include "platform/error.h"
 #include "platform/text.h"
-#include "queue/wall/text.h"
+#include "queue/guarded_clock/text.h"
 
-enum seqb_status wall_check_set(struct guard_reading now,
-                                struct seqb_error *err)
+enum seqb_status clock_check_set(struct guard_reading now,
+                                 struct seqb_error *err)
 {
-    char date[WALL_WORD_SIZE];
+    char date[CLOCK_WORD_SIZE];
 
     if (now.wall_ms >= GUARD_SANE_MS)
         return SEQB_OK;
-    wall_date_text(now.wall_ms, date, sizeof date);
+    clock_date_text(now.wall_ms, date, sizeof date);
     return error_set(err, SEQB_CLOCK,
                      "the machine's clock says %s: it is not set; set it, then "
                      "start again",
                      date);
 }
 
-enum seqb_status wall_check_ahead(const struct guard *guard,
-                                  struct guard_reading now,
-                                  struct seqb_error *err)
+enum seqb_status clock_check_ahead(const struct guard *guard,
+                                   struct guard_reading now,
+                                   struct seqb_error *err)
 {
     const int64_t ahead_ms = guard_ahead(guard, now);
-    char span[WALL_WORD_SIZE];
-    char most[WALL_WORD_SIZE];
+    char span[CLOCK_WORD_SIZE];
+    char most[CLOCK_WORD_SIZE];
 
     if (ahead_ms <= guard->rules.max_ahead_ms)
         return SEQB_OK;
-    wall_span_text(ahead_ms, span, sizeof span);
-    wall_span_text(guard->rules.max_ahead_ms, most, sizeof most);
+    clock_span_text(ahead_ms, span, sizeof span);
+    clock_span_text(guard->rules.max_ahead_ms, most, sizeof most);
     return error_set(err, SEQB_CLOCK,
                      "the machine's clock is %s ahead of the stores' clocks, "
                      "more than max_ahead (%s): set it; if it is right and a "
@@ -39,21 +39,21 @@ enum seqb_status wall_check_ahead(const struct guard *guard,
                      span, most);
 }
 
-enum seqb_status wall_check_behind(const struct guard *guard,
-                                   const struct queue_clock_options *options,
-                                   bool is_of_store, struct guard_reading now,
-                                   struct seqb_error *err)
+enum seqb_status clock_check_behind(const struct guard *guard,
+                                    const struct queue_clock_options *options,
+                                    bool is_of_store, struct guard_reading now,
+                                    struct seqb_error *err)
 {
     const int64_t behind_ms = guard->issued_ms - now.wall_ms;
-    char span[WALL_WORD_SIZE];
-    char most[WALL_WORD_SIZE];
-    char date[WALL_WORD_SIZE];
+    char span[CLOCK_WORD_SIZE];
+    char most[CLOCK_WORD_SIZE];
+    char date[CLOCK_WORD_SIZE];
 
     if (behind_ms <= guard->rules.max_rollback_ms)
         return SEQB_OK;
-    wall_span_text(behind_ms, span, sizeof span);
-    wall_span_text(guard->rules.max_rollback_ms, most, sizeof most);
-    wall_date_text(guard->issued_ms, date, sizeof date);
+    clock_span_text(behind_ms, span, sizeof span);
+    clock_span_text(guard->rules.max_rollback_ms, most, sizeof most);
+    clock_date_text(guard->issued_ms, date, sizeof date);
     return error_set(
         err, SEQB_CLOCK,
         "the machine's clock is %s behind the last stamp of broker %s, more "

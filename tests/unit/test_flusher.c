@@ -259,7 +259,7 @@ static bool is_taken_back(void *context)
     return rig_status(context, "order").stock > 1000;
 }
 
-/* The keeper looks at the sequences with the catalog locked. */
+/* The flusher looks at the sequences with the catalog locked. */
 static void give_no_more(struct rig *rig, struct rig_broker *broker)
 {
     pthread_rwlock_wrlock(&broker->queue->catalog_lock);

@@ -18,25 +18,26 @@
 
 #include <seqbroker/status.h>
 
-#define WALL_TEXT_SIZE   256 /* more than the file has */
-#define WALL_BROKER_SIZE 33
+#define CLOCK_TEXT_SIZE   256 /* more than the file has */
+#define CLOCK_BROKER_SIZE 33
 
 /* What the file says. */
-struct wall_note {
-    char broker[WALL_BROKER_SIZE];
+struct clock_note {
+    char broker[CLOCK_BROKER_SIZE];
     int64_t issued_ms; /* 1 ... PERIOD_MAX_MS */
 };
 
 /* False if it is out of its range. */
-bool wall_note_write(const struct wall_note *note, char *out, size_t size);
+bool clock_note_write(const struct clock_note *note, char *out, size_t size);
 
 /* SEQB_CORRUPT, with the reason, for anything that was not written so, byte
  * for byte. */
-enum seqb_status wall_note_read(const char *bytes, size_t size,
-                                struct wall_note *out, struct seqb_error *err);
+enum seqb_status clock_note_read(const char *bytes, size_t size,
+                                 struct clock_note *out,
+                                 struct seqb_error *err);
 
 /* Of one process; not thread-safe. */
-struct wall_file {
+struct clock_file {
     const char *broker; /* the caller's */
     int64_t durable_ms; /* what this process knows to be on the disk */
     char path[PATH_MAX];
@@ -45,8 +46,8 @@ struct wall_file {
 };
 
 /* `path` is absolute, `broker` a name. SEQB_INVALID: the path is too long. */
-enum seqb_status wall_file_init(struct wall_file *file, const char *path,
-                                const char *broker, struct seqb_error *err);
+enum seqb_status clock_file_init(struct clock_file *file, const char *path,
+                                 const char *broker, struct seqb_error *err);
 
 /*
  * The file says `issued_ms` at least; 0: what it says anyway. `*standing` is
@@ -55,6 +56,6 @@ enum seqb_status wall_file_init(struct wall_file *file, const char *path,
  * not changed; SEQB_UNAVAILABLE, SEQB_STATE_DIR, SEQB_UNCERTAIN,
  * SEQB_NO_MEMORY; SEQB_INVALID: a time that no stamp has.
  */
-enum seqb_status wall_file_keep(struct wall_file *file, int64_t issued_ms,
-                                int64_t until_ms, int64_t *standing,
-                                struct seqb_error *err);
+enum seqb_status clock_file_keep(struct clock_file *file, int64_t issued_ms,
+                                 int64_t until_ms, int64_t *standing,
+                                 struct seqb_error *err);

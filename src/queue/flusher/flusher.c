@@ -4,7 +4,7 @@
  * what the spool has of those that are in use again, and put into theirs. An
  * exchange that failed puts everything back where it was.
  */
-#include "queue/keeper/keeper.h"
+#include "queue/flusher/flusher.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/thread.h"
-#include "queue/keeper/span.h"
-#include "queue/keeper/spool.h"
+#include "queue/flusher/span.h"
+#include "queue/flusher/spool.h"
 #include "queue/queue_state.h"
 
 /* Between two rounds, so that many sequences share one; and so many times as
@@ -36,7 +36,7 @@
 #define LOOK_LEAST_MS 250
 #define LOOK_MOST_MS  60000
 
-struct keeper {
+struct flusher {
     struct queue *queue;
     struct spool *spool;
     int64_t look_ms; /* between two looks at all sequences */
@@ -46,20 +46,20 @@ struct keeper {
     bool is_started;
 };
 
-enum turn {
-    TURN_FIRST, /* before anybody takes numbers */
-    TURN_USUAL,
-    TURN_LAST /* all is given, nothing wanted */
+enum flush {
+    FLUSH_FIRST, /* before anybody takes numbers */
+    FLUSH_USUAL,
+    FLUSH_LAST /* all is given, nothing wanted */
 };
 
 /* What was taken out of a ring. */
-struct away {
+struct spooled {
     struct seqb_sequence *sequence;
     struct ring_slice slice;
 };
 
 struct round {
-    struct keeper *keeper;
+    struct flusher *flusher;
     int64_t now_ms;
     bool is_first;
     bool is_last;
@@ -73,9 +73,9 @@ struct round {
     struct spool_block *blocks;
     size_t count;
     size_t capacity;
-    struct away *away;
-    size_t away_count;
-    size_t away_capacity;
+    struct spooled *spooled;
+    size_t spooled_count;
+    size_t spooled_capacity;
 };
 
 static int64_t look_of(const struct queue_sequence_options *options,
@@ -120,25 +120,25 @@ static bool round_reserve_block(struct round *round)
     return true;
 }
 
-static bool round_reserve_away(struct round *round)
+static bool round_reserve_spooled(struct round *round)
 {
-    const size_t capacity = grown(round->away_capacity);
-    struct away *away;
+    const size_t capacity = grown(round->spooled_capacity);
+    struct spooled *spooled;
 
-    if (round->away_count < round->away_capacity)
+    if (round->spooled_count < round->spooled_capacity)
         return true;
-    away = realloc(round->away, capacity * sizeof *away);
-    if (away == NULL)
+    spooled = realloc(round->spooled, capacity * sizeof *spooled);
+    if (spooled == NULL)
         return false;
-    round->away = away;
-    round->away_capacity = capacity;
+    round->spooled = spooled;
+    round->spooled_capacity = capacity;
     return true;
 }
 
 static void round_fini(struct round *round)
 {
     free(round->blocks);
-    free(round->away);
+    free(round->spooled);
 }
 
 static bool is_kept(const struct seqb_sequence *sequence)
@@ -176,10 +176,11 @@ static void round_empty_ring(struct round *round,
 {
     struct ring_slice slice;
 
-    while (round_reserve_away(round) &&
+    while (round_reserve_spooled(round) &&
            ring_take_slice(sequence->ring, UINT64_MAX, RING_SEGMENT, &slice) !=
                RING_EMPTY) {
-        round->away[round->away_count++] = (struct away){sequence, slice};
+        round->spooled[round->spooled_count++] =
+            (struct spooled){sequence, slice};
         round_give(round, sequence, slice);
     }
 }
@@ -217,15 +218,16 @@ static void round_look_at_all(struct round *round)
 {
     size_t at = 0;
 
-    while (queue_visit(round->keeper->queue, &at, round_look, round))
+    while (queue_visit(round->flusher->queue, &at, round_look, round))
         continue;
 }
 
 /* Nothing was given: all goes back to where it was. */
 static void round_undo(struct round *round)
 {
-    for (size_t i = 0; i < round->away_count; i++)
-        sequence_give_back(round->away[i].sequence, &round->away[i].slice);
+    for (size_t i = 0; i < round->spooled_count; i++)
+        sequence_give_back(round->spooled[i].sequence,
+                           &round->spooled[i].slice);
 }
 
 /* --- what is wanted --- */
@@ -246,7 +248,7 @@ static struct seqb_sequence *round_make(struct round *round, const char *key)
     struct seqb_sequence *sequence;
 
     if (round->made == MADE_MOST ||
-        queue_find(round->keeper->queue, key, &sequence, NULL) != SEQB_OK ||
+        queue_find(round->flusher->queue, key, &sequence, NULL) != SEQB_OK ||
         !is_kept(sequence))
         return NULL;
     round->made++;
@@ -276,7 +278,7 @@ static enum spool_choice round_choose(void *context,
 {
     struct round *round = context;
     struct seqb_sequence *sequence =
-        queue_peek(round->keeper->queue, block->key);
+        queue_peek(round->flusher->queue, block->key);
 
     if (sequence == NULL && round->is_first)
         sequence = round_make(round, block->key);
@@ -310,7 +312,7 @@ static void round_take(void *context, const struct spool_block *block)
 {
     struct round *round = context;
     struct seqb_sequence *sequence =
-        queue_peek(round->keeper->queue, block->key);
+        queue_peek(round->flusher->queue, block->key);
     struct spool_block rest = *block;
 
     while (rest.length > 0) {
@@ -328,7 +330,7 @@ static void round_take(void *context, const struct spool_block *block)
 static enum seqb_status round_exchange(struct round *round, int64_t until_ms,
                                        struct seqb_error *err)
 {
-    const struct spool_terms terms = {
+    const struct spool_exchange_options options = {
         .give = round->blocks,
         .give_count = round->count,
         .choose = round->is_wanting || round->is_first ? round_choose : NULL,
@@ -336,7 +338,7 @@ static enum seqb_status round_exchange(struct round *round, int64_t until_ms,
         .context = round,
     };
     const enum seqb_status status =
-        spool_exchange(round->keeper->spool, &terms, until_ms, err);
+        spool_exchange(round->flusher->spool, &options, until_ms, err);
 
     round_put(round);
     if (status == SEQB_OK || status == SEQB_UNCERTAIN)
@@ -351,13 +353,13 @@ static void tell_failed(const struct round *round, const struct seqb_error *err)
                round->count);
 }
 
-static void keeper_round(struct keeper *keeper, enum turn turn,
-                         int64_t until_ms)
+static void flusher_round(struct flusher *flusher, enum flush flush,
+                          int64_t until_ms)
 {
-    struct round round = {.keeper = keeper,
+    struct round round = {.flusher = flusher,
                           .now_ms = clock_now_ms(),
-                          .is_first = turn == TURN_FIRST,
-                          .is_last = turn == TURN_LAST};
+                          .is_first = flush == FLUSH_FIRST,
+                          .is_last = flush == FLUSH_LAST};
     struct seqb_error err;
     size_t at = 0;
 
@@ -366,7 +368,7 @@ static void keeper_round(struct keeper *keeper, enum turn turn,
         if (round_exchange(&round, until_ms, &err) != SEQB_OK)
             tell_failed(&round, &err);
         else
-            while (queue_visit(keeper->queue, &at, round_settle, &round))
+            while (queue_visit(flusher->queue, &at, round_settle, &round))
                 continue;
     }
     round_fini(&round);
@@ -374,24 +376,24 @@ static void keeper_round(struct keeper *keeper, enum turn turn,
 
 /* Waits until it is woken, at least rest_ms, or until the next look. False when
  * it is to stop. */
-static bool keeper_wait(struct keeper *keeper)
+static bool flusher_wait(struct flusher *flusher)
 {
     const int64_t now_ms = clock_now_ms();
 
-    return wakeup_wait(&keeper->queue->context.flusher,
-                       now_ms + keeper->rest_ms, now_ms + keeper->look_ms);
+    return wakeup_wait(&flusher->queue->context.flusher,
+                       now_ms + flusher->rest_ms, now_ms + flusher->look_ms);
 }
 
-static void *keeper_run(void *argument)
+static void *flusher_run(void *argument)
 {
-    struct keeper *keeper = argument;
+    struct flusher *flusher = argument;
 
-    keeper->rest_ms = ROUND_REST_MS;
-    while (keeper_wait(keeper)) {
+    flusher->rest_ms = ROUND_REST_MS;
+    while (flusher_wait(flusher)) {
         const int64_t begin_ms = clock_now_ms();
 
-        keeper_round(keeper, TURN_USUAL, begin_ms + ROUND_MS);
-        keeper->rest_ms =
+        flusher_round(flusher, FLUSH_USUAL, begin_ms + ROUND_MS);
+        flusher->rest_ms =
             ROUND_REST_MS + ROUND_REST_TIMES * (clock_now_ms() - begin_ms);
     }
     return NULL;
@@ -405,35 +407,35 @@ static void want(void *context, struct seqb_sequence *sequence)
     atomic_store(&sequence->may_be_kept, is_kept(sequence));
 }
 
-enum seqb_status keeper_open(struct queue *queue,
-                             const struct queue_options *options, struct ha *ha,
-                             int64_t until_ms, struct keeper **out,
-                             struct seqb_error *err)
+enum seqb_status flusher_open(struct queue *queue,
+                              const struct queue_options *options,
+                              struct ha *ha, int64_t until_ms,
+                              struct flusher **out, struct seqb_error *err)
 {
-    struct keeper *keeper = calloc(1, sizeof *keeper);
+    struct flusher *flusher = calloc(1, sizeof *flusher);
     enum seqb_status status;
     size_t at = 0;
 
-    if (keeper == NULL)
+    if (flusher == NULL)
         return error_set(err, SEQB_NO_MEMORY, "spool: out of memory");
-    keeper->queue = queue;
-    keeper->look_ms = look_of_all(options);
-    *out = keeper;
-    status = spool_open(options->spool_path, ha, &keeper->spool, err);
+    flusher->queue = queue;
+    flusher->look_ms = look_of_all(options);
+    *out = flusher;
+    status = spool_open(options->spool_path, ha, &flusher->spool, err);
     if (status != SEQB_OK)
         return status;
     while (queue_visit(queue, &at, want, NULL))
         continue;
-    keeper_round(keeper, TURN_FIRST, until_ms);
+    flusher_round(flusher, FLUSH_FIRST, until_ms);
     return SEQB_OK;
 }
 
-enum seqb_status keeper_start(struct keeper *keeper, struct seqb_error *err)
+enum seqb_status flusher_start(struct flusher *flusher, struct seqb_error *err)
 {
-    const enum seqb_status status =
-        thread_start(&keeper->thread, "seqb:keeper", keeper_run, keeper, err);
+    const enum seqb_status status = thread_start(
+        &flusher->thread, "seqb:keeper", flusher_run, flusher, err);
 
-    keeper->is_started = status == SEQB_OK;
+    flusher->is_started = status == SEQB_OK;
     return status;
 }
 
@@ -457,37 +459,38 @@ static enum spool_choice drop_choose(void *context,
                : SPOOL_KEEP;
 }
 
-enum seqb_status keeper_drop(struct keeper *keeper,
-                             const struct seqb_sequence *sequence, int64_t to,
-                             int64_t until_ms, struct seqb_error *err)
+enum seqb_status flusher_drop(struct flusher *flusher,
+                              const struct seqb_sequence *sequence, int64_t to,
+                              int64_t until_ms, struct seqb_error *err)
 {
     struct drop drop = {sequence, to};
-    const struct spool_terms terms = {.choose = drop_choose, .context = &drop};
+    const struct spool_exchange_options options = {.choose = drop_choose,
+                                                   .context = &drop};
 
-    if (keeper == NULL)
+    if (flusher == NULL)
         return SEQB_OK;
-    return spool_exchange(keeper->spool, &terms, until_ms, err);
+    return spool_exchange(flusher->spool, &options, until_ms, err);
 }
 
-void keeper_stop(struct keeper *keeper)
+void flusher_stop(struct flusher *flusher)
 {
-    if (keeper == NULL || !keeper->is_started)
+    if (flusher == NULL || !flusher->is_started)
         return;
-    wakeup_stop(&keeper->queue->context.flusher);
-    pthread_join(keeper->thread, NULL);
-    keeper->is_started = false;
+    wakeup_stop(&flusher->queue->context.flusher);
+    pthread_join(flusher->thread, NULL);
+    flusher->is_started = false;
 }
 
-void keeper_keep_all(struct keeper *keeper, int64_t until_ms)
+void flusher_keep_all(struct flusher *flusher, int64_t until_ms)
 {
-    if (keeper != NULL && keeper->spool != NULL)
-        keeper_round(keeper, TURN_LAST, until_ms);
+    if (flusher != NULL && flusher->spool != NULL)
+        flusher_round(flusher, FLUSH_LAST, until_ms);
 }
 
-void keeper_close(struct keeper *keeper)
+void flusher_close(struct flusher *flusher)
 {
-    if (keeper == NULL)
+    if (flusher == NULL)
         return;
-    spool_close(keeper->spool);
-    free(keeper);
+    spool_close(flusher->spool);
+    free(flusher);
 }

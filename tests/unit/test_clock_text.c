@@ -2,7 +2,7 @@
 /* What is wrong with the clock, in words. */
 #include <stdlib.h>
 
-#include "queue/wall/text.h"
+#include "queue/guarded_clock/text.h"
 #include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -39,9 +39,9 @@ TEST(span_is_told_in_its_two_largest_units)
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[WALL_WORD_SIZE];
+        char text[CLOCK_WORD_SIZE];
 
-        wall_span_text(cases[i].ms, text, sizeof text);
+        clock_span_text(cases[i].ms, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -57,18 +57,18 @@ TEST(date_is_told_in_utc)
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[WALL_WORD_SIZE];
+        char text[CLOCK_WORD_SIZE];
 
-        wall_date_text(cases[i].ms, text, sizeof text);
+        clock_date_text(cases[i].ms, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
 }
 
 /* A store's clock was seen at the boot time 0. */
-static struct wall_view view_of(int64_t wall_ms, int64_t ahead_ms,
-                                int64_t behind_ms)
+static struct clock_view view_of(int64_t wall_ms, int64_t ahead_ms,
+                                 int64_t behind_ms)
 {
-    return (struct wall_view){
+    return (struct clock_view){
         .now = {.wall_ms = wall_ms, .boot_ms = 0},
         .guard = {.is_witnessed = true,
                   .witness = {.wall_ms = NOON, .boot_ms = 0},
@@ -109,37 +109,37 @@ TEST(clock_is_explained)
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct wall_view view =
+        const struct clock_view view =
             view_of(cases[i].wall_ms, cases[i].ahead_ms, cases[i].behind_ms);
         char text[256] = "before";
 
-        wall_explain(&view, text, sizeof text);
+        clock_explain(&view, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
 }
 
 TEST(mood_is_what_is_told_of_the_clock)
 {
-    struct wall_view view = view_of(GUARD_SANE_MS, 0, 0);
-    const struct wall_mood usual = wall_mood_of(&view);
-    struct wall_mood other;
+    struct clock_view view = view_of(GUARD_SANE_MS, 0, 0);
+    const struct clock_state usual = clock_state_of(&view);
+    struct clock_state other;
 
     assert_true(usual.is_set);
     assert_false(usual.is_behind);
     assert_false(usual.is_ahead);
-    assert_true(wall_mood_is(&usual, &usual));
+    assert_true(clock_state_is(&usual, &usual));
     view = view_of(GUARD_SANE_MS - 1, 1, 1);
-    other = wall_mood_of(&view);
+    other = clock_state_of(&view);
     assert_false(other.is_set);
     assert_true(other.is_behind);
     assert_true(other.is_ahead);
     for (int i = 0; i < 4; i++) {
-        struct wall_mood mood = usual;
+        struct clock_state state = usual;
 
-        mood.is_set ^= i == 0;
-        mood.is_behind ^= i == 1;
-        mood.is_ahead ^= i == 2;
-        mood.verdict = i == 3 ? GUARD_HELD : usual.verdict;
-        assert_false(wall_mood_is(&usual, &mood));
+        state.is_set ^= i == 0;
+        state.is_behind ^= i == 1;
+        state.is_ahead ^= i == 2;
+        state.verdict = i == 3 ? GUARD_HELD : usual.verdict;
+        assert_false(clock_state_is(&usual, &state));
     }
 }

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "ha/ha.h"
-#include "queue/keeper/block.h"
+#include "queue/flusher/block.h"
 
 #define SPOOL_ID_SIZE  33
 #define SPOOL_SIZE_MAX ((size_t)1 << 30) /* bytes of a file */

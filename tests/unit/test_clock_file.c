@@ -12,7 +12,7 @@
 #include "platform/clock.h"
 #include "platform/file.h"
 #include "platform/text.h"
-#include "queue/wall/file.h"
+#include "queue/guarded_clock/file.h"
 #include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
@@ -23,7 +23,7 @@ struct fixture {
     char folder[32];
     char path[64];
     char other[64];
-    struct wall_file file;
+    struct clock_file file;
     int64_t standing;
     struct seqb_error err;
 };
@@ -39,8 +39,9 @@ static int setup(void **state)
         return -1;
     (void)text_format(f->path, sizeof f->path, "%s/clock", f->folder);
     (void)text_format(f->other, sizeof f->other, "%s/clock.lock", f->folder);
-    return wall_file_init(&f->file, f->path, "orders", &f->err) == SEQB_OK ? 0
-                                                                           : -1;
+    return clock_file_init(&f->file, f->path, "orders", &f->err) == SEQB_OK
+               ? 0
+               : -1;
 }
 
 static int teardown(void **state)
@@ -56,8 +57,9 @@ static int teardown(void **state)
 
 static enum seqb_status try_keep(struct fixture *f, int64_t issued_ms)
 {
-    return wall_file_keep(&f->file, issued_ms, clock_now_ms() + RIG_PATIENCE_MS,
-                          &f->standing, &f->err);
+    return clock_file_keep(&f->file, issued_ms,
+                           clock_now_ms() + RIG_PATIENCE_MS, &f->standing,
+                           &f->err);
 }
 
 static void keep(struct fixture *f, int64_t issued_ms, int64_t expected_ms)
@@ -70,13 +72,13 @@ static void keep(struct fixture *f, int64_t issued_ms, int64_t expected_ms)
 /* As another process, or the next one, sees it. */
 static int64_t kept(struct fixture *f)
 {
-    struct wall_file file;
+    struct clock_file file;
     int64_t standing = -1;
 
-    assert_int_equal(wall_file_init(&file, f->path, "orders", &f->err),
+    assert_int_equal(clock_file_init(&file, f->path, "orders", &f->err),
                      SEQB_OK);
-    if (wall_file_keep(&file, 0, clock_now_ms() + RIG_PATIENCE_MS, &standing,
-                       &f->err) != SEQB_OK)
+    if (clock_file_keep(&file, 0, clock_now_ms() + RIG_PATIENCE_MS, &standing,
+                        &f->err) != SEQB_OK)
         fail_msg("%s", f->err.text);
     return standing;
 }
@@ -125,18 +127,18 @@ TEST_WITH(FILED, lower_value_is_never_written)
 /* Of two processes, each of which knows of its own stamps alone. */
 TEST_WITH(FILED, other_process_is_never_lowered)
 {
-    struct wall_file other;
+    struct clock_file other;
     int64_t standing;
 
-    assert_int_equal(wall_file_init(&other, f->path, "orders", &f->err),
+    assert_int_equal(clock_file_init(&other, f->path, "orders", &f->err),
                      SEQB_OK);
     for (int64_t i = 0; i < 20; i++) {
         const int64_t ours = ISSUED + i * 3;
         const int64_t theirs = ISSUED + i * 2;
 
         keep(f, ours, ours);
-        if (wall_file_keep(&other, theirs, clock_now_ms() + RIG_PATIENCE_MS,
-                           &standing, &f->err) != SEQB_OK)
+        if (clock_file_keep(&other, theirs, clock_now_ms() + RIG_PATIENCE_MS,
+                            &standing, &f->err) != SEQB_OK)
             fail_msg("%s", f->err.text);
         assert_int_equal(standing, ours);
         assert_int_equal(kept(f), ours);
@@ -145,7 +147,7 @@ TEST_WITH(FILED, other_process_is_never_lowered)
 
 TEST_WITH(FILED, file_that_is_there_is_written_once_before_it_is_relied_upon)
 {
-    struct wall_file next;
+    struct clock_file next;
     struct stat was;
     struct stat is;
     int64_t standing;
@@ -155,10 +157,10 @@ TEST_WITH(FILED, file_that_is_there_is_written_once_before_it_is_relied_upon)
     keep(f, ISSUED, ISSUED);
     assert_int_equal(stat(f->path, &is), 0);
     assert_true(was.st_ino == is.st_ino); /* by the one who wrote it */
-    assert_int_equal(wall_file_init(&next, f->path, "orders", &f->err),
+    assert_int_equal(clock_file_init(&next, f->path, "orders", &f->err),
                      SEQB_OK);
-    assert_int_equal(wall_file_keep(&next, 0, clock_now_ms() + RIG_PATIENCE_MS,
-                                    &standing, &f->err),
+    assert_int_equal(clock_file_keep(&next, 0, clock_now_ms() + RIG_PATIENCE_MS,
+                                     &standing, &f->err),
                      SEQB_OK);
     assert_int_equal(stat(f->path, &is), 0);
     assert_false(was.st_ino == is.st_ino); /* another may not have synced it */
@@ -200,8 +202,8 @@ TEST_WITH(FILED, locked_file_is_waited_for)
 
     assert_int_equal(file_lock(f->other, clock_now_ms(), &lock, &f->err),
                      SEQB_OK);
-    assert_int_equal(wall_file_keep(&f->file, ISSUED, clock_now_ms() + 20,
-                                    &f->standing, &f->err),
+    assert_int_equal(clock_file_keep(&f->file, ISSUED, clock_now_ms() + 20,
+                                     &f->standing, &f->err),
                      SEQB_UNAVAILABLE);
     file_unlock(lock);
     keep(f, ISSUED, ISSUED);
@@ -220,7 +222,7 @@ TEST_WITH(FILED, path_that_is_too_long_is_refused)
 
     memset(path, 'x', sizeof path - 2); /* there is no room for a suffix */
     path[0] = '/';
-    assert_int_equal(wall_file_init(&f->file, path, "orders", &f->err),
+    assert_int_equal(clock_file_init(&f->file, path, "orders", &f->err),
                      SEQB_INVALID);
 }
 
@@ -228,9 +230,9 @@ TEST_WITH(FILED, path_that_is_too_long_is_refused)
 
 static size_t sample(char *out, size_t size)
 {
-    const struct wall_note note = {"orders", ISSUED};
+    const struct clock_note note = {"orders", ISSUED};
 
-    assert_true(wall_note_write(&note, out, size));
+    assert_true(clock_note_write(&note, out, size));
     return strlen(out);
 }
 
@@ -239,12 +241,12 @@ static enum seqb_status read_copy(const char *bytes, size_t size,
                                   struct seqb_error *err)
 {
     char *copy = malloc(size == 0 ? 1 : size);
-    struct wall_note note;
+    struct clock_note note;
     enum seqb_status status;
 
     assert_non_null(copy);
     memcpy(copy, bytes, size);
-    status = wall_note_read(copy, size, &note, err);
+    status = clock_note_read(copy, size, &note, err);
     free(copy);
     return status;
 }
@@ -264,7 +266,7 @@ static void expect_byte_is_noticed(char *text, size_t size, size_t i)
 
 TEST(every_byte_that_is_changed_is_noticed)
 {
-    char text[WALL_TEXT_SIZE];
+    char text[CLOCK_TEXT_SIZE];
     const size_t size = sample(text, sizeof text);
     struct seqb_error err;
 
@@ -275,7 +277,7 @@ TEST(every_byte_that_is_changed_is_noticed)
 
 TEST(every_cut_is_noticed)
 {
-    char text[WALL_TEXT_SIZE];
+    char text[CLOCK_TEXT_SIZE];
     const size_t size = sample(text, sizeof text);
     struct seqb_error err;
 
@@ -289,15 +291,15 @@ TEST(every_cut_is_noticed)
 
 TEST_WITH(FILED, damaged_file_is_refused_and_stays)
 {
-    char text[WALL_TEXT_SIZE];
+    char text[CLOCK_TEXT_SIZE];
     char *after;
     size_t size = sample(text, sizeof text);
 
     text[size - 3] ^= 1;
     save(f, text, size);
     expect_corrupt(f, "remove the file");
-    assert_int_equal(file_load(f->path, WALL_TEXT_SIZE, &after, &size, &f->err),
-                     SEQB_OK);
+    assert_int_equal(
+        file_load(f->path, CLOCK_TEXT_SIZE, &after, &size, &f->err), SEQB_OK);
     assert_memory_equal(after, text, size);
     free(after);
 }
@@ -310,15 +312,15 @@ TEST_WITH(FILED, empty_file_is_refused)
 
 TEST_WITH(FILED, other_brokers_file_is_refused_and_both_are_named)
 {
-    struct wall_file other;
+    struct clock_file other;
     int64_t standing;
 
     keep(f, ISSUED, ISSUED);
-    assert_int_equal(wall_file_init(&other, f->path, "bills", &f->err),
+    assert_int_equal(clock_file_init(&other, f->path, "bills", &f->err),
                      SEQB_OK);
-    assert_int_equal(wall_file_keep(&other, ISSUED + 1,
-                                    clock_now_ms() + RIG_PATIENCE_MS, &standing,
-                                    &f->err),
+    assert_int_equal(clock_file_keep(&other, ISSUED + 1,
+                                     clock_now_ms() + RIG_PATIENCE_MS,
+                                     &standing, &f->err),
                      SEQB_CORRUPT);
     rig_expect_words(f->err.text, "orders");
     rig_expect_words(f->err.text, "bills");
@@ -362,7 +364,7 @@ static const struct {
 
 static enum seqb_status read_forged(const char *body, struct seqb_error *err)
 {
-    char text[WALL_TEXT_SIZE];
+    char text[CLOCK_TEXT_SIZE];
 
     (void)text_copy(text, sizeof text, body);
     (void)text_append(text, sizeof text, "checksum=%016" PRIx64 "\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words; what is wrong was judged by the guard. */
-#include "queue/wall/text.h"
+#include "queue/guarded_clock/text.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -21,7 +21,7 @@ static const struct unit {
 
 #define UNITS (sizeof units / sizeof units[0])
 
-void wall_span_text(int64_t ms, char *out, size_t size)
+void clock_span_text(int64_t ms, char *out, size_t size)
 {
     size_t i = 0;
 
@@ -35,7 +35,7 @@ void wall_span_text(int64_t ms, char *out, size_t size)
                           units[i + 1].name);
 }
 
-void wall_date_text(int64_t ms, char *out, size_t size)
+void clock_date_text(int64_t ms, char *out, size_t size)
 {
     const time_t seconds = (time_t)(ms / 1000);
     struct tm tm;
@@ -46,28 +46,28 @@ void wall_date_text(int64_t ms, char *out, size_t size)
 }
 
 /* Ahead of the stores and not believed, if it is that. */
-static void ahead_append(const struct wall_view *view, char *out, size_t size)
+static void ahead_append(const struct clock_view *view, char *out, size_t size)
 {
-    char span[WALL_WORD_SIZE];
+    char span[CLOCK_WORD_SIZE];
 
     if (view->guard.ahead_ms == 0)
         return;
-    wall_span_text(guard_ahead(&view->guard, view->now), span, sizeof span);
+    clock_span_text(guard_ahead(&view->guard, view->now), span, sizeof span);
     (void)text_append(out, size,
                       "the machine's clock is %s ahead of the stores' clocks "
                       "and not believed; ",
                       span);
 }
 
-void wall_explain(const struct wall_view *view, char *out, size_t size)
+void clock_explain(const struct clock_view *view, char *out, size_t size)
 {
     const struct guard *guard = &view->guard;
-    char span[WALL_WORD_SIZE];
-    char date[WALL_WORD_SIZE];
+    char span[CLOCK_WORD_SIZE];
+    char date[CLOCK_WORD_SIZE];
 
     out[0] = '\0';
     if (view->now.wall_ms < GUARD_SANE_MS) {
-        wall_date_text(view->now.wall_ms, date, sizeof date);
+        clock_date_text(view->now.wall_ms, date, sizeof date);
         (void)text_format(out, size,
                           "the machine's clock says %s: it is not set; set it",
                           date);
@@ -76,17 +76,17 @@ void wall_explain(const struct wall_view *view, char *out, size_t size)
     ahead_append(view, out, size);
     if (guard->behind_ms == 0)
         return;
-    wall_span_text(guard->behind_ms, span, sizeof span);
-    wall_date_text(guard->issued_ms, date, sizeof date);
+    clock_span_text(guard->behind_ms, span, sizeof span);
+    clock_date_text(guard->issued_ms, date, sizeof date);
     (void)text_append(out, size,
                       "the clock is %s behind the last stamp, which began at "
                       "%s; set the clock, or wait",
                       span, date);
 }
 
-struct wall_mood wall_mood_of(const struct wall_view *view)
+struct clock_state clock_state_of(const struct clock_view *view)
 {
-    return (struct wall_mood){
+    return (struct clock_state){
         .is_set = view->now.wall_ms >= GUARD_SANE_MS,
         .is_behind = view->guard.behind_ms > 0,
         .is_ahead = view->guard.ahead_ms > 0,
@@ -94,27 +94,27 @@ struct wall_mood wall_mood_of(const struct wall_view *view)
     };
 }
 
-bool wall_mood_is(const struct wall_mood *a, const struct wall_mood *b)
+bool clock_state_is(const struct clock_state *a, const struct clock_state *b)
 {
     return a->is_set == b->is_set && a->is_behind == b->is_behind &&
            a->is_ahead == b->is_ahead && a->verdict == b->verdict;
 }
 
-void wall_mood_tell(const struct wall_view *view)
+void clock_state_log(const struct clock_view *view)
 {
     static const char *const verdicts[] = {"goes", "holds", "waits", "refuses"};
-    const struct wall_mood mood = wall_mood_of(view);
+    const struct clock_state state = clock_state_of(view);
 
-    if (!mood.is_set)
+    if (!state.is_set)
         log_line(SEQB_LOG_WARN, "event=clock_unset wall_ms=%" PRId64,
                  view->now.wall_ms);
-    else if (mood.is_behind)
+    else if (state.is_behind)
         log_line(SEQB_LOG_WARN,
                  "event=clock_back behind_ms=%" PRId64 " answer=%s",
                  view->guard.behind_ms, verdicts[view->verdict]);
-    if (mood.is_ahead)
+    if (state.is_ahead)
         log_line(SEQB_LOG_WARN, "event=clock_ahead ahead_ms=%" PRId64,
                  view->guard.ahead_ms);
-    if (mood.is_set && !mood.is_behind && !mood.is_ahead)
+    if (state.is_set && !state.is_behind && !state.is_ahead)
         log_line(SEQB_LOG_INFO, "event=clock_ok");
 }

@@ -195,7 +195,7 @@ TEST_STATE(DIRECT, stripes_are_kept_when_the_ring_has_many_segments)
     scene_end(&scene);
 }
 
-/* A cursor's rest, and what a round of the keeper took out of the file when
+/* A cursor's rest, and what a round of the flusher took out of the file when
  * the stop began. */
 TEST_STATE(DIRECT, what_comes_back_after_the_close_is_kept)
 {

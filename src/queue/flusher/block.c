@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks by their place in their partition, where numbers are without gaps. */
-#include "queue/keeper/block.h"
+#include "queue/flusher/block.h"
 
 #include <string.h>
 

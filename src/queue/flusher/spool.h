@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "ha/ha.h"
-#include "queue/keeper/block.h"
+#include "queue/flusher/block.h"
 
 struct spool;
 
@@ -25,7 +25,7 @@ enum spool_choice {
 };
 
 /* What an exchange gives and wants. */
-struct spool_terms {
+struct spool_exchange_options {
     /* Numbers that nobody uses from now on, and of every partition only what
      * it granted to this broker; `bits` need not be set. */
     const struct spool_block *give;
@@ -64,5 +64,5 @@ void spool_close(struct spool *spool); /* takes NULL */
  * or was given twice), SEQB_CLOSED, SEQB_NO_MEMORY.
  */
 enum seqb_status spool_exchange(struct spool *spool,
-                                const struct spool_terms *terms,
+                                const struct spool_exchange_options *options,
                                 int64_t until_ms, struct seqb_error *err);

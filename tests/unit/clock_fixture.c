@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scripted machine of a guarded clock. */
-#include "wall_fixture.h"
+#include "clock_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +10,16 @@
 #include "platform/file.h"
 #include "platform/text.h"
 #include "platform/thread.h"
-#include "queue/wall/file.h"
+#include "queue/guarded_clock/file.h"
 #include "support/events.h"
 #include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
 
-static struct wall_world world;
-static char path[64]; /* constant while a wall is open */
+static struct clock_world world;
+static char path[64]; /* constant while a clock is open */
 
-struct wall_world *wall_world(void)
+struct clock_world *clock_world(void)
 {
     return &world;
 }
@@ -56,7 +56,7 @@ enum seqb_status __wrap_ha_note(struct ha *ha, const struct ha_entry *entry,
 {
     (void)ha;
     (void)until_ms;
-    atomic_store(&world.file_ms, wall_file_says());
+    atomic_store(&world.file_ms, clock_file_says());
     atomic_fetch_add(&world.notes, 1);
     if (atomic_load(&world.is_down))
         return error_set(err, SEQB_UNAVAILABLE, "backend %d is down",
@@ -80,7 +80,7 @@ bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
     if (!atomic_load(&world.is_patient))
         return __real_condition_wait(condition, lock, until_ms);
     atomic_fetch_add(&world.waits, 1);
-    was_woken = __real_condition_wait(condition, lock, wall_soon());
+    was_woken = __real_condition_wait(condition, lock, clock_soon());
     atomic_fetch_add(&world.late, !was_woken);
     return was_woken;
 }
@@ -107,9 +107,9 @@ enum seqb_status __wrap_file_move(const char *from, const char *to,
 
 /* --- setting up --- */
 
-int wall_case_setup(void **state)
+int clock_case_setup(void **state)
 {
-    struct wall_case *c = calloc(1, sizeof *c);
+    struct clock_case *c = calloc(1, sizeof *c);
 
     if (c == NULL)
         return -1;
@@ -131,100 +131,103 @@ int wall_case_setup(void **state)
     return 0;
 }
 
-int wall_case_teardown(void **state)
+int clock_case_teardown(void **state)
 {
-    struct wall_case *c = *state;
+    struct clock_case *c = *state;
 
     atomic_store(&world.is_held_up, false);
-    wall_close(c->wall);
+    guarded_clock_close(c->clock);
     events_stop();
     folder_remove(c->folder);
     free(c);
     return 0;
 }
 
-void wall_go_on(int64_t ms)
+void clock_go_on(int64_t ms)
 {
     atomic_fetch_add(&world.wall_ms, ms);
     atomic_fetch_add(&world.boot_ms, ms);
 }
 
-void wall_set(int64_t wall_ms)
+void clock_set(int64_t wall_ms)
 {
     atomic_store(&world.wall_ms, wall_ms);
 }
 
-int64_t wall_soon(void)
+int64_t clock_soon(void)
 {
     return clock_now_ms() + RIG_PATIENCE_MS;
 }
 
-void wall_case_start(struct wall_case *c)
+void clock_case_start(struct clock_case *c)
 {
-    if (wall_open(&c->options, NULL, wall_soon(), &c->wall, &c->err) != SEQB_OK)
+    if (guarded_clock_open(&c->options, NULL, clock_soon(), &c->clock,
+                           &c->err) != SEQB_OK)
         fail_msg("%s", c->err.text);
 }
 
-void wall_case_stop(struct wall_case *c)
+void clock_case_stop(struct clock_case *c)
 {
-    wall_close(c->wall);
-    c->wall = NULL;
+    guarded_clock_close(c->clock);
+    c->clock = NULL;
 }
 
-void wall_case_expect_start_fails(struct wall_case *c,
-                                  enum seqb_status expected, const char *words)
+void clock_case_expect_start_fails(struct clock_case *c,
+                                   enum seqb_status expected, const char *words)
 {
     assert_int_equal(
-        wall_open(&c->options, NULL, wall_soon(), &c->wall, &c->err), expected);
+        guarded_clock_open(&c->options, NULL, clock_soon(), &c->clock, &c->err),
+        expected);
     assert_int_equal(c->err.status, expected);
     rig_expect_words(c->err.text, words);
-    assert_null(c->wall);
+    assert_null(c->clock);
 }
 
 /* --- using it --- */
 
-void wall_case_issue(struct wall_case *c, int64_t begin_ms)
+void clock_case_issue(struct clock_case *c, int64_t begin_ms)
 {
-    if (wall_issue(c->wall, begin_ms, wall_soon(), &c->err) != SEQB_OK)
+    if (guarded_clock_issue(c->clock, begin_ms, clock_soon(), &c->err) !=
+        SEQB_OK)
         fail_msg("%s", c->err.text);
 }
 
-void wall_case_expect_now(struct wall_case *c, int64_t expected_ms)
+void clock_case_expect_now(struct clock_case *c, int64_t expected_ms)
 {
     int64_t time_ms;
 
-    if (wall_now(c->wall, &time_ms, &c->err) != SEQB_OK)
+    if (guarded_clock_now(c->clock, &time_ms, &c->err) != SEQB_OK)
         fail_msg("%s", c->err.text);
     assert_int_equal(time_ms, expected_ms);
 }
 
-void wall_case_expect_no_time(struct wall_case *c, enum seqb_status expected,
-                              const char *words)
+void clock_case_expect_no_time(struct clock_case *c, enum seqb_status expected,
+                               const char *words)
 {
     int64_t time_ms;
 
-    assert_int_equal(wall_now(c->wall, &time_ms, &c->err), expected);
+    assert_int_equal(guarded_clock_now(c->clock, &time_ms, &c->err), expected);
     rig_expect_words(c->err.text, words);
 }
 
-struct seqb_clock_status wall_case_status(struct wall_case *c)
+struct seqb_clock_status clock_case_status(struct clock_case *c)
 {
     struct seqb_clock_status status;
 
-    wall_status(c->wall, &status);
+    guarded_clock_status(c->clock, &status);
     return status;
 }
 
-int64_t wall_file_says(void)
+int64_t clock_file_says(void)
 {
-    struct wall_note note = {"", 0};
+    struct clock_note note = {"", 0};
     struct seqb_error err;
     char *bytes;
     size_t size;
 
-    if (file_load(path, WALL_TEXT_SIZE, &bytes, &size, &err) != SEQB_OK)
+    if (file_load(path, CLOCK_TEXT_SIZE, &bytes, &size, &err) != SEQB_OK)
         return -1;
-    if (bytes != NULL && wall_note_read(bytes, size, &note, &err) != SEQB_OK)
+    if (bytes != NULL && clock_note_read(bytes, size, &note, &err) != SEQB_OK)
         note.issued_ms = -1;
     free(bytes);
     return note.issued_ms;
@@ -244,16 +247,16 @@ static bool calls_have_come(void *context)
     return atomic_load(awaited->calls) >= awaited->count;
 }
 
-void wall_await_calls(_Atomic int64_t *calls, int64_t count)
+void clock_await_calls(_Atomic int64_t *calls, int64_t count)
 {
     struct awaited awaited = {calls, count};
 
     rig_await(calls_have_come, &awaited);
 }
 
-void wall_await_more(_Atomic int64_t *calls, int64_t more)
+void clock_await_more(_Atomic int64_t *calls, int64_t more)
 {
-    wall_await_calls(calls, atomic_load(calls) + more);
+    clock_await_calls(calls, atomic_load(calls) + more);
 }
 
 static bool event_has_come(void *context)
@@ -261,7 +264,7 @@ static bool event_has_come(void *context)
     return events_count(context, "") > 0;
 }
 
-void wall_await_event(const char *word)
+void clock_await_event(const char *word)
 {
     char text[64];
 

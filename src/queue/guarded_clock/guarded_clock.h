@@ -15,13 +15,13 @@
 #include "ha/ha.h"
 #include "queue/queue.h"
 
-struct wall;
+struct guarded_clock;
 
 /*
  * Reads what was kept, asks the stores for their clocks, and starts the
  * thread. Waits for the store that keeps it, and for other processes of this
  * broker, until `until_ms` (clock_now_ms). The options and the ha must outlive
- * it. `*out` is for wall_close, touched only on success.
+ * it. `*out` is for guarded_clock_close, touched only on success.
  *
  * SEQB_CLOCK: the clock is not set (before 2020), farther ahead of the stores'
  * clocks than max_ahead, or farther behind what was kept than max_rollback:
@@ -30,34 +30,37 @@ struct wall;
  * that keeps it does not answer, or the file is locked; SEQB_UNCERTAIN: the
  * file was written, perhaps not for good; SEQB_NO_MEMORY.
  */
-enum seqb_status wall_open(const struct queue_clock_options *options,
-                           struct ha *ha, int64_t until_ms, struct wall **out,
-                           struct seqb_error *err);
+enum seqb_status guarded_clock_open(const struct queue_clock_options *options,
+                                    struct ha *ha, int64_t until_ms,
+                                    struct guarded_clock **out,
+                                    struct seqb_error *err);
 
-/* Ends the thread, once; may be called while others still use the wall, which
+/* Ends the thread, once; may be called while others still use the clock, which
  * then keeps nothing any more. Takes NULL. */
-void wall_stop(struct wall *wall);
-void wall_close(struct wall *wall); /* takes NULL */
+void guarded_clock_stop(struct guarded_clock *clock);
+void guarded_clock_close(struct guarded_clock *clock); /* takes NULL */
 
 /* The time for stamps, ms since 1970. Any thread. SEQB_AGAIN: the clock is
  * behind, and on_rollback is to wait; SEQB_CLOCK. */
-enum seqb_status wall_now(struct wall *wall, int64_t *out,
-                          struct seqb_error *err);
+enum seqb_status guarded_clock_now(struct guarded_clock *clock, int64_t *out,
+                                   struct seqb_error *err);
 
 /*
  * Asks that stamps up to one that begins at `begin_ms` may be issued; does not
  * wait. True if that is so already. A begin that is farther ahead than
  * max_rollback is not asked for yet: a start before it would be refused.
  */
-bool wall_expect(struct wall *wall, int64_t begin_ms);
+bool guarded_clock_expect(struct guarded_clock *clock, int64_t begin_ms);
 
 /*
  * The stamp that begins at `begin_ms` is issued from now on: SEQB_OK once that
  * is kept; waits for it until `until_ms` (clock_now_ms; a moment that is past:
  * does not wait), then SEQB_AGAIN; SEQB_CLOCK if it cannot be kept, with the
- * reason. SEQB_CLOSED after wall_stop.
+ * reason. SEQB_CLOSED after guarded_clock_stop.
  */
-enum seqb_status wall_issue(struct wall *wall, int64_t begin_ms,
-                            int64_t until_ms, struct seqb_error *err);
+enum seqb_status guarded_clock_issue(struct guarded_clock *clock,
+                                     int64_t begin_ms, int64_t until_ms,
+                                     struct seqb_error *err);
 
-void wall_status(struct wall *wall, struct seqb_clock_status *out);
+void guarded_clock_status(struct guarded_clock *clock,
+                          struct seqb_clock_status *out);

@@ -3,7 +3,7 @@
  * Reading, writing and exchanging the clock's file. There is one text for what
  * it says: what does not come out the same when written again is none.
  */
-#include "queue/wall/file.h"
+#include "queue/guarded_clock/file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define BROKER  "broker="
 #define ISSUED  "issued="
 
-bool wall_note_write(const struct wall_note *note, char *out, size_t size)
+bool clock_note_write(const struct clock_note *note, char *out, size_t size)
 {
     if (note->issued_ms < 1 || note->issued_ms > PERIOD_MAX_MS ||
         !text_is_name(note->broker))
@@ -44,7 +44,7 @@ static bool pass(const char **at, const char *word)
 }
 
 /* The two fields, whatever comes after them. */
-static bool fields_read(const char *at, struct wall_note *out)
+static bool fields_read(const char *at, struct clock_note *out)
 {
     size_t length;
 
@@ -59,11 +59,11 @@ static bool fields_read(const char *at, struct wall_note *out)
            text_to_int64(at, strcspn(at, "\n"), &out->issued_ms);
 }
 
-enum seqb_status wall_note_read(const char *bytes, size_t size,
-                                struct wall_note *out, struct seqb_error *err)
+enum seqb_status clock_note_read(const char *bytes, size_t size,
+                                 struct clock_note *out, struct seqb_error *err)
 {
-    char text[WALL_TEXT_SIZE] = "";
-    char again[WALL_TEXT_SIZE] = "";
+    char text[CLOCK_TEXT_SIZE] = "";
+    char again[CLOCK_TEXT_SIZE] = "";
     const char *at = text;
 
     if (size < sizeof text && size > 0)
@@ -72,15 +72,15 @@ enum seqb_status wall_note_read(const char *bytes, size_t size,
         return error_set(err, SEQB_CORRUPT, "it is no file of a clock");
     if (!pass(&at, VERSION))
         return error_set(err, SEQB_CORRUPT, "its version is not 1");
-    if (!fields_read(at, out) || !wall_note_write(out, again, sizeof again))
+    if (!fields_read(at, out) || !clock_note_write(out, again, sizeof again))
         return error_set(err, SEQB_CORRUPT, "a line is damaged or missing");
     if (size != strlen(again) || memcmp(again, bytes, size) != 0)
         return error_set(err, SEQB_CORRUPT, "the checksum does not match");
     return SEQB_OK;
 }
 
-enum seqb_status wall_file_init(struct wall_file *file, const char *path,
-                                const char *broker, struct seqb_error *err)
+enum seqb_status clock_file_init(struct clock_file *file, const char *path,
+                                 const char *broker, struct seqb_error *err)
 {
     file->broker = broker;
     file->durable_ms = 0;
@@ -93,17 +93,17 @@ enum seqb_status wall_file_init(struct wall_file *file, const char *path,
 }
 
 /* What bytes that were loaded say; 0 if there was no file. */
-static enum seqb_status standing_read(const struct wall_file *file,
+static enum seqb_status standing_read(const struct clock_file *file,
                                       const char *bytes, size_t size,
                                       int64_t *out, struct seqb_error *err)
 {
-    struct wall_note note = {"", 0};
+    struct clock_note note = {"", 0};
     struct seqb_error why;
 
     *out = 0;
     if (bytes == NULL)
         return SEQB_OK;
-    if (wall_note_read(bytes, size, &note, &why) != SEQB_OK)
+    if (clock_note_read(bytes, size, &note, &why) != SEQB_OK)
         return error_set(err, SEQB_CORRUPT,
                          "clock: %s is damaged: %s; make sure that the "
                          "machine's clock is right, then remove the file",
@@ -118,13 +118,13 @@ static enum seqb_status standing_read(const struct wall_file *file,
     return SEQB_OK;
 }
 
-static enum seqb_status standing_load(const struct wall_file *file,
+static enum seqb_status standing_load(const struct clock_file *file,
                                       int64_t *out, struct seqb_error *err)
 {
     char *bytes;
     size_t size;
     enum seqb_status status =
-        file_load(file->path, WALL_TEXT_SIZE, &bytes, &size, err);
+        file_load(file->path, CLOCK_TEXT_SIZE, &bytes, &size, err);
 
     if (status != SEQB_OK)
         return status;
@@ -133,15 +133,15 @@ static enum seqb_status standing_load(const struct wall_file *file,
     return status;
 }
 
-static enum seqb_status standing_save(struct wall_file *file, int64_t issued_ms,
-                                      struct seqb_error *err)
+static enum seqb_status standing_save(struct clock_file *file,
+                                      int64_t issued_ms, struct seqb_error *err)
 {
-    struct wall_note note = {"", issued_ms};
-    char text[WALL_TEXT_SIZE];
+    struct clock_note note = {"", issued_ms};
+    char text[CLOCK_TEXT_SIZE];
     enum seqb_status status;
 
     (void)text_copy(note.broker, sizeof note.broker, file->broker);
-    if (!wall_note_write(&note, text, sizeof text))
+    if (!clock_note_write(&note, text, sizeof text))
         return error_set(err, SEQB_INVALID,
                          "clock: a stamp of broker %s cannot begin at "
                          "%" PRId64 " ms since 1970",
@@ -156,7 +156,7 @@ static enum seqb_status standing_save(struct wall_file *file, int64_t issued_ms,
 
 /* Another process may have died between the file's move and its way to the
  * disk: what it left is written again before it is relied upon. */
-static enum seqb_status keep_locked(struct wall_file *file, int64_t issued_ms,
+static enum seqb_status keep_locked(struct clock_file *file, int64_t issued_ms,
                                     int64_t *standing, struct seqb_error *err)
 {
     int64_t there_ms;
@@ -173,9 +173,9 @@ static enum seqb_status keep_locked(struct wall_file *file, int64_t issued_ms,
     return status;
 }
 
-enum seqb_status wall_file_keep(struct wall_file *file, int64_t issued_ms,
-                                int64_t until_ms, int64_t *standing,
-                                struct seqb_error *err)
+enum seqb_status clock_file_keep(struct clock_file *file, int64_t issued_ms,
+                                 int64_t until_ms, int64_t *standing,
+                                 struct seqb_error *err)
 {
     enum seqb_status status;
     int lock;

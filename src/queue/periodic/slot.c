@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The terms of a sequence with a period: made, and made those of a later
+/* The slots of a sequence with a period: made, and made those of a later
  * stamp. */
 #include "queue/periodic/periodic.h"
 
 #include "platform/clock.h"
 
-static bool term_make(struct periodic *periodic, struct term *term)
+static bool slot_make(struct periodic *periodic, struct period_slot *slot)
 {
     struct seqb_sequence *front = &periodic->front;
     const struct source_setup setup = {
         .context = front->context,
         .pool = ha_counter_pool(front->counter),
         .options = front->options,
-        .terms = periodic->attributes,
+        .attributes = periodic->attributes,
         .key = front->key,
     };
     struct seqb_sequence *sequence;
@@ -24,7 +24,7 @@ static bool term_make(struct periodic *periodic, struct term *term)
     sequence_on_ready(sequence, front->ready, front->ready_context);
     pthread_mutex_unlock(&front->ready_lock);
     sequence->may_stripe = true;
-    term->sequence = sequence;
+    slot->sequence = sequence;
     return true;
 }
 
@@ -42,59 +42,60 @@ static int64_t first_id(const struct periodic *periodic,
 
 /* What it counts from here on is of the new stamp: nothing of the old one's is
  * under way any more, or it is not changed. */
-static bool term_renew(struct periodic *periodic, struct term *term,
+static bool slot_renew(struct periodic *periodic, struct period_slot *slot,
                        const struct period_span *span)
 {
     const struct ha_stamp stamp = {span->stamp, span->begin_ms, span->end_ms};
-    struct seqb_sequence *sequence = term->sequence;
+    struct seqb_sequence *sequence = slot->sequence;
 
-    atomic_store(&term->stamp, 0);
+    atomic_store(&slot->stamp, 0);
     atomic_store(&sequence->is_over, true);
     if (!ha_counter_restamp(sequence->counter, &stamp))
         return false;
     sequence_renew(sequence, &periodic->taken, &periodic->dropped);
-    atomic_store_explicit(&term->begin_ms, span->begin_ms,
+    atomic_store_explicit(&slot->begin_ms, span->begin_ms,
                           memory_order_relaxed);
-    atomic_store_explicit(&term->end_ms, span->end_ms, memory_order_relaxed);
-    atomic_store_explicit(&term->first_id, first_id(periodic, span),
+    atomic_store_explicit(&slot->end_ms, span->end_ms, memory_order_relaxed);
+    atomic_store_explicit(&slot->first_id, first_id(periodic, span),
                           memory_order_relaxed);
-    atomic_store_explicit(&term->stamp, span->stamp, memory_order_release);
+    atomic_store_explicit(&slot->stamp, span->stamp, memory_order_release);
     atomic_store(&sequence->is_over, false);
     return true;
 }
 
-static struct term *term_find(struct periodic *periodic, int64_t stamp)
+static struct period_slot *slot_find(struct periodic *periodic, int64_t stamp)
 {
-    for (int i = 0; i < TERMS; i++) {
-        if (atomic_load(&periodic->terms[i].stamp) == stamp)
-            return &periodic->terms[i];
+    for (int i = 0; i < PERIOD_SLOTS; i++) {
+        if (atomic_load(&periodic->slots[i].stamp) == stamp)
+            return &periodic->slots[i];
     }
     return NULL;
 }
 
-struct term *periodic_term(struct periodic *periodic,
-                           const struct period_span *span)
+struct period_slot *periodic_slot(struct periodic *periodic,
+                                  const struct period_span *span)
 {
-    const struct term *now = atomic_load(&periodic->now);
-    struct term *found = term_find(periodic, span->stamp);
+    const struct period_slot *now = atomic_load(&periodic->now);
+    struct period_slot *found = slot_find(periodic, span->stamp);
 
     if (found != NULL)
         return found;
-    for (struct term *term = periodic->terms; term < periodic->terms + TERMS;
-         term++) {
-        if (term == now || atomic_load(&term->stamp) > span->stamp)
+    for (struct period_slot *slot = periodic->slots;
+         slot < periodic->slots + PERIOD_SLOTS; slot++) {
+        if (slot == now || atomic_load(&slot->stamp) > span->stamp)
             continue;
-        if (term->sequence == NULL && !term_make(periodic, term))
+        if (slot->sequence == NULL && !slot_make(periodic, slot))
             return NULL;
-        if (term_renew(periodic, term, span))
-            return term;
+        if (slot_renew(periodic, slot, span))
+            return slot;
     }
     return NULL;
 }
 
-void periodic_carry(struct periodic *periodic, struct term *to, int64_t now_ms)
+void periodic_carry(struct periodic *periodic, struct period_slot *to,
+                    int64_t now_ms)
 {
-    const struct term *from = atomic_load(&periodic->now);
+    const struct period_slot *from = atomic_load(&periodic->now);
     struct refill refill;
 
     if (from == NULL || from == to)

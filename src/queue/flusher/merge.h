@@ -8,59 +8,60 @@
 
 #include <stdbool.h>
 
-#include "queue/keeper/spool.h"
-#include "queue/keeper/text.h"
+#include "queue/flusher/spool.h"
+#include "queue/flusher/text.h"
 
-enum fate { FATE_KEPT, FATE_TAKEN, FATE_LOST };
+enum disposition { MERGE_KEPT, MERGE_TAKEN, MERGE_LOST };
 
 struct piece {
     struct spool_block block; /* first: pieces are sorted like blocks */
-    enum fate fate;
+    enum disposition disposition;
     bool is_given; /* else it was in the file */
 };
 
 /* What this broker knows of a pool's stores. */
-struct deal_stores {
+struct merge_stores {
     enum ha_origin known[HA_PARTITIONS_MAX];
     char origins[HA_PARTITIONS_MAX][SEQB_ORIGIN_SIZE];
 };
 
-struct deal {
+struct merge {
     struct ha *ha;
-    const struct spool_terms *terms;
+    const struct spool_exchange_options *options;
     size_t pool_count;
-    struct deal_stores *stores; /* one a pool */
+    struct merge_stores *stores; /* one a pool */
     struct piece *pieces;
     size_t piece_count;
 };
 
-/* Looks at the stores. `deal` is for deal_fini in any case. */
-enum seqb_status deal_init(struct deal *deal, struct ha *ha,
-                           const struct spool_terms *terms,
-                           struct seqb_error *err);
-void deal_fini(struct deal *deal);
+/* Looks at the stores. `merge` is for merge_fini in any case. */
+enum seqb_status merge_init(struct merge *merge, struct ha *ha,
+                            const struct spool_exchange_options *options,
+                            struct seqb_error *err);
+void merge_fini(struct merge *merge);
 
 /* Puts the pools of a text in the order of this broker's; false if one of them
  * is none of its, or has another layout. */
-bool deal_adopt(const struct deal *deal, struct spool_text *present);
+bool merge_adopt(const struct merge *merge, struct spool_text *present);
 
 /*
  * Collects the blocks of `present` (adopted; NULL: there is none) and those
  * given, and decides about each. SEQB_INVALID if what is given makes no sense;
  * SEQB_CORRUPT if the file has numbers that are given as well; SEQB_NO_MEMORY.
  */
-enum seqb_status deal_judge(struct deal *deal, const struct spool_text *present,
-                            struct seqb_error *err);
+enum seqb_status merge_decide(struct merge *merge,
+                              const struct spool_text *present,
+                              struct seqb_error *err);
 
 /* Whether anything is to be changed in the file. */
-bool deal_is_worth_it(const struct deal *deal);
+bool merge_is_worth_it(const struct merge *merge);
 
 /* Fills the pools and the blocks of the next file, which point into `present`,
- * what was given, and the deal. SEQB_NO_MEMORY. */
-enum seqb_status deal_compose(const struct deal *deal,
-                              const struct spool_text *present,
-                              struct spool_text *next, struct seqb_error *err);
+ * what was given, and the merge. SEQB_NO_MEMORY. */
+enum seqb_status merge_compose(const struct merge *merge,
+                               const struct spool_text *present,
+                               struct spool_text *next, struct seqb_error *err);
 
 /* It is done: a line of the log; then what was taken is handed over. */
-void deal_tell(const struct deal *deal);
-void deal_take(const struct deal *deal);
+void merge_log(const struct merge *merge);
+void merge_take(const struct merge *merge);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cuts blocks into windows and joins those of one segment. */
-#include "queue/keeper/span.h"
+#include "queue/flusher/span.h"
 
 struct span span_cut(struct seqb_sequence *sequence, struct spool_block *rest)
 {

@@ -4,7 +4,7 @@
  * what takes the old file's numbers, for good and whatever the disk does; the
  * rename only puts the new file in its place.
  */
-#include "queue/keeper/spool.h"
+#include "queue/flusher/spool.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "platform/file.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "queue/keeper/deal.h"
-#include "queue/keeper/text.h"
+#include "queue/flusher/merge.h"
+#include "queue/flusher/text.h"
 
 #define FRESH_AGE_S 3600 /* far longer than an exchange takes */
 
@@ -33,7 +33,7 @@ struct exchange {
     char fresh[PATH_MAX]; /* what is to take the file's place: of this exchange
                              alone, for the lock may not work */
     int64_t until_ms;
-    struct deal deal;
+    struct merge merge;
     char *bytes; /* of the file, into which `found` points */
     struct spool_text found;
     struct spool_text *present; /* what was found; NULL: none to be used */
@@ -98,7 +98,7 @@ static enum seqb_status present_load(struct exchange *exchange,
         return error_copy(err, &why);
     if (status != SEQB_OK)
         refuse(exchange, why.text);
-    else if (!deal_adopt(&exchange->deal, &exchange->found))
+    else if (!merge_adopt(&exchange->merge, &exchange->found))
         refuse(exchange, "it is of other pools, or of another layout of them");
     else
         exchange->present = &exchange->found;
@@ -240,28 +240,29 @@ static enum seqb_status exchange_anew(struct exchange *exchange,
 static enum seqb_status exchange_once(struct exchange *exchange,
                                       struct seqb_error *err)
 {
-    struct deal *deal = &exchange->deal;
-    enum seqb_status status = deal_judge(deal, exchange->present, err);
+    struct merge *merge = &exchange->merge;
+    enum seqb_status status = merge_decide(merge, exchange->present, err);
 
     if (status == SEQB_CORRUPT) {
         refuse(exchange, err->text);
         return SEQB_AGAIN;
     }
-    if (status != SEQB_OK || !deal_is_worth_it(deal))
+    if (status != SEQB_OK || !merge_is_worth_it(merge))
         return status;
-    status = deal_compose(deal, exchange->present, &exchange->next, err);
+    status = merge_compose(merge, exchange->present, &exchange->next, err);
     if (status != SEQB_OK)
         return status;
     return exchange->present != NULL ? exchange_over(exchange, err)
                                      : exchange_anew(exchange, err);
 }
 
-static enum seqb_status exchange_run(struct exchange *exchange,
-                                     const struct spool_terms *terms,
-                                     struct seqb_error *err)
+static enum seqb_status
+exchange_run(struct exchange *exchange,
+             const struct spool_exchange_options *options,
+             struct seqb_error *err)
 {
     enum seqb_status status =
-        deal_init(&exchange->deal, exchange->spool->ha, terms, err);
+        merge_init(&exchange->merge, exchange->spool->ha, options, err);
 
     if (status == SEQB_OK)
         status = fresh_name(exchange, err);
@@ -275,14 +276,14 @@ static enum seqb_status exchange_run(struct exchange *exchange,
 
 static void exchange_fini(struct exchange *exchange)
 {
-    deal_fini(&exchange->deal);
+    merge_fini(&exchange->merge);
     spool_text_fini(&exchange->next);
     spool_text_fini(&exchange->found);
     free(exchange->bytes);
 }
 
 enum seqb_status spool_exchange(struct spool *spool,
-                                const struct spool_terms *terms,
+                                const struct spool_exchange_options *options,
                                 int64_t until_ms, struct seqb_error *err)
 {
     struct exchange exchange = {.spool = spool, .until_ms = until_ms};
@@ -293,11 +294,11 @@ enum seqb_status spool_exchange(struct spool *spool,
     status = file_lock(spool->lock, until_ms, &lock, err);
     if (status != SEQB_OK)
         return status;
-    status = exchange_run(&exchange, terms, &why);
+    status = exchange_run(&exchange, options, &why);
     file_unlock(lock);
     if (status == SEQB_OK) {
-        deal_tell(&exchange.deal);
-        deal_take(&exchange.deal);
+        merge_log(&exchange.merge);
+        merge_take(&exchange.merge);
     }
     exchange_fini(&exchange);
     return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);

@@ -9,16 +9,16 @@
 
 #include "period/period.h"
 
-#define WALL_WORD_SIZE 64 /* for a span, or for a date */
+#define CLOCK_WORD_SIZE 64 /* for a span, or for a date */
 
 /* A span of time in its two largest units, "3 h 20 min"; not negative. */
-void wall_span_text(int64_t ms, char *out, size_t size);
+void clock_span_text(int64_t ms, char *out, size_t size);
 
 /* ms since 1970 as "2026-11-21T23:59:59Z". */
-void wall_date_text(int64_t ms, char *out, size_t size);
+void clock_date_text(int64_t ms, char *out, size_t size);
 
 /* The clock at one moment, and the guard as it was then. */
-struct wall_view {
+struct clock_view {
     struct guard_reading now;
     enum guard_verdict verdict;
     int64_t time_ms;
@@ -26,18 +26,18 @@ struct wall_view {
 };
 
 /* Why the guard does not give the clock's time. */
-void wall_explain(const struct wall_view *view, char *out, size_t size);
+void clock_explain(const struct clock_view *view, char *out, size_t size);
 
 /* What is told of the clock when it changes. */
-struct wall_mood {
+struct clock_state {
     bool is_set;
     bool is_behind;
     bool is_ahead;
     enum guard_verdict verdict;
 };
 
-struct wall_mood wall_mood_of(const struct wall_view *view);
-bool wall_mood_is(const struct wall_mood *a, const struct wall_mood *b);
+struct clock_state clock_state_of(const struct clock_view *view);
+bool clock_state_is(const struct clock_state *a, const struct clock_state *b);
 
 /* Logs it. */
-void wall_mood_tell(const struct wall_view *view);
+void clock_state_log(const struct clock_view *view);

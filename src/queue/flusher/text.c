@@ -3,7 +3,7 @@
  * Writing and reading the spool's lines. The reader takes nothing on trust
  * that the checksum happens to fit: every field has its range and its form.
  */
-#include "queue/keeper/text.h"
+#include "queue/flusher/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>

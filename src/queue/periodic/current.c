@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which slot is current. A caller whose clock is within the current stamp looks
+ * at nothing else; any other asks the guarded clock, and moves on to the stamp
+ * that it says, once that is kept for the next start.
+ */
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "queue/periodic/periodic.h"
+
+/* Reads a slot; false while it changes. */
+static bool current_read(struct period_slot *slot, struct current_period *out)
+{
+    /* Pairs with the release in slot_renew. */
+    out->span.stamp = atomic_load_explicit(&slot->stamp, memory_order_acquire);
+    out->span.begin_ms =
+        atomic_load_explicit(&slot->begin_ms, memory_order_relaxed);
+    out->span.end_ms =
+        atomic_load_explicit(&slot->end_ms, memory_order_relaxed);
+    out->first_id = atomic_load_explicit(&slot->first_id, memory_order_relaxed);
+    out->slot = slot;
+    return out->span.stamp != 0;
+}
+
+bool periodic_last(struct periodic *periodic, struct current_period *out)
+{
+    struct period_slot *slot =
+        atomic_load_explicit(&periodic->now, memory_order_acquire);
+
+    return slot != NULL && current_read(slot, out);
+}
+
+bool periodic_current(struct periodic *periodic, struct current_period *out)
+{
+    return periodic_last(periodic, out) &&
+           clock_wall_is_within(out->span.begin_ms, out->span.end_ms);
+}
+
+/* The fence keeps this look behind the taking. */
+bool current_holds(const struct current_period *current)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&current->slot->stamp, memory_order_relaxed) ==
+           current->span.stamp;
+}
+
+/* Those who wait for numbers of a stamp that is over look again. */
+static void slot_end(struct seqb_sequence *sequence)
+{
+    pthread_mutex_lock(&sequence->lock);
+    atomic_store(&sequence->is_over, true);
+    pthread_cond_broadcast(&sequence->filled);
+    pthread_mutex_unlock(&sequence->lock);
+    sequence_tell_ready(sequence);
+}
+
+/* With the lock held: the stamp's slot becomes the current one. */
+static enum seqb_status current_make(struct periodic *periodic,
+                                     const struct period_span *span,
+                                     struct current_period *out,
+                                     struct seqb_error *err)
+{
+    struct period_slot *was = atomic_load(&periodic->now);
+    struct period_slot *slot;
+
+    /* Another caller has come to a later stamp meanwhile. */
+    if (was != NULL && atomic_load(&was->stamp) > span->stamp)
+        return SEQB_AGAIN;
+    slot = periodic_slot(periodic, span);
+    if (slot == NULL)
+        return error_set(err, SEQB_TIMEOUT,
+                         "sequence %s: stores owe answers for each of the last "
+                         "%d stamps: they are slow, or the period is short",
+                         periodic->front.key, PERIOD_SLOTS - 1);
+    periodic_carry(periodic, slot, clock_now_ms());
+    atomic_store_explicit(&periodic->now, slot, memory_order_release);
+    if (was != NULL && was != slot)
+        slot_end(was->sequence);
+    (void)current_read(slot, out); /* with the lock held it does not change */
+    return SEQB_OK;
+}
+
+enum seqb_status periodic_find_current(struct periodic *periodic,
+                                       int64_t until_ms,
+                                       struct current_period *out,
+                                       struct seqb_error *err)
+{
+    struct period_span span;
+    int64_t time_ms;
+    enum seqb_status status =
+        guarded_clock_now(periodic_clock(periodic), &time_ms, err);
+
+    if (status != SEQB_OK)
+        return status;
+    /* A clock that is held stays within the stamp. */
+    if (periodic_last(periodic, out) && time_ms >= out->span.begin_ms &&
+        time_ms < out->span.end_ms)
+        return SEQB_OK;
+    period_span_at(periodic->front.options->period, time_ms, &span);
+    status = guarded_clock_issue(periodic_clock(periodic), span.begin_ms,
+                                 until_ms, err);
+    if (status != SEQB_OK)
+        return status;
+    pthread_mutex_lock(&periodic->lock);
+    status = periodic->is_closed
+                 ? error_set(err, SEQB_CLOSED, "the broker is closing")
+                 : current_make(periodic, &span, out, err);
+    pthread_mutex_unlock(&periodic->lock);
+    sequence_wake(&periodic->front); /* to have the next one ready in time */
+    return status;
+}
