@@ -48,9 +48,9 @@ struct admit {
 static int32_t member_of(const struct worker *worker,
                          const struct ha_pool *pool)
 {
-    for (size_t i = 0; i < worker->duty_count; i++) {
-        if (worker->duties[i].pool == pool)
-            return worker->duties[i].member;
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        if (worker->memberships[i].pool == pool)
+            return worker->memberships[i].member;
     }
     return -1;
 }
@@ -87,8 +87,8 @@ static enum seqb_status look_elsewhere(struct worker *worker,
 
     if (worker_guarantee(worker) != SEQB_DIRECT)
         return SEQB_OK;
-    for (size_t i = 0; i < worker->duty_count && status == SEQB_OK; i++) {
-        const struct ha_pool *pool = worker->duties[i].pool;
+    for (size_t i = 0; i < worker->membership_count && status == SEQB_OK; i++) {
+        const struct ha_pool *pool = worker->memberships[i].pool;
 
         if (pool != counter->pool)
             status = claim_check_moved(

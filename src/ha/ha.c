@@ -12,12 +12,12 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-static void add_duty(struct ha_pool *pool, struct worker *worker)
+static void add_membership(struct ha_pool *pool, struct worker *worker)
 {
     const int32_t timeout_ms = pool->options->timeout_ms;
 
-    worker->duties[worker->duty_count++] =
-        (struct worker_duty){pool, pool->members};
+    worker->memberships[worker->membership_count++] =
+        (struct worker_membership){pool, pool->members};
     if (worker->connection.slow_ms == 0 ||
         timeout_ms < worker->connection.slow_ms)
         worker->connection.slow_ms = timeout_ms;
@@ -79,7 +79,7 @@ static void pool_assemble(struct ha *ha, struct ha_pool *pool,
     condition_init(&pool->answered);
     ha->pools_made++;
     for (int32_t i = 0; i < layout_member_count(layout); i++)
-        add_duty(pool, &ha->workers[layout_member(layout, i)]);
+        add_membership(pool, &ha->workers[layout_member(layout, i)]);
     if (layout->authority >= 0)
         pool->authority = &ha->workers[layout->authority];
     pool_init(&pool->pool, options, pool->members, (uint64_t)clock_now_us(),
@@ -137,7 +137,7 @@ static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
     for (size_t i = 0; i < options->pool_count; i++)
         pool_assemble(ha, &ha->pools[i], &options->pools[i]);
     for (size_t i = 0; i < options->backend_count; i++) {
-        if (ha->workers[i].duty_count == 0)
+        if (ha->workers[i].membership_count == 0)
             return error_set(err, SEQB_CONFIG, "backend %s is used by no pool",
                              options->backends[i].options.name);
         if (worker_start(&ha->workers[i], err) != SEQB_OK)

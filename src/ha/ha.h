@@ -241,8 +241,8 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
  * this counter, else SEQB_UNAVAILABLE, SEQB_EXHAUSTED or SEQB_LAYOUT with
  * each partition's reason.
  */
-enum seqb_status ha_counter_outlook(struct ha_counter *counter,
-                                    struct seqb_error *err);
+enum seqb_status ha_counter_availability(struct ha_counter *counter,
+                                         struct seqb_error *err);
 
 /* That number was granted to the pool before, and is to be handed out now: its
  * counter may grant none like it any more. */

@@ -63,25 +63,25 @@ enum seqb_status ha_command(struct ha *ha, const char *pool_name,
                             struct seqb_error *err)
 {
     struct ha_pool *pool = pool_find(ha, pool_name, err);
-    struct worker_duty duty = {pool, -1};
+    struct worker_membership membership = {pool, -1};
     struct pool_change change;
     char reason[sizeof pool->pool.member[0].reason];
     enum seqb_status status;
 
     if (pool != NULL)
-        duty.member = member_find(pool, partition, err);
-    if (duty.member < 0)
+        membership.member = member_find(pool, partition, err);
+    if (membership.member < 0)
         return SEQB_INVALID;
     pthread_mutex_lock(pool->lock);
-    status = pool_command(&pool->pool, duty.member, order, clock_now_ms(),
+    status = pool_command(&pool->pool, membership.member, order, clock_now_ms(),
                           &change, err);
     (void)text_copy(reason, sizeof reason,
-                    pool->pool.member[duty.member].reason);
+                    pool->pool.member[membership.member].reason);
     pthread_mutex_unlock(pool->lock);
     if (status != SEQB_OK)
         return status;
-    worker_tell(pool->workers[duty.member], &duty, change, reason);
-    worker_wake(pool->workers[duty.member]);
+    worker_tell(pool->workers[membership.member], &membership, change, reason);
+    worker_wake(pool->workers[membership.member]);
     return SEQB_OK;
 }
 

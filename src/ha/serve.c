@@ -15,35 +15,38 @@
  * at most so many runs. */
 #define PROBE_RUNS 64
 
-/* With the lock held: when the next probe of any duty is due. */
+/* With the lock held: when the next probe of any membership is due. */
 static int64_t worker_probe_at(const struct worker *worker)
 {
     int64_t at = INT64_MAX;
 
     if (!atomic_load_explicit(&worker->is_serving, memory_order_relaxed))
         return at;
-    for (size_t i = 0; i < worker->duty_count; i++) {
-        const struct worker_duty *duty = &worker->duties[i];
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        const struct worker_membership *membership = &worker->memberships[i];
 
-        at = min_of(at, pool_probe_at(&duty->pool->pool, duty->member));
+        at = min_of(at,
+                    pool_probe_at(&membership->pool->pool, membership->member));
     }
     return at;
 }
 
-/* Marks the duty as probing, and takes a slot to probe with if there is a
+/* Marks the membership as probing, and takes a slot to probe with if there is a
  * counter that somebody asked for. */
-static struct slot *probe_begin(const struct worker_duty *duty, int64_t now_ms)
+static struct slot *probe_begin(const struct worker_membership *membership,
+                                int64_t now_ms)
 {
-    struct ha_pool *pool = duty->pool;
+    struct ha_pool *pool = membership->pool;
     struct slot *slot = NULL;
     bool is_due;
 
     pthread_mutex_lock(pool->lock);
-    is_due = pool_probe_at(&pool->pool, duty->member) <= now_ms;
+    is_due = pool_probe_at(&pool->pool, membership->member) <= now_ms;
     if (is_due)
-        pool_probe_begins(&pool->pool, duty->member, now_ms);
-    if (is_due && pool->recent != NULL && duty->member < pool->pool.partitions)
-        slot = &pool->recent->slots[duty->member];
+        pool_probe_begins(&pool->pool, membership->member, now_ms);
+    if (is_due && pool->recent != NULL &&
+        membership->member < pool->pool.partitions)
+        slot = &pool->recent->slots[membership->member];
     if (slot != NULL && (slot->is_busy || refusal_is_told(slot->refusal)))
         slot = NULL;
     if (slot != NULL) /* its want is 0 if it was never asked */
@@ -76,12 +79,12 @@ static bool worker_must_wait(struct worker *worker, int64_t now_ms)
 {
     const int64_t until_ms = connection_enter(&worker->connection, now_ms);
 
-    for (size_t i = 0; i < worker->duty_count && until_ms > 0; i++) {
-        const struct worker_duty *duty = &worker->duties[i];
+    for (size_t i = 0; i < worker->membership_count && until_ms > 0; i++) {
+        const struct worker_membership *membership = &worker->memberships[i];
 
-        pthread_mutex_lock(duty->pool->lock);
-        pool_hold(&duty->pool->pool, duty->member, until_ms);
-        pthread_mutex_unlock(duty->pool->lock);
+        pthread_mutex_lock(membership->pool->lock);
+        pool_hold(&membership->pool->pool, membership->member, until_ms);
+        pthread_mutex_unlock(membership->pool->lock);
     }
     return until_ms > 0;
 }
@@ -96,8 +99,8 @@ static void worker_probe(struct worker *worker)
         connection_close(&worker->connection);
     if (worker_must_wait(worker, now_ms))
         return;
-    for (size_t i = 0; i < worker->duty_count && n < WORKER_BATCH; i++) {
-        struct slot *slot = probe_begin(&worker->duties[i], now_ms);
+    for (size_t i = 0; i < worker->membership_count && n < WORKER_BATCH; i++) {
+        struct slot *slot = probe_begin(&worker->memberships[i], now_ms);
 
         if (slot != NULL)
             worker->batch[n++] = slot;

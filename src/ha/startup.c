@@ -350,7 +350,8 @@ static bool is_stranger(const struct ha_pool *pool,
     char named[LAYOUT_STORE_SIZE];
 
     if (!layout_is_unclaimed(store) || store->place[0] != '\0' ||
-        pool->workers[i]->duty_count > 1 || pool->workers[i] == pool->authority)
+        pool->workers[i]->membership_count > 1 ||
+        pool->workers[i] == pool->authority)
         return false;
     layout_named(claim->layout, stores, i, named);
     return pool->options->layout.generation > 1 ||

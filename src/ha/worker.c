@@ -8,10 +8,10 @@
 #include "platform/thread.h"
 
 enum seqb_status worker_init(struct worker *worker, pthread_mutex_t *lock,
-                             size_t duties, struct seqb_error *err)
+                             size_t memberships, struct seqb_error *err)
 {
-    worker->duties = calloc(duties + 1, sizeof *worker->duties);
-    if (worker->duties == NULL)
+    worker->memberships = calloc(memberships + 1, sizeof *worker->memberships);
+    if (worker->memberships == NULL)
         return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
                          worker_name(worker));
     worker->lock = lock;
@@ -21,10 +21,10 @@ enum seqb_status worker_init(struct worker *worker, pthread_mutex_t *lock,
 
 void worker_fini(struct worker *worker)
 {
-    if (worker->duties == NULL)
+    if (worker->memberships == NULL)
         return;
     pthread_cond_destroy(&worker->changed);
-    free(worker->duties);
+    free(worker->memberships);
 }
 
 bool worker_post(struct worker *worker, struct worker_job *job)
@@ -64,7 +64,7 @@ void worker_wake(struct worker *worker)
 
 void worker_stop(struct worker *worker)
 {
-    if (worker->duties == NULL)
+    if (worker->memberships == NULL)
         return;
     pthread_mutex_lock(worker->lock);
     worker->is_stopping = true;

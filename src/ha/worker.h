@@ -15,7 +15,7 @@
 #define WORKER_BATCH 64 /* requests in one call of an engine */
 
 /* A pool that the worker serves, as which member of it. */
-struct worker_duty {
+struct worker_membership {
     struct ha_pool *pool;
     int32_t member;
 };
@@ -25,8 +25,8 @@ struct worker {
                                      thread's own */
     struct events *events;        /* NULL: only the log */
     struct raised *raised;        /* of the ha; NULL: nothing is kept */
-    struct worker_duty *duties;   /* constant after start */
-    size_t duty_count;
+    struct worker_membership *memberships; /* constant after start */
+    size_t membership_count;
     pthread_t thread;
     bool is_started;
 
@@ -94,9 +94,9 @@ static inline uint64_t pool_hanging(const struct ha_pool *pool, int64_t now_ms)
 }
 
 /* Sets up a worker that is zeroed but for its connection, with room for
- * `duties` duties, not yet running. */
+ * `memberships` memberships, not yet running. */
 enum seqb_status worker_init(struct worker *worker, pthread_mutex_t *lock,
-                             size_t duties, struct seqb_error *err);
+                             size_t memberships, struct seqb_error *err);
 
 /* Starts its thread; of serve.c. */
 enum seqb_status worker_start(struct worker *worker, struct seqb_error *err);

@@ -91,12 +91,12 @@ static enum seqb_status learn_gap(struct worker *worker, struct ha_pool *pool,
 
 /* A lessor was connected: whether it is level, and what the others have of it,
  * is to be looked at. One without incarnations would be believed alone. */
-static enum seqb_status report_lessor(struct worker *worker,
-                                      const struct worker_duty *duty,
-                                      struct seqb_error *err)
+static enum seqb_status
+report_lessor(struct worker *worker, const struct worker_membership *membership,
+              struct seqb_error *err)
 {
-    struct ha_pool *pool = duty->pool;
-    const int32_t i = lessors_find(&pool->lessors, duty->member);
+    struct ha_pool *pool = membership->pool;
+    const int32_t i = lessors_find(&pool->lessors, membership->member);
 
     if (i < 0 || connection_is_verified(&worker->connection))
         return SEQB_OK;
@@ -115,19 +115,20 @@ static enum seqb_status report_lessor(struct worker *worker,
 
 enum seqb_status worker_verify(struct worker *worker, struct seqb_error *err)
 {
-    for (size_t i = 0; i < worker->duty_count; i++) {
-        const struct worker_duty *duty = &worker->duties[i];
-        const struct layout *layout = &duty->pool->options->layout;
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        const struct worker_membership *membership = &worker->memberships[i];
+        const struct layout *layout = &membership->pool->options->layout;
         enum seqb_status status =
             claim_check_migrated(&worker->connection, layout, err);
 
         if (status == SEQB_OK)
-            status = claim_verify(&worker->connection, layout,
-                                  &duty->pool->claim, duty->member, err);
+            status =
+                claim_verify(&worker->connection, layout,
+                             &membership->pool->claim, membership->member, err);
         if (status == SEQB_OK)
-            status = learn_gap(worker, duty->pool, err);
+            status = learn_gap(worker, membership->pool, err);
         if (status == SEQB_OK)
-            status = report_lessor(worker, duty, err);
+            status = report_lessor(worker, membership, err);
         if (status != SEQB_OK)
             return status;
     }

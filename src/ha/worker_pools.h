@@ -5,7 +5,8 @@
 #include "ha/worker.h"
 
 /* Any thread, with no lock held: tells a change of its state, if it is one. */
-void worker_tell(const struct worker *worker, const struct worker_duty *duty,
+void worker_tell(const struct worker *worker,
+                 const struct worker_membership *membership,
                  struct pool_change change, const char *reason);
 
 /* Any thread: judges the call under way, and what time alone changes; has what

@@ -74,7 +74,7 @@ int64_t lease_watch(struct observation *observation, const char *text,
     return boot_ms - observation->since_ms;
 }
 
-enum lease_verdict lease_judge(const char *text, int64_t stood_ms,
+enum lease_verdict lease_judge(const char *text, int64_t unchanged_ms,
                                const struct lease_self *self, int64_t wall_ms,
                                int64_t *left_ms)
 {
@@ -88,7 +88,8 @@ enum lease_verdict lease_judge(const char *text, int64_t stood_ms,
     if (row.is_held && row.key == self->key)
         return LEASE_OURS;
     if (row.is_held) {
-        *left_ms = patience_of(max_of(row.lease_ms, self->lease_ms)) - stood_ms;
+        *left_ms =
+            patience_of(max_of(row.lease_ms, self->lease_ms)) - unchanged_ms;
         if (*left_ms > 0)
             return LEASE_WAIT;
     }
@@ -178,7 +179,8 @@ static bool origin_read(const char *text, struct origin_row *out)
     return strcmp(text, again) == 0 && is_time(out->lease_ms);
 }
 
-enum lease_origin_verdict lease_judge_origin(const char *text, int64_t stood_ms,
+enum lease_origin_verdict lease_judge_origin(const char *text,
+                                             int64_t unchanged_ms,
                                              const struct lease_self *self,
                                              int64_t *left_ms, char *next)
 {
@@ -189,7 +191,7 @@ enum lease_origin_verdict lease_judge_origin(const char *text, int64_t stood_ms,
 
     row.lease_ms =
         max_of(is_time(row.lease_ms) ? row.lease_ms : 0, self->lease_ms);
-    *left_ms = patience_of(row.lease_ms) - stood_ms;
+    *left_ms = patience_of(row.lease_ms) - unchanged_ms;
     if (is_bound && knows_lease && row.is_open)
         return LEASE_ORIGIN_OPEN;
     if (is_bound && knows_lease && *left_ms > 0)

@@ -74,9 +74,10 @@ enum lease_verdict {
     LEASE_DAMAGED
 };
 
-/* Judges the text of a row ("": there is none) that stood so for `stood_ms`.
+/* Judges the text of a row ("": there is none) that stood so for
+ * `unchanged_ms`.
  * `*left_ms`: of LEASE_WAIT, how long it takes until it could be taken. */
-enum lease_verdict lease_judge(const char *text, int64_t stood_ms,
+enum lease_verdict lease_judge(const char *text, int64_t unchanged_ms,
                                const struct lease_self *self, int64_t wall_ms,
                                int64_t *left_ms);
 
@@ -99,11 +100,12 @@ enum lease_origin_verdict {
 
 /*
  * Judges the text that a pool keeps of its store's origin ("": none yet),
- * which stood so for `stood_ms`. A store that is not the one of that text
+ * which stood so for `unchanged_ms`. A store that is not the one of that text
  * knows nothing of the leases of its other history: it is bound, and opened a
  * lease and a quarter after somebody has seen that; a founder opens it at once
  * where there is no text. `next` has LEASE_TEXT_SIZE.
  */
-enum lease_origin_verdict lease_judge_origin(const char *text, int64_t stood_ms,
+enum lease_origin_verdict lease_judge_origin(const char *text,
+                                             int64_t unchanged_ms,
                                              const struct lease_self *self,
                                              int64_t *left_ms, char *next);

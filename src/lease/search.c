@@ -28,11 +28,11 @@ enum seqb_status lease_open_origin(struct worker_lease *lease, int64_t *rest_ms,
     lease_claim_name(lease, "workers", name, sizeof name);
     status = lease_look(lease, name, text, err);
     for (int i = 0; i < LEASE_SWAP_TRIES && status == SEQB_OK; i++) {
-        const int64_t stood_ms =
+        const int64_t unchanged_ms =
             lease_watch(&lease->origin_observation, text, clock_boot_ms());
 
-        verdict =
-            lease_judge_origin(text, stood_ms, &lease->self, &left_ms, next);
+        verdict = lease_judge_origin(text, unchanged_ms, &lease->self, &left_ms,
+                                     next);
         if (verdict != LEASE_ORIGIN_SWAP)
             break;
         status = lease_swap(
@@ -78,7 +78,7 @@ static struct observation *observation_of(struct worker_lease *lease,
 void lease_search_begin(struct worker_lease *lease)
 {
     lease->search =
-        (struct lease_search){.next = lease->turn, .left_ms = INT64_MAX};
+        (struct lease_search){.next = lease->next, .left_ms = INT64_MAX};
 }
 
 /* An id that cannot be had: by whom, for how long. */
@@ -104,7 +104,7 @@ static enum seqb_status search_fails(struct worker_lease *lease,
 {
     const struct lease_search *search = &lease->search;
     const int64_t all =
-        (lease_ids(lease) - lease->turn + lease->lessors - 1) / lease->lessors;
+        (lease_ids(lease) - lease->next + lease->lessors - 1) / lease->lessors;
     const int64_t held = all - search->ahead - search->damaged;
 
     (void)error_set(err, SEQB_AGAIN,

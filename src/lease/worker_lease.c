@@ -100,7 +100,7 @@ static void *lease_run(void *argument)
 {
     struct worker_lease *lease = argument;
 
-    while (lease_rest(lease, clock_now_ms() + lease_turn(lease)))
+    while (lease_rest(lease, clock_now_ms() + lease_tick(lease)))
         continue;
     lease_give_back(lease);
     return NULL;

@@ -37,7 +37,7 @@ struct worker_lease {
     pthread_t thread;
 
     /* The thread's own. */
-    int32_t turn;     /* the index of the lessor that is asked now ... */
+    int32_t next;     /* the index of the lessor that is asked now ... */
     int32_t lessor;   /* ... and the member of the pool that it is */
     int32_t moved;    /* to so many lessors since an id was had */
     int64_t until_ms; /* by clock_now_ms: no call is waited for longer */
@@ -69,7 +69,7 @@ struct worker_lease {
 
 /* Of turn.c: on the thread, does what is to be done now. Returns how long to
  * wait with the next turn, in ms; 0: there is more to do. */
-int64_t lease_turn(struct worker_lease *lease);
+int64_t lease_tick(struct worker_lease *lease);
 
 /* At the end: gives the id back. */
 void lease_give_back(struct worker_lease *lease);

@@ -214,7 +214,7 @@ enum seqb_status queue_find(struct queue *queue, const char *key,
     is_full = queue->automatic >= queue->options->auto_limit;
     pthread_rwlock_unlock(&queue->catalog_lock);
     if (found != NULL && found->is_refused)
-        return ha_counter_outlook(found->counter, err);
+        return ha_counter_availability(found->counter, err);
     if (found == NULL && !may_make_itself(queue, key))
         return unknown_key(queue, key, err);
     if (found == NULL && is_full)

@@ -101,7 +101,7 @@ static enum seqb_status admit_listed(struct queue *queue,
     status = ha_admit(queue->ha, counters, count, err);
     for (size_t i = 0; i < count && status == SEQB_OK; i++)
         queue->catalog.sequences[i]->is_refused =
-            ha_counter_outlook(counters[i], NULL) == SEQB_LAYOUT;
+            ha_counter_availability(counters[i], NULL) == SEQB_LAYOUT;
     free(counters);
     return status;
 }

@@ -26,7 +26,8 @@ int64_t sequence_until(const struct seqb_sequence *sequence)
 static enum seqb_status timed_out(struct seqb_sequence *sequence,
                                   struct seqb_error *err)
 {
-    const enum seqb_status status = ha_counter_outlook(sequence->counter, err);
+    const enum seqb_status status =
+        ha_counter_availability(sequence->counter, err);
 
     if (status != SEQB_OK)
         return status;
@@ -40,10 +41,10 @@ static enum seqb_status timed_out(struct seqb_sequence *sequence,
 /* Whether waiting is in vain: every partition is closed for this counter. */
 static bool is_hopeless(struct seqb_sequence *sequence)
 {
-    const enum seqb_status outlook =
-        ha_counter_outlook(sequence->counter, NULL);
+    const enum seqb_status availability =
+        ha_counter_availability(sequence->counter, NULL);
 
-    return outlook == SEQB_EXHAUSTED || outlook == SEQB_LAYOUT;
+    return availability == SEQB_EXHAUSTED || availability == SEQB_LAYOUT;
 }
 
 void sequence_wait_begin(struct seqb_sequence *sequence)
@@ -214,7 +215,7 @@ enum seqb_status sequence_again(struct seqb_sequence *sequence,
     atomic_fetch_add_explicit(&sequence->waits, 1, memory_order_relaxed);
     atomic_store(&sequence->is_armed, true);
     sequence_wake(sequence);
-    status = ha_counter_outlook(sequence->counter, err);
+    status = ha_counter_availability(sequence->counter, err);
     if (status != SEQB_OK)
         return status;
     if (err != NULL) {

@@ -7,12 +7,12 @@
 #pragma once
 
 #include "store/claim.h"
-#include "store/clock.h"
 #include "store/compare.h"
 #include "store/connection.h"
 #include "store/endpoint.h"
 #include "store/layout.h"
 #include "store/options.h"
+#include "store/store_clock.h"
 #include "store/term.h"
 #include "store/value.h"
 #include "store/watchdog.h"

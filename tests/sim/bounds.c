@@ -3,7 +3,7 @@
 #include "bounds.h"
 
 #include "ha/policy/lessors.h"
-#include "ha/policy/pool_turn.h"
+#include "ha/policy/round_robin.h"
 #include "platform/minmax.h"
 #include "store/endpoint.h"
 #include "world.h"
@@ -117,7 +117,7 @@ int64_t bounds_rescue(const struct scene *scene, int32_t partition)
 int64_t bounds_urged(const struct scene *scene, int32_t partition)
 {
     const int64_t once = probe_us(scene) +
-                         (ENDPOINT_ATTEMPT_MS + POOL_URGE_REST_MS) * MS +
+                         (ENDPOINT_ATTEMPT_MS + POOL_FORCE_REST_MS) * MS +
                          SLACK_US;
 
     if (scene->pool.rescue == HA_RESCUE_FIXED)

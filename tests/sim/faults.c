@@ -156,15 +156,15 @@ static void demote_begin(struct fault *fault)
     if (!may_lose(fault, loss_of(fault)))
         return;
     store_demote(fault->store);
-    fault->server->is_barred = true;
+    fault->server->is_locked_out = true;
 }
 
 static void demote_end(struct fault *fault)
 {
-    if (!fault->server->is_barred)
+    if (!fault->server->is_locked_out)
         return;
     store_promote_again(fault->store);
-    fault->server->is_barred = false;
+    fault->server->is_locked_out = false;
 }
 
 /* Whether every broker knows so much of the store's counters that any of them,
@@ -228,7 +228,7 @@ static void split_begin(struct fault *fault)
         return; /* both sides of a direct one may lose more than the gap */
     store_split(fault->store);
     fault->store->aside = some_brokers(fault);
-    fault->server->is_barred = true;
+    fault->server->is_locked_out = true;
     fault->server->epoch++;
 }
 
@@ -238,7 +238,7 @@ static void split_end(struct fault *fault)
         return;
     store_join(fault->store);
     fault->store->aside = 0;
-    fault->server->is_barred = false;
+    fault->server->is_locked_out = false;
     fault->server->epoch++;
 }
 
@@ -257,7 +257,7 @@ static void replicate(void *context)
 static void astray_begin(struct fault *fault)
 {
     fault->store->aside = some_brokers(fault);
-    fault->server->is_barred = true;
+    fault->server->is_locked_out = true;
     fault->server->epoch++;
     replicate(fault);
 }
@@ -265,7 +265,7 @@ static void astray_begin(struct fault *fault)
 static void astray_end(struct fault *fault)
 {
     fault->store->aside = 0;
-    fault->server->is_barred = false;
+    fault->server->is_locked_out = false;
     fault->server->epoch++;
 }
 

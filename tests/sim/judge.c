@@ -8,7 +8,7 @@
 #include "bounds.h"
 #include "clocks.h"
 #include "flakes.h"
-#include "ha/policy/pool_turn.h"
+#include "ha/policy/round_robin.h"
 #include "images.h"
 #include "platform/text.h"
 #include "world.h"
@@ -74,7 +74,7 @@ static size_t partitions_read(const struct broker *broker,
     return n;
 }
 
-static bool is_barred(const struct seqb_partition_status *partition)
+static bool is_locked_out(const struct seqb_partition_status *partition)
 {
     return partition->state == SEQB_PARTITION_POISONED ||
            partition->state == SEQB_PARTITION_REFUSED;
@@ -89,9 +89,9 @@ static int64_t idle_since(const struct broker *broker, int32_t i,
     const int64_t ejected_us = world_now_us() - all[i].since_ms * MS;
     const int64_t since_us = bounds_able_since(broker, i);
 
-    if (is_barred(&all[i]) ||
+    if (is_locked_out(&all[i]) ||
         (scene_is_windowed(scene, i) && scene->pool.layout.authority >= 0 &&
-         is_barred(&all[scene->pool.layout.authority])))
+         is_locked_out(&all[scene->pool.layout.authority])))
         return WORLD_NEVER;
     if (pool_state_is_usable(all[i].state) || since_us > ejected_us)
         return since_us;
@@ -171,7 +171,7 @@ static bool broker_settled(const struct broker *broker, int64_t since_us)
 
     for (size_t i = 0; i < n; i++) {
         if (!pool_state_is_usable(partitions[i].state) &&
-            !is_barred(&partitions[i]))
+            !is_locked_out(&partitions[i]))
             return false;
     }
     if (!lessors_settled(broker) || !flakes_settled(broker, since_us))

@@ -26,7 +26,7 @@ void net_init(struct net_server *server, struct random random)
 
 static bool is_well(const struct net_server *server)
 {
-    return !server->is_down && !server->is_barred && server->slow == 1 &&
+    return !server->is_down && !server->is_locked_out && server->slow == 1 &&
            server->lost == 0 && server->cut == 0 &&
            server->hung_until_us <= world_now_us();
 }

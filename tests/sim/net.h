@@ -18,7 +18,7 @@ struct net_server {
     bool is_taken;         /* by a fault: one at a time */
     int32_t lost;          /* answers in a hundred that do not come, now */
     bool is_down;          /* refuses connections */
-    bool is_barred;        /* for what is wrong with a store there */
+    bool is_locked_out;    /* for what is wrong with a store there */
     int64_t hung_until_us; /* accepts, and does nothing before */
     uint32_t cut;          /* bit b: nothing passes between it and broker b */
     int64_t cut_until_us;

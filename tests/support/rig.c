@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ha/policy/pool_turn.h"
+#include "ha/policy/round_robin.h"
 #include "platform/clock.h"
 #include "support/events.h"
 #include "support/test.h"

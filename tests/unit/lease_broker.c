@@ -168,12 +168,13 @@ static void saw_origin(struct schedule *schedule, struct broker *broker)
     char next[LEASE_TEXT_SIZE];
     char text[LEASE_TEXT_SIZE];
     int64_t left_ms;
-    int64_t stood_ms;
+    int64_t unchanged_ms;
 
     (void)text_copy(text, sizeof text, broker->call.standing);
-    stood_ms = lease_watch(&broker->origin_observation, text,
-                           boot_of(schedule, broker));
-    switch (lease_judge_origin(text, stood_ms, &broker->self, &left_ms, next)) {
+    unchanged_ms = lease_watch(&broker->origin_observation, text,
+                               boot_of(schedule, broker));
+    switch (
+        lease_judge_origin(text, unchanged_ms, &broker->self, &left_ms, next)) {
     case LEASE_ORIGIN_OPEN:
         call_send(schedule, broker, LOOK, NULL, NULL);
         break;
@@ -210,12 +211,12 @@ static void look_on(struct schedule *schedule, struct broker *broker)
 static void saw_row(struct schedule *schedule, struct broker *broker)
 {
     struct call *call = &broker->call;
-    const int64_t stood_ms =
+    const int64_t unchanged_ms =
         lease_watch(&broker->observations[broker->next], call->standing,
                     boot_of(schedule, broker));
     int64_t left_ms;
 
-    switch (lease_judge(call->standing, stood_ms, &broker->self,
+    switch (lease_judge(call->standing, unchanged_ms, &broker->self,
                         clock_of(schedule, broker), &left_ms)) {
     case LEASE_TAKE:
         send_take(schedule, broker, call->standing);

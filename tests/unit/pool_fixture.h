@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ha/policy/pool_turn.h"
+#include "ha/policy/round_robin.h"
 #include "platform/error.h"
 #include "support/test.h"
 

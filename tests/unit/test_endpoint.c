@@ -193,7 +193,7 @@ static void scene_run(struct scene *scene, int64_t from_ms, int64_t to_ms,
 {
     for (int64_t now_ms = from_ms; now_ms < to_ms; now_ms++) {
         if (somebody_waits && now_ms % 20 == 0)
-            (void)pool_urge(&scene->fixture.pool, 0, now_ms);
+            (void)pool_force_probe(&scene->fixture.pool, 0, now_ms);
         for (int32_t j = 0; j < 4; j++)
             worker_step(scene, (int32_t)(now_ms + j) % 4, now_ms);
     }

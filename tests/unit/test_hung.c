@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "ha/policy/pool_turn.h"
+#include "ha/policy/round_robin.h"
 #include "platform/clock.h"
 #include "support/events.h"
 #include "support/rig.h"

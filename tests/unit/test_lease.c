@@ -104,7 +104,7 @@ struct verdict {
     uint64_t key;
     int64_t lease_ms;
     int64_t upto_ms;
-    int64_t stood_ms;
+    int64_t unchanged_ms;
     enum lease_verdict verdict;
     int64_t left_ms; /* of LEASE_WAIT */
 };
@@ -146,7 +146,7 @@ TEST(rows_are_judged_by_how_long_they_stood)
         row.lease_ms = about->lease_ms;
         row.upto_ms = about->upto_ms;
         lease_write(&row, text, sizeof text);
-        verdict = lease_judge(text, about->stood_ms, &self, WALL_MS, &left);
+        verdict = lease_judge(text, about->unchanged_ms, &self, WALL_MS, &left);
         if (verdict != about->verdict ||
             (verdict == LEASE_WAIT && left != about->left_ms))
             fail_msg("%s: verdict %d, %lld ms left", about->name, (int)verdict,

@@ -6,7 +6,7 @@
 #include "platform/minmax.h"
 #include "support/test.h"
 
-#define NOBODY ((struct lessors_bar){.own = -1})
+#define NOBODY ((struct lessors_lock_out){.own = -1})
 
 /* Three lessors in partitions 1, 2 and 5, all level. */
 static struct lessors three(void)
@@ -55,7 +55,7 @@ TEST(own_lessor_is_the_last_resort)
 {
     for (int32_t own = 0; own < 3; own++) {
         struct lessors lessors = three();
-        struct lessors_bar bar = {.own = own};
+        struct lessors_lock_out bar = {.own = own};
 
         for (int n = 0; n < 4; n++)
             assert_int_not_equal(lessors_pick(&lessors, &bar), own);
@@ -91,7 +91,7 @@ TEST(lessor_that_is_not_level_is_not_asked)
 TEST(lessor_never_witnesses_itself)
 {
     struct lessors lessors = three();
-    struct lessors_bar bar = NOBODY;
+    struct lessors_lock_out bar = NOBODY;
 
     (void)lessors_set(&lessors, 1, HA_LESSOR_WAITING, 1000);
     assert_int_equal(lessors_witness(&lessors, 0, &bar), 1);
@@ -111,7 +111,7 @@ TEST(lessor_that_is_far_slower_is_asked_last)
 
     for (size_t i = 0; i < 3; i++) {
         struct lessors lessors = three();
-        struct lessors_bar bar = NOBODY;
+        struct lessors_lock_out bar = NOBODY;
 
         memcpy(bar.wait_us, slow[i], sizeof slow[i]);
         for (int32_t n = 0; n < 8; n++)
@@ -128,7 +128,7 @@ TEST(lessor_that_is_far_slower_is_asked_last)
 TEST(quick_lessor_that_is_not_level_is_not_waited_for)
 {
     struct lessors lessors = three();
-    struct lessors_bar bar = {.own = 2, .wait_us = {100, 90000, 100}};
+    struct lessors_lock_out bar = {.own = 2, .wait_us = {100, 90000, 100}};
 
     (void)lessors_set(&lessors, 0, HA_LESSOR_SYNCING, 1000);
     assert_int_equal(lessors_pick(&lessors, &bar), 1);

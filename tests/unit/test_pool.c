@@ -62,8 +62,8 @@ TEST(the_turn_goes_round_all_partitions_alike)
         struct fixture fixture;
 
         fixture_init(&fixture, bits);
-        for (int32_t turn = 0; turn < 3 << bits; turn++)
-            assert_int_equal(pick(&fixture, 0), turn & ((1 << bits) - 1));
+        for (int32_t next = 0; next < 3 << bits; next++)
+            assert_int_equal(pick(&fixture, 0), next & ((1 << bits) - 1));
     }
 }
 
@@ -82,7 +82,7 @@ TEST(the_turn_goes_round_those_that_are_left_alike)
             else
                 left++;
         }
-        for (int32_t turn = 0; turn < 5 * left; turn++)
+        for (int32_t next = 0; next < 5 * left; next++)
             picks[pick(&fixture, 0)]++;
         for (int32_t i = 0; i < 8; i++)
             assert_int_equal(picks[i], (down >> i & 1) != 0 ? 0 : 5);
@@ -299,7 +299,7 @@ TEST(one_that_could_repeat_a_number_waits_for_an_operator)
         for (int32_t i = 0; i < 5; i++)
             (void)fail_at(&fixture, i, SEQB_LAYOUT, 10000);
         assert_int_equal(pick(&fixture, 0), -1);
-        assert_int_equal(pool_urge(&fixture.pool, 0, 1000000000), -1);
+        assert_int_equal(pool_force_probe(&fixture.pool, 0, 1000000000), -1);
     }
 }
 

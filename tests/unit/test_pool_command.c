@@ -140,7 +140,7 @@ TEST(a_drained_one_is_left_alone_until_it_is_resumed)
         }
         for (int32_t i = 0; i < 5; i++)
             (void)fail_at(&fixture, i, SEQB_LAYOUT, NOW_MS);
-        assert_int_equal(pool_urge(&fixture.pool, 0, 1000000000), -1);
+        assert_int_equal(pool_force_probe(&fixture.pool, 0, 1000000000), -1);
     }
 }
 

@@ -120,7 +120,7 @@ static void expect_turn_after(struct fixture *fixture, int32_t passes)
     const int64_t now_ms = fixture->pool.member[1].since_ms;
 
     for (int32_t i = 0; i <= passes; i++) {
-        fixture->pool.turn = 1;
+        fixture->pool.next = 1;
         assert_int_equal(pool_pick(&fixture->pool, 0, false, now_ms),
                          i < passes ? 2 : 1);
     }
@@ -135,7 +135,7 @@ TEST(each_ramp_begins_with_nothing)
 
     fixture_bring(&fixture, RAMPING);
     for (int32_t passes = 0; passes < 7; passes++) {
-        fixture.pool.turn = 1;
+        fixture.pool.next = 1;
         assert_int_equal(pool_pick(&fixture.pool, 0, false, member->since_ms),
                          2);
     }
@@ -153,7 +153,7 @@ TEST(turns_that_it_has_alone_count_as_any)
 
     fixture_bring(&fixture, RAMPING);
     for (int32_t i = 0; i < 4; i++) {
-        fixture.pool.turn = 1;
+        fixture.pool.next = 1;
         assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)2, false,
                                    fixture.pool.member[1].since_ms),
                          1);
@@ -321,7 +321,7 @@ static void expect_in_order(struct witness *witness)
 {
     struct pool *pool = &witness->fixture.pool;
     const int32_t picked = pool_pick(pool, 0, false, witness->now_ms);
-    const int32_t urged = pool_urge(pool, 0, witness->now_ms);
+    const int32_t urged = pool_force_probe(pool, 0, witness->now_ms);
 
     assert_int_equal(picked >= 0, pool_has_usable(pool, 0));
     assert_true(picked < 0 || is_usable_state(witness->told[picked]));

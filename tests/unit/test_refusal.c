@@ -182,16 +182,16 @@ TEST(all_have_their_turn_in_order)
     notes_all(&refusals, all);
     assert_int_equal(refusals.retry_ms, BEGIN_MS + REFUSAL_RETRY_MS);
     for (int i = 0; i < 3 * MANY; i++) {
-        assert_null(refusals_turn(&refusals, refusals.retry_ms - 1));
+        assert_null(refusals_next(&refusals, refusals.retry_ms - 1));
         now_ms = refusals.retry_ms;
-        assert_ptr_equal(refusals_turn(&refusals, now_ms), all[i % MANY]);
+        assert_ptr_equal(refusals_next(&refusals, now_ms), all[i % MANY]);
         refusals_rest(&refusals, now_ms);
         assert_true(refusals.retry_ms > now_ms);
         assert_true(refusals.retry_ms <= now_ms + REFUSAL_LONGEST_MS);
     }
     for (int i = 0; i < MANY; i++)
         refusal_drop(&refusals, all[i]);
-    assert_null(refusals_turn(&refusals, INT64_MAX));
+    assert_null(refusals_next(&refusals, INT64_MAX));
 }
 
 TEST(those_that_are_gone_have_no_turn)
@@ -200,14 +200,14 @@ TEST(those_that_are_gone_have_no_turn)
     struct refusal *all[MANY];
 
     notes_all(&refusals, all);
-    assert_ptr_equal(refusals_turn(&refusals, INT64_MAX), all[0]);
+    assert_ptr_equal(refusals_next(&refusals, INT64_MAX), all[0]);
     refusal_drop(&refusals, all[1]); /* whose turn it is */
-    assert_ptr_equal(refusals_turn(&refusals, INT64_MAX), all[2]);
+    assert_ptr_equal(refusals_next(&refusals, INT64_MAX), all[2]);
     refusal_drop(&refusals, all[0]); /* the first */
     refusal_drop(&refusals, all[4]); /* the last */
     assert_ptr_equal(refusals.first, all[2]);
-    assert_ptr_equal(refusals_turn(&refusals, INT64_MAX), all[3]);
-    assert_ptr_equal(refusals_turn(&refusals, INT64_MAX), all[2]);
+    assert_ptr_equal(refusals_next(&refusals, INT64_MAX), all[3]);
+    assert_ptr_equal(refusals_next(&refusals, INT64_MAX), all[2]);
     refusal_unlist(&refusals, all[2]);
     refusal_unlist(&refusals, all[2]);
     assert_int_equal(refusals.count, 1);
@@ -235,7 +235,7 @@ TEST(the_end_of_one_has_the_next_tried_at_once)
     }
     assert_int_equal(refusals.retry_ms, now_ms + REFUSAL_LONGEST_MS);
     for (int i = 0; i < MANY; i++) {
-        assert_ptr_equal(refusals_turn(&refusals, refusals.retry_ms), all[i]);
+        assert_ptr_equal(refusals_next(&refusals, refusals.retry_ms), all[i]);
         assert_true(refusal_end(&refusals, all[i], now_ms));
         assert_int_equal(refusals.retry_ms, now_ms);
         assert_int_equal(refusals.rest_ms, REFUSAL_RETRY_MS);

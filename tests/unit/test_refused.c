@@ -351,22 +351,22 @@ TEST_WITH(DIRECT, failure_of_the_partition_is_told_before_a_refusal)
     fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_REFUSED);
     take_until_refused(broker, 1, 1);
     assert_int_equal(
-        ha_counter_outlook(rig_sequence(broker, "bill")->counter, &err),
+        ha_counter_availability(rig_sequence(broker, "bill")->counter, &err),
         SEQB_OK);
     fake_refuse(rig->stores[0], FAKE_RESERVE, BILL_0, SEQB_REFUSED);
     while (rig_partition(broker, 0).refused == 0)
         (void)take(broker, "bill", 1);
     /* Also while a partition is asked, or rests. */
     for (int i = 0; i < 1000; i++)
-        assert_int_equal(
-            ha_counter_outlook(rig_sequence(broker, "bill")->counter, &err),
-            SEQB_UNAVAILABLE);
+        assert_int_equal(ha_counter_availability(
+                             rig_sequence(broker, "bill")->counter, &err),
+                         SEQB_UNAVAILABLE);
     rig_expect_words(err.text, "partition 1 (b1): fake store-1: " BILL_1);
     fake_set_down(rig->stores[1], true);
     while (rig_partition(broker, 1).state != SEQB_PARTITION_QUARANTINED)
         must_take(broker, "order", 16);
     assert_int_equal(
-        ha_counter_outlook(rig_sequence(broker, "bill")->counter, &err),
+        ha_counter_availability(rig_sequence(broker, "bill")->counter, &err),
         SEQB_UNAVAILABLE);
     rig_expect_words(err.text, "partition 1 (b1): fake store-1: is down");
 }

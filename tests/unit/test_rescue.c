@@ -2,7 +2,7 @@
 /*
  * The way back of a partition that rests: when it is probed, how long it rests
  * between, what brings it back. The ramp after it is in test_pool_ramp.c, who
- * is urged in test_urge.c.
+ * is urged in test_force_probe.c.
  */
 #include "pool_fixture.h"
 

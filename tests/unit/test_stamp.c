@@ -214,11 +214,11 @@ TEST_WITH(DIRECT, a_new_stamp_is_not_exhausted)
     ha_counter_set_attributes(taker.counter, &few);
     for (int64_t digits = 1; digits <= 3; digits++) {
         assert_true(is_restamped(&taker, digits));
-        while (ha_counter_outlook(taker.counter, NULL) == SEQB_OK) {
+        while (ha_counter_availability(taker.counter, NULL) == SEQB_OK) {
             (void)ha_counter_ask(taker.counter, 8, HA_ASK_ALL, clock_now_ms());
             await_rest(&taker);
         }
-        assert_int_equal(ha_counter_outlook(taker.counter, NULL),
+        assert_int_equal(ha_counter_availability(taker.counter, NULL),
                          SEQB_EXHAUSTED);
         /* 5 bits less 1 of the partition and 2 of memory. */
         assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 3);
@@ -353,7 +353,7 @@ TEST_WITH(DIRECT, old_stamps_are_noted_first_and_deleted_later)
     /* It begins no more. */
     assert_true(is_restamped(&taker, 2));
     (void)ha_counter_ask(taker.counter, 4, HA_ASK_ALL, clock_now_ms());
-    while (ha_counter_outlook(taker.counter, NULL) == SEQB_OK)
+    while (ha_counter_availability(taker.counter, NULL) == SEQB_OK)
         continue;
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), -1);
     taker_end(&taker, broker);

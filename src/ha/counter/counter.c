@@ -149,7 +149,8 @@ int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
     if (!is_waiting && !counter->is_void)
         asked = counter_post(counter, count, spread, now_ms);
     if (asked == 0 && !is_waiting)
-        urged = pool_urge(&pool->pool, counter_skip(counter, now_ms), now_ms);
+        urged = pool_force_probe(&pool->pool, counter_skip(counter, now_ms),
+                                 now_ms);
     pthread_mutex_unlock(pool->lock);
     if (urged >= 0)
         worker_wake(pool->workers[urged]);
@@ -234,8 +235,8 @@ static enum seqb_status tell_trouble(const struct ha_counter *counter,
     return status;
 }
 
-enum seqb_status ha_counter_outlook(struct ha_counter *counter,
-                                    struct seqb_error *err)
+enum seqb_status ha_counter_availability(struct ha_counter *counter,
+                                         struct seqb_error *err)
 {
     struct ha_pool *pool = counter->pool;
     const int64_t now_ms = clock_now_ms();

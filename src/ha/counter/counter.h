@@ -201,8 +201,8 @@ struct noted {
 
 /* With the pool's lock held: which neighbours may be asked, of those that were
  * not `tried`, and how long each would take. */
-void witness_bar(const struct ha_pool *pool, uint64_t tried,
-                 struct lessors_bar *out);
+void witness_lock_out(const struct ha_pool *pool, uint64_t tried,
+                      struct lessors_lock_out *out);
 
 /* The next witness for a lease of that lessor, or -1. */
 int32_t witness_pick(const struct ha_pool *pool, int32_t lessor,

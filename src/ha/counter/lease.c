@@ -66,11 +66,12 @@ static void lease_leave(struct lease *lease, struct failed *failed)
 static int32_t lessor_pick(const struct lease *lease)
 {
     struct ha_pool *pool = pool_of(lease);
-    struct lessors_bar bar;
+    struct lessors_lock_out locked_out;
 
-    witness_bar(pool, lease->asked, &bar);
-    bar.own = lessors_find(&pool->lessors, lease->source->lease.partition);
-    return lessors_pick(&pool->lessors, &bar);
+    witness_lock_out(pool, lease->asked, &locked_out);
+    locked_out.own =
+        lessors_find(&pool->lessors, lease->source->lease.partition);
+    return lessors_pick(&pool->lessors, &locked_out);
 }
 
 /* One lessor failed. The words of the last one that did are kept: the counter

@@ -297,7 +297,7 @@ struct slot *slot_retry(struct ha_pool *pool, int32_t i, int64_t now_ms,
     if (!pool_is_usable(&pool->pool, i))
         return NULL; /* until its state changes, which is looked at */
     for (int n = 0; n < RETRY_LOOKS && slot == NULL; n++) {
-        struct refusal *refusal = refusals_turn(refusals, now_ms);
+        struct refusal *refusal = refusals_next(refusals, now_ms);
 
         if (refusal == NULL)
             break;

@@ -21,13 +21,13 @@ static int64_t member_wait_us(const struct ha_pool *pool, int32_t member,
     return call_ms < 0 ? usual_us : max_of(usual_us, 1000 * (now_ms - call_ms));
 }
 
-void witness_bar(const struct ha_pool *pool, uint64_t tried,
-                 struct lessors_bar *out)
+void witness_lock_out(const struct ha_pool *pool, uint64_t tried,
+                      struct lessors_lock_out *out)
 {
     const struct lessors *lessors = &pool->lessors;
     const int64_t now_ms = clock_now_ms();
 
-    *out = (struct lessors_bar){
+    *out = (struct lessors_lock_out){
         .away = lessors_away(lessors, &pool->pool), .tried = tried, .own = -1};
     for (int32_t i = 0; i < lessors->count; i++)
         out->wait_us[i] =
@@ -36,10 +36,10 @@ void witness_bar(const struct ha_pool *pool, uint64_t tried,
 
 int32_t witness_pick(const struct ha_pool *pool, int32_t lessor, uint64_t tried)
 {
-    struct lessors_bar bar;
+    struct lessors_lock_out locked_out;
 
-    witness_bar(pool, tried, &bar);
-    return lessors_witness(&pool->lessors, lessor, &bar);
+    witness_lock_out(pool, tried, &locked_out);
+    return lessors_witness(&pool->lessors, lessor, &locked_out);
 }
 
 /* --- the note, on its thread --- */

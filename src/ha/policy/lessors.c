@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ha/policy/pool_turn.h"
+#include "ha/policy/round_robin.h"
 #include "platform/minmax.h"
 #include "platform/text.h"
 
@@ -45,9 +45,9 @@ uint64_t lessors_away(const struct lessors *lessors, const struct pool *pool)
     return away;
 }
 
-static bool is_barred(const struct lessors_bar *bar, int32_t i)
+static bool is_locked_out(const struct lessors_lock_out *locked_out, int32_t i)
 {
-    return ((bar->away | bar->tried) >> i & 1) != 0;
+    return ((locked_out->away | locked_out->tried) >> i & 1) != 0;
 }
 
 /* Its store compares in any case, so that one of which nothing is known may be
@@ -61,20 +61,20 @@ static bool may_lease(const struct lessor *lessor)
 /* Of those (bit i: lessor i), the next one from `turn` on which is not far
  * slower than the quickest of them, or -1. */
 static int32_t pick_quick(const struct lessors *lessors,
-                          const struct lessors_bar *bar, uint64_t those,
-                          int32_t turn)
+                          const struct lessors_lock_out *locked_out,
+                          uint64_t those, int32_t next)
 {
     int64_t least_us = INT64_MAX;
 
     for (int32_t i = 0; i < lessors->count; i++) {
         if ((those >> i & 1) != 0)
-            least_us = min_of(least_us, bar->wait_us[i]);
+            least_us = min_of(least_us, locked_out->wait_us[i]);
     }
     for (int32_t n = 0; n < lessors->count; n++) {
-        const int32_t i = (turn + n) % lessors->count;
+        const int32_t i = (next + n) % lessors->count;
 
         if ((those >> i & 1) != 0 &&
-            bar->wait_us[i] <= pool_patience_us(least_us))
+            locked_out->wait_us[i] <= pool_patience_us(least_us))
             return i;
     }
     return -1;
@@ -82,55 +82,57 @@ static int32_t pick_quick(const struct lessors *lessors,
 
 /* The next one in turn that is in that state, or -1. */
 static int32_t pick_in(const struct lessors *lessors,
-                       const struct lessors_bar *bar,
+                       const struct lessors_lock_out *locked_out,
                        enum ha_lessor_state state)
 {
     uint64_t those = 0;
 
     for (int32_t i = 0; i < lessors->count; i++) {
-        if (i != bar->own && !is_barred(bar, i) &&
+        if (i != locked_out->own && !is_locked_out(locked_out, i) &&
             lessors->lessor[i].state == state)
             those |= (uint64_t)1 << i;
     }
-    return pick_quick(lessors, bar, those, lessors->turn);
+    return pick_quick(lessors, locked_out, those, lessors->next);
 }
 
 /* A store that goes back takes its cells with it, and a window is noted
  * elsewhere in any case: its own lessor is as safe as others, but fails with
  * it. */
-int32_t lessors_pick(struct lessors *lessors, const struct lessors_bar *bar)
+int32_t lessors_pick(struct lessors *lessors,
+                     const struct lessors_lock_out *locked_out)
 {
-    int32_t i = pick_in(lessors, bar, HA_LESSOR_LEVEL);
+    int32_t i = pick_in(lessors, locked_out, HA_LESSOR_LEVEL);
 
     if (i < 0)
-        i = pick_in(lessors, bar, HA_LESSOR_UNKNOWN);
-    if (i < 0 && bar->own >= 0 && !is_barred(bar, bar->own) &&
-        may_lease(&lessors->lessor[bar->own]))
-        i = bar->own;
+        i = pick_in(lessors, locked_out, HA_LESSOR_UNKNOWN);
+    if (i < 0 && locked_out->own >= 0 &&
+        !is_locked_out(locked_out, locked_out->own) &&
+        may_lease(&lessors->lessor[locked_out->own]))
+        i = locked_out->own;
     if (i >= 0)
-        lessors->turn = (i + 1) % lessors->count;
+        lessors->next = (i + 1) % lessors->count;
     return i;
 }
 
 int32_t lessors_witness(const struct lessors *lessors, int32_t i,
-                        const struct lessors_bar *bar)
+                        const struct lessors_lock_out *locked_out)
 {
     uint64_t those = 0;
 
     for (int32_t j = 0; j < lessors->count; j++) {
-        if (j != i && !is_barred(bar, j))
+        if (j != i && !is_locked_out(locked_out, j))
             those |= (uint64_t)1 << j;
     }
-    return pick_quick(lessors, bar, those, i + 1);
+    return pick_quick(lessors, locked_out, those, i + 1);
 }
 
 bool lessors_can_lease(const struct lessors *lessors, uint64_t away)
 {
-    const struct lessors_bar bar = {.away = away, .own = -1};
+    const struct lessors_lock_out locked_out = {.away = away, .own = -1};
 
     for (int32_t i = 0; i < lessors->count; i++) {
-        if (!is_barred(&bar, i) && may_lease(&lessors->lessor[i]) &&
-            lessors_witness(lessors, i, &bar) >= 0)
+        if (!is_locked_out(&locked_out, i) && may_lease(&lessors->lessor[i]) &&
+            lessors_witness(lessors, i, &locked_out) >= 0)
             return true;
     }
     return false;
@@ -172,7 +174,7 @@ void lessors_enter(struct lessors *lessors, int32_t i, const char *nonce)
     (void)text_copy(lessor->nonce, sizeof lessor->nonce, nonce);
 }
 
-static void minute_turn(struct lessor *lessor, int64_t now_ms)
+static void minute_roll(struct lessor *lessor, int64_t now_ms)
 {
     const int64_t minutes = (now_ms - lessor->minute_ms) / MINUTE_MS;
 
@@ -185,7 +187,7 @@ static void minute_turn(struct lessor *lessor, int64_t now_ms)
 
 void lessors_leased(struct lessors *lessors, int32_t i, int64_t now_ms)
 {
-    minute_turn(&lessors->lessor[i], now_ms);
+    minute_roll(&lessors->lessor[i], now_ms);
     lessors->lessor[i].leased++;
 }
 
@@ -194,7 +196,7 @@ int64_t lessors_rate(const struct lessor *lessor, int64_t now_ms)
     struct lessor now = *lessor;
     int64_t left_ms;
 
-    minute_turn(&now, now_ms);
+    minute_roll(&now, now_ms);
     left_ms = MINUTE_MS - (now_ms - now.minute_ms);
     return now.leased + now.leased_last * left_ms / MINUTE_MS;
 }

@@ -41,7 +41,7 @@ struct lessor {
 struct lessors {
     int32_t count; /* 0: the pool has no neighbours */
     int32_t bits;  /* low bits of a window's number that say who leased it */
-    int32_t turn;  /* the lessor whose turn is next */
+    int32_t next;  /* the lessor whose turn is next */
     struct lessor lessor[LESSORS_MAX];
 
     /* When they are to be looked at. */
@@ -51,7 +51,7 @@ struct lessors {
 };
 
 /* Who may not be chosen, bit i is lessor i; and who is chosen last. */
-struct lessors_bar {
+struct lessors_lock_out {
     uint64_t away;  /* its store may not be asked now: see lessors_away */
     uint64_t tried; /* it was asked for this lease already */
     int32_t own;    /* the lessor in the partition that needs the window, asked
@@ -87,12 +87,13 @@ int32_t lessors_find(const struct lessors *lessors, int32_t member);
 /* Who is asked for a lease, turn by turn: one that is level, else one of which
  * nothing is known; or -1. Of these, none that takes longer than the patience
  * with the quickest one. */
-int32_t lessors_pick(struct lessors *lessors, const struct lessors_bar *bar);
+int32_t lessors_pick(struct lessors *lessors,
+                     const struct lessors_lock_out *locked_out);
 
 /* Who witnesses a lease of lessor i: the next one that may be asked and is not
  * far slower than another; or -1. */
 int32_t lessors_witness(const struct lessors *lessors, int32_t i,
-                        const struct lessors_bar *bar);
+                        const struct lessors_lock_out *locked_out);
 
 /* Whether any lease could be made and noted while those are away. */
 bool lessors_can_lease(const struct lessors *lessors, uint64_t away);

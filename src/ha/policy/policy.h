@@ -11,5 +11,5 @@
 #include "ha/policy/lessors.h"
 #include "ha/policy/pace.h"
 #include "ha/policy/pool.h"
-#include "ha/policy/pool_turn.h"
 #include "ha/policy/refusal.h"
+#include "ha/policy/round_robin.h"

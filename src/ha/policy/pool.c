@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The states of a pool's partitions. */
-#include "ha/policy/pool_turn.h"
+#include "ha/policy/round_robin.h"
 
 #include <assert.h>
 #include <string.h>
@@ -57,7 +57,7 @@ void pool_connected(struct pool *pool, int32_t i,
     (void)text_copy(member->origin, sizeof member->origin, backend->origin);
 }
 
-static bool is_barred(enum seqb_partition_state state)
+static bool is_locked_out(enum seqb_partition_state state)
 {
     return state == SEQB_PARTITION_REFUSED || state == SEQB_PARTITION_POISONED;
 }
@@ -143,9 +143,9 @@ static struct pool_change member_quarantine(struct pool *pool, int32_t i,
     return no_change(member);
 }
 
-static struct pool_change member_bar(struct pool_member *member,
-                                     const struct seqb_error *why,
-                                     int64_t now_ms)
+static struct pool_change member_lock_out(struct pool_member *member,
+                                          const struct seqb_error *why,
+                                          int64_t now_ms)
 {
     (void)text_copy(member->reason, sizeof member->reason, why->text);
     return member_enter(member,
@@ -311,14 +311,14 @@ struct pool_change pool_failed(struct pool *pool, int32_t i,
 
     assert(i < pool->members);
     slow = timeouts_left(pool, member, elapsed_us);
-    if (is_barred(member->state))
+    if (is_locked_out(member->state))
         return no_change(member);
     /* A probe that failed for whatever reason has rescued nothing. */
     if (was_usable && !is_blamed)
         return no_change(member);
     member->errors += is_blamed;
     if (blame == BLAME_LAYOUT)
-        return member_bar(member, why, now_ms);
+        return member_lock_out(member, why, now_ms);
     /* It rests already: only a probe may prolong that. */
     if (member->state == SEQB_PARTITION_QUARANTINED ||
         member->state == SEQB_PARTITION_DRAINED)
@@ -401,7 +401,7 @@ bool pool_has_usable(const struct pool *pool, uint64_t skip)
 }
 
 /* Grows from the first share to the whole while it ramps. */
-static bool takes_turn(struct pool_member *member, int64_t now_ms)
+static bool takes_share(struct pool_member *member, int64_t now_ms)
 {
     const int64_t past_ms = now_ms - member->since_ms;
 
@@ -420,18 +420,18 @@ int32_t pool_pick(struct pool *pool, uint64_t skip, bool all, int64_t now_ms)
     int32_t passed = -1;
 
     for (int32_t step = 0; step < pool->partitions; step++) {
-        const int32_t i = (pool->turn + step) & (pool->partitions - 1);
+        const int32_t i = (pool->next + step) & (pool->partitions - 1);
 
         if (!may_pick(pool, skip, i))
             continue;
-        if (all || takes_turn(&pool->member[i], now_ms)) {
-            pool->turn = i + 1;
+        if (all || takes_share(&pool->member[i], now_ms)) {
+            pool->next = i + 1;
             return i;
         }
         if (passed < 0)
             passed = i;
     }
     if (passed >= 0)
-        pool->turn = passed + 1;
+        pool->next = passed + 1;
     return passed;
 }

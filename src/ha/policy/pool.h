@@ -23,7 +23,7 @@
 #define POOL_PROBES_TO_RISE 2    /* so many must succeed in a row */
 #define POOL_RAMP_MS        5000 /* from a small share of the turns to all */
 #define POOL_CALM_MS        30000 /* up for less: the next rest is longer */
-#define POOL_URGE_REST_MS   500   /* at least this between two urged probes */
+#define POOL_FORCE_REST_MS  500   /* at least this between two urged probes */
 
 #define POOL_NO_CALL (-1) /* in judged_ms: no call is counted */
 
@@ -58,7 +58,7 @@ struct pool {
     const struct ha_pool_options *options;
     int32_t partitions;
     int32_t members; /* partitions, and the authority if it is none */
-    int32_t turn;    /* the partition whose turn is next */
+    int32_t next;    /* the partition whose turn is next */
     uint64_t random; /* of the rests' jitter */
     struct pool_member member[POOL_MEMBERS_MAX];
 };

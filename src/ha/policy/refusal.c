@@ -36,8 +36,8 @@ void refusal_unlist(struct refusals *refusals, struct refusal *refusal)
 {
     if (!refusal->is_listed)
         return;
-    if (refusals->turn == refusal)
-        refusals->turn = refusal->next;
+    if (refusals->next == refusal)
+        refusals->next = refusal->next;
     if (refusal->previous == NULL)
         refusals->first = refusal->next;
     else
@@ -50,14 +50,14 @@ void refusal_unlist(struct refusals *refusals, struct refusal *refusal)
     refusal->is_listed = false;
 }
 
-struct refusal *refusals_turn(struct refusals *refusals, int64_t now_ms)
+struct refusal *refusals_next(struct refusals *refusals, int64_t now_ms)
 {
     struct refusal *refusal =
-        refusals->turn != NULL ? refusals->turn : refusals->first;
+        refusals->next != NULL ? refusals->next : refusals->first;
 
     if (refusal == NULL || now_ms < refusals->retry_ms)
         return NULL;
-    refusals->turn = refusal->next;
+    refusals->next = refusal->next;
     return refusal;
 }
 

@@ -53,7 +53,7 @@ struct refusal {
 struct refusals {
     struct refusal *first;
     struct refusal *last;
-    struct refusal *turn; /* the one to be tried next; NULL: the first */
+    struct refusal *next; /* the one to be tried next; NULL: the first */
     int64_t count;
     int64_t retry_ms; /* none is tried unasked before; read if not empty */
     int32_t rest_ms;  /* from one such try to the next */
@@ -98,7 +98,7 @@ const char *refusal_reason(const struct refusal *refusal);
  * The refusal whose turn it is to be looked at, or NULL before retry_ms; the
  * next one has the next turn. FINAL ones have theirs as well.
  */
-struct refusal *refusals_turn(struct refusals *refusals, int64_t now_ms);
+struct refusal *refusals_next(struct refusals *refusals, int64_t now_ms);
 
 /* A round of turns is over; the next one comes after the rest. */
 void refusals_rest(struct refusals *refusals, int64_t now_ms);

@@ -46,10 +46,10 @@ void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms);
 /*
  * Somebody waits and no partition outside `skip` is usable: of those that
  * rest, an authority among them, the least recently probed is probed now,
- * though not more often than every POOL_URGE_REST_MS. Returns it, or -1 if
+ * though not more often than every POOL_FORCE_REST_MS. Returns it, or -1 if
  * none may be.
  */
-int32_t pool_urge(struct pool *pool, uint64_t skip, int64_t now_ms);
+int32_t pool_force_probe(struct pool *pool, uint64_t skip, int64_t now_ms);
 
 /* SEQB_INVALID, with the reason, if that makes no sense in its state. */
 enum seqb_status pool_command(struct pool *pool, int32_t i,

@@ -27,29 +27,29 @@ TEST(the_least_recently_probed_is_urged_when_none_is_up)
     struct fixture fixture;
 
     bring_all_down(&fixture);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 2);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 11000), 2);
     assert_int_equal(pool_probe_at(&fixture.pool, 2), 11000);
     /* That one is due now; another waiting caller urges the next. */
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 0);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 4);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 3);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), 1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 11000), -1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 11000), 0);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 11000), 4);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 11000), 3);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 11000), 1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 11000), -1);
 }
 
 TEST(none_is_urged_sooner_than_its_rest)
 {
     struct fixture fixture;
-    const int64_t first_ms = 10100 + POOL_URGE_REST_MS;
+    const int64_t first_ms = 10100 + POOL_FORCE_REST_MS;
 
     bring_all_down(&fixture);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms - 1), -1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms), 2);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms), -1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, first_ms - 1), -1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, first_ms), 2);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, first_ms), -1);
     pool_probe_begins(&fixture.pool, 2, first_ms);
     (void)fail_at(&fixture, 2, SEQB_UNREACHABLE, first_ms + 1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms + 9), -1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, first_ms + 10), 0);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, first_ms + 9), -1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, first_ms + 10), 0);
 }
 
 TEST(none_is_urged_while_one_is_up_that_may_be_asked)
@@ -61,9 +61,9 @@ TEST(none_is_urged_while_one_is_up_that_may_be_asked)
 
         bring_all_down(&fixture);
         (void)probe_succeeds(&fixture, up);
-        assert_int_equal(pool_urge(&fixture.pool, 0, 20000), -1);
-        assert_int_equal(pool_urge(&fixture.pool, ~skip, 20000), -1);
-        assert_int_equal(pool_urge(&fixture.pool, skip, 20000),
+        assert_int_equal(pool_force_probe(&fixture.pool, 0, 20000), -1);
+        assert_int_equal(pool_force_probe(&fixture.pool, ~skip, 20000), -1);
+        assert_int_equal(pool_force_probe(&fixture.pool, skip, 20000),
                          up == 2 ? 0 : 2);
     }
 }
@@ -74,7 +74,7 @@ TEST(an_authority_that_is_up_gives_nobody_a_number)
 
     bring_all_down(&fixture);
     (void)probe_succeeds(&fixture, 4);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 20000), 2);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 20000), 2);
 }
 
 TEST(a_fixed_rescue_is_never_urged)
@@ -83,7 +83,7 @@ TEST(a_fixed_rescue_is_never_urged)
 
     bring_all_down(&fixture);
     fixture.options.rescue = HA_RESCUE_FIXED;
-    assert_int_equal(pool_urge(&fixture.pool, 0, 20000), -1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 20000), -1);
 }
 
 TEST(only_those_that_rest_are_urged)
@@ -95,8 +95,8 @@ TEST(only_those_that_rest_are_urged)
     (void)fail_at(&fixture, 0, SEQB_POISONED, 11000);
     (void)fail_at(&fixture, 4, SEQB_LAYOUT, 11000);
     (void)order_at(&fixture, 3, SEQB_ORDER_DRAIN, 11000);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 12000), 1);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 12000), -1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 12000), 1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 12000), -1);
     expect_state(&fixture, 1, QUARANTINED);
     assert_int_equal(fixture.pool.member[1].since_ms, 10000);
 }
@@ -109,8 +109,8 @@ TEST(of_those_never_probed_the_first_is_urged)
     for (int32_t i = 0; i <= 1 << HA_BITS_MAX; i++)
         (void)fail_at(&fixture, i, SEQB_UNREACHABLE, 10000);
     for (int32_t i = 0; i <= 1 << HA_BITS_MAX; i++)
-        assert_int_equal(pool_urge(&fixture.pool, 0, 10001), i);
-    assert_int_equal(pool_urge(&fixture.pool, 0, 10001), -1);
+        assert_int_equal(pool_force_probe(&fixture.pool, 0, 10001), i);
+    assert_int_equal(pool_force_probe(&fixture.pool, 0, 10001), -1);
 }
 
 /* Member 1 is urged, probed at once, and fails. Returns its rest. */
@@ -130,12 +130,12 @@ TEST(an_urged_probe_that_fails_prolongs_no_rest)
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
     fixture.pool.member[1].rest_ms = 5000;
     fixture.pool.member[1].next_probe_ms = 15000;
-    assert_int_equal(pool_urge(&fixture.pool, 1, 11000), 1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 1, 11000), 1);
     assert_int_equal(urged_fails(&fixture, 11000), 5000);
     assert_in_range(pool_probe_at(&fixture.pool, 1), 15000, 16000);
     /* The next one, in its time, does. */
     assert_int_equal(urged_fails(&fixture, 16000), 10000);
-    assert_int_equal(pool_urge(&fixture.pool, 1, 17000), 1);
+    assert_int_equal(pool_force_probe(&fixture.pool, 1, 17000), 1);
     pool_probe_begins(&fixture.pool, 1, 17000);
     (void)answer_at(&fixture, 1, 17000);
     expect_state(&fixture, 1, QUARANTINED);

@@ -107,8 +107,8 @@ static enum seqb_status renew_or_find(struct worker_lease *lease,
  * ends. Returns how long to wait with it. */
 static int64_t move_on(struct worker_lease *lease)
 {
-    lease->turn = (lease->turn + 1) % lease->lessors;
-    lease->lessor = ha_pool_lessor(lease->pool, lease->turn);
+    lease->next = (lease->next + 1) % lease->lessors;
+    lease->lessor = ha_pool_lessor(lease->pool, lease->next);
     lease->origin[0] = '\0';
     lease->id = LEASE_NOBODY;
     lease_search_begin(lease);
@@ -124,7 +124,7 @@ static int64_t rest_or_move(struct worker_lease *lease, int64_t rest_ms)
     return lease->lessors == 1 || has_time ? rest_ms : move_on(lease);
 }
 
-int64_t lease_turn(struct worker_lease *lease)
+int64_t lease_tick(struct worker_lease *lease)
 {
     int64_t rest_ms = rest_of(lease);
     struct seqb_error err;

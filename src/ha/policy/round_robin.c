@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose turn it is to be probed, and what an operator may do. */
-#include "ha/policy/pool_turn.h"
+#include "ha/policy/round_robin.h"
 
 #include "platform/error.h"
 #include "platform/minmax.h"
@@ -29,21 +29,21 @@ void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms)
     pool->member[i].last_probe_ms = now_ms;
 }
 
-static bool may_be_urged(const struct pool_member *member, int64_t now_ms)
+static bool may_be_forced(const struct pool_member *member, int64_t now_ms)
 {
     return member->state == SEQB_PARTITION_QUARANTINED &&
            member->next_probe_ms > now_ms &&
-           now_ms - member->last_probe_ms >= POOL_URGE_REST_MS;
+           now_ms - member->last_probe_ms >= POOL_FORCE_REST_MS;
 }
 
-int32_t pool_urge(struct pool *pool, uint64_t skip, int64_t now_ms)
+int32_t pool_force_probe(struct pool *pool, uint64_t skip, int64_t now_ms)
 {
     int32_t oldest = -1;
 
     if (pool->options->rescue == HA_RESCUE_FIXED || pool_has_usable(pool, skip))
         return -1;
     for (int32_t i = 0; i < pool->members; i++) {
-        if (may_be_urged(&pool->member[i], now_ms) &&
+        if (may_be_forced(&pool->member[i], now_ms) &&
             (oldest < 0 || pool->member[i].last_probe_ms <
                                pool->member[oldest].last_probe_ms))
             oldest = i;

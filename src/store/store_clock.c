@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store's wall clock, as an offset to our boot clock. */
-#include "store/clock.h"
+#include "store/store_clock.h"
 
 #include "platform/clock.h"
 
