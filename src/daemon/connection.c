@@ -9,12 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/blocking_call.h"
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
-#include "daemon/errand.h"
 
 /* Numbers and commands that one session gets before others have their turn. */
-#define TURN_BUDGET 4096
+#define QUANTUM 4096
 
 /* How long a peer may take to read the last reply. Closing while its input is
  * unread would make the kernel throw that reply away. */
@@ -55,15 +55,15 @@ static void connection_close(struct connection *connection)
     struct connections *all = connection->all;
     struct daemon *daemon = all->daemon;
 
-    lanes_leave(&daemon->lanes, &session->waiter);
+    waitlists_leave(&daemon->waitlists, &session->waiter);
     connection_watch(connection, false, false);
     event_del(&connection->timer);
     close(session->fd);
     buffer_fini(&session->in);
     buffer_fini(&session->out);
     batch_free(session->batch);
-    if (session->errand != NULL)
-        session->errand->session = NULL;
+    if (session->blocking_call != NULL)
+        session->blocking_call->session = NULL;
     TAILQ_REMOVE(&daemon->sessions, session, entry);
     if (connection->is_deferred)
         TAILQ_REMOVE(&all->deferred, connection, deferred);
@@ -111,7 +111,7 @@ static size_t connection_run(struct connection *connection, const char *data,
     size_t used = 0;
 
     buffer_take_spare(&session->out, &connection->all->spare);
-    session->budget = TURN_BUDGET;
+    session->budget = QUANTUM;
     session->state = SESSION_READING;
     while (session->state == SESSION_READING) {
         enum command_outcome outcome = COMMAND_DONE;
@@ -298,7 +298,7 @@ static void connection_on_timer(evutil_socket_t fd, short events, void *context)
         connection_close(connection);
         return;
     }
-    lanes_leave(&session->daemon->lanes, &session->waiter);
+    waitlists_leave(&session->daemon->waitlists, &session->waiter);
     session->is_late = true;
     connection_work(connection);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The daemon as its commands see it: the broker, its lanes, who is connected,
- * what was counted. The loop and the sockets are left to server.h. Only
- * lane.c's callback and errand.c's call run on other threads.
+ * The daemon as its commands see it: the broker, its waitlists, who is
+ * connected, what was counted. The loop and the sockets are left to server.h.
+ * Only waitlist.c's callback and blocking call.c's call run on other threads.
  */
 #pragma once
 
@@ -12,15 +12,15 @@
 
 #include <seqbroker/seqbroker.h>
 
-#include "daemon/lane.h"
 #include "daemon/session.h"
+#include "daemon/waitlist.h"
 
 TAILQ_HEAD(session_list, session);
 
 struct daemon {
     struct seqb_broker *broker;
-    struct lanes lanes;
-    struct errand *errand; /* under way, or NULL */
+    struct waitlists waitlists;
+    struct blocking_call *blocking_call; /* under way, or NULL */
     struct session_list sessions;
     size_t session_size;   /* bytes of memory of one, without its buffers */
     const char *state_dir; /* for SEQ.STATUS; the caller's */
@@ -35,7 +35,7 @@ struct daemon {
     bool is_stopping;
 };
 
-/* Without a broker and lanes yet. */
+/* Without a broker and waitlists yet. */
 void daemon_init(struct daemon *daemon, const char *state_dir);
 
 /* ms on the monotonic clock. */

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/errand.h"
+#include "daemon/blocking_call.h"
 
 /* Connections accepted before those that exist have their turn. */
 #define ACCEPT_MAX 64
@@ -143,8 +143,8 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
     /* Before looking at the marks: a mark that is set later wakes again. */
     if (read(fd, &count, sizeof count) < 0)
         return;
-    lanes_serve(&daemon->lanes, connection_resume);
-    waiting = errand_poll(daemon);
+    waitlists_serve(&daemon->waitlists, connection_resume);
+    waiting = blocking_call_poll(daemon);
     if (waiting != NULL)
         connection_resume(waiting);
     if (!daemon->is_drain_asked || daemon->is_stopping)
@@ -222,7 +222,7 @@ static enum seqb_status server_start(struct server *server,
     if (server_make_events(server, err) != SEQB_OK ||
         seqb_open(server->options.topology, &daemon->broker, err) != SEQB_OK)
         return err->status;
-    lanes_init(&daemon->lanes, daemon->broker, daemon->wake_fd);
+    waitlists_init(&daemon->waitlists, daemon->broker, daemon->wake_fd);
     return server_listen(server, err);
 }
 
@@ -270,9 +270,9 @@ void server_close(struct server *server)
     listener_close(&server->tcp);
     listener_close(&server->local);
     connections_fini(&server->connections);
-    errand_end(daemon);
+    blocking_call_end(daemon);
     seqb_close(daemon->broker);
-    lanes_fini(&daemon->lanes);
+    waitlists_fini(&daemon->waitlists);
     server_free_events(server);
     if (server->base != NULL)
         event_base_free(server->base);

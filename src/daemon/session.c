@@ -10,20 +10,22 @@
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 
-struct lane *session_lane(struct session *session, struct resp_slice key)
+struct waitlist *session_waitlist(struct session *session,
+                                  struct resp_slice key)
 {
-    struct lane *lane = session->lane;
+    struct waitlist *waitlist = session->waitlist;
     struct seqb_error err;
 
-    if (lane != NULL && lane->key_length == key.length &&
-        memcmp(lane->key, key.data, key.length) == 0)
-        return lane;
-    if (lanes_find(&session->daemon->lanes, key, &lane, &err) != SEQB_OK) {
+    if (waitlist != NULL && waitlist->key_length == key.length &&
+        memcmp(waitlist->key, key.data, key.length) == 0)
+        return waitlist;
+    if (waitlists_find(&session->daemon->waitlists, key, &waitlist, &err) !=
+        SEQB_OK) {
         reply_failure(&session->out, &err);
         return NULL;
     }
-    session->lane = lane;
-    return lane;
+    session->waitlist = waitlist;
+    return waitlist;
 }
 
 void session_answered(struct session *session, size_t count, size_t size)
@@ -35,28 +37,29 @@ void session_answered(struct session *session, size_t count, size_t size)
 }
 
 /* Until the sequence's deadline. */
-static void session_wait(struct session *session, struct lane *lane)
+static void session_wait(struct session *session, struct waitlist *waitlist)
 {
     const bool has_waited = session->wait_until_ms != 0;
 
     if (!has_waited)
         session->wait_until_ms =
-            daemon_now_ms() + seqb_deadline_ms(lane->sequence);
-    lanes_join(&session->daemon->lanes, lane, &session->waiter, has_waited);
+            daemon_now_ms() + seqb_deadline_ms(waitlist->sequence);
+    waitlists_join(&session->daemon->waitlists, waitlist, &session->waiter,
+                   has_waited);
 }
 
-bool session_lines_up(struct session *session, struct lane *lane)
+bool session_lines_up(struct session *session, struct waitlist *waitlist)
 {
-    if (!lane_has_line(lane) || session->is_late)
+    if (!waitlist_has_waiters(waitlist) || session->is_late)
         return false;
-    session_wait(session, lane);
+    session_wait(session, waitlist);
     return true;
 }
 
 /* A sequence with a period may have waited for the clock. */
-static void reply_late(struct session *session, const struct lane *lane)
+static void reply_late(struct session *session, const struct waitlist *waitlist)
 {
-    const long long deadline_ms = seqb_deadline_ms(lane->sequence);
+    const long long deadline_ms = seqb_deadline_ms(waitlist->sequence);
     struct seqb_clock_status clock = {.behind_ms = 0};
 
     if (seqb_clock(session->daemon->broker, &clock, sizeof clock, NULL) ==
@@ -66,26 +69,26 @@ static void reply_late(struct session *session, const struct lane *lane)
                     "%s: no number came within %lld ms: the backends did not "
                     "answer, or the clock, which is %lld ms behind, has to "
                     "catch up",
-                    lane->key, deadline_ms, (long long)clock.behind_ms);
+                    waitlist->key, deadline_ms, (long long)clock.behind_ms);
     else
         reply_error(&session->out, "TIMEOUT",
-                    "%s: the backends did not answer within %lld ms", lane->key,
-                    deadline_ms);
+                    "%s: the backends did not answer within %lld ms",
+                    waitlist->key, deadline_ms);
 }
 
 enum command_outcome session_wait_or_fail(struct session *session,
-                                          struct lane *lane,
+                                          struct waitlist *waitlist,
                                           const struct seqb_error *err)
 {
     bool may_come =
         err->status == SEQB_AGAIN || err->status == SEQB_UNAVAILABLE;
 
     if (may_come && !session->is_late) {
-        session_wait(session, lane);
+        session_wait(session, waitlist);
         return COMMAND_WAITS;
     }
     if (err->status == SEQB_AGAIN)
-        reply_late(session, lane);
+        reply_late(session, waitlist);
     else
         reply_failure(&session->out, err);
     return COMMAND_DONE;

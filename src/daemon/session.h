@@ -12,7 +12,7 @@
 #include <sys/queue.h>
 
 #include "daemon/commands/commands.h"
-#include "daemon/lane.h"
+#include "daemon/waitlist.h"
 
 #define SESSION_NAME_MAX 64
 
@@ -21,11 +21,11 @@
 
 struct batch;
 struct daemon;
-struct errand;
+struct blocking_call;
 
 enum session_state {
     SESSION_READING,  /* executed all it has, needs more input */
-    SESSION_WAITING,  /* in a lane's line, or for an errand */
+    SESSION_WAITING,  /* in a waitlist's line, or for an blocking call */
     SESSION_RUNNABLE, /* has input to execute, when its output has room */
     SESSION_CLOSING,  /* ends as soon as all is sent */
     SESSION_LINGERING /* lets the peer read the last reply before it closes */
@@ -42,9 +42,11 @@ struct session {
     struct resp_slice ahead;     /* what was read behind the current command; it
                                     may take from the front what it answers too */
     struct waiter waiter;
-    struct lane *lane;     /* of its last key, saves looking it up; or NULL */
-    struct batch *batch;   /* of the command under way, see batch.c; or NULL */
-    struct errand *errand; /* the daemon's, if it is for this session */
+    struct waitlist
+        *waitlist;       /* of its last key, saves looking it up; or NULL */
+    struct batch *batch; /* of the command under way, see batch.c; or NULL */
+    struct blocking_call
+        *blocking_call;    /* the daemon's, if it is for this session */
     int64_t wait_until_ms; /* 0: the current command has not waited yet */
     const struct command *command; /* that came last; NULL: none did */
     int64_t opened_ms;
@@ -56,23 +58,25 @@ struct session {
     char name[SESSION_NAME_MAX + 1]; /* by CLIENT SETNAME */
 };
 
-/* The lane of a key; answers the error and returns NULL if there is none. */
-struct lane *session_lane(struct session *session, struct resp_slice key);
+/* The waitlist of a key; answers the error and returns NULL if there is none.
+ */
+struct waitlist *session_waitlist(struct session *session,
+                                  struct resp_slice key);
 
 /* `count` requests that stand ahead, of `size` bytes each, are answered
  * together with the current one. */
 void session_answered(struct session *session, size_t count, size_t size);
 
-/* Puts the session into the lane's line, behind others that came before, for a
- * command that then returns COMMAND_WAITS and is executed again. False if it
- * need not wait. */
-bool session_lines_up(struct session *session, struct lane *lane);
+/* Puts the session into the waitlist's line, behind others that came before,
+ * for a command that then returns COMMAND_WAITS and is executed again. False if
+ * it need not wait. */
+bool session_lines_up(struct session *session, struct waitlist *waitlist);
 
 /* The library has answered `err` instead of a number: waits, until the
  * sequence's deadline, if one may still come in time; else answers the error.
  */
 enum command_outcome session_wait_or_fail(struct session *session,
-                                          struct lane *lane,
+                                          struct waitlist *waitlist,
                                           const struct seqb_error *err);
 
 /* As word_to_integer; false after answering the error, in Redis's words. */

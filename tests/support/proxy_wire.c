@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two lanes of pieces, each with the time from which it may go on. */
+/* Two waitlists of pieces, each with the time from which it may go on. */
 #include "support/proxy_wire.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ struct piece {
 };
 
 /* One way of two. */
-struct lane {
+struct waitlist {
     int from;
     int to;
     struct piece *first;
@@ -33,39 +33,39 @@ struct lane {
 struct wire {
     int client;
     int server; /* -1: what comes is swallowed */
-    struct lane requests;
-    struct lane answers;
+    struct waitlist requests;
+    struct waitlist answers;
 };
 
-static void lane_init(struct lane *lane, int from, int to)
+static void lane_init(struct waitlist *waitlist, int from, int to)
 {
-    *lane = (struct lane){.from = from, .to = to};
-    lane->last = &lane->first;
+    *waitlist = (struct waitlist){.from = from, .to = to};
+    waitlist->last = &waitlist->first;
 }
 
-static void lane_pop(struct lane *lane)
+static void lane_pop(struct waitlist *waitlist)
 {
-    struct piece *piece = lane->first;
+    struct piece *piece = waitlist->first;
 
-    lane->first = piece->next;
-    if (lane->first == NULL)
-        lane->last = &lane->first;
-    lane->count--;
+    waitlist->first = piece->next;
+    if (waitlist->first == NULL)
+        waitlist->last = &waitlist->first;
+    waitlist->count--;
     free(piece);
 }
 
-static void lane_fini(struct lane *lane)
+static void lane_fini(struct waitlist *waitlist)
 {
-    while (lane->first != NULL)
-        lane_pop(lane);
+    while (waitlist->first != NULL)
+        lane_pop(waitlist);
 }
 
-static void lane_push(struct lane *lane, struct piece *piece)
+static void lane_push(struct waitlist *waitlist, struct piece *piece)
 {
     piece->next = NULL;
-    *lane->last = piece;
-    lane->last = &piece->next;
-    lane->count++;
+    *waitlist->last = piece;
+    waitlist->last = &piece->next;
+    waitlist->count++;
 }
 
 static struct piece *piece_new(void)
@@ -98,43 +98,44 @@ static bool is_passing_error(void)
 }
 
 /* Takes one piece from the sender if there is any; false if it failed. */
-static bool lane_read(struct lane *lane, int64_t due_us, struct piece **out)
+static bool lane_read(struct waitlist *waitlist, int64_t due_us,
+                      struct piece **out)
 {
     struct piece *piece;
     ssize_t length;
 
     *out = NULL;
-    if (lane->is_ended || lane->count >= PIECES_MAX)
+    if (waitlist->is_ended || waitlist->count >= PIECES_MAX)
         return true;
     piece = piece_new();
-    length = recv(lane->from, piece->bytes, sizeof piece->bytes, 0);
+    length = recv(waitlist->from, piece->bytes, sizeof piece->bytes, 0);
     if (length > 0) {
         piece->size = (size_t)length;
         piece->due_us = due_us;
-        lane_push(lane, piece);
+        lane_push(waitlist, piece);
         *out = piece;
         return true;
     }
     free(piece);
-    lane->is_ended = length == 0;
+    waitlist->is_ended = length == 0;
     return length == 0 || is_passing_error();
 }
 
 /* Sends what is due; `drip_us` 0: all at once, else a byte each so many. */
-static enum wire_state lane_write(struct lane *lane, int64_t drip_us,
+static enum wire_state lane_write(struct waitlist *waitlist, int64_t drip_us,
                                   int64_t now_us)
 {
-    lane->is_blocked = false;
-    while (lane->first != NULL && lane->first->due_us <= now_us) {
-        struct piece *piece = lane->first;
+    waitlist->is_blocked = false;
+    while (waitlist->first != NULL && waitlist->first->due_us <= now_us) {
+        struct piece *piece = waitlist->first;
         const size_t rest = piece->size - piece->sent;
         const ssize_t length =
-            send(lane->to, piece->bytes + piece->sent,
+            send(waitlist->to, piece->bytes + piece->sent,
                  drip_us > 0 && rest > 0 ? 1 : rest, MSG_NOSIGNAL);
 
         if (length < 0) {
-            lane->is_blocked = is_passing_error();
-            return lane->is_blocked ? WIRE_OPEN : WIRE_CUT;
+            waitlist->is_blocked = is_passing_error();
+            return waitlist->is_blocked ? WIRE_OPEN : WIRE_CUT;
         }
         piece->sent += (size_t)length;
         piece->due_us = now_us + drip_us;
@@ -142,11 +143,12 @@ static enum wire_state lane_write(struct lane *lane, int64_t drip_us,
             continue;
         if (piece->is_cut)
             return WIRE_CUT;
-        lane_pop(lane);
-        if (lane->first != NULL && drip_us > 0)
-            lane->first->due_us = now_us + drip_us;
+        lane_pop(waitlist);
+        if (waitlist->first != NULL && drip_us > 0)
+            waitlist->first->due_us = now_us + drip_us;
     }
-    return lane->is_ended && lane->first == NULL ? WIRE_OVER : WIRE_OPEN;
+    return waitlist->is_ended && waitlist->first == NULL ? WIRE_OVER
+                                                         : WIRE_OPEN;
 }
 
 struct wire *wire_new(int client, int server)
@@ -186,17 +188,18 @@ bool wire_is_swallowed(const struct wire *wire)
     return wire->server < 0;
 }
 
-static short lane_events(const struct lane *in, const struct lane *out)
+static short lane_events(const struct waitlist *in, const struct waitlist *out)
 {
     const bool has_room = !in->is_ended && in->count < PIECES_MAX;
 
     return (short)((has_room ? POLLIN : 0) | (out->is_blocked ? POLLOUT : 0));
 }
 
-static int64_t lane_due(const struct lane *lane)
+static int64_t lane_due(const struct waitlist *waitlist)
 {
-    return lane->first != NULL && !lane->is_blocked ? lane->first->due_us
-                                                    : INT64_MAX;
+    return waitlist->first != NULL && !waitlist->is_blocked
+               ? waitlist->first->due_us
+               : INT64_MAX;
 }
 
 int64_t wire_watch(const struct wire *wire, const struct wire_fault *fault,

@@ -72,7 +72,7 @@ static void expect_answer(struct scene *scene, const char *expected)
 
 static bool is_anybody_waiting(const struct scene *scene)
 {
-    return !TAILQ_EMPTY(&scene->server->daemon.lanes.waiting);
+    return !TAILQ_EMPTY(&scene->server->daemon.waitlists.waiting);
 }
 
 /* Else the second one would be in it twice. */
@@ -110,7 +110,7 @@ TEST(next_command_waits_for_its_own_deadline)
     scene_end(&scene);
 }
 
-/* The lane is marked before the loop is woken: it looks once. */
+/* The waitlist is marked before the loop is woken: it looks once. */
 TEST(loop_that_is_woken_finds_the_lane_ready)
 {
     struct scene scene;

@@ -12,9 +12,9 @@
 
 #include <seqbroker/seqbroker.h>
 
-#include "daemon/commands/wish.h"
-#include "daemon/lane.h"
+#include "daemon/commands/take_request.h"
 #include "daemon/session.h"
+#include "daemon/waitlist.h"
 
 #define NUMBERS_STEP 1024 /* numbers taken, or written, by one call */
 #define TEXTS_STEP   128  /* the same of texts, which are longer */
@@ -24,9 +24,10 @@ struct batch {
     size_t size; /* of an item */
     size_t step;
     size_t capacity;
-    size_t have;   /* of items */
-    size_t sent;   /* of items: written as replies */
-    int64_t stamp; /* of a wish that is stamped: all numbers are of it */
+    size_t have; /* of items */
+    size_t sent; /* of items: written as replies */
+    int64_t
+        stamp; /* of a take request that is stamped: all numbers are of it */
 };
 
 void batch_free(struct batch *batch)
@@ -39,7 +40,8 @@ void batch_free(struct batch *batch)
 
 /* A text's size is 0 where there is no template: then the library refuses, as
  * long as there is room for a text. */
-static struct batch *batch_new(const struct lane *lane, const struct wish *wish)
+static struct batch *batch_new(const struct waitlist *waitlist,
+                               const struct take_request *take_request)
 {
     struct batch *batch = calloc(1, sizeof *batch);
 
@@ -47,9 +49,9 @@ static struct batch *batch_new(const struct lane *lane, const struct wish *wish)
         return NULL;
     batch->size = sizeof(int64_t);
     batch->step = NUMBERS_STEP;
-    if (!wish->is_text)
+    if (!take_request->is_text)
         return batch;
-    batch->size = seqb_number_size(lane->sequence);
+    batch->size = seqb_number_size(waitlist->sequence);
     if (batch->size == 0)
         batch->size = SEQB_TEXT_MAX + 1;
     batch->step = TEXTS_STEP;
@@ -80,23 +82,23 @@ static size_t batch_step(const struct batch *batch, size_t from, size_t to)
 
 /* Takes a step of it. Those of a stamp that is over since are lost. */
 static enum command_outcome batch_take(struct session *session,
-                                       struct lane *lane,
-                                       const struct wish *wish, size_t most,
-                                       size_t *taken)
+                                       struct waitlist *waitlist,
+                                       const struct take_request *take_request,
+                                       size_t most, size_t *taken)
 {
     struct batch *batch = session->batch;
     char *all = batch->items;
-    struct wish_items items = {.at = all + batch->have * batch->size,
-                               .size = batch->size,
-                               .count = most};
+    struct take_request_items items = {.at = all + batch->have * batch->size,
+                                       .size = batch->size,
+                                       .count = most};
     struct seqb_stamp stamp;
-    const enum command_outcome outcome =
-        wish_take_or_wait(session, lane, wish, &items, &stamp);
+    const enum command_outcome outcome = take_request_take_or_wait(
+        session, waitlist, take_request, &items, &stamp);
 
     *taken = items.count;
     if (items.count == 0)
         return outcome;
-    if (wish->is_stamped && stamp.digits != batch->stamp) {
+    if (take_request->is_stamped && stamp.digits != batch->stamp) {
         memmove(all, items.at, items.count * batch->size);
         batch->stamp = stamp.digits;
         batch->have = 0;
@@ -106,13 +108,15 @@ static enum command_outcome batch_take(struct session *session,
     return outcome;
 }
 
-static enum command_outcome
-batch_fill(struct session *session, struct lane *lane, const struct wish *wish)
+static enum command_outcome batch_fill(struct session *session,
+                                       struct waitlist *waitlist,
+                                       const struct take_request *take_request)
 {
     struct batch *batch = session->batch;
 
-    while (batch->have < wish->take.count) {
-        const size_t step = batch_step(batch, batch->have, wish->take.count);
+    while (batch->have < take_request->take.count) {
+        const size_t step =
+            batch_step(batch, batch->have, take_request->take.count);
         size_t taken = 0;
         enum command_outcome outcome = COMMAND_DONE;
 
@@ -122,27 +126,28 @@ batch_fill(struct session *session, struct lane *lane, const struct wish *wish)
             session->out.is_broken = true;
             return COMMAND_DONE;
         }
-        outcome = batch_take(session, lane, wish, step, &taken);
+        outcome = batch_take(session, waitlist, take_request, step, &taken);
         if (outcome != COMMAND_DONE || taken < step)
             return outcome;
     }
     return COMMAND_DONE;
 }
 
-static void batch_begin(struct session *session, const struct wish *wish)
+static void batch_begin(struct session *session,
+                        const struct take_request *take_request)
 {
     const struct batch *batch = session->batch;
 
-    if (wish->is_stamped) {
+    if (take_request->is_stamped) {
         reply_array(&session->out, 2);
-        reply_numbers(&session->out, &batch->stamp, 1, wish->is_string);
+        reply_numbers(&session->out, &batch->stamp, 1, take_request->is_string);
     }
-    if (wish->is_array)
+    if (take_request->is_array)
         reply_array(&session->out, batch->have);
 }
 
 static enum command_outcome batch_send(struct session *session,
-                                       const struct wish *wish)
+                                       const struct take_request *take_request)
 {
     struct batch *batch = session->batch;
     char *all = batch->items;
@@ -153,10 +158,11 @@ static enum command_outcome batch_send(struct session *session,
         if (session->budget <= 0 || session->out.length > SESSION_UNSENT_MAX)
             return COMMAND_YIELDS;
         if (batch->sent == 0) /* and not before a turn that comes twice */
-            batch_begin(session, wish);
-        wish_reply(&session->out, wish,
-                   &(struct wish_items){all + batch->sent * batch->size,
-                                        batch->size, step});
+            batch_begin(session, take_request);
+        take_request_reply(
+            &session->out, take_request,
+            &(struct take_request_items){all + batch->sent * batch->size,
+                                         batch->size, step});
         batch->sent += step;
         session->budget -= (int)step;
     }
@@ -164,25 +170,25 @@ static enum command_outcome batch_send(struct session *session,
 }
 
 enum command_outcome batch_run(struct session *session, struct resp_slice key,
-                               const struct wish *wish)
+                               const struct take_request *take_request)
 {
-    struct lane *lane = session_lane(session, key);
+    struct waitlist *waitlist = session_waitlist(session, key);
     enum command_outcome outcome = COMMAND_DONE;
 
-    if (lane == NULL)
+    if (waitlist == NULL)
         return COMMAND_DONE;
     if (session->batch == NULL)
-        session->batch = batch_new(lane, wish);
+        session->batch = batch_new(waitlist, take_request);
     if (session->batch == NULL) {
         session->out.is_broken = true;
         return COMMAND_DONE;
     }
-    outcome = batch_fill(session, lane, wish);
+    outcome = batch_fill(session, waitlist, take_request);
     if (outcome != COMMAND_DONE)
         return outcome;
     /* Less than all: the error is answered. */
-    if (session->batch->have == wish->take.count)
-        outcome = batch_send(session, wish);
+    if (session->batch->have == take_request->take.count)
+        outcome = batch_send(session, take_request);
     if (outcome == COMMAND_DONE) {
         batch_free(session->batch);
         session->batch = NULL;

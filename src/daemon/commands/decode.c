@@ -7,8 +7,8 @@
 #include <seqbroker/seqbroker.h>
 
 #include "daemon/commands/commands.h"
-#include "daemon/lane.h"
 #include "daemon/session.h"
+#include "daemon/waitlist.h"
 
 #define TIME_SIZE 40
 
@@ -70,7 +70,7 @@ static void reply_decoded(struct session *session,
 enum command_outcome command_decode(struct session *session,
                                     const struct resp_request *request)
 {
-    const struct lane *lane = NULL;
+    const struct waitlist *waitlist = NULL;
     struct seqb_decoded decoded;
     struct seqb_error err;
     long long value = 0;
@@ -78,12 +78,12 @@ enum command_outcome command_decode(struct session *session,
 
     if (!session_is_text(session, request, 3, &is_text))
         return COMMAND_DONE;
-    lane = session_lane(session, request->argv[1]);
-    if (lane == NULL)
+    waitlist = session_waitlist(session, request->argv[1]);
+    if (waitlist == NULL)
         return COMMAND_DONE;
     if (!session_integer(session, request->argv[2], &value))
         return COMMAND_DONE;
-    if (seqb_decode(lane->sequence, value, &decoded, &err) == SEQB_OK)
+    if (seqb_decode(waitlist->sequence, value, &decoded, &err) == SEQB_OK)
         reply_decoded(session, &decoded, is_text);
     else
         reply_failure(&session->out, &err);
@@ -131,13 +131,13 @@ static void reply_parsed(struct session *session,
 }
 
 /* A string of the word; false after answering that it is no number's text. */
-static bool text_copy(struct session *session, const struct lane *lane,
+static bool text_copy(struct session *session, const struct waitlist *waitlist,
                       struct resp_slice word, char out[SEQB_TEXT_MAX + 1])
 {
     if (word_copy(word, out, SEQB_TEXT_MAX + 1))
         return true;
     reply_error(&session->out, seqb_status_name(SEQB_FOREIGN),
-                "%s: the text is none of its numbers: %s", lane->key,
+                "%s: the text is none of its numbers: %s", waitlist->key,
                 word.length > SEQB_TEXT_MAX ? "it is longer than any"
                                             : "it has a NUL byte");
     return false;
@@ -146,7 +146,7 @@ static bool text_copy(struct session *session, const struct lane *lane,
 enum command_outcome command_parse(struct session *session,
                                    const struct resp_request *request)
 {
-    const struct lane *lane = NULL;
+    const struct waitlist *waitlist = NULL;
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
     struct seqb_error err;
@@ -154,10 +154,11 @@ enum command_outcome command_parse(struct session *session,
 
     if (!session_is_text(session, request, 3, &is_text))
         return COMMAND_DONE;
-    lane = session_lane(session, request->argv[1]);
-    if (lane == NULL || !text_copy(session, lane, request->argv[2], text))
+    waitlist = session_waitlist(session, request->argv[1]);
+    if (waitlist == NULL ||
+        !text_copy(session, waitlist, request->argv[2], text))
         return COMMAND_DONE;
-    if (seqb_parse(lane->sequence, text, &parsed, &err) == SEQB_OK)
+    if (seqb_parse(waitlist->sequence, text, &parsed, &err) == SEQB_OK)
         reply_parsed(session, &parsed, is_text);
     else
         reply_failure(&session->out, &err);

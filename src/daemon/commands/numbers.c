@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands that hand out numbers. Each asks the library without waiting;
- * when there is none at hand the session goes into the lane's line, and the
+ * when there is none at hand the session goes into the waitlist's line, and the
  * command is executed again. */
 #include <stdint.h>
 
 #include <seqbroker/admin.h>
 
 #include "daemon/commands/commands.h"
-#include "daemon/commands/wish.h"
-#include "daemon/lane.h"
+#include "daemon/commands/take_request.h"
 #include "daemon/session.h"
+#include "daemon/waitlist.h"
 
 #define REPEATS_MAX 1024 /* requests answered together with one before */
 
@@ -30,14 +30,14 @@ static size_t repeats_allowed(const struct session *session)
 /* Answers those that follow with the same bytes as the one just answered, all
  * by one step of the ring. The rest of them, if it has not enough, are
  * executed like any others. */
-static void number_repeat(struct session *session, struct lane *lane,
-                          size_t size, const struct wish *wish)
+static void number_repeat(struct session *session, struct waitlist *waitlist,
+                          size_t size, const struct take_request *take_request)
 {
     const struct resp_slice ahead = session->ahead;
     const size_t most = repeats_allowed(session) * size;
     const size_t reach = ahead.length < most ? ahead.length : most;
     int64_t values[REPEATS_MAX];
-    struct wish_items items = {
+    struct take_request_items items = {
         .at = values,
         .size = sizeof *values,
         .count = resp_repeats(ahead.data - size, size + reach, size)};
@@ -45,46 +45,50 @@ static void number_repeat(struct session *session, struct lane *lane,
     if (items.count == 0 ||
         buffer_room(&session->out, items.count * REPLY_NUMBER_MAX) == NULL)
         return;
-    (void)wish_take(wish, lane, &items, NULL, NULL); /* its count says all */
-    wish_reply(&session->out, wish, &items);
+    (void)take_request_take(take_request, waitlist, &items, NULL,
+                            NULL); /* its count says all */
+    take_request_reply(&session->out, take_request, &items);
     session_answered(session, items.count, size);
 }
 
 /* One number, of a run the last one; or one text. */
 static enum command_outcome single_run(struct session *session,
                                        const struct resp_request *request,
-                                       const struct wish *wish)
+                                       const struct take_request *take_request)
 {
-    struct lane *lane = session_lane(session, request->argv[1]);
+    struct waitlist *waitlist = session_waitlist(session, request->argv[1]);
     union {
         int64_t number;
         char text[SEQB_TEXT_MAX + 1];
     } item;
-    struct wish_items items = {
-        .at = &item, .size = sizeof item.text, .count = wish->take.count};
+    struct take_request_items items = {.at = &item,
+                                       .size = sizeof item.text,
+                                       .count = take_request->take.count};
     enum command_outcome outcome;
 
-    if (lane == NULL)
+    if (waitlist == NULL)
         return COMMAND_DONE;
-    outcome = wish_take_or_wait(session, lane, wish, &items, NULL);
+    outcome = take_request_take_or_wait(session, waitlist, take_request, &items,
+                                        NULL);
     if (outcome != COMMAND_DONE || items.count == 0)
         return outcome;
-    if (!wish->is_text)
+    if (!take_request->is_text)
         item.number += (int64_t)items.count - 1;
     items.count = 1;
-    wish_reply(&session->out, wish, &items);
-    if (!wish->is_text && wish->take.count == 1 &&
+    take_request_reply(&session->out, take_request, &items);
+    if (!take_request->is_text && take_request->take.count == 1 &&
         session->ahead.length >= request->size)
-        number_repeat(session, lane, request->size, wish);
+        number_repeat(session, waitlist, request->size, take_request);
     return COMMAND_DONE;
 }
 
 enum command_outcome command_incr(struct session *session,
                                   const struct resp_request *request)
 {
-    const struct wish wish = wish_of(1, SEQB_SOME | SEQB_ANY_STAMP);
+    const struct take_request take_request =
+        take_request_of(1, SEQB_SOME | SEQB_ANY_STAMP);
 
-    return single_run(session, request, &wish);
+    return single_run(session, request, &take_request);
 }
 
 /* One below 1 is as wrong as one that is too large, and the library's answer
@@ -92,26 +96,27 @@ enum command_outcome command_incr(struct session *session,
 enum command_outcome command_incrby(struct session *session,
                                     const struct resp_request *request)
 {
-    struct wish wish;
+    struct take_request take_request;
     long long count = 0;
 
-    if (session_lane(session, request->argv[1]) == NULL ||
+    if (session_waitlist(session, request->argv[1]) == NULL ||
         !session_integer(session, request->argv[2], &count))
         return COMMAND_DONE;
-    wish = wish_of((size_t)count, SEQB_CONTIGUOUS | SEQB_ANY_STAMP);
-    return single_run(session, request, &wish);
+    take_request =
+        take_request_of((size_t)count, SEQB_CONTIGUOUS | SEQB_ANY_STAMP);
+    return single_run(session, request, &take_request);
 }
 
 enum command_outcome command_next(struct session *session,
                                   const struct resp_request *request)
 {
-    struct wish wish;
+    struct take_request take_request;
 
-    if (!wish_parse(session, request, &wish))
+    if (!take_request_parse(session, request, &take_request))
         return COMMAND_DONE;
-    if (wish.is_array || wish.is_stamped)
-        return batch_run(session, request->argv[1], &wish);
-    return single_run(session, request, &wish);
+    if (take_request.is_array || take_request.is_stamped)
+        return batch_run(session, request->argv[1], &take_request);
+    return single_run(session, request, &take_request);
 }
 
 /* The parameters are read again each time that it is executed: the words may
@@ -120,10 +125,11 @@ enum command_outcome command_number(struct session *session,
                                     const struct resp_request *request)
 {
     struct params params;
-    struct wish wish;
+    struct take_request take_request;
 
-    if (!wish_parse_texts(session, request, &params, &wish))
+    if (!take_request_parse_texts(session, request, &params, &take_request))
         return COMMAND_DONE;
-    return wish.is_array ? batch_run(session, request->argv[1], &wish)
-                         : single_run(session, request, &wish);
+    return take_request.is_array
+               ? batch_run(session, request->argv[1], &take_request)
+               : single_run(session, request, &take_request);
 }

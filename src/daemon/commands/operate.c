@@ -7,9 +7,9 @@
 
 #include <seqbroker/admin.h>
 
+#include "daemon/blocking_call.h"
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
-#include "daemon/errand.h"
 #include "daemon/session.h"
 
 #define PLACE_SIZE (2 * SEQB_NAME_MAX + 2)
@@ -208,29 +208,30 @@ enum command_outcome command_drain(struct session *session,
 static enum command_outcome advance_begin(struct session *session,
                                           const struct resp_request *request)
 {
-    const struct lane *lane = session_lane(session, request->argv[1]);
-    struct errand_order order = {.kind = ERRAND_ADVANCE};
+    const struct waitlist *waitlist =
+        session_waitlist(session, request->argv[1]);
+    struct blocking_call_order order = {.kind = ERRAND_ADVANCE};
     long long to;
 
-    if (lane == NULL)
+    if (waitlist == NULL)
         return COMMAND_DONE;
     if (!session_integer(session, request->argv[2], &to))
         return COMMAND_DONE;
     order.to = to;
-    memcpy(order.key, lane->key, lane->key_length + 1);
-    return errand_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
+    memcpy(order.key, waitlist->key, waitlist->key_length + 1);
+    return blocking_call_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
 }
 
-/* Called again when the errand is done. */
+/* Called again when the blocking call is done. */
 enum command_outcome command_advance(struct session *session,
                                      const struct resp_request *request)
 {
     struct seqb_error err;
 
-    if (session->errand == NULL)
+    if (session->blocking_call == NULL)
         return advance_begin(session, request);
-    err = session->errand->err;
-    errand_end(session->daemon);
+    err = session->blocking_call->err;
+    blocking_call_end(session->daemon);
     if (err.status == SEQB_OK)
         reply_simple(&session->out, "OK");
     else

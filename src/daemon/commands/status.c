@@ -8,9 +8,9 @@
 
 #include <seqbroker/admin.h>
 
+#include "daemon/blocking_call.h"
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
-#include "daemon/errand.h"
 #include "daemon/session.h"
 #include "status/status.h"
 
@@ -273,28 +273,30 @@ enum command_outcome command_info(struct session *session,
     return COMMAND_DONE;
 }
 
-/* --- worker ids: the stores are asked on an errand's thread --- */
+/* --- worker ids: the stores are asked on an blocking call's thread --- */
 
-static void reply_workers(struct session *session, const struct errand *errand)
+static void reply_workers(struct session *session,
+                          const struct blocking_call *blocking_call)
 {
-    reply_array(&session->out, errand->worker_count);
-    for (size_t i = 0; i < errand->worker_count; i++)
-        reply_fields(session, STATUS_OF_WORKERS, &errand->workers[i], 0);
+    reply_array(&session->out, blocking_call->worker_count);
+    for (size_t i = 0; i < blocking_call->worker_count; i++)
+        reply_fields(session, STATUS_OF_WORKERS, &blocking_call->workers[i], 0);
 }
 
-/* Called again when the errand is done. */
+/* Called again when the blocking call is done. */
 enum command_outcome command_workers(struct session *session,
                                      const struct resp_request *request)
 {
-    static const struct errand_order order = {.kind = ERRAND_WORKERS};
+    static const struct blocking_call_order order = {.kind = ERRAND_WORKERS};
 
     (void)request;
-    if (session->errand == NULL)
-        return errand_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
-    if (session->errand->err.status == SEQB_OK)
-        reply_workers(session, session->errand);
+    if (session->blocking_call == NULL)
+        return blocking_call_start(session, &order) ? COMMAND_WAITS
+                                                    : COMMAND_DONE;
+    if (session->blocking_call->err.status == SEQB_OK)
+        reply_workers(session, session->blocking_call);
     else
-        reply_failure(&session->out, &session->errand->err);
-    errand_end(session->daemon);
+        reply_failure(&session->out, &session->blocking_call->err);
+    blocking_call_end(session->daemon);
     return COMMAND_DONE;
 }

@@ -4,19 +4,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "daemon/lane.h"
+#include "daemon/waitlist.h"
 #include "support/test.h"
 
 #define WAITERS 4
 
-static struct lanes lanes;
-static struct lane lane;
+static struct waitlists waitlists;
+static struct waitlist waitlist;
 static struct waiter waiters[WAITERS];
 static char served[32];
 static int stock;  /* numbers that those in line find */
 static int coming; /* that come, and are told of, when they have found none */
 
-static void lane_start(struct lane *made)
+static void lane_start(struct waitlist *made)
 {
     memset(made, 0, sizeof *made);
     TAILQ_INIT(&made->line);
@@ -26,8 +26,8 @@ static void lane_start(struct lane *made)
 static int setup(void **state)
 {
     (void)state;
-    lanes_init(&lanes, NULL, -1);
-    lane_start(&lane);
+    waitlists_init(&waitlists, NULL, -1);
+    lane_start(&waitlist);
     memset(waiters, 0, sizeof waiters);
     memset(served, 0, sizeof served);
     for (int i = 0; i < WAITERS; i++)
@@ -42,8 +42,8 @@ static void resume(struct session *session)
     struct waiter *waiter = (struct waiter *)session;
 
     if (stock == 0) {
-        lanes_join(&lanes, &lane, waiter, true);
-        atomic_store(&lane.is_ready, coming > 0);
+        waitlists_join(&waitlists, &waitlist, waiter, true);
+        atomic_store(&waitlist.is_ready, coming > 0);
         stock = coming;
         coming = 0;
         return;
@@ -55,23 +55,23 @@ static void resume(struct session *session)
 static void lane_fill(int count)
 {
     stock = count;
-    atomic_store(&lane.is_ready, true);
-    lanes_serve(&lanes, resume);
+    atomic_store(&waitlist.is_ready, true);
+    waitlists_serve(&waitlists, resume);
 }
 
 static void all_join(void)
 {
     for (int i = 0; i < WAITERS; i++)
-        lanes_join(&lanes, &lane, &waiters[i], false);
+        waitlists_join(&waitlists, &waitlist, &waiters[i], false);
 }
 
 TEST_WITH(LANE, nobody_is_served_before_the_lane_is_ready)
 {
     all_join();
     stock = WAITERS;
-    lanes_serve(&lanes, resume);
+    waitlists_serve(&waitlists, resume);
     assert_string_equal(served, "");
-    assert_true(lane_has_line(&lane));
+    assert_true(waitlist_has_waiters(&waitlist));
 }
 
 TEST_WITH(LANE, those_who_wait_are_served_in_order)
@@ -79,8 +79,8 @@ TEST_WITH(LANE, those_who_wait_are_served_in_order)
     all_join();
     lane_fill(WAITERS);
     assert_string_equal(served, "abcd");
-    assert_false(lane_has_line(&lane));
-    assert_true(TAILQ_EMPTY(&lanes.waiting));
+    assert_false(waitlist_has_waiters(&waitlist));
+    assert_true(TAILQ_EMPTY(&waitlists.waiting));
 }
 
 TEST_WITH(LANE, who_finds_none_stays_first)
@@ -88,7 +88,7 @@ TEST_WITH(LANE, who_finds_none_stays_first)
     all_join();
     lane_fill(2);
     assert_string_equal(served, "ab");
-    assert_true(lane_has_line(&lane));
+    assert_true(waitlist_has_waiters(&waitlist));
     lane_fill(1);
     lane_fill(1);
     assert_string_equal(served, "abcd");
@@ -101,17 +101,17 @@ TEST_WITH(LANE, what_comes_while_a_lane_is_served_is_not_forgotten)
     coming = 2;
     lane_fill(1);
     assert_string_equal(served, "a");
-    lanes_serve(&lanes, resume);
+    waitlists_serve(&waitlists, resume);
     assert_string_equal(served, "abc");
-    lanes_serve(&lanes, resume); /* nothing has come since */
-    assert_true(lane_has_line(&lane));
+    waitlists_serve(&waitlists, resume); /* nothing has come since */
+    assert_true(waitlist_has_waiters(&waitlist));
 }
 
 TEST_WITH(LANE, who_leaves_is_not_served)
 {
     all_join();
-    lanes_leave(&lanes, &waiters[1]);
-    lanes_leave(&lanes, &waiters[1]);
+    waitlists_leave(&waitlists, &waiters[1]);
+    waitlists_leave(&waitlists, &waiters[1]);
     lane_fill(WAITERS);
     assert_string_equal(served, "acd");
 }
@@ -120,21 +120,21 @@ TEST_WITH(LANE, a_lane_that_all_have_left_is_not_looked_at)
 {
     all_join();
     for (int i = 0; i < WAITERS; i++)
-        lanes_leave(&lanes, &waiters[i]);
-    assert_false(lane_has_line(&lane));
-    assert_true(TAILQ_EMPTY(&lanes.waiting));
+        waitlists_leave(&waitlists, &waiters[i]);
+    assert_false(waitlist_has_waiters(&waitlist));
+    assert_true(TAILQ_EMPTY(&waitlists.waiting));
 }
 
 TEST_WITH(LANE, only_the_lane_that_is_ready_is_served)
 {
-    struct lane other;
+    struct waitlist other;
 
     lane_start(&other);
-    lanes_join(&lanes, &other, &waiters[0], false);
-    lanes_join(&lanes, &lane, &waiters[1], false);
+    waitlists_join(&waitlists, &other, &waiters[0], false);
+    waitlists_join(&waitlists, &waitlist, &waiters[1], false);
     lane_fill(WAITERS);
     assert_string_equal(served, "b");
-    assert_true(lane_has_line(&other));
+    assert_true(waitlist_has_waiters(&other));
 }
 
 TEST_WITH(LANE, a_key_that_the_library_would_see_cut_is_refused)
@@ -147,10 +147,10 @@ TEST_WITH(LANE, a_key_that_the_library_would_see_cut_is_refused)
     };
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        struct lane *found = NULL;
+        struct waitlist *found = NULL;
         struct seqb_error err;
 
-        assert_int_equal(lanes_find(&lanes, keys[i], &found, &err),
+        assert_int_equal(waitlists_find(&waitlists, keys[i], &found, &err),
                          SEQB_INVALID);
         assert_null(found);
     }

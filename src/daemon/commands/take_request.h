@@ -14,7 +14,7 @@
 
 #include "daemon/commands/commands.h"
 
-struct lane;
+struct waitlist;
 
 /* A template's, and the shard of ids. */
 #define PARAMS_MAX (SEQB_PARAM_MAX + 1)
@@ -36,7 +36,7 @@ struct params {
 #define WISH_STAMPED_MAX 1000
 
 /* The library is asked without waiting; who has to wait does so in a line. */
-struct wish {
+struct take_request {
     struct seqb_take_options take; /* all that is wished for */
     bool is_array;                 /* COUNT was said */
     bool is_string;                /* numbers are answered as strings: STR */
@@ -45,10 +45,10 @@ struct wish {
 };
 
 /* One number, of any sequence; in a run, with SEQB_CONTIGUOUS. */
-struct wish wish_of(size_t count, uint32_t flags);
+struct take_request take_request_of(size_t count, uint32_t flags);
 
 /* Where some of what is wished for comes to, or is answered from. */
-struct wish_items {
+struct take_request_items {
     void *at;    /* int64_t each, or texts of `size` bytes each; of a run its
                     first number */
     size_t size; /* bytes of each */
@@ -57,38 +57,42 @@ struct wish_items {
 
 /* Reads what stands behind the key of a SEQ.NEXT; false after answering the
  * error. */
-bool wish_parse(struct session *session, const struct resp_request *request,
-                struct wish *out);
+bool take_request_parse(struct session *session,
+                        const struct resp_request *request,
+                        struct take_request *out);
 
 /* The same of a SEQ.NUMBER, whose parameters are read into `params`. */
-bool wish_parse_texts(struct session *session,
-                      const struct resp_request *request, struct params *params,
-                      struct wish *out);
+bool take_request_parse_texts(struct session *session,
+                              const struct resp_request *request,
+                              struct params *params, struct take_request *out);
 
 /* Takes up to as many as the items have room for, and says in their count how
  * many, whatever is returned: SEQB_OK only if all. Tells their stamp unless it
  * is NULL. */
-enum seqb_status wish_take(const struct wish *wish, const struct lane *lane,
-                           struct wish_items *items, struct seqb_stamp *stamp,
-                           struct seqb_error *err);
+enum seqb_status take_request_take(const struct take_request *take_request,
+                                   const struct waitlist *waitlist,
+                                   struct take_request_items *items,
+                                   struct seqb_stamp *stamp,
+                                   struct seqb_error *err);
 
-/* The same for the session: when it has to wait it goes into the lane's line,
- * and the command is executed again; when that is in vain the error is
+/* The same for the session: when it has to wait it goes into the waitlist's
+ * line, and the command is executed again; when that is in vain the error is
  * answered. COMMAND_DONE and a count of 0: nothing is left to be done. */
-enum command_outcome wish_take_or_wait(struct session *session,
-                                       struct lane *lane,
-                                       const struct wish *wish,
-                                       struct wish_items *items,
-                                       struct seqb_stamp *stamp);
+enum command_outcome
+take_request_take_or_wait(struct session *session, struct waitlist *waitlist,
+                          const struct take_request *take_request,
+                          struct take_request_items *items,
+                          struct seqb_stamp *stamp);
 
 /* Answers items that were taken, without the head of an array. */
-void wish_reply(struct buffer *out, const struct wish *wish,
-                const struct wish_items *items);
+void take_request_reply(struct buffer *out,
+                        const struct take_request *take_request,
+                        const struct take_request_items *items);
 
 /* --- batch.c --- */
 
-/* Takes what a wish for many asks for and answers it as an array, after the
- * stamp if that is wished for, a turn's share at a time; to be called again,
- * from where it stood, until it is done. */
+/* Takes what a take request for many asks for and answers it as an array, after
+ * the stamp if that is wished for, a turn's share at a time; to be called
+ * again, from where it stood, until it is done. */
 enum command_outcome batch_run(struct session *session, struct resp_slice key,
-                               const struct wish *wish);
+                               const struct take_request *take_request);

@@ -15,20 +15,20 @@
 struct daemon;
 struct session;
 
-enum errand_kind {
+enum blocking_call_kind {
     ERRAND_ADVANCE, /* seqb_advance */
     ERRAND_WORKERS  /* seqb_workers */
 };
 
 /* What is to be done. */
-struct errand_order {
-    enum errand_kind kind;
+struct blocking_call_order {
+    enum blocking_call_kind kind;
     char key[SEQB_KEY_MAX + 1]; /* these two are for seqb_advance */
     int64_t to;
 };
 
-struct errand {
-    struct errand_order order;
+struct blocking_call {
+    struct blocking_call_order order;
     struct seqb_broker *broker;
     int wake_fd;
     pthread_t thread;
@@ -42,11 +42,13 @@ struct errand {
 
 /* Has the library called for the session, which is resumed when that is over.
  * False, after answering why, if it cannot be. */
-bool errand_start(struct session *session, const struct errand_order *order);
+bool blocking_call_start(struct session *session,
+                         const struct blocking_call_order *order);
 
-/* For the loop's wake-up: the session of an errand that is done, to be resumed;
- * NULL if there is none. Ends an errand for which nobody waits any more. */
-struct session *errand_poll(struct daemon *daemon);
+/* For the loop's wake-up: the session of an blocking call that is done, to be
+ * resumed; NULL if there is none. Ends an blocking call for which nobody waits
+ * any more. */
+struct session *blocking_call_poll(struct daemon *daemon);
 
-/* Waits for the errand under way, if there is one, and frees it. */
-void errand_end(struct daemon *daemon);
+/* Waits for the blocking call under way, if there is one, and frees it. */
+void blocking_call_end(struct daemon *daemon);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of SEQ.NEXT and SEQ.NUMBER; see wish.h. */
-#include "daemon/commands/wish.h"
+/* The words of SEQ.NEXT and SEQ.NUMBER; see take request.h. */
+#include "daemon/commands/take_request.h"
 
 #include <seqbroker/seqbroker.h>
 
-#include "daemon/lane.h"
 #include "daemon/session.h"
+#include "daemon/waitlist.h"
 
 #define COUNT_MAX 100000 /* numbers, or texts, of one request */
 
-struct wish wish_of(size_t count, uint32_t flags)
+struct take_request take_request_of(size_t count, uint32_t flags)
 {
-    return (struct wish){.take = {.size = sizeof(struct seqb_take_options),
-                                  .count = count,
-                                  .flags = SEQB_TRY | flags}};
+    return (struct take_request){
+        .take = {.size = sizeof(struct seqb_take_options),
+                 .count = count,
+                 .flags = SEQB_TRY | flags}};
 }
 
-static bool wish_refuse(struct session *session)
+static bool take_request_refuse(struct session *session)
 {
     reply_error(&session->out, "ERR",
                 "syntax error, use SEQ.NEXT key [COUNT n] [SHARD s] [STAMP] "
@@ -25,7 +26,7 @@ static bool wish_refuse(struct session *session)
 }
 
 static bool count_parse(struct session *session, struct resp_slice word,
-                        struct wish *out)
+                        struct take_request *out)
 {
     long long count = 0;
 
@@ -40,7 +41,7 @@ static bool count_parse(struct session *session, struct resp_slice word,
 
 /* Which shards there are is the library's to say. */
 static bool shard_parse(struct session *session, struct resp_slice word,
-                        struct wish *out)
+                        struct take_request *out)
 {
     long long shard = 0;
 
@@ -54,18 +55,19 @@ static bool shard_parse(struct session *session, struct resp_slice word,
 }
 
 /* What no word says alone. */
-static bool wish_check(struct session *session, struct wish *wish)
+static bool take_request_check(struct session *session,
+                               struct take_request *take_request)
 {
-    if (!wish->is_stamped)
+    if (!take_request->is_stamped)
         return true;
-    wish->take.flags &= ~SEQB_ANY_STAMP;
-    if ((wish->take.flags & SEQB_SHARD) != 0) {
+    take_request->take.flags &= ~SEQB_ANY_STAMP;
+    if ((take_request->take.flags & SEQB_SHARD) != 0) {
         reply_error(&session->out, "ERR",
                     "SHARD or STAMP, not both: an id has its time in it, "
                     "SEQ.DECODE tells it");
         return false;
     }
-    if (wish->take.count > WISH_STAMPED_MAX) {
+    if (take_request->take.count > WISH_STAMPED_MAX) {
         reply_error(&session->out, "ERR", "COUNT is 1 to %d with STAMP",
                     WISH_STAMPED_MAX);
         return false;
@@ -73,13 +75,15 @@ static bool wish_check(struct session *session, struct wish *wish)
     return true;
 }
 
-bool wish_parse(struct session *session, const struct resp_request *request,
-                struct wish *out)
+bool take_request_parse(struct session *session,
+                        const struct resp_request *request,
+                        struct take_request *out)
 {
-    *out = wish_of(1, SEQB_SOME | SEQB_ANY_STAMP);
+    *out = take_request_of(1, SEQB_SOME | SEQB_ANY_STAMP);
     for (size_t i = 2; i < request->argc; i++) {
         const struct resp_slice word = request->argv[i];
-        bool (*parse)(struct session *, struct resp_slice, struct wish *) =
+        bool (*parse)(struct session *, struct resp_slice,
+                      struct take_request *) =
             word_is(word, "COUNT")   ? count_parse
             : word_is(word, "SHARD") ? shard_parse
                                      : NULL;
@@ -89,11 +93,11 @@ bool wish_parse(struct session *session, const struct resp_request *request,
         else if (parse == NULL && word_is(word, "STAMP"))
             out->is_stamped = true;
         else if (parse == NULL || i + 1 == request->argc)
-            return wish_refuse(session);
+            return take_request_refuse(session);
         else if (!parse(session, request->argv[++i], out))
             return false;
     }
-    return wish_check(session, out);
+    return take_request_check(session, out);
 }
 
 /* What a string would lose is refused: all behind a 0, or what is too long. */
@@ -152,13 +156,13 @@ static bool params_read(struct session *session,
 }
 
 /* COUNT has one place: elsewhere it may be a parameter's name. */
-bool wish_parse_texts(struct session *session,
-                      const struct resp_request *request, struct params *params,
-                      struct wish *out)
+bool take_request_parse_texts(struct session *session,
+                              const struct resp_request *request,
+                              struct params *params, struct take_request *out)
 {
     size_t first = 2;
 
-    *out = wish_of(1, SEQB_SOME | SEQB_ANY_STAMP);
+    *out = take_request_of(1, SEQB_SOME | SEQB_ANY_STAMP);
     out->is_text = true;
     if (request->argc > 3 && word_is(request->argv[2], "COUNT")) {
         if (!count_parse(session, request->argv[3], out))
@@ -174,29 +178,32 @@ bool wish_parse_texts(struct session *session,
 
 /* One number of a sequence, which most callers ask for, is the library's
  * fastest call. */
-static bool is_plain(const struct wish *wish, size_t count)
+static bool is_plain(const struct take_request *take_request, size_t count)
 {
-    return count == 1 && !wish->is_text && !wish->is_stamped &&
-           (wish->take.flags & SEQB_SHARD) == 0;
+    return count == 1 && !take_request->is_text && !take_request->is_stamped &&
+           (take_request->take.flags & SEQB_SHARD) == 0;
 }
 
-enum seqb_status wish_take(const struct wish *wish, const struct lane *lane,
-                           struct wish_items *items, struct seqb_stamp *stamp,
-                           struct seqb_error *err)
+enum seqb_status take_request_take(const struct take_request *take_request,
+                                   const struct waitlist *waitlist,
+                                   struct take_request_items *items,
+                                   struct seqb_stamp *stamp,
+                                   struct seqb_error *err)
 {
-    struct seqb_take_options take = wish->take;
+    struct seqb_take_options take = take_request->take;
     struct seqb_taken taken = {.size = sizeof taken};
     enum seqb_status status;
 
     take.count = items->count;
-    if (is_plain(wish, items->count)) {
-        status = seqb_try_next(lane->sequence, items->at, err);
+    if (is_plain(take_request, items->count)) {
+        status = seqb_try_next(waitlist->sequence, items->at, err);
         taken.count = status == SEQB_OK;
-    } else if (wish->is_text) {
+    } else if (take_request->is_text) {
         take.text_size = items->size;
-        status = seqb_take_texts(lane->sequence, &take, items->at, &taken, err);
+        status =
+            seqb_take_texts(waitlist->sequence, &take, items->at, &taken, err);
     } else {
-        status = seqb_take(lane->sequence, &take, items->at, &taken, err);
+        status = seqb_take(waitlist->sequence, &take, items->at, &taken, err);
     }
     items->count = taken.count;
     if (stamp != NULL)
@@ -204,31 +211,32 @@ enum seqb_status wish_take(const struct wish *wish, const struct lane *lane,
     return status;
 }
 
-enum command_outcome wish_take_or_wait(struct session *session,
-                                       struct lane *lane,
-                                       const struct wish *wish,
-                                       struct wish_items *items,
-                                       struct seqb_stamp *stamp)
+enum command_outcome
+take_request_take_or_wait(struct session *session, struct waitlist *waitlist,
+                          const struct take_request *take_request,
+                          struct take_request_items *items,
+                          struct seqb_stamp *stamp)
 {
     struct seqb_error err;
     enum seqb_status status;
 
-    if (session_lines_up(session, lane)) {
+    if (session_lines_up(session, waitlist)) {
         items->count = 0;
         return COMMAND_WAITS;
     }
-    status = wish_take(wish, lane, items, stamp, &err);
+    status = take_request_take(take_request, waitlist, items, stamp, &err);
     return status == SEQB_OK ? COMMAND_DONE
-                             : session_wait_or_fail(session, lane, &err);
+                             : session_wait_or_fail(session, waitlist, &err);
 }
 
-void wish_reply(struct buffer *out, const struct wish *wish,
-                const struct wish_items *items)
+void take_request_reply(struct buffer *out,
+                        const struct take_request *take_request,
+                        const struct take_request_items *items)
 {
     const char *texts = items->at;
 
-    if (!wish->is_text) {
-        reply_numbers(out, items->at, items->count, wish->is_string);
+    if (!take_request->is_text) {
+        reply_numbers(out, items->at, items->count, take_request->is_string);
         return;
     }
     for (size_t i = 0; i < items->count; i++)

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread of an blocking call, and how the loop hears of its end. */
+#include "daemon/blocking_call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+#include "daemon/session.h"
+#include "daemon/signals.h"
+
+#define WORKERS_ROOM 1024 /* as many as a snowflake has by default */
+
+static enum seqb_status workers_read(struct blocking_call *blocking_call,
+                                     size_t room)
+{
+    struct seqb_worker *workers =
+        realloc(blocking_call->workers, room * sizeof *workers);
+
+    if (workers == NULL) {
+        blocking_call->err.status = SEQB_NO_MEMORY;
+        snprintf(blocking_call->err.text, sizeof blocking_call->err.text,
+                 "out of memory");
+        return SEQB_NO_MEMORY;
+    }
+    blocking_call->workers = workers;
+    return seqb_workers(blocking_call->broker, workers, sizeof *workers, room,
+                        &blocking_call->worker_count, &blocking_call->err);
+}
+
+/* Those that are taken first between two calls are left out. */
+static enum seqb_status workers_list(struct blocking_call *blocking_call)
+{
+    size_t room = WORKERS_ROOM;
+    enum seqb_status status = workers_read(blocking_call, room);
+
+    if (status == SEQB_OK && blocking_call->worker_count > room) {
+        room = blocking_call->worker_count;
+        status = workers_read(blocking_call, room);
+    }
+    if (blocking_call->worker_count > room)
+        blocking_call->worker_count = room;
+    return status;
+}
+
+static enum seqb_status blocking_call_make(struct blocking_call *blocking_call)
+{
+    switch (blocking_call->order.kind) {
+    case ERRAND_ADVANCE:
+        return seqb_advance(blocking_call->broker, blocking_call->order.key,
+                            blocking_call->order.to, &blocking_call->err);
+    case ERRAND_WORKERS:
+        return workers_list(blocking_call);
+    }
+    return SEQB_OK;
+}
+
+/* The release pairs with the acquire in blocking_call_poll: who sees the mark
+ * sees what was answered. */
+static void *blocking_call_run(void *argument)
+{
+    struct blocking_call *blocking_call = argument;
+    const uint64_t one = 1;
+
+    if (blocking_call_make(blocking_call) == SEQB_OK)
+        blocking_call->err.status = SEQB_OK;
+    atomic_store_explicit(&blocking_call->is_done, true, memory_order_release);
+    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    if (write(blocking_call->wake_fd, &one, sizeof one) < 0)
+        return NULL;
+    return NULL;
+}
+
+bool blocking_call_start(struct session *session,
+                         const struct blocking_call_order *order)
+{
+    struct daemon *daemon = session->daemon;
+    struct blocking_call *blocking_call;
+
+    if (daemon->blocking_call != NULL) {
+        reply_error(&session->out, "ERR",
+                    "another command is waiting for the stores, try again");
+        return false;
+    }
+    blocking_call = calloc(1, sizeof *blocking_call);
+    if (blocking_call != NULL) {
+        blocking_call->order = *order;
+        blocking_call->broker = daemon->broker;
+        blocking_call->wake_fd = daemon->wake_fd;
+        blocking_call->session = session;
+        atomic_init(&blocking_call->is_done, false);
+    }
+    if (blocking_call == NULL ||
+        !signals_thread(&blocking_call->thread, blocking_call_run,
+                        blocking_call)) {
+        reply_error(&session->out, "ERR", "out of memory");
+        free(blocking_call);
+        return false;
+    }
+    daemon->blocking_call = blocking_call;
+    session->blocking_call = blocking_call;
+    return true;
+}
+
+struct session *blocking_call_poll(struct daemon *daemon)
+{
+    const struct blocking_call *blocking_call = daemon->blocking_call;
+
+    if (blocking_call == NULL ||
+        !atomic_load_explicit(&blocking_call->is_done, memory_order_acquire))
+        return NULL;
+    if (blocking_call->session != NULL)
+        return blocking_call->session;
+    blocking_call_end(daemon);
+    return NULL;
+}
+
+void blocking_call_end(struct daemon *daemon)
+{
+    if (daemon->blocking_call == NULL)
+        return;
+    pthread_join(daemon->blocking_call->thread, NULL);
+    if (daemon->blocking_call->session != NULL)
+        daemon->blocking_call->session->blocking_call = NULL;
+    free(daemon->blocking_call->workers);
+    free(daemon->blocking_call);
+    daemon->blocking_call = NULL;
+}

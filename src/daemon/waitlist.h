@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A waitlist is one sequence as the loop sees it: its handle, and the sessions
+ * that wait in line for its numbers. It knows nothing of sockets; the library
+ * wakes the loop through an eventfd.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/queue.h>
+
+#include <seqbroker/seqbroker.h>
+
+#include "daemon/wire/wire.h"
+
+struct waitlist;
+struct session;
+
+/* A session's place in a line; a member of it. */
+struct waiter {
+    TAILQ_ENTRY(waiter) entry;
+    struct waitlist *waitlist; /* NULL: in none */
+    struct session *session;
+};
+
+TAILQ_HEAD(waiter_line, waiter);
+TAILQ_HEAD(waitlist_list, waitlist);
+
+struct waitlist {
+    char key[SEQB_KEY_MAX + 1];
+    size_t key_length;
+    struct seqb_sequence *sequence; /* the broker's */
+    struct waiter_line line;
+    TAILQ_ENTRY(waitlist)
+    waiting;              /* in waitlists.waiting if the line has someone */
+    bool is_serving;      /* numbers have come, the line is being served */
+    atomic_bool is_ready; /* set by the library's thread, see waitlist.c */
+    int wake_fd;
+    struct waitlist *next; /* with the same hash */
+};
+
+struct waitlists {
+    struct seqb_broker *broker;
+    int wake_fd;             /* an eventfd: some waitlist may be ready */
+    struct waitlist **slots; /* a hash table of 2^k lists */
+    size_t slot_count;
+    size_t count;
+    struct waitlist_list waiting;
+};
+
+/* `broker` and `wake_fd` stay the caller's. */
+void waitlists_init(struct waitlists *waitlists, struct seqb_broker *broker,
+                    int wake_fd);
+
+/* Frees the waitlists; to be called after seqb_close, whose threads may still
+ * be touching them. */
+void waitlists_fini(struct waitlists *waitlists);
+
+/* The waitlist of a key, made at its first use. SEQB_INVALID, SEQB_UNKNOWN_KEY,
+ * SEQB_NO_MEMORY. */
+enum seqb_status waitlists_find(struct waitlists *waitlists,
+                                struct resp_slice key, struct waitlist **out,
+                                struct seqb_error *err);
+
+/* Whether a session that comes now would overtake others. */
+bool waitlist_has_waiters(const struct waitlist *waitlist);
+
+/* Puts a waiter into the line: at its head if it had been there before, else
+ * at its end. To be called after the sequence answered that it has none, or
+ * while others wait. */
+void waitlists_join(struct waitlists *waitlists, struct waitlist *waitlist,
+                    struct waiter *waiter, bool is_first);
+
+/* Takes a waiter out of its line, if it is in one. */
+void waitlists_leave(struct waitlists *waitlists, struct waiter *waiter);
+
+/* For each waitlist that became ready: lets those in line leave, one after the
+ * other, and calls `resume`, until one of them joins that line again. */
+void waitlists_serve(struct waitlists *waitlists,
+                     void (*resume)(struct session *session));
