@@ -345,7 +345,7 @@ struct seqb_probe {
 
 /* Who is told of a probe; each may be NULL. On the caller's thread. */
 struct seqb_probe_listener {
-    void (*mistake)(void *context, const char *line); /* in the topology */
+    void (*diagnostic)(void *context, const char *line); /* in the topology */
     void (*backend)(void *context, const struct seqb_probe *probe);
     void (*note)(void *context, const char *line);    /* how a pool counts */
     void (*warning)(void *context, const char *line); /* about a pool */

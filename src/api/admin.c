@@ -263,7 +263,7 @@ enum seqb_status seqb_probe_topology(
 {
     const struct config_request request = {.path = topology,
                                            .engines = engines,
-                                           .report = listener->mistake,
+                                           .report = listener->diagnostic,
                                            .context = listener->context};
     const char *const *warnings;
     struct config *config;

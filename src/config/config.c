@@ -32,7 +32,7 @@ struct config {
 struct parse {
     struct config *config;
     struct arena scratch; /* the draft's lists, which may be long; mistakes */
-    struct mistakes mistakes;
+    struct diagnostics diagnostics;
     struct source source;
     struct draft draft;
 };
@@ -59,15 +59,15 @@ static void tell(struct teller *teller, const char *line)
         teller->left++;
 }
 
-static enum seqb_status tell_mistakes(const struct parse *parse,
-                                      struct teller *teller,
-                                      struct seqb_error *err)
+static enum seqb_status report_diagnostics(const struct parse *parse,
+                                           struct teller *teller,
+                                           struct seqb_error *err)
 {
     char line[LINE_SIZE];
     size_t told = 0;
 
-    for (const struct mistake *at = parse->mistakes.found.first; at != NULL;
-         at = at->next) {
+    for (const struct diagnostic *at = parse->diagnostics.found.first;
+         at != NULL; at = at->next) {
         const struct source_line from =
             source_line_at(&parse->source, at->line);
 
@@ -76,9 +76,9 @@ static enum seqb_status tell_mistakes(const struct parse *parse,
         tell(teller, line);
         told++;
     }
-    if (told < parse->mistakes.found.count) {
+    if (told < parse->diagnostics.found.count) {
         (void)text_format(line, sizeof line, "... and %zu more mistakes",
-                          parse->mistakes.found.count - told);
+                          parse->diagnostics.found.count - told);
         tell(teller, line);
     }
     if (teller->left > 0)
@@ -116,13 +116,13 @@ static bool is_out_of_memory(const struct parse *parse)
 
 /* The lists go, and with them the texts. Ended by NULL. */
 static const char *const *keep_lines(struct parse *parse,
-                                     const struct mistake_list *list)
+                                     const struct diagnostic_list *list)
 {
     struct arena *arena = &parse->config->arena;
     const char **lines = arena_take(arena, list->count + 1, sizeof *lines);
     size_t count = 0;
 
-    for (const struct mistake *at = list->first; lines != NULL && at != NULL;
+    for (const struct diagnostic *at = list->first; lines != NULL && at != NULL;
          at = at->next) {
         const struct source_line from =
             source_line_at(&parse->source, at->line);
@@ -147,29 +147,30 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
                                                (int)(slash - name) + 1, name),
         .source = &parse->source,
         .arena = arena,
-        .mistakes = &parse->mistakes,
+        .diagnostics = &parse->diagnostics,
         .templates = &parse->config->templates,
         .topology = &parse->config->topology,
     };
     enum seqb_status status;
 
     if (scan_text(&parse->source, text, name) && !is_out_of_memory(parse) &&
-        read_draft(parse->source.text, arena, &parse->mistakes,
+        read_draft(parse->source.text, arena, &parse->diagnostics,
                    &parse->draft) &&
         !is_out_of_memory(parse)) {
         engines_resolve(&parse->draft);
         neighbours_resolve(&parse->draft);
-        zones_open(&parse->config->zones, &parse->draft, &parse->mistakes);
-        check_draft(&parse->draft, &parse->mistakes);
+        zones_open(&parse->config->zones, &parse->draft, &parse->diagnostics);
+        check_draft(&parse->draft, &parse->diagnostics);
     }
     if (is_out_of_memory(parse))
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
-    if (parse->mistakes.found.count > 0)
+    if (parse->diagnostics.found.count > 0)
         return SEQB_OK;
     status = build_topology(&build, err);
     parse->config->topology.warnings =
-        keep_lines(parse, &parse->mistakes.warnings);
-    parse->config->topology.notes = keep_lines(parse, &parse->mistakes.notes);
+        keep_lines(parse, &parse->diagnostics.warnings);
+    parse->config->topology.notes =
+        keep_lines(parse, &parse->diagnostics.notes);
     return status;
 }
 
@@ -187,8 +188,8 @@ static enum seqb_status parse_and_tell(struct parse *parse, const char *text,
     }
     if (is_out_of_memory(parse))
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
-    if (parse->mistakes.found.count > 0)
-        return tell_mistakes(parse, teller, err);
+    if (parse->diagnostics.found.count > 0)
+        return report_diagnostics(parse, teller, err);
     return SEQB_OK;
 }
 
@@ -206,12 +207,12 @@ static enum seqb_status open_text(const struct config_request *request,
 
     if (config == NULL)
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
-    parse.mistakes.arena = &parse.scratch;
+    parse.diagnostics.arena = &parse.scratch;
     parse.draft.now_ms = clock_wall_ms();
     config->zones.arena = &config->arena;
     config->templates.arena = &config->arena;
     parse.source.arena = &config->arena;
-    parse.source.mistakes = &parse.mistakes;
+    parse.source.diagnostics = &parse.diagnostics;
     parse.source.read = may_include ? read_text : NULL;
     status = parse_and_tell(&parse, text, name, &teller, err);
     source_free(&parse.source);

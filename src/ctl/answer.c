@@ -161,7 +161,7 @@ static void grouped_format(char *to, size_t size, int64_t value)
     to[used] = '\0';
 }
 
-static void room_format(char *to, size_t size, const redisReply *map)
+static void capacity_format(char *to, size_t size, const redisReply *map)
 {
     char pool[32];
     char width[32];
@@ -214,7 +214,7 @@ static void cell_format(char *to, size_t size, const struct status_field *field,
         maybe_format(to, size, value);
         return;
     case SHOW_ROOM:
-        room_format(to, size, map);
+        capacity_format(to, size, map);
         return;
     case SHOW_REFILL:
         refill_format(to, size, map);

@@ -10,18 +10,18 @@
 
 #define NAME_MAX_GUESSED 16
 
-static void mistake_print(void *context, const char *line)
+static void diagnostic_print(void *context, const char *line)
 {
-    size_t *mistakes = context;
+    size_t *diagnostics = context;
 
     puts(line);
-    (*mistakes)++;
+    (*diagnostics)++;
 }
 
 static enum ctl_exit command_check(const struct ctl_options *options,
                                    char **argument)
 {
-    size_t mistakes = 0;
+    size_t diagnostics = 0;
     struct seqb_error err;
     enum seqb_status status;
 
@@ -31,12 +31,13 @@ static enum ctl_exit command_check(const struct ctl_options *options,
         ctl_complain("check takes --json with --probe only");
         return CTL_USAGE;
     }
-    status = seqb_check_topology(argument[0], mistake_print, &mistakes, &err);
+    status =
+        seqb_check_topology(argument[0], diagnostic_print, &diagnostics, &err);
     if (status == SEQB_OK) {
         printf("%s: ok\n", argument[0]);
         return CTL_OK;
     }
-    if (mistakes == 0)
+    if (diagnostics == 0)
         ctl_complain("%s", err.text);
     return CTL_USAGE;
 }

@@ -133,7 +133,7 @@ static json_t *object_make(const struct seqb_probe *probe)
 
 /* --- what is told --- */
 
-static void hear_mistake(void *context, const char *line)
+static void on_diagnostic(void *context, const char *line)
 {
     const struct output *output = context;
 
@@ -215,7 +215,7 @@ static void output_end(struct output *output)
 enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
 {
     struct output output = {.is_json = options->given & CTL_JSON};
-    const struct seqb_probe_listener listener = {.mistake = hear_mistake,
+    const struct seqb_probe_listener listener = {.diagnostic = on_diagnostic,
                                                  .backend = hear_backend,
                                                  .note = hear_note,
                                                  .warning = hear_warning,

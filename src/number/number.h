@@ -60,7 +60,7 @@ struct number_pool {
 /* How many numbers from 1 to `limit` the pool can give, every one of them: from
  * counters that begin with 1, or with the first window. INT64_MAX for the limit
  * INT64_MAX. */
-int64_t number_room(const struct number_pool *pool, int64_t limit);
+int64_t number_capacity(const struct number_pool *pool, int64_t limit);
 
 /* Texts that are to be taken. */
 struct number_order {

@@ -165,7 +165,7 @@ static bool check_param(struct compile *compile)
     const struct option *name = compile_option(compile, "name");
 
     if (name == NULL ||
-        (field_find(name->value) == NULL && own_find(name->value) == NULL))
+        (field_find(name->value) == NULL && custom_find(name->value) == NULL))
         return true;
     return compile_fail(compile, name->value.column,
                         "'%.*s' is a field: a parameter needs another name",
@@ -180,8 +180,8 @@ static bool read_field(struct compile *compile, struct reader *reader)
 
     compile->field = read_word(reader, ",}");
     field = field_find(compile->field);
-    if (field == NULL && own_find(compile->field) != NULL)
-        field = &field_own;
+    if (field == NULL && custom_find(compile->field) != NULL)
+        field = &field_custom;
     if (field == NULL)
         return refuse_field(compile);
     if (!read_options(compile, reader, field))

@@ -88,16 +88,16 @@ static void tell_layout(const struct migration *migration,
 
 /* The largest value, or window, of the old counters with which the key fits
  * in the new layout. */
-static int64_t room_of(const struct move *move, const struct migrate_key *key,
-                       bool was_windowed)
+static int64_t capacity_of(const struct move *move,
+                           const struct migrate_key *key, bool was_windowed)
 {
     int64_t room = INT64_MAX;
 
     for (int windowed = 0; windowed <= 1; windowed++) {
-        const int64_t some =
-            side_has(move->is, windowed != 0)
-                ? migrate_room(&key->was, was_windowed, &key->is, windowed != 0)
-                : INT64_MAX;
+        const int64_t some = side_has(move->is, windowed != 0)
+                                 ? migrate_capacity(&key->was, was_windowed,
+                                                    &key->is, windowed != 0)
+                                 : INT64_MAX;
 
         room = some < room ? some : room;
     }
@@ -133,11 +133,11 @@ static void tell_key(const struct migration *migration, const struct move *move,
     (void)text_append(line, sizeof line, "fits if no old counter is above ");
     if (side_has(move->was, false))
         (void)text_append(line, sizeof line, "%lld",
-                          (long long)room_of(move, key, false));
+                          (long long)capacity_of(move, key, false));
     if (side_has(move->was, true))
         (void)text_append(line, sizeof line, "%s%lld %s",
                           side_has(move->was, false) ? " or " : "",
-                          (long long)room_of(move, key, true),
+                          (long long)capacity_of(move, key, true),
                           move->was->layout->neighbours ? "leases" : "windows");
     tell(migration, line);
 }

@@ -56,9 +56,9 @@ bool migrate_floor(const struct migrate_shape *shape, bool is_windowed,
  * The largest `v` of an old partition whose last number still fits in the new
  * layout, if it has windowed partitions (some of them); -1 if none does.
  */
-int64_t migrate_room(const struct migrate_shape *old, bool old_is_windowed,
-                     const struct migrate_shape *new_shape,
-                     bool new_is_windowed);
+int64_t migrate_capacity(const struct migrate_shape *old, bool old_is_windowed,
+                         const struct migrate_shape *new_shape,
+                         bool new_is_windowed);
 
 /* --- migrate_side.c: each store with a connection of its own, one call after
  * the other, on the thread that migrates, and under the watchdog --- */

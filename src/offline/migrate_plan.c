@@ -64,9 +64,9 @@ bool migrate_floor(const struct migrate_shape *shape, bool is_windowed,
     return *floor < migrate_limit(shape, is_windowed);
 }
 
-int64_t migrate_room(const struct migrate_shape *old, bool old_is_windowed,
-                     const struct migrate_shape *new_shape,
-                     bool new_is_windowed)
+int64_t migrate_capacity(const struct migrate_shape *old, bool old_is_windowed,
+                         const struct migrate_shape *new_shape,
+                         bool new_is_windowed)
 {
     /* The first number that has no place in the new layout: its last value, or
      * lease, is the one that must be left. */

@@ -5,7 +5,7 @@
  * run, or the next slice, is put there.
  */
 #include "platform/error.h"
-#include "platform/wiped.h"
+#include "platform/fork_wiped.h"
 #include "queue/sequence_take.h"
 
 #define SLICE_USUAL 1024
@@ -35,7 +35,7 @@ enum seqb_status queue_cursor_open(struct seqb_sequence *sequence, size_t slice,
         return SEQB_INVALID;
     if (!sequence->ring->is_alive)
         return sequence_forked(err);
-    cursor = wiped_take(sequence->context->memory, sizeof *cursor);
+    cursor = fork_wiped_take(sequence->context->memory, sizeof *cursor);
     if (cursor == NULL)
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
                          sequence->key);
@@ -108,5 +108,5 @@ void queue_cursor_close(struct seqb_cursor *view)
     cursor->rest.count += seen;
     if (cursor->rest.count > 0 && !is_stale(cursor))
         sequence_give_back(cursor->sequence, &cursor->rest);
-    wiped_give(cursor->sequence->context->memory, cursor, sizeof *cursor);
+    fork_wiped_give(cursor->sequence->context->memory, cursor, sizeof *cursor);
 }

@@ -8,10 +8,10 @@
 
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/fork_wiped.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "platform/thread.h"
-#include "platform/wiped.h"
 #include "queue/flusher/flusher.h"
 #include "queue/guarded_clock/guarded_clock.h"
 
@@ -188,19 +188,19 @@ static struct queue *queue_new(const struct queue_options *options,
 {
     struct queue *queue = calloc(1, sizeof *queue);
     const struct clock_pair now = clock_read_pair();
-    struct wiped *memory;
+    struct fork_wiped *memory;
 
     if (queue == NULL)
         return NULL;
     resume_init(&queue->resume, &now);
-    memory = wiped_open();
+    memory = fork_wiped_open();
     queue->context.memory = memory;
     queue->context.interval_ms = options->interval_ms;
     queue->attributes = attributes_new(options);
     if (memory != NULL)
-        queue->is_alive = wiped_take(memory, sizeof *queue->is_alive);
+        queue->is_alive = fork_wiped_take(memory, sizeof *queue->is_alive);
     if (queue->is_alive == NULL || queue->attributes == NULL) {
-        wiped_close(memory);
+        fork_wiped_close(memory);
         free(queue->attributes);
         free(queue);
         return NULL;
@@ -350,7 +350,7 @@ void queue_free(struct queue *queue)
     guarded_clock_close(queue->context.clock);
     catalog_fini(&queue->catalog);
     free(queue->attributes);
-    wiped_close(queue->context.memory);
+    fork_wiped_close(queue->context.memory);
     wakeup_fini(&queue->context.flusher);
     agenda_fini(&queue->context.agenda);
     pthread_rwlock_destroy(&queue->catalog_lock);

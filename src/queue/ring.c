@@ -13,7 +13,7 @@
  * fields are there; the release of the fields pairs with the acquire of each,
  * so that who reads one of a later segment finds `index` changed when it looks
  * at it. The release half of the swap pairs with the acquire of `head` in
- * ring_room: the pusher writes over what was read for the last time.
+ * ring_free_blocks: the pusher writes over what was read for the last time.
  */
 #include "queue/ring.h"
 
@@ -366,7 +366,7 @@ static uint64_t ring_tail(const struct ring *ring)
     return newest > 0 && segment_read(ring, newest, &segment) ? segment.end : 0;
 }
 
-uint32_t ring_room(const struct ring *ring)
+uint32_t ring_free_blocks(const struct ring *ring)
 {
     const uint64_t newest =
         atomic_load_explicit(&ring->newest, memory_order_relaxed);
@@ -391,7 +391,7 @@ bool ring_push(struct ring *ring, int64_t first, uint64_t count)
     uint64_t base;
 
     assert(count > 0);
-    if (ring_room(ring) == 0)
+    if (ring_free_blocks(ring) == 0)
         return false;
     start = position_for(ring, (uint64_t)first, start);
     base = base_for(ring, first, start);

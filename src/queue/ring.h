@@ -126,7 +126,7 @@ uint64_t ring_left_of_window(const struct ring *ring, uint64_t position);
 bool ring_push(struct ring *ring, int64_t first, uint64_t count);
 
 /* Segments that can be pushed now. */
-uint32_t ring_room(const struct ring *ring);
+uint32_t ring_free_blocks(const struct ring *ring);
 
 /* The taker that leaves `stock` numbers or less calls for more; 0: none does.
  * To be set again after a push. Who comes late is not called for: look at the

@@ -11,9 +11,9 @@
 #include "lease/lease.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/fork_wiped.h"
 #include "platform/text.h"
 #include "platform/thread.h"
-#include "platform/wiped.h"
 
 /* Of a ring besides two for each partition: what is given back. */
 #define SEGMENTS_SPARE 8
@@ -62,7 +62,7 @@ static struct ring *ring_new(const struct source_setup *setup,
     const int32_t bits = ha_pool_bits(setup->pool);
     const int32_t lessor_bits = ha_counter_lessor_bits(counter);
     const uint32_t segments = 2 * ((uint32_t)1 << bits) + SEGMENTS_SPARE;
-    void *memory = wiped_take(setup->context->memory, ring_size(segments));
+    void *memory = fork_wiped_take(setup->context->memory, ring_size(segments));
     struct ring *ring;
 
     if (memory == NULL)
@@ -102,15 +102,15 @@ enum seqb_status sequence_new(const struct source_setup *setup,
 
 void sequence_free(struct seqb_sequence *sequence)
 {
-    struct wiped *memory;
+    struct fork_wiped *memory;
 
     if (sequence == NULL)
         return;
     memory = sequence->context->memory;
     ha_counter_free(sequence->counter);
-    wiped_give(memory, sequence->spare, sizeof *sequence->spare);
+    fork_wiped_give(memory, sequence->spare, sizeof *sequence->spare);
     if (sequence->ring != NULL)
-        wiped_give(memory, sequence->ring, ring_bytes(sequence->ring));
+        fork_wiped_give(memory, sequence->ring, ring_bytes(sequence->ring));
     pthread_cond_destroy(&sequence->filled);
     pthread_mutex_destroy(&sequence->ready_lock);
     pthread_mutex_destroy(&sequence->lock);
@@ -215,14 +215,14 @@ int64_t queue_deadline_ms(const struct seqb_sequence *sequence)
     return sequence->options->deadline_ms;
 }
 
-bool sequence_has_place(struct seqb_sequence *sequence, uint32_t blocks,
-                        int64_t numbers)
+bool sequence_has_capacity(struct seqb_sequence *sequence, uint32_t blocks,
+                           int64_t numbers)
 {
     const uint32_t partitions = ha_counter_partitions(sequence->counter);
     bool has_place;
 
     pthread_mutex_lock(&sequence->lock);
-    has_place = ring_room(sequence->ring) >= partitions + blocks &&
+    has_place = ring_free_blocks(sequence->ring) >= partitions + blocks &&
                 (int64_t)ring_stock(sequence->ring) + numbers <=
                     SEQUENCE_ROOM * sequence->options->max_unused;
     pthread_mutex_unlock(&sequence->lock);

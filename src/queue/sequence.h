@@ -177,8 +177,8 @@ void sequence_put(struct seqb_sequence *sequence, int64_t first,
                   uint64_t count);
 
 /* Whether so many blocks of the spool, of so many numbers, are welcome. */
-bool sequence_has_place(struct seqb_sequence *sequence, uint32_t blocks,
-                        int64_t numbers);
+bool sequence_has_capacity(struct seqb_sequence *sequence, uint32_t blocks,
+                           int64_t numbers);
 
 /* Whether its ring holds numbers and nobody has taken any for idle_after; to
  * be asked from time to time, by one thread. */

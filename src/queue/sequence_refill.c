@@ -3,10 +3,10 @@
  * One sequence's refill: how things are, what is planned, asked for and
  * delivered, whether its callers take from stripes; and its status.
  */
+#include "platform/fork_wiped.h"
 #include "platform/log.h"
 #include "platform/minmax.h"
 #include "platform/text.h"
-#include "platform/wiped.h"
 #include "queue/sequence.h"
 
 /* The refill looks at a sequence at least whenever so many were taken, low or
@@ -33,12 +33,13 @@ void sequence_set_mark(struct seqb_sequence *sequence)
 
 /* How many numbers may be asked for besides those that are. Each partition
  * that is asked may answer with a segment of its own. */
-static int64_t sequence_room(const struct seqb_sequence *sequence,
-                             int64_t stock, int64_t all)
+static int64_t sequence_free_numbers(const struct seqb_sequence *sequence,
+                                     int64_t stock, int64_t all)
 {
     const int64_t run = (int64_t)1 << sequence->options->memory_bits;
 
-    if (ring_room(sequence->ring) < ha_counter_partitions(sequence->counter))
+    if (ring_free_blocks(sequence->ring) <
+        ha_counter_partitions(sequence->counter))
         return 0;
     return SEQUENCE_ROOM * (sequence->options->max_unused + run) - stock - all;
 }
@@ -54,7 +55,7 @@ static struct refill_view sequence_view(struct seqb_sequence *sequence,
     uint64_t consumed;
 
     view.stock = (int64_t)ring_stock(sequence->ring);
-    view.room = sequence_room(sequence, view.stock, ha->all * run);
+    view.room = sequence_free_numbers(sequence, view.stock, ha->all * run);
     consumed = sequence->granted - (uint64_t)view.stock;
     /* What is given back was counted once. */
     if (consumed > sequence->consumed)
@@ -291,7 +292,7 @@ static void stripes_start(struct seqb_sequence *sequence)
 {
     if (sequence->spare == NULL) {
         void *memory =
-            wiped_take(sequence->context->memory, sizeof *sequence->spare);
+            fork_wiped_take(sequence->context->memory, sizeof *sequence->spare);
 
         if (memory == NULL)
             return;

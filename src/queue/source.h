@@ -15,13 +15,13 @@
 
 struct generator;
 struct guarded_clock;
-struct wiped;
+struct fork_wiped;
 
 /* What the sequences of a queue share. */
 struct source_context {
-    struct agenda agenda;  /* of the refill thread */
-    struct wakeup flusher; /* of the thread that exchanges with the spool */
-    struct wiped *memory;  /* where rings, stripes and cursors are */
+    struct agenda agenda;      /* of the refill thread */
+    struct wakeup flusher;     /* of the thread that exchanges with the spool */
+    struct fork_wiped *memory; /* where rings, stripes and cursors are */
     struct guarded_clock *clock; /* NULL: nothing has a period */
     int32_t interval_ms;         /* between two looks at each sequence */
 

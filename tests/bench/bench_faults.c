@@ -25,7 +25,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/folder.h"
-#include "support/quartet.h"
+#include "support/four_stores.h"
 #include "support/servers.h"
 #include "support/test.h"
 

@@ -61,7 +61,7 @@ is "no number comes twice" \
 # Line 2 is the backend's.
 topology wrong.conf "colour = 1;"
 "$work/take" "$work/wrong.conf" order 1 >"$work/out" 2>"$work/err"
-like "a mistake beside it is told with its line" "$? $(<"$work/err")" \
+like "a diagnostic beside it is told with its line" "$? $(<"$work/err")" \
     "1 *wrong.conf:2: unknown setting 'colour' in backends"
 "$build/seqctl" check "$work/own.conf" >"$work/out" 2>"$work/err"
 like "seqctl does not know it, and says what there is" "$? $(<"$work/out")" \

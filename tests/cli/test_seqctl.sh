@@ -113,7 +113,7 @@ like "a store alone has no neighbour" "$code $out" \
 printf 'broker = { name = 5; };\npolls = ();\n' >"$work/bad.conf"
 seqctl check "$work/bad.conf"
 is "a bad topology is code 2" "$code" 2
-like "every mistake is a line with its place" "$out" \
+like "every diagnostic is a line with its place" "$out" \
     "*bad.conf:1: *"$'\n'"*bad.conf:2: *"
 seqctl check "$work/absent.conf"
 like "a topology that is not there is code 2" "$code $out$err" \

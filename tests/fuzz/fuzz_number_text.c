@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit/own_fields.h"
+#include "unit/custom_fields.h"
 #include "unit/round_rows.h"
 
 #define ROUNDS_MAX 64

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit/own_fields.h"
+#include "unit/custom_fields.h"
 #include "unit/round_trip.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

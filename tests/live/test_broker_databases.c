@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "platform/text.h"
+#include "probe_log.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
 #include "support/test.h"
-#include "told.h"
 
 #define PARTITIONS 4
 

@@ -16,7 +16,7 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "scene.h"
-#include "support/quartet.h"
+#include "support/four_stores.h"
 #include "support/servers.h"
 #include "support/test.h"
 

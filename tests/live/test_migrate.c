@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backends/backends.h"
-#include "moving.h"
+#include "migration_fixture.h"
 #include "platform/text.h"
 #include "support/rig.h"
 #include "support/test.h"

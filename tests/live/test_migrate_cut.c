@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mortal.h"
-#include "moving.h"
+#include "kill_after.h"
+#include "migration_fixture.h"
 #include "platform/file.h"
 #include "platform/text.h"
 #include "support/rig.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "moving.h"
+#include "migration_fixture.h"
 #include "support/rig.h"
 #include "support/test.h"
 

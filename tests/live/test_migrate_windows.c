@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "moving.h"
+#include "migration_fixture.h"
 #include "platform/text.h"
 #include "support/folder.h"
 #include "support/test.h"

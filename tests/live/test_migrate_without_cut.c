@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "mortal.h"
+#include "kill_after.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/folder.h"

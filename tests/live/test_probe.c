@@ -11,9 +11,9 @@
 #include "backends/backends.h"
 #include "platform/error.h"
 #include "platform/text.h"
+#include "probe_log.h"
 #include "store/store.h"
 #include "support/test.h"
-#include "told.h"
 
 #define FILES_AB "backends = ( " FILE_BACKEND("a") ", " FILE_BACKEND("b") " );"
 
@@ -64,7 +64,7 @@ TEST_WITH(SCENE, mistakes_in_the_topology_open_nothing)
         told_by(scene_write(scene, "t.conf", FILES_AB ORDER), NULL);
 
     told_expect(told, SEQB_CONFIG);
-    scene_expect_words(told->mistakes, "t.conf:1: there are no pools");
+    scene_expect_words(told->diagnostics, "t.conf:1: there are no pools");
     assert_int_equal(told->count, 0);
 }
 

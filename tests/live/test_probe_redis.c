@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "platform/text.h"
+#include "probe_log.h"
 #include "support/server_redis.h"
 #include "support/test.h"
-#include "told.h"
 
 static struct server *redis;
 

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "platform/text.h"
+#include "probe_log.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
 #include "support/server_postgres.h"
 #include "support/server_postgres_copies.h"
 #include "support/sqlite_note.h"
 #include "support/test.h"
-#include "told.h"
 
 #define PARTITIONS 4
 

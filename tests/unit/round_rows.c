@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Zones that set their clocks back, years that begin in April, ids with and
- * without shards; and fields of unit/own_fields.h in every place. */
+ * without shards; and fields of unit/custom_fields.h in every place. */
 #include "unit/round_rows.h"
 #include "support/test.h"
 

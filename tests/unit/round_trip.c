@@ -43,7 +43,7 @@ static void look_at_piece(struct round *round, const struct piece *piece)
     if ((piece->field == &field_seq || piece->field == &field_shuffle) &&
         piece->seq.limit < round->limit)
         round->limit = piece->seq.limit;
-    if (piece->field == &field_own && piece->own->parse == NULL)
+    if (piece->field == &field_custom && piece->own->parse == NULL)
         round->takes_any = true;
     if (piece->field != &field_date)
         return;

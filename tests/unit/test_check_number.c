@@ -26,12 +26,12 @@ static void expect(const struct seqb_backend_ops *ops, int64_t memory_bits,
         .line = 1, .memory_bits = {.number = memory_bits}};
     const struct draft draft = {.backends = &backend, .backend_count = 1};
     struct arena arena = {.blocks = NULL};
-    struct mistakes mistakes = {.arena = &arena};
+    struct diagnostics diagnostics = {.arena = &arena};
 
-    check_number(&draft, &sequence, &pool, &mistakes);
-    assert_int_equal(mistakes.found.count, words != NULL);
+    check_number(&draft, &sequence, &pool, &diagnostics);
+    assert_int_equal(diagnostics.found.count, words != NULL);
     if (words != NULL)
-        assert_non_null(strstr(mistakes.found.first->text, words));
+        assert_non_null(strstr(diagnostics.found.first->text, words));
     arena_free(&arena);
 }
 

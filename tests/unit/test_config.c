@@ -304,16 +304,16 @@ TEST(embedded_text_and_library_are_told)
 
 TEST(short_words_are_not_guessed_from_afar)
 {
-    struct nearest nearest = {.word = "xyz"};
+    struct did_you_mean did_you_mean = {.word = "xyz"};
     char hint[NEAREST_HINT_SIZE];
 
-    nearest_weigh(&nearest, "ab");
-    nearest_weigh(&nearest, "partitions");
-    nearest_weigh(&nearest, NULL);
-    assert_string_equal(nearest_hint(&nearest, "!", hint), "!");
-    nearest_weigh(&nearest, "xya");
-    nearest_weigh(&nearest, "xaa");
-    assert_string_equal(nearest_hint(&nearest, "!", hint),
+    did_you_mean_weigh(&did_you_mean, "ab");
+    did_you_mean_weigh(&did_you_mean, "partitions");
+    did_you_mean_weigh(&did_you_mean, NULL);
+    assert_string_equal(did_you_mean_hint(&did_you_mean, "!", hint), "!");
+    did_you_mean_weigh(&did_you_mean, "xya");
+    did_you_mean_weigh(&did_you_mean, "xaa");
+    assert_string_equal(did_you_mean_hint(&did_you_mean, "!", hint),
                         ": did you mean 'xya'?");
 }
 

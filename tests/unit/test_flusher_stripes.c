@@ -179,7 +179,7 @@ TEST_STATE(DIRECT, stripes_are_kept_when_the_ring_has_many_segments)
     before = granted(&scene) - (int64_t)numbers_count(&scene.numbers);
     assert_true(rig_status(scene.broker, "order").stock < before);
     pthread_mutex_lock(&sequence->lock);
-    while (ring_room(sequence->ring) > 0) { /* as grants of one number */
+    while (ring_free_blocks(sequence->ring) > 0) { /* as grants of one number */
         struct ring_slice one;
 
         assert_int_not_equal(

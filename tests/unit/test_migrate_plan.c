@@ -211,7 +211,7 @@ static void expect_room(const struct change *change, bool was_windowed,
     const int32_t last_old = (1 << change->old.bits) - 1;
     const int64_t limit = migrate_limit(&change->old, was_windowed);
     const int64_t room =
-        migrate_room(&change->old, was_windowed, &change->new, is_windowed);
+        migrate_capacity(&change->old, was_windowed, &change->new, is_windowed);
     int64_t floor;
 
     assert_true(room > 0 && room < limit);

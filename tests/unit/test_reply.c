@@ -113,7 +113,7 @@ TEST(a_spare_that_is_not_needed_is_freed)
     buffer_give_spare(&other, &spare);
     assert_null(other.data);
     assert_true(other.is_broken);
-    assert_non_null(buffer_room(&one, 1 << 20));
+    assert_non_null(buffer_reserve(&one, 1 << 20));
     buffer_fini(&spare);
     buffer_give_spare(&one, &spare);
     assert_null(spare.data); /* too large to be kept */

@@ -44,7 +44,7 @@ TEST(a_new_ring_is_empty_and_has_the_room_asked_for)
         struct ring *ring = ring_make(rooms[i][0], 3, 2);
 
         assert_true(ring->is_alive);
-        assert_int_equal(ring_room(ring), rooms[i][1]);
+        assert_int_equal(ring_free_blocks(ring), rooms[i][1]);
         expect_empty(ring);
         ring_unmake(ring, rooms[i][0]);
     }
@@ -110,11 +110,11 @@ TEST(a_segment_that_is_partly_taken_keeps_its_place)
     assert_true(ring_push(ring, 100, 4));
     for (int64_t i = 0; i < 3; i++) {
         expect_taken(ring, i, RING_TAKEN);
-        assert_int_equal(ring_room(ring), 0);
+        assert_int_equal(ring_free_blocks(ring), 0);
         assert_false(ring_push(ring, 500, 4));
     }
     expect_taken(ring, 3, RING_TAKEN);
-    assert_int_equal(ring_room(ring), 1);
+    assert_int_equal(ring_free_blocks(ring), 1);
     assert_true(ring_push(ring, 500, 4));
     assert_false(ring_push(ring, 600, 4));
     expect_taken(ring, 100, RING_TAKEN);
@@ -231,7 +231,7 @@ TEST(what_is_dropped_comes_to_nobody)
         expect_taken(ring, first, RING_TAKEN);
         assert_int_equal(ring_drop(ring), 11);
         expect_empty(ring);
-        assert_int_equal(ring_room(ring), 4);
+        assert_int_equal(ring_free_blocks(ring), 4);
         assert_int_equal(ring_drop(ring), 0);
     }
     ring_unmake(ring, 4);

@@ -231,7 +231,7 @@ static void model_step(struct model *model)
         model_take(model);
     }
     assert_int_equal(ring_stock(model->ring), model->tail - model->head);
-    assert_int_equal(ring_room(model->ring),
+    assert_int_equal(ring_free_blocks(model->ring),
                      model->segments - model_held(model));
 }
 

@@ -11,7 +11,7 @@
 
 struct fixture {
     struct arena arena;
-    struct mistakes mistakes;
+    struct diagnostics diagnostics;
     struct source source;
 };
 
@@ -41,9 +41,9 @@ static enum seqb_status read_fake(const char *path, char **out,
 static void fixture_init(struct fixture *fixture)
 {
     memset(fixture, 0, sizeof *fixture);
-    fixture->mistakes.arena = &fixture->arena;
+    fixture->diagnostics.arena = &fixture->arena;
     fixture->source.arena = &fixture->arena;
-    fixture->source.mistakes = &fixture->mistakes;
+    fixture->source.diagnostics = &fixture->diagnostics;
     fixture->source.read = read_fake;
 }
 
@@ -76,10 +76,10 @@ static int teardown(void **state)
 /* The only mistake, as "file:line: text". */
 static const char *only_mistake(struct fixture *fixture)
 {
-    const struct mistake *first = fixture->mistakes.found.first;
+    const struct diagnostic *first = fixture->diagnostics.found.first;
     struct source_line line;
 
-    assert_int_equal(fixture->mistakes.found.count, 1);
+    assert_int_equal(fixture->diagnostics.found.count, 1);
     if (first == NULL)
         return "";
     line = source_line_at(&fixture->source, first->line);
@@ -88,18 +88,18 @@ static const char *only_mistake(struct fixture *fixture)
 }
 
 /* Scans in a fixture of its own and compares text and only mistake. */
-static void expect(const char *text, const char *result, const char *mistake)
+static void expect(const char *text, const char *result, const char *diagnostic)
 {
     struct fixture own;
     struct fixture *fixture = &own;
 
     fixture_init(fixture);
     assert_int_equal(scan_text(&fixture->source, text, "t.conf"),
-                     mistake == NULL);
-    if (mistake == NULL)
+                     diagnostic == NULL);
+    if (diagnostic == NULL)
         assert_string_equal(fixture->source.text, result);
     else
-        assert_string_equal(only_mistake(fixture), mistake);
+        assert_string_equal(only_mistake(fixture), diagnostic);
     fixture_fini(fixture);
 }
 
@@ -260,15 +260,15 @@ TEST_WITH(SCAN, a_text_that_is_too_large_is_refused)
 
 TEST_WITH(SCAN, mistakes_are_sorted_by_line_and_stay_one_line)
 {
-    struct mistakes *mistakes = &fixture->mistakes;
+    struct diagnostics *diagnostics = &fixture->diagnostics;
 
-    mistakes_add(mistakes, 3, "three");
-    mistakes_add(mistakes, 1, "one\nand\x7f");
-    mistakes_add(mistakes, 3, "three again");
-    mistakes_add(mistakes, 2, "two");
-    assert_string_equal(mistakes->found.first->text, "one?and?");
-    assert_string_equal(mistakes->found.first->next->text, "two");
-    assert_string_equal(mistakes->found.first->next->next->text, "three");
-    assert_string_equal(mistakes->found.first->next->next->next->text,
+    diagnostics_add(diagnostics, 3, "three");
+    diagnostics_add(diagnostics, 1, "one\nand\x7f");
+    diagnostics_add(diagnostics, 3, "three again");
+    diagnostics_add(diagnostics, 2, "two");
+    assert_string_equal(diagnostics->found.first->text, "one?and?");
+    assert_string_equal(diagnostics->found.first->next->text, "two");
+    assert_string_equal(diagnostics->found.first->next->next->text, "three");
+    assert_string_equal(diagnostics->found.first->next->next->next->text,
                         "three again");
 }

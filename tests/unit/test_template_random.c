@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support/test.h"
-#include "unit/own_fields.h"
+#include "unit/custom_fields.h"
 #include "unit/random_template.h"
 
 #define TEMPLATES (100000 / SEQB_TEST_SCALE)

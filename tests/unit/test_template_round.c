@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "support/test.h"
-#include "unit/own_fields.h"
+#include "unit/custom_fields.h"
 #include "unit/round_rows.h"
 
 #define DRAWS   (100000 / SEQB_TEST_SCALE) /* of each template */

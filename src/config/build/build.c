@@ -68,7 +68,7 @@ static const char *beside(const struct build *build,
 {
     return file->text == NULL
                ? NULL
-               : place_join(build->arena, build->folder, file->text);
+               : path_join(build->arena, build->folder, file->text);
 }
 
 static void build_server(const struct build *build,
@@ -123,8 +123,8 @@ static void build_backend(const struct build *build,
     out->options.name = backend->name.text;
     out->options.connect_timeout_ms = (int32_t)backend->connect_timeout.number;
     if (backend->path.text != NULL)
-        out->options.path = place_join(build->arena, build->topology->state_dir,
-                                       backend->path.text);
+        out->options.path = path_join(build->arena, build->topology->state_dir,
+                                      backend->path.text);
     if (is_server(backend))
         build_server(build, backend, &out->options);
     if (backend->sentinels.count > 0)
@@ -152,9 +152,9 @@ static void check_paths(const struct build *build,
 
         if (other == NULL || strcmp(path, other) != 0)
             continue;
-        mistakes_add(build->mistakes, build->draft->backends[i].path.line,
-                     "backend '%s' has the same file: %s",
-                     backends[j].options.name, path);
+        diagnostics_add(build->diagnostics, build->draft->backends[i].path.line,
+                        "backend '%s' has the same file: %s",
+                        backends[j].options.name, path);
         return;
     }
 }
@@ -179,7 +179,7 @@ static void build_sequence(const struct build *build,
     build_period(build->arena, sequence, out);
     build_snowflake(build, sequence, out);
     templates_add(build, sequence, out);
-    widths_weigh(build, sequence, out);
+    width_check(build, sequence, out);
 }
 
 /* Whether the backend is in a pool whose partitions lease from each other. */
@@ -222,7 +222,7 @@ static void build_ha(const struct build *build, struct store_options *backends,
     out->pool_count = draft->pool_count;
     out->open_timeout_ms = (int32_t)draft->broker->open_timeout.number;
     out->raised_path =
-        place_join(build->arena, build->topology->state_dir, RAISED_FILE);
+        path_join(build->arena, build->topology->state_dir, RAISED_FILE);
     build->topology->stores =
         (struct store_topology){.backends = backends,
                                 .backend_count = draft->backend_count,
@@ -247,7 +247,7 @@ static void build_queue(const struct build *build,
     out->warm_timeout_ms = (int32_t)draft->broker->open_timeout.number;
     if (draft->broker->spool.number != 0)
         out->spool_path =
-            place_join(build->arena, build->topology->state_dir, SPOOL_FILE);
+            path_join(build->arena, build->topology->state_dir, SPOOL_FILE);
     if (draft->automatic == NULL)
         return;
     build_sequence(build, draft->automatic, automatic);
@@ -276,8 +276,8 @@ enum seqb_status build_topology(const struct build *build,
     if (backends == NULL || pools == NULL || layouts == NULL ||
         sequences == NULL)
         return error_set(err, SEQB_NO_MEMORY, "topology: out of memory");
-    status = place_state_dir(build->arena, draft->broker->state_dir.text,
-                             &state_dir, err);
+    status = path_state_dir(build->arena, draft->broker->state_dir.text,
+                            &state_dir, err);
     if (status != SEQB_OK)
         return status;
     build->topology->broker_name = draft->broker->name.text;

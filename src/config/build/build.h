@@ -16,7 +16,7 @@
 
 /* `path` from `folder` unless it is absolute, without "//" and "/./", so that
  * one file has one spelling. NULL when out of memory. */
-char *place_join(struct arena *arena, const char *folder, const char *path);
+char *path_join(struct arena *arena, const char *folder, const char *path);
 
 /*
  * The state directory, absolute: $SEQBROKER_STATE_DIR, else `configured`
@@ -24,11 +24,11 @@ char *place_join(struct arena *arena, const char *folder, const char *path);
  * $HOME/.local/state/seqbroker. SEQB_STATE_DIR if none is set,
  * SEQB_NO_MEMORY.
  */
-enum seqb_status place_state_dir(struct arena *arena, const char *configured,
-                                 const char **out, struct seqb_error *err);
+enum seqb_status path_state_dir(struct arena *arena, const char *configured,
+                                const char **out, struct seqb_error *err);
 
 /* A variable of the environment; NULL if it is not set, or empty. */
-const char *place_variable(const char *name);
+const char *path_variable(const char *name);
 
 /* --- zones.c: the time zones, each read once --- */
 
@@ -42,7 +42,7 @@ struct zones {
 
 /* Finds the zone of each sequence; one that cannot be read is a mistake. */
 void zones_open(struct zones *zones, struct draft *draft,
-                struct mistakes *mistakes);
+                struct diagnostics *diagnostics);
 
 /* Before the arena is freed. */
 void zones_close(struct zones *zones);
@@ -55,7 +55,7 @@ struct build {
     const char *folder; /* of the topology file, "." for a text in memory */
     const struct source *source;
     struct arena *arena;
-    struct mistakes *mistakes;
+    struct diagnostics *diagnostics;
     struct templates *templates; /* those that are made */
     struct config_topology *topology;
 };
@@ -128,6 +128,6 @@ void build_snowflake(const struct build *build,
 
 /* Fills in what the options say of it, whose pool and template are known; a
  * note if the width ends, and a warning if the numbers may end before. */
-void widths_weigh(const struct build *build,
-                  const struct draft_sequence *sequence,
-                  struct queue_sequence_options *out);
+void width_check(const struct build *build,
+                 const struct draft_sequence *sequence,
+                 struct queue_sequence_options *out);

@@ -123,7 +123,7 @@ const struct queue_clock_options *build_clock(const struct build *build)
     clock->rules.max_rollback_ms = broker->max_rollback.number;
     clock->rules.max_ahead_ms = broker->max_ahead.number;
     clock->broker = broker->name.text;
-    clock->path = place_join(build->arena, build->topology->state_dir, file);
+    clock->path = path_join(build->arena, build->topology->state_dir, file);
     clock->store = draft_find_backend(build->draft, broker->clock_store.text);
     return clock;
 }

@@ -41,9 +41,9 @@ static bool is_one_line(const char *text, size_t *length)
 static char *read_file(const struct build *build, const struct draft_text *file,
                        const char *what)
 {
-    struct mistakes *mistakes = build->mistakes;
-    const char *path = place_join(mistakes->arena, build->folder, file->text);
-    const size_t before = mistakes->found.count;
+    struct diagnostics *diagnostics = build->diagnostics;
+    const char *path = path_join(diagnostics->arena, build->folder, file->text);
+    const size_t before = diagnostics->found.count;
     struct seqb_error error;
     size_t length;
     char *text;
@@ -51,19 +51,19 @@ static char *read_file(const struct build *build, const struct draft_text *file,
     if (path == NULL)
         return NULL;
     if (file_read(path, FILE_MAX, &text, &error) != SEQB_OK) {
-        mistakes_add(mistakes, file->line, "%s", error.text);
+        diagnostics_add(diagnostics, file->line, "%s", error.text);
         return NULL;
     }
     if (is_one_line(text, &length))
         text[length] = '\0';
     else
-        mistakes_add(mistakes, file->line, "%s must hold one line, the %s",
-                     path, what);
+        diagnostics_add(diagnostics, file->line,
+                        "%s must hold one line, the %s", path, what);
     if (!is_private(path))
-        mistakes_add(mistakes, file->line,
-                     "others may read the %s file %s: chmod 600 it", what,
-                     path);
-    if (mistakes->found.count == before)
+        diagnostics_add(diagnostics, file->line,
+                        "others may read the %s file %s: chmod 600 it", what,
+                        path);
+    if (diagnostics->found.count == before)
         return text;
     secret_free(text);
     return NULL;
@@ -84,13 +84,13 @@ static const char *read_password(const struct build *build,
 static const char *read_variable(const struct build *build,
                                  const struct draft_text *name)
 {
-    const char *value = place_variable(name->text);
+    const char *value = path_variable(name->text);
 
     if (value != NULL)
         return arena_format(build->source->arena, "%s", value);
-    mistakes_add(build->mistakes, name->line,
-                 "the variable that 'password_env' names is not set, or is "
-                 "empty: set it where the broker starts");
+    diagnostics_add(build->diagnostics, name->line,
+                    "the variable that 'password_env' names is not set, or is "
+                    "empty: set it where the broker starts");
     return NULL;
 }
 
@@ -102,10 +102,11 @@ static void check_line(const struct build *build, int line, const char *setting)
 
     if (build->source->read == NULL || is_private(path))
         return;
-    mistakes_add(build->mistakes, line,
-                 "'%s' holds a password, and others may read %s: chmod 600 it, "
-                 "or use password_file",
-                 setting, path);
+    diagnostics_add(
+        build->diagnostics, line,
+        "'%s' holds a password, and others may read %s: chmod 600 it, "
+        "or use password_file",
+        setting, path);
 }
 
 /* "password = x" among the words, or "scheme://user:x@host". */
@@ -149,16 +150,16 @@ const char *secret_password(const struct build *build,
 void secret_check(const struct build *build,
                   const struct draft_backend *backend)
 {
-    struct mistakes *mistakes = build->mistakes;
+    struct diagnostics *diagnostics = build->diagnostics;
     const char *key = backend->tls_key.text;
 
     check_text(build, &backend->conninfo, "conninfo");
     check_text(build, &backend->parameters, "parameters");
     if (key != NULL)
-        key = place_join(mistakes->arena, build->folder, key);
+        key = path_join(diagnostics->arena, build->folder, key);
     if (key != NULL && !is_private(key))
-        mistakes_add(mistakes, backend->tls_key.line,
-                     "others may read the key %s: chmod 600 it", key);
+        diagnostics_add(diagnostics, backend->tls_key.line,
+                        "others may read the key %s: chmod 600 it", key);
 }
 
 bool secret_shuffle_key(const struct build *build,
@@ -172,11 +173,11 @@ bool secret_shuffle_key(const struct build *build,
     if (is_right)
         shuffle_key_make(text, length, out);
     else if (text != NULL)
-        mistakes_add(build->mistakes, file->line,
-                     "the key in %s has %zu characters, but must have %d ... "
-                     "%d: head -c 32 /dev/urandom | base64 makes one",
-                     file->text, length, SHUFFLE_SECRET_MIN,
-                     SHUFFLE_SECRET_MAX);
+        diagnostics_add(
+            build->diagnostics, file->line,
+            "the key in %s has %zu characters, but must have %d ... "
+            "%d: head -c 32 /dev/urandom | base64 makes one",
+            file->text, length, SHUFFLE_SECRET_MIN, SHUFFLE_SECRET_MAX);
     secret_free(text);
     return is_right;
 }

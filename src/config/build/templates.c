@@ -73,7 +73,8 @@ static struct template *compile(const struct build *build,
     if (template_make(text->text, rules, &made->template, &err) != SEQB_OK) {
         if (err.status == SEQB_NO_MEMORY)
             templates->arena->is_out_of_memory = true;
-        mistakes_add(build->mistakes, text->line, "template: %s", err.text);
+        diagnostics_add(build->diagnostics, text->line, "template: %s",
+                        err.text);
         return NULL;
     }
     made->next = templates->first;
@@ -117,9 +118,10 @@ void templates_add(const struct build *build,
     if (base != 0)
         add_attributes(build->arena, base, rules.shuffle_key, out);
     else if (rules.shuffle_key != NULL)
-        mistakes_add(build->mistakes, sequence->shuffle_key_file.line,
-                     "'shuffle_key_file' is of no use: the template shuffles "
-                     "nothing: remove it");
+        diagnostics_add(
+            build->diagnostics, sequence->shuffle_key_file.line,
+            "'shuffle_key_file' is of no use: the template shuffles "
+            "nothing: remove it");
 }
 
 void templates_free(struct templates *templates)

@@ -26,7 +26,7 @@ static const struct period_zone *find(const struct zones *zones,
 
 static const struct period_zone *open_new(struct zones *zones,
                                           const struct draft_text *name,
-                                          struct mistakes *mistakes)
+                                          struct diagnostics *diagnostics)
 {
     struct zone *zone = arena_take(zones->arena, 1, sizeof *zone);
     struct seqb_error err;
@@ -39,7 +39,7 @@ static const struct period_zone *open_new(struct zones *zones,
     if (period_zone_open(name->text, &zone->rules, &err) != SEQB_OK) {
         if (err.status == SEQB_NO_MEMORY)
             zones->arena->is_out_of_memory = true;
-        mistakes_add(mistakes, name->line, "%s", err.text);
+        diagnostics_add(diagnostics, name->line, "%s", err.text);
         return NULL;
     }
     zone->next = zones->first;
@@ -48,7 +48,7 @@ static const struct period_zone *open_new(struct zones *zones,
 }
 
 static void open_for(struct zones *zones, struct draft_sequence *sequence,
-                     struct mistakes *mistakes)
+                     struct diagnostics *diagnostics)
 {
     const struct draft_text *name = &sequence->time_zone;
 
@@ -56,16 +56,16 @@ static void open_for(struct zones *zones, struct draft_sequence *sequence,
         return;
     sequence->zone = find(zones, name->text);
     if (sequence->zone == NULL)
-        sequence->zone = open_new(zones, name, mistakes);
+        sequence->zone = open_new(zones, name, diagnostics);
 }
 
 void zones_open(struct zones *zones, struct draft *draft,
-                struct mistakes *mistakes)
+                struct diagnostics *diagnostics)
 {
     for (size_t i = 0; i < draft->sequence_count; i++)
-        open_for(zones, &draft->sequences[i], mistakes);
+        open_for(zones, &draft->sequences[i], diagnostics);
     if (draft->automatic != NULL)
-        open_for(zones, draft->automatic, mistakes);
+        open_for(zones, draft->automatic, diagnostics);
 }
 
 void zones_close(struct zones *zones)

@@ -19,7 +19,7 @@ struct place {
 
 struct checker {
     const struct draft *draft;
-    struct mistakes *mistakes;
+    struct diagnostics *diagnostics;
     struct place *places;
     bool is_name_lost; /* a name was not found: somebody may be unused only
                           for that */
@@ -31,9 +31,9 @@ static void check_backend(struct checker *checker, size_t i)
     const char *name = backend->name.text;
 
     if (name != NULL && draft_find_backend(checker->draft, name) != (int32_t)i)
-        mistakes_add(checker->mistakes, backend->name.line,
-                     "there is another backend named '%s'", name);
-    engine_check(checker->draft, backend, checker->mistakes);
+        diagnostics_add(checker->diagnostics, backend->name.line,
+                        "there is another backend named '%s'", name);
+    engine_check(checker->draft, backend, checker->diagnostics);
 }
 
 /* The index of a backend that a pool names, -1 and a mistake if there is
@@ -41,7 +41,7 @@ static void check_backend(struct checker *checker, size_t i)
 static int32_t find_named(struct checker *checker, const char *name, int line)
 {
     const int32_t found = draft_find_backend(checker->draft, name);
-    struct nearest nearest = {.word = name};
+    struct did_you_mean did_you_mean = {.word = name};
     char hint[NEAREST_HINT_SIZE];
 
     if (found >= 0)
@@ -50,10 +50,12 @@ static int32_t find_named(struct checker *checker, const char *name, int line)
     if (name == NULL)
         return -1;
     for (size_t i = 0; i < checker->draft->backend_count; i++)
-        nearest_weigh(&nearest, checker->draft->backends[i].name.text);
-    mistakes_add(
-        checker->mistakes, line, "there is no backend '%s'%s", name,
-        nearest_hint(&nearest, ": add it to backends or remove it here", hint));
+        did_you_mean_weigh(&did_you_mean,
+                           checker->draft->backends[i].name.text);
+    diagnostics_add(
+        checker->diagnostics, line, "there is no backend '%s'%s", name,
+        did_you_mean_hint(&did_you_mean,
+                          ": add it to backends or remove it here", hint));
     return -1;
 }
 
@@ -73,11 +75,12 @@ static void check_partition(struct checker *checker,
         place->partition = partition;
         return;
     }
-    mistakes_add(checker->mistakes, pool->partitions.line,
-                 "backend '%s' stands in partition %zu of pool '%s' already: "
-                 "a backend stands in one partition only",
-                 pool->partitions.names[partition], place->partition,
-                 place->pool->name.text == NULL ? "?" : place->pool->name.text);
+    diagnostics_add(
+        checker->diagnostics, pool->partitions.line,
+        "backend '%s' stands in partition %zu of pool '%s' already: "
+        "a backend stands in one partition only",
+        pool->partitions.names[partition], place->partition,
+        place->pool->name.text == NULL ? "?" : place->pool->name.text);
 }
 
 static void check_partition_count(struct checker *checker,
@@ -91,14 +94,14 @@ static void check_partition_count(struct checker *checker,
     while (next < count && next < HA_PARTITIONS_MAX)
         next *= 2;
     if (count > HA_PARTITIONS_MAX)
-        mistakes_add(checker->mistakes, pool->partitions.line,
-                     "%zu partitions are too many: at most %d", count,
-                     HA_PARTITIONS_MAX);
+        diagnostics_add(checker->diagnostics, pool->partitions.line,
+                        "%zu partitions are too many: at most %d", count,
+                        HA_PARTITIONS_MAX);
     else
-        mistakes_add(checker->mistakes, pool->partitions.line,
-                     "the number of partitions must be a power of two: here "
-                     "are %zu, make it %zu or %zu",
-                     count, next / 2, next);
+        diagnostics_add(checker->diagnostics, pool->partitions.line,
+                        "the number of partitions must be a power of two: here "
+                        "are %zu, make it %zu or %zu",
+                        count, next / 2, next);
 }
 
 static void check_authority(struct checker *checker,
@@ -107,20 +110,20 @@ static void check_authority(struct checker *checker,
     const struct seqb_backend_ops *ops;
     int32_t i;
 
-    check_windows(checker->draft, pool, checker->mistakes);
+    check_windows(checker->draft, pool, checker->diagnostics);
     if (draft_pool_has_neighbours(pool))
         return;
     if (draft_pool_has_no_lessor(pool) && draft_pool_is_all_windowed(pool)) {
-        mistakes_add(checker->mistakes, pool->windows.line,
-                     "'windows' = \"all\" needs an 'authority' that leases "
-                     "them, such as an sqlite backend");
+        diagnostics_add(checker->diagnostics, pool->windows.line,
+                        "'windows' = \"all\" needs an 'authority' that leases "
+                        "them, such as an sqlite backend");
         return;
     }
     if (draft_pool_has_no_lessor(pool)) {
         if (draft_pool_has(checker->draft, pool, SEQB_WINDOWED))
-            mistakes_add(checker->mistakes, pool->line,
-                         "the pool has no 'authority': its windowed "
-                         "partitions need one, such as an sqlite backend");
+            diagnostics_add(checker->diagnostics, pool->line,
+                            "the pool has no 'authority': its windowed "
+                            "partitions need one, such as an sqlite backend");
         return;
     }
     i = find_named(checker, pool->authority.text, pool->authority.line);
@@ -129,10 +132,10 @@ static void check_authority(struct checker *checker,
     checker->places[i].is_used = true;
     ops = checker->draft->backends[i].ops;
     if (ops != NULL && ops->guarantee != SEQB_DIRECT)
-        mistakes_add(checker->mistakes, pool->authority.line,
-                     "backend '%s' cannot be an authority: engine %s may "
-                     "forget; name one that is direct, such as sqlite",
-                     pool->authority.text, ops->engine);
+        diagnostics_add(checker->diagnostics, pool->authority.line,
+                        "backend '%s' cannot be an authority: engine %s may "
+                        "forget; name one that is direct, such as sqlite",
+                        pool->authority.text, ops->engine);
 }
 
 /* What a store lost that goes back is what it is raised by: never nothing. */
@@ -141,11 +144,12 @@ static void check_gap(struct checker *checker, const struct draft_pool *pool)
     if (pool->failover_gap.line == 0 || pool->failover_gap.number != 0 ||
         !draft_pool_has(checker->draft, pool, SEQB_DIRECT))
         return;
-    mistakes_add(checker->mistakes, pool->failover_gap.line,
-                 "failover_gap = 0 is for pools whose partitions all count in "
-                 "windows: a direct counter whose store lost values would give "
-                 "them again; leave it out, or set it above what a store may "
-                 "lose");
+    diagnostics_add(
+        checker->diagnostics, pool->failover_gap.line,
+        "failover_gap = 0 is for pools whose partitions all count in "
+        "windows: a direct counter whose store lost values would give "
+        "them again; leave it out, or set it above what a store may "
+        "lose");
 }
 
 static void check_pool(struct checker *checker, size_t i)
@@ -158,8 +162,8 @@ static void check_pool(struct checker *checker, size_t i)
         if (other == NULL || pool->name.text == NULL ||
             strcmp(other, pool->name.text) != 0)
             continue;
-        mistakes_add(checker->mistakes, pool->name.line,
-                     "there is another pool named '%s'", other);
+        diagnostics_add(checker->diagnostics, pool->name.line,
+                        "there is another pool named '%s'", other);
         break;
     }
     check_partition_count(checker, pool);
@@ -180,34 +184,35 @@ static void check_unused(struct checker *checker)
             draft_find_backend(checker->draft, backend->name.text) !=
                 (int32_t)i)
             continue;
-        mistakes_add(checker->mistakes, backend->line,
-                     "no pool uses the backend '%s': add it to a pool's "
-                     "partitions, make it an authority, or remove it",
-                     backend->name.text);
+        diagnostics_add(checker->diagnostics, backend->line,
+                        "no pool uses the backend '%s': add it to a pool's "
+                        "partitions, make it an authority, or remove it",
+                        backend->name.text);
     }
 }
 
 static void add_no_pool(struct checker *checker,
                         const struct draft_sequence *sequence)
 {
-    struct nearest nearest = {.word = sequence->pool.text};
+    struct did_you_mean did_you_mean = {.word = sequence->pool.text};
     char hint[NEAREST_HINT_SIZE];
 
     if (checker->draft->pool_count == 0)
         return;
     if (sequence->pool.line == 0) {
-        mistakes_add(checker->mistakes, sequence->line,
-                     "there are %zu pools: say which with 'pool'",
-                     checker->draft->pool_count);
+        diagnostics_add(checker->diagnostics, sequence->line,
+                        "there are %zu pools: say which with 'pool'",
+                        checker->draft->pool_count);
         return;
     }
     if (sequence->pool.text == NULL)
         return;
     for (size_t i = 0; i < checker->draft->pool_count; i++)
-        nearest_weigh(&nearest, checker->draft->pools[i].name.text);
-    mistakes_add(checker->mistakes, sequence->pool.line,
-                 "there is no pool '%s'%s", sequence->pool.text,
-                 nearest_hint(&nearest, ": add it to pools", hint));
+        did_you_mean_weigh(&did_you_mean, checker->draft->pools[i].name.text);
+    diagnostics_add(
+        checker->diagnostics, sequence->pool.line, "there is no pool '%s'%s",
+        sequence->pool.text,
+        did_you_mean_hint(&did_you_mean, ": add it to pools", hint));
 }
 
 static void check_sequence(struct checker *checker,
@@ -221,21 +226,23 @@ static void check_sequence(struct checker *checker,
 
     if (in == NULL)
         add_no_pool(checker, sequence);
-    check_number(checker->draft, sequence, in, checker->mistakes);
-    check_time(checker->draft, sequence, in, checker->mistakes);
-    check_snowflake(checker->draft, sequence, checker->mistakes);
+    check_number(checker->draft, sequence, in, checker->diagnostics);
+    check_time(checker->draft, sequence, in, checker->diagnostics);
+    check_snowflake(checker->draft, sequence, checker->diagnostics);
     if (most < run)
-        mistakes_add(checker->mistakes,
-                     sequence->max_unused.line > 0 ? sequence->max_unused.line
-                                                   : sequence->line,
-                     "'max_unused' is %lld, but one counter value yields "
-                     "2^%lld = %lld numbers: raise it or lower memory_bits",
-                     (long long)most, (long long)sequence->memory_bits.number,
-                     (long long)run);
+        diagnostics_add(
+            checker->diagnostics,
+            sequence->max_unused.line > 0 ? sequence->max_unused.line
+                                          : sequence->line,
+            "'max_unused' is %lld, but one counter value yields "
+            "2^%lld = %lld numbers: raise it or lower memory_bits",
+            (long long)most, (long long)sequence->memory_bits.number,
+            (long long)run);
     if (sequence->warm.number != 0 && sequence->prefetch.number == 0)
-        mistakes_add(checker->mistakes, sequence->warm.line,
-                     "'warm' fetches numbers ahead, which 'prefetch' = false "
-                     "forbids: remove one of them");
+        diagnostics_add(
+            checker->diagnostics, sequence->warm.line,
+            "'warm' fetches numbers ahead, which 'prefetch' = false "
+            "forbids: remove one of them");
 }
 
 /* Of the broker's clock. */
@@ -250,10 +257,10 @@ static void check_clock_store(struct checker *checker)
     i = find_named(checker, name->text, name->line);
     ops = i < 0 ? NULL : checker->draft->backends[i].ops;
     if (ops != NULL && ops->guarantee != SEQB_DIRECT)
-        mistakes_add(checker->mistakes, name->line,
-                     "backend '%s' cannot keep the clock: engine %s may "
-                     "forget; name one that is direct, such as sqlite",
-                     name->text, ops->engine);
+        diagnostics_add(checker->diagnostics, name->line,
+                        "backend '%s' cannot keep the clock: engine %s may "
+                        "forget; name one that is direct, such as sqlite",
+                        name->text, ops->engine);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -273,7 +280,7 @@ static void check_keys(struct checker *checker)
 {
     const struct draft *draft = checker->draft;
     const struct draft_sequence **sorted =
-        arena_take(checker->mistakes->arena, draft->sequence_count,
+        arena_take(checker->diagnostics->arena, draft->sequence_count,
                    sizeof(struct draft_sequence *));
     size_t count = 0;
 
@@ -286,17 +293,17 @@ static void check_keys(struct checker *checker)
     qsort(sorted, count, sizeof(struct draft_sequence *), compare_keys);
     for (size_t i = 1; i < count; i++) {
         if (strcmp(sorted[i]->key.text, sorted[i - 1]->key.text) == 0)
-            mistakes_add(checker->mistakes, sorted[i]->key.line,
-                         "there is another sequence with the key '%s'",
-                         sorted[i]->key.text);
+            diagnostics_add(checker->diagnostics, sorted[i]->key.line,
+                            "there is another sequence with the key '%s'",
+                            sorted[i]->key.text);
     }
 }
 
-void check_draft(const struct draft *draft, struct mistakes *mistakes)
+void check_draft(const struct draft *draft, struct diagnostics *diagnostics)
 {
-    struct checker checker = {.draft = draft, .mistakes = mistakes};
+    struct checker checker = {.draft = draft, .diagnostics = diagnostics};
 
-    checker.places = arena_take(mistakes->arena, draft->backend_count,
+    checker.places = arena_take(diagnostics->arena, draft->backend_count,
                                 sizeof *checker.places);
     if (checker.places == NULL)
         return;

@@ -13,7 +13,7 @@
 
 /* Adds a mistake for every rule broken. Values that were reported as wrong
  * already break none. */
-void check_draft(const struct draft *draft, struct mistakes *mistakes);
+void check_draft(const struct draft *draft, struct diagnostics *diagnostics);
 
 /* --- engines.c: those built in, and those that the service brings along --- */
 
@@ -34,13 +34,14 @@ void engines_list(const struct draft *draft, char *out, size_t size);
 /* `pool` is the sequence's, NULL if it was not found. */
 void check_number(const struct draft *draft,
                   const struct draft_sequence *sequence,
-                  const struct draft_pool *pool, struct mistakes *mistakes);
+                  const struct draft_pool *pool,
+                  struct diagnostics *diagnostics);
 
 /* --- windows: who counts in them, and neighbours that lease them --- */
 
 /* Nothing for a pool whose partitions count as they need to. */
 void check_windows(const struct draft *draft, const struct draft_pool *pool,
-                   struct mistakes *mistakes);
+                   struct diagnostics *diagnostics);
 
 /* --- neighbours.c --- */
 
@@ -56,14 +57,14 @@ void neighbours_resolve(struct draft *draft);
  * each two on one server. */
 void neighbours_compare(const struct draft *draft,
                         const struct draft_pool *pool,
-                        struct mistakes *mistakes);
+                        struct diagnostics *diagnostics);
 
 /* --- periods and ids --- */
 
 /* `pool` is the sequence's, NULL if it was not found. */
 void check_time(const struct draft *draft,
                 const struct draft_sequence *sequence,
-                const struct draft_pool *pool, struct mistakes *mistakes);
+                const struct draft_pool *pool, struct diagnostics *diagnostics);
 
 /* --- snowflakes --- */
 
@@ -71,7 +72,7 @@ void check_time(const struct draft *draft,
  * leases worker ids is told with the pool. */
 void check_snowflake(const struct draft *draft,
                      const struct draft_sequence *sequence,
-                     struct mistakes *mistakes);
+                     struct diagnostics *diagnostics);
 
 /* --- what an engine needs and refuses among a backend's settings --- */
 
@@ -79,4 +80,4 @@ void check_snowflake(const struct draft *draft,
  * engine of the service may use every setting. */
 void engine_check(const struct draft *draft,
                   const struct draft_backend *backend,
-                  struct mistakes *mistakes);
+                  struct diagnostics *diagnostics);

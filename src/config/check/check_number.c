@@ -20,7 +20,7 @@ static int bits_line(const struct draft_sequence *sequence)
 static void check_pool_bits(const struct draft *draft,
                             const struct draft_sequence *sequence,
                             const struct draft_pool *pool,
-                            struct mistakes *mistakes)
+                            struct diagnostics *diagnostics)
 {
     const int all = draft_value_bits(sequence);
     const int bits = draft_partition_bits(pool->partitions.count);
@@ -36,38 +36,39 @@ static void check_pool_bits(const struct draft *draft,
         return;
     if (windowed < WINDOW_BITS_LEAST &&
         draft_pool_has(draft, pool, SEQB_WINDOWED))
-        mistakes_add(mistakes, line,
-                     "%d partition bits + %d memory bits + %d window%s bits "
-                     "leave %d of %d bits for the window's number, at least "
-                     "%d are needed: lower memory_bits or window_bits",
-                     bits, memory_bits, window_bits,
-                     lessor > 0 ? " and lessor" : "", windowed, all,
-                     WINDOW_BITS_LEAST);
+        diagnostics_add(diagnostics, line,
+                        "%d partition bits + %d memory bits + %d window%s bits "
+                        "leave %d of %d bits for the window's number, at least "
+                        "%d are needed: lower memory_bits or window_bits",
+                        bits, memory_bits, window_bits,
+                        lessor > 0 ? " and lessor" : "", windowed, all,
+                        WINDOW_BITS_LEAST);
     if (direct < COUNTER_BITS_LEAST && draft_pool_has(draft, pool, SEQB_DIRECT))
-        mistakes_add(mistakes, line,
-                     "%d partition bits + %d memory bits leave %d of %d bits "
-                     "for the counter, at least %d are needed: lower "
-                     "memory_bits",
-                     bits, memory_bits, direct, all, COUNTER_BITS_LEAST);
+        diagnostics_add(
+            diagnostics, line,
+            "%d partition bits + %d memory bits leave %d of %d bits "
+            "for the counter, at least %d are needed: lower "
+            "memory_bits",
+            bits, memory_bits, direct, all, COUNTER_BITS_LEAST);
 }
 
 /* That its own windows are of use. */
 static void check_own_windows(const struct draft *draft,
                               const struct draft_sequence *sequence,
                               const struct draft_pool *pool,
-                              struct mistakes *mistakes)
+                              struct diagnostics *diagnostics)
 {
     if (sequence->window_bits.line > 0 &&
         draft_pool_has(draft, pool, SEQB_DIRECT) &&
         !draft_pool_has(draft, pool, SEQB_WINDOWED))
-        mistakes_add(mistakes, sequence->window_bits.line,
-                     "'window_bits' is of no use: no partition of the pool "
-                     "counts in windows: remove it");
+        diagnostics_add(diagnostics, sequence->window_bits.line,
+                        "'window_bits' is of no use: no partition of the pool "
+                        "counts in windows: remove it");
 }
 
 /* Those that are too many for any number are told by split.c. */
 static void check_safe_ids(const struct draft_sequence *sequence,
-                           struct mistakes *mistakes)
+                           struct diagnostics *diagnostics)
 {
     const struct draft_ids *ids = &sequence->ids;
     const int time = (int)ids->time.number;
@@ -77,26 +78,27 @@ static void check_safe_ids(const struct draft_sequence *sequence,
     const int all = draft_value_bits(sequence);
 
     if (sum <= BITS_ALL && sum > all)
-        mistakes_add(mistakes, sequence->js_safe.line,
-                     "'js_safe' keeps ids below 2^%d, but 'time' = %d, "
-                     "'shard' = %d and 'counter' = %d are %d bits: lower "
-                     "'shard' or 'counter' by %d in all",
-                     all, time, shard, counter, sum, sum - all);
+        diagnostics_add(diagnostics, sequence->js_safe.line,
+                        "'js_safe' keeps ids below 2^%d, but 'time' = %d, "
+                        "'shard' = %d and 'counter' = %d are %d bits: lower "
+                        "'shard' or 'counter' by %d in all",
+                        all, time, shard, counter, sum, sum - all);
 }
 
 void check_number(const struct draft *draft,
                   const struct draft_sequence *sequence,
-                  const struct draft_pool *pool, struct mistakes *mistakes)
+                  const struct draft_pool *pool,
+                  struct diagnostics *diagnostics)
 {
     if (pool != NULL)
-        check_own_windows(draft, sequence, pool, mistakes);
+        check_own_windows(draft, sequence, pool, diagnostics);
     if (sequence->ids.line > 0)
-        check_safe_ids(sequence, mistakes);
+        check_safe_ids(sequence, diagnostics);
     else if (pool != NULL && sequence->snowflake.line ==
                                  0) /* the counter of ids has less room still */
-        check_pool_bits(draft, sequence, pool, mistakes);
+        check_pool_bits(draft, sequence, pool, diagnostics);
     if (sequence->shuffle_key_file.line > 0 && sequence->template.line == 0)
-        mistakes_add(mistakes, sequence->shuffle_key_file.line,
-                     "'shuffle_key_file' is of no use without a 'template' "
-                     "that shuffles: remove it");
+        diagnostics_add(diagnostics, sequence->shuffle_key_file.line,
+                        "'shuffle_key_file' is of no use without a 'template' "
+                        "that shuffles: remove it");
 }

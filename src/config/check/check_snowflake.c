@@ -9,7 +9,7 @@
 
 /* Settings that say nothing where no number is fetched or counted. */
 static void check_beside(const struct draft_sequence *sequence,
-                         struct mistakes *mistakes)
+                         struct diagnostics *diagnostics)
 {
     const struct {
         const char *name;
@@ -27,18 +27,19 @@ static void check_beside(const struct draft_sequence *sequence,
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         if (settings[i].line > 0)
-            mistakes_add(mistakes, settings[i].line,
-                         "'%s' is of no use beside 'snowflake', whose numbers "
-                         "are made of the time when they are taken: remove "
-                         "one of them",
-                         settings[i].name);
+            diagnostics_add(
+                diagnostics, settings[i].line,
+                "'%s' is of no use beside 'snowflake', whose numbers "
+                "are made of the time when they are taken: remove "
+                "one of them",
+                settings[i].name);
     }
 }
 
 /* Of the sites, each has a number of its own. */
 static void check_datacenter(const struct draft *draft,
                              const struct draft_sequence *sequence,
-                             struct mistakes *mistakes)
+                             struct diagnostics *diagnostics)
 {
     const struct draft_number *datacenter = &draft->broker->datacenter;
     const struct draft_number *bits = &sequence->snowflake.datacenter_bits;
@@ -46,32 +47,33 @@ static void check_datacenter(const struct draft *draft,
     if (bits->number == 0)
         return;
     if (datacenter->line == 0)
-        mistakes_add(mistakes, bits->line,
-                     "'datacenter_bits' needs the number of this site: add "
-                     "'datacenter' to the broker");
+        diagnostics_add(diagnostics, bits->line,
+                        "'datacenter_bits' needs the number of this site: add "
+                        "'datacenter' to the broker");
     else if (datacenter->number >> bits->number != 0)
-        mistakes_add(mistakes, datacenter->line,
-                     "'datacenter' is %lld, but %d 'datacenter_bits' hold 0 "
-                     "... %lld: raise them or lower it",
-                     (long long)datacenter->number, (int)bits->number,
-                     (1LL << bits->number) - 1);
+        diagnostics_add(diagnostics, datacenter->line,
+                        "'datacenter' is %lld, but %d 'datacenter_bits' hold 0 "
+                        "... %lld: raise them or lower it",
+                        (long long)datacenter->number, (int)bits->number,
+                        (1LL << bits->number) - 1);
 }
 
 /* The time has what is left. */
 static void check_bits(const struct draft *draft,
                        const struct draft_sequence *sequence,
-                       struct mistakes *mistakes)
+                       struct diagnostics *diagnostics)
 {
     const int all = draft_value_bits(sequence);
     const struct split split = split_of_snowflake(&sequence->snowflake, all);
 
     if (split.time < 1)
-        mistakes_add(mistakes, sequence->snowflake.line,
-                     "'datacenter_bits' + 'worker_bits' + 'counter_bits' are "
-                     "%d of %d bits, and leave none for the time: %s",
-                     split.shard + split.counter, all, split.cure);
+        diagnostics_add(
+            diagnostics, sequence->snowflake.line,
+            "'datacenter_bits' + 'worker_bits' + 'counter_bits' are "
+            "%d of %d bits, and leave none for the time: %s",
+            split.shard + split.counter, all, split.cure);
     else
-        split_check(&split, draft->now_ms, mistakes);
+        split_check(&split, draft->now_ms, diagnostics);
 }
 
 static bool is_alike(const struct draft_snowflake *a,
@@ -101,32 +103,33 @@ static const struct draft_sequence *find_first(const struct draft *draft,
 
 static void check_alike(const struct draft *draft,
                         const struct draft_sequence *sequence,
-                        struct mistakes *mistakes)
+                        struct diagnostics *diagnostics)
 {
     const struct draft_sequence *first =
         find_first(draft, draft_find_pool(draft, sequence));
 
     if (first == NULL || is_alike(&first->snowflake, &sequence->snowflake))
         return;
-    mistakes_add(mistakes, sequence->snowflake.line,
-                 "the snowflakes of a pool share one worker id and one count, "
-                 "so that 'epoch', 'lease' and bits must be those of sequence "
-                 "'%s': put them right, or use another pool",
-                 first->key.text == NULL ? "?" : first->key.text);
+    diagnostics_add(
+        diagnostics, sequence->snowflake.line,
+        "the snowflakes of a pool share one worker id and one count, "
+        "so that 'epoch', 'lease' and bits must be those of sequence "
+        "'%s': put them right, or use another pool",
+        first->key.text == NULL ? "?" : first->key.text);
 }
 
 void check_snowflake(const struct draft *draft,
                      const struct draft_sequence *sequence,
-                     struct mistakes *mistakes)
+                     struct diagnostics *diagnostics)
 {
     const int32_t pool = draft_find_pool(draft, sequence);
 
     if (sequence->snowflake.line == 0)
         return;
-    check_beside(sequence, mistakes);
-    check_datacenter(draft, sequence, mistakes);
-    check_bits(draft, sequence, mistakes);
+    check_beside(sequence, diagnostics);
+    check_datacenter(draft, sequence, diagnostics);
+    check_bits(draft, sequence, diagnostics);
     if (pool < 0)
         return;
-    check_alike(draft, sequence, mistakes);
+    check_alike(draft, sequence, diagnostics);
 }

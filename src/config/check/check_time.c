@@ -23,7 +23,7 @@ static const char *period_of(const struct draft_sequence *sequence)
 
 /* Settings that say nothing where there is no period. */
 static void check_idle(const struct draft_sequence *sequence,
-                       struct mistakes *mistakes)
+                       struct diagnostics *diagnostics)
 {
     const struct {
         const char *name;
@@ -38,35 +38,35 @@ static void check_idle(const struct draft_sequence *sequence,
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         if (settings[i].line > 0)
-            mistakes_add(mistakes, settings[i].line,
-                         "'%s' is of no use without a period: add period = "
-                         "\"day\" or another, or remove it",
-                         settings[i].name);
+            diagnostics_add(diagnostics, settings[i].line,
+                            "'%s' is of no use without a period: add period = "
+                            "\"day\" or another, or remove it",
+                            settings[i].name);
     }
 }
 
 static void check_year(const struct draft_sequence *sequence,
-                       const char *period, struct mistakes *mistakes)
+                       const char *period, struct diagnostics *diagnostics)
 {
     if (sequence->year_starts.line > 0 && strcmp(period, "year") != 0 &&
         strcmp(period, "quarter") != 0)
-        mistakes_add(mistakes, sequence->year_starts.line,
-                     "'year_starts' is for a period of a year or a quarter, "
-                     "not of a %s: remove it",
-                     period);
+        diagnostics_add(diagnostics, sequence->year_starts.line,
+                        "'year_starts' is for a period of a year or a quarter, "
+                        "not of a %s: remove it",
+                        period);
 }
 
 static void check_key(const struct draft_sequence *sequence,
-                      struct mistakes *mistakes)
+                      struct diagnostics *diagnostics)
 {
     const size_t length =
         sequence->key.text == NULL ? 0 : strlen(sequence->key.text);
 
     if (length > KEY_MAX)
-        mistakes_add(mistakes, sequence->key.line,
-                     "the key has %zu characters, but with a period it may "
-                     "have %d: counters have the stamp in their names",
-                     length, KEY_MAX);
+        diagnostics_add(diagnostics, sequence->key.line,
+                        "the key has %zu characters, but with a period it may "
+                        "have %d: counters have the stamp in their names",
+                        length, KEY_MAX);
 }
 
 /* The setting that gave the sequence its period. */
@@ -84,7 +84,7 @@ static bool counts_periods(const struct seqb_backend_ops *ops)
 static void check_engines(const struct draft *draft,
                           const struct draft_sequence *sequence,
                           const struct draft_pool *pool,
-                          struct mistakes *mistakes)
+                          struct diagnostics *diagnostics)
 {
     for (size_t j = 0; j < pool->partitions.count; j++) {
         const int32_t i = draft_find_backend(draft, pool->partitions.names[j]);
@@ -92,12 +92,13 @@ static void check_engines(const struct draft *draft,
             i < 0 ? NULL : draft->backends[i].ops;
 
         if (ops != NULL && !counts_periods(ops))
-            mistakes_add(mistakes, period_line(sequence),
-                         "the sequence has a period, but backend '%s' of its "
-                         "pool cannot have one: engine %s has counters that "
-                         "cannot begin afresh: use another engine there, or a "
-                         "pool without it",
-                         pool->partitions.names[j], ops->engine);
+            diagnostics_add(
+                diagnostics, period_line(sequence),
+                "the sequence has a period, but backend '%s' of its "
+                "pool cannot have one: engine %s has counters that "
+                "cannot begin afresh: use another engine there, or a "
+                "pool without it",
+                pool->partitions.names[j], ops->engine);
     }
 }
 
@@ -105,7 +106,7 @@ static void check_engines(const struct draft *draft,
 static void check_lessor(const struct draft *draft,
                          const struct draft_sequence *sequence,
                          const struct draft_pool *pool,
-                         struct mistakes *mistakes)
+                         struct diagnostics *diagnostics)
 {
     const int32_t i = draft_find_backend(draft, draft_pool_authority(pool));
     const struct seqb_backend_ops *ops = i < 0 ? NULL : draft->backends[i].ops;
@@ -113,17 +114,18 @@ static void check_lessor(const struct draft *draft,
     if (ops == NULL || counts_periods(ops) ||
         !draft_pool_has(draft, pool, SEQB_WINDOWED))
         return;
-    mistakes_add(mistakes, period_line(sequence),
-                 "the sequence has a period, but the authority '%s' of its "
-                 "pool cannot lease windows of one: engine %s has counters "
-                 "that cannot begin afresh: use another engine there",
-                 pool->authority.text, ops->engine);
+    diagnostics_add(diagnostics, period_line(sequence),
+                    "the sequence has a period, but the authority '%s' of its "
+                    "pool cannot lease windows of one: engine %s has counters "
+                    "that cannot begin afresh: use another engine there",
+                    pool->authority.text, ops->engine);
 }
 
 /* That the ids' counter has room for partitions, memory, and what counts. */
-static void check_room(const struct draft *draft,
-                       const struct draft_sequence *sequence,
-                       const struct draft_pool *pool, struct mistakes *mistakes)
+static void check_capacity(const struct draft *draft,
+                           const struct draft_sequence *sequence,
+                           const struct draft_pool *pool,
+                           struct diagnostics *diagnostics)
 {
     const struct draft_number *counter = &sequence->ids.counter;
     const int line = counter->line > 0 ? counter->line : sequence->ids.line;
@@ -138,27 +140,27 @@ static void check_room(const struct draft *draft,
         return;
     if (draft_pool_has(draft, pool, SEQB_WINDOWED) &&
         direct - window_bits < LEAST_BITS)
-        mistakes_add(mistakes, line,
-                     "ids: %d partition bits + %d memory bits + %d window%s "
-                     "bits leave %d of the counter's %d bits for the window's "
-                     "number, at least %d are needed: lower memory_bits or "
-                     "window_bits, or raise 'counter'",
-                     bits, memory_bits, window_bits,
-                     lessor > 0 ? " and lessor" : "", direct - window_bits,
-                     (int)counter->number, LEAST_BITS);
+        diagnostics_add(
+            diagnostics, line,
+            "ids: %d partition bits + %d memory bits + %d window%s "
+            "bits leave %d of the counter's %d bits for the window's "
+            "number, at least %d are needed: lower memory_bits or "
+            "window_bits, or raise 'counter'",
+            bits, memory_bits, window_bits, lessor > 0 ? " and lessor" : "",
+            direct - window_bits, (int)counter->number, LEAST_BITS);
     else if (direct < LEAST_BITS)
-        mistakes_add(mistakes, line,
-                     "ids: %d partition bits + %d memory bits leave %d of the "
-                     "counter's %d bits for what counts in the stores, at "
-                     "least %d are needed: lower memory_bits or raise "
-                     "'counter'",
-                     bits, memory_bits, direct, (int)counter->number,
-                     LEAST_BITS);
+        diagnostics_add(
+            diagnostics, line,
+            "ids: %d partition bits + %d memory bits leave %d of the "
+            "counter's %d bits for what counts in the stores, at "
+            "least %d are needed: lower memory_bits or raise "
+            "'counter'",
+            bits, memory_bits, direct, (int)counter->number, LEAST_BITS);
 }
 
 /* What ids say already, and better. */
 static void check_beside_ids(const struct draft_sequence *sequence,
-                             struct mistakes *mistakes)
+                             struct diagnostics *diagnostics)
 {
     const struct draft_text *period = &sequence->period;
     const struct draft_text *zone = &sequence->time_zone;
@@ -166,50 +168,52 @@ static void check_beside_ids(const struct draft_sequence *sequence,
 
     if (period->line > 0 && period->text != NULL && own != NULL &&
         strcmp(period->text, own) != 0)
-        mistakes_add(mistakes, period->line,
-                     "'period' is \"%s\", but 'ids' of unit \"%s\" have the "
-                     "period \"%s\": remove 'period'",
-                     period->text, sequence->ids.unit.text, own);
+        diagnostics_add(diagnostics, period->line,
+                        "'period' is \"%s\", but 'ids' of unit \"%s\" have the "
+                        "period \"%s\": remove 'period'",
+                        period->text, sequence->ids.unit.text, own);
     if (zone->text != NULL && strcmp(zone->text, "UTC") != 0)
-        mistakes_add(mistakes, zone->line,
-                     "'time_zone' and 'ids' exclude each other: the time in "
-                     "ids is UTC");
+        diagnostics_add(diagnostics, zone->line,
+                        "'time_zone' and 'ids' exclude each other: the time in "
+                        "ids is UTC");
 }
 
 static void check_ids(const struct draft *draft,
                       const struct draft_sequence *sequence,
-                      const struct draft_pool *pool, struct mistakes *mistakes)
+                      const struct draft_pool *pool,
+                      struct diagnostics *diagnostics)
 {
     const struct split split = split_of_ids(&sequence->ids);
 
-    check_beside_ids(sequence, mistakes);
-    split_check(&split, draft->now_ms, mistakes);
+    check_beside_ids(sequence, diagnostics);
+    split_check(&split, draft->now_ms, diagnostics);
     if (pool != NULL)
-        check_room(draft, sequence, pool, mistakes);
+        check_capacity(draft, sequence, pool, diagnostics);
 }
 
 void check_time(const struct draft *draft,
                 const struct draft_sequence *sequence,
-                const struct draft_pool *pool, struct mistakes *mistakes)
+                const struct draft_pool *pool, struct diagnostics *diagnostics)
 {
     const char *period = period_of(sequence);
 
     if (sequence->ids.line > 0)
-        check_ids(draft, sequence, pool, mistakes);
+        check_ids(draft, sequence, pool, diagnostics);
     else if (sequence->when_full.line > 0)
-        mistakes_add(mistakes, sequence->when_full.line,
-                     "'when_full' needs 'ids' beside it: other numbers never "
-                     "fill up a period");
+        diagnostics_add(
+            diagnostics, sequence->when_full.line,
+            "'when_full' needs 'ids' beside it: other numbers never "
+            "fill up a period");
     if (period == NULL)
         return;
     if (strcmp(period, "none") == 0) {
-        check_idle(sequence, mistakes);
+        check_idle(sequence, diagnostics);
         return;
     }
-    check_year(sequence, period, mistakes);
-    check_key(sequence, mistakes);
+    check_year(sequence, period, diagnostics);
+    check_key(sequence, diagnostics);
     if (pool == NULL)
         return;
-    check_engines(draft, sequence, pool, mistakes);
-    check_lessor(draft, sequence, pool, mistakes);
+    check_engines(draft, sequence, pool, diagnostics);
+    check_lessor(draft, sequence, pool, diagnostics);
 }

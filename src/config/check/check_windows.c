@@ -10,7 +10,7 @@
 struct pool_check {
     const struct draft *draft;
     const struct draft_pool *pool;
-    struct mistakes *mistakes;
+    struct diagnostics *diagnostics;
 };
 
 /* The engine of the pool's j-th partition; NULL: a mistake was told. */
@@ -42,11 +42,12 @@ static void check_all_windowed(const struct pool_check *check)
         if (!lacks_cells(ops) ||
             (authority != NULL && strcmp(name, authority) == 0))
             continue;
-        mistakes_add(check->mistakes, check->pool->windows.line,
-                     "backend '%s' cannot count in windows: engine %s has no "
-                     "cells; use another engine there, such as sqlite, or make "
-                     "it the authority",
-                     name, ops->engine);
+        diagnostics_add(
+            check->diagnostics, check->pool->windows.line,
+            "backend '%s' cannot count in windows: engine %s has no "
+            "cells; use another engine there, such as sqlite, or make "
+            "it the authority",
+            name, ops->engine);
     }
 }
 
@@ -59,12 +60,13 @@ static void check_cells(const struct pool_check *check)
 
         if (!lacks_cells(ops))
             continue;
-        mistakes_add(check->mistakes, check->pool->authority.line,
-                     "with 'authority' = \"neighbours\" every partition "
-                     "counts in windows, but engine %s of backend '%s' has no "
-                     "cells: use another engine there, such as sqlite, or "
-                     "name one backend as the authority",
-                     ops->engine, check->pool->partitions.names[j]);
+        diagnostics_add(
+            check->diagnostics, check->pool->authority.line,
+            "with 'authority' = \"neighbours\" every partition "
+            "counts in windows, but engine %s of backend '%s' has no "
+            "cells: use another engine there, such as sqlite, or "
+            "name one backend as the authority",
+            ops->engine, check->pool->partitions.names[j]);
     }
 }
 
@@ -78,24 +80,25 @@ static void check_lessors(const struct pool_check *check)
     }
     if (count >= LESSORS_LEAST)
         return;
-    mistakes_add(check->mistakes, check->pool->authority.line,
-                 "'authority' = \"neighbours\" needs %d partitions or more "
-                 "that lease windows to each other, of the engines sqlite, "
-                 "mysql-row, mysql-autoinc or postgres, and the pool has %d: "
-                 "add one, or write the name of one backend, or \"none\" for "
-                 "direct counters alone",
-                 LESSORS_LEAST, count);
+    diagnostics_add(
+        check->diagnostics, check->pool->authority.line,
+        "'authority' = \"neighbours\" needs %d partitions or more "
+        "that lease windows to each other, of the engines sqlite, "
+        "mysql-row, mysql-autoinc or postgres, and the pool has %d: "
+        "add one, or write the name of one backend, or \"none\" for "
+        "direct counters alone",
+        LESSORS_LEAST, count);
 }
 
 static void check_neighbours(const struct pool_check *check)
 {
     if (check->pool->windows.line > 0)
-        mistakes_add(check->mistakes, check->pool->windows.line,
-                     "with 'authority' = \"neighbours\" every partition "
-                     "counts in windows: remove 'windows'");
+        diagnostics_add(check->diagnostics, check->pool->windows.line,
+                        "with 'authority' = \"neighbours\" every partition "
+                        "counts in windows: remove 'windows'");
     check_cells(check);
     check_lessors(check);
-    neighbours_compare(check->draft, check->pool, check->mistakes);
+    neighbours_compare(check->draft, check->pool, check->diagnostics);
 }
 
 /* --- words --- */
@@ -109,16 +112,16 @@ static void check_word(const struct pool_check *check)
         draft_pool_authority(check->pool) != NULL ||
         draft_find_backend(check->draft, word) < 0)
         return;
-    mistakes_add(check->mistakes, check->pool->authority.line,
-                 "'authority' = \"%s\" does not mean the backend of that "
-                 "name: give the backend another name",
-                 word);
+    diagnostics_add(check->diagnostics, check->pool->authority.line,
+                    "'authority' = \"%s\" does not mean the backend of that "
+                    "name: give the backend another name",
+                    word);
 }
 
 void check_windows(const struct draft *draft, const struct draft_pool *pool,
-                   struct mistakes *mistakes)
+                   struct diagnostics *diagnostics)
 {
-    const struct pool_check check = {draft, pool, mistakes};
+    const struct pool_check check = {draft, pool, diagnostics};
 
     check_word(&check);
     if (draft_pool_has_neighbours(pool))

@@ -60,27 +60,28 @@ static int named_line(const struct draft_backend *backend, const char *name)
 
 static void check_known(const struct draft *draft,
                         const struct draft_backend *backend,
-                        struct mistakes *mistakes)
+                        struct diagnostics *diagnostics)
 {
     char engines[512];
 
     if (backend->ops != NULL)
         return;
     if (strcmp(backend->engine.text, "snowflake") == 0) {
-        mistakes_add(mistakes, backend->engine.line,
-                     "there is no engine 'snowflake' any more: a snowflake is "
-                     "a kind of sequence: remove the backend, and write "
-                     "snowflake = { worker_bits = 10; counter_bits = 12; }; "
-                     "in the sequence, see time.md");
+        diagnostics_add(
+            diagnostics, backend->engine.line,
+            "there is no engine 'snowflake' any more: a snowflake is "
+            "a kind of sequence: remove the backend, and write "
+            "snowflake = { worker_bits = 10; counter_bits = 12; }; "
+            "in the sequence, see time.md");
         return;
     }
     engines_list(draft, engines, sizeof engines);
-    mistakes_add(mistakes, backend->engine.line, "unknown engine '%.64s'%s",
-                 backend->engine.text, engines);
+    diagnostics_add(diagnostics, backend->engine.line,
+                    "unknown engine '%.64s'%s", backend->engine.text, engines);
 }
 
 /* Settings that another engine uses. */
-static void check_foreign(struct mistakes *mistakes,
+static void check_foreign(struct diagnostics *diagnostics,
                           const struct draft_backend *backend)
 {
     size_t count;
@@ -94,13 +95,14 @@ static void check_foreign(struct mistakes *mistakes,
             continue;
         line = given_line(backend, &rows[i]);
         if (line > 0)
-            mistakes_add(mistakes, line,
-                         "engine %s does not use '%s', it is for %s: remove it",
-                         backend->engine.text, rows[i].name, rows[i].engines);
+            diagnostics_add(
+                diagnostics, line,
+                "engine %s does not use '%s', it is for %s: remove it",
+                backend->engine.text, rows[i].name, rows[i].engines);
     }
 }
 
-static void check_exclusion(struct mistakes *mistakes,
+static void check_exclusion(struct diagnostics *diagnostics,
                             const struct draft_backend *backend,
                             const struct exclusion *exclusion)
 {
@@ -117,43 +119,44 @@ static void check_exclusion(struct mistakes *mistakes,
             continue;
         line = given_line(backend, &rows[i]);
         if (line > 0)
-            mistakes_add(mistakes, line, "'%s' and '%s' exclude each other: %s",
-                         exclusion->setting, rows[i].name, exclusion->advice);
+            diagnostics_add(
+                diagnostics, line, "'%s' and '%s' exclude each other: %s",
+                exclusion->setting, rows[i].name, exclusion->advice);
     }
 }
 
-static void check_passwords(struct mistakes *mistakes,
+static void check_passwords(struct diagnostics *diagnostics,
                             const struct draft_backend *backend)
 {
     for (size_t i = 0; i < sizeof passwords / sizeof passwords[0]; i++)
-        check_exclusion(mistakes, backend, &passwords[i]);
+        check_exclusion(diagnostics, backend, &passwords[i]);
 }
 
-static void check_address(struct mistakes *mistakes,
+static void check_address(struct diagnostics *diagnostics,
                           const struct draft_backend *backend)
 {
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
-        check_exclusion(mistakes, backend, &addresses[i]);
+        check_exclusion(diagnostics, backend, &addresses[i]);
     if (backend->socket.text != NULL && backend->socket.text[0] != '/')
-        mistakes_add(mistakes, backend->socket.line,
-                     "'socket' is \"%.80s\", but must be an absolute path",
-                     backend->socket.text);
+        diagnostics_add(diagnostics, backend->socket.line,
+                        "'socket' is \"%.80s\", but must be an absolute path",
+                        backend->socket.text);
 }
 
 /* Of two settings that say nothing alone. */
-static void check_pair(struct mistakes *mistakes,
+static void check_pair(struct diagnostics *diagnostics,
                        const struct draft_backend *backend, const char *setting,
                        const char *other)
 {
     const int line = named_line(backend, setting);
 
     if (line > 0 && named_line(backend, other) == 0)
-        mistakes_add(mistakes, line, "'%s' needs '%s' beside it", setting,
-                     other);
+        diagnostics_add(diagnostics, line, "'%s' needs '%s' beside it", setting,
+                        other);
 }
 
 /* Of the engines that have TLS: who has none does not use these settings. */
-static void check_certificates(struct mistakes *mistakes,
+static void check_certificates(struct diagnostics *diagnostics,
                                const struct draft_backend *backend)
 {
     static const char *const files[] = {"tls_ca", "tls_cert", "tls_key"};
@@ -166,34 +169,34 @@ static void check_certificates(struct mistakes *mistakes,
         const int line = named_line(backend, files[i]);
 
         if (line > 0)
-            mistakes_add(mistakes, line,
-                         "'%s' is of no use while tls is \"off\": add tls = "
-                         "\"verify\" or remove it",
-                         files[i]);
+            diagnostics_add(diagnostics, line,
+                            "'%s' is of no use while tls is \"off\": add tls = "
+                            "\"verify\" or remove it",
+                            files[i]);
     }
-    check_pair(mistakes, backend, "tls_cert", "tls_key");
-    check_pair(mistakes, backend, "tls_key", "tls_cert");
+    check_pair(diagnostics, backend, "tls_cert", "tls_key");
+    check_pair(diagnostics, backend, "tls_key", "tls_cert");
 }
 
-static void refuse_tls(struct mistakes *mistakes,
+static void refuse_tls(struct diagnostics *diagnostics,
                        const struct draft_backend *backend, const char *why)
 {
     if (backend->tls.text != NULL && strcmp(backend->tls.text, "off") != 0)
-        mistakes_add(mistakes, backend->tls.line,
-                     "engine %s has no TLS, %s: remove 'tls' and reach the "
-                     "server by a socket, a private network or a tunnel",
-                     backend->engine.text, why);
+        diagnostics_add(diagnostics, backend->tls.line,
+                        "engine %s has no TLS, %s: remove 'tls' and reach the "
+                        "server by a socket, a private network or a tunnel",
+                        backend->engine.text, why);
 }
 
-static void check_sqlite(struct mistakes *mistakes,
+static void check_sqlite(struct diagnostics *diagnostics,
                          const struct draft_backend *backend)
 {
     if (backend->path.line == 0)
-        mistakes_add(mistakes, backend->line,
-                     "the backend has no 'path': engine sqlite needs one");
+        diagnostics_add(diagnostics, backend->line,
+                        "the backend has no 'path': engine sqlite needs one");
 }
 
-static void check_redis_database(struct mistakes *mistakes,
+static void check_redis_database(struct diagnostics *diagnostics,
                                  const struct draft_text *database)
 {
     const char *text = database->text;
@@ -201,29 +204,30 @@ static void check_redis_database(struct mistakes *mistakes,
 
     if (text != NULL && (!text_to_int64(text, strlen(text), &number) ||
                          number < 0 || number > REDIS_DATABASE_MAX))
-        mistakes_add(mistakes, database->line,
-                     "'database' is \"%.80s\", but redis has numbers, 0 ... %d",
-                     text, REDIS_DATABASE_MAX);
+        diagnostics_add(
+            diagnostics, database->line,
+            "'database' is \"%.80s\", but redis has numbers, 0 ... %d", text,
+            REDIS_DATABASE_MAX);
 }
 
-static void check_redis(struct mistakes *mistakes,
+static void check_redis(struct diagnostics *diagnostics,
                         const struct draft_backend *backend)
 {
-    refuse_tls(mistakes, backend, "nor has hiredis below 1.0");
-    check_redis_database(mistakes, &backend->database);
-    check_pair(mistakes, backend, "sentinels", "master_name");
-    check_pair(mistakes, backend, "master_name", "sentinels");
+    refuse_tls(diagnostics, backend, "nor has hiredis below 1.0");
+    check_redis_database(diagnostics, &backend->database);
+    check_pair(diagnostics, backend, "sentinels", "master_name");
+    check_pair(diagnostics, backend, "master_name", "sentinels");
     if (backend->user.line > 0 && backend->password.line == 0 &&
         backend->password_file.line == 0 && backend->password_env.line == 0)
-        mistakes_add(mistakes, backend->user.line,
-                     "'user' needs a password beside it, such as a "
-                     "'password_file'");
+        diagnostics_add(diagnostics, backend->user.line,
+                        "'user' needs a password beside it, such as a "
+                        "'password_file'");
 }
 
-static void check_memcached(struct mistakes *mistakes,
+static void check_memcached(struct diagnostics *diagnostics,
                             const struct draft_backend *backend)
 {
-    refuse_tls(mistakes, backend, "its client speaks the plain protocol");
+    refuse_tls(diagnostics, backend, "its client speaks the plain protocol");
 }
 
 /* How often a two-letter word stands in a text. */
@@ -251,27 +255,28 @@ static bool is_table_format(const char *text)
     return true;
 }
 
-static void check_mysql(struct mistakes *mistakes,
+static void check_mysql(struct diagnostics *diagnostics,
                         const struct draft_backend *backend)
 {
     const struct draft_text *format = &backend->table_format;
 
     if (backend->database.line == 0)
-        mistakes_add(mistakes, backend->line,
-                     "the backend has no 'database': engine %s needs one",
-                     backend->engine.text);
+        diagnostics_add(diagnostics, backend->line,
+                        "the backend has no 'database': engine %s needs one",
+                        backend->engine.text);
     if (format->line > 0 && format->text != NULL &&
         !is_table_format(format->text))
-        mistakes_add(mistakes, format->line,
-                     "'table_format' is \"%.80s\", but must hold %%s and %%d "
-                     "once each, and else only A-Z a-z 0-9 _",
-                     format->text);
-    check_certificates(mistakes, backend);
+        diagnostics_add(
+            diagnostics, format->line,
+            "'table_format' is \"%.80s\", but must hold %%s and %%d "
+            "once each, and else only A-Z a-z 0-9 _",
+            format->text);
+    check_certificates(diagnostics, backend);
 }
 
 static const struct {
     const char *engine;
-    void (*check)(struct mistakes *mistakes,
+    void (*check)(struct diagnostics *diagnostics,
                   const struct draft_backend *backend);
 } rules[] = {
     {"sqlite", check_sqlite},       {"redis", check_redis},
@@ -281,18 +286,18 @@ static const struct {
 
 void engine_check(const struct draft *draft,
                   const struct draft_backend *backend,
-                  struct mistakes *mistakes)
+                  struct diagnostics *diagnostics)
 {
     if (backend->engine.text == NULL)
         return;
-    check_known(draft, backend, mistakes);
-    check_passwords(mistakes, backend);
+    check_known(draft, backend, diagnostics);
+    check_passwords(diagnostics, backend);
     if (backend->ops == NULL || backend->is_custom)
         return;
-    check_foreign(mistakes, backend);
-    check_address(mistakes, backend);
+    check_foreign(diagnostics, backend);
+    check_address(diagnostics, backend);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         if (strcmp(rules[i].engine, backend->engine.text) == 0)
-            rules[i].check(mistakes, backend);
+            rules[i].check(diagnostics, backend);
     }
 }

@@ -101,7 +101,7 @@ enum seqb_status engines_check(const struct seqb_backend_ops *const *engines,
 }
 
 static const struct seqb_backend_ops *
-find_own(const struct seqb_backend_ops *const *engines, const char *name)
+find_custom(const struct seqb_backend_ops *const *engines, const char *name)
 {
     for (size_t i = 0; engines != NULL && engines[i] != NULL; i++) {
         if (strcmp(engines[i]->engine, name) == 0)
@@ -121,7 +121,7 @@ void engines_resolve(struct draft *draft)
         backend->ops = backend_find(name);
         if (backend->ops != NULL)
             continue;
-        backend->ops = find_own(draft->engines, name);
+        backend->ops = find_custom(draft->engines, name);
         backend->is_custom = backend->ops != NULL;
     }
 }

@@ -131,28 +131,31 @@ void neighbours_resolve(struct draft *draft)
 
 static void compare(const struct draft_pool *pool,
                     const struct draft_backend *a,
-                    const struct draft_backend *b, struct mistakes *mistakes)
+                    const struct draft_backend *b,
+                    struct diagnostics *diagnostics)
 {
     if (!is_one_server(a, b))
         return;
     if (is_one_store(a, b))
-        mistakes_add(mistakes, pool->authority.line,
-                     "backends '%s' and '%s' are one store, which cannot be "
-                     "its own neighbour: give one of them another server, or "
-                     "name one backend as the authority",
-                     a->name.text, b->name.text);
+        diagnostics_add(
+            diagnostics, pool->authority.line,
+            "backends '%s' and '%s' are one store, which cannot be "
+            "its own neighbour: give one of them another server, or "
+            "name one backend as the authority",
+            a->name.text, b->name.text);
     else
-        mistakes_warn(mistakes, pool->authority.line,
-                      "backends '%s' and '%s' stand on one server: what puts "
-                      "back the server puts back both, and then the numbers "
-                      "of windows that only these two know of repeat: use "
-                      "neighbours on servers of their own",
-                      a->name.text, b->name.text);
+        diagnostics_warn(
+            diagnostics, pool->authority.line,
+            "backends '%s' and '%s' stand on one server: what puts "
+            "back the server puts back both, and then the numbers "
+            "of windows that only these two know of repeat: use "
+            "neighbours on servers of their own",
+            a->name.text, b->name.text);
 }
 
 void neighbours_compare(const struct draft *draft,
                         const struct draft_pool *pool,
-                        struct mistakes *mistakes)
+                        struct diagnostics *diagnostics)
 {
     for (size_t j = 1; j < pool->partitions.count; j++) {
         const struct draft_backend *lessor = lessor_at(draft, pool, j);
@@ -161,7 +164,7 @@ void neighbours_compare(const struct draft *draft,
             const struct draft_backend *other = lessor_at(draft, pool, k);
 
             if (other != NULL && other != lessor)
-                compare(pool, other, lessor, mistakes);
+                compare(pool, other, lessor, diagnostics);
         }
     }
 }

@@ -44,18 +44,18 @@ static const struct schema_row *find_row(enum schema_section section,
     return NULL;
 }
 
-static struct nearest nearest_setting(enum schema_section section,
-                                      const char *name)
+static struct did_you_mean did_you_mean_setting(enum schema_section section,
+                                                const char *name)
 {
     size_t count;
     const struct schema_row *rows = schema_rows(&count);
-    struct nearest nearest = {.word = name};
+    struct did_you_mean did_you_mean = {.word = name};
 
     for (size_t i = 0; i < count; i++) {
         if (rows[i].section == section)
-            nearest_weigh(&nearest, rows[i].name);
+            did_you_mean_weigh(&did_you_mean, rows[i].name);
     }
-    return nearest;
+    return did_you_mean;
 }
 
 /* Reports the settings that the section does not have. */
@@ -69,14 +69,14 @@ static void read_unknown(struct value_reader *reader,
     for (int i = 0; i < config_setting_length(group); i++) {
         config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
         const char *name = config_setting_name(member);
-        struct nearest nearest;
+        struct did_you_mean did_you_mean;
 
         if (find_row(section, name) != NULL)
             continue;
-        nearest = nearest_setting(section, name);
-        mistakes_add(reader->mistakes, value_line(member),
-                     "unknown setting '%.64s' in %s%s", name, about->name,
-                     nearest_hint(&nearest, "", hint));
+        did_you_mean = did_you_mean_setting(section, name);
+        diagnostics_add(reader->diagnostics, value_line(member),
+                        "unknown setting '%.64s' in %s%s", name, about->name,
+                        did_you_mean_hint(&did_you_mean, "", hint));
     }
 }
 
@@ -92,7 +92,7 @@ static bool is_misspelt(const struct schema_row *row,
 
         if (find_row(row->section, name) != NULL)
             continue;
-        best = nearest_setting(row->section, name).best;
+        best = did_you_mean_setting(row->section, name).best;
         if (best != NULL && strcmp(best, row->name) == 0)
             return true;
     }
@@ -105,8 +105,9 @@ static void add_missing(struct value_reader *reader,
 {
     if (strcmp(row->initial, SCHEMA_REQUIRED) != 0 || is_misspelt(row, group))
         return;
-    mistakes_add(reader->mistakes, value_line(group), "the %s has no '%s'",
-                 schema_group(row->section)->item, row->name);
+    diagnostics_add(reader->diagnostics, value_line(group),
+                    "the %s has no '%s'", schema_group(row->section)->item,
+                    row->name);
 }
 
 /* The member for a row that is a group; NULL and a mistake if it is none. */
@@ -116,8 +117,9 @@ static const config_setting_t *only_group(struct value_reader *reader,
 {
     if (member == NULL || config_setting_is_group(member))
         return member;
-    mistakes_add(reader->mistakes, value_line(member),
-                 "'%s' must be a group: %s = { ... };", row->name, row->name);
+    diagnostics_add(reader->diagnostics, value_line(member),
+                    "'%s' must be a group: %s = { ... };", row->name,
+                    row->name);
     return NULL;
 }
 
@@ -167,9 +169,9 @@ static size_t read_list(struct value_reader *reader,
         if (config_setting_is_group(group))
             read_group(reader, section, group, items + about->size * count++);
         else
-            mistakes_add(reader->mistakes, value_line(group),
-                         "each of %s must be a group { ... }, but one is %s",
-                         about->name, value_words(group));
+            diagnostics_add(reader->diagnostics, value_line(group),
+                            "each of %s must be a group { ... }, but one is %s",
+                            about->name, value_words(group));
     }
     return count;
 }
@@ -190,16 +192,16 @@ static void *read_section(struct value_reader *reader,
 
     *count = 0;
     if (!is_right) {
-        mistakes_add(reader->mistakes, value_line(setting),
-                     about->is_list ? "'%s' must be a list of groups: "
-                                      "%s = ( { ... }, { ... } );"
-                                    : "'%s' must be a group: %s = { ... };",
-                     about->name, about->name);
+        diagnostics_add(reader->diagnostics, value_line(setting),
+                        about->is_list ? "'%s' must be a list of groups: "
+                                         "%s = ( { ... }, { ... } );"
+                                       : "'%s' must be a group: %s = { ... };",
+                        about->name, about->name);
         setting = NULL;
     }
     if (setting != NULL && about->is_list)
         most = (size_t)config_setting_length(setting);
-    items = arena_take(reader->mistakes->arena, most, about->size);
+    items = arena_take(reader->diagnostics->arena, most, about->size);
     if (items == NULL)
         return NULL;
     if (setting != NULL && about->is_list) {
@@ -211,17 +213,17 @@ static void *read_section(struct value_reader *reader,
     return items;
 }
 
-static struct nearest nearest_section(const char *name)
+static struct did_you_mean did_you_mean_section(const char *name)
 {
-    struct nearest nearest = {.word = name};
+    struct did_you_mean did_you_mean = {.word = name};
 
     for (int i = 0; i < SCHEMA_SECTIONS; i++) {
         const struct schema_group *about = schema_group((enum schema_section)i);
 
         if (!about->is_nested)
-            nearest_weigh(&nearest, about->name);
+            did_you_mean_weigh(&did_you_mean, about->name);
     }
-    return nearest;
+    return did_you_mean;
 }
 
 static bool is_section(const char *name)
@@ -243,14 +245,14 @@ static void read_unknown_sections(struct value_reader *reader,
     for (int i = 0; i < config_setting_length(root); i++) {
         config_setting_t *member = config_setting_get_elem(root, (unsigned)i);
         const char *name = config_setting_name(member);
-        struct nearest nearest;
+        struct did_you_mean did_you_mean;
 
         if (is_section(name))
             continue;
-        nearest = nearest_section(name);
-        mistakes_add(reader->mistakes, value_line(member),
-                     "unknown section '%.64s'%s", name,
-                     nearest_hint(&nearest, "", hint));
+        did_you_mean = did_you_mean_section(name);
+        diagnostics_add(reader->diagnostics, value_line(member),
+                        "unknown section '%.64s'%s", name,
+                        did_you_mean_hint(&did_you_mean, "", hint));
     }
 }
 
@@ -263,7 +265,8 @@ static bool is_attempted(const config_setting_t *root,
     for (int i = 0; i < config_setting_length(root); i++) {
         config_setting_t *member = config_setting_get_elem(root, (unsigned)i);
         const char *name = config_setting_name(member);
-        const char *best = is_section(name) ? name : nearest_section(name).best;
+        const char *best =
+            is_section(name) ? name : did_you_mean_section(name).best;
 
         if (config_setting_is_list(member) &&
             config_setting_length(member) == 0)
@@ -278,16 +281,17 @@ static void check_sections(struct value_reader *reader,
                            const config_setting_t *root)
 {
     if (!is_attempted(root, SCHEMA_BACKENDS))
-        mistakes_add(reader->mistakes, 1,
-                     "there are no backends: add backends = ( { ... } );");
+        diagnostics_add(reader->diagnostics, 1,
+                        "there are no backends: add backends = ( { ... } );");
     if (!is_attempted(root, SCHEMA_POOLS))
-        mistakes_add(reader->mistakes, 1,
-                     "there are no pools: add pools = ( { ... } );");
+        diagnostics_add(reader->diagnostics, 1,
+                        "there are no pools: add pools = ( { ... } );");
     if (!is_attempted(root, SCHEMA_SEQUENCES) &&
         !is_attempted(root, SCHEMA_AUTOMATIC))
-        mistakes_add(reader->mistakes, 1,
-                     "there are no sequences: add sequences = ( { ... } ); or "
-                     "auto_sequences = { ... };");
+        diagnostics_add(
+            reader->diagnostics, 1,
+            "there are no sequences: add sequences = ( { ... } ); or "
+            "auto_sequences = { ... };");
 }
 
 static void read_root(struct value_reader *reader, const config_setting_t *root,
@@ -308,21 +312,22 @@ static void read_root(struct value_reader *reader, const config_setting_t *root,
         draft->automatic = NULL;
 }
 
-static void add_syntax_error(struct mistakes *mistakes, const config_t *tree)
+static void add_syntax_error(struct diagnostics *diagnostics,
+                             const config_t *tree)
 {
     const char *text = config_error_text(tree);
 
-    mistakes_add(mistakes, config_error_line(tree), "%s%s", text,
-                 strcmp(text, "syntax error") == 0
-                     ? " here or on the line before: is a quote, a bracket "
-                       "or a ';' missing?"
-                     : "");
+    diagnostics_add(diagnostics, config_error_line(tree), "%s%s", text,
+                    strcmp(text, "syntax error") == 0
+                        ? " here or on the line before: is a quote, a bracket "
+                          "or a ';' missing?"
+                        : "");
 }
 
 bool read_draft(const char *text, struct arena *arena,
-                struct mistakes *mistakes, struct draft *draft)
+                struct diagnostics *diagnostics, struct draft *draft)
 {
-    struct value_reader reader = {arena, mistakes};
+    struct value_reader reader = {arena, diagnostics};
     config_t tree;
     bool is_read;
 
@@ -331,7 +336,7 @@ bool read_draft(const char *text, struct arena *arena,
     if (is_read)
         read_root(&reader, config_root_setting(&tree), draft);
     else
-        add_syntax_error(mistakes, &tree);
+        add_syntax_error(diagnostics, &tree);
     config_destroy(&tree);
     return is_read;
 }

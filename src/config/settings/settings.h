@@ -288,7 +288,7 @@ int draft_value_bits(const struct draft_sequence *sequence);
  * holds its value or its default; mistakes are added. False if there is no
  * draft: the text is no libconfig. */
 bool read_draft(const char *text, struct arena *arena,
-                struct mistakes *mistakes, struct draft *draft);
+                struct diagnostics *diagnostics, struct draft *draft);
 
 /* --- time_text.c: durations "200ms", dates "2020-01-01", days "04-01" --- */
 
@@ -335,7 +335,7 @@ bool split_layout(const struct split *split, struct bits_layout *out);
 /* Adds a mistake if the bits do not fit, or the time is not of this day: yet
  * to begin, over, or over soon; a warning if it ends within ten years. */
 void split_check(const struct split *split, int64_t now_ms,
-                 struct mistakes *mistakes);
+                 struct diagnostics *diagnostics);
 
 /* "second" of "s": the period that ids of that unit have. */
 const char *split_period(const char *unit);

@@ -89,52 +89,55 @@ static int line_of(const struct split *split, int line)
     return line > 0 ? line : split->line;
 }
 
-static void check_sum(const struct split *split, struct mistakes *mistakes)
+static void check_sum(const struct split *split,
+                      struct diagnostics *diagnostics)
 {
     const int sum = split->time + split->shard + split->counter;
 
     if (sum > BITS_ALL)
-        mistakes_add(mistakes, line_of(split, split->time_line),
-                     "'time' = %d, 'shard' = %d and 'counter' = %d are %d "
-                     "bits, but a number has %d: lower them by %d in all",
-                     split->time, split->shard, split->counter, sum, BITS_ALL,
-                     sum - BITS_ALL);
+        diagnostics_add(diagnostics, line_of(split, split->time_line),
+                        "'time' = %d, 'shard' = %d and 'counter' = %d are %d "
+                        "bits, but a number has %d: lower them by %d in all",
+                        split->time, split->shard, split->counter, sum,
+                        BITS_ALL, sum - BITS_ALL);
 }
 
 static void check_end(const struct split *split, int64_t end_ms, int64_t now_ms,
-                      struct mistakes *mistakes)
+                      struct diagnostics *diagnostics)
 {
     const int line = line_of(split, split->time_line);
     char end[DAY_SIZE];
 
     day_format(end_ms, end);
     if (end_ms - now_ms < LEAST_MS)
-        mistakes_add(mistakes, line,
-                     "%s %d bits since %s are over on %s, less than a year "
-                     "from now or past: %s or take a later 'epoch'",
-                     split->words, split->time, split->epoch->text, end,
-                     split->cure);
+        diagnostics_add(diagnostics, line,
+                        "%s %d bits since %s are over on %s, less than a year "
+                        "from now or past: %s or take a later 'epoch'",
+                        split->words, split->time, split->epoch->text, end,
+                        split->cure);
     else if (end_ms - now_ms < ENOUGH_MS)
-        mistakes_warn(mistakes, line,
-                      "%s %d bits since %s are over on %s, and no number can "
-                      "be given from then on",
-                      split->words, split->time, split->epoch->text, end);
+        diagnostics_warn(
+            diagnostics, line,
+            "%s %d bits since %s are over on %s, and no number can "
+            "be given from then on",
+            split->words, split->time, split->epoch->text, end);
 }
 
 void split_check(const struct split *split, int64_t now_ms,
-                 struct mistakes *mistakes)
+                 struct diagnostics *diagnostics)
 {
     struct bits_layout layout;
 
-    check_sum(split, mistakes);
+    check_sum(split, diagnostics);
     if (!split_layout(split, &layout))
         return;
     /* A clock that is not set says nothing of an epoch. */
     if (layout.epoch_ms > now_ms && now_ms >= GUARD_SANE_MS)
-        mistakes_add(mistakes, line_of(split, split->epoch->line),
-                     "'epoch' is %s, which is yet to come: ids hold the time "
-                     "since then",
-                     split->epoch->text);
+        diagnostics_add(
+            diagnostics, line_of(split, split->epoch->line),
+            "'epoch' is %s, which is yet to come: ids hold the time "
+            "since then",
+            split->epoch->text);
     else
-        check_end(split, bits_end_ms(&layout), now_ms, mistakes);
+        check_end(split, bits_end_ms(&layout), now_ms, diagnostics);
 }

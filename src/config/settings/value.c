@@ -57,9 +57,9 @@ static void add_wrong_type(struct value_reader *reader,
                            const struct schema_row *row,
                            const config_setting_t *setting)
 {
-    mistakes_add(reader->mistakes, value_line(setting),
-                 "'%s' must be %s, but is %s", row->name,
-                 wanted_words(row->type), value_words(setting));
+    diagnostics_add(reader->diagnostics, value_line(setting),
+                    "'%s' must be %s, but is %s", row->name,
+                    wanted_words(row->type), value_words(setting));
 }
 
 bool value_is_listed(const char *list, const char *word)
@@ -155,17 +155,17 @@ static const char *take_text(struct value_reader *reader,
         return NULL;
     }
     if (*text == '\0')
-        mistakes_add(reader->mistakes, line, "'%s' must not be empty",
-                     row->name);
+        diagnostics_add(reader->diagnostics, line, "'%s' must not be empty",
+                        row->name);
     else if (text_fits(row, text))
         return arena_format(reader->arena, "%s", text);
     else if (*row->low == '\0')
-        mistakes_add(reader->mistakes, line, "'%s' holds a control character",
-                     row->name);
+        diagnostics_add(reader->diagnostics, line,
+                        "'%s' holds a control character", row->name);
     else
-        mistakes_add(reader->mistakes, line,
-                     "'%s' is \"%.80s\", but must be %s%s", row->name, text,
-                     row->type == SCHEMA_CHOICE ? "one of " : "", row->low);
+        diagnostics_add(reader->diagnostics, line,
+                        "'%s' is \"%.80s\", but must be %s%s", row->name, text,
+                        row->type == SCHEMA_CHOICE ? "one of " : "", row->low);
     return NULL;
 }
 
@@ -183,7 +183,8 @@ static void read_names(struct value_reader *reader,
         return;
     }
     if (count == 0)
-        mistakes_add(reader->mistakes, out->line, "'%s' is empty", row->name);
+        diagnostics_add(reader->diagnostics, out->line, "'%s' is empty",
+                        row->name);
     out->names = arena_take(reader->arena, (size_t)count, sizeof *out->names);
     if (out->names == NULL)
         return;
@@ -232,9 +233,9 @@ static void read_integer(struct value_reader *reader,
     if (is_in_range(row, value))
         out->number = value;
     else
-        mistakes_add(reader->mistakes, out->line,
-                     "'%s' is %lld, but must be %s ... %s", row->name,
-                     (long long)value, row->low, row->high);
+        diagnostics_add(reader->diagnostics, out->line,
+                        "'%s' is %lld, but must be %s ... %s", row->name,
+                        (long long)value, row->low, row->high);
 }
 
 static void read_duration(struct value_reader *reader,
@@ -249,24 +250,25 @@ static void read_duration(struct value_reader *reader,
     if (text == NULL && type == CONFIG_TYPE_INT) {
         const int bare = config_setting_get_int(setting);
 
-        mistakes_add(reader->mistakes, out->line,
-                     "'%s' has no unit: write \"%dms\" or \"%ds\"", row->name,
-                     bare, bare);
+        diagnostics_add(reader->diagnostics, out->line,
+                        "'%s' has no unit: write \"%dms\" or \"%ds\"",
+                        row->name, bare, bare);
     } else if (text == NULL) {
         add_wrong_type(reader, row, setting);
     } else if (*text != '\0' && text[strspn(text, "0123456789")] == '\0') {
-        mistakes_add(reader->mistakes, out->line,
-                     "'%s' has no unit: write \"%.20sms\" or \"%.20ss\"",
-                     row->name, text, text);
+        diagnostics_add(reader->diagnostics, out->line,
+                        "'%s' has no unit: write \"%.20sms\" or \"%.20ss\"",
+                        row->name, text, text);
     } else if (!duration_parse(text, &value)) {
-        mistakes_add(reader->mistakes, out->line,
-                     "'%s' is \"%.80s\": write a whole number and ms, s, m, h "
-                     "or d, as \"200ms\"",
-                     row->name, text);
+        diagnostics_add(
+            reader->diagnostics, out->line,
+            "'%s' is \"%.80s\": write a whole number and ms, s, m, h "
+            "or d, as \"200ms\"",
+            row->name, text);
     } else if (!is_in_range(row, value)) {
-        mistakes_add(reader->mistakes, out->line,
-                     "'%s' is \"%.80s\", but must be %s ... %s", row->name,
-                     text, row->low, row->high);
+        diagnostics_add(reader->diagnostics, out->line,
+                        "'%s' is \"%.80s\", but must be %s ... %s", row->name,
+                        text, row->low, row->high);
     } else {
         out->number = value;
     }

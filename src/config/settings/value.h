@@ -8,7 +8,7 @@
 
 struct value_reader {
     struct arena *arena;
-    struct mistakes *mistakes;
+    struct diagnostics *diagnostics;
 };
 
 /* Where it stands in the source. */

@@ -113,8 +113,8 @@ static void scan_string(struct scan *scan)
         return;
     }
     scan->is_ok = false;
-    mistakes_add(scan->source->mistakes, start,
-                 "the text that begins here has no closing quote");
+    diagnostics_add(scan->source->diagnostics, start,
+                    "the text that begins here has no closing quote");
 }
 
 static void scan_line_comment(struct scan *scan)
@@ -131,8 +131,8 @@ static void scan_block_comment(struct scan *scan)
     if (end == NULL) {
         scan->is_ok = false;
         scan->at += strlen(scan->at);
-        mistakes_add(scan->source->mistakes, start,
-                     "the comment that begins here has no */");
+        diagnostics_add(scan->source->diagnostics, start,
+                        "the comment that begins here has no */");
         return;
     }
     while (scan->at < end + 2)
@@ -183,9 +183,9 @@ static void scan_integer(struct scan *scan)
     if (!integer.fits_int64) {
         scan->is_ok = false;
         /* Not shown: it may be a password that lacks its quotes. */
-        mistakes_add(scan->source->mistakes, here(scan),
-                     "a number of %zu characters does not fit in 64 bits",
-                     integer.length);
+        diagnostics_add(scan->source->diagnostics, here(scan),
+                        "a number of %zu characters does not fit in 64 bits",
+                        integer.length);
     }
     take_many(scan, integer.length);
     if (!integer.fits_int32 && *scan->at != 'L')
@@ -270,19 +270,20 @@ static bool scan_included(struct scan *scan, const char *path)
     bool is_ok;
 
     if (source->read == NULL) {
-        mistakes_add(source->mistakes, here(scan),
-                     "a text in memory cannot include %s", path);
+        diagnostics_add(source->diagnostics, here(scan),
+                        "a text in memory cannot include %s", path);
         return false;
     }
     if (scan->depth == DEPTH_MAX) {
         source->is_given_up = true;
-        mistakes_add(source->mistakes, here(scan),
-                     "includes are more than %d deep: does %s include itself?",
-                     DEPTH_MAX, path);
+        diagnostics_add(
+            source->diagnostics, here(scan),
+            "includes are more than %d deep: does %s include itself?",
+            DEPTH_MAX, path);
         return false;
     }
     if (source->read(path, &text, &error) != SEQB_OK) {
-        mistakes_add(source->mistakes, here(scan), "%s", error.text);
+        diagnostics_add(source->diagnostics, here(scan), "%s", error.text);
         return false;
     }
     is_ok = scan_file(source, text, path, scan->depth + 1);
@@ -299,8 +300,8 @@ static void scan_include(struct scan *scan, size_t prefix)
     if (name[length] != '"') {
         scan->is_ok = false;
         scan->at = name + length;
-        mistakes_add(scan->source->mistakes, here(scan),
-                     "the name of the included file has no closing quote");
+        diagnostics_add(scan->source->diagnostics, here(scan),
+                        "the name of the included file has no closing quote");
         return;
     }
     path = include_path(scan, name, length);
@@ -324,8 +325,8 @@ static bool scan_file(struct source *source, const char *text, const char *file,
     source->taken += strlen(text);
     if (source->taken > SCAN_SIZE_MAX) {
         source->is_given_up = true;
-        mistakes_add(source->mistakes, here(&scan),
-                     "the topology is larger than %d bytes", SCAN_SIZE_MAX);
+        diagnostics_add(source->diagnostics, here(&scan),
+                        "the topology is larger than %d bytes", SCAN_SIZE_MAX);
         return false;
     }
     while (*scan.at != '\0' && !source->is_given_up) {

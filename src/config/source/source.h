@@ -33,51 +33,55 @@ void arena_free(struct arena *arena);
 
 /* --- mistakes.c --- */
 
-struct mistake {
-    struct mistake *next;
+struct diagnostic {
+    struct diagnostic *next;
     int line; /* of the source, see source_line_at */
     char *text;
 };
 
-struct mistake_list {
-    struct mistake *first; /* sorted by line */
-    size_t count;          /* may be more than are kept */
+struct diagnostic_list {
+    struct diagnostic *first; /* sorted by line */
+    size_t count;             /* may be more than are kept */
 };
 
 /* Collected by all who look at a topology, told at the end all at once. */
-struct mistakes {
+struct diagnostics {
     struct arena *arena; /* holds them, and what is needed to find them */
-    struct mistake_list found;
-    struct mistake_list warnings; /* of what is sound, but to be looked at */
-    struct mistake_list notes;    /* of what is worth knowing */
+    struct diagnostic_list found;
+    struct diagnostic_list warnings; /* of what is sound, but to be looked at */
+    struct diagnostic_list notes;    /* of what is worth knowing */
 };
 
 /* Adds one; control characters become '?' and a long text is cut, so that it
  * is one line whatever the topology holds. */
-void mistakes_add(struct mistakes *mistakes, int line, const char *format, ...)
+void diagnostics_add(struct diagnostics *diagnostics, int line,
+                     const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The same for a warning, and for a note. */
-void mistakes_warn(struct mistakes *mistakes, int line, const char *format, ...)
+void diagnostics_warn(struct diagnostics *diagnostics, int line,
+                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void mistakes_note(struct mistakes *mistakes, int line, const char *format, ...)
+void diagnostics_note(struct diagnostics *diagnostics, int line,
+                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-struct nearest {
+struct did_you_mean {
     const char *word; /* the unknown one */
     const char *best; /* NULL: none is near */
     int distance;
 };
 
 /* Weighs one known word (NULL is none); the nearest stands in `best`. */
-void nearest_weigh(struct nearest *nearest, const char *known);
+void did_you_mean_weigh(struct did_you_mean *did_you_mean, const char *known);
 
 #define NEAREST_HINT_SIZE 96
 
 /* ": did you mean 'x'?" into `out`, or `otherwise` if none is near. Returns
  * `out`. */
-const char *nearest_hint(const struct nearest *nearest, const char *otherwise,
-                         char out[NEAREST_HINT_SIZE]);
+const char *did_you_mean_hint(const struct did_you_mean *did_you_mean,
+                              const char *otherwise,
+                              char out[NEAREST_HINT_SIZE]);
 
 /* --- scan.c --- */
 
@@ -92,7 +96,7 @@ struct source_line {
 /* One text made of a topology and what it includes. Lines count from 1. */
 struct source {
     struct arena *arena;
-    struct mistakes *mistakes;
+    struct diagnostics *diagnostics;
     /* Reads a whole file, `*out` is for free(). NULL: no includes. */
     enum seqb_status (*read)(const char *path, char **out,
                              struct seqb_error *err);

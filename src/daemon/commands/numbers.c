@@ -43,7 +43,7 @@ static void number_repeat(struct session *session, struct waitlist *waitlist,
         .count = resp_repeats(ahead.data - size, size + reach, size)};
 
     if (items.count == 0 ||
-        buffer_room(&session->out, items.count * REPLY_NUMBER_MAX) == NULL)
+        buffer_reserve(&session->out, items.count * REPLY_NUMBER_MAX) == NULL)
         return;
     (void)take_request_take(take_request, waitlist, &items, NULL,
                             NULL); /* its count says all */

@@ -45,7 +45,7 @@ static bool buffer_enlarge(struct buffer *buffer, size_t needed)
     return true;
 }
 
-char *buffer_room(struct buffer *buffer, size_t size)
+char *buffer_reserve(struct buffer *buffer, size_t size)
 {
     size_t needed = buffer->length + size;
 
@@ -68,7 +68,7 @@ void buffer_append(struct buffer *buffer, const char *data, size_t size)
 
     if (size == 0)
         return;
-    room = buffer_room(buffer, size);
+    room = buffer_reserve(buffer, size);
     if (room == NULL)
         return;
     memcpy(room, data, size);

@@ -95,7 +95,7 @@ static char *put_digits(char *to, int64_t value)
 
 static void reply_head(struct buffer *out, char type, int64_t value)
 {
-    char *room = buffer_room(out, HEAD_SIZE);
+    char *room = buffer_reserve(out, HEAD_SIZE);
 
     if (room != NULL)
         buffer_extend(out, (size_t)(put_head(room, type, value) - room));
@@ -162,7 +162,7 @@ void reply_integer(struct buffer *out, int64_t value)
 void reply_numbers(struct buffer *out, const int64_t *values, size_t count,
                    bool is_text)
 {
-    char *room = buffer_room(out, count * REPLY_NUMBER_MAX);
+    char *room = buffer_reserve(out, count * REPLY_NUMBER_MAX);
     char *at = room;
 
     if (room == NULL)

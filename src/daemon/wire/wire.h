@@ -30,7 +30,7 @@ const char *buffer_content(const struct buffer *buffer);
 
 /* Room for `size` bytes behind the content; NULL when memory ran out, and the
  * buffer is broken. What was written there is kept by buffer_extend. */
-char *buffer_room(struct buffer *buffer, size_t size);
+char *buffer_reserve(struct buffer *buffer, size_t size);
 void buffer_extend(struct buffer *buffer, size_t size);
 
 void buffer_append(struct buffer *buffer, const char *data, size_t size);

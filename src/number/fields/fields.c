@@ -49,7 +49,7 @@ const struct field *field_find(struct word name)
 
 /* --- registered ones --- */
 
-const struct seqb_field *own_find(struct word name)
+const struct seqb_field *custom_find(struct word name)
 {
     const size_t count =
         atomic_load_explicit(&registered_count, memory_order_acquire);
@@ -112,7 +112,7 @@ static enum seqb_status check_field(const struct seqb_field *field,
     return SEQB_OK;
 }
 
-static struct own *own_new(const struct seqb_field *field)
+static struct own *custom_new(const struct seqb_field *field)
 {
     struct own *own = calloc(1, sizeof *own);
 
@@ -136,7 +136,7 @@ static enum seqb_status own_add(struct own *own, struct seqb_error *err)
         atomic_load_explicit(&registered_count, memory_order_relaxed);
     const struct word name = {own->name, strlen(own->name), 0};
 
-    if (field_find(name) != NULL || own_find(name) != NULL)
+    if (field_find(name) != NULL || custom_find(name) != NULL)
         return error_set(err, SEQB_INVALID, "there is a field %s already",
                          own->name);
     if (count == SEQB_FIELDS_MAX)
@@ -157,7 +157,7 @@ enum seqb_status number_register(const struct seqb_field *field,
 
     if (status != SEQB_OK)
         return status;
-    own = own_new(field);
+    own = custom_new(field);
     if (own == NULL)
         return error_set(err, SEQB_NO_MEMORY, "field %s: out of memory",
                          field->name);

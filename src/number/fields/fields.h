@@ -59,7 +59,7 @@ extern const struct field field_date;
 extern const struct field field_param;
 extern const struct field field_key;
 extern const struct field field_check;
-extern const struct field field_own; /* any registered one */
+extern const struct field field_custom; /* any registered one */
 
 /* A field that is built in, or NULL. */
 const struct field *field_find(struct word name);
@@ -104,7 +104,7 @@ void check_run(const struct draft *draft, char *out);
 bool template_check(struct compile *compile, size_t end);
 
 /* Of fields.c: a registered field, or NULL. */
-const struct seqb_field *own_find(struct word name);
+const struct seqb_field *custom_find(struct word name);
 
 /* --- parameters: what the caller says of a text --- */
 

@@ -292,7 +292,8 @@ static enum spool_choice round_choose(void *context,
         round->taken_numbers = 0;
     }
     round_count(round, block);
-    if (!sequence_has_place(sequence, round->taken_spans, round->taken_numbers))
+    if (!sequence_has_capacity(sequence, round->taken_spans,
+                               round->taken_numbers))
         return SPOOL_KEEP;
     *memory_bits = sequence->options->memory_bits;
     return SPOOL_TAKE;

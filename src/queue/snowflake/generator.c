@@ -4,29 +4,30 @@
 
 #include "platform/clock.h"
 #include "platform/error.h"
-#include "platform/wiped.h"
+#include "platform/fork_wiped.h"
 #include "queue/guarded_clock/guarded_clock.h"
 
 enum seqb_status generator_init(struct generator *generator, struct ha *ha,
                                 const struct lease_options *options,
-                                struct wiped *memory, struct seqb_error *err)
+                                struct fork_wiped *memory,
+                                struct seqb_error *err)
 {
     generator->options = options;
     pthread_mutex_init(&generator->lock, NULL);
-    generator->gate = wiped_take(memory, sizeof *generator->gate);
+    generator->gate = fork_wiped_take(memory, sizeof *generator->gate);
     if (generator->gate == NULL)
         return error_set(err, SEQB_NO_MEMORY, "snowflakes: out of memory");
     flake_init(&generator->flake, &options->layout, BITS_ALL, generator->gate);
     return worker_lease_new(ha, options, &generator->lease, err);
 }
 
-void generator_fini(struct generator *generator, struct wiped *memory)
+void generator_fini(struct generator *generator, struct fork_wiped *memory)
 {
     if (generator->options == NULL)
         return;
     worker_lease_free(generator->lease);
     if (generator->gate != NULL)
-        wiped_give(memory, generator->gate, sizeof *generator->gate);
+        fork_wiped_give(memory, generator->gate, sizeof *generator->gate);
     pthread_mutex_destroy(&generator->lock);
 }
 

@@ -13,7 +13,7 @@
 #include "queue/snowflake/flake.h"
 
 struct guarded_clock;
-struct wiped;
+struct fork_wiped;
 
 struct generator {
     const struct lease_options *options;
@@ -33,8 +33,9 @@ struct generator {
  * store; SEQB_NO_MEMORY. */
 enum seqb_status generator_init(struct generator *generator, struct ha *ha,
                                 const struct lease_options *options,
-                                struct wiped *memory, struct seqb_error *err);
-void generator_fini(struct generator *generator, struct wiped *memory);
+                                struct fork_wiped *memory,
+                                struct seqb_error *err);
+void generator_fini(struct generator *generator, struct fork_wiped *memory);
 
 /* No more ids from here on; gives the worker id back. Takes a zeroed one. */
 void generator_close(struct generator *generator);

@@ -114,7 +114,7 @@ static char readable(char c)
     return '_';
 }
 
-static void name_own(const char *counter, char out[MYSQL_TABLE_SIZE])
+static void name_custom(const char *counter, char out[MYSQL_TABLE_SIZE])
 {
     char words[READABLE_MAX + 1];
     size_t length = 0;
@@ -132,5 +132,5 @@ void mysql_table_name(const char *format, const char *counter,
     struct parts parts;
 
     if (!counter_split(counter, &parts) || !name_format(format, &parts, out))
-        name_own(counter, out);
+        name_custom(counter, out);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The listener of a probe. */
-#include "told.h"
+#include "probe_log.h"
 
 #include <string.h>
 
 #include "platform/text.h"
 #include "support/test.h"
 
-static void hear_mistake(void *context, const char *line)
+static void on_diagnostic(void *context, const char *line)
 {
     struct told *told = context;
 
     assert_true(
-        text_append(told->mistakes, sizeof told->mistakes, "%s\n", line));
+        text_append(told->diagnostics, sizeof told->diagnostics, "%s\n", line));
 }
 
 static void hear_backend(void *context, const struct seqb_probe *probe)
@@ -42,7 +42,7 @@ const struct told *told_by(const char *topology,
                            const struct seqb_backend_ops *const *engines)
 {
     static struct told told;
-    const struct seqb_probe_listener listener = {.mistake = hear_mistake,
+    const struct seqb_probe_listener listener = {.diagnostic = on_diagnostic,
                                                  .backend = hear_backend,
                                                  .note = hear_note,
                                                  .warning = hear_warning,
@@ -58,7 +58,7 @@ void told_expect(const struct told *told, enum seqb_status expected)
     if (told->status != expected)
         fail_msg("the probe answered %s: %s\n%s",
                  seqb_status_name(told->status), told->err.text,
-                 told->mistakes);
+                 told->diagnostics);
 }
 
 void told_expect_found(const struct told *told, size_t i,

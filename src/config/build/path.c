@@ -27,7 +27,7 @@ static void simplify(char *path)
     *to = '\0';
 }
 
-char *place_join(struct arena *arena, const char *folder, const char *path)
+char *path_join(struct arena *arena, const char *folder, const char *path)
 {
     char *joined = *path == '/' ? arena_format(arena, "%s", path)
                                 : arena_format(arena, "%s/%s", folder, path);
@@ -37,7 +37,7 @@ char *place_join(struct arena *arena, const char *folder, const char *path)
     return joined;
 }
 
-const char *place_variable(const char *name)
+const char *path_variable(const char *name)
 {
     const char *value = getenv(name);
 
@@ -46,9 +46,9 @@ const char *place_variable(const char *name)
 
 static const char *wanted_state_dir(struct arena *arena, const char *configured)
 {
-    const char *own = place_variable("SEQBROKER_STATE_DIR");
-    const char *xdg = place_variable("XDG_STATE_HOME");
-    const char *home = place_variable("HOME");
+    const char *own = path_variable("SEQBROKER_STATE_DIR");
+    const char *xdg = path_variable("XDG_STATE_HOME");
+    const char *home = path_variable("HOME");
 
     if (own != NULL)
         return own;
@@ -61,8 +61,8 @@ static const char *wanted_state_dir(struct arena *arena, const char *configured)
     return NULL;
 }
 
-enum seqb_status place_state_dir(struct arena *arena, const char *configured,
-                                 const char **out, struct seqb_error *err)
+enum seqb_status path_state_dir(struct arena *arena, const char *configured,
+                                const char **out, struct seqb_error *err)
 {
     const char *wanted = wanted_state_dir(arena, configured);
     char here[PATH_MAX] = "";
@@ -78,7 +78,7 @@ enum seqb_status place_state_dir(struct arena *arena, const char *configured,
                          "the state directory %s is relative to a folder that "
                          "cannot be found: %s; make it absolute",
                          wanted, strerror(errno));
-    *out = place_join(arena, here, wanted);
+    *out = path_join(arena, here, wanted);
     if (*out == NULL)
         return error_set(err, SEQB_NO_MEMORY, "topology: out of memory");
     return SEQB_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each call is the engine's own; then it counts, unless it only looks. */
-#include "mortal.h"
+#include "kill_after.h"
 
 #include <errno.h>
 #include <signal.h>

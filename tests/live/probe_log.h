@@ -21,7 +21,7 @@
 struct told {
     struct seqb_probe found[TOLD_MAX];
     size_t count;
-    char mistakes[TOLD_TEXT_SIZE];
+    char diagnostics[TOLD_TEXT_SIZE];
     char notes[TOLD_TEXT_SIZE];
     char warnings[TOLD_TEXT_SIZE];
     enum seqb_status status;

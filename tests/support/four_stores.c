@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting the four, and doing them harm. */
-#include "support/quartet.h"
+#include "support/four_stores.h"
 
 #include <string.h>
 

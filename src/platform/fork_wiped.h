@@ -8,21 +8,21 @@
 
 #include <stddef.h>
 
-struct wiped;
+struct fork_wiped;
 
 /* NULL when out of memory. */
-struct wiped *wiped_open(void);
+struct fork_wiped *fork_wiped_open(void);
 
 /*
  * `size` zeroed bytes that are zero again in a child after fork(), aligned to
  * 64 bytes; to 128 if `size` is a multiple of 128, as it is of a struct that
  * asks for that. NULL when out of memory.
  */
-void *wiped_take(struct wiped *wiped, size_t size);
+void *fork_wiped_take(struct fork_wiped *fork_wiped, size_t size);
 
 /* Gives back what was taken, with the same size; takes NULL. The page stays
  * for other pieces, if it is not larger than all that are cut. */
-void wiped_give(struct wiped *wiped, void *memory, size_t size);
+void fork_wiped_give(struct fork_wiped *fork_wiped, void *memory, size_t size);
 
 /* Frees all, also what was not given back. Takes NULL. */
-void wiped_close(struct wiped *wiped);
+void fork_wiped_close(struct fork_wiped *fork_wiped);

@@ -15,8 +15,9 @@ static int64_t rest_of(int64_t rest, int64_t run)
 }
 
 /* The numbers of a partition whose first counter value is `first`. */
-static int64_t partition_room(const struct number_pool *pool, int32_t partition,
-                              int64_t first, int64_t limit)
+static int64_t partition_capacity(const struct number_pool *pool,
+                                  int32_t partition, int64_t first,
+                                  int64_t limit)
 {
     const int32_t low_bits = pool->bits + pool->memory_bits;
     const int64_t run = (int64_t)1 << pool->memory_bits;
@@ -28,7 +29,7 @@ static int64_t partition_room(const struct number_pool *pool, int32_t partition,
     return (last - first) * run + rest_of(low - partition * run + 1, run);
 }
 
-int64_t number_room(const struct number_pool *pool, int64_t limit)
+int64_t number_capacity(const struct number_pool *pool, int64_t limit)
 {
     const int64_t window = (int64_t)1 << pool->window_bits;
     int64_t room = 0;
@@ -39,7 +40,7 @@ int64_t number_room(const struct number_pool *pool, int64_t limit)
     for (int32_t i = 0; i < 1 << pool->bits && limit > 0; i++) {
         const bool is_windowed = (pool->windowed >> i & 1) != 0;
 
-        room += partition_room(pool, i, is_windowed ? window : 1, limit);
+        room += partition_capacity(pool, i, is_windowed ? window : 1, limit);
     }
     return room;
 }

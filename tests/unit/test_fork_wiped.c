@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "platform/wiped.h"
+#include "platform/fork_wiped.h"
 #include "support/test.h"
 
 #define PIECES  3000
@@ -33,13 +33,13 @@ static bool is_all(const unsigned char *memory, size_t size,
 
 static int wiped_setup(void **state)
 {
-    *state = wiped_open();
+    *state = fork_wiped_open();
     return *state == NULL ? -1 : 0;
 }
 
 static int wiped_teardown(void **state)
 {
-    wiped_close(*state);
+    fork_wiped_close(*state);
     return 0;
 }
 
@@ -49,7 +49,7 @@ TEST_WITH(WIPED, pieces_are_aligned_as_a_struct_of_their_size_may_ask)
 {
     for (size_t round = 0; round < 3; round++) {
         for (size_t i = 0; i < SIZES; i++) {
-            const uintptr_t at = (uintptr_t)wiped_take(unused, sizes[i]);
+            const uintptr_t at = (uintptr_t)fork_wiped_take(unused, sizes[i]);
 
             assert_true(at != 0);
             assert_int_equal(at % (sizes[i] % 128 == 0 ? 128 : 64), 0);
@@ -63,7 +63,7 @@ TEST_WITH(WIPED, pieces_lie_apart)
     unsigned char *pieces[PIECES];
 
     for (size_t i = 0; i < PIECES; i++) {
-        pieces[i] = wiped_take(unused, sizes[i % 7]);
+        pieces[i] = fork_wiped_take(unused, sizes[i % 7]);
         assert_non_null(pieces[i]);
         assert_true(is_all(pieces[i], sizes[i % 7], 0));
         memset(pieces[i], (int)(i % 251 + 1), sizes[i % 7]);
@@ -76,12 +76,12 @@ TEST_WITH(WIPED, pieces_lie_apart)
 TEST_WITH(WIPED, a_piece_given_back_is_taken_again_and_zero)
 {
     for (size_t i = 0; i < SIZES && sizes[i] <= 32768; i++) {
-        unsigned char *piece = wiped_take(unused, sizes[i]);
+        unsigned char *piece = fork_wiped_take(unused, sizes[i]);
         unsigned char *again;
 
         memset(piece, 0x5a, sizes[i]);
-        wiped_give(unused, piece, sizes[i]);
-        again = wiped_take(unused, sizes[i]);
+        fork_wiped_give(unused, piece, sizes[i]);
+        again = fork_wiped_take(unused, sizes[i]);
         assert_ptr_equal(again, piece);
         assert_true(is_all(again, sizes[i], 0));
     }
@@ -89,13 +89,14 @@ TEST_WITH(WIPED, a_piece_given_back_is_taken_again_and_zero)
 
 TEST_WITH(WIPED, no_two_hold_what_one_gave_back)
 {
-    void *given[2] = {wiped_take(unused, 192), wiped_take(unused, 192)};
+    void *given[2] = {fork_wiped_take(unused, 192),
+                      fork_wiped_take(unused, 192)};
     void *taken[3];
 
-    wiped_give(unused, given[0], 192);
-    wiped_give(unused, given[1], 192);
+    fork_wiped_give(unused, given[0], 192);
+    fork_wiped_give(unused, given[1], 192);
     for (size_t i = 0; i < 3; i++)
-        taken[i] = wiped_take(unused, 192);
+        taken[i] = fork_wiped_take(unused, 192);
     assert_ptr_not_equal(taken[0], taken[1]);
     assert_ptr_not_equal(taken[1], taken[2]);
     assert_ptr_not_equal(taken[0], taken[2]);
@@ -127,8 +128,8 @@ TEST_WITH(WIPED, every_piece_is_zero_in_a_child_and_kept_here)
     unsigned char *pieces[SIZES];
 
     for (size_t i = 0; i < SIZES; i++) {
-        wiped_give(unused, wiped_take(unused, sizes[i]), sizes[i]);
-        pieces[i] = wiped_take(unused, sizes[i]);
+        fork_wiped_give(unused, fork_wiped_take(unused, sizes[i]), sizes[i]);
+        pieces[i] = fork_wiped_take(unused, sizes[i]);
         assert_non_null(pieces[i]);
         memset(pieces[i], 0x5a, sizes[i]);
     }
@@ -143,14 +144,14 @@ TEST_WITH(WIPED, large_objects_come_and_go_in_any_order)
     void *large[4];
 
     for (size_t i = 0; i < 4; i++)
-        large[i] = wiped_take(unused, 100000);
-    wiped_give(unused, large[2], 100000);
-    wiped_give(unused, large[0], 100000);
-    wiped_give(unused, large[3], 100000);
-    large[2] = wiped_take(unused, 200000);
+        large[i] = fork_wiped_take(unused, 100000);
+    fork_wiped_give(unused, large[2], 100000);
+    fork_wiped_give(unused, large[0], 100000);
+    fork_wiped_give(unused, large[3], 100000);
+    large[2] = fork_wiped_take(unused, 200000);
     memset(large[2], 1, 200000);
     memset(large[1], 1, 100000);
-    wiped_give(unused, large[1], 100000);
+    fork_wiped_give(unused, large[1], 100000);
 }
 
 static void *run_take_and_give(void *argument)
@@ -159,15 +160,15 @@ static void *run_take_and_give(void *argument)
     bool is_alone = true;
 
     for (int i = 0; i < ROUNDS; i++) {
-        unsigned char *a = wiped_take(argument, own);
-        unsigned char *b = wiped_take(argument, own);
+        unsigned char *a = fork_wiped_take(argument, own);
+        unsigned char *b = fork_wiped_take(argument, own);
 
         is_alone = is_alone && is_all(a, own, 0) && is_all(b, own, 0);
         memset(a, 1, own);
         memset(b, 2, own);
         is_alone = is_alone && is_all(a, own, 1) && is_all(b, own, 2);
-        wiped_give(argument, a, own);
-        wiped_give(argument, b, own);
+        fork_wiped_give(argument, a, own);
+        fork_wiped_give(argument, b, own);
     }
     return is_alone ? argument : NULL;
 }
@@ -189,10 +190,10 @@ TEST_WITH(WIPED, threads_take_and_give_at_once)
 
 TEST_WITH(WIPED, what_is_too_large_is_refused)
 {
-    assert_null(wiped_take(unused, SIZE_MAX));
-    assert_null(wiped_take(unused, SIZE_MAX - 100));
-    assert_null(wiped_take(unused, (size_t)1 << 62));
-    assert_non_null(wiped_take(unused, 64));
-    wiped_give(unused, NULL, 64);
-    wiped_close(NULL);
+    assert_null(fork_wiped_take(unused, SIZE_MAX));
+    assert_null(fork_wiped_take(unused, SIZE_MAX - 100));
+    assert_null(fork_wiped_take(unused, (size_t)1 << 62));
+    assert_non_null(fork_wiped_take(unused, 64));
+    fork_wiped_give(unused, NULL, 64);
+    fork_wiped_close(NULL);
 }

@@ -35,12 +35,12 @@ static void compare(const struct number_pool *pool)
         mark(pool, i, given);
     for (int64_t limit = 0; limit <= MOST; limit++) {
         count += given[limit];
-        if (number_room(pool, limit) != count)
+        if (number_capacity(pool, limit) != count)
             fail_msg("bits %d, memory bits %d, windowed %llx of 2^%d: %lld up "
                      "to %lld, counted %lld",
                      (int)pool->bits, (int)pool->memory_bits,
                      (unsigned long long)pool->windowed, (int)pool->window_bits,
-                     (long long)number_room(pool, limit), (long long)limit,
+                     (long long)number_capacity(pool, limit), (long long)limit,
                      (long long)count);
     }
 }
@@ -94,7 +94,7 @@ static const struct {
 TEST(known_layouts_have_their_room)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const int64_t room = number_room(&cases[i].pool, cases[i].limit);
+        const int64_t room = number_capacity(&cases[i].pool, cases[i].limit);
 
         if (room != cases[i].room)
             fail_msg("%s: %lld, not %lld", cases[i].what, (long long)room,

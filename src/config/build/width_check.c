@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic is number_room's; what it means is told here. */
+/* The arithmetic is number_capacity's; what it means is told here. */
 #include "config/build/build.h"
 
 #include "number/number.h"
@@ -23,7 +23,7 @@ struct weighed {
     int64_t limit;       /* greatest number of the template, or of the bits */
     int32_t window_bits; /* of its windows */
     int32_t lessor_bits; /* low ones of a window's number */
-    struct mistakes *mistakes;
+    struct diagnostics *diagnostics;
     int line; /* of the template */
     char who[WHO_SIZE];
 };
@@ -71,7 +71,7 @@ static void set_shape(const struct config_topology *topology,
 
 /* Numbers up to a limit that the pool can give. Of the windows that neighbours
  * could lease with one lease, one lessor leases one. */
-static int64_t room_of(const struct weighed *weighed, int64_t limit)
+static int64_t capacity_of(const struct weighed *weighed, int64_t limit)
 {
     const int32_t lessor_bits =
         weighed->is_snowflake ? 0 : weighed->lessor_bits;
@@ -80,7 +80,7 @@ static int64_t room_of(const struct weighed *weighed, int64_t limit)
     if (limit == INT64_MAX)
         return INT64_MAX;
     shape.window_bits += lessor_bits;
-    return number_room(&shape, limit) >> lessor_bits;
+    return number_capacity(&shape, limit) >> lessor_bits;
 }
 
 /* The greatest number that the sequence's bits are for. */
@@ -114,18 +114,18 @@ static const char *span_text(const struct queue_sequence_options *options)
     return spans[options->period == NULL ? PERIOD_NONE : options->period->unit];
 }
 
-static void note_room(const struct weighed *weighed)
+static void note_capacity(const struct weighed *weighed)
 {
     const struct queue_sequence_options *options = weighed->options;
     char width[COUNT_SIZE];
     char room[COUNT_SIZE];
 
-    mistakes_note(weighed->mistakes, weighed->line,
-                  "%s: %s numbers %s fit its width, of which pool '%s' can "
-                  "give %s",
-                  weighed->who, count_text(options->width_numbers, width),
-                  span_text(options), weighed->pool->layout.name,
-                  count_text(options->pool_numbers, room));
+    diagnostics_note(weighed->diagnostics, weighed->line,
+                     "%s: %s numbers %s fit its width, of which pool '%s' can "
+                     "give %s",
+                     weighed->who, count_text(options->width_numbers, width),
+                     span_text(options), weighed->pool->layout.name,
+                     count_text(options->pool_numbers, room));
 }
 
 /* The pool's own are a matter of its layout. */
@@ -134,11 +134,12 @@ static void note_windows(const struct weighed *weighed)
     const struct layout *layout = &weighed->pool->layout;
 
     if (weighed->window_bits != layout->window_bits)
-        mistakes_note(weighed->mistakes, weighed->line,
-                      "%s: its windows are of 2^%d values, those of pool '%s' "
-                      "of 2^%d",
-                      weighed->who, (int)weighed->window_bits, layout->name,
-                      (int)layout->window_bits);
+        diagnostics_note(
+            weighed->diagnostics, weighed->line,
+            "%s: its windows are of 2^%d values, those of pool '%s' "
+            "of 2^%d",
+            weighed->who, (int)weighed->window_bits, layout->name,
+            (int)layout->window_bits);
 }
 
 /* True if the windowed partitions give nothing at all. */
@@ -148,20 +149,21 @@ static bool warn_of_windows(const struct weighed *weighed)
 
     none.window_bits = FAR_BITS;
     if (none.windowed == 0 ||
-        number_room(&none, weighed->options->width_numbers) <
+        number_capacity(&none, weighed->options->width_numbers) <
             weighed->options->pool_numbers)
         return false;
     if (weighed->is_snowflake)
-        mistakes_warn(weighed->mistakes, weighed->line,
-                      "%s: its snowflakes are far beyond its width: " DENSE,
-                      weighed->who);
+        diagnostics_warn(weighed->diagnostics, weighed->line,
+                         "%s: its snowflakes are far beyond its width: " DENSE,
+                         weighed->who);
     else
-        mistakes_warn(weighed->mistakes, weighed->line,
-                      "%s: the windowed partitions of pool '%s' can give none: "
-                      "their windows of 2^%d begin beyond it: lower "
-                      "window_bits, or " DENSE,
-                      weighed->who, weighed->pool->layout.name,
-                      (int)weighed->window_bits);
+        diagnostics_warn(
+            weighed->diagnostics, weighed->line,
+            "%s: the windowed partitions of pool '%s' can give none: "
+            "their windows of 2^%d begin beyond it: lower "
+            "window_bits, or " DENSE,
+            weighed->who, weighed->pool->layout.name,
+            (int)weighed->window_bits);
     return true;
 }
 
@@ -174,13 +176,13 @@ static void warn_of_less(const struct weighed *weighed)
 
     if (options->pool_numbers <
         options->width_numbers - options->width_numbers / WORTH_A_WARNING)
-        mistakes_warn(weighed->mistakes, weighed->line,
-                      "%s: pool '%s' can give %s of the %s numbers %s that fit "
-                      "its width: to have all of them, " DENSE,
-                      weighed->who, weighed->pool->layout.name,
-                      count_text(options->pool_numbers, room),
-                      count_text(options->width_numbers, width),
-                      span_text(options));
+        diagnostics_warn(
+            weighed->diagnostics, weighed->line,
+            "%s: pool '%s' can give %s of the %s numbers %s that fit "
+            "its width: to have all of them, " DENSE,
+            weighed->who, weighed->pool->layout.name,
+            count_text(options->pool_numbers, room),
+            count_text(options->width_numbers, width), span_text(options));
 }
 
 /* A tenth of what the width has, at most, with one digit that is not 0. */
@@ -205,14 +207,15 @@ static void warn_of_gap(const struct weighed *weighed)
 
     if (!weighed->has_direct || pool->layout.failover_gap < values)
         return;
-    mistakes_warn(weighed->mistakes, weighed->line,
-                  "%s: 'failover_gap' of pool '%s' is %s, so that one failover "
-                  "of a store uses up all numbers%s: set it to %s, or as many "
-                  "values as a failover may lose",
-                  weighed->who, pool->layout.name,
-                  count_text(pool->layout.failover_gap, is),
-                  options->period == NULL ? "" : " of the period",
-                  count_text(gap_for(values), ought));
+    diagnostics_warn(
+        weighed->diagnostics, weighed->line,
+        "%s: 'failover_gap' of pool '%s' is %s, so that one failover "
+        "of a store uses up all numbers%s: set it to %s, or as many "
+        "values as a failover may lose",
+        weighed->who, pool->layout.name,
+        count_text(pool->layout.failover_gap, is),
+        options->period == NULL ? "" : " of the period",
+        count_text(gap_for(values), ought));
 }
 
 /* An authority whose store changed leases on that much farther; a neighbour is
@@ -230,19 +233,19 @@ static void warn_of_leases(const struct weighed *weighed)
         layout->neighbours || leases == 0 ||
         layout_window_gap(leases) == WINDOW_GAP)
         return;
-    mistakes_warn(weighed->mistakes, weighed->line,
-                  "%s: it has room for %s leases of windows of 2^%d in pool "
-                  "'%s', and an authority whose store changed skips %s each "
-                  "time: lower window_bits or memory_bits",
-                  weighed->who, count_text(leases, room),
-                  (int)weighed->window_bits, layout->name,
-                  count_text(layout_window_gap(leases), gap));
+    diagnostics_warn(weighed->diagnostics, weighed->line,
+                     "%s: it has room for %s leases of windows of 2^%d in pool "
+                     "'%s', and an authority whose store changed skips %s each "
+                     "time: lower window_bits or memory_bits",
+                     weighed->who, count_text(leases, room),
+                     (int)weighed->window_bits, layout->name,
+                     count_text(layout_window_gap(leases), gap));
 }
 
 /* Of a template whose width ends. */
 static void tell_width(const struct weighed *weighed)
 {
-    note_room(weighed);
+    note_capacity(weighed);
     if (!warn_of_windows(weighed))
         warn_of_less(weighed);
     warn_of_gap(weighed);
@@ -259,13 +262,13 @@ static void name(struct weighed *weighed)
                           key);
 }
 
-void widths_weigh(const struct build *build,
-                  const struct draft_sequence *sequence,
-                  struct queue_sequence_options *out)
+void width_check(const struct build *build,
+                 const struct draft_sequence *sequence,
+                 struct queue_sequence_options *out)
 {
     struct weighed weighed = {.pool = &build->topology->ha.pools[out->pool],
                               .options = out,
-                              .mistakes = build->mistakes,
+                              .diagnostics = build->diagnostics,
                               .limit = greatest(out),
                               .line = sequence->template.line > 0
                                           ? sequence->template.line
@@ -280,7 +283,7 @@ void widths_weigh(const struct build *build,
         template_limit(out->template) <= weighed.limit) {
         weighed.limit = template_limit(out->template);
         out->width_numbers = weighed.limit;
-        out->pool_numbers = room_of(&weighed, weighed.limit);
+        out->pool_numbers = capacity_of(&weighed, weighed.limit);
     }
     if (out->width_numbers < INT64_MAX)
         tell_width(&weighed);

@@ -14,9 +14,9 @@ struct shown {
     char values[SEQB_PARAM_MAX][SEQB_PARAM_VALUE_MAX + 1];
 };
 
-static bool make_own(struct compile *compile, struct piece *piece)
+static bool make_custom(struct compile *compile, struct piece *piece)
 {
-    const struct seqb_field *own = own_find(compile->field);
+    const struct seqb_field *own = custom_find(compile->field);
 
     piece->own = own;
     piece->phase = own->phase;
@@ -43,7 +43,8 @@ static const char *name_of(const struct piece *piece)
 {
     if (piece->field == &field_param)
         return piece->param.name;
-    return piece->field == &field_own ? piece->own->name : piece->field->name;
+    return piece->field == &field_custom ? piece->own->name
+                                         : piece->field->name;
 }
 
 /* Those of phases below `phase`. */
@@ -81,9 +82,9 @@ static void show(const struct spread *spread, int32_t phase,
     show_fields(spread, phase, shown);
 }
 
-static enum seqb_status write_own(const struct piece *piece,
-                                  const struct spread *spread, char *out,
-                                  size_t *length, struct seqb_error *err)
+static enum seqb_status write_custom(const struct piece *piece,
+                                     const struct spread *spread, char *out,
+                                     size_t *length, struct seqb_error *err)
 {
     const struct seqb_field *own = piece->own;
     struct shown shown;
@@ -109,8 +110,8 @@ static enum seqb_status write_own(const struct piece *piece,
     return SEQB_OK;
 }
 
-static enum seqb_status read_own(const struct spread *spread, size_t i,
-                                 struct facts *facts, struct seqb_error *err)
+static enum seqb_status read_custom(const struct spread *spread, size_t i,
+                                    struct facts *facts, struct seqb_error *err)
 {
     const struct piece *piece = &spread->template->pieces[i];
     const struct seqb_field *own = piece->own;
@@ -135,5 +136,5 @@ static enum seqb_status read_own(const struct spread *spread, size_t i,
 
 static const char *const no_options[] = {NULL};
 
-const struct field field_own = {"own",    no_options, READ_LAST, false,
-                                make_own, write_own,  read_own};
+const struct field field_custom = {"own",       no_options,   READ_LAST,  false,
+                                   make_custom, write_custom, read_custom};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topologies written from layouts, and migrations between them. */
-#include "moving.h"
+#include "migration_fixture.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A digest of a view, as text: by FNV-1a, stirred, so that every letter depends
  * on every byte of it. */
-#include "unit/own_fields.h"
+#include "unit/custom_fields.h"
 
 #include <stdint.h>
 #include <string.h>
