@@ -95,7 +95,7 @@ static void entries_add(struct request *request,
 }
 
 /* Leaves each key once, and finds out what is said of it. */
-static void entries_settle(struct request *request)
+static void entries_finish(struct request *request)
 {
     size_t left = 0;
 
@@ -133,7 +133,7 @@ static enum seqb_status entries_make(struct request *request,
                              options->keys[i]);
         request->entries[request->entry_count++].key = options->keys[i];
     }
-    entries_settle(request);
+    entries_finish(request);
     return SEQB_OK;
 }
 

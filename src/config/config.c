@@ -45,7 +45,7 @@ struct teller {
     size_t left; /* mistakes that are not in `text` */
 };
 
-static void tell(struct teller *teller, const char *line)
+static void report(struct teller *teller, const char *line)
 {
     const size_t used = strlen(teller->text);
     const size_t room = sizeof teller->text - used - MORE_SIZE;
@@ -73,13 +73,13 @@ static enum seqb_status report_diagnostics(const struct parse *parse,
 
         (void)text_format(line, sizeof line, "%s:%d: %s", from.file, from.line,
                           at->text);
-        tell(teller, line);
+        report(teller, line);
         told++;
     }
     if (told < parse->diagnostics.found.count) {
         (void)text_format(line, sizeof line, "... and %zu more mistakes",
                           parse->diagnostics.found.count - told);
-        tell(teller, line);
+        report(teller, line);
     }
     if (teller->left > 0)
         (void)text_append(teller->text, sizeof teller->text,
@@ -174,9 +174,10 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
     return status;
 }
 
-static enum seqb_status parse_and_tell(struct parse *parse, const char *text,
-                                       const char *name, struct teller *teller,
-                                       struct seqb_error *err)
+static enum seqb_status parse_and_report(struct parse *parse, const char *text,
+                                         const char *name,
+                                         struct teller *teller,
+                                         struct seqb_error *err)
 {
     struct seqb_error error;
     const enum seqb_status status = parse_all(parse, text, name, &error);
@@ -214,7 +215,7 @@ static enum seqb_status open_text(const struct config_request *request,
     parse.source.arena = &config->arena;
     parse.source.diagnostics = &parse.diagnostics;
     parse.source.read = may_include ? read_text : NULL;
-    status = parse_and_tell(&parse, text, name, &teller, err);
+    status = parse_and_report(&parse, text, name, &teller, err);
     source_free(&parse.source);
     arena_free(&parse.scratch);
     if (status != SEQB_OK) {

@@ -143,7 +143,7 @@ static void on_diagnostic(void *context, const char *line)
         puts(line);
 }
 
-static void hear_backend(void *context, const struct seqb_probe *probe)
+static void on_backend(void *context, const struct seqb_probe *probe)
 {
     struct output *output = context;
 
@@ -190,12 +190,12 @@ static void line_print(struct output *output, enum list list, const char *kind,
     output->lines++;
 }
 
-static void hear_note(void *context, const char *line)
+static void on_note(void *context, const char *line)
 {
     line_print(context, NOTES, "note", line);
 }
 
-static void hear_warning(void *context, const char *line)
+static void on_warning(void *context, const char *line)
 {
     line_print(context, WARNINGS, "warning", line);
 }
@@ -216,9 +216,9 @@ enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
 {
     struct output output = {.is_json = options->given & CTL_JSON};
     const struct seqb_probe_listener listener = {.diagnostic = on_diagnostic,
-                                                 .backend = hear_backend,
-                                                 .note = hear_note,
-                                                 .warning = hear_warning,
+                                                 .backend = on_backend,
+                                                 .note = on_note,
+                                                 .warning = on_warning,
                                                  .context = &output};
     struct seqb_error err;
     enum seqb_status status;

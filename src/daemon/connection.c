@@ -186,7 +186,7 @@ static void connection_defer(struct connection *connection)
 }
 
 /* After running: sends, and arranges what calls the connection next. */
-static void connection_settle(struct connection *connection)
+static void connection_update(struct connection *connection)
 {
     struct session *session = &connection->session;
     bool has_room = false;
@@ -215,7 +215,7 @@ static void connection_work(struct connection *connection)
     size_t used = connection_run(connection, buffer_content(in), in->length);
 
     buffer_drop(in, used);
-    connection_settle(connection);
+    connection_update(connection);
 }
 
 void connection_resume(struct session *session)
@@ -244,7 +244,7 @@ static bool connection_read(struct connection *connection)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     if (got == 0)
         connection->has_input_ended = true;
-    session->heard_ms = daemon_now_ms();
+    session->received_ms = daemon_now_ms();
     memcpy(input, buffer_content(&session->in), held);
     buffer_drop(&session->in, held);
     used = connection_run(connection, input, held + (size_t)got);
@@ -273,7 +273,7 @@ static void connection_on_readable(evutil_socket_t fd, short events,
     if (connection->session.state == SESSION_LINGERING)
         connection_discard(connection);
     else if (connection_read(connection))
-        connection_settle(connection);
+        connection_update(connection);
     else
         connection_close(connection);
 }
@@ -283,7 +283,7 @@ static void connection_on_writable(evutil_socket_t fd, short events,
 {
     (void)fd;
     (void)events;
-    connection_settle(context);
+    connection_update(context);
 }
 
 /* The deadline of a wait, or the end of lingering. */
@@ -319,7 +319,7 @@ void connection_adopt(struct connections *all, int fd)
     session->fd = fd;
     session->id = ++daemon->connections_received;
     session->opened_ms = daemon_now_ms();
-    session->heard_ms = session->opened_ms;
+    session->received_ms = session->opened_ms;
     session->waiter.session = session;
     event_assign(&connection->readable, all->base, fd, EV_READ | EV_PERSIST,
                  connection_on_readable, connection);
@@ -344,7 +344,7 @@ static void connection_finish(struct connection *connection)
         is_alive = connection_read(connection);
     connection->has_input_ended = true;
     if (is_alive)
-        connection_settle(connection);
+        connection_update(connection);
     else
         connection_close(connection);
 }

@@ -50,7 +50,7 @@ struct session {
     int64_t wait_until_ms; /* 0: the current command has not waited yet */
     const struct command *command; /* that came last; NULL: none did */
     int64_t opened_ms;
-    int64_t heard_ms; /* when its last bytes came */
+    int64_t received_ms; /* when its last bytes came */
     int64_t id;
     int budget;   /* numbers and commands left in this turn of the loop */
     bool is_late; /* the current command's deadline has passed */

@@ -79,7 +79,7 @@ static enum seqb_status claim_here(struct worker *worker,
 
 /* A sequence that another pool of this store was used for would begin at 1
  * again in its own. A store that may forget is no witness. */
-static enum seqb_status look_elsewhere(struct worker *worker,
+static enum seqb_status read_elsewhere(struct worker *worker,
                                        struct ha_counter *counter,
                                        struct seqb_error *err)
 {
@@ -359,7 +359,7 @@ enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
     enum seqb_status status = SEQB_OK;
 
     if (ha->options->pool_count > 1)
-        status = admit_visit_all(ha, look_elsewhere, counters, count, err);
+        status = admit_visit_all(ha, read_elsewhere, counters, count, err);
     if (status == SEQB_OK)
         status = admit_visit_all(ha, claim_here, counters, count, err);
     return status;

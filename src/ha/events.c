@@ -94,7 +94,7 @@ static void event_log(const struct seqb_event *event)
                    event->counter != NULL ? event->counter : "");
 }
 
-void events_tell(struct events *events, const struct seqb_event *event)
+void events_emit(struct events *events, const struct seqb_event *event)
 {
     event_log(event);
     if (events == NULL)
@@ -105,8 +105,9 @@ void events_tell(struct events *events, const struct seqb_event *event)
     pthread_mutex_unlock(&events->lock);
 }
 
-void slot_tell(const struct worker *worker, const struct slot *slot,
-               enum seqb_event_kind kind, const char *name, const char *reason)
+void slot_report(const struct worker *worker, const struct slot *slot,
+                 enum seqb_event_kind kind, const char *name,
+                 const char *reason)
 {
     const struct seqb_event event = {
         .kind = kind,
@@ -120,11 +121,11 @@ void slot_tell(const struct worker *worker, const struct slot *slot,
         .reason = reason,
     };
 
-    events_tell(worker->events, &event);
+    events_emit(worker->events, &event);
 }
 
-void counter_tell(const struct ha_counter *counter, enum seqb_event_kind kind,
-                  const char *reason)
+void counter_report(const struct ha_counter *counter, enum seqb_event_kind kind,
+                    const char *reason)
 {
     const struct seqb_event event = {
         .kind = kind,
@@ -137,5 +138,5 @@ void counter_tell(const struct ha_counter *counter, enum seqb_event_kind kind,
         .reason = reason,
     };
 
-    events_tell(counter->pool->workers[0]->events, &event);
+    events_emit(counter->pool->workers[0]->events, &event);
 }

@@ -25,4 +25,4 @@ void events_listen(struct events *events,
                    void *context);
 
 /* With no lock of this folder held. `events` may be NULL: only the log. */
-void events_tell(struct events *events, const struct seqb_event *event);
+void events_emit(struct events *events, const struct seqb_event *event);

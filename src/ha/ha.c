@@ -88,13 +88,13 @@ static void pool_assemble(struct ha *ha, struct ha_pool *pool,
 }
 
 /* On the watchdog's thread. */
-static int64_t ha_judge(void *context, int64_t now_ms)
+static int64_t ha_evaluate(void *context, int64_t now_ms)
 {
     struct ha *ha = context;
     int64_t soonest_ms = INT64_MAX;
 
     for (size_t i = 0; i < ha->options->backend_count; i++) {
-        const int64_t next_ms = worker_judge(&ha->workers[i], now_ms);
+        const int64_t next_ms = worker_evaluate(&ha->workers[i], now_ms);
 
         if (next_ms < soonest_ms)
             soonest_ms = next_ms;
@@ -128,7 +128,7 @@ static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
     }
     if (raised_open(options->raised_path, &ha->raised, err) != SEQB_OK)
         return err->status;
-    if (watchdog_open(ha_judge, ha, &ha->watchdog, err) != SEQB_OK)
+    if (watchdog_open(ha_evaluate, ha, &ha->watchdog, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
     for (size_t i = 0; i < options->backend_count; i++) {
         if (backend_assemble(ha, i, err) != SEQB_OK)
@@ -247,7 +247,7 @@ static void member_refusals(const struct ha_pool *pool, int32_t i,
         return;
     out->refused = pool->refusals[i].count;
     (void)text_append(out->reason, sizeof out->reason, "%s", between);
-    slot_refusals_tell(pool, i, out->reason, sizeof out->reason);
+    slot_refusals_report(pool, i, out->reason, sizeof out->reason);
 }
 
 static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,

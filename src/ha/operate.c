@@ -80,7 +80,8 @@ enum seqb_status ha_command(struct ha *ha, const char *pool_name,
     pthread_mutex_unlock(pool->lock);
     if (status != SEQB_OK)
         return status;
-    worker_tell(pool->workers[membership.member], &membership, change, reason);
+    worker_report(pool->workers[membership.member], &membership, change,
+                  reason);
     worker_wake(pool->workers[membership.member]);
     return SEQB_OK;
 }
@@ -88,8 +89,8 @@ enum seqb_status ha_command(struct ha *ha, const char *pool_name,
 /* --- health --- */
 
 /* With the pool's lock held: one that may not be asked, and why. */
-static void tell_member(const struct ha_pool *pool, int32_t i, char *out,
-                        size_t size)
+static void describe_member(const struct ha_pool *pool, int32_t i, char *out,
+                            size_t size)
 {
     const struct pool_member *member = &pool->pool.member[i];
     const char *name = worker_name(pool->workers[i]);
@@ -107,17 +108,17 @@ static void tell_member(const struct ha_pool *pool, int32_t i, char *out,
 }
 
 /* With the pool's lock held: one that may be asked, and what it refuses. */
-static void tell_refusals(const struct ha_pool *pool, int32_t i, char *out,
-                          size_t size)
+static void describe_refusals(const struct ha_pool *pool, int32_t i, char *out,
+                              size_t size)
 {
     (void)text_append(out, size, "%spartition %d (%s) ",
                       out[0] == '\0' ? "" : "; ", (int)i,
                       worker_name(pool->workers[i]));
-    slot_refusals_tell(pool, i, out, size);
+    slot_refusals_report(pool, i, out, size);
 }
 
 /* With the pool's lock held: lessors that wait, and for whom. */
-static void tell_lessors(const struct ha_pool *pool, char *out, size_t size)
+static void describe_lessors(const struct ha_pool *pool, char *out, size_t size)
 {
     const struct lessors *lessors = &pool->lessors;
 
@@ -153,18 +154,18 @@ static bool has_windows(const struct ha_pool *pool)
 
 /* With the pool's lock held: what is wrong. Those that are down before those
  * that refuse a counter, since `out` may be short. */
-static void tell_pool(const struct ha_pool *pool, char *out, size_t size)
+static void describe_pool(const struct ha_pool *pool, char *out, size_t size)
 {
     const struct pool *members = &pool->pool;
 
     for (int32_t i = 0; i < pool->members; i++) {
         if (!pool_is_usable(members, i))
-            tell_member(pool, i, out, size);
+            describe_member(pool, i, out, size);
     }
-    tell_lessors(pool, out, size);
+    describe_lessors(pool, out, size);
     for (int32_t i = 0; i < members->partitions; i++) {
         if (pool_is_usable(members, i) && pool->refusals[i].count > 0)
-            tell_refusals(pool, i, out, size);
+            describe_refusals(pool, i, out, size);
     }
 }
 
@@ -182,7 +183,7 @@ static enum seqb_health pool_health(struct ha_pool *pool, char *out,
                         "no neighbour can lease a window, and no "
                         "spare one is left");
     }
-    tell_pool(pool, out, size);
+    describe_pool(pool, out, size);
     pthread_mutex_unlock(pool->lock);
     if (!may_serve)
         return SEQB_HEALTH_NOT_SERVING;

@@ -47,7 +47,7 @@ static struct slot *probe_begin(const struct worker_membership *membership,
     if (is_due && pool->recent != NULL &&
         membership->member < pool->pool.partitions)
         slot = &pool->recent->slots[membership->member];
-    if (slot != NULL && (slot->is_busy || refusal_is_told(slot->refusal)))
+    if (slot != NULL && (slot->is_busy || refusal_is_reported(slot->refusal)))
         slot = NULL;
     if (slot != NULL) /* its want is 0 if it was never asked */
         slot_ask(slot,

@@ -52,7 +52,7 @@ static struct found *found_of(const struct startup *startup,
 /* Steps that a worker carries out on its own thread. */
 
 /* False if the connection broke after it had been made. */
-static bool look_once(struct worker *worker, struct step *step)
+static bool poll_once(struct worker *worker, struct step *step)
 {
     struct layout_store *store = &step->store;
     enum seqb_status status = SEQB_OK;
@@ -61,10 +61,10 @@ static bool look_once(struct worker *worker, struct step *step)
         status = worker_open(worker, false, &step->error);
     if (status != SEQB_OK)
         return true;
-    status = claim_look(&worker->connection, &step->pool->options->layout,
+    status = claim_read(&worker->connection, &step->pool->options->layout,
                         store, &step->error);
     if (status == SEQB_OK && worker == step->pool->authority)
-        status = claim_look_lessees(
+        status = claim_read_lessees(
             &worker->connection, &step->pool->options->layout,
             step->pool->claim.backends, step->lessees, &step->error);
     if (status != SEQB_OK)
@@ -75,7 +75,7 @@ static bool look_once(struct worker *worker, struct step *step)
 
 /* A store may be found to have another history by several brokers that start
  * at once: the first binds it, and the others' connections are void. */
-static enum seqb_status step_look(struct worker *worker, struct ask *ask,
+static enum seqb_status step_read(struct worker *worker, struct ask *ask,
                                   struct seqb_error *err)
 {
     struct step *step = (struct step *)ask;
@@ -83,7 +83,7 @@ static enum seqb_status step_look(struct worker *worker, struct ask *ask,
     (void)err;
     step->store.is_reached = false;
     for (int i = 0; i < LOOK_TRIES; i++) {
-        if (look_once(worker, step))
+        if (poll_once(worker, step))
             break;
     }
     return SEQB_OK;
@@ -325,13 +325,13 @@ static enum seqb_status first_start(const struct startup *startup,
 }
 
 /* `*claim` is the pool's, NULL if none stands. */
-static enum seqb_status look_at_all(const struct startup *startup,
-                                    struct ha_pool *pool,
-                                    struct layout_stores *stores,
-                                    const struct layout_store **claim,
-                                    struct seqb_error *err)
+static enum seqb_status poll_all(const struct startup *startup,
+                                 struct ha_pool *pool,
+                                 struct layout_stores *stores,
+                                 const struct layout_store **claim,
+                                 struct seqb_error *err)
 {
-    if (pool_step(startup, pool, step_look, err) != SEQB_OK)
+    if (pool_step(startup, pool, step_read, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
     stores_read(startup, pool, stores);
     *claim = layout_find_claim(stores);
@@ -359,7 +359,7 @@ static bool is_stranger(const struct ha_pool *pool,
 }
 
 /* What each store is to keep from now on, and what those keep that say so. */
-static enum seqb_status claim_settle(struct ha_pool *pool,
+static enum seqb_status claim_finish(struct ha_pool *pool,
                                      struct layout_stores *stores,
                                      const struct layout_store *claim,
                                      struct seqb_error *err)
@@ -377,7 +377,7 @@ static enum seqb_status claim_settle(struct ha_pool *pool,
     return why.status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
 }
 
-static enum seqb_status settle_stores(const struct startup *startup,
+static enum seqb_status finish_stores(const struct startup *startup,
                                       struct ha_pool *pool,
                                       struct layout_stores *stores,
                                       struct seqb_error *err)
@@ -386,7 +386,7 @@ static enum seqb_status settle_stores(const struct startup *startup,
     enum seqb_status status;
 
     pool->claim.backends = startup->ha->options->backends;
-    status = look_at_all(startup, pool, stores, &claim, err);
+    status = poll_all(startup, pool, stores, &claim, err);
     if (status != SEQB_OK)
         return status;
     if (claim == NULL)
@@ -394,10 +394,10 @@ static enum seqb_status settle_stores(const struct startup *startup,
     for (int32_t i = 0; claim != NULL && i < stores->count; i++)
         found_of(startup, pool->workers[i])->is_stranger =
             is_stranger(pool, stores, claim, i);
-    return status == SEQB_OK ? claim_settle(pool, stores, claim, err) : status;
+    return status == SEQB_OK ? claim_finish(pool, stores, claim, err) : status;
 }
 
-static enum seqb_status pool_settle(const struct startup *startup,
+static enum seqb_status pool_finish(const struct startup *startup,
                                     struct ha_pool *pool,
                                     struct seqb_error *err)
 {
@@ -406,7 +406,7 @@ static enum seqb_status pool_settle(const struct startup *startup,
         &stores, &pool->options->layout, startup->ha->options->backends, err);
 
     if (status == SEQB_OK)
-        status = settle_stores(startup, pool, &stores, err);
+        status = finish_stores(startup, pool, &stores, err);
     layout_stores_fini(&stores);
     return status;
 }
@@ -474,7 +474,7 @@ enum seqb_status startup_run(struct ha *ha, struct seqb_error *err)
     for (size_t i = 0; i < ha->options->backend_count; i++)
         startup.found[i].store = layout_store_of(&ha->options->backends[i]);
     for (size_t i = 0; i < ha->options->pool_count && status == SEQB_OK; i++)
-        status = pool_settle(&startup, &ha->pools[i], err);
+        status = pool_finish(&startup, &ha->pools[i], err);
     if (status == SEQB_OK)
         status = verify_all(&startup, err);
     free(startup.found);

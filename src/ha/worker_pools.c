@@ -10,9 +10,9 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-void worker_tell(const struct worker *worker,
-                 const struct worker_membership *membership,
-                 struct pool_change change, const char *reason)
+void worker_report(const struct worker *worker,
+                   const struct worker_membership *membership,
+                   struct pool_change change, const char *reason)
 {
     const struct seqb_event event = {
         .kind = SEQB_EVENT_STATE,
@@ -28,7 +28,7 @@ void worker_tell(const struct worker *worker,
 
     if (change.from == change.to)
         return;
-    events_tell(worker->events, &event);
+    events_emit(worker->events, &event);
     watchdog_expect(worker->connection.watchdog,
                     0); /* time may change it again */
 }
@@ -54,7 +54,7 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
         (void)text_copy(reason, sizeof reason,
                         pool->pool.member[membership->member].reason);
         pthread_mutex_unlock(pool->lock);
-        worker_tell(worker, membership, change, reason);
+        worker_report(worker, membership, change, reason);
     }
 }
 
@@ -78,7 +78,7 @@ static int64_t membership_retry(struct worker *worker,
     return next_ms;
 }
 
-int64_t worker_judge(struct worker *worker, int64_t now_ms)
+int64_t worker_evaluate(struct worker *worker, int64_t now_ms)
 {
     int64_t soonest_ms = INT64_MAX;
 
@@ -94,12 +94,12 @@ int64_t worker_judge(struct worker *worker, int64_t now_ms)
         /* With the lock: a call whose end was noted is not judged again. */
         call_ms = atomic_load_explicit(&worker->connection.call_ms,
                                        memory_order_relaxed);
-        change = pool_judge(&pool->pool, membership->member, call_ms, now_ms,
-                            &next_ms);
+        change = pool_evaluate(&pool->pool, membership->member, call_ms, now_ms,
+                               &next_ms);
         (void)text_copy(reason, sizeof reason,
                         pool->pool.member[membership->member].reason);
         pthread_mutex_unlock(pool->lock);
-        worker_tell(worker, membership, change, reason);
+        worker_report(worker, membership, change, reason);
         soonest_ms = min_of(soonest_ms, next_ms);
         soonest_ms =
             min_of(soonest_ms, membership_retry(worker, membership, now_ms));

@@ -5,14 +5,14 @@
 #include "ha/worker.h"
 
 /* Any thread, with no lock held: tells a change of its state, if it is one. */
-void worker_tell(const struct worker *worker,
-                 const struct worker_membership *membership,
-                 struct pool_change change, const char *reason);
+void worker_report(const struct worker *worker,
+                   const struct worker_membership *membership,
+                   struct pool_change change, const char *reason);
 
 /* Any thread: judges the call under way, and what time alone changes; has what
  * is refused tried again. Returns when to do so again, INT64_MAX: not before
  * watchdog_expect says so. */
-int64_t worker_judge(struct worker *worker, int64_t now_ms);
+int64_t worker_evaluate(struct worker *worker, int64_t now_ms);
 
 /* Any thread. Tells every pool how a call went: `why` NULL for success. */
 void worker_note(struct worker *worker, const struct seqb_error *why,

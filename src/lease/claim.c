@@ -59,7 +59,7 @@ static enum seqb_status layout_write(struct worker_lease *lease,
 {
     const struct lease_options *options = lease->options;
     char lessor[HA_TEXT_SIZE];
-    const enum seqb_status status = lease_look(lease, CLAIM_STORE, lessor, err);
+    const enum seqb_status status = lease_poll(lease, CLAIM_STORE, lessor, err);
 
     if (status != SEQB_OK)
         return status;

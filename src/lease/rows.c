@@ -74,9 +74,9 @@ int64_t lease_watch(struct observation *observation, const char *text,
     return boot_ms - observation->since_ms;
 }
 
-enum lease_verdict lease_judge(const char *text, int64_t unchanged_ms,
-                               const struct lease_self *self, int64_t wall_ms,
-                               int64_t *left_ms)
+enum lease_verdict lease_evaluate(const char *text, int64_t unchanged_ms,
+                                  const struct lease_self *self,
+                                  int64_t wall_ms, int64_t *left_ms)
 {
     struct lease_row row;
 
@@ -179,7 +179,7 @@ static bool origin_read(const char *text, struct origin_row *out)
     return strcmp(text, again) == 0 && is_time(out->lease_ms);
 }
 
-enum lease_origin_verdict lease_judge_origin(const char *text,
+enum lease_origin_verdict lease_check_origin(const char *text,
                                              int64_t unchanged_ms,
                                              const struct lease_self *self,
                                              int64_t *left_ms, char *next)

@@ -77,9 +77,9 @@ enum lease_verdict {
 /* Judges the text of a row ("": there is none) that stood so for
  * `unchanged_ms`.
  * `*left_ms`: of LEASE_WAIT, how long it takes until it could be taken. */
-enum lease_verdict lease_judge(const char *text, int64_t unchanged_ms,
-                               const struct lease_self *self, int64_t wall_ms,
-                               int64_t *left_ms);
+enum lease_verdict lease_evaluate(const char *text, int64_t unchanged_ms,
+                                  const struct lease_self *self,
+                                  int64_t wall_ms, int64_t *left_ms);
 
 /* The row of who takes an id, given the one that stands, or NULL. */
 struct lease_row lease_taken(const struct lease_row *standing,
@@ -105,7 +105,7 @@ enum lease_origin_verdict {
  * lease and a quarter after somebody has seen that; a founder opens it at once
  * where there is no text. `next` has LEASE_TEXT_SIZE.
  */
-enum lease_origin_verdict lease_judge_origin(const char *text,
+enum lease_origin_verdict lease_check_origin(const char *text,
                                              int64_t unchanged_ms,
                                              const struct lease_self *self,
                                              int64_t *left_ms, char *next);

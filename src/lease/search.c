@@ -26,12 +26,12 @@ enum seqb_status lease_open_origin(struct worker_lease *lease, int64_t *rest_ms,
     int64_t left_ms;
 
     lease_claim_name(lease, "workers", name, sizeof name);
-    status = lease_look(lease, name, text, err);
+    status = lease_poll(lease, name, text, err);
     for (int i = 0; i < LEASE_SWAP_TRIES && status == SEQB_OK; i++) {
         const int64_t unchanged_ms =
             lease_watch(&lease->origin_observation, text, clock_boot_ms());
 
-        verdict = lease_judge_origin(text, unchanged_ms, &lease->self, &left_ms,
+        verdict = lease_check_origin(text, unchanged_ms, &lease->self, &left_ms,
                                      next);
         if (verdict != LEASE_ORIGIN_SWAP)
             break;
@@ -209,11 +209,12 @@ static enum seqb_status try_id(struct worker_lease *lease, int64_t id,
     if (observation == NULL)
         return error_set(err, SEQB_NO_MEMORY, "worker ids: out of memory");
     lease_row_name(lease, id, name, sizeof name);
-    status = lease_look(lease, name, text, err);
+    status = lease_poll(lease, name, text, err);
     if (status != SEQB_OK)
         return status;
-    verdict = lease_judge(text, lease_watch(observation, text, clock_boot_ms()),
-                          &lease->self, clock_wall_ms(), &left_ms);
+    verdict =
+        lease_evaluate(text, lease_watch(observation, text, clock_boot_ms()),
+                       &lease->self, clock_wall_ms(), &left_ms);
     if (verdict == LEASE_TAKE)
         return take(lease, id, text, err);
     if (verdict == LEASE_OURS)

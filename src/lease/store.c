@@ -38,7 +38,7 @@ enum seqb_status lease_text(struct worker_lease *lease, int32_t member,
     return SEQB_OK;
 }
 
-enum seqb_status lease_look(struct worker_lease *lease, const char *name,
+enum seqb_status lease_poll(struct worker_lease *lease, const char *name,
                             char *standing, struct seqb_error *err)
 {
     return lease_text(lease, lease->lessor, &(struct seqb_swap){.name = name},

@@ -46,7 +46,7 @@ static enum seqb_status learn_origin(struct worker_lease *lease,
     if (lease->origin[0] != '\0')
         return SEQB_OK;
     lease_claim_name(lease, "workers", name, sizeof name);
-    status = lease_look(lease, name, standing, err);
+    status = lease_poll(lease, name, standing, err);
     if (status == SEQB_OK)
         origin_write(lease->self.origin, sizeof lease->self.origin,
                      lease->origin);

@@ -125,7 +125,7 @@ enum seqb_status lease_text(struct worker_lease *lease, int32_t member,
                             struct seqb_error *err);
 
 /* The same in the lessor's. */
-enum seqb_status lease_look(struct worker_lease *lease, const char *name,
+enum seqb_status lease_poll(struct worker_lease *lease, const char *name,
                             char *standing, struct seqb_error *err);
 
 /* SEQB_AGAIN: something else stands there, which is in `standing`. */

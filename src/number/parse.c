@@ -116,8 +116,8 @@ static enum seqb_status find_value(const struct template *template,
     return error_set(err, SEQB_FOREIGN, "no id has these parts: %s", why.text);
 }
 
-static void tell_params(const struct template *template,
-                        const struct facts *facts, struct seqb_parsed *out)
+static void report_params(const struct template *template,
+                          const struct facts *facts, struct seqb_parsed *out)
 {
     out->param_count = template->param_count;
     for (size_t i = 0; i < template->param_count; i++) {
@@ -147,7 +147,7 @@ static enum seqb_status parse(const struct template *template, const char *key,
     out->number = facts.number;
     out->stamp = facts.stamp;
     out->shard = facts.shard;
-    tell_params(template, &facts, out);
+    report_params(template, &facts, out);
     return SEQB_OK;
 }
 

@@ -11,7 +11,7 @@
 struct explained {
     const struct layout *layout;
     const struct store_options *backends;
-    void (*tell)(void *context, const char *line);
+    void (*report)(void *context, const char *line);
     void *context;
 };
 
@@ -127,7 +127,7 @@ static void explain_partition(const struct explained *pool, int32_t partition)
                       pool->layout->name, (int)partition,
                       member_at(pool, partition)->options.name);
     append_class(pool, partition, line);
-    pool->tell(pool->context, line);
+    pool->report(pool->context, line);
 }
 
 /* --- pools --- */
@@ -169,16 +169,16 @@ static void explain_pool(const struct explained *pool)
     else
         append_alone(pool, line);
     (void)text_append(line, sizeof line, " (docs/guarantees.md)");
-    pool->tell(pool->context, line);
+    pool->report(pool->context, line);
 }
 
 void offline_explain(const struct store_topology *topology,
-                     void (*tell)(void *context, const char *line),
+                     void (*report)(void *context, const char *line),
                      void *context)
 {
     for (size_t i = 0; i < topology->pool_count; i++) {
         const struct explained pool = {topology->layouts[i], topology->backends,
-                                       tell, context};
+                                       report, context};
 
         for (int32_t j = 0; j < 1 << pool.layout->bits; j++)
             explain_partition(&pool, j);

@@ -32,7 +32,7 @@ struct migration {
 
 /* --- telling --- */
 
-static void tell(const struct migration *migration, const char *line)
+static void report(const struct migration *migration, const char *line)
 {
     const struct offline_migration *options = migration->options;
 
@@ -57,18 +57,18 @@ static void append_stores(const struct migrate_side *side, char *line)
         (void)text_append(line, LINE_SIZE, "; authority neighbours");
 }
 
-static void tell_stores(const struct migration *migration, const char *which,
-                        const struct migrate_side *side)
+static void report_stores(const struct migration *migration, const char *which,
+                          const struct migrate_side *side)
 {
     char line[LINE_SIZE];
 
     (void)text_format(line, sizeof line, "  %s stores: ", which);
     append_stores(side, line);
-    tell(migration, line);
+    report(migration, line);
 }
 
-static void tell_layout(const struct migration *migration,
-                        const struct move *move)
+static void report_layout(const struct migration *migration,
+                          const struct move *move)
 {
     const struct layout *was = move->was->layout;
     const struct layout *is = move->is->layout;
@@ -81,9 +81,9 @@ static void tell_layout(const struct migration *migration,
     if (side_has(move->was, true) || side_has(move->is, true))
         (void)text_append(line, sizeof line, ", window_bits %d -> %d",
                           (int)was->window_bits, (int)is->window_bits);
-    tell(migration, line);
-    tell_stores(migration, "old", move->was);
-    tell_stores(migration, "new", move->is);
+    report(migration, line);
+    report_stores(migration, "old", move->was);
+    report_stores(migration, "new", move->is);
 }
 
 /* The largest value, or window, of the old counters with which the key fits
@@ -114,8 +114,8 @@ static void append_windows(const struct move *move,
                           (int)key->was.window_bits, (int)key->is.window_bits);
 }
 
-static void tell_key(const struct migration *migration, const struct move *move,
-                     const struct migrate_key *key)
+static void report_key(const struct migration *migration,
+                       const struct move *move, const struct migrate_key *key)
 {
     char line[LINE_SIZE];
 
@@ -127,7 +127,7 @@ static void tell_key(const struct migration *migration, const struct move *move,
         (void)text_append(line, sizeof line, "%s",
                           key->is_done ? "was brought along before"
                                        : "is new, nothing was issued");
-        tell(migration, line);
+        report(migration, line);
         return;
     }
     (void)text_append(line, sizeof line, "fits if no old counter is above ");
@@ -139,12 +139,12 @@ static void tell_key(const struct migration *migration, const struct move *move,
                           side_has(move->was, false) ? " or " : "",
                           (long long)capacity_of(move, key, true),
                           move->was->layout->neighbours ? "leases" : "windows");
-    tell(migration, line);
+    report(migration, line);
 }
 
 /* Neighbours know what one of them leased; else only it knew. */
-static void tell_back(const struct migration *migration,
-                      const struct migrate_side *is)
+static void report_back(const struct migration *migration,
+                        const struct migrate_side *is)
 {
     char line[LINE_SIZE];
 
@@ -161,12 +161,12 @@ static void tell_back(const struct migration *migration,
                 : " and failover_gap; if it may have granted more since, write "
                   "a larger failover_gap into the new topology first, and "
                   "advance each sequence before services take numbers");
-        tell(migration, line);
+        report(migration, line);
     }
 }
 
-static void tell_without(const struct migration *migration,
-                         const struct migrate_side *was)
+static void report_without(const struct migration *migration,
+                           const struct migrate_side *was)
 {
     const char *backend = migration->options->without;
     char line[LINE_SIZE];
@@ -178,39 +178,40 @@ static void tell_without(const struct migration *migration,
                       "all that its neighbours noted is passed; never use its "
                       "store again, nor a copy of it",
                       backend);
-    tell(migration, line);
+    report(migration, line);
 }
 
-static void tell_plan(const struct migration *migration,
-                      const struct move *move)
+static void report_plan(const struct migration *migration,
+                        const struct move *move)
 {
-    tell_layout(migration, move);
-    tell_back(migration, move->is);
-    tell_without(migration, move->was);
+    report_layout(migration, move);
+    report_back(migration, move->is);
+    report_without(migration, move->was);
     for (size_t i = 0; i < move->options->key_count; i++)
-        tell_key(migration, move, &move->keys[i]);
-    tell(migration,
-         "  steps: retire the old pool in each old store; for each sequence, "
-         "note how far each old counter came and raise it to its end, so that "
-         "old brokers get nothing more; raise each new counter above all of "
-         "them; claim the new layout in each new store");
+        report_key(migration, move, &move->keys[i]);
+    report(
+        migration,
+        "  steps: retire the old pool in each old store; for each sequence, "
+        "note how far each old counter came and raise it to its end, so that "
+        "old brokers get nothing more; raise each new counter above all of "
+        "them; claim the new layout in each new store");
 }
 
-static void tell_numbers(const struct migration *migration,
-                         const struct migrate_key *key)
+static void report_numbers(const struct migration *migration,
+                           const struct migrate_key *key)
 {
     char line[LINE_SIZE];
 
     (void)text_format(line, sizeof line,
                       "  sequence %s: numbers go on above %lld", key->key,
                       (long long)key->last);
-    tell(migration, line);
+    report(migration, line);
 }
 
 /* --- looking --- */
 
-static enum seqb_status stores_look(const struct move *move,
-                                    struct seqb_error *err)
+static enum seqb_status stores_read_all(const struct move *move,
+                                        struct seqb_error *err)
 {
     enum seqb_status status = side_connect(move->was, SIDE_ALL, err);
 
@@ -219,9 +220,9 @@ static enum seqb_status stores_look(const struct move *move,
     if (status == SEQB_OK)
         status = side_connect(move->is, SIDE_SOME, err);
     if (status == SEQB_OK)
-        status = side_look(move->was, err);
+        status = side_read(move->was, err);
     if (status == SEQB_OK)
-        status = side_look(move->is, err);
+        status = side_read(move->is, err);
     if (status != SEQB_OK || layout_find_claim(&move->was->stores) != NULL)
         return status;
     return error_set(err, SEQB_LAYOUT,
@@ -231,15 +232,15 @@ static enum seqb_status stores_look(const struct move *move,
                      move->was->name);
 }
 
-static enum seqb_status move_look(struct move *move, struct seqb_error *err)
+static enum seqb_status move_read(struct move *move, struct seqb_error *err)
 {
-    enum seqb_status status = stores_look(move, err);
+    enum seqb_status status = stores_read_all(move, err);
 
     if (status != SEQB_OK)
         return status;
-    move->is_done = new_is_settled(move->is);
+    move->is_done = new_is_finished(move->is);
     for (size_t i = 0; i < move->options->key_count; i++) {
-        status = key_look(move->was, move->is, &move->options->keys[i],
+        status = key_read(move->was, move->is, &move->options->keys[i],
                           &move->keys[i], err);
         if (status != SEQB_OK)
             return status;
@@ -259,7 +260,7 @@ static enum seqb_status move_prepare(struct move *move, struct seqb_error *err)
     if (status == SEQB_OK)
         status = new_identify(move->is, err);
     if (status == SEQB_OK)
-        status = side_look(move->is, err);
+        status = side_read(move->is, err);
     for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++) {
         struct migrate_key *key = &move->keys[i];
 
@@ -288,7 +289,7 @@ static enum seqb_status key_move(const struct migration *migration,
     if (status == SEQB_OK)
         status = new_raise(move->is, key, err);
     if (status == SEQB_OK)
-        tell_numbers(migration, key);
+        report_numbers(migration, key);
     return status;
 }
 
@@ -303,7 +304,7 @@ static enum seqb_status move_run(const struct migration *migration,
     for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++)
         status = key_move(migration, move, &move->keys[i], &why);
     if (status == SEQB_OK)
-        status = new_settle(move->is, &why);
+        status = new_finish(move->is, &why);
     if (status == SEQB_OK)
         return SEQB_OK;
     return error_set(err, status,
@@ -383,26 +384,27 @@ static void migration_fini(struct migration *migration)
 
 /* Looks at every pool and tells what is to be done; `*is_done` if nothing
  * is. */
-static enum seqb_status migration_look(const struct migration *migration,
+static enum seqb_status migration_read(const struct migration *migration,
                                        bool *is_done, struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
     *is_done = true;
     for (size_t i = 0; i < migration->count && status == SEQB_OK; i++) {
-        status = move_look(&migration->moves[i], err);
+        status = move_read(&migration->moves[i], err);
         *is_done = *is_done && migration->moves[i].is_done;
     }
     if (status != SEQB_OK)
         return status;
     if (*is_done) {
-        tell(migration, "all is migrated already: nothing is to be done");
+        report(migration, "all is migrated already: nothing is to be done");
         return SEQB_OK;
     }
     for (size_t i = 0; i < migration->count; i++)
-        tell_plan(migration, &migration->moves[i]);
-    tell(migration, "warning: stop every broker of the old topology first; one "
-                    "that still runs gets no more numbers");
+        report_plan(migration, &migration->moves[i]);
+    report(migration,
+           "warning: stop every broker of the old topology first; one "
+           "that still runs gets no more numbers");
     return SEQB_OK;
 }
 
@@ -416,7 +418,7 @@ static enum seqb_status migration_run(const struct migration *migration,
     for (size_t i = 0; i < migration->count && status == SEQB_OK; i++)
         status = move_run(migration, &migration->moves[i], err);
     if (status == SEQB_OK)
-        tell(migration, "done: start the brokers with the new topology");
+        report(migration, "done: start the brokers with the new topology");
     return status;
 }
 
@@ -430,9 +432,9 @@ enum seqb_status offline_migrate(const struct offline_migration *options,
     enum seqb_status status = migration_init(&migration, &why);
 
     if (status == SEQB_OK)
-        status = migration_look(&migration, &is_done, &why);
+        status = migration_read(&migration, &is_done, &why);
     if (status == SEQB_OK && !is_done && options->dry_run)
-        tell(&migration, "dry run: nothing was written");
+        report(&migration, "dry run: nothing was written");
     else if (status == SEQB_OK && !is_done)
         status = migration_run(&migration, &why);
     migration_fini(&migration);

@@ -115,7 +115,7 @@ enum seqb_status side_connect(struct migrate_side *side,
 
 /* Reads what the open stores claim, and compares it with the topology.
  * SEQB_LAYOUT if they are at odds. Writes nothing. */
-enum seqb_status side_look(struct migrate_side *side, struct seqb_error *err);
+enum seqb_status side_read(struct migrate_side *side, struct seqb_error *err);
 
 bool side_is_windowed(const struct migrate_side *side, int32_t member);
 
@@ -130,7 +130,7 @@ struct migrate_bits {
 
 /* The bits that the open stores claim for a sequence. SEQB_LAYOUT if two
  * differ, or claim other terms. */
-enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
+enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
                                 const char *attributes,
                                 struct migrate_bits *out,
                                 struct seqb_error *err);
@@ -196,7 +196,7 @@ struct offline_key;
 
 /* Compares what the topologies say of the key with what the stores do; where a
  * topology says nothing, the stores are believed. */
-enum seqb_status key_look(struct migrate_side *was, struct migrate_side *is,
+enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
                           const struct offline_key *options,
                           struct migrate_key *key, struct seqb_error *err);
 
@@ -241,11 +241,11 @@ void key_saw(struct migrate_key *key, const struct migrate_shape *shape,
 
 /* Compares the bits with those claimed, and learns whether the key was
  * brought along before. */
-enum seqb_status new_look(struct migrate_side *is, struct migrate_key *key,
+enum seqb_status new_read(struct migrate_side *is, struct migrate_key *key,
                           struct seqb_error *err);
 
 /* Whether the layout was claimed everywhere before. */
-bool new_is_settled(const struct migrate_side *is);
+bool new_is_finished(const struct migrate_side *is);
 
 /* SEQB_EXHAUSTED unless all that follows `last` fits in the new layout. */
 enum seqb_status new_check(const struct migrate_side *is,
@@ -266,4 +266,4 @@ enum seqb_status new_raise(struct migrate_side *is,
 /* Gives each new store its id, so that the layout can be composed; and claims
  * places and layout, with which brokers may start. */
 enum seqb_status new_identify(struct migrate_side *is, struct seqb_error *err);
-enum seqb_status new_settle(struct migrate_side *is, struct seqb_error *err);
+enum seqb_status new_finish(struct migrate_side *is, struct seqb_error *err);

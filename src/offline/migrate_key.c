@@ -64,7 +64,7 @@ static struct migrate_shape shape_of(const struct migrate_side *side,
                                   .useful = useful};
 }
 
-enum seqb_status key_look(struct migrate_side *was, struct migrate_side *is,
+enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
                           const struct offline_key *options,
                           struct migrate_key *key, struct seqb_error *err)
 {
@@ -74,7 +74,7 @@ enum seqb_status key_look(struct migrate_side *was, struct migrate_side *is,
 
     if (side_compare_key(was, options->key, &was_done, err) != SEQB_OK ||
         old_check_back(was, err) != SEQB_OK ||
-        side_look_bits(was, options->key, options->attributes, &bits, err) !=
+        side_read_bits(was, options->key, options->attributes, &bits, err) !=
             SEQB_OK)
         return err->status;
     if (bits.memory_bits >= 0 && options->was_bits >= 0 &&
@@ -94,5 +94,5 @@ enum seqb_status key_look(struct migrate_side *was, struct migrate_side *is,
     key->was = shape_of(was, &bits, options->was_useful);
     key->is = shape_of(is, &next, options->is_useful);
     key->is.unused_bits = LAYOUT_BITS_ALL - options->is_value_bits;
-    return new_look(is, key, err);
+    return new_read(is, key, err);
 }

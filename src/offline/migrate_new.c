@@ -9,7 +9,7 @@
 /* --- looking --- */
 
 /* `name` was migrated to one value and is configured with another. */
-static enum seqb_status look_differs(const struct migrate_side *is,
+static enum seqb_status read_differs(const struct migrate_side *is,
                                      const struct migrate_key *key,
                                      const char *name, const int32_t bits[2],
                                      struct seqb_error *err)
@@ -21,25 +21,25 @@ static enum seqb_status look_differs(const struct migrate_side *is,
                      key->key, is->name, name, (int)bits[0], (int)bits[1]);
 }
 
-enum seqb_status new_look(struct migrate_side *is, struct migrate_key *key,
+enum seqb_status new_read(struct migrate_side *is, struct migrate_key *key,
                           struct seqb_error *err)
 {
     struct migrate_bits bits;
 
-    if (side_look_bits(is, key->key, key->attributes, &bits, err) != SEQB_OK)
+    if (side_read_bits(is, key->key, key->attributes, &bits, err) != SEQB_OK)
         return err->status;
     if (bits.memory_bits >= 0 && bits.memory_bits != key->is.memory_bits)
-        return look_differs(is, key, "memory_bits",
+        return read_differs(is, key, "memory_bits",
                             (int32_t[]){bits.memory_bits, key->is.memory_bits},
                             err);
     if (bits.memory_bits >= 0 && bits.window_bits != key->is.window_bits)
-        return look_differs(is, key, "window_bits",
+        return read_differs(is, key, "window_bits",
                             (int32_t[]){bits.window_bits, key->is.window_bits},
                             err);
     return side_compare_key(is, key->key, &key->is_done, err);
 }
 
-bool new_is_settled(const struct migrate_side *is)
+bool new_is_finished(const struct migrate_side *is)
 {
     for (int32_t i = 0; i < is->stores.count; i++) {
         const struct layout_store *store = &is->stores.stores[i];
@@ -213,7 +213,7 @@ enum seqb_status new_identify(struct migrate_side *is, struct seqb_error *err)
                           sizeof is->claim.text, err);
 }
 
-enum seqb_status new_settle(struct migrate_side *is, struct seqb_error *err)
+enum seqb_status new_finish(struct migrate_side *is, struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 

@@ -152,7 +152,7 @@ static enum seqb_status check_gone(struct migrate_side *was,
     struct seqb_error why;
     const bool is_there =
         connection_open(connection, false, &why) == SEQB_OK &&
-        claim_look(connection, was->layout, &store, &why) == SEQB_OK &&
+        claim_read(connection, was->layout, &store, &why) == SEQB_OK &&
         store.layout[0] != '\0';
 
     connection_close(connection);

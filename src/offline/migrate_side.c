@@ -168,19 +168,19 @@ static enum seqb_status side_compare(struct migrate_side *side,
     return status;
 }
 
-enum seqb_status side_look(struct migrate_side *side, struct seqb_error *err)
+enum seqb_status side_read(struct migrate_side *side, struct seqb_error *err)
 {
     for (int32_t i = 0; i < side->stores.count; i++) {
         struct layout_store *store = &side->stores.stores[i];
 
         if (!connection_is_open(&side->connections[i]))
             continue;
-        if (claim_look(&side->connections[i], side->layout, store, err) !=
+        if (claim_read(&side->connections[i], side->layout, store, err) !=
             SEQB_OK)
             return err->status;
         store->is_reached = true;
         if (i == side->stores.authority &&
-            claim_look_lessees(&side->connections[i], side->layout,
+            claim_read_lessees(&side->connections[i], side->layout,
                                side->claim.backends, side->stores.lessees,
                                err) != SEQB_OK)
             return err->status;
@@ -224,7 +224,7 @@ static bool bits_read(const struct layout *layout, const char *claim,
     return strcmp(claim, attributes == NULL ? "" : attributes) == 0;
 }
 
-enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
+enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
                                 const char *attributes,
                                 struct migrate_bits *out,
                                 struct seqb_error *err)
@@ -240,7 +240,7 @@ enum seqb_status side_look_bits(struct migrate_side *side, const char *key,
 
         if (!connection_is_open(&side->connections[i]))
             continue;
-        status = claim_look_sequence(&side->connections[i], &claimed,
+        status = claim_read_sequence(&side->connections[i], &claimed,
                                      side->layout->generation, claim,
                                      sizeof claim, err);
         if (status != SEQB_OK)
@@ -295,7 +295,7 @@ static enum seqb_status find_back(struct migrate_side *side, const char *key,
         if (side->stores.stores[i].forgets ||
             !connection_is_open(&side->connections[i]))
             continue;
-        if (claim_look_sequence(&side->connections[i], &attributes,
+        if (claim_read_sequence(&side->connections[i], &attributes,
                                 side->layout->generation, claim, sizeof claim,
                                 err) != SEQB_OK)
             return err->status;

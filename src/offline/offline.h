@@ -20,7 +20,7 @@ enum seqb_status offline_probe(const struct store_topology *options,
 /* Tells of each partition how it counts, why, and who leases its windows; and
  * of each pool what would have to go back for a number to repeat. Pure. */
 void offline_explain(const struct store_topology *topology,
-                     void (*tell)(void *context, const char *line),
+                     void (*report)(void *context, const char *line),
                      void *context);
 
 /* One sequence of a pool that is migrated. */

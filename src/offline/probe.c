@@ -81,7 +81,7 @@ static void inspection_place(struct inspection *inspection,
         (void)text_copy(found->place, sizeof found->place, pool->name);
 }
 
-static enum seqb_status inspection_look_for(struct inspection *inspection,
+static enum seqb_status inspection_read_key(struct inspection *inspection,
                                             struct probe_pool *pool,
                                             struct seqb_error *err)
 {
@@ -90,7 +90,7 @@ static enum seqb_status inspection_look_for(struct inspection *inspection,
 
         if (pool->backends[i] != inspection->backend)
             continue;
-        if (claim_look(&inspection->connection, pool->options, store, err) !=
+        if (claim_read(&inspection->connection, pool->options, store, err) !=
             SEQB_OK)
             return err->status;
         store->is_reached = true;
@@ -99,7 +99,7 @@ static enum seqb_status inspection_look_for(struct inspection *inspection,
                             inspection->options.options.name);
         inspection_place(inspection, pool->options, store);
         if (i == pool->stores.authority &&
-            claim_look_lessees(&inspection->connection, pool->options,
+            claim_read_lessees(&inspection->connection, pool->options,
                                inspection->inspector->topology->backends,
                                pool->stores.lessees, err) != SEQB_OK)
             return err->status;
@@ -111,7 +111,7 @@ static enum seqb_status inspection_look_for(struct inspection *inspection,
 }
 
 /* The backend's claims for each pool that it serves. */
-static enum seqb_status inspection_look(struct inspection *inspection,
+static enum seqb_status inspection_read(struct inspection *inspection,
                                         struct seqb_error *err)
 {
     const struct inspector *inspector = inspection->inspector;
@@ -119,7 +119,7 @@ static enum seqb_status inspection_look(struct inspection *inspection,
 
     for (size_t i = 0; i < inspector->topology->pool_count && status == SEQB_OK;
          i++)
-        status = inspection_look_for(inspection, &inspector->pools[i], err);
+        status = inspection_read_key(inspection, &inspector->pools[i], err);
     return status;
 }
 
@@ -135,7 +135,7 @@ static void *inspection_run(void *argument)
         return NULL;
     }
     inspection_keep(inspection, start_us);
-    if (inspection_look(inspection, &err) != SEQB_OK)
+    if (inspection_read(inspection, &err) != SEQB_OK)
         inspection_fail(inspection, &err);
     connection_close(&inspection->connection);
     return NULL;
@@ -254,9 +254,9 @@ static enum seqb_status inspector_run(struct inspector *inspector,
     return status;
 }
 
-static enum seqb_status inspector_tell(const struct inspector *inspector,
-                                       const struct seqb_probe_listener *to,
-                                       struct seqb_error *err)
+static enum seqb_status inspector_report(const struct inspector *inspector,
+                                         const struct seqb_probe_listener *to,
+                                         struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
     size_t failed = 0;
@@ -297,7 +297,7 @@ enum seqb_status offline_probe(const struct store_topology *topology,
         probe_check_generation(&inspector.pools[i]);
     }
     if (status == SEQB_OK)
-        status = inspector_tell(&inspector, listener, err);
+        status = inspector_report(&inspector, listener, err);
     inspector_fini(&inspector);
     return status;
 }

@@ -26,7 +26,7 @@ struct trust {
     bool is_retired; /* by a migration that has not come to its end */
 };
 
-static void tell(const struct trust *trust, const char *line)
+static void report(const struct trust *trust, const char *line)
 {
     if (trust->options->report != NULL)
         trust->options->report(trust->options->context, line);
@@ -56,7 +56,7 @@ static enum seqb_status check_place(struct trust *trust, struct seqb_error *err)
     struct connection *connection = trusted(trust);
     struct layout_store store = layout_store_of(connection->options);
     enum seqb_status status =
-        claim_look(connection, trust->layout, &store, err);
+        claim_read(connection, trust->layout, &store, err);
 
     if (status == SEQB_OK) {
         status = claim_check_retired(connection, trust->layout, err);
@@ -106,7 +106,7 @@ static bool answers(const struct trust *trust, int32_t partition)
     if (!is_open) {
         (void)text_format(line, sizeof line, "  cannot be asked: %s: %s",
                           connection_name(connection), why.text);
-        tell(trust, line);
+        report(trust, line);
     }
     return is_open;
 }
@@ -135,8 +135,8 @@ static enum seqb_status check_others(const struct trust *trust,
                                "word: run it again"
                              : "brokers make it level by themselves");
     if (answering == 0 && !trust->is_retired)
-        tell(trust, "  no neighbour can witness a lease: windows are leased "
-                    "only when one is back");
+        report(trust, "  no neighbour can witness a lease: windows are leased "
+                      "only when one is back");
     return SEQB_OK;
 }
 
@@ -165,7 +165,7 @@ static enum seqb_status swap(const struct trust *trust, char *standing,
                            connection_name(trusted(trust)));
 }
 
-static void tell_plan(const struct trust *trust)
+static void report_plan(const struct trust *trust)
 {
     const char *name = connection_name(trusted(trust));
     char line[LINE_SIZE];
@@ -176,19 +176,19 @@ static void tell_plan(const struct trust *trust)
                           "running that migration again without the store "
                           "that cannot be asked",
                           trust->layout->name);
-        tell(trust, line);
+        report(trust, line);
     }
     (void)text_format(line, sizeof line,
                       "pool %s: backend %s is believed as it stands, until its "
                       "store is restarted again",
                       trust->layout->name, name);
-    tell(trust, line);
+    report(trust, line);
     (void)text_format(line, sizeof line,
                       "warning: if the store of %s was put back to an older "
                       "state, or lost commits, the numbers of all windows "
                       "that it leased since repeat: then do not trust it",
                       name);
-    tell(trust, line);
+    report(trust, line);
 }
 
 static enum seqb_status trust_run(struct trust *trust, struct seqb_error *err)
@@ -202,22 +202,22 @@ static enum seqb_status trust_run(struct trust *trust, struct seqb_error *err)
     if (status != SEQB_OK)
         return status;
     if (strcmp(standing, trust->term) == 0) {
-        tell(trust, "it is level already: nothing is to be done");
+        report(trust, "it is level already: nothing is to be done");
         return SEQB_OK;
     }
     status = check_others(trust, err);
     if (status != SEQB_OK)
         return status;
-    tell_plan(trust);
+    report_plan(trust);
     if (trust->options->dry_run) {
-        tell(trust, "dry run: nothing was written");
+        report(trust, "dry run: nothing was written");
         return SEQB_OK;
     }
     status = swap(trust, standing, err);
     if (status == SEQB_OK)
-        tell(trust, trust->is_retired
-                        ? "done: run the migration again, with --without"
-                        : "done: brokers take leases of it again");
+        report(trust, trust->is_retired
+                          ? "done: run the migration again, with --without"
+                          : "done: brokers take leases of it again");
     return status;
 }
 

@@ -18,9 +18,9 @@ static int64_t first_free(const struct flake_rules *rules,
 }
 
 /* Whether a time that is ahead of the wall clock may be given. */
-static enum flake_verdict judge_ahead(const struct flake_lease *lease,
-                                      struct flake_now now, int64_t time_ms,
-                                      const struct flake_last *last)
+static enum flake_verdict evaluate_ahead(const struct flake_lease *lease,
+                                         struct flake_now now, int64_t time_ms,
+                                         const struct flake_last *last)
 {
     const bool is_new = time_ms != last->time_ms;
 
@@ -32,17 +32,17 @@ static enum flake_verdict judge_ahead(const struct flake_lease *lease,
     return !is_new || now.boot_ms > last->boot_ms ? FLAKE_GIVE : FLAKE_AGAIN;
 }
 
-static enum flake_verdict judge(const struct flake_rules *rules,
-                                const struct flake_lease *lease,
-                                struct flake_now now, int64_t time_ms,
-                                const struct flake_last *last)
+static enum flake_verdict evaluate(const struct flake_rules *rules,
+                                   const struct flake_lease *lease,
+                                   struct flake_now now, int64_t time_ms,
+                                   const struct flake_last *last)
 {
     if (now.boot_ms >= lease->until_ms)
         return FLAKE_FENCED;
     if (time_ms >= rules->end_ms)
         return FLAKE_OVER;
     if (time_ms > now.wall_ms)
-        return judge_ahead(lease, now, time_ms, last);
+        return evaluate_ahead(lease, now, time_ms, last);
     /* The clock leapt ahead: the lease's next renewal will say so, too. */
     return time_ms > lease->upto ? FLAKE_AGAIN : FLAKE_GIVE;
 }
@@ -54,7 +54,8 @@ enum flake_verdict flake_next(const struct flake_rules *rules,
                               struct flake_block *block)
 {
     const int64_t time_ms = max_of(first_free(rules, lease, last), now.wall_ms);
-    const enum flake_verdict verdict = judge(rules, lease, now, time_ms, last);
+    const enum flake_verdict verdict =
+        evaluate(rules, lease, now, time_ms, last);
 
     block->time_ms = time_ms;
     if (verdict != FLAKE_GIVE)

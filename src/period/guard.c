@@ -54,7 +54,7 @@ static int64_t believe(struct guard *guard, struct guard_reading now)
     return now.wall_ms;
 }
 
-static enum guard_verdict judge(const struct guard *guard)
+static enum guard_verdict evaluate(const struct guard *guard)
 {
     if (guard->behind_ms == 0)
         return GUARD_GO;
@@ -88,7 +88,7 @@ enum guard_verdict guard_read(struct guard *guard, struct guard_reading now,
     guard->behind_ms =
         guard->issued_ms > believed_ms ? guard->issued_ms - believed_ms : 0;
     *time_ms = believed_ms + guard->behind_ms;
-    return is_set ? judge(guard) : GUARD_REFUSES;
+    return is_set ? evaluate(guard) : GUARD_REFUSES;
 }
 
 void guard_witness(struct guard *guard, int64_t store_ms,

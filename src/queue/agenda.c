@@ -7,7 +7,7 @@
 
 void agenda_init(struct agenda *agenda)
 {
-    *agenda = (struct agenda){.look_ms = INT64_MAX};
+    *agenda = (struct agenda){.poll_ms = INT64_MAX};
     pthread_mutex_init(&agenda->lock, NULL);
     condition_init(&agenda->changed);
 }
@@ -37,11 +37,11 @@ void agenda_wake(struct agenda *agenda, struct seqb_sequence *sequence)
     pthread_mutex_unlock(&agenda->lock);
 }
 
-void agenda_look_at(struct agenda *agenda, int64_t look_ms)
+void agenda_poll_at(struct agenda *agenda, int64_t poll_ms)
 {
     pthread_mutex_lock(&agenda->lock);
-    if (look_ms < agenda->look_ms)
-        agenda->look_ms = look_ms;
+    if (poll_ms < agenda->poll_ms)
+        agenda->poll_ms = poll_ms;
     pthread_mutex_unlock(&agenda->lock);
 }
 
@@ -62,8 +62,8 @@ bool agenda_wait(struct agenda *agenda, int64_t until_ms, int64_t latest_ms,
     *list = NULL;
     pthread_mutex_lock(&agenda->lock);
     while (!agenda->is_woken && !agenda->is_stopping && in_time) {
-        if (agenda->active == NULL || agenda->look_ms < until_ms)
-            until_ms = agenda->look_ms;
+        if (agenda->active == NULL || agenda->poll_ms < until_ms)
+            until_ms = agenda->poll_ms;
         in_time = condition_wait(&agenda->changed, &agenda->lock,
                                  min_of(until_ms, latest_ms));
     }
@@ -82,9 +82,9 @@ bool agenda_is_due(struct agenda *agenda, int64_t now_ms)
     bool is_due;
 
     pthread_mutex_lock(&agenda->lock);
-    is_due = agenda->look_ms <= now_ms;
+    is_due = agenda->poll_ms <= now_ms;
     if (is_due)
-        agenda->look_ms = INT64_MAX;
+        agenda->poll_ms = INT64_MAX;
     pthread_mutex_unlock(&agenda->lock);
     return is_due;
 }

@@ -15,7 +15,7 @@ struct agenda {
     pthread_mutex_t lock; /* guards what follows, and the sequences' flags */
     pthread_cond_t changed;
     struct seqb_sequence *active; /* to be looked at in the next interval */
-    int64_t look_ms; /* when one that is in no list is due; INT64_MAX */
+    int64_t poll_ms; /* when one that is in no list is due; INT64_MAX */
     bool is_woken;
     bool is_stopping;
 };
@@ -28,7 +28,7 @@ void agenda_wake(struct agenda *agenda, struct seqb_sequence *sequence);
 
 /* The thread looks again then for sequences that are due, if nobody wakes it
  * before. */
-void agenda_look_at(struct agenda *agenda, int64_t look_ms);
+void agenda_poll_at(struct agenda *agenda, int64_t poll_ms);
 
 /* Ends the refill thread's wait, now and later. */
 void agenda_stop(struct agenda *agenda);
@@ -41,7 +41,7 @@ void agenda_stop(struct agenda *agenda);
 bool agenda_wait(struct agenda *agenda, int64_t until_ms, int64_t latest_ms,
                  struct seqb_sequence **list);
 
-/* Whether the moment of agenda_look_at has come; then there is none any more.
+/* Whether the moment of agenda_poll_at has come; then there is none any more.
  */
 bool agenda_is_due(struct agenda *agenda, int64_t now_ms);
 

@@ -86,7 +86,7 @@ static enum seqb_status try_all(struct seqb_sequence *sequence,
     size_t taken;
 
     if (ring_stock(sequence->ring) < take->count) {
-        atomic_store(&sequence->wish, (int64_t)take->count);
+        atomic_store(&sequence->wanted, (int64_t)take->count);
         status = sequence_again(sequence, err);
         if (ring_stock(sequence->ring) < take->count)
             return status;

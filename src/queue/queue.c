@@ -32,12 +32,12 @@ static void wake_if_due(void *context, struct seqb_sequence *sequence)
 {
     const int64_t now_ms = *(const int64_t *)context;
 
-    if (sequence->look_ms == INT64_MAX)
+    if (sequence->poll_ms == INT64_MAX)
         return;
-    if (sequence->look_ms <= now_ms)
+    if (sequence->poll_ms <= now_ms)
         sequence_wake(sequence);
     else
-        agenda_look_at(&sequence->context->agenda, sequence->look_ms);
+        agenda_poll_at(&sequence->context->agenda, sequence->poll_ms);
 }
 
 static void wake_those_due(struct queue *queue)
@@ -53,7 +53,7 @@ static void wake_those_due(struct queue *queue)
 
 /* Looks at one sequence of the list that was taken; returns the next one.
  * `*soonest_ms` is lowered to when it is to be looked at again. */
-static struct seqb_sequence *look_at(struct agenda *agenda,
+static struct seqb_sequence *poll_at(struct agenda *agenda,
                                      struct seqb_sequence *sequence,
                                      int64_t *soonest_ms)
 {
@@ -81,7 +81,7 @@ static void *refill_run(void *argument)
         if (list != NULL)
             until_ms = clock_now_ms() + queue->options->interval_ms;
         while (list != NULL)
-            list = look_at(&queue->context.agenda, list, &until_ms);
+            list = poll_at(&queue->context.agenda, list, &until_ms);
     }
     return NULL;
 }
@@ -317,7 +317,7 @@ static void queue_keep(struct queue *queue)
         return;
     flusher_stop(queue->flusher);
     for (size_t i = 0; i < queue->catalog.count; i++)
-        sequence_settle(queue->catalog.sequences[i], until_ms);
+        sequence_finish(queue->catalog.sequences[i], until_ms);
     flusher_keep_all(queue->flusher, clock_now_ms() + KEEP_MS);
 }
 

@@ -133,7 +133,7 @@ static void plan_target(const struct refill *refill,
                         struct refill_plan *plan)
 {
     const int64_t least =
-        at_least(at_least(REFILL_MIN, rules->run), 2 * rules->wish);
+        at_least(at_least(REFILL_MIN, rules->run), 2 * rules->wanted);
     double wanted;
 
     plan_rate(refill, plan);

@@ -18,7 +18,7 @@ struct refill_rules {
     int32_t runway_ms;
     int64_t max_unused; /* numbers */
     int64_t run;        /* 2^memory_bits numbers */
-    int64_t wish;       /* numbers that a caller wants at once; 0 */
+    int64_t wanted;     /* numbers that a caller wants at once; 0 */
     bool prefetch;
     int32_t interval_ms; /* between two looks at the ring */
 };

@@ -36,7 +36,7 @@ void sequence_put(struct seqb_sequence *sequence, int64_t first, uint64_t count)
         sequence->granted += count;
     sequence_wake_waiters(sequence);
     pthread_mutex_unlock(&sequence->lock);
-    sequence_tell_ready(sequence);
+    sequence_notify_ready(sequence);
 }
 
 static void sequence_init(struct seqb_sequence *sequence,
@@ -47,7 +47,7 @@ static void sequence_init(struct seqb_sequence *sequence,
     sequence->source = source;
     sequence->context = setup->context;
     sequence->options = setup->options;
-    sequence->look_ms = INT64_MAX;
+    sequence->poll_ms = INT64_MAX;
     pthread_mutex_init(&sequence->lock, NULL);
     pthread_mutex_init(&sequence->ready_lock, NULL);
     condition_init(&sequence->filled);
@@ -136,7 +136,7 @@ void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
     *taken += (int64_t)sequence->granted;
     sequence->granted = 0;
     sequence->consumed = 0;
-    atomic_store(&sequence->wish, 0);
+    atomic_store(&sequence->wanted, 0);
     sequence->asked = (struct refill_plan){0};
     sequence->low = 0;
     sequence->target = 0;
@@ -252,7 +252,7 @@ bool sequence_is_idle(struct seqb_sequence *sequence, int64_t now_ms)
     return is_idle;
 }
 
-void sequence_settle(struct seqb_sequence *sequence, int64_t until_ms)
+void sequence_finish(struct seqb_sequence *sequence, int64_t until_ms)
 {
     struct ha_view view;
 

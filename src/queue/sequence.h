@@ -51,7 +51,7 @@ struct seqb_sequence {
     bool is_refused;
 
     /* A caller wants so many numbers at once, or none; 0: no one does. */
-    _Atomic int64_t wish;
+    _Atomic int64_t wanted;
 
     pthread_mutex_t lock; /* guards pushing, closing, and what follows */
     pthread_cond_t filled;
@@ -79,7 +79,7 @@ struct seqb_sequence {
     void (*ready)(void *context);
     void *ready_context;
 
-    int64_t look_ms; /* the refill thread's: when it looks again though the
+    int64_t poll_ms; /* the refill thread's: when it looks again though the
                         sequence is in no list; INT64_MAX: when woken */
 
     /* Guarded by the agenda's lock. */
@@ -130,7 +130,7 @@ void sequence_on_ready(struct seqb_sequence *sequence,
 void sequence_set_mark(struct seqb_sequence *sequence);
 
 /* What a look at a sequence found, and did. */
-struct sequence_look {
+struct sequence_poll {
     int64_t stock;
     int64_t late_ms; /* what is under way is late then; INT64_MAX: nothing is */
     bool is_short;   /* more is wanted, whether it could be asked for or not */
@@ -140,7 +140,7 @@ struct sequence_look {
 
 /* With the lock held, so that nothing is asked for twice: plans, and asks.
  * Nothing if the sequence is over. */
-struct sequence_look sequence_ask(struct seqb_sequence *sequence,
+struct sequence_poll sequence_ask(struct seqb_sequence *sequence,
                                   int64_t now_ms);
 
 /* On the refill thread: the same. True while it wants to be looked at again in
@@ -186,10 +186,10 @@ bool sequence_is_idle(struct seqb_sequence *sequence, int64_t now_ms);
 
 /* After the close: waits until all that was asked for is answered, until
  * `until_ms` at most. */
-void sequence_settle(struct seqb_sequence *sequence, int64_t until_ms);
+void sequence_finish(struct seqb_sequence *sequence, int64_t until_ms);
 
 /* Has a ready call made that is owed. */
-void sequence_tell_ready(struct seqb_sequence *sequence);
+void sequence_notify_ready(struct seqb_sequence *sequence);
 
 /* Of a slot, once nothing is asked for any more: begins again with an empty
  * ring. Adds what was taken and what was left to the sums. */

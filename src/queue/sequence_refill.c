@@ -76,7 +76,7 @@ static struct refill_plan sequence_plan(struct seqb_sequence *sequence,
         .runway_ms = sequence->options->runway_ms,
         .max_unused = sequence->options->max_unused,
         .run = (int64_t)1 << sequence->options->memory_bits,
-        .wish = atomic_load(&sequence->wish),
+        .wanted = atomic_load(&sequence->wanted),
         .prefetch = sequence->options->prefetch,
         .interval_ms = sequence->context->interval_ms,
     };
@@ -91,13 +91,13 @@ static struct refill_plan sequence_plan(struct seqb_sequence *sequence,
     return plan;
 }
 
-struct sequence_look sequence_ask(struct seqb_sequence *sequence,
+struct sequence_poll sequence_ask(struct seqb_sequence *sequence,
                                   int64_t now_ms)
 {
     struct ha_view ha;
     struct refill_view view;
     struct refill_plan plan;
-    struct sequence_look look = {.late_ms = INT64_MAX};
+    struct sequence_poll look = {.late_ms = INT64_MAX};
 
     if (atomic_load(&sequence->is_over))
         return look;
@@ -133,7 +133,7 @@ void sequence_wake_waiters(struct seqb_sequence *sequence)
         pthread_cond_broadcast(&sequence->filled);
 }
 
-void sequence_tell_ready(struct seqb_sequence *sequence)
+void sequence_notify_ready(struct seqb_sequence *sequence)
 {
     if (!atomic_exchange(&sequence->is_armed, false))
         return;
@@ -235,7 +235,7 @@ void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
         log_reason(SEQB_LOG_WARN, "the ring is full",
                    "event=dropped key=%s numbers=%llu", sequence->key,
                    (unsigned long long)count);
-    sequence_tell_ready(sequence);
+    sequence_notify_ready(sequence);
     if (is_low)
         sequence_wake(sequence);
 }
@@ -259,7 +259,7 @@ void sequence_give_back(struct seqb_sequence *sequence,
     pthread_mutex_lock(&sequence->lock);
     put_back(sequence, slice);
     pthread_mutex_unlock(&sequence->lock);
-    sequence_tell_ready(sequence);
+    sequence_notify_ready(sequence);
 }
 
 size_t sequence_gather(struct seqb_sequence *sequence)
@@ -341,7 +341,7 @@ static bool sequence_stripe(struct seqb_sequence *sequence, int64_t stock)
 bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
                      int64_t *next_ms)
 {
-    struct sequence_look look;
+    struct sequence_poll look;
     bool is_striped;
 
     *next_ms = INT64_MAX;

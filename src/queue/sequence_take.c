@@ -66,7 +66,7 @@ void sequence_wait_end(struct seqb_sequence *sequence)
  * What is late, or could not be asked for, is left to the refill thread. */
 static int64_t wait_ask(struct seqb_sequence *sequence, bool *is_left)
 {
-    struct sequence_look look;
+    struct sequence_poll look;
 
     if (*is_left)
         return INT64_MAX;

@@ -40,7 +40,7 @@ static void place_claim_name(const struct layout *layout, char *out,
     layout_internal_name(PLACE_CLAIM, layout->generation, out, size);
 }
 
-enum seqb_status claim_look(struct connection *connection,
+enum seqb_status claim_read(struct connection *connection,
                             const struct layout *layout,
                             struct layout_store *out, struct seqb_error *err)
 {
@@ -241,7 +241,7 @@ static enum seqb_status claim_lessee(struct connection *authority,
     return connection_claim(authority, name, pool, out, LAYOUT_STORE_SIZE, err);
 }
 
-enum seqb_status claim_look_lessees(struct connection *authority,
+enum seqb_status claim_read_lessees(struct connection *authority,
                                     const struct layout *layout,
                                     const struct store_options *backends,
                                     char (*out)[LAYOUT_STORE_SIZE],
@@ -311,7 +311,7 @@ static void sequence_claim_name(const struct claim_attributes *attributes,
     (void)text_format(out, size, "sequence/%s/%s", name, attributes->key);
 }
 
-enum seqb_status claim_look_sequence(struct connection *connection,
+enum seqb_status claim_read_sequence(struct connection *connection,
                                      const struct claim_attributes *attributes,
                                      int32_t generation, char *out, size_t size,
                                      struct seqb_error *err)
@@ -392,13 +392,13 @@ static enum seqb_status check_history(struct connection *connection,
 {
     int32_t generation = attributes->layout->generation;
     char standing[CLAIM_TERMS_SIZE];
-    enum seqb_status status = claim_look_sequence(
+    enum seqb_status status = claim_read_sequence(
         connection, attributes, generation, standing, sizeof standing, err);
 
     if (status != SEQB_OK || standing[0] != '\0')
         return status;
     while (status == SEQB_OK && --generation >= 1) {
-        status = claim_look_sequence(connection, attributes, generation,
+        status = claim_read_sequence(connection, attributes, generation,
                                      standing, sizeof standing, err);
         if (status == SEQB_OK && standing[0] != '\0')
             return error_set(

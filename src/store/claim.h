@@ -22,7 +22,7 @@ struct layout_claim {
 
 /* Reads what the store says of itself, of its place, and of the pool's
  * layout; nothing is written. */
-enum seqb_status claim_look(struct connection *connection,
+enum seqb_status claim_read(struct connection *connection,
                             const struct layout *layout,
                             struct layout_store *out, struct seqb_error *err);
 
@@ -38,7 +38,7 @@ enum seqb_status claim_identify(struct connection *connection,
  * now, so that the authority alone knows that the pool's name was changed. A
  * store goes by its address there.
  */
-enum seqb_status claim_look_lessees(struct connection *authority,
+enum seqb_status claim_read_lessees(struct connection *authority,
                                     const struct layout *layout,
                                     const struct store_options *backends,
                                     char (*out)[LAYOUT_STORE_SIZE],
@@ -81,7 +81,7 @@ struct claim_attributes {
 
 /* What is claimed for the sequence in a generation of its pool, "" if nothing
  * is. */
-enum seqb_status claim_look_sequence(struct connection *connection,
+enum seqb_status claim_read_sequence(struct connection *connection,
                                      const struct claim_attributes *attributes,
                                      int32_t generation, char *out, size_t size,
                                      struct seqb_error *err);

@@ -7,10 +7,10 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-static void tell(const struct compare *compare, int32_t member,
-                 const struct seqb_error *why)
+static void report(const struct compare *compare, int32_t member,
+                   const struct seqb_error *why)
 {
-    compare->tell(compare->context, member, why);
+    compare->report(compare->context, member, why);
 }
 
 static int32_t member_of(const struct compare *compare,
@@ -81,7 +81,7 @@ void compare_places(const struct compare *compare)
         struct seqb_error err;
 
         if (compare_one(compare, i, &err) != SEQB_OK)
-            tell(compare, i, &err);
+            report(compare, i, &err);
     }
 }
 
@@ -99,8 +99,8 @@ void compare_twins(const struct compare *compare)
                     "pool %s: backends %s and %s lead to the same store; give "
                     "each one of its own",
                     compare->layout->name, a->backend, b->backend);
-    tell(compare, member_of(compare, a), &err);
-    tell(compare, member_of(compare, b), &err);
+    report(compare, member_of(compare, a), &err);
+    report(compare, member_of(compare, b), &err);
 }
 
 enum seqb_status compare_id(const char *backend, const char *standing,
@@ -133,7 +133,7 @@ void compare_strangers(const struct compare *compare,
             continue;
         layout_named(claim->layout, compare->stores, i, named);
         if (compare_id(store->backend, store->id, named, &err) != SEQB_OK)
-            tell(compare, i, &err);
+            report(compare, i, &err);
     }
 }
 
@@ -155,7 +155,7 @@ enum seqb_status compare_claims(const struct compare *compare,
 
         if (store->is_reached && store->layout[0] != '\0' &&
             layout_compare(store->backend, store->layout, out, &why) != SEQB_OK)
-            tell(compare, i, &why);
+            report(compare, i, &why);
     }
     return SEQB_OK;
 }

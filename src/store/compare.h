@@ -7,12 +7,12 @@
 
 #include "store/layout.h"
 
-/* The stores as claim_look found them, and who hears what is wrong. */
+/* The stores as claim_read found them, and who hears what is wrong. */
 struct compare {
     const struct layout *layout;
     struct layout_stores *stores;
     /* `member` is the store at fault; the status is SEQB_LAYOUT. */
-    void (*tell)(void *context, int32_t member, const struct seqb_error *why);
+    void (*report)(void *context, int32_t member, const struct seqb_error *why);
     void *context;
 };
 

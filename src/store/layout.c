@@ -310,8 +310,8 @@ void layout_adopt(const char *standing, struct layout_stores *stores)
     }
 }
 
-static void tell_partition(const char *was, const char *is, char *out,
-                           size_t size)
+static void describe_partition(const char *was, const char *is, char *out,
+                               size_t size)
 {
     char a[LAYOUT_STORE_SIZE];
     char b[LAYOUT_STORE_SIZE];
@@ -329,8 +329,8 @@ static void tell_partition(const char *was, const char *is, char *out,
 }
 
 /* Appends in words how one field differs; nothing if it does not. */
-static void tell_field(const char *name, const char *standing,
-                       const char *expected, char *out, size_t size)
+static void describe_field(const char *name, const char *standing,
+                           const char *expected, char *out, size_t size)
 {
     char was[SEQB_CLAIM_SIZE];
     char is[SEQB_CLAIM_SIZE];
@@ -342,7 +342,7 @@ static void tell_field(const char *name, const char *standing,
     if (out[0] != '\0')
         (void)text_append(out, size, ", ");
     if (strcmp(name, "partitions") == 0)
-        tell_partition(was, is, out, size);
+        describe_partition(was, is, out, size);
     else if (strcmp(name, "windows") == 0)
         (void)text_append(out, size, "windows was %s and is %s",
                           was[0] == '\0' ? "needed" : was,
@@ -377,7 +377,7 @@ enum seqb_status layout_compare(const char *backend, const char *standing,
     if (strcmp(standing, expected) == 0)
         return SEQB_OK;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        tell_field(fields[i], standing, expected, words, sizeof words);
+        describe_field(fields[i], standing, expected, words, sizeof words);
     if (words[0] == '\0')
         (void)text_format(words, sizeof words, "its claim reads '%s'",
                           standing);

@@ -27,15 +27,15 @@ struct watchdog {
     struct watch *first;
     int64_t (*judge)(void *context, int64_t now_ms); /* constant */
     void *context;
-    int64_t judge_ms; /* when it is to be called; NEVER: not by itself */
-    int64_t wake_ms;  /* when the thread looks again; NEVER: not by itself */
+    int64_t evaluate_ms; /* when it is to be called; NEVER: not by itself */
+    int64_t wake_ms;     /* when the thread looks again; NEVER: not by itself */
     bool is_stopping;
 };
 
 /* Ends every call that is due, and returns when the next one is. The lock is
  * held over the shutdown, which does not block: nobody can close a descriptor
  * between the look at its deadline and the shutdown. */
-static int64_t watchdog_look(struct watchdog *watchdog, int64_t now_ms)
+static int64_t watchdog_poll(struct watchdog *watchdog, int64_t now_ms)
 {
     int64_t next_ms = NEVER;
 
@@ -53,18 +53,18 @@ static int64_t watchdog_look(struct watchdog *watchdog, int64_t now_ms)
 }
 
 /* With the lock held, which is let go for the call. */
-static void watchdog_judge(struct watchdog *watchdog, int64_t now_ms)
+static void watchdog_evaluate(struct watchdog *watchdog, int64_t now_ms)
 {
     int64_t next_ms;
 
-    if (watchdog->judge == NULL || now_ms < watchdog->judge_ms)
+    if (watchdog->judge == NULL || now_ms < watchdog->evaluate_ms)
         return;
-    watchdog->judge_ms = NEVER;
+    watchdog->evaluate_ms = NEVER;
     pthread_mutex_unlock(&watchdog->lock);
     next_ms = watchdog->judge(watchdog->context, now_ms);
     pthread_mutex_lock(&watchdog->lock);
-    if (next_ms < watchdog->judge_ms)
-        watchdog->judge_ms = next_ms;
+    if (next_ms < watchdog->evaluate_ms)
+        watchdog->evaluate_ms = next_ms;
 }
 
 static void *watchdog_run(void *argument)
@@ -73,10 +73,10 @@ static void *watchdog_run(void *argument)
 
     pthread_mutex_lock(&watchdog->lock);
     while (!watchdog->is_stopping) {
-        watchdog_judge(watchdog, clock_now_ms());
-        watchdog->wake_ms = watchdog_look(watchdog, clock_now_ms());
-        if (watchdog->judge_ms < watchdog->wake_ms)
-            watchdog->wake_ms = watchdog->judge_ms;
+        watchdog_evaluate(watchdog, clock_now_ms());
+        watchdog->wake_ms = watchdog_poll(watchdog, clock_now_ms());
+        if (watchdog->evaluate_ms < watchdog->wake_ms)
+            watchdog->wake_ms = watchdog->evaluate_ms;
         if (watchdog->is_stopping)
             break;
         if (watchdog->wake_ms == NEVER)
@@ -110,7 +110,7 @@ enum seqb_status watchdog_open(int64_t (*judge)(void *context, int64_t now_ms),
     watchdog->wake_ms = NEVER;
     watchdog->judge = judge;
     watchdog->context = context;
-    watchdog->judge_ms = NEVER;
+    watchdog->evaluate_ms = NEVER;
     status = thread_start(&watchdog->thread, "seqb:watchdog", watchdog_run,
                           watchdog, err);
     if (status != SEQB_OK) {
@@ -138,8 +138,8 @@ void watchdog_expect(struct watchdog *watchdog, int64_t at_ms)
     if (watchdog == NULL)
         return;
     pthread_mutex_lock(&watchdog->lock);
-    if (at_ms < watchdog->judge_ms) {
-        watchdog->judge_ms = at_ms;
+    if (at_ms < watchdog->evaluate_ms) {
+        watchdog->evaluate_ms = at_ms;
         if (at_ms < watchdog->wake_ms)
             pthread_cond_signal(&watchdog->changed);
     }

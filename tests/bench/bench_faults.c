@@ -300,13 +300,13 @@ static void bench_some_gone(void **state)
     report_table(report, &fault_table_paced);
     well_us = healthy_row(rate);
     for (enum fault fault = FAULT_REFUSED; fault < FAULTS; fault++) {
-        for (int gone = 1; gone < QUARTET && can_be(fault); gone++)
+        for (int gone = 1; gone < FOUR_STORES && can_be(fault); gone++)
             fault_row(fault, gone, rate, well_us);
     }
     report_table(report, &fault_table_free);
     well_us = healthy_row(0);
     for (enum fault fault = FAULT_REFUSED; fault <= FAULT_LOST; fault++) {
-        for (int gone = 1; gone < QUARTET && can_be(fault); gone++)
+        for (int gone = 1; gone < FOUR_STORES && can_be(fault); gone++)
             fault_row(fault, gone, 0, well_us);
     }
 }
@@ -385,7 +385,7 @@ static void down_row(enum fault fault)
     watch_free(stage.watch); /* or its work would be counted */
     stage.watch = NULL;
     sequence = sequence_of("late");
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         quartet_fault(&quartet, i, fault, 0);
     await_all_down(sequence);
     used_us = cpu_us();

@@ -15,7 +15,7 @@ static void on_diagnostic(void *context, const char *line)
         text_append(told->diagnostics, sizeof told->diagnostics, "%s\n", line));
 }
 
-static void hear_backend(void *context, const struct seqb_probe *probe)
+static void on_backend(void *context, const struct seqb_probe *probe)
 {
     struct told *told = context;
 
@@ -23,14 +23,14 @@ static void hear_backend(void *context, const struct seqb_probe *probe)
     told->found[told->count++] = *probe;
 }
 
-static void hear_note(void *context, const char *line)
+static void on_note(void *context, const char *line)
 {
     struct told *told = context;
 
     assert_true(text_append(told->notes, sizeof told->notes, "%s\n", line));
 }
 
-static void hear_warning(void *context, const char *line)
+static void on_warning(void *context, const char *line)
 {
     struct told *told = context;
 
@@ -43,9 +43,9 @@ const struct told *told_by(const char *topology,
 {
     static struct told told;
     const struct seqb_probe_listener listener = {.diagnostic = on_diagnostic,
-                                                 .backend = hear_backend,
-                                                 .note = hear_note,
-                                                 .warning = hear_warning,
+                                                 .backend = on_backend,
+                                                 .note = on_note,
+                                                 .warning = on_warning,
                                                  .context = &told};
 
     memset(&told, 0, sizeof told);

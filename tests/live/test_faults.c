@@ -230,7 +230,7 @@ static void await_grant(const struct scene *scene, size_t i)
 /* All serve, and grant again. */
 static void await_all_well(const struct scene *scene)
 {
-    for (size_t i = 0; i < QUARTET; i++) {
+    for (size_t i = 0; i < FOUR_STORES; i++) {
         await(scene, i, is_usable, "usable");
         await_grant(scene, i);
     }
@@ -242,10 +242,11 @@ static void await_all_well(const struct scene *scene)
 static void suffer(const struct scene *scene, size_t first, size_t gone)
 {
     for (size_t k = 0; k < gone; k++)
-        quartet_fault(&quartet, (first + k) % QUARTET, trouble->fault,
+        quartet_fault(&quartet, (first + k) % FOUR_STORES, trouble->fault,
                       trouble->amount_ms);
     for (size_t k = 0; k < gone; k++)
-        await(scene, (first + k) % QUARTET, trouble->becomes, trouble->what);
+        await(scene, (first + k) % FOUR_STORES, trouble->becomes,
+              trouble->what);
     caller_goes_on();
     quartet_heal(&quartet);
     await_all_well(scene);
@@ -257,7 +258,7 @@ static void one_two_and_three_of_four(struct scene *scene,
     if (!quartet_is_there())
         skip();
     trouble = of;
-    for (size_t gone = 1; gone < QUARTET; gone++)
+    for (size_t gone = 1; gone < FOUR_STORES; gone++)
         suffer(scene, (size_t)trouble->fault + gone, gone);
     caller_noticed_nothing(scene);
 }
@@ -287,7 +288,7 @@ TROUBLE(flapping_stores_are_not_noticed, FAULT_FLAPPING, 500, is_out,
 
 static void all_fail(enum fault fault)
 {
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         quartet_fault(&quartet, i, fault, 0);
 }
 
@@ -317,7 +318,7 @@ static void take_until_told(struct seqb_sequence *quick)
             fail_msg("not told that all are down, but: %s", err.text);
         err.status = SEQB_OK;
     }
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         scene_expect_words(err.text, quartet_backend(i));
 }
 
@@ -365,7 +366,7 @@ TEST_WITH(FAULTS, all_four_gone_is_told_and_the_first_back_serves)
     if (!quartet_is_there())
         skip();
     quick = quick_of(scene);
-    for (size_t i = 0; i < QUARTET; i++) {
+    for (size_t i = 0; i < FOUR_STORES; i++) {
         all_fail(faults[i]);
         take_until_told(quick);
         expect_little_work(quick);
@@ -384,25 +385,25 @@ TEST_WITH(FAULTS, all_four_gone_is_told_and_the_first_back_serves)
 TEST_WITH(FAULTS, servers_that_are_down_are_not_flooded)
 {
     struct seqb_sequence *quick;
-    int64_t before[QUARTET];
+    int64_t before[FOUR_STORES];
     int64_t begin_ms;
     int64_t number;
 
     if (!quartet_is_there())
         skip();
     quick = quick_of(scene);
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         proxy_set(quartet.proxies[i], PROXY_RESET, 0);
     take_until_told(quick);
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         before[i] = proxy_accepted(quartet.proxies[i]);
     begin_ms = clock_now_ms();
     while (clock_now_ms() - begin_ms < 4 * ATTEMPT_MS)
         assert_int_not_equal(seqb_next(quick, &number, NULL), SEQB_OK);
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         assert_in_range(proxy_accepted(quartet.proxies[i]) - before[i], 1,
                         (clock_now_ms() - begin_ms) / ATTEMPT_MS + 1);
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         proxy_set(quartet.proxies[i], PROXY_PASS, 0);
     await_all_well(scene);
     caller_noticed_nothing(scene);

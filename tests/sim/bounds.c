@@ -67,7 +67,7 @@ static int64_t rescue_us(const struct scene *scene, int64_t away_us)
            (ENDPOINT_ATTEMPT_MS + POOL_NEXT_PROBE_MS) * MS + SLACK_US;
 }
 
-/* Each relapse doubles the rest, also one that an urged probe cut short: then
+/* Each relapse doubles the rest, also one that an forced probe cut short: then
  * the time that passed says nothing. */
 static int64_t away_us(const struct scene *scene,
                        const struct net_server *server)

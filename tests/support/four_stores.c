@@ -13,10 +13,10 @@
 
 #define POSTGRES 3 /* the partition that it stands in */
 
-static const char *const names[QUARTET] = {"redis-a", "mysql-a", "redis-b",
-                                           "pg-a"};
+static const char *const names[FOUR_STORES] = {"redis-a", "mysql-a", "redis-b",
+                                               "pg-a"};
 
-static const char *const engines[QUARTET] = {
+static const char *const engines[FOUR_STORES] = {
     "engine = \"redis\"",
     "engine = \"mysql-row\"; user = \"seqbroker\"; database = \"seqbroker\"",
     "engine = \"redis\"",
@@ -77,7 +77,7 @@ void quartet_start(struct quartet *quartet, bool with_netns, uint64_t seed)
     servers_start(quartet);
     if (with_netns)
         quartet->netns = netns_new();
-    for (size_t i = 0; i < QUARTET; i++) {
+    for (size_t i = 0; i < FOUR_STORES; i++) {
         const struct proxy_options options = {
             .from.address = quartet_address(quartet),
             .to.port = server_port(quartet->servers[i]),
@@ -95,7 +95,7 @@ void quartet_end(struct quartet *quartet)
     if (quartet->folder[0] == '\0') /* not started, or ended */
         return;
     quartet_heal(quartet);
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         proxy_free(quartet->proxies[i]);
     netns_free(quartet->netns);
     folder_remove(quartet->folder);
@@ -106,7 +106,7 @@ void quartet_topology(const struct quartet *quartet, const char *settings,
                       char out[static QUARTET_TEXT_SIZE])
 {
     (void)text_copy(out, QUARTET_TEXT_SIZE, "backends = (\n");
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         (void)text_append(out, QUARTET_TEXT_SIZE,
                           "  { name = \"%s\"; %s; host = \"%s\"; port = %d; "
                           "connect_timeout = \"1s\"; },\n",
@@ -193,6 +193,6 @@ void quartet_fault(struct quartet *quartet, size_t i, enum fault fault,
 
 void quartet_heal(struct quartet *quartet)
 {
-    for (size_t i = 0; i < QUARTET; i++)
+    for (size_t i = 0; i < FOUR_STORES; i++)
         fault_end(quartet, i);
 }

@@ -15,7 +15,7 @@
 #include "support/netns.h"
 #include "support/proxy.h"
 
-#define QUARTET           4
+#define FOUR_STORES       4
 #define QUARTET_TEXT_SIZE 4096
 
 enum fault {
@@ -34,10 +34,10 @@ enum fault {
 const char *fault_name(enum fault fault);
 
 struct quartet {
-    struct server *servers[QUARTET];
-    struct proxy *proxies[QUARTET];
+    struct server *servers[FOUR_STORES];
+    struct proxy *proxies[FOUR_STORES];
     struct netns *netns; /* NULL: there is no FAULT_LOST */
-    enum fault faults[QUARTET];
+    enum fault faults[FOUR_STORES];
     char folder[32]; /* of the authority: the four know it, so that all brokers
                         over them need it */
 };

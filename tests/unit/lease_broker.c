@@ -174,7 +174,7 @@ static void saw_origin(struct schedule *schedule, struct broker *broker)
     unchanged_ms = lease_watch(&broker->origin_observation, text,
                                boot_of(schedule, broker));
     switch (
-        lease_judge_origin(text, unchanged_ms, &broker->self, &left_ms, next)) {
+        lease_check_origin(text, unchanged_ms, &broker->self, &left_ms, next)) {
     case LEASE_ORIGIN_OPEN:
         call_send(schedule, broker, LOOK, NULL, NULL);
         break;
@@ -216,8 +216,8 @@ static void saw_row(struct schedule *schedule, struct broker *broker)
                     boot_of(schedule, broker));
     int64_t left_ms;
 
-    switch (lease_judge(call->standing, unchanged_ms, &broker->self,
-                        clock_of(schedule, broker), &left_ms)) {
+    switch (lease_evaluate(call->standing, unchanged_ms, &broker->self,
+                           clock_of(schedule, broker), &left_ms)) {
     case LEASE_TAKE:
         send_take(schedule, broker, call->standing);
         break;

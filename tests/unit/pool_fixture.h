@@ -198,7 +198,8 @@ static inline struct pool_change hang_for(struct fixture *fixture,
 {
     int64_t next_ms;
 
-    return pool_judge(&fixture->pool, 1, CALL_MS, CALL_MS + past_ms, &next_ms);
+    return pool_evaluate(&fixture->pool, 1, CALL_MS, CALL_MS + past_ms,
+                         &next_ms);
 }
 
 static inline int64_t next_look(struct fixture *fixture, int64_t call_ms,
@@ -206,6 +207,6 @@ static inline int64_t next_look(struct fixture *fixture, int64_t call_ms,
 {
     int64_t next_ms = 0;
 
-    expect_none(pool_judge(&fixture->pool, 1, call_ms, now_ms, &next_ms));
+    expect_none(pool_evaluate(&fixture->pool, 1, call_ms, now_ms, &next_ms));
     return next_ms;
 }

@@ -100,7 +100,7 @@ static struct seqb_sequence *wait_for_list(int64_t until_ms, int64_t latest_ms)
     return list;
 }
 
-static void look_at(struct seqb_sequence *sequence, bool stays)
+static void poll_at(struct seqb_sequence *sequence, bool stays)
 {
     (void)agenda_begin(&agenda, sequence);
     agenda_end(&agenda, sequence, stays);
@@ -117,7 +117,7 @@ TEST_WITH(AGENDA, woken_sequence_is_looked_at_at_once)
     agenda_wake(&agenda, &a);
     assert_ptr_equal(wait_for_list(100, 1000), &a);
     expect_waits(0, 0, 0);
-    look_at(&a, false);
+    poll_at(&a, false);
     assert_null(wait_for_list(100, 1000));
     expect_waits(1, 1000, 0);
     agenda_wake(&agenda, &a);
@@ -141,13 +141,13 @@ TEST_WITH(AGENDA, sequence_that_stays_is_looked_at_after_the_interval)
 {
     agenda_wake(&agenda, &a);
     (void)wait_for_list(100, 1000);
-    look_at(&a, true);
+    poll_at(&a, true);
     assert_ptr_equal(wait_for_list(100, 1000), &a);
     expect_waits(1, 100, 0);
-    look_at(&a, true);
+    poll_at(&a, true);
     assert_ptr_equal(wait_for_list(1000, 1000), &a);
     expect_waits(1, 1000, 0);
-    look_at(&a, true);
+    poll_at(&a, true);
     /* The watch comes first, and leaves the list. */
     assert_null(wait_for_list(1001, 1000));
     expect_waits(1, 1000, 0);
@@ -164,15 +164,15 @@ TEST_WITH(AGENDA, sequence_woken_during_its_look_is_looked_at_again)
     agenda_end(&agenda, &a, false);
     assert_ptr_equal(wait_for_list(100, 1000), &a);
     expect_waits(0, 0, 0);
-    look_at(&a, false);
+    poll_at(&a, false);
     assert_null(wait_for_list(100, 1000));
 }
 
 TEST_WITH(AGENDA, soonest_of_those_in_no_list_is_waited_for)
 {
-    agenda_look_at(&agenda, 500);
-    agenda_look_at(&agenda, 400);
-    agenda_look_at(&agenda, 600);
+    agenda_poll_at(&agenda, 500);
+    agenda_poll_at(&agenda, 400);
+    agenda_poll_at(&agenda, 600);
     assert_null(wait_for_list(100, 1000));
     expect_waits(1, 400, 0);
     assert_false(agenda_is_due(&agenda, 399));
@@ -187,12 +187,12 @@ TEST_WITH(AGENDA, sooner_of_both_kinds_is_waited_for)
 {
     agenda_wake(&agenda, &a);
     (void)wait_for_list(100, 1000);
-    look_at(&a, true);
-    agenda_look_at(&agenda, 200);
+    poll_at(&a, true);
+    agenda_poll_at(&agenda, 200);
     (void)wait_for_list(100, 1000);
     expect_waits(1, 100, 0);
-    look_at(&a, true);
-    agenda_look_at(&agenda, 50);
+    poll_at(&a, true);
+    agenda_poll_at(&agenda, 50);
     (void)wait_for_list(100, 1000);
     expect_waits(1, 50, 0);
 }

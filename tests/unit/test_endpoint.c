@@ -187,7 +187,7 @@ static void worker_step(struct scene *scene, int32_t i, int64_t now_ms)
     (void)answer_at(&scene->fixture, i, now_ms);
 }
 
-/* Callers wait, and urge at every look. */
+/* Callers wait, and force a probe at every look. */
 static void scene_run(struct scene *scene, int64_t from_ms, int64_t to_ms,
                       bool somebody_waits)
 {

@@ -94,7 +94,7 @@ TEST_WITH(LOGGED, a_change_of_state_is_logged_by_the_state_it_leads_to)
         event.key = NULL;
         event.counter = NULL;
         event.reason = "connection refused";
-        events_tell(NULL, &event);
+        events_emit(NULL, &event);
         (void)text_format(line, sizeof line,
                           "event=%s was=ramping pool=main partition=-1 "
                           "backend=pg-a reason=\"connection refused\"",
@@ -123,7 +123,7 @@ TEST_WITH(LOGGED, what_happened_to_a_counter_is_logged_by_its_kind)
         char line[256];
 
         event.counter = kind % 2 == 0 ? event.counter : NULL;
-        events_tell(NULL, &event);
+        events_emit(NULL, &event);
         (void)text_format(line, sizeof line,
                           "event=%s pool=main partition=2 backend=pg-a "
                           "key=order counter=%s "
@@ -142,14 +142,14 @@ TEST_WITH(LOGGED, a_reason_is_one_quoted_value_of_the_line)
     struct seqb_event event = event_of(SEQB_EVENT_STATE);
 
     event.reason = "ERROR: relation \"a\\b\"\nis \"missing\"";
-    events_tell(NULL, &event);
+    events_emit(NULL, &event);
     assert_string_equal(log->line,
                         "event=up was=up pool=main partition=2 backend=pg-a "
                         "reason=\"ERROR: relation \\\"a\\\\b\\\"\\nis "
                         "\\\"missing\\\"\"");
     event.kind = SEQB_EVENT_LAYOUT;
     event.reason = "\"";
-    events_tell(NULL, &event);
+    events_emit(NULL, &event);
     assert_string_equal(log->line,
                         "event=layout pool=main partition=2 backend=pg-a "
                         "key=order counter=main/2/order reason=\"\\\"\"");
@@ -178,16 +178,16 @@ TEST_WITH(LOGGED, each_event_is_told_once_to_who_listens_now)
     const struct seqb_event event = event_of(SEQB_EVENT_STATE);
 
     events_init(&events);
-    events_tell(&events, &event);
+    events_emit(&events, &event);
     events_listen(&events, listen, &first);
-    events_tell(&events, &event);
-    events_tell(&events, &event);
+    events_emit(&events, &event);
+    events_emit(&events, &event);
     assert_int_equal(first.calls, 2);
     assert_ptr_equal(first.last, &event);
     events_listen(&events, listen, &second);
-    events_tell(&events, &event);
+    events_emit(&events, &event);
     events_listen(&events, NULL, NULL);
-    events_tell(&events, &event);
+    events_emit(&events, &event);
     assert_int_equal(first.calls, 2);
     assert_int_equal(second.calls, 1);
     assert_int_equal(log->lines, 5);
@@ -221,7 +221,7 @@ static void *tell_on(void *argument)
     const struct seqb_event event = event_of(SEQB_EVENT_STATE);
 
     for (int i = 0; i < TOLD; i++)
-        events_tell(&crowd->events, &event);
+        events_emit(&crowd->events, &event);
     return NULL;
 }
 

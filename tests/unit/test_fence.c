@@ -31,7 +31,7 @@ static void judge_all(enum seqb_guarantee guarantee, const struct judged *cases,
         const struct seqb_request reply =
             granted(cases[i].window, cases[i].first, 10);
 
-        if (fence_judge(guarantee, &cases[i].mark, cases[i].floor, &reply) !=
+        if (fence_evaluate(guarantee, &cases[i].mark, cases[i].floor, &reply) !=
             cases[i].verdict)
             fail_msg("case %zu is judged otherwise", i);
     }
@@ -131,7 +131,7 @@ TEST(each_status_has_one_meaning_for_each_guarantee)
             reply.status = (enum seqb_status)status;
             for (size_t m = 0; m < COUNT_OF(marks); m++)
                 assert_int_equal(
-                    fence_judge(guarantees[g], &marks[m], 3, &reply),
+                    fence_evaluate(guarantees[g], &marks[m], 3, &reply),
                     verdict_of(guarantees[g], reply.status));
         }
     }
@@ -147,9 +147,9 @@ TEST(a_reply_without_a_block_poisons_nothing)
         const struct seqb_request reply = {.status = (enum seqb_status)status,
                                            .window = 7};
 
-        assert_int_equal(fence_judge(SEQB_DIRECT, &mark, 0, &reply),
+        assert_int_equal(fence_evaluate(SEQB_DIRECT, &mark, 0, &reply),
                          verdict_of(SEQB_DIRECT, reply.status));
-        assert_int_equal(fence_judge(SEQB_WINDOWED, &mark, 0, &reply),
+        assert_int_equal(fence_evaluate(SEQB_WINDOWED, &mark, 0, &reply),
                          verdict_of(SEQB_WINDOWED, reply.status));
     }
 }
@@ -176,7 +176,8 @@ static void expect_refused_again(enum seqb_guarantee guarantee,
     for (int64_t i = 0; i < accepted->count; i++) {
         const struct seqb_request again = granted(3, accepted->first + i, 500);
 
-        assert_int_equal(fence_judge(guarantee, mark, 0, &again), FENCE_POISON);
+        assert_int_equal(fence_evaluate(guarantee, mark, 0, &again),
+                         FENCE_POISON);
     }
 }
 
@@ -194,7 +195,7 @@ TEST(no_value_is_accepted_twice)
         for (int64_t count = 1; count < 200; next += count, count++) {
             const struct seqb_request reply = granted(3, next, count);
 
-            assert_int_equal(fence_judge(guarantees[g], &mark, 0, &reply),
+            assert_int_equal(fence_evaluate(guarantees[g], &mark, 0, &reply),
                              FENCE_ACCEPT);
             mark = fence_advance(&reply, guarantees[g]);
             expect_refused_again(guarantees[g], &mark, &reply.block);

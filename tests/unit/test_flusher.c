@@ -28,8 +28,8 @@ struct scene {
 
 static void scene_begin(struct scene *scene, void **state)
 {
-    *scene =
-        (struct scene){.rig = *state, .folder = "/tmp/seqbroker-keeper-XXXXXX"};
+    *scene = (struct scene){.rig = *state,
+                            .folder = "/tmp/seqbroker-flusher-XXXXXX"};
     assert_non_null(mkdtemp(scene->folder));
     snprintf(scene->path, sizeof scene->path, "%s/spool", scene->folder);
     scene->rig->queue.spool_path = scene->path;

@@ -21,7 +21,7 @@ static void bring_all_down(struct fixture *fixture)
     }
 }
 
-/* Windows come from the authority alone: it is urged in its turn. */
+/* Windows come from the authority alone: it is forced in its turn. */
 TEST(the_least_recently_probed_is_urged_when_none_is_up)
 {
     struct fixture fixture;
@@ -113,7 +113,7 @@ TEST(of_those_never_probed_the_first_is_urged)
     assert_int_equal(pool_force_probe(&fixture.pool, 0, 10001), -1);
 }
 
-/* Member 1 is urged, probed at once, and fails. Returns its rest. */
+/* Member 1 is forced, probed at once, and fails. Returns its rest. */
 static int64_t urged_fails(struct fixture *fixture, int64_t now_ms)
 {
     pool_probe_begins(&fixture->pool, 1, now_ms);

@@ -85,7 +85,7 @@ TEST(damaged_rows_are_not_read)
         if (lease_read(damaged[i], &out))
             fail_msg("was read: %s", damaged[i]);
         assert_int_equal(
-            lease_judge(damaged[i], INT64_MAX / 8, &self, WALL_MS, &left),
+            lease_evaluate(damaged[i], INT64_MAX / 8, &self, WALL_MS, &left),
             LEASE_DAMAGED);
     }
     lease_write(&row, text, sizeof text);
@@ -136,7 +136,7 @@ TEST(rows_are_judged_by_how_long_they_stood)
 {
     int64_t left = -1;
 
-    assert_int_equal(lease_judge("", 0, &self, WALL_MS, &left), LEASE_TAKE);
+    assert_int_equal(lease_evaluate("", 0, &self, WALL_MS, &left), LEASE_TAKE);
     for (size_t i = 0; i < COUNT_OF(verdicts); i++) {
         const struct verdict *about = &verdicts[i];
         struct lease_row row = row_of(about->is_held, about->key);
@@ -146,7 +146,8 @@ TEST(rows_are_judged_by_how_long_they_stood)
         row.lease_ms = about->lease_ms;
         row.upto_ms = about->upto_ms;
         lease_write(&row, text, sizeof text);
-        verdict = lease_judge(text, about->unchanged_ms, &self, WALL_MS, &left);
+        verdict =
+            lease_evaluate(text, about->unchanged_ms, &self, WALL_MS, &left);
         if (verdict != about->verdict ||
             (verdict == LEASE_WAIT && left != about->left_ms))
             fail_msg("%s: verdict %d, %lld ms left", about->name, (int)verdict,
@@ -206,22 +207,22 @@ TEST(new_authority_is_bound_then_opened)
     char next[LEASE_TEXT_SIZE] = "";
     int64_t left;
 
-    assert_int_equal(lease_judge_origin(text, 99999, &self, &left, next),
+    assert_int_equal(lease_check_origin(text, 99999, &self, &left, next),
                      LEASE_ORIGIN_SWAP);
     assert_string_equal(next, "workers 1 state=waiting lease=10000 origin=now");
     (void)text_copy(text, sizeof text, next);
-    assert_int_equal(lease_judge_origin(text, 0, &self, &left, next),
+    assert_int_equal(lease_check_origin(text, 0, &self, &left, next),
                      LEASE_ORIGIN_WAIT);
     assert_int_equal(left, PATIENCE_MS);
     assert_int_equal(
-        lease_judge_origin(text, PATIENCE_MS - 1, &self, &left, next),
+        lease_check_origin(text, PATIENCE_MS - 1, &self, &left, next),
         LEASE_ORIGIN_WAIT);
     assert_int_equal(left, 1);
-    assert_int_equal(lease_judge_origin(text, PATIENCE_MS, &self, &left, next),
+    assert_int_equal(lease_check_origin(text, PATIENCE_MS, &self, &left, next),
                      LEASE_ORIGIN_SWAP);
     assert_string_equal(next, "workers 1 state=open lease=10000 origin=now");
     (void)text_copy(text, sizeof text, next);
-    assert_int_equal(lease_judge_origin(text, 0, &self, &left, next),
+    assert_int_equal(lease_check_origin(text, 0, &self, &left, next),
                      LEASE_ORIGIN_OPEN);
 }
 
@@ -254,7 +255,7 @@ TEST(authority_with_another_history_is_bound_anew)
     for (size_t i = 0; i < COUNT_OF(bindings); i++) {
         char next[LEASE_TEXT_SIZE] = "";
         int64_t left;
-        const enum lease_origin_verdict verdict = lease_judge_origin(
+        const enum lease_origin_verdict verdict = lease_check_origin(
             bindings[i].text, PATIENCE_MS, &self, &left, next);
 
         if (verdict != bindings[i].verdict)

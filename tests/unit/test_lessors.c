@@ -167,7 +167,7 @@ TEST(lessor_in_doubt_is_looked_at)
         struct lessors lessors = three();
 
         lessors_doubt(&lessors, 1, is_level != 0, 2000);
-        assert_int_equal(lessors.look_ms, 2000);
+        assert_int_equal(lessors.poll_ms, 2000);
         assert_true(lessors.lessor[1].is_doubted);
         assert_false(lessors.lessor[0].is_doubted);
         assert_int_equal(lessors.lessor[1].state,
@@ -181,13 +181,13 @@ TEST(connection_has_all_looked_at)
     uint32_t run;
 
     lessors_connected(&lessors, 1, "a", 2000);
-    assert_int_equal(lessors.look_ms, 2000);
+    assert_int_equal(lessors.poll_ms, 2000);
     assert_int_equal(lessors.lessor[1].state, HA_LESSOR_UNKNOWN);
     run = lessors.lessor[1].run;
-    lessors_look(&lessors);
+    lessors_poll(&lessors);
     (void)lessors_set(&lessors, 1, HA_LESSOR_LEVEL, 2000);
     lessors_connected(&lessors, 1, "a", 3000);
-    assert_int_equal(lessors.look_ms, 3000);
+    assert_int_equal(lessors.poll_ms, 3000);
     assert_int_equal(lessors.lessor[1].state, HA_LESSOR_LEVEL);
     assert_int_equal(lessors.lessor[1].run, run);
     lessors_connected(&lessors, 1, "b", 3000);
@@ -204,23 +204,23 @@ TEST(looks_that_do_not_help_come_less_and_less_often)
     for (int i = 0; i < 100; i++) {
         int64_t rest_ms;
 
-        lessors_look(&lessors);
-        lessors_looked(&lessors, false, now_ms);
-        rest_ms = lessors.look_ms - now_ms;
+        lessors_poll(&lessors);
+        lessors_polled(&lessors, false, now_ms);
+        rest_ms = lessors.poll_ms - now_ms;
         assert_in_range(rest_ms, i == 0 ? LESSORS_FIRST_MS / 2 : 1,
                         LESSORS_LONGEST_MS * 3 / 2);
         longest_ms = rest_ms > longest_ms ? rest_ms : longest_ms;
-        now_ms = lessors.look_ms;
+        now_ms = lessors.poll_ms;
     }
     assert_true(longest_ms > LESSORS_LONGEST_MS / 2);
-    lessors_look(&lessors);
-    lessors_looked(&lessors, true, now_ms);
-    assert_int_equal(lessors.look_ms, INT64_MAX);
+    lessors_poll(&lessors);
+    lessors_polled(&lessors, true, now_ms);
+    assert_int_equal(lessors.poll_ms, INT64_MAX);
     assert_int_equal(lessors.rest_ms, LESSORS_FIRST_MS);
     /* What is wanted during a look is not forgotten. */
     lessors_want(&lessors, now_ms);
-    lessors_looked(&lessors, true, now_ms);
-    assert_int_equal(lessors.look_ms, now_ms);
+    lessors_polled(&lessors, true, now_ms);
+    assert_int_equal(lessors.poll_ms, now_ms);
 }
 
 /* Half of the rest to all of it and a half, so that brokers spread; the rest
@@ -236,10 +236,10 @@ TEST(rests_between_looks_are_spread)
 
         lessors_init(&lessors, members, 2, seed, 0);
         for (int k = 0; k < 2; k++) {
-            lessors_look(&lessors);
-            lessors_looked(&lessors, false, 0);
-            least_ms[k] = min_of(least_ms[k], lessors.look_ms);
-            most_ms[k] = max_of(most_ms[k], lessors.look_ms);
+            lessors_poll(&lessors);
+            lessors_polled(&lessors, false, 0);
+            least_ms[k] = min_of(least_ms[k], lessors.poll_ms);
+            most_ms[k] = max_of(most_ms[k], lessors.poll_ms);
         }
     }
     for (int k = 0; k < 2; k++) {

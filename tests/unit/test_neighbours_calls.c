@@ -193,7 +193,7 @@ static bool has_no_look_to_make(void *context)
     bool has_none;
 
     pthread_mutex_lock(pool->lock);
-    has_none = pool->lessors.look_ms == INT64_MAX;
+    has_none = pool->lessors.poll_ms == INT64_MAX;
     pthread_mutex_unlock(pool->lock);
     return has_none;
 }

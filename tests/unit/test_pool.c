@@ -271,7 +271,8 @@ TEST(the_callers_mistakes_never_add_up)
     assert_string_equal(fixture.pool.member[0].reason, "");
 }
 
-/* No success rescues it, no failure softens it, no probe and no urge tries. */
+/* No success rescues it, no failure softens it, no probe and no forced probe
+ * tries. */
 TEST(one_that_could_repeat_a_number_waits_for_an_operator)
 {
     static const enum seqb_status why[] = {SEQB_LAYOUT, SEQB_POISONED};
@@ -291,7 +292,8 @@ TEST(one_that_could_repeat_a_number_waits_for_an_operator)
             expect_none(fail_at(&fixture, 1, (enum seqb_status)i, now_ms));
             expect_none(answer_at(&fixture, 1, now_ms));
             expect_none(slow_at(&fixture, 1, now_ms));
-            expect_none(pool_judge(&fixture.pool, 1, 9000, now_ms, &next_ms));
+            expect_none(
+                pool_evaluate(&fixture.pool, 1, 9000, now_ms, &next_ms));
             assert_int_equal(next_ms, INT64_MAX);
         }
         assert_memory_equal(member, &before, sizeof before);

@@ -132,7 +132,8 @@ TEST(a_drained_one_is_left_alone_until_it_is_resumed)
             expect_none(slow_at(&fixture, 1, now_ms));
             expect_none(fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms));
             expect_none(fail_at(&fixture, 1, SEQB_CLOSED, now_ms));
-            expect_none(pool_judge(&fixture.pool, 1, NOW_MS, now_ms, &next_ms));
+            expect_none(
+                pool_evaluate(&fixture.pool, 1, NOW_MS, now_ms, &next_ms));
             assert_int_equal(next_ms, INT64_MAX);
             assert_int_equal(pool_probe_at(&fixture.pool, 1), INT64_MAX);
             assert_int_equal(

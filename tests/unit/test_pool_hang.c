@@ -60,8 +60,8 @@ TEST(the_end_of_a_call_that_was_counted_changes_no_reason)
     struct fixture fixture;
 
     fixture_init(&fixture, 0);
-    expect_change(pool_judge(&fixture.pool, 0, CALL_MS,
-                             CALL_MS + 3 * TIMEOUT_MS, &(int64_t){0}),
+    expect_change(pool_evaluate(&fixture.pool, 0, CALL_MS,
+                                CALL_MS + 3 * TIMEOUT_MS, &(int64_t){0}),
                   UP, SUSPECT);
     expect_none(
         uncertain_at(&fixture, 0, 3 * TIMEOUT_US, CALL_MS + 3 * TIMEOUT_MS));
@@ -129,11 +129,11 @@ TEST(the_next_call_is_counted_afresh)
      * an outcome of the one before. */
     (void)slow_at(&fixture, 1, CALL_MS + 700);
     assert_int_equal(fixture.pool.member[1].slow, 3);
-    (void)pool_judge(&fixture.pool, 1, CALL_MS + 1000, CALL_MS + 1200,
-                     &next_ms);
+    (void)pool_evaluate(&fixture.pool, 1, CALL_MS + 1000, CALL_MS + 1200,
+                        &next_ms);
     assert_int_equal(fixture.pool.member[1].slow, 4);
-    (void)pool_judge(&fixture.pool, 1, CALL_MS + 1210, CALL_MS + 1410,
-                     &next_ms);
+    (void)pool_evaluate(&fixture.pool, 1, CALL_MS + 1210, CALL_MS + 1410,
+                        &next_ms);
     assert_int_equal(fixture.pool.member[1].slow, 5);
 }
 

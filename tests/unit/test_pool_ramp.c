@@ -187,12 +187,12 @@ TEST(it_is_up_when_the_ramp_is_over)
 
     fixture_bring(&fixture, RAMPING);
     end_ms = fixture.pool.member[1].since_ms + POOL_RAMP_MS;
-    expect_none(pool_judge(&fixture.pool, 1, -1, end_ms - 1, &next_ms));
+    expect_none(pool_evaluate(&fixture.pool, 1, -1, end_ms - 1, &next_ms));
     assert_int_equal(next_ms, end_ms);
-    expect_change(pool_judge(&fixture.pool, 1, -1, end_ms, &next_ms), RAMPING,
-                  UP);
+    expect_change(pool_evaluate(&fixture.pool, 1, -1, end_ms, &next_ms),
+                  RAMPING, UP);
     assert_int_equal(fixture.pool.member[1].since_ms, end_ms);
-    expect_none(pool_judge(&fixture.pool, 1, -1, end_ms + 1, &next_ms));
+    expect_none(pool_evaluate(&fixture.pool, 1, -1, end_ms + 1, &next_ms));
     assert_int_equal(next_ms, INT64_MAX);
 }
 
@@ -226,7 +226,7 @@ static int64_t flap_for_ten_minutes(const struct flap *flap)
             change = is_well ? answer_at(&fixture, 1, now_ms)
                              : fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms);
         told += change.from != change.to && change.to == QUARANTINED;
-        (void)pool_judge(&fixture.pool, 1, -1, now_ms, &next_ms);
+        (void)pool_evaluate(&fixture.pool, 1, -1, now_ms, &next_ms);
     }
     assert_int_equal(told, member->ejections);
     assert_true(member->errors > member->ejections);
@@ -306,7 +306,7 @@ static void something_happens(struct witness *witness, int32_t i)
             pool_probe_begins(pool, i, now_ms);
         break;
     case 5:
-        change = pool_judge(
+        change = pool_evaluate(
             pool, i, now_ms - (int64_t)next_random(&witness->random, 1000),
             now_ms, &next_ms);
         break;
@@ -316,17 +316,17 @@ static void something_happens(struct witness *witness, int32_t i)
     witness_tell(witness, i, change);
 }
 
-/* Nobody is asked, urged or probed who must not be. */
+/* Nobody is asked, or probed, by force or not, who must not be. */
 static void expect_in_order(struct witness *witness)
 {
     struct pool *pool = &witness->fixture.pool;
     const int32_t picked = pool_pick(pool, 0, false, witness->now_ms);
-    const int32_t urged = pool_force_probe(pool, 0, witness->now_ms);
+    const int32_t forced = pool_force_probe(pool, 0, witness->now_ms);
 
     assert_int_equal(picked >= 0, pool_has_usable(pool, 0));
     assert_true(picked < 0 || is_usable_state(witness->told[picked]));
-    assert_true(urged < 0 || picked < 0);
-    assert_true(urged < 0 || witness->told[urged] == QUARANTINED);
+    assert_true(forced < 0 || picked < 0);
+    assert_true(forced < 0 || witness->told[forced] == QUARANTINED);
     for (int32_t i = 0; i < 5; i++) {
         assert_int_equal(as_told(pool->member[i].state), witness->told[i]);
         if (witness->told[i] != QUARANTINED)
@@ -336,7 +336,7 @@ static void expect_in_order(struct witness *witness)
 
 TEST(every_change_is_told_once_whatever_happens)
 {
-    bool was_told[STATES] = {false};
+    bool was_reported[STATES] = {false};
 
     for (uint64_t seed = 1; seed <= 50; seed++) {
         struct witness witness = {.random = seed, .now_ms = START_MS};
@@ -350,10 +350,10 @@ TEST(every_change_is_told_once_whatever_happens)
             witness.now_ms += (int64_t)next_random(&witness.random, 100);
             something_happens(&witness, i);
             expect_in_order(&witness);
-            was_told[witness.told[i]] = true;
+            was_reported[witness.told[i]] = true;
         }
         assert_true(witness.changes > 100);
     }
     for (int s = UP; s < STATES; s++)
-        assert_int_equal(was_told[s], s != PROBING);
+        assert_int_equal(was_reported[s], s != PROBING);
 }

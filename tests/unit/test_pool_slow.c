@@ -187,8 +187,8 @@ TEST(a_suspect_is_up_again_when_the_span_has_passed)
     assert_int_equal(next_look(&fixture, end_ms - 150, end_ms - 10), end_ms);
     assert_int_equal(next_look(&fixture, end_ms - 205, end_ms - 10),
                      end_ms - 5);
-    expect_change(pool_judge(&fixture.pool, 1, -1, end_ms, &next_ms), SUSPECT,
-                  UP);
+    expect_change(pool_evaluate(&fixture.pool, 1, -1, end_ms, &next_ms),
+                  SUSPECT, UP);
     assert_int_equal(fixture.pool.member[1].since_ms, end_ms);
     assert_string_equal(fixture.pool.member[1].reason, "");
     assert_int_equal(next_look(&fixture, -1, end_ms), INT64_MAX);
@@ -251,8 +251,8 @@ TEST(of_all_that_hang_at_once_one_is_kept)
 
     fixture_init(&fixture, 2);
     for (int32_t i = 0; i < 5; i++)
-        (void)pool_judge(&fixture.pool, i, CALL_MS, CALL_MS + 10 * TIMEOUT_MS,
-                         &next_ms);
+        (void)pool_evaluate(&fixture.pool, i, CALL_MS,
+                            CALL_MS + 10 * TIMEOUT_MS, &next_ms);
     for (int32_t i = 0; i < 3; i++)
         expect_state(&fixture, i, QUARANTINED);
     expect_state(&fixture, 3, SUSPECT);
@@ -283,8 +283,8 @@ TEST(a_slow_authority_is_better_than_none)
         fixture_init(&fixture, bits);
         for (int i = 0; i < 10; i++)
             (void)slow_at(&fixture, authority, 10000 + i);
-        (void)pool_judge(&fixture.pool, authority, CALL_MS, CALL_MS + 10000,
-                         &next_ms);
+        (void)pool_evaluate(&fixture.pool, authority, CALL_MS, CALL_MS + 10000,
+                            &next_ms);
         expect_state(&fixture, authority, SUSPECT);
         expect_change(fail_at(&fixture, authority, SEQB_ROLE, 30000), SUSPECT,
                       QUARANTINED);

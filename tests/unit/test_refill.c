@@ -79,7 +79,7 @@ static const struct decision decisions[] = {
      {.stock = 30000, .room = MUCH, .delay_ms = 3},
      {46000, HA_ASK_ONE, 76000, REFILL_RATE}},
     {"twice what a caller wants at once is more than the minimum",
-     {RULES, .run = 1, .max_unused = 1000000, .wish = 200},
+     {RULES, .run = 1, .max_unused = 1000000, .wanted = 200},
      {0},
      {.room = MUCH},
      {400, HA_ASK_ONE, 400, REFILL_MINIMUM}},

@@ -15,7 +15,7 @@ struct look {
     struct refill_plan plan;
 };
 
-static struct look look_of(int64_t max_unused)
+static struct look poll_of(int64_t max_unused)
 {
     struct look look = {.rules = usual, .view = {.now_ms = 1000}};
 
@@ -43,7 +43,7 @@ static int64_t look_rate(const struct look *look)
 /* Of 100 numbers a ms for so long, looked at in this and that step. */
 static struct look steady_look(int64_t ms, int64_t least_ms, int64_t most_ms)
 {
-    struct look look = look_of(1000000);
+    struct look look = poll_of(1000000);
     const int64_t end_ms = look.view.now_ms + ms;
     uint64_t seed = 7;
 
@@ -81,7 +81,7 @@ TEST(looks_at_any_times_learn_the_same_rate)
 /* The clock tells whole ms, and a look does not come when it ticks. */
 TEST(looks_before_and_after_a_tick_balance)
 {
-    struct look look = look_of(1000000);
+    struct look look = poll_of(1000000);
     uint64_t seed = 11;
     int64_t us = 0;
 
@@ -101,7 +101,7 @@ TEST(looks_before_and_after_a_tick_balance)
 
 TEST(a_burst_is_met_by_the_short_average)
 {
-    struct look look = look_of(10000000);
+    struct look look = poll_of(10000000);
 
     for (int i = 0; i < 500; i++)
         (void)look_after(&look, 20, 2000);
@@ -124,7 +124,7 @@ TEST(a_burst_of_one_ms_fetches_about_as_much_as_it_used)
 
     for (int64_t used = 1000; used <= 1000000000; used *= 10) {
         for (size_t i = 0; i < COUNT_OF(pauses_ms); i++) {
-            struct look look = look_of((int64_t)1 << 40);
+            struct look look = poll_of((int64_t)1 << 40);
 
             (void)look_after(&look, pauses_ms[i], 0);
             (void)look_after(&look, 1, used);
@@ -157,7 +157,7 @@ TEST(a_lull_shrinks_the_stock)
 TEST(a_sequence_that_wakes_up_is_as_a_new_one)
 {
     struct look look = steady_look(10000, 20, 20);
-    struct look fresh = look_of(1000000);
+    struct look fresh = poll_of(1000000);
 
     (void)look_after(&look, 8 * (int64_t)3600000, 1);
     for (int i = 0; i < 300; i++) {
@@ -169,7 +169,7 @@ TEST(a_sequence_that_wakes_up_is_as_a_new_one)
 
 TEST(plans_of_the_same_moment_agree)
 {
-    struct look look = look_of(1000000);
+    struct look look = poll_of(1000000);
 
     for (int i = 0; i < 10; i++)
         assert_int_equal(look_after(&look, 0, 100), REFILL_MIN);
@@ -208,7 +208,7 @@ TEST(asking_for_the_rate_changes_nothing)
 
 static struct look dry_look(int64_t max_unused)
 {
-    struct look look = look_of(max_unused);
+    struct look look = poll_of(max_unused);
 
     look.view.stock = 0;
     look.view.is_starved = true;
@@ -276,7 +276,7 @@ TEST(what_a_dry_ring_taught_decays_by_time_not_by_looks)
     static const int64_t steps_ms[] = {1, 7, 20, 100, 693};
 
     for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
-        struct look look = look_of(1000000);
+        struct look look = poll_of(1000000);
         const int64_t target = 70000;
         int64_t last = target;
 

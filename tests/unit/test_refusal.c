@@ -80,7 +80,7 @@ TEST(each_status_is_of_a_kind)
                          is_told);
         assert_int_equal(refusal->kind, cases[i].kind);
         assert_int_equal(refusal->status, cases[i].status);
-        assert_int_equal(refusal_is_told(refusal), is_told);
+        assert_int_equal(refusal_is_reported(refusal), is_told);
         assert_int_equal(refusals.count, is_told);
         assert_int_equal(refusal_end(&refusals, refusal, BEGIN_MS), is_told);
         assert_int_equal(refusals.count, 0);

@@ -2,7 +2,7 @@
 /*
  * The way back of a partition that rests: when it is probed, how long it rests
  * between, what brings it back. The ramp after it is in test_pool_ramp.c, who
- * is urged in test_force_probe.c.
+ * is forced in test_force_probe.c.
  */
 #include "pool_fixture.h"
 
@@ -210,8 +210,8 @@ TEST(one_that_was_slow_has_been_well_all_the_same)
     (void)probe_succeeds(&fixture, 1);
     (void)probe_succeeds(&fixture, 1);
     now_ms = member->since_ms + POOL_CALM_MS + POOL_FIRST_PROBE_MS;
-    expect_change(pool_judge(&fixture.pool, 1, -1, now_ms, &next_ms), RAMPING,
-                  UP);
+    expect_change(pool_evaluate(&fixture.pool, 1, -1, now_ms, &next_ms),
+                  RAMPING, UP);
     expect_change(slow_at(&fixture, 1, now_ms), UP, SEQB_PARTITION_SUSPECT);
     (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms + 1);
     assert_int_equal(pool_probe_at(&fixture.pool, 1), now_ms + 101);

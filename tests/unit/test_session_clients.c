@@ -167,12 +167,12 @@ TEST_WITH(SERVED, its_age_and_its_rest_are_in_seconds)
     const char *line = NULL;
 
     session->opened_ms = then_ms;
-    session->heard_ms = then_ms;
+    session->received_ms = then_ms;
     line = bulk(ask(fixture, "CLIENT INFO\r\n"));
     assert_true(strtol(value_of(line, "age"), NULL, 10) >= 90);
     /* That it asks ends its rest. */
-    assert_true(session->heard_ms > then_ms);
-    session->heard_ms = then_ms;
+    assert_true(session->received_ms > then_ms);
+    session->received_ms = then_ms;
     talker_init(&fixture->second, fixture->server);
     line = bulk(ask_second(fixture, "CLIENT LIST ID 1\r\n"));
     assert_true(strtol(value_of(line, "idle"), NULL, 10) >= 90);

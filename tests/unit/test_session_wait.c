@@ -111,7 +111,7 @@ TEST(next_command_waits_for_its_own_deadline)
 }
 
 /* The waitlist is marked before the loop is woken: it looks once. */
-TEST(loop_that_is_woken_finds_the_lane_ready)
+TEST(loop_that_is_woken_finds_the_waitlist_ready)
 {
     struct scene scene;
 

@@ -58,7 +58,7 @@ static enum flake_verdict open_ms(struct fixture *fixture, int64_t worker,
 
     if (flake_go_on(&fixture->flake, worker, lease, &now))
         return FLAKE_GIVE;
-    verdict = flake_look(&fixture->flake, lease, &now, &block);
+    verdict = flake_poll(&fixture->flake, lease, &now, &block);
     if (verdict == FLAKE_GIVE)
         flake_open(&fixture->flake, worker, lease, &now, &block);
     return verdict;

@@ -25,7 +25,7 @@ static enum seqb_status judge(const struct sql_guards *guards,
 {
     struct seqb_error err;
 
-    return sql_guards_judge(guards, guard, "here", "counter", &err);
+    return sql_guards_check(guards, guard, "here", "counter", &err);
 }
 
 TEST(claims_are_named_once_and_in_order)

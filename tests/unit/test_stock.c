@@ -111,7 +111,7 @@ static int64_t unused(struct rig_broker *broker)
 static bool is_starved(struct seqb_sequence *sequence, bool has_stock,
                        bool is_awaited, bool is_armed)
 {
-    struct sequence_look look;
+    struct sequence_poll look;
 
     pthread_mutex_lock(&sequence->lock);
     if (!has_stock)
@@ -185,13 +185,13 @@ TEST_WITH(DIRECT, what_is_under_way_is_not_asked_for_again)
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *sequence = rig_sequence(broker, "order");
     const int64_t now_ms = clock_now_ms();
-    struct sequence_look looks[2];
+    struct sequence_poll looks[2];
 
     for (int i = 0; i < 2; i++)
         fake_hang(rig->stores[i]);
     pthread_mutex_lock(&sequence->lock);
     atomic_store(&sequence->is_armed, true);
-    atomic_store(&sequence->wish, (int64_t)5 * RUN);
+    atomic_store(&sequence->wanted, (int64_t)5 * RUN);
     for (int i = 0; i < 2; i++)
         looks[i] = sequence_ask(sequence, now_ms);
     pthread_mutex_unlock(&sequence->lock);
@@ -391,11 +391,11 @@ TEST_WITH(DIRECT, what_is_under_way_is_settled_in_its_time)
     fake_hang(rig->stores[1]);
     (void)ha_counter_ask(sequence->counter, 2, HA_ASK_ALL, clock_now_ms());
     until_ms = clock_now_ms() + 20;
-    sequence_settle(sequence, until_ms);
+    sequence_finish(sequence, until_ms);
     assert_false(has_nothing_under_way(sequence));
     assert_true(clock_now_ms() >= until_ms);
     fake_release(rig->stores[0]);
     fake_release(rig->stores[1]);
-    sequence_settle(sequence, clock_now_ms() + RIG_PATIENCE_MS);
+    sequence_finish(sequence, clock_now_ms() + RIG_PATIENCE_MS);
     assert_true(has_nothing_under_way(sequence));
 }

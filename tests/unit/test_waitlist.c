@@ -35,7 +35,7 @@ static int setup(void **state)
     return 0;
 }
 
-#define LANE FIXTURE(void *unused, setup, NULL)
+#define WAITLIST FIXTURE(void *unused, setup, NULL)
 
 static void resume(struct session *session)
 {
@@ -65,7 +65,7 @@ static void all_join(void)
         waitlists_join(&waitlists, &waitlist, &waiters[i], false);
 }
 
-TEST_WITH(LANE, nobody_is_served_before_the_lane_is_ready)
+TEST_WITH(WAITLIST, nobody_is_served_before_the_waitlist_is_ready)
 {
     all_join();
     stock = WAITERS;
@@ -74,7 +74,7 @@ TEST_WITH(LANE, nobody_is_served_before_the_lane_is_ready)
     assert_true(waitlist_has_waiters(&waitlist));
 }
 
-TEST_WITH(LANE, those_who_wait_are_served_in_order)
+TEST_WITH(WAITLIST, those_who_wait_are_served_in_order)
 {
     all_join();
     lane_fill(WAITERS);
@@ -83,7 +83,7 @@ TEST_WITH(LANE, those_who_wait_are_served_in_order)
     assert_true(TAILQ_EMPTY(&waitlists.waiting));
 }
 
-TEST_WITH(LANE, who_finds_none_stays_first)
+TEST_WITH(WAITLIST, who_finds_none_stays_first)
 {
     all_join();
     lane_fill(2);
@@ -95,7 +95,7 @@ TEST_WITH(LANE, who_finds_none_stays_first)
 }
 
 /* The loop was woken once more for it, and looks again. */
-TEST_WITH(LANE, what_comes_while_a_lane_is_served_is_not_forgotten)
+TEST_WITH(WAITLIST, what_comes_while_a_waitlist_is_served_is_not_forgotten)
 {
     all_join();
     coming = 2;
@@ -107,7 +107,7 @@ TEST_WITH(LANE, what_comes_while_a_lane_is_served_is_not_forgotten)
     assert_true(waitlist_has_waiters(&waitlist));
 }
 
-TEST_WITH(LANE, who_leaves_is_not_served)
+TEST_WITH(WAITLIST, who_leaves_is_not_served)
 {
     all_join();
     waitlists_leave(&waitlists, &waiters[1]);
@@ -116,7 +116,7 @@ TEST_WITH(LANE, who_leaves_is_not_served)
     assert_string_equal(served, "acd");
 }
 
-TEST_WITH(LANE, a_lane_that_all_have_left_is_not_looked_at)
+TEST_WITH(WAITLIST, a_waitlist_that_all_have_left_is_not_looked_at)
 {
     all_join();
     for (int i = 0; i < WAITERS; i++)
@@ -125,7 +125,7 @@ TEST_WITH(LANE, a_lane_that_all_have_left_is_not_looked_at)
     assert_true(TAILQ_EMPTY(&waitlists.waiting));
 }
 
-TEST_WITH(LANE, only_the_lane_that_is_ready_is_served)
+TEST_WITH(WAITLIST, only_the_waitlist_that_is_ready_is_served)
 {
     struct waitlist other;
 
@@ -137,7 +137,7 @@ TEST_WITH(LANE, only_the_lane_that_is_ready_is_served)
     assert_true(waitlist_has_waiters(&other));
 }
 
-TEST_WITH(LANE, a_key_that_the_library_would_see_cut_is_refused)
+TEST_WITH(WAITLIST, a_key_that_the_library_would_see_cut_is_refused)
 {
     static const struct resp_slice keys[] = {
         {"a\0b", 3},

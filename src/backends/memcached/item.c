@@ -8,7 +8,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-bool memcached_add_look(struct memcached *mc, const struct memcached_key *key)
+bool memcached_add_read(struct memcached *mc, const struct memcached_key *key)
 {
     return memcached_link_add(&mc->link, "mg %s%s v f c\r\n", key->text,
                               key->flag);

@@ -49,7 +49,7 @@ struct memcached_item {
 /* Adds a command to what is sent; false on failure or at the deadline. `store`
  * puts an item there only over the version `cas` of the item, or with 0 only if
  * there is none. */
-bool memcached_add_look(struct memcached *mc, const struct memcached_key *key);
+bool memcached_add_read(struct memcached *mc, const struct memcached_key *key);
 bool memcached_add_count(struct memcached *mc, const struct memcached_key *key,
                          int64_t step);
 bool memcached_add_store(struct memcached *mc, const struct memcached_key *key,

@@ -44,14 +44,14 @@ static enum seqb_status cell_drop(struct memcached *mc,
 }
 
 /* Reads the cell; SEQB_FENCED: there is none. `*cas` is its version. */
-static enum seqb_status cell_look(struct memcached *mc,
+static enum seqb_status cell_read(struct memcached *mc,
                                   const struct memcached_key *key,
                                   struct memcached_cell *out, uint64_t *cas,
                                   struct seqb_error *err)
 {
     struct memcached_reply reply;
     const enum seqb_status status =
-        memcached_ask(mc, memcached_add_look(mc, key), &reply, err);
+        memcached_ask(mc, memcached_add_read(mc, key), &reply, err);
 
     if (status != SEQB_OK)
         return status;
@@ -77,7 +77,7 @@ static enum seqb_status memcached_raise(struct seqb_backend *backend,
                          mc->link.where, raise->counter, raise->floor);
     status = memcached_link_begin(&mc->link, mc->timeout_ms, &why);
     if (status == SEQB_OK)
-        status = cell_look(mc, &key, &cell, &cas, &why);
+        status = cell_read(mc, &key, &cell, &cas, &why);
     if (status != SEQB_OK && status != SEQB_FENCED)
         return error_copy(err, &why);
     if (status == SEQB_OK && cell.window > raise->floor) {
@@ -94,7 +94,7 @@ static enum seqb_status memcached_raise(struct seqb_backend *backend,
 
 /* Whether `fresh` may be put there: SEQB_AGAIN, over the version `*cas` of
  * what stands there (0: nothing); else what install answers. */
-static enum seqb_status install_look(struct memcached *mc,
+static enum seqb_status install_read(struct memcached *mc,
                                      const struct memcached_key *key,
                                      const struct memcached_cell *fresh,
                                      uint64_t *cas, int64_t *standing,
@@ -102,7 +102,7 @@ static enum seqb_status install_look(struct memcached *mc,
 {
     struct memcached_cell found;
     struct seqb_error why;
-    const enum seqb_status status = cell_look(mc, key, &found, cas, &why);
+    const enum seqb_status status = cell_read(mc, key, &found, cas, &why);
 
     if (status != SEQB_OK && status != SEQB_FENCED)
         return error_copy(err, &why);
@@ -185,7 +185,7 @@ static enum seqb_status memcached_install(struct seqb_backend *backend,
     status = memcached_link_begin(&mc->link, mc->timeout_ms, err);
     if (status != SEQB_OK)
         return status;
-    status = install_look(mc, &key, &fresh, &cas, standing, err);
+    status = install_read(mc, &key, &fresh, &cas, standing, err);
     if (status != SEQB_AGAIN)
         return status;
     status = install_send(mc, &key, &fresh, window->keep_s, cas, err);
@@ -193,7 +193,7 @@ static enum seqb_status memcached_install(struct seqb_backend *backend,
         return status;
     /* The window was not stored and is not sent again: another stands there,
      * or, SEQB_AGAIN, is used up or dropped already. */
-    return install_look(mc, &key, &fresh, &cas, standing, err);
+    return install_read(mc, &key, &fresh, &cas, standing, err);
 }
 
 /* --- claim, and what windows have no need of --- */
@@ -214,14 +214,14 @@ static enum seqb_status claim_add(struct memcached *mc,
 }
 
 /* SEQB_FENCED: nothing stands there. */
-static enum seqb_status claim_look(struct memcached *mc,
+static enum seqb_status claim_read(struct memcached *mc,
                                    const struct memcached_key *key,
                                    char *standing, size_t size,
                                    struct seqb_error *err)
 {
     struct memcached_reply reply;
     enum seqb_status status =
-        memcached_ask(mc, memcached_add_look(mc, key), &reply, err);
+        memcached_ask(mc, memcached_add_read(mc, key), &reply, err);
 
     if (status == SEQB_OK)
         status = memcached_answer_item(mc, key, &reply, err);
@@ -257,7 +257,7 @@ static enum seqb_status memcached_claim(struct seqb_backend *backend,
     if (status == SEQB_OK && text != NULL)
         status = claim_add(mc, &key, text, &why);
     if (status == SEQB_OK)
-        status = claim_look(mc, &key, standing, size, &why);
+        status = claim_read(mc, &key, standing, size, &why);
     if (status == SEQB_OK)
         return SEQB_OK;
     if (status != SEQB_FENCED)

@@ -35,7 +35,7 @@ static bool request_key(struct memcached *mc, struct seqb_request *request,
 }
 
 /* What was found: the request is answered, or it is known how far to count. */
-static enum seqb_status look_answer(struct memcached *mc,
+static enum seqb_status poll_answer(struct memcached *mc,
                                     const struct memcached_reply *reply,
                                     struct seqb_request *request,
                                     struct memcached_count *count)
@@ -101,7 +101,7 @@ static bool stage_add(struct memcached *mc, enum stage stage,
             continue;
         if (!request_key(mc, &requests[i], &key))
             continue;
-        if (stage == STAGE_LOOK ? !memcached_add_look(mc, &key)
+        if (stage == STAGE_LOOK ? !memcached_add_read(mc, &key)
                                 : !memcached_add_count(mc, &key, step))
             return false;
     }
@@ -126,7 +126,7 @@ static bool stage_run(struct memcached *mc, enum stage stage,
         if (!is_well)
             break;
         requests[i].status =
-            stage == STAGE_LOOK ? look_answer(mc, &reply, &requests[i], count)
+            stage == STAGE_LOOK ? poll_answer(mc, &reply, &requests[i], count)
                                 : count_answer(mc, &reply, &requests[i], count);
         if (mc->link.fd < 0) { /* its answer was the reason */
             *why = requests[i].error;

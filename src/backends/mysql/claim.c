@@ -289,8 +289,8 @@ static void swap_ask(struct mysql_link *link, const struct seqb_swap *swap)
     mysql_link_add(link, ";COMMIT");
 }
 
-static enum seqb_status swap_hear(struct mysql_link *link, const char *name,
-                                  bool *is_done, struct seqb_error *err)
+static enum seqb_status swap_receive(struct mysql_link *link, const char *name,
+                                     bool *is_done, struct seqb_error *err)
 {
     struct seqb_error why = {.status = SEQB_OK};
     int64_t is_primary;
@@ -327,7 +327,7 @@ static enum seqb_status swap_write(struct mysql_link *link,
     swap_ask(link, swap);
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);
     if (status == SEQB_OK)
-        status = swap_hear(link, swap->name, is_done, err);
+        status = swap_receive(link, swap->name, is_done, err);
     if (status == SEQB_OK || link->handle == NULL)
         return status;
     /* What a statement left that failed. */

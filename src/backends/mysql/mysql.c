@@ -99,8 +99,8 @@ static enum seqb_status tables_await(struct mysql_link *link, int64_t left_ms,
 
 /* No row is bound to a date that tables might get which are made later: those
  * of a dump that is put back. */
-static enum seqb_status origin_settle(struct mysql_link *link,
-                                      struct seqb_error *err)
+static enum seqb_status origin_await_next_second(struct mysql_link *link,
+                                                 struct seqb_error *err)
 {
     for (int i = 0; i < SETTLE_TRIES; i++) {
         int64_t age_ms = 0;
@@ -191,7 +191,7 @@ enum seqb_status mysql_store_enter(struct mysql *mysql,
     if (status == SEQB_OK && options->needs_incarnation)
         status = mysql_incarnation_read(mysql, err);
     if (status == SEQB_OK)
-        status = origin_settle(&mysql->link, err);
+        status = origin_await_next_second(&mysql->link, err);
     return status == SEQB_OK ? base_bind(mysql, err) : status;
 }
 

@@ -17,9 +17,9 @@ static const char bind_sql[] =
     " AND current_setting('seqbroker.origin') = $3";
 
 /* "" if there is no base, or it is nobody's. */
-static enum seqb_status base_hear(struct postgres *postgres,
-                                  char out[static SQL_EPOCH_DUE_SIZE],
-                                  struct seqb_error *err)
+static enum seqb_status base_receive(struct postgres *postgres,
+                                     char out[static SQL_EPOCH_DUE_SIZE],
+                                     struct seqb_error *err)
 {
     PGresult *result = NULL;
     enum seqb_status status =
@@ -45,7 +45,7 @@ static enum seqb_status base_read(struct postgres *postgres,
     postgres_link_add(link, base_sql, 0, NULL);
     status = postgres_link_send(link, err);
     if (status == SEQB_OK)
-        status = base_hear(postgres, out, err);
+        status = base_receive(postgres, out, err);
     return status == SEQB_OK ? postgres_link_finish(link, err) : status;
 }
 

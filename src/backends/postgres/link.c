@@ -241,7 +241,7 @@ static bool result_is_refusal(const PGresult *result)
 }
 
 /* What an answer means that is not the expected one. */
-static enum seqb_status result_judge(struct postgres_link *link,
+static enum seqb_status result_check(struct postgres_link *link,
                                      const PGresult *result,
                                      struct seqb_error *err)
 {
@@ -272,7 +272,7 @@ enum seqb_status postgres_link_read(struct postgres_link *link,
     if (result == NULL)
         return link_lose(link, PQerrorMessage(link->conn), err);
     if (PQresultStatus(result) != expected)
-        status = result_judge(link, result, err);
+        status = result_check(link, result, err);
     /* Each statement's answers end with none. */
     if (link->conn != NULL) {
         end = link_take(link, &is_lost);
@@ -358,7 +358,7 @@ static enum seqb_status run_read(struct postgres_link *link,
             return status;
         if (kind != PGRES_COMMAND_OK && kind != PGRES_TUPLES_OK &&
             status == SEQB_OK)
-            status = result_judge(link, result, err);
+            status = result_check(link, result, err);
         PQclear(result);
         if (link->conn == NULL)
             return status;

@@ -50,9 +50,9 @@ static enum seqb_status rows_add(struct postgres *postgres,
     return status;
 }
 
-static enum seqb_status rows_hear(struct postgres *postgres,
-                                  struct seqb_page *page,
-                                  struct seqb_error *err)
+static enum seqb_status rows_receive(struct postgres *postgres,
+                                     struct seqb_page *page,
+                                     struct seqb_error *err)
 {
     PGresult *rows = NULL;
     enum seqb_status status =
@@ -64,8 +64,8 @@ static enum seqb_status rows_hear(struct postgres *postgres,
     return status;
 }
 
-static enum seqb_status run_hear(struct postgres *postgres,
-                                 struct seqb_error *err)
+static enum seqb_status run_receive(struct postgres *postgres,
+                                    struct seqb_error *err)
 {
     PGresult *run = NULL;
     enum seqb_status status =
@@ -99,9 +99,9 @@ enum seqb_status postgres_list(struct seqb_backend *backend,
     if (status == SEQB_OK)
         status = postgres_transaction_check(postgres, err);
     if (status == SEQB_OK)
-        status = rows_hear(postgres, page, err);
+        status = rows_receive(postgres, page, err);
     if (status == SEQB_OK)
-        status = run_hear(postgres, err);
+        status = run_receive(postgres, err);
     if (status == SEQB_OK)
         return postgres_transaction_end(postgres, err);
     (void)postgres_link_abandon(&postgres->link);

@@ -40,7 +40,7 @@ static struct postgres *postgres_of(struct seqb_backend *backend)
 
 enum claim_column { CLAIM_TEXT, CLAIM_FILE, CLAIM_RUN, CLAIM_COLUMNS };
 
-static const char look_sql[] =
+static const char read_sql[] =
     "SELECT (SELECT text FROM seqb_claims WHERE "
     "name = $1), " POSTGRES_CLAIMS_FILE ", " POSTGRES_RUN;
 
@@ -112,7 +112,7 @@ static void claim_ask(struct postgres *postgres,
     if (change->sql != NULL)
         postgres_link_add(&postgres->link, change->sql,
                           change->expected != NULL ? 6 : 5, arguments);
-    postgres_link_add(&postgres->link, look_sql, 1, arguments);
+    postgres_link_add(&postgres->link, read_sql, 1, arguments);
     postgres_link_add_commit(&postgres->link);
 }
 
@@ -145,9 +145,9 @@ static enum seqb_status claims_check(struct postgres *postgres,
 }
 
 /* What stands there, for the caller to free; it may be NULL on failure. */
-static enum seqb_status claim_hear(struct postgres *postgres,
-                                   const struct claim_change *change,
-                                   PGresult **out, struct seqb_error *err)
+static enum seqb_status claim_receive(struct postgres *postgres,
+                                      const struct claim_change *change,
+                                      PGresult **out, struct seqb_error *err)
 {
     enum seqb_status status = postgres_transaction_check(postgres, err);
 
@@ -174,7 +174,7 @@ static enum seqb_status claim_run(struct postgres *postgres,
     claim_ask(postgres, change);
     status = postgres_link_send(&postgres->link, err);
     if (status == SEQB_OK)
-        status = claim_hear(postgres, change, &result, err);
+        status = claim_receive(postgres, change, &result, err);
     if (status == SEQB_OK)
         status =
             claim_copy(postgres, change->name, result, standing, size, err);

@@ -80,7 +80,7 @@ static void take_ask(struct postgres *postgres,
 /* Before and after of a row that was taken from. SEQB_AGAIN if there was
  * none. A counter's value is the last that was granted, a cell's the first
  * offset that was not. */
-static enum seqb_status take_judge(const PGresult *result,
+static enum seqb_status take_check(const PGresult *result,
                                    struct seqb_request *request)
 {
     int64_t before;
@@ -100,9 +100,9 @@ static enum seqb_status take_judge(const PGresult *result,
     return SEQB_OK;
 }
 
-static enum seqb_status take_hear(struct postgres *postgres,
-                                  struct seqb_request *request,
-                                  struct seqb_error *err)
+static enum seqb_status take_receive(struct postgres *postgres,
+                                     struct seqb_request *request,
+                                     struct seqb_error *err)
 {
     PGresult *result = NULL;
     enum seqb_status status =
@@ -110,7 +110,7 @@ static enum seqb_status take_hear(struct postgres *postgres,
 
     if (status != SEQB_OK)
         return status;
-    request->status = take_judge(result, request);
+    request->status = take_check(result, request);
     PQclear(result);
     if (request->status == SEQB_PROTOCOL)
         return postgres_link_distrust(&postgres->link, "a reservation", err);
@@ -137,7 +137,7 @@ static enum seqb_status trip_once(struct postgres *postgres, size_t *failed,
     if (status == SEQB_OK)
         status = postgres_transaction_check(postgres, err);
     for (size_t i = 0; i < batch->count && status == SEQB_OK; i++) {
-        status = take_hear(postgres, batch->requests[i], err);
+        status = take_receive(postgres, batch->requests[i], err);
         if (status != SEQB_OK)
             *failed = i;
     }

@@ -45,8 +45,8 @@ static void guards_ask(struct postgres *postgres)
                           &guards->claims[i].name);
 }
 
-static enum seqb_status guard_hear(struct postgres *postgres, size_t i,
-                                   struct seqb_error *err)
+static enum seqb_status guard_receive(struct postgres *postgres, size_t i,
+                                      struct seqb_error *err)
 {
     struct sql_guards *guards = &postgres->sql.guards;
     PGresult *result = NULL;
@@ -97,8 +97,8 @@ static const char *origin_read(const PGresult *result)
 }
 
 /* A row or none; `*is_there` tells which. The result is the caller's. */
-static enum seqb_status row_hear(struct postgres *postgres, PGresult **out,
-                                 bool *is_there, struct seqb_error *err)
+static enum seqb_status row_receive(struct postgres *postgres, PGresult **out,
+                                    bool *is_there, struct seqb_error *err)
 {
     const enum seqb_status status =
         postgres_link_read(&postgres->link, PGRES_TUPLES_OK, out, err);
@@ -111,19 +111,19 @@ static enum seqb_status row_hear(struct postgres *postgres, PGresult **out,
     return SEQB_OK;
 }
 
-static enum seqb_status counter_hear(struct postgres *postgres,
-                                     struct sql_counter *counter,
-                                     struct seqb_error *err)
+static enum seqb_status counter_receive(struct postgres *postgres,
+                                        struct sql_counter *counter,
+                                        struct seqb_error *err)
 {
     PGresult *row = NULL;
     PGresult *kept = NULL;
     bool is_there;
-    enum seqb_status status = row_hear(postgres, &row, &is_there, err);
+    enum seqb_status status = row_receive(postgres, &row, &is_there, err);
 
     if (status == SEQB_OK && is_there)
         sql_found(&postgres->sql, counter, value_read(row), origin_read(row));
     if (status == SEQB_OK)
-        status = row_hear(postgres, &kept, &is_there, err);
+        status = row_receive(postgres, &kept, &is_there, err);
     if (status == SEQB_OK && is_there)
         sql_kept_found(counter, value_read(kept), origin_read(kept),
                        postgres->sql.base.origin);
@@ -150,11 +150,11 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
     if (status == SEQB_OK)
         status = postgres_transaction_check(postgres, err);
     for (size_t i = 0; i < postgres->sql.guards.count && status == SEQB_OK; i++)
-        status = guard_hear(postgres, i, err);
+        status = guard_receive(postgres, i, err);
     if (status == SEQB_OK)
         status = postgres_done_read(postgres, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        status = counter_hear(postgres, &counters[i], err);
+        status = counter_receive(postgres, &counters[i], err);
     return status;
 }
 

@@ -43,7 +43,7 @@ void sql_guards_found(struct sql_guards *guards, size_t i, const char *text)
                   text_copy(claim->standing, sizeof claim->standing, text);
 }
 
-enum seqb_status sql_guards_judge(const struct sql_guards *guards,
+enum seqb_status sql_guards_check(const struct sql_guards *guards,
                                   struct seqb_guard *guard, const char *where,
                                   const char *counter, struct seqb_error *err)
 {

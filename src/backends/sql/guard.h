@@ -55,6 +55,6 @@ void sql_guards_found(struct sql_guards *guards, size_t i, const char *text);
 
 /* Whether the guard holds, as was found: SEQB_OK, also for NULL. Else
  * SEQB_FENCED, and guard->has_failed. `where` begins messages. */
-enum seqb_status sql_guards_judge(const struct sql_guards *guards,
+enum seqb_status sql_guards_check(const struct sql_guards *guards,
                                   struct seqb_guard *guard, const char *where,
                                   const char *counter, struct seqb_error *err);

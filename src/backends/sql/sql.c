@@ -139,7 +139,7 @@ static size_t writes_fill(struct sql_backend *sql, size_t from, size_t n)
         struct sql_grant grant;
 
         request->status =
-            sql_guards_judge(&sql->guards, request->guard, sql->where,
+            sql_guards_check(&sql->guards, request->guard, sql->where,
                              request->counter, &request->error);
         if (request->status != SEQB_OK)
             continue;
@@ -462,7 +462,7 @@ static enum seqb_status raise_locked(struct sql_backend *sql,
     if (status == SEQB_OK)
         status = locked_check(sql, &counters[0], err);
     if (status == SEQB_OK)
-        status = sql_guards_judge(&sql->guards, raise->guard, sql->where,
+        status = sql_guards_check(&sql->guards, raise->guard, sql->where,
                                   raise->counter, err);
     if (status != SEQB_OK)
         return status;

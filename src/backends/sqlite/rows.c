@@ -118,8 +118,8 @@ static enum seqb_status base_read(struct sqlite *sqlite, int64_t *value,
 }
 
 /* A base that is not there is made, and bound, by the first raise. */
-static enum seqb_status base_look(struct sqlite *sqlite, const char *store,
-                                  bool *is_of_other, struct seqb_error *err)
+static enum seqb_status base_is_there(struct sqlite *sqlite, const char *store,
+                                      bool *is_of_other, struct seqb_error *err)
 {
     char base[SQL_EPOCH_DUE_SIZE];
     int64_t value = -1;
@@ -141,7 +141,7 @@ static enum seqb_status base_write(struct sqlite *sqlite, const char *store,
     char due[SQL_EPOCH_DUE_SIZE];
     int64_t value = -1;
     bool is_of_other;
-    enum seqb_status status = base_look(sqlite, store, &is_of_other, err);
+    enum seqb_status status = base_is_there(sqlite, store, &is_of_other, err);
 
     if (status != SEQB_OK || !is_of_other)
         return status;
@@ -155,7 +155,7 @@ enum seqb_status sqlite_base_bind(struct sqlite *sqlite, const char *store,
                                   struct seqb_error *err)
 {
     bool is_of_other;
-    enum seqb_status status = base_look(sqlite, store, &is_of_other, err);
+    enum seqb_status status = base_is_there(sqlite, store, &is_of_other, err);
 
     if (status != SEQB_OK || !is_of_other)
         return status;

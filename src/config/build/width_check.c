@@ -243,7 +243,7 @@ static void warn_of_leases(const struct weighed *weighed)
 }
 
 /* Of a template whose width ends. */
-static void tell_width(const struct weighed *weighed)
+static void report_width(const struct weighed *weighed)
 {
     note_capacity(weighed);
     if (!warn_of_windows(weighed))
@@ -286,6 +286,6 @@ void width_check(const struct build *build,
         out->pool_numbers = capacity_of(&weighed, weighed.limit);
     }
     if (out->width_numbers < INT64_MAX)
-        tell_width(&weighed);
+        report_width(&weighed);
     warn_of_leases(&weighed);
 }

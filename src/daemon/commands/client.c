@@ -95,7 +95,7 @@ static void line_write(struct buffer *text, const struct session *session)
         "events=%s%s cmd=%s user=default redir=-1 resp=%d",
         (long long)session->id, ends.peer, ends.own, session->fd, session->name,
         (long long)(now_ms - session->opened_ms) / 1000,
-        (long long)(now_ms - session->heard_ms) / 1000, flags, in->length,
+        (long long)(now_ms - session->received_ms) / 1000, flags, in->length,
         in->capacity - in->length, out->capacity, out->capacity, out->length,
         session->daemon->session_size + in->capacity + out->capacity,
         session->is_reading ? "r" : "", session->is_writing ? "w" : "", command,

@@ -171,8 +171,8 @@ static const char *slot_why_low(const struct slot *slot)
                                  : "asked in vain";
 }
 
-static enum seqb_status raise_judge(const struct ha_counter *counter,
-                                    struct seqb_error *err)
+static enum seqb_status raise_evaluate(const struct ha_counter *counter,
+                                       struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
@@ -204,13 +204,13 @@ enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
 
     pthread_mutex_lock(pool->lock);
     raise_all(counter, until_ms);
-    status = raise_judge(counter, &why);
+    status = raise_evaluate(counter, &why);
     floor = counter->floor[SEQB_DIRECT];
     pthread_mutex_unlock(pool->lock);
     if (status == SEQB_OK)
         (void)text_format(why.text, sizeof why.text,
                           "by an operator, beyond counter value %lld",
                           (long long)floor);
-    counter_tell(counter, SEQB_EVENT_ADVANCED, why.text);
+    counter_report(counter, SEQB_EVENT_ADVANCED, why.text);
     return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
 }

@@ -81,7 +81,7 @@ static int32_t count_usable(const struct pool *pool, uint64_t skip)
  * know of the sequence, and has them asked. Two brokers may give it other bits,
  * and each come to another store first. One that hangs is waited for until its
  * call is ended, one that has failed is not. */
-static bool counter_hear(struct ha_counter *counter, int64_t now_ms)
+static bool counter_receive(struct ha_counter *counter, int64_t now_ms)
 {
     bool is_waiting = false;
 
@@ -139,21 +139,21 @@ int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
                        enum ha_spread spread, int64_t now_ms)
 {
     struct ha_pool *pool = counter->pool;
-    int32_t urged = -1;
+    int32_t forced = -1;
     int64_t asked = 0;
     bool is_waiting;
 
     pthread_mutex_lock(pool->lock);
     pool->recent = counter;
-    is_waiting = counter_hear(counter, now_ms);
+    is_waiting = counter_receive(counter, now_ms);
     if (!is_waiting && !counter->is_void)
         asked = counter_post(counter, count, spread, now_ms);
     if (asked == 0 && !is_waiting)
-        urged = pool_force_probe(&pool->pool, counter_skip(counter, now_ms),
-                                 now_ms);
+        forced = pool_force_probe(&pool->pool, counter_skip(counter, now_ms),
+                                  now_ms);
     pthread_mutex_unlock(pool->lock);
-    if (urged >= 0)
-        worker_wake(pool->workers[urged]);
+    if (forced >= 0)
+        worker_wake(pool->workers[forced]);
     return asked;
 }
 
@@ -204,8 +204,8 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
     const char *words = seqb_partition_state_name(member->state);
 
     /* Never again, or as long as trying once more does not show otherwise. */
-    if (slot_closed(slot) != SEQB_OK ||
-        (refusal_is_told(slot->refusal) && pool_state_is_usable(member->state)))
+    if (slot_closed(slot) != SEQB_OK || (refusal_is_reported(slot->refusal) &&
+                                         pool_state_is_usable(member->state)))
         return refusal_reason(slot->refusal);
     if (pool_state_is_usable(member->state))
         return slot_is_open(slot, now_ms) || slot->is_busy ||
@@ -216,9 +216,9 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
 }
 
 /* With the pool's lock held: fills `err` with every partition's reason. */
-static enum seqb_status tell_trouble(const struct ha_counter *counter,
-                                     enum seqb_status status, int64_t now_ms,
-                                     struct seqb_error *err)
+static enum seqb_status describe_trouble(const struct ha_counter *counter,
+                                         enum seqb_status status,
+                                         int64_t now_ms, struct seqb_error *err)
 {
     const struct ha_pool *pool = counter->pool;
 
@@ -254,7 +254,7 @@ enum seqb_status ha_counter_availability(struct ha_counter *counter,
     else if (closed == pool->pool.partitions)
         status = slot_closed(&counter->slots[0]);
     if (status != SEQB_OK)
-        status = tell_trouble(counter, status, now_ms, err);
+        status = describe_trouble(counter, status, now_ms, err);
     pthread_mutex_unlock(pool->lock);
     return status;
 }

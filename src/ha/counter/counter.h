@@ -161,10 +161,11 @@ static inline bool slot_is_lessors(const struct slot *slot)
 /* Of events.c: tells what happened to a counter in a worker's store, where
  * `name` is its name (NULL: it matters not), or in the whole pool. With no lock
  * held. */
-void slot_tell(const struct worker *worker, const struct slot *slot,
-               enum seqb_event_kind kind, const char *name, const char *reason);
-void counter_tell(const struct ha_counter *counter, enum seqb_event_kind kind,
-                  const char *reason);
+void slot_report(const struct worker *worker, const struct slot *slot,
+                 enum seqb_event_kind kind, const char *name,
+                 const char *reason);
+void counter_report(const struct ha_counter *counter, enum seqb_event_kind kind,
+                    const char *reason);
 
 /*
  * Of grant.c: a batch of slots carried through one backend, on its worker's

@@ -134,7 +134,7 @@ void counter_close(struct ha_counter *counter, int32_t partition,
     grant_refuse(slot, why);
 }
 
-/* No numbers were asked for yet: see counter_hear. */
+/* No numbers were asked for yet: see counter_receive. */
 static void grant_compared(struct slot *slot)
 {
     struct seqb_error again;
@@ -283,13 +283,13 @@ static bool grant_waits(struct slot *slot, const struct seqb_request *reply)
 /* Acts on one reply. SEQB_OK: answered, or it waits for a window and is no
  * longer this thread's; SEQB_AGAIN: mended, ask again; else
  * the slot fails with it, alone if it `is_refused`. */
-static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
-                                    const struct seqb_request *reply,
-                                    struct seqb_error *err)
+static enum seqb_status grant_evaluate(struct worker *worker, struct slot *slot,
+                                       const struct seqb_request *reply,
+                                       struct seqb_error *err)
 {
     const enum seqb_guarantee guarantee = slot_class(slot);
     const enum fence_verdict verdict =
-        fence_judge(guarantee, &slot->mark, slot->floor, reply);
+        fence_evaluate(guarantee, &slot->mark, slot->floor, reply);
 
     slot->is_refused = false;
     slot->is_unlevel = reply->status == SEQB_FENCED && reply->guard != NULL &&
@@ -330,7 +330,7 @@ static enum seqb_status grant_judge(struct worker *worker, struct slot *slot,
 }
 
 /* Acts on every reply; returns how many slots are to be asked again. */
-static size_t grant_settle(struct worker *worker, size_t n)
+static size_t grant_finish(struct worker *worker, size_t n)
 {
     size_t left = 0;
 
@@ -342,7 +342,7 @@ static size_t grant_settle(struct worker *worker, size_t n)
         /* Else half of a run would be skipped, and all partitions follow. */
         if (slot->is_lease)
             fence_trim(&slot->mark, slot->floor, &worker->requests[i]);
-        status = grant_judge(worker, slot, &worker->requests[i], &err);
+        status = grant_evaluate(worker, slot, &worker->requests[i], &err);
         if (status == SEQB_AGAIN)
             worker->batch[left++] = slot;
         else if (status != SEQB_OK)
@@ -352,7 +352,7 @@ static size_t grant_settle(struct worker *worker, size_t n)
 }
 
 /* Now and then, where the store is known to answer: its wall clock. */
-static void grant_look(struct worker *worker)
+static void grant_poll(struct worker *worker)
 {
     struct seqb_error err;
 
@@ -404,8 +404,8 @@ void grant_run(struct worker *worker, size_t n)
     for (int round = 0; n > 0 && round < GRANT_ROUNDS; round++) {
         if (!grant_reserve(worker, n))
             return;
-        n = grant_settle(worker, n);
-        grant_look(worker);
+        n = grant_finish(worker, n);
+        grant_poll(worker);
         if (n > 0 && !connection_is_open(&worker->connection))
             break;
     }

@@ -86,8 +86,8 @@ static uint64_t slot_chance(const struct slot *slot, int64_t value)
                          slot_low_bits(slot), value);
 }
 
-static void tell_raised(const struct worker *worker, const struct slot *slot,
-                        const struct seqb_request *reply, int64_t value)
+static void report_raised(const struct worker *worker, const struct slot *slot,
+                          const struct seqb_request *reply, int64_t value)
 {
     char reason[sizeof reply->error.text + 64];
 
@@ -97,7 +97,7 @@ static void tell_raised(const struct worker *worker, const struct slot *slot,
                       (long long)value,
                       reply->status == SEQB_FENCED ? reply->error.text
                                                    : "it had fallen behind");
-    slot_tell(worker, slot, SEQB_EVENT_RAISED, reply->counter, reason);
+    slot_report(worker, slot, SEQB_EVENT_RAISED, reply->counter, reason);
 }
 
 /* Whether others may be about to purge the slot's stamp, or have done so: to
@@ -123,12 +123,12 @@ static void mend_end(struct worker *worker, struct slot *slot,
 
 /* Before any value above it is asked for. One that only fell behind is bound,
  * and a store that goes back is found out by its origin. */
-static void raise_told(struct worker *worker, const struct slot *slot,
-                       const struct seqb_request *reply, int64_t value)
+static void raise_reported(struct worker *worker, const struct slot *slot,
+                           const struct seqb_request *reply, int64_t value)
 {
     if (reply->status == SEQB_FENCED)
         raised_note(worker->raised, worker_name(worker), reply->counter, value);
-    tell_raised(worker, slot, reply, value);
+    report_raised(worker, slot, reply, value);
 }
 
 /* Raises and binds a direct counter whose store changed, or whose block lay
@@ -163,7 +163,7 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
                          reply->counter);
     status = connection_raise(&worker->connection, &raise, &value, err);
     if (status == SEQB_OK)
-        raise_told(worker, slot, reply, value);
+        raise_reported(worker, slot, reply, value);
     mend_end(worker, slot, status, err);
     return status;
 }
@@ -324,7 +324,7 @@ enum seqb_status mend_lower(struct worker *worker, struct slot *slot,
         return error_set(err, SEQB_UNAVAILABLE, CONNECTION_LOST);
     status = raise_above(worker, slot, reply, &value, err);
     if (status == SEQB_OK)
-        tell_raised(worker, slot, reply, value);
+        report_raised(worker, slot, reply, value);
     slot->was_raised = true;
     mend_end(worker, slot, status, err);
     return status == SEQB_OK ? SEQB_AGAIN : status;

@@ -103,7 +103,7 @@ int64_t sample_take(struct ha_counter *counter, int64_t now_ms)
     return forecast_warns(forecast, end_ms) ? end_ms : FORECAST_NEVER;
 }
 
-void sample_tell(const struct ha_counter *counter, int64_t end_ms)
+void sample_report(const struct ha_counter *counter, int64_t end_ms)
 {
     char reason[160];
 
@@ -111,7 +111,7 @@ void sample_tell(const struct ha_counter *counter, int64_t end_ms)
                       "runs out in %lld days at the usual rate: move to a "
                       "sequence with more bits in time",
                       (long long)(end_ms / FORECAST_DAY_MS));
-    counter_tell(counter, SEQB_EVENT_FORECAST, reason);
+    counter_report(counter, SEQB_EVENT_FORECAST, reason);
 }
 
 int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms)

@@ -33,4 +33,4 @@ static inline bool sample_is_due(const struct ha_counter *counter,
 int64_t sample_take(struct ha_counter *counter, int64_t now_ms);
 
 /* With no lock held. */
-void sample_tell(const struct ha_counter *counter, int64_t end_ms);
+void sample_report(const struct ha_counter *counter, int64_t end_ms);

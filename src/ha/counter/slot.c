@@ -126,12 +126,12 @@ static bool slot_failed(struct slot *slot, int64_t now_ms)
     is_news = refusal_note(slot_refusals(slot), slot->refusal, slot->why,
                            slot->is_refused, now_ms);
     pool->member[slot->partition].errors +=
-        slot->is_refused && refusal_is_told(slot->refusal);
+        slot->is_refused && refusal_is_reported(slot->refusal);
     return is_news;
 }
 
 /* What the store knows of the sequence was compared, or is not to be had. */
-static void slot_heard(const struct slot *slot)
+static void slot_received(const struct slot *slot)
 {
     struct ha_counter *counter = slot->counter;
 
@@ -145,7 +145,7 @@ static bool slot_note(struct slot *slot, int64_t now_ms)
 {
     struct refusal *refusal = slot->refusal;
 
-    slot_heard(slot);
+    slot_received(slot);
     if (slot->why != NULL && slot->why->status == SEQB_AGAIN)
         return false;
     slot->is_waiting = false;
@@ -181,12 +181,12 @@ static enum seqb_event_kind event_of(const struct seqb_error *why)
 }
 
 /* With no lock held: what begins or ends is tried again, or others are. */
-static void slot_tell_news(const struct slot *slot)
+static void slot_report_news(const struct slot *slot)
 {
     const struct worker *worker = slot->counter->pool->workers[slot->partition];
 
-    slot_tell(worker, slot, event_of(slot->why), NULL,
-              slot->why != NULL ? slot->why->text : "granted again");
+    slot_report(worker, slot, event_of(slot->why), NULL,
+                slot->why != NULL ? slot->why->text : "granted again");
     watchdog_expect(worker->connection.watchdog, 0);
 }
 
@@ -216,9 +216,9 @@ static void slot_done(struct slot *slot)
         end_ms = sample_take(counter, slot->at_ms);
     pthread_mutex_unlock(counter->pool->lock);
     if (is_news)
-        slot_tell_news(slot);
+        slot_report_news(slot);
     if (end_ms != FORECAST_NEVER)
-        sample_tell(counter, end_ms);
+        sample_report(counter, end_ms);
     if (slot->why == NULL && !grant.is_void && !is_stale) {
         grant.first = layout_number(slot->block.first, slot->partition,
                                     options->layout.bits, counter->memory_bits);
@@ -311,8 +311,8 @@ struct slot *slot_retry(struct ha_pool *pool, int32_t i, int64_t now_ms,
     return slot;
 }
 
-void slot_refusals_tell(const struct ha_pool *pool, int32_t i, char *out,
-                        size_t size)
+void slot_refusals_report(const struct ha_pool *pool, int32_t i, char *out,
+                          size_t size)
 {
     const struct refusals *refusals = &pool->refusals[i];
     const struct refusal *first = refusals->first;

@@ -111,5 +111,5 @@ struct slot *slot_retry(struct ha_pool *pool, int32_t i, int64_t now_ms,
                         int64_t *next_ms);
 
 /* Appends in words what partition `i` refuses, which must be something. */
-void slot_refusals_tell(const struct ha_pool *pool, int32_t i, char *out,
-                        size_t size);
+void slot_refusals_report(const struct ha_pool *pool, int32_t i, char *out,
+                          size_t size);

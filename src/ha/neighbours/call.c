@@ -24,7 +24,7 @@ static void known_name(const struct call *call, int32_t lessor, char *out,
     (void)text_format(out, size, "known/%s/%d", call->pool->name, (int)lessor);
 }
 
-enum seqb_status call_look(struct connection *connection, struct call *call,
+enum seqb_status call_read(struct connection *connection, struct call *call,
                            struct seqb_error *err)
 {
     struct seen *seen = &call->seen;

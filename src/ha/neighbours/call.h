@@ -46,7 +46,7 @@ struct call {
 struct call *call_new(struct ha_pool *pool, int32_t lessor);
 
 /* The calls, as `run`. A look reads the marks before the level. */
-enum seqb_status call_look(struct connection *connection, struct call *call,
+enum seqb_status call_read(struct connection *connection, struct call *call,
                            struct seqb_error *err);
 enum seqb_status call_swap(struct connection *connection, struct call *call,
                            struct seqb_error *err);

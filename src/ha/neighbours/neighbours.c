@@ -17,7 +17,7 @@ struct neighbours {
     pthread_cond_t looked; /* each lessor was looked at once */
     /* Guarded by the lock of the ha. */
     bool is_stopping;
-    bool has_looked;
+    bool has_polled;
 };
 
 /* A look at all lessors of a pool. */
@@ -34,8 +34,8 @@ static struct worker *lessor_worker(const struct ha_pool *pool, int32_t i)
     return pool->workers[pool->lessors.lessor[i].member];
 }
 
-static void tell(const struct ha_pool *pool, int32_t i,
-                 enum seqb_event_kind kind, const char *reason)
+static void report(const struct ha_pool *pool, int32_t i,
+                   enum seqb_event_kind kind, const char *reason)
 {
     const struct worker *worker = lessor_worker(pool, i);
     const struct seqb_event event = {
@@ -48,7 +48,7 @@ static void tell(const struct ha_pool *pool, int32_t i,
         .reason = reason,
     };
 
-    events_tell(worker->events, &event);
+    events_emit(worker->events, &event);
 }
 
 /* Sets the state, and tells what an operator wants to know of that: that a
@@ -67,9 +67,9 @@ static void lessor_becomes(struct ha_pool *pool, int32_t i,
     if (!is_news)
         return;
     if (state == HA_LESSOR_WAITING)
-        tell(pool, i, SEQB_EVENT_LESSOR_WAITS, reason);
+        report(pool, i, SEQB_EVENT_LESSOR_WAITS, reason);
     else if (state == HA_LESSOR_LEVEL && was != HA_LESSOR_UNKNOWN)
-        tell(pool, i, SEQB_EVENT_LESSOR_LEVEL, reason);
+        report(pool, i, SEQB_EVENT_LESSOR_LEVEL, reason);
 }
 
 static void lessor_becomes_level(const struct sync *sync, const char *reason)
@@ -102,19 +102,19 @@ static bool take_doubt(struct ha_pool *pool, int32_t i)
     return is_due;
 }
 
-static void look_post(struct round *round, int32_t i)
+static void poll_post(struct round *round, int32_t i)
 {
     struct call *call = call_new(round->pool, i);
 
     if (call == NULL)
         return;
-    call->run = call_look;
+    call->run = call_read;
     call->is_fresh = take_doubt(round->pool, i);
     if (call_post(call))
         round->calls[i] = call;
 }
 
-static void look_take(struct round *round, int32_t i)
+static void poll_take(struct round *round, int32_t i)
 {
     struct call *call = round->calls[i];
 
@@ -154,7 +154,7 @@ static void lessor_waits(struct ha_pool *pool, int32_t i, int32_t away)
 }
 
 /* True if nothing is left to be done for it. */
-static bool lessor_settle(const struct round *round, int32_t i)
+static bool lessor_finish(const struct round *round, int32_t i)
 {
     struct ha_pool *pool = round->pool;
     const struct sync sync = sync_of(pool, round->seen, i);
@@ -184,7 +184,7 @@ static bool lessor_settle(const struct round *round, int32_t i)
 
 /* --- the thread --- */
 
-static void pool_look(struct ha_pool *pool)
+static void pool_poll(struct ha_pool *pool)
 {
     const int32_t count = pool->lessors.count;
     struct round *round = calloc(1, sizeof *round);
@@ -193,15 +193,15 @@ static void pool_look(struct ha_pool *pool)
     if (round != NULL) {
         round->pool = pool;
         for (int32_t i = 0; i < count; i++)
-            look_post(round, i);
+            poll_post(round, i);
         for (int32_t i = 0; i < count; i++)
-            look_take(round, i);
+            poll_take(round, i);
         for (int32_t i = 0; i < count; i++)
-            all_well = lessor_settle(round, i) && all_well;
+            all_well = lessor_finish(round, i) && all_well;
         free(round);
     }
     pthread_mutex_lock(pool->lock);
-    lessors_looked(&pool->lessors, all_well, clock_now_ms());
+    lessors_polled(&pool->lessors, all_well, clock_now_ms());
     pthread_mutex_unlock(pool->lock);
 }
 
@@ -212,10 +212,10 @@ static struct ha_pool *pool_due(const struct ha *ha, int64_t *at_ms)
 
     *at_ms = INT64_MAX;
     for (size_t i = 0; i < ha->options->pool_count; i++) {
-        if (ha->pools[i].lessors.look_ms >= *at_ms)
+        if (ha->pools[i].lessors.poll_ms >= *at_ms)
             continue;
         due = &ha->pools[i];
-        *at_ms = due->lessors.look_ms;
+        *at_ms = due->lessors.poll_ms;
     }
     return due;
 }
@@ -232,11 +232,11 @@ static struct ha_pool *next_pool(struct neighbours *neighbours)
         struct ha_pool *due = pool_due(ha, &at_ms);
 
         if (at_ms <= clock_now_ms()) {
-            lessors_look(&due->lessors);
+            lessors_poll(&due->lessors);
             pool = due;
             break;
         }
-        neighbours->has_looked = true;
+        neighbours->has_polled = true;
         pthread_cond_broadcast(&neighbours->looked);
         if (at_ms == INT64_MAX)
             pthread_cond_wait(&ha->lessors_changed, &ha->lock);
@@ -253,17 +253,17 @@ static void *neighbours_run(void *argument)
     struct ha_pool *pool;
 
     while ((pool = next_pool(neighbours)) != NULL)
-        pool_look(pool);
+        pool_poll(pool);
     return NULL;
 }
 
-static void wait_for_first_look(struct neighbours *neighbours)
+static void wait_for_first_poll(struct neighbours *neighbours)
 {
     struct ha *ha = neighbours->ha;
     const int64_t until_ms = clock_now_ms() + ha->options->open_timeout_ms;
 
     pthread_mutex_lock(&ha->lock);
-    while (!neighbours->has_looked &&
+    while (!neighbours->has_polled &&
            condition_wait(&neighbours->looked, &ha->lock, until_ms))
         ;
     pthread_mutex_unlock(&ha->lock);
@@ -299,7 +299,7 @@ enum seqb_status neighbours_open(struct ha *ha, struct neighbours **out,
         return status;
     }
     *out = neighbours;
-    wait_for_first_look(neighbours);
+    wait_for_first_poll(neighbours);
     return SEQB_OK;
 }
 

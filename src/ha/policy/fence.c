@@ -15,9 +15,9 @@ static bool went_back(enum seqb_guarantee guarantee,
     return reply->block.first <= mark->value;
 }
 
-enum fence_verdict fence_judge(enum seqb_guarantee guarantee,
-                               const struct fence_mark *mark, int64_t floor,
-                               const struct seqb_request *reply)
+enum fence_verdict fence_evaluate(enum seqb_guarantee guarantee,
+                                  const struct fence_mark *mark, int64_t floor,
+                                  const struct seqb_request *reply)
 {
     const bool is_windowed = guarantee == SEQB_WINDOWED;
 

@@ -31,9 +31,9 @@ enum fence_verdict {
  * when the windows of a restored authority must pass those already in use, or
  * a partition that was away has fallen behind the others.
  */
-enum fence_verdict fence_judge(enum seqb_guarantee guarantee,
-                               const struct fence_mark *mark, int64_t floor,
-                               const struct seqb_request *reply);
+enum fence_verdict fence_evaluate(enum seqb_guarantee guarantee,
+                                  const struct fence_mark *mark, int64_t floor,
+                                  const struct seqb_request *reply);
 
 /* Leaves of a granted block what lies above `floor`, if some of it does and the
  * counter did not go back. */

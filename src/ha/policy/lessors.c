@@ -15,7 +15,7 @@ void lessors_init(struct lessors *lessors, const int32_t *members,
 {
     *lessors = (struct lessors){.count = count,
                                 .bits = layout_lessor_bits(count),
-                                .look_ms = INT64_MAX,
+                                .poll_ms = INT64_MAX,
                                 .rest_ms = LESSORS_FIRST_MS,
                                 .random = seed | 1};
     for (int32_t i = 0; i < count; i++)
@@ -205,7 +205,7 @@ int64_t lessors_rate(const struct lessor *lessor, int64_t now_ms)
 
 void lessors_want(struct lessors *lessors, int64_t now_ms)
 {
-    lessors->look_ms = min_of(lessors->look_ms, now_ms);
+    lessors->poll_ms = min_of(lessors->poll_ms, now_ms);
 }
 
 void lessors_doubt(struct lessors *lessors, int32_t i, bool is_level,
@@ -217,9 +217,9 @@ void lessors_doubt(struct lessors *lessors, int32_t i, bool is_level,
     lessors_want(lessors, now_ms);
 }
 
-void lessors_look(struct lessors *lessors)
+void lessors_poll(struct lessors *lessors)
 {
-    lessors->look_ms = INT64_MAX;
+    lessors->poll_ms = INT64_MAX;
 }
 
 /* splitmix64's increment and a shift: enough to spread brokers. */
@@ -230,7 +230,7 @@ static int64_t jitter(struct lessors *lessors, int64_t below)
     return (int64_t)((lessors->random >> 33) % (uint64_t)below);
 }
 
-void lessors_looked(struct lessors *lessors, bool all_well, int64_t now_ms)
+void lessors_polled(struct lessors *lessors, bool all_well, int64_t now_ms)
 {
     int64_t rest_ms;
 
@@ -240,5 +240,5 @@ void lessors_looked(struct lessors *lessors, bool all_well, int64_t now_ms)
     }
     rest_ms = lessors->rest_ms / 2 + jitter(lessors, lessors->rest_ms);
     lessors->rest_ms = min_of(2 * lessors->rest_ms, LESSORS_LONGEST_MS);
-    lessors->look_ms = min_of(lessors->look_ms, now_ms + rest_ms);
+    lessors->poll_ms = min_of(lessors->poll_ms, now_ms + rest_ms);
 }

@@ -45,7 +45,7 @@ struct lessors {
     struct lessor lessor[LESSORS_MAX];
 
     /* When they are to be looked at. */
-    int64_t look_ms; /* INT64_MAX: not by itself */
+    int64_t poll_ms; /* INT64_MAX: not by itself */
     int64_t rest_ms; /* before the next look, if this one does not help */
     uint64_t random; /* of the rests' jitter */
 };
@@ -128,7 +128,7 @@ void lessors_doubt(struct lessors *lessors, int32_t i, bool is_level,
                    int64_t now_ms);
 
 /* A look begins; what is wanted from now on is for the next one. */
-void lessors_look(struct lessors *lessors);
+void lessors_poll(struct lessors *lessors);
 
 /* The look is over. Unless all is well, there is another one after a rest. */
-void lessors_looked(struct lessors *lessors, bool all_well, int64_t now_ms);
+void lessors_polled(struct lessors *lessors, bool all_well, int64_t now_ms);

@@ -42,7 +42,7 @@ void pool_init(struct pool *pool, const struct ha_pool_options *options,
             .state = SEQB_PARTITION_STARTING,
             .since_ms = now_ms,
             .well_since_ms = now_ms,
-            .judged_ms = POOL_NO_CALL,
+            .evaluated_ms = POOL_NO_CALL,
         };
 }
 
@@ -235,11 +235,11 @@ static int64_t timeouts_left(const struct pool *pool,
                              struct pool_member *member, int64_t elapsed_us)
 {
     const int64_t all = timeouts_in(pool, elapsed_us);
-    const int64_t judged =
-        member->judged_ms != POOL_NO_CALL ? member->judged : 0;
+    const int64_t evaluated =
+        member->evaluated_ms != POOL_NO_CALL ? member->evaluated : 0;
 
-    member->judged_ms = POOL_NO_CALL;
-    return max_of(all - judged, 0);
+    member->evaluated_ms = POOL_NO_CALL;
+    return max_of(all - evaluated, 0);
 }
 
 /* --- outcomes --- */
@@ -342,21 +342,21 @@ static struct pool_change member_hangs(struct pool *pool, int32_t i,
     const int64_t passed = timeouts_in(pool, elapsed_us);
     int64_t more;
 
-    if (member->judged_ms != call_ms) {
-        member->judged_ms = call_ms;
-        member->judged = 0;
+    if (member->evaluated_ms != call_ms) {
+        member->evaluated_ms = call_ms;
+        member->evaluated = 0;
     }
-    more = passed - member->judged;
+    more = passed - member->evaluated;
     *next_ms =
         min_of(*next_ms, call_ms + (passed + 1) * pool->options->timeout_ms);
     if (more <= 0)
         return no_change(member);
-    member->judged = (int32_t)min_of(passed, INT32_MAX);
+    member->evaluated = (int32_t)min_of(passed, INT32_MAX);
     return member_slowed(pool, i, more, elapsed_us, now_ms);
 }
 
-struct pool_change pool_judge(struct pool *pool, int32_t i, int64_t call_ms,
-                              int64_t now_ms, int64_t *next_ms)
+struct pool_change pool_evaluate(struct pool *pool, int32_t i, int64_t call_ms,
+                                 int64_t now_ms, int64_t *next_ms)
 {
     struct pool_member *member = &pool->member[i];
     struct pool_change change = no_change(member);

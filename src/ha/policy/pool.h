@@ -23,9 +23,9 @@
 #define POOL_PROBES_TO_RISE 2    /* so many must succeed in a row */
 #define POOL_RAMP_MS        5000 /* from a small share of the turns to all */
 #define POOL_CALM_MS        30000 /* up for less: the next rest is longer */
-#define POOL_FORCE_REST_MS  500   /* at least this between two urged probes */
+#define POOL_FORCE_REST_MS  500   /* at least this between two forced probes */
 
-#define POOL_NO_CALL (-1) /* in judged_ms: no call is counted */
+#define POOL_NO_CALL (-1) /* in evaluated_ms: no call is counted */
 
 struct pool_member {
     enum seqb_partition_state state;
@@ -37,9 +37,9 @@ struct pool_member {
     int32_t successes;     /* probes that succeeded in a row */
     bool is_urged;         /* the probe comes before its time */
     int32_t credit;        /* of turns while ramping, in 256ths */
-    int64_t judged_ms;     /* begin of the hanging call that judged counts;
-                              POOL_NO_CALL: of none */
-    int32_t judged;        /* time-outs of it that were counted */
+    int64_t evaluated_ms;  /* begin of the hanging call that judged counts;
+                           POOL_NO_CALL: of none */
+    int32_t evaluated;     /* time-outs of it that were counted */
     int32_t slow_next;     /* where in slow_at_ms the next is noted */
     int64_t slow_at_ms[POOL_SLOW_COUNT_MAX]; /* the latest, in a ring */
     int64_t latency_us;                      /* moving average; 0: none yet */
@@ -99,5 +99,5 @@ struct pool_change pool_failed(struct pool *pool, int32_t i,
  * passes; what time alone changes is changed. `*next_ms`: when to look again,
  * INT64_MAX if nothing will change by itself.
  */
-struct pool_change pool_judge(struct pool *pool, int32_t i, int64_t call_ms,
-                              int64_t now_ms, int64_t *next_ms);
+struct pool_change pool_evaluate(struct pool *pool, int32_t i, int64_t call_ms,
+                                 int64_t now_ms, int64_t *next_ms);

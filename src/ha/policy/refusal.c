@@ -129,10 +129,10 @@ static void reason_set(struct refusal *refusal, const struct seqb_error *why)
 bool refusal_note(struct refusals *refusals, struct refusal *refusal,
                   const struct seqb_error *why, bool is_own, int64_t now_ms)
 {
-    const bool was_told = refusal_is_told(refusal);
+    const bool was_reported = refusal_is_reported(refusal);
     const enum seqb_status before = refusal->status;
 
-    if (!is_own && was_told)
+    if (!is_own && was_reported)
         return false;
     reason_set(refusal, why);
     refusal->status = why->status;
@@ -142,11 +142,11 @@ bool refusal_note(struct refusals *refusals, struct refusal *refusal,
         refusal->since_ms = now_ms;
     refusal->kind = kind_after(refusal, why->status, now_ms);
     refusal->rest_ms = rest_after(refusal, why->status);
-    if (!refusal_is_told(refusal))
+    if (!refusal_is_reported(refusal))
         return false;
     if (!refusal->is_listed)
         refusals_add(refusals, refusal, now_ms);
-    return !was_told ||
+    return !was_reported ||
            (why->status != before &&
             (!may_pass(why->status) || refusal->kind == REFUSAL_FINAL));
 }
@@ -160,12 +160,12 @@ void refusal_drop(struct refusals *refusals, struct refusal *refusal)
 bool refusal_end(struct refusals *refusals, struct refusal *refusal,
                  int64_t now_ms)
 {
-    const bool was_told = refusal_is_told(refusal);
+    const bool was_reported = refusal_is_reported(refusal);
 
-    if (was_told) {
+    if (was_reported) {
         refusals->rest_ms = REFUSAL_RETRY_MS;
         refusals->retry_ms = now_ms;
     }
     refusal_drop(refusals, refusal);
-    return was_told;
+    return was_reported;
 }

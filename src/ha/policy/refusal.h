@@ -86,7 +86,7 @@ void refusal_drop(struct refusals *refusals, struct refusal *refusal);
 void refusal_free(struct refusal *refusal);
 
 /* Whether it was told. Takes NULL. */
-static inline bool refusal_is_told(const struct refusal *refusal)
+static inline bool refusal_is_reported(const struct refusal *refusal)
 {
     return refusal != NULL && refusal->kind >= REFUSAL_LASTING;
 }

@@ -39,7 +39,7 @@
 struct flusher {
     struct queue *queue;
     struct spool *spool;
-    int64_t look_ms; /* between two looks at all sequences */
+    int64_t poll_ms; /* between two looks at all sequences */
     int64_t rest_ms; /* the thread's own: after the last round */
 
     pthread_t thread;
@@ -78,24 +78,24 @@ struct round {
     size_t spooled_capacity;
 };
 
-static int64_t look_of(const struct queue_sequence_options *options,
+static int64_t poll_of(const struct queue_sequence_options *options,
                        int64_t most_ms)
 {
-    const int64_t look_ms = options->idle_after_ms / LOOKS;
+    const int64_t poll_ms = options->idle_after_ms / LOOKS;
 
-    if (options->idle_after_ms == 0 || look_ms >= most_ms)
+    if (options->idle_after_ms == 0 || poll_ms >= most_ms)
         return most_ms;
-    return look_ms < LOOK_LEAST_MS ? LOOK_LEAST_MS : look_ms;
+    return poll_ms < LOOK_LEAST_MS ? LOOK_LEAST_MS : poll_ms;
 }
 
-static int64_t look_of_all(const struct queue_options *options)
+static int64_t poll_of_all(const struct queue_options *options)
 {
-    int64_t look_ms = LOOK_MOST_MS;
+    int64_t poll_ms = LOOK_MOST_MS;
 
     for (size_t i = 0; i < options->sequence_count; i++)
-        look_ms = look_of(&options->sequences[i], look_ms);
-    return options->automatic != NULL ? look_of(options->automatic, look_ms)
-                                      : look_ms;
+        poll_ms = poll_of(&options->sequences[i], poll_ms);
+    return options->automatic != NULL ? poll_of(options->automatic, poll_ms)
+                                      : poll_ms;
 }
 
 /* --- what is given --- */
@@ -194,7 +194,7 @@ static void round_empty(struct round *round, struct seqb_sequence *sequence)
 }
 
 /* With the catalog locked. */
-static void round_look(void *context, struct seqb_sequence *sequence)
+static void round_poll(void *context, struct seqb_sequence *sequence)
 {
     struct round *round = context;
 
@@ -214,11 +214,11 @@ static void round_look(void *context, struct seqb_sequence *sequence)
     atomic_store(&sequence->may_be_kept, true);
 }
 
-static void round_look_at_all(struct round *round)
+static void round_poll_all(struct round *round)
 {
     size_t at = 0;
 
-    while (queue_visit(round->flusher->queue, &at, round_look, round))
+    while (queue_visit(round->flusher->queue, &at, round_poll, round))
         continue;
 }
 
@@ -233,7 +233,7 @@ static void round_undo(struct round *round)
 /* --- what is wanted --- */
 
 /* With the catalog locked. What was wanted is had, or is not in the spool. */
-static void round_settle(void *context, struct seqb_sequence *sequence)
+static void round_finish(void *context, struct seqb_sequence *sequence)
 {
     (void)context;
     if (!sequence->is_wanted)
@@ -348,7 +348,7 @@ static enum seqb_status round_exchange(struct round *round, int64_t until_ms,
     return status;
 }
 
-static void tell_failed(const struct round *round, const struct seqb_error *err)
+static void log_failed(const struct round *round, const struct seqb_error *err)
 {
     log_reason(SEQB_LOG_WARN, err->text, "event=spool_failed blocks=%zu",
                round->count);
@@ -364,12 +364,12 @@ static void flusher_round(struct flusher *flusher, enum flush flush,
     struct seqb_error err;
     size_t at = 0;
 
-    round_look_at_all(&round);
+    round_poll_all(&round);
     if (round.count > 0 || round.is_wanting || round.is_first) {
         if (round_exchange(&round, until_ms, &err) != SEQB_OK)
-            tell_failed(&round, &err);
+            log_failed(&round, &err);
         else
-            while (queue_visit(flusher->queue, &at, round_settle, &round))
+            while (queue_visit(flusher->queue, &at, round_finish, &round))
                 continue;
     }
     round_fini(&round);
@@ -382,7 +382,7 @@ static bool flusher_wait(struct flusher *flusher)
     const int64_t now_ms = clock_now_ms();
 
     return wakeup_wait(&flusher->queue->context.flusher,
-                       now_ms + flusher->rest_ms, now_ms + flusher->look_ms);
+                       now_ms + flusher->rest_ms, now_ms + flusher->poll_ms);
 }
 
 static void *flusher_run(void *argument)
@@ -420,7 +420,7 @@ enum seqb_status flusher_open(struct queue *queue,
     if (flusher == NULL)
         return error_set(err, SEQB_NO_MEMORY, "spool: out of memory");
     flusher->queue = queue;
-    flusher->look_ms = look_of_all(options);
+    flusher->poll_ms = poll_of_all(options);
     *out = flusher;
     status = spool_open(options->spool_path, ha, &flusher->spool, err);
     if (status != SEQB_OK)
@@ -434,7 +434,7 @@ enum seqb_status flusher_open(struct queue *queue,
 enum seqb_status flusher_start(struct flusher *flusher, struct seqb_error *err)
 {
     const enum seqb_status status = thread_start(
-        &flusher->thread, "seqb:keeper", flusher_run, flusher, err);
+        &flusher->thread, "seqb:flusher", flusher_run, flusher, err);
 
     flusher->is_started = status == SEQB_OK;
     return status;

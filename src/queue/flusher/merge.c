@@ -100,9 +100,9 @@ static enum disposition choose(const struct merge *merge,
 
 /* A store that has another origin than when the block was kept may grant its
  * numbers again. Of one that is not connected nothing is taken, but kept. */
-static enum disposition judge(const struct merge *merge,
-                              const struct spool_text *present,
-                              const struct spool_block *block)
+static enum disposition evaluate(const struct merge *merge,
+                                 const struct spool_text *present,
+                                 const struct spool_block *block)
 {
     const int32_t partition = spool_block_partition(block);
     const struct merge_stores *stores = &merge->stores[block->pool];
@@ -121,7 +121,7 @@ static void add_present(struct merge *merge, const struct spool_text *present)
         const struct spool_block *block = &present->blocks[i];
 
         merge->pieces[merge->piece_count++] =
-            (struct piece){*block, judge(merge, present, block), false};
+            (struct piece){*block, evaluate(merge, present, block), false};
     }
 }
 

@@ -132,8 +132,8 @@ static enum seqb_status keep_both(struct guarded_clock *clock, int64_t begin_ms,
     return SEQB_OK;
 }
 
-static void keep_tell(const struct guarded_clock *clock,
-                      const struct seqb_error *was, const struct seqb_error *is)
+static void keep_log(const struct guarded_clock *clock,
+                     const struct seqb_error *was, const struct seqb_error *is)
 {
     char file[LOG_VALUE_SIZE];
 
@@ -159,14 +159,14 @@ static bool guarded_clock_keep(struct guarded_clock *clock)
     struct seqb_error failure = {SEQB_OK, ""};
     int64_t wanted_ms;
     int64_t kept_ms;
-    bool has_wish;
+    bool is_wanted;
 
     pthread_mutex_lock(&clock->lock);
-    has_wish = guarded_clock_is_wanted(clock);
+    is_wanted = guarded_clock_is_wanted(clock);
     wanted_ms = clock->wanted_ms;
     was = clock->failure;
     pthread_mutex_unlock(&clock->lock);
-    if (!has_wish)
+    if (!is_wanted)
         return true;
     (void)keep_both(clock, wanted_ms, &kept_ms, &failure);
     pthread_mutex_lock(&clock->lock);
@@ -175,14 +175,14 @@ static bool guarded_clock_keep(struct guarded_clock *clock)
         guard_keep(&clock->guard, kept_ms);
     pthread_cond_broadcast(&clock->kept);
     pthread_mutex_unlock(&clock->lock);
-    keep_tell(clock, &was, &failure);
+    keep_log(clock, &was, &failure);
     return failure.status == SEQB_OK;
 }
 
 /* Waits for something to keep, but no longer than the look, and not to keep it
  * before `rest_ms`. False when it is to stop. */
 static bool guarded_clock_wait(struct guarded_clock *clock, int64_t rest_ms,
-                               int64_t look_ms)
+                               int64_t poll_ms)
 {
     bool in_time = true;
     bool goes_on;
@@ -190,8 +190,8 @@ static bool guarded_clock_wait(struct guarded_clock *clock, int64_t rest_ms,
     pthread_mutex_lock(&clock->lock);
     while (!clock->is_stopping && in_time) {
         const int64_t until_ms =
-            guarded_clock_is_wanted(clock) && rest_ms < look_ms ? rest_ms
-                                                                : look_ms;
+            guarded_clock_is_wanted(clock) && rest_ms < poll_ms ? rest_ms
+                                                                : poll_ms;
 
         in_time = clock_now_ms() < until_ms &&
                   condition_wait(&clock->asked, &clock->lock, until_ms);
@@ -211,16 +211,16 @@ static int64_t rest_after(int64_t rest_ms)
 static void *guarded_clock_run(void *argument)
 {
     struct guarded_clock *clock = argument;
-    int64_t look_ms = clock_now_ms() + LOOK_MS;
+    int64_t poll_ms = clock_now_ms() + LOOK_MS;
     int64_t rest_until_ms = 0;
     int64_t rest_ms = 0;
     struct clock_view view;
 
-    while (guarded_clock_wait(clock, rest_until_ms, look_ms)) {
-        if (clock_now_ms() >= look_ms) {
+    while (guarded_clock_wait(clock, rest_until_ms, poll_ms)) {
+        if (clock_now_ms() >= poll_ms) {
             guarded_clock_poll(clock);
             guarded_clock_read(clock, &view); /* to tell of it if nobody asks */
-            look_ms = clock_now_ms() + LOOK_MS;
+            poll_ms = clock_now_ms() + LOOK_MS;
         }
         if (clock_now_ms() < rest_until_ms)
             continue;

@@ -51,7 +51,7 @@ static void slot_end(struct seqb_sequence *sequence)
     atomic_store(&sequence->is_over, true);
     pthread_cond_broadcast(&sequence->filled);
     pthread_mutex_unlock(&sequence->lock);
-    sequence_tell_ready(sequence);
+    sequence_notify_ready(sequence);
 }
 
 /* With the lock held: the stamp's slot becomes the current one. */

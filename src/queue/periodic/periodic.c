@@ -166,13 +166,13 @@ static void help_armed(struct periodic *periodic)
     if (!atomic_load(&front->is_armed) ||
         current_may_come(periodic_find_current(periodic, 0, &current, NULL)))
         return;
-    sequence_tell_ready(front);
+    sequence_notify_ready(front);
 }
 
 /* How long until the next stamp is to be made ready; none is if nobody has
  * asked for a number of this one, which would have made it the current one. */
-static int64_t look_ahead(struct periodic *periodic, int64_t time_ms,
-                          int64_t now_ms)
+static int64_t prepare_ahead(struct periodic *periodic, int64_t time_ms,
+                             int64_t now_ms)
 {
     struct period_slot *now = atomic_load(&periodic->now);
     int64_t left_ms;
@@ -193,7 +193,7 @@ static int64_t look_ahead(struct periodic *periodic, int64_t time_ms,
 }
 
 /* When to look again; INT64_MAX: when somebody has asked. */
-static int64_t periodic_look(struct periodic *periodic, int64_t now_ms)
+static int64_t periodic_poll(struct periodic *periodic, int64_t now_ms)
 {
     struct current_period current;
     int64_t time_ms;
@@ -209,7 +209,7 @@ static int64_t periodic_look(struct periodic *periodic, int64_t now_ms)
     if (guarded_clock_now(periodic_clock(periodic), &time_ms, NULL) != SEQB_OK)
         return now_ms + LOOK_NEAR_MS;
     purge(periodic, time_ms, now_ms);
-    wait_ms = look_ahead(periodic, time_ms, now_ms);
+    wait_ms = prepare_ahead(periodic, time_ms, now_ms);
     if (atomic_load(&periodic->front.is_armed))
         wait_ms = at_most(wait_ms, LOOK_NEAR_MS);
     return wait_ms == INT64_MAX ? INT64_MAX
@@ -221,9 +221,9 @@ static bool periodic_refill(struct seqb_sequence *front, int64_t now_ms,
                             int64_t *next_ms)
 {
     *next_ms = INT64_MAX;
-    front->look_ms = periodic_look(periodic_of(front), now_ms);
-    if (front->look_ms != INT64_MAX)
-        agenda_look_at(&front->context->agenda, front->look_ms);
+    front->poll_ms = periodic_poll(periodic_of(front), now_ms);
+    if (front->poll_ms != INT64_MAX)
+        agenda_poll_at(&front->context->agenda, front->poll_ms);
     return false;
 }
 

@@ -273,7 +273,7 @@ static enum seqb_status try_take(struct taking *taking,
     const bool is_all = taking->take->taken == NULL;
 
     if (is_all && ring_stock(sequence->ring) < taking->take->count) {
-        atomic_store(&sequence->wish, (int64_t)taking->take->count);
+        atomic_store(&sequence->wanted, (int64_t)taking->take->count);
         return SEQB_AGAIN;
     }
     return take_there(taking, current, err);

@@ -157,7 +157,7 @@ bool flake_go_on(struct flake *flake, int64_t worker,
     return true;
 }
 
-enum flake_verdict flake_look(const struct flake *flake,
+enum flake_verdict flake_poll(const struct flake *flake,
                               const struct flake_lease *lease,
                               const struct flake_reading *now,
                               struct flake_block *block)

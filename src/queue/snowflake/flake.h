@@ -77,12 +77,12 @@ bool flake_go_on(struct flake *flake, int64_t worker,
 
 /* Which ms could be opened, with all of its ids: see flake_next. So another
  * worker id never goes on in a ms. Changes nothing. */
-enum flake_verdict flake_look(const struct flake *flake,
+enum flake_verdict flake_poll(const struct flake *flake,
                               const struct flake_lease *lease,
                               const struct flake_reading *now,
                               struct flake_block *block);
 
-/* Opens that ms, which flake_look has found. */
+/* Opens that ms, which flake_poll has found. */
 void flake_open(struct flake *flake, int64_t worker,
                 const struct flake_lease *lease,
                 const struct flake_reading *now,

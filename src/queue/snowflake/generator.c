@@ -116,7 +116,7 @@ static enum seqb_status open_ms(struct generator *generator,
     lease = (struct flake_lease){id.above_ms, id.upto_ms, id.until_ms};
     if (flake_go_on(flake, shard, &lease, &now))
         return SEQB_OK;
-    verdict = flake_look(flake, &lease, &now, &block);
+    verdict = flake_poll(flake, &lease, &now, &block);
     if (verdict == FLAKE_GIVE &&
         !worker_lease_use(generator->lease, &id, block.time_ms))
         verdict = FLAKE_AGAIN;
@@ -190,7 +190,7 @@ enum seqb_status generator_take_run(struct generator *generator, size_t count,
     return status;
 }
 
-enum seqb_status generator_look(struct generator *generator,
+enum seqb_status generator_poll(struct generator *generator,
                                 struct seqb_error *err)
 {
     enum seqb_status status;

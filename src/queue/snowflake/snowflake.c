@@ -245,23 +245,23 @@ static bool snowflake_refill(struct seqb_sequence *front, int64_t now_ms,
     *next_ms = INT64_MAX;
     if (!atomic_load(&front->is_armed))
         return false;
-    status = generator_look(snowflake_of(front)->generator, NULL);
+    status = generator_poll(snowflake_of(front)->generator, NULL);
     if (passes(status)) {
         *next_ms = now_ms + (status == SEQB_AGAIN ? 1 : LEASE_REST_MS);
         return true;
     }
-    sequence_tell_ready(front);
+    sequence_notify_ready(front);
     return false;
 }
 
 static bool snowflake_warm(struct seqb_sequence *front, int64_t until_ms)
 {
     struct generator *generator = snowflake_of(front)->generator;
-    enum seqb_status status = generator_look(generator, NULL);
+    enum seqb_status status = generator_poll(generator, NULL);
 
     while (passes(status) && clock_now_ms() < until_ms) {
         rest(front, status);
-        status = generator_look(generator, NULL);
+        status = generator_poll(generator, NULL);
     }
     return status == SEQB_OK;
 }

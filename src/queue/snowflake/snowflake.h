@@ -53,7 +53,7 @@ enum seqb_status generator_take_run(struct generator *generator, size_t count,
                                     int64_t *first, struct seqb_error *err);
 
 /* Whether some can be taken now; the same statuses, err may be NULL. */
-enum seqb_status generator_look(struct generator *generator,
+enum seqb_status generator_poll(struct generator *generator,
                                 struct seqb_error *err);
 
 /* Ids that were taken so far. */

@@ -244,7 +244,7 @@ struct verdict {
     const char *why;
 };
 
-static struct verdict part_judge(const struct mysql_part *part)
+static struct verdict part_evaluate(const struct mysql_part *part)
 {
     const int64_t limit = part->request->limit;
 
@@ -268,7 +268,7 @@ void mysql_ids_answer(const struct mysql_link *link,
                       const struct mysql_part *part)
 {
     struct seqb_request *request = part->request;
-    const struct verdict verdict = part_judge(part);
+    const struct verdict verdict = part_evaluate(part);
     const int64_t left = request->limit - part->ids.first;
 
     request->status = verdict.status;

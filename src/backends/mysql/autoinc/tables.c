@@ -128,7 +128,7 @@ static enum seqb_status table_claim(struct mysql_tables *tables,
                      tables->link->where, table->counter, table->name, owner);
 }
 
-static void look_ask(struct mysql_link *link, const struct mysql_table *table)
+static void poll_ask(struct mysql_link *link, const struct mysql_table *table)
 {
     mysql_link_add(link, "SELECT (SELECT ENGINE FROM information_schema.TABLES "
                          "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ");
@@ -144,8 +144,8 @@ static void look_ask(struct mysql_link *link, const struct mysql_table *table)
     mysql_link_add(link, ")");
 }
 
-static void look_judge(struct look *look, const char *engine,
-                       const char *column)
+static void poll_evaluate(struct look *look, const char *engine,
+                          const char *column)
 {
     const bool is_fit = engine != NULL && column != NULL &&
                         strcmp(engine, "InnoDB") == 0 &&
@@ -158,14 +158,14 @@ static void look_judge(struct look *look, const char *engine,
                       column == NULL ? "no id" : column);
 }
 
-static enum seqb_status table_look(struct mysql_link *link,
+static enum seqb_status table_read(struct mysql_link *link,
                                    const struct mysql_table *table,
                                    struct look *out, struct seqb_error *err)
 {
     enum seqb_status status;
     int64_t has_begun;
 
-    look_ask(link, table);
+    poll_ask(link, table);
     status = mysql_link_run(link, SEQB_UNREACHABLE, err);
     if (status != SEQB_OK)
         return status;
@@ -173,7 +173,7 @@ static enum seqb_status table_look(struct mysql_link *link,
         return mysql_link_distrust(link, "the columns of a table", err);
     *out = (struct look){.state = LOOK_MISSING, .has_begun = has_begun != 0};
     if (mysql_link_text(link, 0) != NULL || mysql_link_text(link, 1) != NULL)
-        look_judge(out, mysql_link_text(link, 0), mysql_link_text(link, 1));
+        poll_evaluate(out, mysql_link_text(link, 0), mysql_link_text(link, 1));
     return SEQB_OK;
 }
 
@@ -203,12 +203,12 @@ static enum seqb_status table_find(struct mysql_tables *tables,
                                    const struct mysql_table *table,
                                    struct look *look, struct seqb_error *err)
 {
-    enum seqb_status status = table_look(tables->link, table, look, err);
+    enum seqb_status status = table_read(tables->link, table, look, err);
 
     if (status == SEQB_OK && look->state == LOOK_MISSING) {
         status = table_make(tables, table, err);
         if (status == SEQB_OK)
-            status = table_look(tables->link, table, look, err);
+            status = table_read(tables->link, table, look, err);
     }
     if (status != SEQB_OK || look->state == LOOK_FIT)
         return status;
