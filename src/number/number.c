@@ -24,29 +24,21 @@ struct writer {
 
 /* --- dates --- */
 
-static void set_date(struct writer *writer, int64_t stamp)
-{
-    if (writer->template->has_date)
-        date_fields_of(writer->template->unit, stamp, &writer->facts.date);
-}
-
 static void set_moment(struct writer *writer, int64_t ms)
 {
     struct period_span span;
 
     period_span_at(&writer->template->moment, ms, &span);
-    set_date(writer, span.stamp);
+    date_fields_of(writer->template->unit, span.stamp, &writer->facts.date);
 }
 
-/* The dates of numbers that were taken together. */
+/* What numbers that were taken together have in common. */
 static void set_stamp(struct writer *writer, const struct seqb_stamp *stamp)
 {
     const struct template *template = writer->template;
 
     writer->facts.stamp = *stamp;
-    if (template->rules.period != NULL)
-        set_date(writer, stamp->digits);
-    else if (template->has_date)
+    if (template->rules.period == NULL && template->has_date)
         set_moment(writer, clock_wall_ms());
 }
 

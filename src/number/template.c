@@ -321,5 +321,6 @@ void template_free(struct template *template)
         if (template->pieces[i].field == &field_shuffle)
             free(template->pieces[i].seq.shuffles);
     }
+    free(template->stamped);
     free(template);
 }

@@ -12,6 +12,7 @@
 #include "number/check_digit.h"
 #include "number/date/date.h"
 #include "number/number.h"
+#include "number/stamped.h"
 
 #define PIECES_MAX 32
 #define SHAPE_END  (-1)
@@ -68,9 +69,9 @@ struct facts {
     const char *key;
     int64_t number; /* 0: not known yet */
     struct seqb_stamp stamp;
-    struct date_fields date;            /* to be written */
-    struct date_seen seen;              /* of what was read */
-    int64_t shard;                      /* -1: none, or not known yet */
+    struct date_fields date; /* to be written, if there is no period */
+    struct date_seen seen;   /* of what was read */
+    int64_t shard;           /* -1: none, or not known yet */
     const char *params[SEQB_PARAM_MAX]; /* by their index; NULL: not known */
     size_t lengths[SEQB_PARAM_MAX];
 };
@@ -135,8 +136,10 @@ struct template
     size_t late_count;
     size_t length; /* of the longest text */
     size_t piece_count;
-    size_t prefix_count; /* pieces at its begin that no number changes */
-    size_t running;      /* a check that covers all others; or piece_count */
+    size_t prefix_count;  /* pieces at its begin that no number changes ... */
+    size_t stamped_count; /* ... of which the first only the stamp changes */
+    struct stamped *stamped; /* what these were last; NULL: there are none */
+    size_t running; /* a check that covers all others; or piece_count */
     size_t param_count;
     const struct piece *params[SEQB_PARAM_MAX]; /* by their index */
     char text[SEQB_TEXT_MAX];                   /* static text, of all pieces */

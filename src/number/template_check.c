@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules that a whole template has to keep, above all that no two numbers
  * can have one text; and what can be asked of a sound one. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "number/digits.h"
 #include "number/fields/fields.h"
+#include "platform/error.h"
 
 static const struct piece *first_of(const struct template *template,
                                     const struct field *field)
@@ -180,6 +182,41 @@ static void find_common(struct template *template)
     }
 }
 
+/* Text and dates of a period, as many as are kept; the key is not among them,
+ * as the template may be that of many. */
+static size_t count_stamped(const struct template *template)
+{
+    size_t length = 0;
+    size_t i = 0;
+
+    for (; i < template->prefix_count; i++) {
+        const struct piece *piece = &template->pieces[i];
+
+        length += piece->max;
+        if (length > STAMPED_TEXT ||
+            (piece->field != &field_text && piece->field != &field_date))
+            break;
+    }
+    return i;
+}
+
+static bool make_stamped(struct compile *compile)
+{
+    struct template *template = compile->template;
+
+    if (template->rules.period == NULL || count_stamped(template) == 0)
+        return true;
+    template->stamped = aligned_alloc(STAMPED_LINE, sizeof *template->stamped);
+    if (template->stamped == NULL) {
+        (void)error_set(compile->err, SEQB_NO_MEMORY,
+                        "template: out of memory");
+        return false;
+    }
+    *template->stamped = (struct stamped){.stamp = STAMPED_NONE};
+    template->stamped_count = count_stamped(template);
+    return true;
+}
+
 static bool check_all(struct compile *compile, size_t end)
 {
     return check_lengths(compile) && check_unique(compile, end) &&
@@ -192,7 +229,7 @@ bool template_check(struct compile *compile, size_t end)
         return false;
     find_late(compile->template);
     find_common(compile->template);
-    return true;
+    return make_stamped(compile);
 }
 
 size_t template_length(const struct template *template)

@@ -79,27 +79,100 @@ static enum seqb_status put_in(struct draft *draft, size_t i,
     return SEQB_OK;
 }
 
+/* --- the begin --- */
+
+static void running_begin(struct draft *draft)
+{
+    const struct template *template = draft->spread.template;
+
+    draft->check = (struct check){.a = 0};
+    if (template->running < template->piece_count)
+        check_begin(&draft->check,
+                    template->pieces[template->running].check.algorithm);
+}
+
+static void running_feed(struct draft *draft, size_t from, size_t to)
+{
+    const struct template *template = draft->spread.template;
+    const size_t *starts = draft->spread.starts;
+
+    if (template->running < template->piece_count)
+        check_feed_covered(
+            &draft->check, &template->pieces[template->running].check,
+            draft->prefix + starts[from], starts[to] - starts[from]);
+}
+
+static enum seqb_status write_begin(struct draft *draft, size_t from, size_t to,
+                                    struct seqb_error *err)
+{
+    const enum seqb_status status = write_values(&draft->spread, from, to, err);
+
+    if (status == SEQB_OK)
+        running_feed(draft, from, to);
+    return status;
+}
+
+/* None of these pieces varies. */
+static void draft_recall(struct draft *draft, const union stamped_begin *begin)
+{
+    const struct template *template = draft->spread.template;
+    size_t *starts = draft->spread.starts;
+
+    memcpy(draft->prefix, begin->text, STAMPED_TEXT);
+    draft->check = begin->check;
+    for (size_t i = 0; i < template->stamped_count; i++)
+        starts[i + 1] = starts[i] + template->pieces[i].max;
+}
+
+static void draft_keep(const struct draft *draft, int64_t stamp)
+{
+    const struct template *template = draft->spread.template;
+    union stamped_begin begin = {.words = {0}};
+
+    memcpy(begin.text, draft->prefix,
+           draft->spread.starts[template->stamped_count]);
+    begin.check = draft->check;
+    stamped_write(template->stamped, stamp, &begin);
+}
+
+static enum seqb_status begin_stamped(struct draft *draft, int64_t stamp,
+                                      struct seqb_error *err)
+{
+    const struct template *template = draft->spread.template;
+    union stamped_begin begin;
+    enum seqb_status status;
+
+    if (template->stamped != NULL &&
+        stamped_read(template->stamped, stamp, &begin)) {
+        draft_recall(draft, &begin);
+        return SEQB_OK;
+    }
+    running_begin(draft);
+    status = write_begin(draft, 0, template->stamped_count, err);
+    if (status == SEQB_OK && template->stamped != NULL)
+        draft_keep(draft, stamp);
+    return status;
+}
+
 enum seqb_status template_begin(const struct template *template,
                                 const struct facts *facts, struct draft *out,
                                 struct seqb_error *err)
 {
     struct spread *spread = &out->spread;
-    const struct check_piece *running;
     enum seqb_status status;
 
     spread->template = template;
     spread->facts = facts;
     spread->text = out->prefix;
     spread->starts[0] = 0;
-    status = write_values(spread, 0, template->prefix_count, err);
-    if (status != SEQB_OK || template->running == template->piece_count)
+    status = begin_stamped(out, facts->stamp.digits, err);
+    if (status != SEQB_OK || template->stamped_count == template->prefix_count)
         return status;
-    running = &template->pieces[template->running].check;
-    check_begin(&out->check, running->algorithm);
-    check_feed_covered(&out->check, running, out->prefix,
-                       spread->starts[template->prefix_count]);
-    return SEQB_OK;
+    return write_begin(out, template->stamped_count, template->prefix_count,
+                       err);
 }
+
+/* --- each text --- */
 
 /* Most are short: one step of a fixed size, of which the rest is written over,
  * as there is room for every text. */

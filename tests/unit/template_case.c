@@ -71,6 +71,11 @@ void case_facts(const struct template *template, int64_t number,
                      SEQB_OK);
 }
 
+void case_set_day(struct facts *facts, int64_t stamp)
+{
+    facts->stamp = (struct seqb_stamp){.digits = stamp};
+}
+
 enum seqb_status case_write(const struct template *template,
                             const struct facts *facts, char *out,
                             struct seqb_error *err)

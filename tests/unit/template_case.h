@@ -22,6 +22,9 @@ void case_facts(const struct template *template, int64_t number,
                 const struct seqb_param *params, size_t count,
                 struct facts *out);
 
+/* Makes them those of another day; it begins when nobody asks. */
+void case_set_day(struct facts *facts, int64_t stamp);
+
 /* The text of the facts: SEQB_OK, or as template_write. */
 enum seqb_status case_write(const struct template *template,
                             const struct facts *facts, char *out,

@@ -355,10 +355,84 @@ TEST(two_digit_year_ends_with_its_century)
     struct facts facts;
 
     case_facts(template, 1, NULL, 0, &facts);
-    date_fields_of(PERIOD_DAY, 20991231, &facts.date);
+    case_set_day(&facts, 20991231);
     assert_int_equal(case_write(template, &facts, out, &err), SEQB_OK);
-    date_fields_of(PERIOD_DAY, 21000101, &facts.date);
+    case_set_day(&facts, 21000101);
     assert_int_equal(case_write(template, &facts, out, &err), SEQB_EXHAUSTED);
     assert_non_null(strstr(err.text, "2100"));
+    template_free(template);
+}
+
+static void expect_as_fresh(struct template *used, const char *text,
+                            const struct facts *facts)
+{
+    const struct template_rules rules = used->rules;
+    struct template *fresh = case_make(text, &rules);
+    char expected[SEQB_TEXT_MAX + 1] = "";
+    char out[SEQB_TEXT_MAX + 1] = "";
+    const enum seqb_status status = case_write(fresh, facts, expected, NULL);
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(case_write(used, facts, out, NULL), status);
+        if (status == SEQB_OK)
+            assert_string_equal(out, expected);
+    }
+    template_free(fresh);
+}
+
+/* What is kept of one stamp is written for no other, in whatever order they
+ * come; of a date that does not fit nothing is. */
+TEST(texts_of_many_stamps_are_as_those_of_one)
+{
+    static const char *const texts[] = {
+        "SN-@{date, format=%Y%m%d}-@{seq, width=6}-@{check, algorithm=damm}",
+        "@{date, format=%y%m%d}@{shuffle, width=5}",
+        "@{date}@{key}-@{seq}@{check, algorithm=luhn, over=seq}",
+        "@{date, format=%G-W%V-%u}/@{date, format=%j}-@{seq}",
+        "@{date, format=%Y}/@{seq}-@{date}@{check, algorithm=verhoeff}",
+        "0123456789-0123456789-@{date, format=%Y.%m.%d}@{seq}",
+        "0123456789-0123456789-@{date, format=%Y.%m.%d}-@{seq}",
+        "@{check, algorithm=gs1}@{date}@{param, name=x, default=7}.@{seq}",
+        "@{check, algorithm=iso7064-mod97, over=digits}A@{date}-@{seq}",
+    };
+    static const int64_t days[] = {20261121, 20261122, 20261121, 20991231,
+                                   21000101, 20261122, 20261122, 21000101};
+    const struct template_rules rules = case_rules();
+
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct template *used = case_make(texts[i], &rules);
+        struct facts facts;
+
+        case_facts(used, 1, NULL, 0, &facts);
+        for (size_t j = 0; j < 2 * COUNT_OF(days); j++) {
+            facts.number += (int64_t)j;
+            case_set_day(&facts, days[j % COUNT_OF(days)]);
+            expect_as_fresh(used, texts[i], &facts);
+        }
+        template_free(used);
+    }
+}
+
+/* Of one stamp: what changes with each call is written each time. */
+TEST(keys_and_parameters_are_those_of_the_call)
+{
+    static const struct seqb_param one = {"x", "1"};
+    static const struct seqb_param two = {"x", "2"};
+    struct template_rules rules = case_rules();
+    struct template *template;
+    char out[SEQB_TEXT_MAX + 1];
+    struct facts facts;
+
+    rules.key = NULL; /* as auto_sequences have it */
+    template =
+        case_make("@{date}@{param, name=x, width=1}@{key}/@{seq}", &rules);
+    case_facts(template, 5, &one, 1, &facts);
+    facts.key = "order";
+    assert_int_equal(case_write(template, &facts, out, NULL), SEQB_OK);
+    assert_string_equal(out, "202611211order/5");
+    case_facts(template, 5, &two, 1, &facts);
+    facts.key = "invoice";
+    assert_int_equal(case_write(template, &facts, out, NULL), SEQB_OK);
+    assert_string_equal(out, "202611212invoice/5");
     template_free(template);
 }

@@ -27,19 +27,30 @@ static bool make_date(struct compile *compile, struct piece *piece)
     return true;
 }
 
+/* With a period that of the stamp, so that no text has another one's. */
+static struct date_fields date_of(const struct spread *spread)
+{
+    const struct template *template = spread->template;
+    struct date_fields date = spread->facts->date;
+
+    if (template->rules.period != NULL)
+        date_fields_of(template->unit, spread->facts->stamp.digits, &date);
+    return date;
+}
+
 static enum seqb_status write_date(const struct piece *piece,
                                    const struct spread *spread, char *out,
                                    size_t *length, struct seqb_error *err)
 {
-    const struct facts *facts = spread->facts;
+    const struct date_fields date = date_of(spread);
 
     *length = piece->max;
-    if (date_write(&piece->date, &facts->date, spread->template->unit, out))
+    if (date_write(&piece->date, &date, spread->template->unit, out))
         return SEQB_OK;
     return error_set(err, SEQB_EXHAUSTED,
                      "sequence %s: the year %d does not fit the two digits "
                      "that its template has for it: use %%Y, or %%G",
-                     facts->key, (int)facts->date.year);
+                     spread->facts->key, (int)date.year);
 }
 
 static enum seqb_status read_date(const struct spread *spread, size_t i,
