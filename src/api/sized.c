@@ -49,8 +49,8 @@ enum seqb_status sized_check(const void *to, const char *name,
     return size_check(size_of(to), sizeof(size_t), name, err);
 }
 
-enum seqb_status sized_read(const void *from, void *out, size_t whole,
-                            const char *name, struct seqb_error *err)
+enum seqb_status sized_read_other(const void *from, void *out, size_t whole,
+                                  const char *name, struct seqb_error *err)
 {
     const size_t size = size_of(from);
     const enum seqb_status status = sized_check(from, name, err);

@@ -7,16 +7,31 @@
 #pragma once
 
 #include <stddef.h>
+#include <string.h>
 
 #include <seqbroker/status.h>
+
+/* As sized_read, of what is not as long as here. */
+enum seqb_status sized_read_other(const void *from, void *out, size_t whole,
+                                  const char *name, struct seqb_error *err);
 
 /*
  * Copies what the caller knows of a struct into the `whole` bytes at `out`;
  * what it does not know is 0 there. SEQB_INVALID, with `name` in the text: its
  * size is none, or it sets what this library does not know.
  */
-enum seqb_status sized_read(const void *from, void *out, size_t whole,
-                            const char *name, struct seqb_error *err);
+static inline enum seqb_status sized_read(const void *from, void *out,
+                                          size_t whole, const char *name,
+                                          struct seqb_error *err)
+{
+    size_t size;
+
+    memcpy(&size, from, sizeof size);
+    if (size != whole)
+        return sized_read_other(from, out, whole, name, err);
+    memcpy(out, from, whole);
+    return SEQB_OK;
+}
 
 /* Whether the size at the begin of a struct that is to be written can be one;
  * else SEQB_INVALID. */

@@ -15,6 +15,14 @@ static int64_t read_us(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static int64_t read_ms(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 int64_t clock_now_us(void)
 {
     return read_us(CLOCK_MONOTONIC);
@@ -22,7 +30,7 @@ int64_t clock_now_us(void)
 
 int64_t clock_now_ms(void)
 {
-    return clock_now_us() / 1000;
+    return read_ms(CLOCK_MONOTONIC);
 }
 
 int64_t clock_wall_us(void)
@@ -32,12 +40,12 @@ int64_t clock_wall_us(void)
 
 int64_t clock_wall_ms(void)
 {
-    return clock_wall_us() / 1000;
+    return read_ms(CLOCK_REALTIME);
 }
 
 bool clock_wall_is_within(int64_t begin_ms, int64_t end_ms)
 {
-    int64_t now_ms = read_us(CLOCK_REALTIME_COARSE) / 1000;
+    int64_t now_ms = read_ms(CLOCK_REALTIME_COARSE);
 
     if (now_ms >= end_ms - COARSE_LATE_MS)
         now_ms = clock_wall_ms();
@@ -51,7 +59,7 @@ int64_t clock_boot_us(void)
 
 int64_t clock_boot_ms(void)
 {
-    return clock_boot_us() / 1000;
+    return read_ms(CLOCK_BOOTTIME);
 }
 
 struct clock_pair clock_read_pair(void)
