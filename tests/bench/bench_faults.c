@@ -234,6 +234,25 @@ static int64_t last_out_us(int gone)
     return last;
 }
 
+/* How long the first call hung, and what followed it, at the store where that
+ * took longest: a call that hangs is one time-out old when its store becomes
+ * suspect. */
+static int64_t longest_hung_us(int gone)
+{
+    int64_t longest = -1;
+
+    for (int i = 0; i < gone; i++) {
+        const struct watched seen = watch_look(stage.watch, i);
+        const int64_t hung_us =
+            seen.out_us - seen.suspect_us + TIMEOUT_MS * INT64_C(1000);
+
+        if (seen.out_us < 0 || seen.suspect_us < 0)
+            return -1;
+        longest = hung_us > longest ? hung_us : longest;
+    }
+    return longest;
+}
+
 static int64_t last_back_us(int gone)
 {
     int64_t last = 0;
@@ -253,8 +272,10 @@ static void fault_begins(enum fault fault, int gone)
         [FAULT_DELAYED] = SLOWER_MS, [FAULT_FLAPPING] = 500};
 
     watch_mark(stage.watch);
-    for (int i = 0; i < gone; i++)
+    for (int i = 0; i < gone; i++) {
         quartet_fault(&quartet, (size_t)i, fault, amounts_ms[fault]);
+        watch_mark_one(stage.watch, i);
+    }
 }
 
 /* A store that is ten times slower is to stay. */
@@ -262,12 +283,14 @@ static void fault_row(enum fault fault, int gone, int64_t pace, double well_us)
 {
     const bool stays = fault == FAULT_DELAYED;
     double out_ms;
+    double hung_ms;
 
     stage_open(pace);
     fault_begins(fault, gone);
     pause_ms(fault == FAULT_FLAPPING ? fault_ms * 2 : fault_ms);
     stage_stop_loads();
     out_ms = in_ms(last_out_us(gone));
+    hung_ms = in_ms(longest_hung_us(gone));
     report_row(report);
     report_text(report, STORES, "%s", fault_name(fault));
     report_text(report, GONE, "%d", gone);
@@ -278,6 +301,8 @@ static void fault_row(enum fault fault, int gone, int64_t pace, double well_us)
         report_text(report, OUT, "stays");
     else
         cell(OUT, out_ms, is_hung(fault) ? 3 * TIMEOUT_MS : NO_BAR);
+    if (is_hung(fault))
+        cell(HUNG, hung_ms, NO_BAR);
     load_start(&stage.order, stage.order.sequence, rate);
     watch_mark(stage.watch);
     quartet_heal(&quartet);

@@ -4,11 +4,15 @@
  * while the ring is refilled from four durable SQLite partitions, and from the
  * four servers of config/mixed.conf. Beside it the same loop around nothing
  * and around a bare fetch_add: what of a spike is the clock's and the
- * machine's. Nothing is subtracted.
+ * machine's. Nothing is subtracted. Of slow turns it is told besides how long
+ * the thread ran: in the rest of the time another thread had its processor, or
+ * it waited.
  */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "bench/mixed.h"
 #include "bench/now.h"
@@ -18,7 +22,17 @@
 #include "support/servers.h"
 
 enum { CLOCK, FETCH_ADD, SQLITE, SERVERS, SUBJECTS };
-enum { WHAT, RATE, P50, P99, P999, P9999, MAX };
+enum { WHAT, RATE, P50, P99, P999, P9999, MAX, FIRST, RAN, WAITED, WAITS };
+
+/* A turn that takes longer is looked into. */
+#define SLOW_NS 50000
+
+/* Turns between two looks at what the thread has used up. */
+#define TURNS_A_LOOK 4096
+
+/* A sequence that was not used holds few numbers, and is found out to be busy
+ * meanwhile: these turns are counted apart. */
+#define FIRST_NS 200000000
 
 static const struct report_column columns[] = {
     [WHAT] = {"in the loop", NULL, BAR_NONE, PLOT_NOT},
@@ -28,10 +42,14 @@ static const struct report_column columns[] = {
     [P999] = {"p99.9", "us", BAR_AT_MOST, PLOT_LOG},
     [P9999] = {"p99.99", "us", BAR_NONE, PLOT_LOG},
     [MAX] = {"max", "us", BAR_AT_MOST, PLOT_LOG},
+    [FIRST] = {"max of the first 0.2 s", "us", BAR_NONE, PLOT_NOT},
+    [RAN] = {"max, without what others ran", "us", BAR_NONE, PLOT_NOT},
+    [WAITED] = {"max of those that waited", "us", BAR_NONE, PLOT_NOT},
+    [WAITS] = {"waited", "turns", BAR_NONE, PLOT_NOT},
 };
 
 static const struct report_table tail = {
-    "tail", "The longest takes", NULL, SHAPE_LINES, columns, 7};
+    "tail", "The longest takes", NULL, SHAPE_LINES, columns, 11};
 
 struct subject {
     const char *name;
@@ -53,22 +71,98 @@ static void take(const struct subject *subject)
     exit(EXIT_FAILURE);
 }
 
+/* --- what slow turns were --- */
+
+/* Of the calling thread. */
+struct usage {
+    int64_t at_ns;
+    int64_t ran_ns;
+    int64_t waits;
+};
+
+static struct usage usage_now(void)
+{
+    struct timespec ran;
+    struct rusage usage;
+
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran) != 0 ||
+        getrusage(RUSAGE_THREAD, &usage) != 0)
+        abort();
+    return (struct usage){
+        .at_ns = now_ns(),
+        .ran_ns = (int64_t)ran.tv_sec * 1000000000 + ran.tv_nsec,
+        .waits = usage.ru_nvcsw,
+    };
+}
+
+/* The longest turns of each kind, but for the first ones. */
+struct slow {
+    struct usage last; /* at the last look */
+    int64_t ran_ns;    /* of those that did not wait, what the thread ran */
+    int64_t waited_ns;
+    int64_t waits; /* turns */
+};
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A turn has just ended that took so long. What the thread did not run since
+ * the last look, it did not run in this turn, nearly all of it. */
+static void slow_look(struct slow *slow, int64_t turn_ns)
+{
+    const struct usage now = usage_now();
+    const int64_t away_ns =
+        now.at_ns - slow->last.at_ns - (now.ran_ns - slow->last.ran_ns);
+
+    if (now.waits != slow->last.waits) {
+        slow->waits++;
+        slow->waited_ns = most(slow->waited_ns, turn_ns);
+    } else {
+        slow->ran_ns = most(slow->ran_ns, turn_ns - most(away_ns, 0));
+    }
+    slow->last = now;
+}
+
+/* --- the loop --- */
+
+struct timed {
+    struct latency first; /* of the first turns ... */
+    struct latency rest;
+    struct slow slow; /* ... and of the rest */
+};
+
 /* One reading of the clock a turn: no spike falls between two of them, and
  * each turn counts the clock and the counting besides what is taken. How long
  * all took, in ns. */
 static int64_t run_turns(const struct subject *subject, int64_t turns,
-                         struct latency *latency)
+                         struct timed *timed)
 {
     const int64_t start_ns = now_ns();
+    struct latency *latency = &timed->first;
     int64_t before_ns = start_ns;
 
-    latency_init(latency);
+    latency_init(&timed->first);
+    latency_init(&timed->rest);
     for (int64_t i = 0; i < turns; i++) {
         int64_t after_ns;
 
+        if (i % TURNS_A_LOOK == 0) {
+            if (latency == &timed->first && before_ns - start_ns > FIRST_NS) {
+                latency = &timed->rest;
+                timed->slow = (struct slow){.waits = 0};
+            }
+            timed->slow.last = usage_now();
+            before_ns = now_ns();
+        }
         take(subject);
         after_ns = now_ns();
         latency_add(latency, after_ns - before_ns);
+        if (after_ns - before_ns > SLOW_NS) {
+            slow_look(&timed->slow, after_ns - before_ns);
+            after_ns = now_ns();
+        }
         before_ns = after_ns;
     }
     return before_ns - start_ns;
@@ -78,13 +172,17 @@ static void subject_run(struct report *report, const struct subject *subject,
                         int64_t turns)
 {
     static const double shares[] = {0.5, 0.99, 0.999, 0.9999, 1};
-    static struct latency latency;
-    const int64_t ns = run_turns(subject, turns, &latency);
+    static struct timed timed;
+    const int64_t ns = run_turns(subject, turns, &timed);
 
     report_sample(report, RATE, (double)turns * 1e3 / (double)ns);
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
         report_sample(report, P50 + i,
-                      (double)latency_at(&latency, shares[i]) / 1000);
+                      (double)latency_at(&timed.rest, shares[i]) / 1000);
+    report_sample(report, FIRST, (double)timed.first.max_ns / 1000);
+    report_sample(report, RAN, (double)timed.slow.ran_ns / 1000);
+    report_sample(report, WAITED, (double)timed.slow.waited_ns / 1000);
+    report_sample(report, WAITS, (double)timed.slow.waits);
 }
 
 static void rows_begin(struct report *report, const struct subject *subjects)
@@ -96,6 +194,8 @@ static void rows_begin(struct report *report, const struct subject *subjects)
     }
     report_select(report, SQLITE);
     report_bar(report, P999, 1);
+    report_bar(report, MAX, 1000);
+    report_select(report, SERVERS);
     report_bar(report, MAX, 1000);
 }
 

@@ -16,18 +16,19 @@ static const struct report_column columns[] = {
     [ERRORS] = {"errors", "", BAR_AT_MOST, PLOT_NOT},
     [DIVERT] = {"divert", "ms", BAR_AT_MOST, PLOT_LOG},
     [OUT] = {"quarantined", "ms", BAR_AT_MOST, PLOT_LOG},
+    [HUNG] = {"of that a call hung", "ms", BAR_NONE, PLOT_NOT},
     [BACK] = {"back after", "ms", BAR_NONE, PLOT_LOG},
 };
 
 const struct report_table fault_table_paced = {
     "faults-paced", "Stores that fail, a caller at a steady pace",
     NULL,           SHAPE_WIDE,
-    columns,        14};
+    columns,        15};
 
 const struct report_table fault_table_free = {
     "faults-free", "Stores that fail, a caller without a pause",
     NULL,          SHAPE_WIDE,
-    columns,       14};
+    columns,       15};
 
 static const struct report_column away_columns[] = {
     [A_STORE] = {"store", NULL, BAR_NONE, PLOT_NOT},

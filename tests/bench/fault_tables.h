@@ -19,6 +19,7 @@ enum {
     ERRORS,
     DIVERT,
     OUT,
+    HUNG,
     BACK
 };
 

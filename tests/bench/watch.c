@@ -19,8 +19,8 @@ struct watch {
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     bool is_ending;
-    int64_t mark_us;
-    int64_t periods; /* since the mark */
+    int64_t mark_us[WATCHED];
+    int64_t periods; /* since the latest mark */
     int64_t at_mark[WATCHED];
     int64_t history[WINDOW][WATCHED]; /* granted in all, a ring */
     struct watched seen[WATCHED];
@@ -52,18 +52,21 @@ static void look(struct watch *watch)
     struct seqb_partition_status now[WATCHED + 1];
     int64_t granted[WATCHED];
     size_t count;
-    int64_t past_us;
+    int64_t now_us;
 
     if (seqb_partitions(watch->broker, now, sizeof now[0], WATCHED + 1, &count,
                         NULL) != SEQB_OK)
         abort();
     pthread_mutex_lock(&watch->lock);
-    past_us = clock_now_us() - watch->mark_us;
+    now_us = clock_now_us();
     for (int i = 0; i < WATCHED; i++)
         granted[i] = now[i].granted;
     for (int i = 0; i < WATCHED; i++) {
         struct watched *seen = &watch->seen[i];
+        const int64_t past_us = now_us - watch->mark_us[i];
 
+        note(&seen->suspect_us, now[i].state == SEQB_PARTITION_SUSPECT,
+             past_us);
         note(&seen->out_us,
              now[i].state == SEQB_PARTITION_QUARANTINED ||
                  now[i].state == SEQB_PARTITION_PROBING,
@@ -117,7 +120,8 @@ void watch_free(struct watch *watch)
     free(watch);
 }
 
-void watch_mark(struct watch *watch)
+/* From partition `first` up to, not including, `end`. */
+static void mark(struct watch *watch, int first, int end)
 {
     struct seqb_partition_status now[WATCHED + 1];
     size_t count;
@@ -126,13 +130,23 @@ void watch_mark(struct watch *watch)
                         NULL) != SEQB_OK)
         abort();
     pthread_mutex_lock(&watch->lock);
-    watch->mark_us = clock_now_us();
     watch->periods = 0;
-    for (int i = 0; i < WATCHED; i++) {
+    for (int i = first; i < end; i++) {
+        watch->mark_us[i] = clock_now_us();
         watch->at_mark[i] = now[i].granted;
-        watch->seen[i] = (struct watched){-1, -1, -1};
+        watch->seen[i] = (struct watched){-1, -1, -1, -1};
     }
     pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_mark(struct watch *watch)
+{
+    mark(watch, 0, WATCHED);
+}
+
+void watch_mark_one(struct watch *watch, int i)
+{
+    mark(watch, i, i + 1);
 }
 
 struct watched watch_look(struct watch *watch, int i)

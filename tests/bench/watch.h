@@ -14,6 +14,7 @@ struct watch;
 
 /* us after the mark; -1: it has not happened. */
 struct watched {
+    int64_t suspect_us; /* a call passed its first time-out */
     int64_t out_us;     /* quarantined */
     int64_t granted_us; /* granted values */
     int64_t full_us;    /* had its whole share of what was granted lately */
@@ -25,6 +26,9 @@ void watch_free(struct watch *watch); /* takes NULL */
 
 /* What happens from now on is noted. */
 void watch_mark(struct watch *watch);
+
+/* The same of partition i alone. */
+void watch_mark_one(struct watch *watch, int i);
 
 struct watched watch_look(struct watch *watch, int i);
 
