@@ -14,17 +14,18 @@
 
 #include "number/check_digit.h"
 
-#define STAMPED_TEXT  32 /* bytes that are kept at most */
-#define STAMPED_WORDS ((STAMPED_TEXT + sizeof(struct check)) / 8)
-#define STAMPED_LINE  64 /* bytes of a cache line, which it fills */
+#define STAMPED_PIECES 4  /* that are kept at most ... */
+#define STAMPED_TEXT   32 /* ... and their bytes */
+#define STAMPED_WORDS  ((STAMPED_TEXT + sizeof(struct check)) / 8)
+#define STAMPED_LINE   64 /* bytes of a cache line, which it fills */
 
 #define STAMPED_NONE     (-1)
 #define STAMPED_CHANGING INT64_MAX
 
 union stamped_begin {
     struct {
-        char text[STAMPED_TEXT];
         struct check check; /* the running one, that was fed with the text */
+        char text[STAMPED_TEXT];
     };
     uint64_t words[STAMPED_WORDS];
 };

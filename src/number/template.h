@@ -138,6 +138,7 @@ struct template
     size_t piece_count;
     size_t prefix_count;  /* pieces at its begin that no number changes ... */
     size_t stamped_count; /* ... of which the first only the stamp changes */
+    size_t stamped_starts[STAMPED_PIECES + 1]; /* as a spread has them */
     struct stamped *stamped; /* what these were last; NULL: there are none */
     size_t running; /* a check that covers all others; or piece_count */
     size_t param_count;
@@ -160,9 +161,18 @@ struct spread {
  * begin is written once. */
 struct draft {
     struct spread spread;
-    char prefix[SEQB_TEXT_MAX];
-    struct check check; /* the running one, of the prefix */
+    union {
+        struct {
+            struct check check; /* the running one, of the prefix */
+            char prefix[SEQB_TEXT_MAX];
+        };
+        union stamped_begin begin; /* of both, what is kept */
+    };
 };
+
+_Static_assert(offsetof(struct draft, prefix) ==
+                   offsetof(struct draft, begin.text),
+               "what is kept of a draft is where the draft has it");
 
 /*
  * Of template_text.c: begins texts of these facts, of which only the number,

@@ -189,7 +189,7 @@ static size_t count_stamped(const struct template *template)
     size_t length = 0;
     size_t i = 0;
 
-    for (; i < template->prefix_count; i++) {
+    for (; i < template->prefix_count && i < STAMPED_PIECES; i++) {
         const struct piece *piece = &template->pieces[i];
 
         length += piece->max;
@@ -214,6 +214,9 @@ static bool make_stamped(struct compile *compile)
     }
     *template->stamped = (struct stamped){.stamp = STAMPED_NONE};
     template->stamped_count = count_stamped(template);
+    for (size_t i = 0; i < template->stamped_count; i++)
+        template->stamped_starts[i + 1] =
+            template->stamped_starts[i] + template->pieces[i].max;
     return true;
 }
 

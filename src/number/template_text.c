@@ -112,45 +112,22 @@ static enum seqb_status write_begin(struct draft *draft, size_t from, size_t to,
     return status;
 }
 
-/* None of these pieces varies. */
-static void draft_recall(struct draft *draft, const union stamped_begin *begin)
-{
-    const struct template *template = draft->spread.template;
-    size_t *starts = draft->spread.starts;
-
-    memcpy(draft->prefix, begin->text, STAMPED_TEXT);
-    draft->check = begin->check;
-    for (size_t i = 0; i < template->stamped_count; i++)
-        starts[i + 1] = starts[i] + template->pieces[i].max;
-}
-
-static void draft_keep(const struct draft *draft, int64_t stamp)
-{
-    const struct template *template = draft->spread.template;
-    union stamped_begin begin = {.words = {0}};
-
-    memcpy(begin.text, draft->prefix,
-           draft->spread.starts[template->stamped_count]);
-    begin.check = draft->check;
-    stamped_write(template->stamped, stamp, &begin);
-}
-
 static enum seqb_status begin_stamped(struct draft *draft, int64_t stamp,
                                       struct seqb_error *err)
 {
     const struct template *template = draft->spread.template;
-    union stamped_begin begin;
+    struct stamped *stamped = template->stamped;
     enum seqb_status status;
 
-    if (template->stamped != NULL &&
-        stamped_read(template->stamped, stamp, &begin)) {
-        draft_recall(draft, &begin);
+    if (stamped != NULL && stamped_read(stamped, stamp, &draft->begin)) {
+        memcpy(draft->spread.starts, template->stamped_starts,
+               sizeof template->stamped_starts);
         return SEQB_OK;
     }
     running_begin(draft);
     status = write_begin(draft, 0, template->stamped_count, err);
-    if (status == SEQB_OK && template->stamped != NULL)
-        draft_keep(draft, stamp);
+    if (status == SEQB_OK && stamped != NULL)
+        stamped_write(stamped, stamp, &draft->begin);
     return status;
 }
 
