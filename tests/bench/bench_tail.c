@@ -133,6 +133,14 @@ struct timed {
     struct slow slow; /* ... and of the rest */
 };
 
+/* The first turns have columns of their own. */
+static struct latency *first_end(struct timed *timed, struct latency *latency)
+{
+    if (latency == &timed->first)
+        timed->slow = (struct slow){.waits = 0};
+    return &timed->rest;
+}
+
 /* One reading of the clock a turn: no spike of a take falls between two of
  * them, and each turn counts the clock and the counting besides what is taken.
  * How long all took, in ns. */
@@ -150,11 +158,8 @@ static int64_t run_turns(const struct subject *subject, int64_t turns,
         int64_t after_ns;
 
         if (i % TURNS_A_LOOK == 0) {
-            if (latency == &timed->first &&
-                (before_ns - start_ns > FIRST_NS || i >= turns / 2)) {
-                latency = &timed->rest;
-                timed->slow = (struct slow){.waits = 0};
-            }
+            if (before_ns - start_ns > FIRST_NS || i >= turns / 2)
+                latency = first_end(timed, latency);
             timed->slow.last = usage_now();
             before_ns = now_ns();
         }
