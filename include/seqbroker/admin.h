@@ -415,7 +415,7 @@ struct seqb_migrate_options {
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_migrate(const char *old_topology /* NULL: the embedded default */,
-             const char *new_topology /* likewise */,
+             const char *new_topology /* the same */,
              const struct seqb_migrate_options *options,
              struct seqb_error *err);
 

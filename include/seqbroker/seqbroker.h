@@ -32,10 +32,10 @@ struct seqb_decoded {
     int32_t partition;
     int32_t memory_bits;
     int64_t memory; /* 0 ... 2^memory_bits - 1 */
-    /* Of a sequence with `ids` or `snowflake`: when the id's time begins, ms
-     * since 1970; of the one the shard in it, of the other the worker id, and
-     * the datacenter where it has bits. Else -1. A snowflake has no counter in
-     * a backend: counter, partition and memory are 0. */
+    /* Of a sequence with `ids` or `snowflake`: the begin of the id's time, ms
+     * since 1970. `ids` have a shard. A snowflake has a worker id and, with
+     * `datacenter_bits`, a datacenter; it has no counter in a backend: counter,
+     * partition and memory are 0. What does not apply is -1. */
     int64_t time_ms;
     int64_t shard;
     int64_t datacenter;
@@ -67,7 +67,7 @@ struct seqb_stamp {
  * that a store knows by other settings is refused by seqb_get_sequence; the
  * rest is served.
  *
- * Errors: SEQB_CONFIG (every mistake in the file, a line each),
+ * Errors: SEQB_CONFIG (every error in the file, a line each),
  * SEQB_STATE_DIR, SEQB_LAYOUT (says what differs; nothing was changed),
  * SEQB_UNAVAILABLE (no backend knows the pool, and not all direct ones answer,
  * as a first start needs; or no backend at all answers), SEQB_INVALID (no
@@ -82,9 +82,9 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
 
 /*
  * The sequence of a key: the same handle each time, owned by the broker, valid
- * until seqb_close. Takes no number and asks no backend; but one that makes
- * itself (auto_sequences) in a pool that was migrated, or with a template that
- * shuffles, waits once for what the stores say of it.
+ * until seqb_close. Takes no number and asks no backend. There is one
+ * exception: a sequence that auto_sequences makes, in a pool that was migrated
+ * or with a template that shuffles, waits once for the stores' answer.
  *
  * Errors: SEQB_INVALID (not a legal key), SEQB_UNKNOWN_KEY (neither in the
  * topology nor allowed by auto_sequences), SEQB_LAYOUT (it was used with other
@@ -108,8 +108,8 @@ seqb_next(struct seqb_sequence *sequence, int64_t *out, struct seqb_error *err);
 
 /*
  * The same without waiting: SEQB_AGAIN if the ring is empty (err->text is then
- * empty), SEQB_UNAVAILABLE if moreover no backend is usable. Either asks the
- * backends and arms the ready callback.
+ * empty), SEQB_UNAVAILABLE if in addition no backend is usable. In both cases
+ * the backends are asked and the ready callback is armed.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_try_next(struct seqb_sequence *sequence, int64_t *out,
@@ -119,8 +119,8 @@ seqb_try_next(struct seqb_sequence *sequence, int64_t *out,
 #define SEQB_PARAM_NAME_MAX  32 /* ... the longest name of one ... */
 #define SEQB_PARAM_VALUE_MAX 64 /* ... and the longest value */
 
-/* What the caller says of a text: the value of the template's parameter of
- * that name. The parameter "shard" is the shard of ids, in decimal. */
+/* The value of a template's parameter. The parameter "shard" is the shard of
+ * ids, in decimal. */
 struct seqb_param {
     const char *name;
     const char *value;
@@ -129,25 +129,25 @@ struct seqb_param {
 #define SEQB_TAKE_MAX     10000000 /* numbers, or texts, of one call */
 #define SEQB_DEADLINE_MAX 600000   /* ms */
 
-/* Without waiting: what is not at hand is SEQB_AGAIN. */
+/* The call does not wait: SEQB_AGAIN if not enough is at hand. */
 #define SEQB_TRY        1U
-/* Fewer will do: those at hand, one of them waited for unless SEQB_TRY is set.
- * Without it all of them come, or none. */
+/* Fewer numbers are enough: those at hand. The call waits for the first one,
+ * unless SEQB_TRY is set. Without SEQB_SOME all of them come, or none. */
 #define SEQB_SOME       2U
-/* They are n, n + 1, ... and `out` gets the first of them alone. Not of a
- * sequence with a period, and not with SEQB_SOME. */
+/* The numbers are n, n + 1, ... and `out` gets only the first of them. Not for
+ * a sequence with a period, and not with SEQB_SOME. */
 #define SEQB_CONTIGUOUS 4U
 /* `shard` is given, for a sequence with `ids`; else it is 0. */
 #define SEQB_SHARD      8U
-/* They may be of several stamps: for ids, which have their time in them, and
- * for texts, which have their date. Else all are of one stamp. */
+/* The numbers may be of several stamps: for ids, which contain their time, and
+ * for texts, which contain their date. Else all are of one stamp. */
 #define SEQB_ANY_STAMP  16U
 
 /* What is to be taken. Every member but the first two may be 0. */
 struct seqb_take_options {
     size_t size;         /* sizeof(struct seqb_take_options) */
     size_t count;        /* 1 ... SEQB_TAKE_MAX */
-    uint32_t flags;      /* SEQB_TRY and its kin */
+    uint32_t flags;      /* SEQB_TRY, ... */
     int64_t shard;       /* if flags have SEQB_SHARD; else it must be 0 */
     int64_t deadline_ms; /* waits so many ms from now at most, up to
                             SEQB_DEADLINE_MAX; 0: the sequence's `deadline` */
@@ -181,15 +181,15 @@ struct seqb_taken {
  * older program does not know count as 0. A newer one's that this library does
  * not know must be 0 in `options`, and are made 0 in `taken`.
  *
- * Errors: SEQB_INVALID (an option is out of its range, or in vain together with
- * another: the text says which; a count that the sequence can never have at
- * once; a shard of a sequence without `ids`). With SEQB_TRY: SEQB_AGAIN (not so
- * many are at hand; err->text is then empty), SEQB_UNAVAILABLE (moreover no
- * backend is usable); either asks the backends and arms the ready callback.
- * Else: those of seqb_next. SEQB_EXHAUSTED, of ids: no more fit into this
- * stamp (`when_full = "refuse"`), or the last time that fits is over.
- * SEQB_CLOCK, with a period: the clock went back further than `max_rollback`,
- * or too far ahead, by what the text says.
+ * Errors: SEQB_INVALID (an option is out of its range, or has no effect
+ * together with another: the text says which; a count that the sequence can
+ * never have at once; a shard of a sequence without `ids`). With SEQB_TRY:
+ * SEQB_AGAIN (not so many are at hand; err->text is then empty),
+ * SEQB_UNAVAILABLE (and no backend is usable); in both cases the backends are
+ * asked and the ready callback is armed. Else: those of seqb_next.
+ * SEQB_EXHAUSTED, of ids: no more fit into this stamp (`when_full = "refuse"`),
+ * or the last time that fits is over. SEQB_CLOCK, with a period: the clock went
+ * back further than `max_rollback`, or too far ahead, by what the text says.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_take(struct seqb_sequence *sequence,
@@ -247,8 +247,8 @@ seqb_cursor_next(struct seqb_cursor *cursor, int64_t *out,
 SEQB_API void seqb_cursor_close(struct seqb_cursor *cursor);
 
 /*
- * Takes a value apart. Says what the bits mean, not whether the value was ever
- * issued. Errors: SEQB_INVALID (not positive).
+ * Decodes a value: what its bits mean. It does not say whether the value was
+ * ever issued. Errors: SEQB_INVALID (not positive).
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_decode(const struct seqb_sequence *sequence, int64_t value,
@@ -256,7 +256,7 @@ seqb_decode(const struct seqb_sequence *sequence, int64_t value,
 
 /*
  * Numbers for people: texts that the sequence's template makes of its numbers.
- * docs/numbers.md tells how templates are written.
+ * See docs/numbers.md for templates.
  */
 
 #define SEQB_TEXT_MAX      255 /* the longest text that a template may make */
@@ -298,7 +298,7 @@ struct seqb_parsed_param {
 /* What a text says. */
 struct seqb_parsed {
     /* What seqb_next gives for it: of ids the id, with time and shard in it;
-     * seqb_decode takes it apart. */
+     * seqb_decode decodes it. */
     int64_t value;
     int64_t number;          /* what counts within the stamp; else the value */
     struct seqb_stamp stamp; /* 0, and INT64_MAX its end: it has no period */
@@ -309,11 +309,11 @@ struct seqb_parsed {
 };
 
 /*
- * Takes a text apart: the reverse of seqb_take_texts. SEQB_FOREIGN, and in the
- * text why, if it is none that the sequence's template makes: its form, a
+ * Parses a text: the reverse of seqb_take_texts. SEQB_FOREIGN, with the reason
+ * in `err`, if the sequence's template does not make such a text: its form, a
  * letter, a check digit, a date that does not exist, a number out of its range.
- * Says not whether it was ever issued. SEQB_INVALID: the sequence has no
- * template.
+ * It does not say whether the text was ever issued. SEQB_INVALID: the sequence
+ * has no template.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_parse(const struct seqb_sequence *sequence, const char *text,
@@ -331,8 +331,8 @@ struct seqb_field_text {
 struct seqb_field_view {
     const char *key;                 /* the sequence's */
     int64_t number;                  /* what counts, as in struct seqb_parsed */
-    struct seqb_stamp stamp;         /* likewise */
-    int64_t shard;                   /* likewise */
+    struct seqb_stamp stamp;         /* the same */
+    int64_t shard;                   /* the same */
     const struct seqb_param *params; /* the caller's, with the defaults that
                                         were used; of parse those read */
     size_t param_count;
@@ -365,7 +365,7 @@ struct seqb_field {
                                  const struct seqb_field_view *view, char *out,
                                  size_t size, struct seqb_error *err);
     /* Whether a text that was read is right; NULL: any is. SEQB_OK, or
-     * SEQB_FOREIGN with why not. Likewise on any thread. */
+     * SEQB_FOREIGN with why not. On any thread, too. */
     enum seqb_status (*parse)(void *context, const struct seqb_field_view *view,
                               const char *text, size_t length,
                               struct seqb_error *err);

@@ -203,7 +203,7 @@ static enum ctl_exit status_watch(const struct ctl_options *options)
     sigset_t signals;
 
     signals_block(&signals);
-    if (is_terminal) /* a screen at once, lest it flickers */
+    if (is_terminal) /* a whole screen at once does not flicker */
         (void)setvbuf(stdout, NULL, _IOFBF, SCREEN_SIZE);
     do {
         enum ctl_exit result;

@@ -2,7 +2,7 @@
 /*
  * Claiming the memory bits of sequences before their first number: every
  * worker goes through the list by itself, so that the stores work side by
- * side, however many sequences there are. One that a store knows by other terms
+ * side, however many sequences there are. One that a store knows otherwise
  * is closed, and the others are served.
  */
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef enum seqb_status (*admit_visit)(struct worker *worker,
                                         struct ha_counter *counter,
                                         struct seqb_error *err);
 
-/* A counter, and what the first store said that knows it by other terms; the
+/* A counter, and what the first store said that knows it otherwise; the
  * pool's lock guards that. */
 struct admitted {
     struct ha_counter *counter;

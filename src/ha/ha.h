@@ -3,9 +3,9 @@
  * High availability: backends behind worker threads, and pools of 2^n of them
  * that look like one source. The front header of this folder.
  *
- * Whoever wants numbers makes an ha_counter and asks it; what was granted is
- * delivered to the counter's sink on a worker's thread. Nothing here waits for
- * a network on the asking thread, but ha_open and ha_admit.
+ * A caller that wants numbers makes an ha_counter and asks it. What is granted
+ * is delivered to the counter's sink on a worker's thread. Only ha_open and
+ * ha_admit wait for a network on the calling thread.
  */
 #pragma once
 
@@ -46,8 +46,8 @@ struct ha_options {
     const struct ha_pool_options *pools;
     size_t pool_count;
     int32_t open_timeout_ms; /* how long ha_open waits for the backends */
-    const char *raised_path; /* keeps up to where counters were raised; NULL:
-                                nothing does */
+    const char *raised_path; /* the file that keeps how far counters were
+                                raised; NULL: none */
 };
 
 /*
@@ -63,10 +63,10 @@ struct ha_grant {
                       was granted before is not to be used either */
 };
 
-/* Who takes delivery; the first member of the taker's struct. */
+/* Receives what is granted. It is the first member of the receiver's struct. */
 struct ha_sink {
-    /* On a worker's thread, concurrent with itself, once for each partition
-     * that was asked. Must not block. */
+    /* Called on a worker's thread, once for each partition that was asked;
+     * several calls may run at once. It must not block. */
     void (*deliver)(struct ha_sink *sink, const struct ha_grant *grant);
 };
 
@@ -74,13 +74,14 @@ struct ha_sink {
 enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
                          struct seqb_error *err);
 
-/* No delivery comes after it. Counters must be freed after it. Takes NULL. */
+/* There is no delivery after it. Free the counters after it. NULL is allowed.
+ */
 void ha_close(struct ha *ha);
 
-/* This process may have been resumed from an image of its memory: what was
- * asked for before is not delivered, windows that were leased ahead are
- * dropped, and every connection is closed and made again. Any thread; does not
- * wait. */
+/* Call it when this process may have been resumed from an image of its memory.
+ * What was asked for before is not delivered. Windows that were leased ahead
+ * are dropped. Every connection is closed and opened again. Any thread may call
+ * it; it does not wait. */
 void ha_resumed(struct ha *ha);
 
 /* The i-th pool, in the options' order. */
@@ -91,8 +92,8 @@ int32_t ha_pool_bits(const struct ha_pool *pool);
 
 size_t ha_pool_count(const struct ha *ha);
 
-/* What gives the pool's numbers their meaning, as every store of it keeps it.
- * Owned by the pool. */
+/* The layout of the pool's numbers, as every store of the pool keeps it. Owned
+ * by the pool. */
 const char *ha_pool_layout(const struct ha_pool *pool);
 
 /* How a partition's origin is known. */
@@ -106,15 +107,16 @@ enum ha_origin {
 enum ha_origin ha_pool_origin(struct ha_pool *pool, int32_t partition,
                               char *out);
 
-/* A direct store by its place: a partition of a pool, which counts by itself or
- * leases to its neighbours, or past the last one the pool's authority. */
+/* A direct store, named by its pool and its index there: a partition that
+ * counts by itself or leases to its neighbours. The index after the last
+ * partition is the pool's authority. */
 struct ha_place {
     size_t pool;
     int32_t member;
 };
 
-/* The i-th place of a direct store, authorities before partitions; false past
- * the last. */
+/* The i-th direct store, authorities before partitions. False if there is no
+ * i-th one. */
 bool ha_place_at(const struct ha *ha, size_t i, struct ha_place *out);
 
 struct ha_ticket {
@@ -125,14 +127,14 @@ struct ha_ticket {
 };
 
 /*
- * Takes the next value, ever, of the store's own counter `name`, which is of
- * the form of a key but shares nothing with that sequence. As long as the
- * origin is the same no value comes twice, and with one taker none is skipped.
- * That of a lessor is noted at a neighbour before this returns, so that it does
- * not come twice if one of the stores goes back.
- * Waits until `until_ms`; a ticket that comes too late is lost. SEQB_LAYOUT
- * if there is no such place, or another store stands there; SEQB_UNAVAILABLE,
- * SEQB_CLOSED, SEQB_NO_MEMORY.
+ * Takes the next value of the store's own counter `name`. The name has the form
+ * of a key, but no sequence uses the counter. While the origin is the same, no
+ * value comes twice, and with one taker no value is skipped. A lessor's value
+ * is noted at a neighbour before this call returns: if one of the stores goes
+ * back, the value does not come twice.
+ * Waits until `until_ms`. A ticket that comes later is lost. SEQB_LAYOUT: there
+ * is no such place, or another store is there. SEQB_UNAVAILABLE, SEQB_CLOSED,
+ * SEQB_NO_MEMORY.
  */
 enum seqb_status ha_ticket(struct ha *ha, struct ha_place place,
                            const char *name, int64_t until_ms,
@@ -146,7 +148,7 @@ struct ha_span {
     int64_t want;  /* at most so many, 1 or more */
 };
 
-/* The same for the next values that are above some value; those in between are
+/* The same for the next values above a given one. The values in between are
  * skipped. */
 enum seqb_status ha_ticket_span(struct ha *ha, const struct ha_span *span,
                                 int64_t until_ms, struct ha_ticket *out,
@@ -160,17 +162,17 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
 void ha_counter_free(struct ha_counter *counter);
 
 /*
- * Claims the bits of all these counters in every backend that can be
- * reached, waiting for the answers. A counter that was used with others, or in
- * another pool, is closed: its outlook is SEQB_LAYOUT. If all are, that is
- * returned, and none needs to be closed. The backends go through them side by
- * side; one that does not get on for a while is waited for no more. One call at
- * a time.
+ * Claims the bits of all these counters in every backend that can be reached,
+ * and waits for the answers. A counter that was used with other bits, or in
+ * another pool, is closed: its availability is SEQB_LAYOUT. If all counters
+ * are, this call returns SEQB_LAYOUT, and need not close them. All backends
+ * work at the same time. The call stops waiting for a backend that makes no
+ * progress. Only one call at a time.
  */
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err);
 
-/* What a counter has besides a key, if that is more than usual. */
+/* The attributes of a counter that are not the usual ones. */
 struct ha_counter_attributes {
     const char *claim;   /* claimed after the bits, " period=day"; "" */
     int32_t value_bits;  /* its numbers are below 2^value_bits; 63 is usual */
@@ -179,10 +181,11 @@ struct ha_counter_attributes {
     int64_t useful;      /* numbers above it are too wide; 0: none is */
     int64_t keep_ms;     /* its stamps are kept so long after they are over */
     bool asks_first; /* every store that may be asked compares the claim before
-                        the first number; else ha_admit has seen to that */
+                        the first number; false: ha_admit has done it */
 };
 
-/* Before it is admitted or asked first. The terms must outlive it. */
+/* Call it before the counter is admitted or asked. The attributes must outlive
+ * the counter. */
 void ha_counter_set_attributes(struct ha_counter *counter,
                                const struct ha_counter_attributes *attributes);
 
@@ -194,42 +197,42 @@ struct ha_stamp {
 };
 
 /*
- * Makes it the counter of another stamp, as new as it was when it was made.
- * False, and nothing is changed, while anything is under way for it. Nobody
- * else may use it in this call.
+ * Makes it the counter of another stamp, in the state of a new counter. False
+ * while an ask is under way for it; then nothing is changed. No other thread
+ * may use the counter during this call.
  */
 bool ha_counter_restamp(struct ha_counter *counter,
                         const struct ha_stamp *stamp);
 
 /*
- * The stamps before `keep` are over: has every direct store forget some of the
- * counters of its key, in the background; to be called now and then. What is
- * forgotten in one call was noted in an earlier one.
+ * The stamps before `keep` are over. Every direct store deletes some of their
+ * counters of this key, in the background. Call it now and then. What one call
+ * deletes was noted by an earlier one.
  */
 void ha_counter_purge(struct ha_counter *counter, const struct ha_stamp *keep);
 
-/* Whether its pool had another layout before, with sequences of then. */
+/* Whether the pool had another layout before, with sequences in it. */
 bool ha_counter_has_past(const struct ha_counter *counter);
 
-/* How an ask is to be spread. */
+/* Which partitions are asked. */
 enum ha_spread {
     HA_ASK_ONE, /* the next partition in turn */
     HA_ASK_ALL  /* every usable partition that is not busy with this counter */
 };
 
 /*
- * Asks for `count` runs in all. Returns for how many runs, which is 0 if no
- * partition can be asked now. Each partition asked delivers exactly once.
+ * Asks for `count` runs in all. Returns how many were asked for, 0 if no
+ * partition can be asked now. Each partition that is asked delivers once.
  */
 int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
                        enum ha_spread spread, int64_t now_ms);
 
-/* What is under way for a counter, and how soon answers come. */
+/* The asks that are not answered yet, and how soon answers come. */
 struct ha_view {
     int64_t fresh;    /* runs asked for not long ago: they will come */
     int64_t all;      /* runs asked for and not yet answered */
     int64_t delay_ms; /* that a reservation usually takes */
-    int64_t late_ms;  /* when the next of them would no longer be fresh, by
+    int64_t late_ms;  /* when the next of the fresh ones becomes late, by
                          clock_now_ms; INT64_MAX: none */
 };
 
@@ -244,8 +247,8 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
 enum seqb_status ha_counter_availability(struct ha_counter *counter,
                                          struct seqb_error *err);
 
-/* That number was granted to the pool before, and is to be handed out now: its
- * counter may grant none like it any more. */
+/* The number was granted before and is handed out now. From now on its counter
+ * must not grant it. */
 void ha_counter_hold(struct ha_counter *counter, int64_t number);
 
 /* The counter value, partition and memory part of a number. */
@@ -264,17 +267,17 @@ int32_t ha_counter_lessor_bits(const struct ha_counter *counter);
 const char *ha_counter_pool_name(const struct ha_counter *counter);
 
 /*
- * Nothing whose number is at or below `to` is asked for any more; what was
- * asked for before may still be delivered. SEQB_INVALID if a number at or
- * above `to` was granted already, or `to` is beyond the bits. Does not wait.
+ * No number at or below `to` is asked for any more. What was asked for before
+ * may still be delivered. SEQB_INVALID if a number at or above `to` was granted
+ * already, or `to` is beyond the bits. Does not wait.
  */
 enum seqb_status ha_counter_advance(struct ha_counter *counter, int64_t to,
                                     struct seqb_error *err);
 
 /*
- * Takes a run of every usable partition that is not above what the counter
- * was advanced to, so that its store is. Waits for that until `until_ms`.
- * SEQB_UNAVAILABLE, with the reasons, if some are not.
+ * Raises every usable partition above what the counter was advanced to, by
+ * taking a run of it. Waits until `until_ms`. SEQB_UNAVAILABLE, with the
+ * reasons, if some are not above it.
  */
 enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
                                   struct seqb_error *err);
@@ -290,20 +293,21 @@ struct ha_entry {
 };
 
 /*
- * Keeps the highest value ever kept under the name: what stands there becomes
- * at least `value`, durably, and is told. No counter is touched. Waits until
- * `until_ms`. SEQB_UNAVAILABLE, with the reason; SEQB_CLOSED, SEQB_NO_MEMORY.
+ * Keeps the highest value under the name: the stored value becomes at least
+ * `value`, durably. `*standing` is what is stored then. No counter is changed.
+ * Waits until `until_ms`. SEQB_UNAVAILABLE, with the reason; SEQB_CLOSED,
+ * SEQB_NO_MEMORY.
  */
 enum seqb_status ha_note(struct ha *ha, const struct ha_entry *entry,
                          int64_t until_ms, int64_t *standing,
                          struct seqb_error *err);
 
 /*
- * The wall clocks of the stores, of those that have one and were seen: the
- * middle one of them, so that no single one that is wrong leads or stops a
- * broker; and how many there are. Each is read when its store is connected, and
- * now and then when it is used; as ms to be added to our boot clock, by which
- * it goes on in between, so that no step of our wall clock is one of theirs.
+ * The median of the stores' wall clocks, so that one wrong clock neither leads
+ * nor stops a broker. Returns how many clocks are known. A store's clock is
+ * read when the store is connected, and now and then while it is used. It is
+ * kept as ms to be added to our boot clock, and advances by that in between: a
+ * step of our wall clock does not move it.
  */
 int32_t ha_clocks(struct ha *ha, int64_t *wall_ms);
 
@@ -313,8 +317,8 @@ int32_t ha_clocks(struct ha *ha, int64_t *wall_ms);
 struct ha_text {
     int32_t member; /* of the pool, whose store it is */
     const char *name;
-    const char *expected; /* is replaced if it stands there; "": nothing */
-    const char *text;     /* by this; NULL: it is only looked at */
+    const char *expected; /* is replaced if it is there; "": there is none */
+    const char *text;     /* the new one; NULL: it is only read */
     const char *origin;   /* that the store must have; NULL or "": any */
 };
 
@@ -325,10 +329,11 @@ struct ha_answer {
 };
 
 /*
- * Looks at a text, or replaces it in one atomic step. Waits until `until_ms`;
- * what is answered later has its effect all the same. SEQB_FENCED: the store
- * has another origin, which is in `out`; nothing was changed. SEQB_CLOSED,
- * SEQB_NO_MEMORY; any other status: no answer, with the reason.
+ * Reads a text, or replaces it in one atomic step. Waits until `until_ms`; a
+ * call that is answered later may still have taken effect. SEQB_FENCED: the
+ * store has another origin, which is in `out`; nothing was changed.
+ * SEQB_CLOSED, SEQB_NO_MEMORY; any other status: there was no answer, with the
+ * reason.
  */
 enum seqb_status ha_text(struct ha_pool *pool, const struct ha_text *about,
                          int64_t until_ms, struct ha_answer *out,
@@ -337,27 +342,27 @@ enum seqb_status ha_text(struct ha_pool *pool, const struct ha_text *about,
 /* How long a member's store may take to connect and to answer. */
 int64_t ha_text_patience_ms(const struct ha_pool *pool, int32_t member);
 
-/* Whether it is a member of the pool whose store is direct. The members are
- * its partitions, and past the last one an authority that is none. */
+/* Whether the member's store is direct. The members are the partitions, and
+ * after them an authority that is no partition. */
 bool ha_pool_keeps(const struct ha_pool *pool, int32_t member);
 
 /* The member that leases worker ids: the authority, else the first direct
- * partition. In a pool with neighbours each of its lessors does, some ids each,
- * in the order of `i`. -1: there is none, or no `i`-th. */
+ * partition. In a pool with neighbours each lessor leases some of the ids, in
+ * the order of `i`. -1: there is none, or no `i`-th. */
 int32_t ha_pool_lessor(const struct ha_pool *pool, int32_t i);
 bool ha_pool_has_neighbours(const struct ha_pool *pool);
 
 const char *ha_pool_member_name(const struct ha_pool *pool, int32_t member);
 
-/* As its options say. */
+/* As in the options. */
 const struct layout *ha_pool_shape(const struct ha_pool *pool);
 
-/* How a lessor of a pool with neighbours is, as this broker knows. */
+/* The state of a lessor of a pool with neighbours, as this broker knows it. */
 enum ha_lessor_state {
-    HA_LESSOR_UNKNOWN, /* nobody has looked, or it cannot be asked */
+    HA_LESSOR_UNKNOWN, /* not read yet, or it cannot be asked */
     HA_LESSOR_LEVEL,   /* it may lease */
     HA_LESSOR_SYNCING, /* it was restarted or away, and is being made level */
-    HA_LESSOR_WAITING  /* the same, but a store cannot be asked */
+    HA_LESSOR_WAITING  /* the same, but another store cannot be asked */
 };
 
 /* The names live as long as the ha. */

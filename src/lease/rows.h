@@ -74,9 +74,8 @@ enum lease_verdict {
     LEASE_DAMAGED
 };
 
-/* Judges the text of a row ("": there is none) that stood so for
- * `unchanged_ms`.
- * `*left_ms`: of LEASE_WAIT, how long it takes until it could be taken. */
+/* Evaluates the text of a row ("": there is none) that has not changed for
+ * `unchanged_ms`. `*left_ms`, of LEASE_WAIT: when it could be taken. */
 enum lease_verdict lease_evaluate(const char *text, int64_t unchanged_ms,
                                   const struct lease_self *self,
                                   int64_t wall_ms, int64_t *left_ms);
@@ -99,11 +98,11 @@ enum lease_origin_verdict {
 };
 
 /*
- * Judges the text that a pool keeps of its store's origin ("": none yet),
- * which stood so for `unchanged_ms`. A store that is not the one of that text
- * knows nothing of the leases of its other history: it is bound, and opened a
- * lease and a quarter after somebody has seen that; a founder opens it at once
- * where there is no text. `next` has LEASE_TEXT_SIZE.
+ * Evaluates the text that a pool keeps of its store's origin ("": none yet),
+ * which has not changed for `unchanged_ms`. A store with another origin knows
+ * nothing of the leases of its earlier history. It is bound first, and opened a
+ * lease and a quarter after that was seen. A founder opens it at once where
+ * there is no text. `next` has LEASE_TEXT_SIZE.
  */
 enum lease_origin_verdict lease_check_origin(const char *text,
                                              int64_t unchanged_ms,

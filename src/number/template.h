@@ -197,7 +197,7 @@ enum seqb_status template_read(const struct template *template,
  * two of which cannot be told which has what. */
 const struct piece *shape_find(struct template *template);
 
-/* Likewise: where the pieces of a text are; false if they cannot be so long. */
+/* The same: where the pieces of a text are; false if they cannot be so long. */
 bool shape_split(const struct template *template, size_t length,
                  struct spread *spread);
 

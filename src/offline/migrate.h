@@ -129,7 +129,7 @@ struct migrate_bits {
 };
 
 /* The bits that the open stores claim for a sequence. SEQB_LAYOUT if two
- * differ, or claim other terms. */
+ * differ, or claim other attributes. */
 enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
                                 const char *attributes,
                                 struct migrate_bits *out,

@@ -7,6 +7,8 @@
 /* What a clock of ticks, 10 ms at most, may be behind the precise one. */
 #define COARSE_LATE_MS 50
 
+#define BOOT_CLOCK CLOCK_BOOTTIME /* it counts a suspend */
+
 static int64_t read_us(clockid_t clock)
 {
     struct timespec now;
@@ -54,12 +56,12 @@ bool clock_wall_is_within(int64_t begin_ms, int64_t end_ms)
 
 int64_t clock_boot_us(void)
 {
-    return read_us(CLOCK_BOOTTIME);
+    return read_us(BOOT_CLOCK);
 }
 
 int64_t clock_boot_ms(void)
 {
-    return read_ms(CLOCK_BOOTTIME);
+    return read_ms(BOOT_CLOCK);
 }
 
 struct clock_pair clock_read_pair(void)

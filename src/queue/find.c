@@ -127,7 +127,7 @@ static enum seqb_status too_many(const struct queue *queue, const char *key,
 
 /*
  * A sequence of an earlier layout that was not migrated is refused before its
- * first number, by the stores that know it: others would begin it anew. So is
+ * first number, by the stores that know it: others would begin it again. So is
  * one whose codes were made with another key. Waits for them with the catalog
  * locked, which is rare: once for each sequence that makes itself, in a pool
  * that was migrated, or with a template that shuffles.

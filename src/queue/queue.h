@@ -50,7 +50,7 @@ struct queue_sequence_options {
                                0 is the usual 63. Not of those with `ids` */
     const struct template *template; /* NULL: it has none */
     int64_t width_numbers; /* of the template, see seqb_sequence_status */
-    int64_t pool_numbers;  /* likewise */
+    int64_t pool_numbers;  /* the same */
 };
 
 /* Numbers above it are too wide for the sequence's texts; 0: none is. */

@@ -316,7 +316,7 @@ static double sequence_rate(struct seqb_sequence *sequence)
 }
 
 /* On the refill thread: callers of a busy sequence take from stripes, those of
- * a calm one from the ring. True while it has stripes. */
+ * one that is not busy from the ring. True while it has stripes. */
 static bool sequence_stripe(struct seqb_sequence *sequence, int64_t stock)
 {
     const bool is_striped =

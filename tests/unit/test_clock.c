@@ -52,6 +52,7 @@ TEST(boot_clock_counts_a_suspend)
     is_scripted = true;
     assert_int_equal(clock_now_ms(), 100005);
     assert_int_equal(clock_boot_ms(), 200005);
+    assert_int_equal(clock_boot_us() / 1000, 200005);
     assert_int_equal(clock_wall_ms(), 3000005);
     is_scripted = false;
 }

@@ -9,7 +9,7 @@
 
 /*
  * The origin of that table (its name in quotes) as an SQL expression, never
- * NULL, at most SEQB_ORIGIN_SIZE - 1 bytes, computed anew wherever it stands
+ * NULL, at most SEQB_ORIGIN_SIZE - 1 bytes, computed again wherever it stands
  * in a statement: which server this is, and when it made the table. So a
  * replica, a dump that was put back, even on the same server, and on MariaDB
  * a copy of the server's files have another one each. server_id is the global

@@ -66,7 +66,7 @@ void postgres_transaction_begin(struct postgres *postgres)
 }
 
 /* The claims were compared on the store that was opened: if a pooler leads to
- * another by now, the pool must begin anew. */
+ * another by now, the pool must begin again. */
 static enum seqb_status prelude_check(struct postgres *postgres,
                                       const PGresult *result,
                                       struct seqb_error *err)

@@ -89,8 +89,8 @@ struct templates {
 };
 
 /* Compiles the sequence's template, if it has one, into the options, whose
- * period is known, and adds to their terms what it shuffles with. What is wrong
- * with it or its key file is a mistake. */
+ * period is known, and adds to their attributes what it shuffles with. What is
+ * wrong with it or its key file is a mistake. */
 void templates_add(const struct build *build,
                    const struct draft_sequence *sequence,
                    struct queue_sequence_options *out);

@@ -177,7 +177,7 @@ void grant_run(struct worker *worker, size_t n);
 /* Answers a slot: with its block if `why` is NULL. */
 void grant_answer(struct slot *slot, struct seqb_error *why);
 
-/* Before anything is asked for: a store knows the sequence by other terms
+/* Before anything is asked for: a store knows the sequence otherwise
  * (SEQB_LAYOUT), which closes the counter in all partitions; the log names this
  * one. */
 void counter_close(struct ha_counter *counter, int32_t partition,

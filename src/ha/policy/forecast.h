@@ -19,7 +19,7 @@ struct forecast {
     int64_t at_ms;   /* of the last sample */
     int64_t span_ms; /* that the rate was seen over; 0: there is none yet */
     double rate;     /* values a ms, all partitions together */
-    int32_t warned;  /* terms that were warned of */
+    int32_t warned;  /* warnings that were given */
     bool is_new;     /* sampled since somebody looked whether to warn */
 };
 

@@ -28,7 +28,7 @@ struct mysql_tables {
     struct mysql_link *link;
     const char *origin; /* the backend's */
     const char *format; /* the options' */
-    bool auto_create;   /* likewise */
+    bool auto_create;   /* the same */
     void *seen;         /* a tree, for search.h */
 };
 
