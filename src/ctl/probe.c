@@ -119,7 +119,7 @@ static void table_end(struct output *output)
 static json_t *object_make(const struct seqb_probe *probe)
 {
     return json_pack(
-        "{so so so si sb ss so so so so so so sI}", "backend",
+        "{so so so si sb ss so so so so so so so sI}", "backend",
         json_of_text(probe->backend), "engine", json_of_text(probe->engine),
         "pool", json_of_text(probe->pool), "partition", (int)probe->partition,
         "authority", (int)probe->is_authority, "status",

@@ -157,7 +157,7 @@ like "how partitions count is told" "$out" \
 seqctl check --probe --json "$work/probe.conf"
 ok "check --probe --json is JSON" is_json "$work/out"
 like "it has the backends and the warnings" "$out" \
-    '*"backend": "b", "engine": "sqlite", "pool": "main", "partition": 1,*"status": "OK", "reason": "",*"claim": "main/1",*"notes": \[*partition 1 (b) is direct*\],*"warnings": \[*pool main: a, b *'
+    '*"backend": "b", "engine": "sqlite", "pool": "main", "partition": 1, "authority": false, "status": "OK", "reason": "", "server": "sqlite *", "role": "*", "class": "direct", "loss": "", "claim": "main/1", "domain": "?*", "open_us": [0-9]*}*"notes": \[*partition 1 (b) is direct*\],*"warnings": \[*pool main: a, b *'
 seqctl check --probe "$work/bad.conf"
 like "a probe of a bad topology is code 2" "$code $out" "2 *bad.conf:1: *"
 rm -r "$SEQBROKER_STATE_DIR"
