@@ -21,10 +21,10 @@ enum status_kind {
     STATUS_NAME,    /* what `text_of` says, of an enum most often */
     STATUS_BOOLEAN, /* bool */
     STATUS_INTEGER, /* int32_t or int64_t */
-    STATUS_SPAN,    /* int64_t; INT64_MAX, for never, is told as -1, which every
-                       client can hold */
-    STATUS_BIG,     /* int64_t that may pass 2^53, where readers of JSON round:
-                       a string there */
+    STATUS_SPAN, /* int64_t; INT64_MAX, for never, is written as -1, which every
+                    client can hold */
+    STATUS_BIG,  /* int64_t that may pass 2^53, where readers of JSON round:
+                    a string there */
 };
 
 /* How a column shows a field. */
@@ -86,7 +86,7 @@ struct status_table {
 
 extern const struct status_table status_tables[STATUS_TABLES];
 
-/* How many fields of a struct are told. */
+/* How many fields of a struct are shown. */
 size_t status_count(const struct status_field *fields, const void *status);
 
 bool status_is_told(const struct status_field *field, const void *status);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic is number_capacity's; what it means is told here. */
+/* The arithmetic is number_capacity's; what it means for the operator is said
+ * here. */
 #include "config/build/build.h"
 
 #include "number/number.h"

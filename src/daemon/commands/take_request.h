@@ -40,7 +40,7 @@ struct take_request {
     struct seqb_take_options take; /* all that is wished for */
     bool is_array;                 /* COUNT was said */
     bool is_string;                /* numbers are answered as strings: STR */
-    bool is_stamped; /* then all of one stamp, which is told; no shard */
+    bool is_stamped; /* all of one stamp, which the answer has; no shard */
     bool is_text;    /* the texts of a template; else numbers */
 };
 
