@@ -282,6 +282,7 @@ TEST_STATE(NEIGHBOURS, lease_that_comes_after_the_next_mark_is_thrown_away)
 
     numbers_init(&numbers);
     broker = rig_open(rig);
+    await_lessor(broker, 0, HA_LESSOR_LEVEL); /* it needs the other store */
     fake_hang(rig->stores[1]);
     (void)queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken,
                          &err);
