@@ -375,8 +375,7 @@ void rig_take_until(struct rig_broker *broker, int32_t partition,
 
     while (rig_partition(broker, partition).state != state) {
         if (clock_now_ms() > until_ms)
-            fail_msg("partition %d does not get %s", (int)partition,
-                     seqb_partition_state_name(state));
+            state_fails_to_come(&(struct awaited){broker, partition, state});
         rig_take(broker, 16, out);
     }
 }
@@ -403,6 +402,14 @@ static bool is_at_rest(void *context)
 void rig_await_rest(const struct rig_broker *broker)
 {
     rig_await(is_at_rest, &broker);
+}
+
+void rig_take_from(struct rig_broker *broker, int32_t partition,
+                   int64_t granted, struct numbers *out)
+{
+    while (rig_partition(broker, partition).granted < granted)
+        rig_take(broker, 100, out);
+    rig_await_rest(broker);
 }
 
 void rig_use(struct rig *rig, size_t count, struct numbers *out)

@@ -111,6 +111,12 @@ void rig_await_state(const struct rig_broker *broker, int32_t partition,
 void rig_take_until(struct rig_broker *broker, int32_t partition,
                     enum seqb_partition_state state, struct numbers *out);
 
+/* Takes numbers until the partition has granted so many, and nothing is in
+ * flight: it has something to lose. A store that connects slowly may have
+ * granted nothing after thousands of numbers. */
+void rig_take_from(struct rig_broker *broker, int32_t partition,
+                   int64_t granted, struct numbers *out);
+
 /* Waits until a partition may be asked: up, or on its way there. */
 void rig_await_use(const struct rig_broker *broker, int32_t partition);
 

@@ -256,7 +256,7 @@ TEST_WITH(SPOOL, numbers_of_a_store_that_went_back_are_not_kept)
     struct numbers numbers;
 
     numbers_init(&numbers);
-    rig_take(c->broker, 2000, &numbers);
+    rig_take_from(c->broker, 1, 2000, &numbers);
     fake_go_back(c->rig->stores[1], 100000);
     rig_take_until(c->broker, 1, SEQB_PARTITION_POISONED, &numbers);
     events_start();

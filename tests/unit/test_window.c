@@ -394,9 +394,7 @@ TEST_WITH(WINDOWED, window_that_went_back_poisons_its_partition)
     numbers_init(&numbers);
     rig->pool.layout.window_bits = 16;
     broker = rig_open(rig);
-    while (fake_value(rig->stores[0], COUNTER_0) < 300)
-        rig_take(broker, 100, &numbers);
-    rig_await_rest(broker);
+    rig_take_from(broker, 0, 2000, &numbers);
     fake_go_back(rig->stores[0], 100);
     rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
     rig_expect_words(rig_partition(broker, 0).reason, "went back");
