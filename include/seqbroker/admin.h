@@ -308,6 +308,19 @@ seqb_state_dir(const char *topology, char *out, size_t size,
                struct seqb_error *err);
 
 /*
+ * What a daemon needs before it opens the broker: calls `report` with
+ * "state_dir" and the folder that seqb_state_dir says; then for each setting
+ * that the file's section `daemon` has, for each item of a list, in the order
+ * of docs/configuration.md, with the value "" for an empty list. The library
+ * itself does not follow that section. Touches no backend. Both texts live for
+ * the call of `report`. Errors: SEQB_CONFIG, SEQB_STATE_DIR.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_daemon_settings(
+    const char *topology,
+    void (*report)(void *context, const char *setting, const char *value),
+    void *context, struct seqb_error *err);
+
+/*
  * Parses and checks a topology file (NULL: the embedded default) without
  * touching any backend. For every mistake calls `report` with one line,
  * "file:line: what"; SEQB_OK if there is none, else SEQB_CONFIG. If there is

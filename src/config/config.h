@@ -13,6 +13,12 @@
 
 struct config;
 
+/* One value of a setting that the daemon follows. */
+struct config_daemon {
+    const char *setting; /* NULL ends the list */
+    const char *value;   /* an item of a list; "": the list is empty */
+};
+
 /* What a topology says, ready to be opened. Owned by the config. */
 struct config_topology {
     const char *broker_name;
@@ -20,6 +26,7 @@ struct config_topology {
     struct ha_options ha;
     struct store_topology stores; /* the same ones, without their pools */
     struct queue_options queue;
+    const struct config_daemon *daemon; /* what was said, setting by setting */
     /* Lines "file:line: what", ended by NULL. */
     const char *const *warnings; /* of what is sound, but to be looked at */
     const char *const *notes;    /* of what is worth knowing */

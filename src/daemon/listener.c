@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -16,9 +17,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG   511
-#define HOST_SIZE 256
-#define PORT_MAX  65535
+#define BACKLOG     511
+#define HOST_SIZE   256
+#define PORT_MAX    65535
+#define SOCKET_MODE 0660
 
 static enum seqb_status fail(struct seqb_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -101,8 +103,8 @@ static void listener_name_tcp(struct listener *listener)
     address_print(&address, length, listener->name);
 }
 
-/* A listening socket on that address, or -1 with errno. */
-static int tcp_listen(const struct addrinfo *info)
+/* A socket on that address, or -1 with errno. */
+static int tcp_bind(const struct addrinfo *info)
 {
     const int on = 1;
     int fd =
@@ -113,8 +115,7 @@ static int tcp_listen(const struct addrinfo *info)
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (info->ai_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (bind(fd, info->ai_addr, info->ai_addrlen) != 0 ||
-        listen(fd, BACKLOG) != 0) {
+    if (bind(fd, info->ai_addr, info->ai_addrlen) != 0) {
         int why = errno;
 
         close(fd);
@@ -153,7 +154,7 @@ enum seqb_status listener_open_tcp(struct listener *listener,
     /* A name may have several addresses: the first that can be used. */
     for (struct addrinfo *info = found; info != NULL && listener->fd < 0;
          info = info->ai_next) {
-        listener->fd = tcp_listen(info);
+        listener->fd = tcp_bind(info);
         why = errno;
     }
     freeaddrinfo(found);
@@ -161,6 +162,14 @@ enum seqb_status listener_open_tcp(struct listener *listener,
         return tcp_fail(err, address, why);
     listener_name_tcp(listener);
     return SEQB_OK;
+}
+
+enum seqb_status listener_start(struct listener *listener,
+                                struct seqb_error *err)
+{
+    if (listen(listener->fd, BACKLOG) == 0)
+        return SEQB_OK;
+    return tcp_fail(err, listener->name, errno);
 }
 
 /* Whether somebody answers there. */
@@ -206,19 +215,45 @@ static enum seqb_status socket_clear(const struct sockaddr_un *address,
     return SEQB_OK;
 }
 
-/* The file gets its mode from the socket's own, less the umask: it never has
- * more rights than it shall have, and the umask of other threads stays. */
-static bool socket_bind(int fd, const struct sockaddr_un *address)
+/* The number of a group, by its name or as a number; false if there is none. */
+static bool group_find(const char *name, gid_t *out)
 {
-    return fchmod(fd, 0660) == 0 &&
+    char *end = NULL;
+    const unsigned long number = strtoul(name, &end, 10);
+    const struct group *found;
+
+    if (*name >= '0' && *name <= '9' && *end == '\0') {
+        *out = (gid_t)number;
+        return true;
+    }
+    found = getgrnam(name); /* at the start, before any other thread asks */
+    if (found == NULL)
+        return false;
+    *out = found->gr_gid;
+    return true;
+}
+
+/* The file gets its mode from the socket's own, less the umask: it never has
+ * more rights than it shall have, and the umask of other threads stays. The
+ * group comes before the mode that lets the group in. */
+static bool socket_bind(int fd, const struct sockaddr_un *address, mode_t mode,
+                        gid_t group)
+{
+    return fchmod(fd, mode & S_IRWXU) == 0 &&
            bind(fd, (const struct sockaddr *)address, sizeof *address) == 0 &&
-           chmod(address->sun_path, 0660) == 0 && listen(fd, BACKLOG) == 0;
+           (group == (gid_t)-1 ||
+            chown(address->sun_path, (uid_t)-1, group) == 0) &&
+           chmod(address->sun_path, mode) == 0 && listen(fd, BACKLOG) == 0;
 }
 
 enum seqb_status listener_open_local(struct listener *listener,
-                                     const char *path, struct seqb_error *err)
+                                     const char *path,
+                                     const struct listener_rights *rights,
+                                     struct seqb_error *err)
 {
+    const mode_t mode = rights->mode == 0 ? SOCKET_MODE : rights->mode;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    gid_t group = (gid_t)-1;
     struct stat file;
 
     if (strlen(path) >= sizeof address.sun_path)
@@ -226,12 +261,15 @@ enum seqb_status listener_open_local(struct listener *listener,
                     "socket path %s is longer than %zu bytes: choose a "
                     "shorter one with --socket PATH",
                     path, sizeof address.sun_path - 1);
+    if (rights->group != NULL && !group_find(rights->group, &group))
+        return fail(err, "cannot listen on %s: there is no group '%s'", path,
+                    rights->group);
     memcpy(address.sun_path, path, strlen(path));
     if (socket_clear(&address, err) != SEQB_OK)
         return err->status;
     listener->fd =
         socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (listener->fd < 0 || !socket_bind(listener->fd, &address))
+    if (listener->fd < 0 || !socket_bind(listener->fd, &address, mode, group))
         return fail(err, "cannot listen on %s: %s", path, strerror(errno));
     if (stat(path, &file) != 0)
         return fail(err, "cannot use socket %s: %s", path, strerror(errno));

@@ -21,18 +21,34 @@ struct listener {
     ino_t inode;
 };
 
+/* Who may connect to a unix socket, beside its owner. */
+struct listener_rights {
+    mode_t mode; /* of its file; 0: 0660 */
+    const char
+        *group; /* of its file, a name or a number; NULL: the process's */
+};
+
 /*
- * Listens on "ADDR:PORT"; ADDR is an IPv4 address, an IPv6 address in
- * brackets, or a name; port 0 is any free one. SEQB_INVALID with what is wrong
- * and what to do.
+ * Takes the address "ADDR:PORT" for this process; ADDR is an IPv4 address, an
+ * IPv6 address in brackets, or a name; port 0 is any free one. Clients are
+ * refused until listener_start. SEQB_INVALID with what is wrong and what to
+ * do.
  */
 enum seqb_status listener_open_tcp(struct listener *listener,
                                    const char *address, struct seqb_error *err);
 
-/* Listens on a unix socket, mode 0660; one that a dead daemon left behind is
- * replaced. `path` stays the caller's. SEQB_INVALID. */
+/* Listens on a unix socket; one that a dead daemon left behind is replaced.
+ * Clients wait until they are accepted: a second daemon finds that this one is
+ * alive. `path` stays the caller's. SEQB_INVALID. */
 enum seqb_status listener_open_local(struct listener *listener,
-                                     const char *path, struct seqb_error *err);
+                                     const char *path,
+                                     const struct listener_rights *rights,
+                                     struct seqb_error *err);
+
+/* From now on clients can connect. SEQB_INVALID: another process took the
+ * address at the same time. */
+enum seqb_status listener_start(struct listener *listener,
+                                struct seqb_error *err);
 
 /* Whether "ADDR:PORT" has that form. */
 bool listener_is_address(const char *address);

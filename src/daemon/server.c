@@ -18,6 +18,8 @@
 /* Connections accepted before those that exist have their turn. */
 #define ACCEPT_MAX 64
 
+#define PATH_SIZE 4096
+
 /* Out of descriptors, accepting rests: the loop would spin otherwise. */
 #define ACCEPT_PAUSE_MS 100
 
@@ -26,15 +28,15 @@
 
 static void server_watch_listeners(struct server *server, bool wanted)
 {
-    struct listener *both[] = {&server->tcp, &server->local};
+    for (size_t i = 0; i < server->listener_count; i++) {
+        struct event *event = server->listeners[i].event;
 
-    for (size_t i = 0; i < 2; i++) {
-        if (both[i]->event == NULL)
+        if (event == NULL)
             continue;
         if (wanted)
-            event_add(both[i]->event, NULL);
+            event_add(event, NULL);
         else
-            event_del(both[i]->event);
+            event_del(event);
     }
 }
 
@@ -43,6 +45,16 @@ static void server_on_again(evutil_socket_t fd, short events, void *context)
     (void)fd;
     (void)events;
     server_watch_listeners(context, true);
+}
+
+static const struct listener *server_listener(const struct server *server,
+                                              int fd)
+{
+    size_t i = 0;
+
+    while (server->listeners[i].fd != fd)
+        i++;
+    return &server->listeners[i];
 }
 
 static void server_accept(struct server *server,
@@ -69,7 +81,7 @@ static void server_on_incoming(evutil_socket_t fd, short events, void *context)
     struct server *server = context;
 
     (void)events;
-    server_accept(server, fd == server->tcp.fd ? &server->tcp : &server->local);
+    server_accept(server, server_listener(server, fd));
 }
 
 static void server_on_grace(evutil_socket_t fd, short events, void *context)
@@ -87,13 +99,19 @@ static void die_at_once(int signal_number)
     _exit(1);
 }
 
+static void server_close_listeners(struct server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++)
+        listener_close(&server->listeners[i]);
+    server->listener_count = 0;
+}
+
 /* Answers what has arrived and takes nothing new; the loop ends when all is
  * sent. */
 static void server_stop(struct server *server)
 {
     event_del(server->again);
-    listener_close(&server->tcp);
-    listener_close(&server->local);
+    server_close_listeners(server);
     timer_start(server->grace, STOP_GRACE_MS);
     connections_finish(&server->connections);
 }
@@ -181,25 +199,73 @@ static enum seqb_status server_make_events(struct server *server,
     return SEQB_OK;
 }
 
-static enum seqb_status server_listen(struct server *server,
-                                      struct seqb_error *err)
+static struct listener *server_add_listener(struct server *server)
+{
+    struct listener *listener = &server->listeners[server->listener_count++];
+
+    *listener = (struct listener){.fd = -1};
+    return listener;
+}
+
+static bool folder_is_there(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_SIZE];
+
+    if (slash == NULL || slash == path)
+        return true;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    return access(folder, F_OK) == 0;
+}
+
+/* Those that are not taken yet; `later`: but those that are in no folder. */
+static enum seqb_status server_take_sockets(struct server *server, bool later,
+                                            struct seqb_error *err)
 {
     const struct server_options *options = &server->options;
 
-    if (options->listen != NULL) {
-        if (listener_open_tcp(&server->tcp, options->listen, err) != SEQB_OK)
+    for (size_t i = 0; i < options->socket_count; i++) {
+        if (server->has_socket[i] ||
+            (later && !folder_is_there(options->sockets[i])))
+            continue;
+        if (listener_open_local(server_add_listener(server),
+                                options->sockets[i], &options->rights,
+                                err) != SEQB_OK)
             return err->status;
-        server->tcp.event =
-            event_new(server->base, server->tcp.fd, EV_READ | EV_PERSIST,
-                      server_on_incoming, server);
-        server->daemon.tcp_port = listener_port(&server->tcp);
+        server->has_socket[i] = true;
     }
-    if (options->socket_path != NULL) {
-        if (listener_open_local(&server->local, options->socket_path, err) !=
-            SEQB_OK)
+    return SEQB_OK;
+}
+
+/* All but sockets in a state directory that the broker has still to make:
+ * nobody can have those. */
+static enum seqb_status server_take_addresses(struct server *server,
+                                              struct seqb_error *err)
+{
+    const struct server_options *options = &server->options;
+
+    for (size_t i = 0; i < options->listen_count; i++) {
+        if (listener_open_tcp(server_add_listener(server), options->listen[i],
+                              err) != SEQB_OK)
             return err->status;
-        server->local.event =
-            event_new(server->base, server->local.fd, EV_READ | EV_PERSIST,
+    }
+    if (options->listen_count > 0)
+        server->daemon.tcp_port = listener_port(&server->listeners[0]);
+    return server_take_sockets(server, true, err);
+}
+
+static enum seqb_status server_listen(struct server *server,
+                                      struct seqb_error *err)
+{
+    if (server_take_sockets(server, false, err) != SEQB_OK)
+        return err->status;
+    for (size_t i = 0; i < server->listener_count; i++) {
+        struct listener *listener = &server->listeners[i];
+
+        if (listener_start(listener, err) != SEQB_OK)
+            return err->status;
+        listener->event =
+            event_new(server->base, listener->fd, EV_READ | EV_PERSIST,
                       server_on_incoming, server);
     }
     server_watch_listeners(server, true);
@@ -220,6 +286,7 @@ static enum seqb_status server_start(struct server *server,
         return server_fail(err, "event loop");
     /* The signals first: one that comes while the broker opens stops it. */
     if (server_make_events(server, err) != SEQB_OK ||
+        server_take_addresses(server, err) != SEQB_OK ||
         seqb_open(server->options.topology, &daemon->broker, err) != SEQB_OK)
         return err->status;
     waitlists_init(&daemon->waitlists, daemon->broker, daemon->wake_fd);
@@ -234,8 +301,6 @@ enum seqb_status server_open(const struct server_options *options,
     if (server == NULL)
         return server_fail(err, "server");
     server->options = *options;
-    server->tcp.fd = -1;
-    server->local.fd = -1;
     daemon_init(&server->daemon, options->state_dir);
     if (server_start(server, err) != SEQB_OK) {
         server_close(server);
@@ -267,8 +332,7 @@ void server_close(struct server *server)
     if (server == NULL)
         return;
     daemon = &server->daemon;
-    listener_close(&server->tcp);
-    listener_close(&server->local);
+    server_close_listeners(server);
     connections_fini(&server->connections);
     blocking_call_end(daemon);
     seqb_close(daemon->broker);

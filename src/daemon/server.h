@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server: the one loop, two listening sockets, the signals that stop it,
+ * The server: the one loop, its listening sockets, the signals that stop it,
  * and all that the loop serves.
  */
 #pragma once
@@ -13,26 +13,36 @@
 #include "daemon/daemon.h"
 #include "daemon/listener.h"
 
+#define SERVER_LISTENERS_MAX 16
+
 /* The strings stay the caller's. */
 struct server_options {
-    const char *topology;    /* NULL: the embedded default */
-    const char *state_dir;   /* for SEQ.STATUS */
-    const char *listen;      /* "ADDR:PORT"; NULL: none */
-    const char *socket_path; /* NULL: none */
+    const char *topology;  /* NULL: the embedded default */
+    const char *state_dir; /* for SEQ.STATUS */
+    /* "ADDR:PORT" and paths; SERVER_LISTENERS_MAX of both at most */
+    const char *listen[SERVER_LISTENERS_MAX];
+    size_t listen_count;
+    const char *sockets[SERVER_LISTENERS_MAX];
+    size_t socket_count;
+    struct listener_rights rights; /* of all sockets */
 };
 
 struct server {
     struct server_options options;
     struct event_base *base;
-    struct listener tcp, local;
+    struct listener listeners[SERVER_LISTENERS_MAX];
+    size_t listener_count;
+    bool has_socket[SERVER_LISTENERS_MAX]; /* of options.sockets */
     struct event *wake, *again, *grace, *term, *interrupt;
     struct daemon daemon;
     struct connections connections;
 };
 
 /*
- * Opens the broker, then listens. `*out` is for server_close. Any status of
- * seqb_open, and SEQB_INVALID for an address or a socket that cannot be used.
+ * Takes the addresses, so that one that is in use is found before any store is
+ * touched; opens the broker; then listens. `*out` is for server_close. Any
+ * status of seqb_open, and SEQB_INVALID for an address or a socket that cannot
+ * be used.
  */
 enum seqb_status server_open(const struct server_options *options,
                              struct server **out, struct seqb_error *err);

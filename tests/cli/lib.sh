@@ -118,16 +118,17 @@ sed -e 's/name = "embedded";/& open_timeout = "60s";/' \
 # daemon_start NAME [OPTION...]: starts seqbrokerd with that topology, the state
 # directory $work/NAME, a free TCP port and the socket $work/NAME.sock, and
 # waits until it serves. Sets daemon_pid, daemon_port, daemon_socket and
-# daemon_log. Later options win. Fails if it ended instead.
+# daemon_log. An option says it instead: of the topology, of where it listens.
+# Fails if it ended instead.
 daemon_start() {
     local name=$1
     shift
     daemon_socket=$work/$name.sock
     daemon_log=$work/$name.log
     : >"$daemon_log"
+    [[ " $* " == *" --listen "* ]] || set -- --listen 127.0.0.1:0 "$@"
     "$build/seqbrokerd" -c "$work/patient.conf" --state-dir "$work/$name" \
-        --listen 127.0.0.1:0 --socket "$daemon_socket" "$@" \
-        2>>"$daemon_log" &
+        --socket "$daemon_socket" "$@" 2>>"$daemon_log" &
     daemon_pid=$!
     track "$daemon_pid"
     if ! wait_for daemon_is_decided || ! grep -q '^ready ' "$daemon_log"; then

@@ -285,5 +285,6 @@ enum seqb_status build_topology(const struct build *build,
     build_ha(build, backends, pools, layouts);
     build_queue(build, sequences);
     build->topology->queue.clock = build_clock(build);
+    build->topology->daemon = build_daemon(build);
     return SEQB_OK;
 }

@@ -131,3 +131,9 @@ void build_snowflake(const struct build *build,
 void width_check(const struct build *build,
                  const struct draft_sequence *sequence,
                  struct queue_sequence_options *out);
+
+/* --- build_daemon.c --- */
+
+/* What the daemon's section says, ended by a setting of NULL; NULL when out of
+ * memory. */
+const struct config_daemon *build_daemon(const struct build *build);

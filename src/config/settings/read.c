@@ -302,6 +302,7 @@ static void read_root(struct value_reader *reader, const config_setting_t *root,
     read_unknown_sections(reader, root);
     check_sections(reader, root);
     draft->broker = read_section(reader, SCHEMA_BROKER, root, &count);
+    draft->daemon = read_section(reader, SCHEMA_DAEMON, root, &count);
     draft->backends =
         read_section(reader, SCHEMA_BACKENDS, root, &draft->backend_count);
     draft->pools = read_section(reader, SCHEMA_POOLS, root, &draft->pool_count);

@@ -273,7 +273,22 @@
     ROW(SNOWFLAKE, counter_bits, INTEGER, "1", "40", "12", ALL_ENGINES,        \
         "Bits for what counts within a ms, the lowest of an id.")              \
     ROW(SNOWFLAKE, lease, DURATION, "1s", "1h", "10s", ALL_ENGINES,            \
-        "How long a worker id is leased for; it is renewed long before.")
+        "How long a worker id is leased for; it is renewed long before.")      \
+    ROW(DAEMON, listen, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,        \
+        ALL_ENGINES,                                                           \
+        "Where seqbrokerd serves Redis clients by TCP, [ ] for nowhere. "      \
+        "Without it at 127.0.0.1:7379. --listen goes before it.")              \
+    ROW(DAEMON, socket, PATHS, NO_RANGE, NO_DEFAULT, ALL_ENGINES,              \
+        "Its unix sockets, [ ] for none. Without it seqbrokerd.sock in the "   \
+        "state directory. --socket goes before it. A relative one begins "     \
+        "where the daemon was started.")                                       \
+    ROW(DAEMON, socket_mode, CHOICE, ONE_OF("0600, 0660, 0666"), "0660",       \
+        ALL_ENGINES,                                                           \
+        "Who may connect to the unix sockets: their owner, its group too, or " \
+        "everybody on the machine.")                                           \
+    ROW(DAEMON, socket_group, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,         \
+        "The group of the unix sockets, a name or a number. Without it that "  \
+        "of the daemon's process.")
 
 /* The sections' names and structs. */
 #define GROUP_BROKER     "broker"
@@ -283,6 +298,7 @@
 #define GROUP_AUTOMATIC  "auto_sequences"
 #define GROUP_IDS        "ids"
 #define GROUP_SNOWFLAKE  "snowflake"
+#define GROUP_DAEMON     "daemon"
 #define STRUCT_BROKER    struct draft_broker
 #define STRUCT_BACKENDS  struct draft_backend
 #define STRUCT_POOLS     struct draft_pool
@@ -290,10 +306,12 @@
 #define STRUCT_AUTOMATIC struct draft_sequence
 #define STRUCT_IDS       struct draft_ids
 #define STRUCT_SNOWFLAKE struct draft_snowflake
+#define STRUCT_DAEMON    struct draft_daemon
 
 #define WORDS_TEXT      "text"
 #define WORDS_LABEL     "text or integer"
 #define WORDS_ADDRESSES "list of addresses"
+#define WORDS_PATHS     "list of paths"
 #define WORDS_NAME      "name"
 #define WORDS_KEY       "key"
 #define WORDS_PATH      "path"
@@ -335,6 +353,8 @@ static const struct schema_group groups[SCHEMA_SECTIONS] = {
     [SCHEMA_IDS] = {GROUP_IDS, GROUP_IDS, false, true, sizeof(STRUCT_IDS)},
     [SCHEMA_SNOWFLAKE] = {GROUP_SNOWFLAKE, GROUP_SNOWFLAKE, false, true,
                           sizeof(STRUCT_SNOWFLAKE)},
+    [SCHEMA_DAEMON] = {GROUP_DAEMON, GROUP_DAEMON, false, false,
+                       sizeof(STRUCT_DAEMON)},
 };
 
 const struct schema_row *schema_rows(size_t *count)
@@ -346,6 +366,12 @@ const struct schema_row *schema_rows(size_t *count)
 const struct schema_group *schema_group(enum schema_section section)
 {
     return &groups[section];
+}
+
+bool schema_is_list(const struct schema_row *row)
+{
+    return row->type == SCHEMA_NAMES || row->type == SCHEMA_ADDRESSES ||
+           row->type == SCHEMA_PATHS;
 }
 
 enum schema_section schema_nested(const struct schema_row *row)

@@ -148,8 +148,18 @@ struct draft_sequence {
     const struct period_zone *zone; /* NULL is UTC */
 };
 
+/* What the broker does nothing with: seqbrokerd does. */
+struct draft_daemon {
+    int line;
+    struct draft_names listen;
+    struct draft_names socket;
+    struct draft_text socket_mode;
+    struct draft_text socket_group;
+};
+
 struct draft {
     struct draft_broker *broker; /* never NULL once read: defaults */
+    struct draft_daemon *daemon; /* never NULL once read, too */
     struct draft_backend *backends;
     size_t backend_count;
     struct draft_pool *pools;
@@ -170,6 +180,7 @@ enum schema_section {
     SCHEMA_AUTOMATIC,
     SCHEMA_IDS,
     SCHEMA_SNOWFLAKE,
+    SCHEMA_DAEMON,
     SCHEMA_SECTIONS /* their number */
 };
 
@@ -185,6 +196,7 @@ enum schema_type {
     SCHEMA_GROUP,     /* a group, which is the section of that name */
     SCHEMA_NAMES,     /* a list of names */
     SCHEMA_ADDRESSES, /* a list of "host:port" */
+    SCHEMA_PATHS,     /* a list of files */
     SCHEMA_INTEGER,
     SCHEMA_BOOLEAN,
     SCHEMA_DURATION
@@ -216,6 +228,9 @@ struct schema_group {
 const struct schema_row *schema_rows(size_t *count);
 
 const struct schema_group *schema_group(enum schema_section section);
+
+/* Whether a row's value is a list: its member is a struct draft_names. */
+bool schema_is_list(const struct schema_row *row);
 
 /* The section that a row of type SCHEMA_GROUP is. */
 enum schema_section schema_nested(const struct schema_row *row);

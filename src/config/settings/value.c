@@ -46,6 +46,8 @@ static const char *wanted_words(enum schema_type type)
         return "a list of names, as [ \"a\", \"b\" ]";
     case SCHEMA_ADDRESSES:
         return "a list of addresses, as [ \"10.0.0.3:26379\" ]";
+    case SCHEMA_PATHS:
+        return "a list of paths, as [ \"/run/a.sock\" ]";
     case SCHEMA_LABEL:
         return "a text in quotes or an integer";
     default:
@@ -182,7 +184,7 @@ static void read_names(struct value_reader *reader,
         add_wrong_type(reader, row, setting);
         return;
     }
-    if (count == 0)
+    if (count == 0 && row->section != SCHEMA_DAEMON)
         diagnostics_add(reader->diagnostics, out->line, "'%s' is empty",
                         row->name);
     out->names = arena_take(reader->arena, (size_t)count, sizeof *out->names);
@@ -293,7 +295,7 @@ void value_read(struct value_reader *reader, const struct schema_row *row,
 {
     void *member = (char *)item + row->offset;
 
-    if (row->type == SCHEMA_NAMES || row->type == SCHEMA_ADDRESSES) {
+    if (schema_is_list(row)) {
         read_names(reader, row, setting, member);
     } else if (row->type >= SCHEMA_INTEGER) {
         read_number(reader, row, setting, member);

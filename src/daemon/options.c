@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line and the topology's section `daemon`; see options.h. */
+#include "daemon/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <seqbroker/admin.h>
+
+#include "seqbrokerd_txt.h"
+
+#define DEFAULT_LISTEN "127.0.0.1:7379"
+#define SOCKET_NAME    "seqbrokerd.sock"
+#define NONE           "none"
+
+enum { EXIT_USAGE = 2 };
+
+static int usage_error(const char *what, const char *value)
+{
+    fprintf(stderr, "seqbrokerd: %s%s; see seqbrokerd --help\n", what, value);
+    return EXIT_USAGE;
+}
+
+/* --- places --- */
+
+static void places_clear(struct options_places *places)
+{
+    while (places->count > 0)
+        free(places->at[--places->count]);
+}
+
+/* False if there are too many, or no memory. */
+static bool places_add(struct options_places *places, const char *at)
+{
+    places->is_given = true;
+    if (places->count == SERVER_LISTENERS_MAX)
+        return false;
+    places->at[places->count] = strdup(at);
+    return places->at[places->count++] != NULL;
+}
+
+/* "none" takes back what was said before. */
+static int places_option(struct options_places *places, const char *name,
+                         const char *at)
+{
+    if (strcmp(at, NONE) == 0) {
+        places_clear(places);
+        places->is_given = true;
+        return -1;
+    }
+    if (*at == '\0')
+        return usage_error(name, " is empty");
+    return places_add(places, at) ? -1
+                                  : usage_error(name, " is given too often");
+}
+
+/* --- the command line --- */
+
+/* The library reads it from the environment, as an absolute path. */
+static int state_dir_export(const char *state_dir)
+{
+    char folder[OPTIONS_PATH_SIZE / 2] = "";
+    char path[OPTIONS_PATH_SIZE];
+    int length = 0;
+
+    if (*state_dir == '\0')
+        return usage_error("--state-dir is empty", "");
+    if (state_dir[0] != '/' && getcwd(folder, sizeof folder) != NULL)
+        length = snprintf(path, sizeof path, "%s/%s", folder, state_dir);
+    else
+        length = snprintf(path, sizeof path, "%s", state_dir);
+    if ((size_t)length < sizeof path &&
+        setenv("SEQBROKER_STATE_DIR", path, 1) == 0)
+        return -1;
+    return usage_error("the state directory's name is too long: ", state_dir);
+}
+
+static int listen_option(struct options *options, const char *address)
+{
+    if (strcmp(address, NONE) != 0 && !listener_is_address(address))
+        return usage_error("--listen wants ADDR:PORT or none, not ", address);
+    return places_option(&options->listen, "--listen", address);
+}
+
+static int option_take(struct options *options, int option)
+{
+    switch (option) {
+    case 'c':
+        options->topology = optarg;
+        return -1;
+    case 'd':
+        return state_dir_export(optarg);
+    case 'l':
+        return listen_option(options, optarg);
+    case 's':
+        return places_option(&options->sockets, "--socket", optarg);
+    case 'k':
+        options->is_check = true;
+        return -1;
+    case 'v':
+        puts("seqbrokerd " SEQB_VERSION);
+        return EXIT_SUCCESS;
+    default:
+        fputs(seqbrokerd_txt, stdout);
+        return EXIT_SUCCESS;
+    }
+}
+
+int options_parse(int argc, char **argv, struct options *out)
+{
+    static const struct option known[] = {
+        {"config", required_argument, NULL, 'c'},
+        {"state-dir", required_argument, NULL, 'd'},
+        {"listen", required_argument, NULL, 'l'},
+        {"socket", required_argument, NULL, 's'},
+        {"check", no_argument, NULL, 'k'},
+        {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option = 0;
+
+    *out = (struct options){0};
+    opterr = 0; /* usage_error says it */
+    while ((option = getopt_long(argc, argv, "c:", known, NULL)) != -1) {
+        const int code =
+            option == '?' || option == ':'
+                ? usage_error("unknown or incomplete option ", argv[optind - 1])
+                : option_take(out, option);
+
+        if (code >= 0)
+            return code;
+    }
+    if (optind < argc)
+        return usage_error("unexpected argument ", argv[optind]);
+    if (out->listen.is_given && out->sockets.is_given &&
+        out->listen.count + out->sockets.count == 0)
+        return usage_error("--listen none and --socket none leave nothing to "
+                           "listen on",
+                           "");
+    return -1;
+}
+
+/* --- the topology --- */
+
+/* What the topology says, as it comes. */
+struct reading {
+    struct options *options;
+    bool takes_listen, takes_sockets; /* no option said so */
+    bool is_complete;                 /* nothing was left out */
+};
+
+static bool text_set(char **text, const char *value)
+{
+    free(*text);
+    *text = strdup(value);
+    return *text != NULL;
+}
+
+static bool places_set(struct options_places *places, bool takes,
+                       const char *value)
+{
+    if (!takes)
+        return true;
+    places->is_given = true;
+    return *value == '\0' || places_add(places, value);
+}
+
+static void setting_take(void *context, const char *setting, const char *value)
+{
+    struct reading *reading = context;
+    struct options *options = reading->options;
+    bool is_well = true;
+
+    if (strcmp(setting, "state_dir") == 0)
+        is_well =
+            (size_t)snprintf(options->state_dir, sizeof options->state_dir,
+                             "%s", value) < sizeof options->state_dir;
+    else if (strcmp(setting, "listen") == 0)
+        is_well = places_set(&options->listen, reading->takes_listen, value);
+    else if (strcmp(setting, "socket") == 0)
+        is_well = places_set(&options->sockets, reading->takes_sockets, value);
+    else if (strcmp(setting, "socket_mode") == 0)
+        is_well = text_set(&options->socket_mode, value);
+    else if (strcmp(setting, "socket_group") == 0)
+        is_well = text_set(&options->socket_group, value);
+    reading->is_complete = reading->is_complete && is_well;
+}
+
+static enum seqb_status refuse(struct seqb_error *err, const char *why)
+{
+    snprintf(err->text, sizeof err->text, "%s", why);
+    err->status = SEQB_INVALID;
+    return err->status;
+}
+
+enum seqb_status options_complete(struct options *options,
+                                  struct seqb_error *err)
+{
+    struct reading reading = {options, !options->listen.is_given,
+                              !options->sockets.is_given, true};
+
+    if (seqb_daemon_settings(options->topology, setting_take, &reading, err) !=
+        SEQB_OK)
+        return err->status;
+    if (!reading.is_complete || (!options->listen.is_given &&
+                                 !places_add(&options->listen, DEFAULT_LISTEN)))
+        return refuse(err, "daemon.listen, daemon.socket: at most 16 places, "
+                           "and a state directory of at most 4095 bytes");
+    snprintf(options->socket_path, sizeof options->socket_path,
+             "%s/" SOCKET_NAME, options->state_dir);
+    if (!options->sockets.is_given &&
+        !places_add(&options->sockets, options->socket_path))
+        return refuse(err, "out of memory");
+    if (options->listen.count + options->sockets.count == 0)
+        return refuse(err, "the topology's section daemon leaves nothing to "
+                           "listen on; see seqbrokerd --help");
+    if (options->listen.count + options->sockets.count > SERVER_LISTENERS_MAX)
+        return refuse(err, "there are more than 16 addresses and sockets to "
+                           "listen on");
+    return SEQB_OK;
+}
+
+struct server_options options_of_server(const struct options *options)
+{
+    struct server_options server = {
+        .topology = options->topology,
+        .state_dir = options->state_dir,
+        .listen_count = options->listen.count,
+        .socket_count = options->sockets.count,
+        .rights = {.group = options->socket_group},
+    };
+
+    if (options->socket_mode != NULL)
+        server.rights.mode = (mode_t)strtoul(options->socket_mode, NULL, 8);
+    memcpy(server.listen, options->listen.at, sizeof server.listen);
+    memcpy(server.sockets, options->sockets.at, sizeof server.sockets);
+    return server;
+}
+
+void options_free(struct options *options)
+{
+    places_clear(&options->listen);
+    places_clear(&options->sockets);
+    free(options->socket_mode);
+    free(options->socket_group);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the daemon runs with: its options, and what the topology says in its
+ * section `daemon`, which an option of the same meaning goes before.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <seqbroker/status.h>
+
+#include "daemon/server.h"
+
+#define OPTIONS_PATH_SIZE 4096
+
+/* One kind of place to listen at. */
+struct options_places {
+    char *at[SERVER_LISTENERS_MAX];
+    size_t count;
+    bool is_given; /* also if there are none */
+};
+
+struct options {
+    const char *topology; /* NULL: the embedded default */
+    bool is_check;        /* look at the topology only, and end */
+    struct options_places listen;
+    struct options_places sockets;
+    char *socket_mode;  /* octal; NULL: not given */
+    char *socket_group; /* NULL: not given */
+    char state_dir[OPTIONS_PATH_SIZE];
+    char socket_path[OPTIONS_PATH_SIZE + 32]; /* where none is given */
+};
+
+/* Reads the command line. Returns -1 if the program shall go on, else its exit
+ * code, having said why. `out` is for options_free in any case. */
+int options_parse(int argc, char **argv, struct options *out);
+
+/* Adds what the topology says, and the defaults. SEQB_INVALID, and what the
+ * topology's errors are. */
+enum seqb_status options_complete(struct options *options,
+                                  struct seqb_error *err);
+
+/* The server's part of it, which points into `options`. */
+struct server_options options_of_server(const struct options *options);
+
+void options_free(struct options *options);
