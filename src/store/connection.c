@@ -7,6 +7,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
+#include "store/secret.h"
 
 /* An engine that keeps the time itself is to answer first: its words say
  * more, and its connection may still be closed in order. */
@@ -181,6 +182,12 @@ int64_t connection_enter(const struct connection *connection, int64_t now_ms)
     return endpoint_enter(connection->endpoint, now_ms);
 }
 
+static void connection_forget_password(struct connection *connection)
+{
+    secret_free(connection->password);
+    connection->password = NULL;
+}
+
 enum seqb_status connection_open(struct connection *connection, bool create,
                                  struct seqb_error *err)
 {
@@ -189,11 +196,20 @@ enum seqb_status connection_open(struct connection *connection, bool create,
     enum seqb_status status;
 
     options.create = create && options.auto_create;
+    if (store->password_file != NULL) {
+        status = secret_read(store->password_file, "password",
+                             &connection->password, err);
+        if (status != SEQB_OK)
+            return status;
+        options.password = connection->password;
+    }
     call_begins(connection, clock_now_ms());
     status = store->ops->open(&options, &connection->backend, err);
     call_ends(connection);
-    if (status != SEQB_OK)
+    if (status != SEQB_OK) {
+        connection_forget_password(connection);
         return status;
+    }
     if (connection->endpoint != NULL)
         endpoint_note(connection->endpoint, false);
     connection->serial++;
@@ -221,6 +237,7 @@ void connection_close(struct connection *connection)
         (void)watch_end(&connection->watch);
     }
     connection->backend = NULL;
+    connection_forget_password(connection);
     watch_close(&connection->watch);
 }
 

@@ -27,6 +27,7 @@ struct connection {
                         call. Constant after start */
 
     struct seqb_backend *backend; /* NULL: not open */
+    char *password;               /* that it was opened with, out of a file */
     struct watch watch;           /* over the backend's socket */
     uint64_t serial;              /* counts the connections made */
     uint64_t verified_on;  /* the serial with which claims were compared */

@@ -17,6 +17,8 @@
 
 struct store_options {
     const struct seqb_backend_ops *ops;
+    const char *password_file; /* read at each open; NULL: `options` has the
+                                  password, or there is none */
     /* `create` is set by the connection. */
     struct seqb_backend_options options;
 };

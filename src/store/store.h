@@ -12,6 +12,7 @@
 #include "store/endpoint.h"
 #include "store/layout.h"
 #include "store/options.h"
+#include "store/secret.h"
 #include "store/store_clock.h"
 #include "store/term.h"
 #include "store/value.h"

@@ -276,3 +276,30 @@ TEST_WITH(RIGHTS, a_key_that_may_not_be_touched_is_told)
     set_keys("~*", "~*");
     expect_bill_recovered(scene);
 }
+
+/* The server takes both passwords, then the file has the new one, then the
+ * server takes that alone: no number is missed, and nothing is started again.
+ */
+TEST_WITH(RIGHTS, a_new_password_of_the_file_is_used_at_the_next_connect)
+{
+    int64_t errors;
+
+    redis = server_redis(NULL);
+    set_keys("~*", "~*");
+    (void)scene_write(scene, "redis.pass", "secret");
+    scene_open(scene,
+               write_topology(scene,
+                              TOPOLOGY(REDIS("redis-a"),
+                                       BOTH("redis-a") "authority = \"lite\";"),
+                              "port = 6379", redis));
+    await_granted(scene, "order");
+    errors = scene_partition(scene, 1).errors;
+    server_tell(redis, "ACL SETUSER seq >fresh");
+    (void)scene_write(scene, "redis.pass", "fresh");
+    server_tell(redis, "ACL SETUSER seq <secret");
+    server_tell(redis, "CLIENT KILL USER seq");
+    while (scene_partition(scene, 1).errors == errors)
+        scene_take(scene, "order", TAKEN);
+    scene_await(scene, 1, SEQB_PARTITION_UP);
+    scene_expect_no_repeats(scene);
+}

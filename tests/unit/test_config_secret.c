@@ -9,6 +9,7 @@
 #include "backends/backends.h"
 #include "config/config.h"
 #include "platform/text.h"
+#include "store/store.h"
 #include "support/test.h"
 #include "unit/topology_expect.h"
 #include "unit/topology_files.h"
@@ -35,14 +36,38 @@ static void expect_password(const struct topology_files *files,
     config_close(config);
 }
 
+/* It is read at each connect: nothing keeps it meanwhile. */
+TEST_WITH(FILES, password_file_is_named_to_the_store)
+{
+    struct config *config;
+    const struct store_options *redis;
+    char path[80];
+
+    topology_write(files, "secret", SECRET "\n");
+    topology_write_mode(files, "t.conf", WITH_FILE, 0644);
+    config = topology_open_sound(files->path);
+    redis = &config_topology(config)->ha.backends[0];
+    (void)text_format(path, sizeof path, "%s/secret", files->folder);
+    assert_string_equal(redis->password_file, path);
+    assert_null(redis->options.password);
+    config_close(config);
+}
+
 TEST_WITH(FILES, password_file_is_read_without_its_newline)
 {
     static const char *const texts[] = {SECRET "\r\n", SECRET "\n", SECRET};
+    char path[80];
 
+    (void)text_format(path, sizeof path, "%s/secret", files->folder);
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct seqb_error err;
+        char *password;
+
         topology_write(files, "secret", texts[i]);
-        topology_write_mode(files, "t.conf", WITH_FILE, 0644);
-        expect_password(files, SECRET);
+        assert_int_equal(secret_read(path, "password", &password, &err),
+                         SEQB_OK);
+        assert_string_equal(password, SECRET);
+        secret_free(password);
     }
 }
 

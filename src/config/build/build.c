@@ -125,8 +125,10 @@ static void build_backend(const struct build *build,
     if (backend->path.text != NULL)
         out->options.path = path_join(build->arena, build->topology->state_dir,
                                       backend->path.text);
-    if (is_server(backend))
+    if (is_server(backend)) {
         build_server(build, backend, &out->options);
+        out->password_file = beside(build, &backend->password_file);
+    }
     if (backend->sentinels.count > 0)
         out->options.sentinels = build_sentinels(build, &backend->sentinels);
     out->options.master_name = backend->master_name.text;

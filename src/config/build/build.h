@@ -62,8 +62,9 @@ struct build {
 
 /* --- secret.c: passwords and keys; no message ever holds one --- */
 
-/* The backend's password out of its file, the environment or the topology;
- * NULL if it has none, or a mistake. */
+/* The backend's password out of the environment or the topology; NULL if it
+ * has none, or a mistake. One in a file is read at each connect: here it is
+ * only seen to be one. */
 const char *secret_password(const struct build *build,
                             const struct draft_backend *backend);
 

@@ -3,82 +3,24 @@
  * the password itself by mistake: such a name is not told where it need not. */
 #include "config/build/build.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "platform/file.h"
+#include "store/store.h"
 
-#define FILE_MAX 4096 /* bytes of a file that holds a secret */
-#define OTHERS   077  /* mode bits of group and others */
-
-/* Of a file that was opened before: who may not even look at it is told so
- * when it is read. */
-static bool is_private(const char *path)
-{
-    struct stat about;
-
-    return stat(path, &about) != 0 || (about.st_mode & OTHERS) == 0;
-}
-
-static void secret_free(char *text)
-{
-    if (text != NULL)
-        explicit_bzero(text, strlen(text));
-    free(text);
-}
-
-/* The first line's length is the secret's; more lines are a mistake. */
-static bool is_one_line(const char *text, size_t *length)
-{
-    *length = strcspn(text, "\r\n");
-    return *length > 0 && text[*length + strspn(text + *length, "\r\n")] == 0;
-}
-
-/* A file that must hold one line, `what`, and be its owner's alone. Its text,
- * for secret_free, ends with the line; NULL and a mistake. */
+/* The text of a file that must hold `what`, for secret_free; NULL and a
+ * mistake. */
 static char *read_file(const struct build *build, const struct draft_text *file,
                        const char *what)
 {
     struct diagnostics *diagnostics = build->diagnostics;
     const char *path = path_join(diagnostics->arena, build->folder, file->text);
-    const size_t before = diagnostics->found.count;
     struct seqb_error error;
-    size_t length;
-    char *text;
+    char *text = NULL;
 
-    if (path == NULL)
-        return NULL;
-    if (file_read(path, FILE_MAX, &text, &error) != SEQB_OK) {
+    if (path != NULL && secret_read(path, what, &text, &error) != SEQB_OK)
         diagnostics_add(diagnostics, file->line, "%s", error.text);
-        return NULL;
-    }
-    if (is_one_line(text, &length))
-        text[length] = '\0';
-    else
-        diagnostics_add(diagnostics, file->line,
-                        "%s must hold one line, the %s", path, what);
-    if (!is_private(path))
-        diagnostics_add(diagnostics, file->line,
-                        "others may read the %s file %s: chmod 600 it", what,
-                        path);
-    if (diagnostics->found.count == before)
-        return text;
-    secret_free(text);
-    return NULL;
-}
-
-static const char *read_password(const struct build *build,
-                                 const struct draft_text *file)
-{
-    char *text = read_file(build, file, "password");
-    const char *password = NULL;
-
-    if (text != NULL)
-        password = arena_format(build->source->arena, "%s", text);
-    secret_free(text);
-    return password;
+    return text;
 }
 
 static const char *read_variable(const struct build *build,
@@ -100,7 +42,7 @@ static void check_line(const struct build *build, int line, const char *setting)
 {
     const char *path = source_line_at(build->source, line).file;
 
-    if (build->source->read == NULL || is_private(path))
+    if (build->source->read == NULL || secret_is_private(path))
         return;
     diagnostics_add(
         build->diagnostics, line,
@@ -138,8 +80,10 @@ static void check_text(const struct build *build,
 const char *secret_password(const struct build *build,
                             const struct draft_backend *backend)
 {
-    if (backend->password_file.text != NULL)
-        return read_password(build, &backend->password_file);
+    if (backend->password_file.text != NULL) {
+        secret_free(read_file(build, &backend->password_file, "password"));
+        return NULL;
+    }
     if (backend->password_env.text != NULL)
         return read_variable(build, &backend->password_env);
     if (backend->password.text != NULL)
@@ -157,7 +101,7 @@ void secret_check(const struct build *build,
     check_text(build, &backend->parameters, "parameters");
     if (key != NULL)
         key = path_join(diagnostics->arena, build->folder, key);
-    if (key != NULL && !is_private(key))
+    if (key != NULL && !secret_is_private(key))
         diagnostics_add(diagnostics, backend->tls_key.line,
                         "others may read the key %s: chmod 600 it", key);
 }

@@ -135,8 +135,9 @@
     ROW(BACKENDS, user, TEXT, NO_RANGE, NO_DEFAULT, LOGINS,                    \
         "Who to log in as.")                                                   \
     ROW(BACKENDS, password_file, PATH, NO_RANGE, NO_DEFAULT, LOGINS,           \
-        "A file with the password, readable by its owner alone. A relative "   \
-        "one is in the folder of the topology file.")                          \
+        "A file with the password, readable by its owner alone. It is read "   \
+        "at each connect, so that a new password needs no restart. A "         \
+        "relative one is in the folder of the topology file.")                 \
     ROW(BACKENDS, password_env, TEXT, NO_RANGE, NO_DEFAULT, LOGINS,            \
         "The variable of the environment that holds the password.")            \
     ROW(BACKENDS, password, TEXT, NO_RANGE, NO_DEFAULT, LOGINS,                \
