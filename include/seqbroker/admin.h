@@ -67,6 +67,9 @@ struct seqb_partition_status {
     /* Counters that it refuses now though it is well: see
      * SEQB_EVENT_COUNTER_REFUSED. */
     int64_t refused;
+    /* Since its store answered well last, a call or a look, ms; -1: it has not
+     * yet. */
+    int64_t last_ok_ms;
 };
 
 #define SEQB_WHY_SIZE 80

@@ -9,6 +9,7 @@
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 
@@ -255,6 +256,8 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
 {
     const struct worker *worker = pool->workers[i];
     const struct pool_member *member = &pool->pool.member[i];
+    const int64_t answered_ms = atomic_load_explicit(
+        &worker->connection.answered_ms, memory_order_relaxed);
 
     *out = (struct seqb_partition_status){
         .partition = i < pool->pool.partitions ? i : -1,
@@ -269,6 +272,7 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
         .slow = member->slow,
         .ejections = member->ejections,
         .clock_ms = connection_clock_ahead_ms(&worker->connection),
+        .last_ok_ms = answered_ms < 0 ? -1 : max_of(now_ms - answered_ms, 0),
     };
     (void)text_copy(out->pool, sizeof out->pool, pool->options->layout.name);
     (void)text_copy(out->backend, sizeof out->backend, worker_name(worker));

@@ -37,6 +37,8 @@ struct ha_pool_options {
     int32_t slow_window_ms;
     int32_t rescue_after_ms;
     enum ha_rescue rescue;
+    int32_t check_interval_ms; /* a store that nobody asks is looked at; 0: it
+                                  never is */
 };
 
 /* All strings and arrays stay the caller's and live until ha_close. */

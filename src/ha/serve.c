@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker's thread: waiting for what is posted, serving it in batches, and
- * probing. What a batch of slots means is in grant.c.
+ * The worker's thread: waiting for what is posted, serving it in batches,
+ * probing, and looking whether a store that nobody asks still answers. What a
+ * batch of slots means is in grant.c.
  */
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
@@ -15,20 +16,31 @@
  * at most so many runs. */
 #define PROBE_RUNS 64
 
-/* With the lock held: when the next probe of any membership is due. */
-static int64_t worker_probe_at(const struct worker *worker)
+/* When what a worker does by itself is due; INT64_MAX: it is not. */
+struct due {
+    int64_t probe_ms; /* of any membership */
+    int64_t look_ms;
+};
+
+/* With the lock held. */
+static struct due worker_due(const struct worker *worker)
 {
-    int64_t at = INT64_MAX;
+    const int64_t answered_ms = atomic_load_explicit(
+        &worker->connection.answered_ms, memory_order_relaxed);
+    struct due due = {INT64_MAX, INT64_MAX};
 
     if (!atomic_load_explicit(&worker->is_serving, memory_order_relaxed))
-        return at;
+        return due;
     for (size_t i = 0; i < worker->membership_count; i++) {
         const struct worker_membership *membership = &worker->memberships[i];
+        const struct pool *pool = &membership->pool->pool;
+        const int32_t member = membership->member;
 
-        at = min_of(at,
-                    pool_probe_at(&membership->pool->pool, membership->member));
+        due.probe_ms = min_of(due.probe_ms, pool_probe_at(pool, member));
+        due.look_ms =
+            min_of(due.look_ms, pool_look_at(pool, member, answered_ms));
     }
-    return at;
+    return due;
 }
 
 /* Marks the membership as probing, and takes a slot to probe with if there is a
@@ -74,7 +86,7 @@ static void probe_claims(struct worker *worker)
         worker_note(worker, NULL, clock_now_us() - start_us);
 }
 
-/* Probes of a server that is down wait for their turn. */
+/* Probes and looks at a server that is down wait for their turn. */
 static bool worker_must_wait(struct worker *worker, int64_t now_ms)
 {
     const int64_t until_ms = connection_enter(&worker->connection, now_ms);
@@ -89,16 +101,10 @@ static bool worker_must_wait(struct worker *worker, int64_t now_ms)
     return until_ms > 0;
 }
 
-static void worker_probe(struct worker *worker)
+static void worker_probe(struct worker *worker, int64_t now_ms)
 {
-    const int64_t now_ms = clock_now_ms();
     size_t n = 0;
 
-    if (atomic_exchange_explicit(&worker->is_doubted, false,
-                                 memory_order_relaxed))
-        connection_close(&worker->connection);
-    if (worker_must_wait(worker, now_ms))
-        return;
     for (size_t i = 0; i < worker->membership_count && n < WORKER_BATCH; i++) {
         struct slot *slot = probe_begin(&worker->memberships[i], now_ms);
 
@@ -113,6 +119,58 @@ static void worker_probe(struct worker *worker)
     worker->is_probing = false;
 }
 
+/* Where a claim is refused, the store has answered: what becomes of its
+ * counters is for who asks for them. */
+static void look_at_store(struct worker *worker)
+{
+    const int64_t start_us = clock_now_us();
+    struct seqb_error err;
+
+    /* Connecting compares the claims: that is a look, too. */
+    if (!connection_is_verified(&worker->connection)) {
+        (void)worker_connect(worker, &err);
+        return;
+    }
+    if (connection_was_refused(claim_look(&worker->connection, &err)))
+        worker_note(worker, NULL, clock_now_us() - start_us);
+    else
+        worker_fail(worker, &err, clock_now_us() - start_us);
+}
+
+static void worker_look(struct worker *worker, int64_t now_ms)
+{
+    pthread_mutex_lock(worker->lock);
+    for (size_t i = 0; i < worker->membership_count; i++)
+        pool_look_begins(&worker->memberships[i].pool->pool,
+                         worker->memberships[i].member, now_ms);
+    pthread_mutex_unlock(worker->lock);
+    worker->is_looking = true;
+    look_at_store(worker);
+    worker->is_looking = false;
+}
+
+/* Nothing was posted: probes, or else looks, if that is due still. */
+static void worker_check(struct worker *worker)
+{
+    const int64_t now_ms = clock_now_ms();
+    struct due due;
+
+    pthread_mutex_lock(worker->lock);
+    due = worker_due(worker);
+    pthread_mutex_unlock(worker->lock);
+    if (min_of(due.probe_ms, due.look_ms) > now_ms)
+        return;
+    if (atomic_exchange_explicit(&worker->is_doubted, false,
+                                 memory_order_relaxed))
+        connection_close(&worker->connection);
+    if (worker_must_wait(worker, now_ms))
+        return;
+    if (due.probe_ms <= now_ms)
+        worker_probe(worker, now_ms);
+    else
+        worker_look(worker, now_ms);
+}
+
 /* With the lock held: takes all that was posted, in its order. */
 static struct worker_job *worker_take(struct worker *worker)
 {
@@ -123,22 +181,24 @@ static struct worker_job *worker_take(struct worker *worker)
     return jobs;
 }
 
-/* With the lock held: waits until something is posted, or a probe is due. */
+/* With the lock held: waits until something is posted, or a probe or a look is
+ * due. */
 static void worker_sleep(struct worker *worker)
 {
     while (worker->first == NULL && !worker->is_stopping) {
-        const int64_t probe_ms = worker_probe_at(worker);
+        const struct due due = worker_due(worker);
+        const int64_t due_ms = min_of(due.probe_ms, due.look_ms);
 
-        if (probe_ms == INT64_MAX)
+        if (due_ms == INT64_MAX)
             pthread_cond_wait(&worker->changed, worker->lock);
-        else if (probe_ms <= clock_now_ms() ||
-                 !condition_wait(&worker->changed, worker->lock, probe_ms))
+        else if (due_ms <= clock_now_ms() ||
+                 !condition_wait(&worker->changed, worker->lock, due_ms))
             return;
     }
 }
 
-/* Waits for something to do: jobs, or with NULL a probe. False when it is to
- * stop. */
+/* Waits for something to do: jobs, or with NULL a probe or a look. False when
+ * it is to stop. */
 static bool worker_wait(struct worker *worker, struct worker_job **jobs)
 {
     bool goes_on;
@@ -201,7 +261,7 @@ static void *worker_run(void *argument)
         if (jobs != NULL)
             worker_do(worker, jobs);
         else
-            worker_probe(worker);
+            worker_check(worker);
         if (!connection_is_open(&worker->connection))
             worker_reconnect(worker);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One backend's thread, which owns its connection: takes what is posted, probes
- * when its member is quarantined, tells its pools how calls went.
+ * when its member is quarantined, looks at its store when nobody asks it, tells
+ * its pools how calls went.
  */
 #pragma once
 
@@ -42,13 +43,13 @@ struct worker {
      * worker_wake follows it. */
     atomic_bool is_serving;
 
-    /* When a call was answered last; and whether another backend on the same
-     * server could not connect since. Relaxed: whoever reads it looks again. */
-    _Atomic int64_t well_ms;
+    /* Another backend on the same server could not connect since it was
+     * answered last. Relaxed: whoever reads it looks again. */
     atomic_bool is_doubted;
 
     /* The thread's own. */
     bool is_probing;
+    bool is_looking;               /* its call is a look */
     char origin[SEQB_ORIGIN_SIZE]; /* of the store, when it was opened last */
     uint32_t history;              /* counts its changes */
     int64_t highest;       /* value of any direct counter granted, or window */

@@ -38,7 +38,7 @@ static void worker_speak_for_all(const struct worker *worker,
         struct worker *other = (struct worker *)at;
 
         if (other == worker ||
-            atomic_load_explicit(&other->well_ms, memory_order_relaxed) >=
+            atomic_load_explicit(&at->answered_ms, memory_order_relaxed) >=
                 since_ms)
             continue;
         atomic_store_explicit(&other->is_doubted, true, memory_order_relaxed);

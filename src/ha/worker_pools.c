@@ -33,13 +33,26 @@ void worker_report(const struct worker *worker,
                     0); /* time may change it again */
 }
 
+/* With the pool's lock held. */
+static struct pool_change note_in_pool(const struct worker *worker,
+                                       const struct worker_membership *member,
+                                       const struct seqb_error *why,
+                                       int64_t elapsed_us, int64_t now_ms)
+{
+    struct pool *pool = &member->pool->pool;
+
+    if (why != NULL)
+        return pool_failed(pool, member->member, why, elapsed_us, now_ms);
+    if (worker->is_looking)
+        return pool_looked(pool, member->member, elapsed_us, now_ms);
+    return pool_succeeded(pool, member->member, elapsed_us, now_ms);
+}
+
 void worker_note(struct worker *worker, const struct seqb_error *why,
                  int64_t elapsed_us)
 {
     const int64_t now_ms = clock_now_ms();
 
-    if (why == NULL)
-        atomic_store_explicit(&worker->well_ms, now_ms, memory_order_relaxed);
     for (size_t i = 0; i < worker->membership_count; i++) {
         const struct worker_membership *membership = &worker->memberships[i];
         struct ha_pool *pool = membership->pool;
@@ -47,10 +60,7 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
         char reason[sizeof pool->pool.member[0].reason];
 
         pthread_mutex_lock(pool->lock);
-        change = why == NULL ? pool_succeeded(&pool->pool, membership->member,
-                                              elapsed_us, now_ms)
-                             : pool_failed(&pool->pool, membership->member, why,
-                                           elapsed_us, now_ms);
+        change = note_in_pool(worker, membership, why, elapsed_us, now_ms);
         (void)text_copy(reason, sizeof reason,
                         pool->pool.member[membership->member].reason);
         pthread_mutex_unlock(pool->lock);

@@ -59,6 +59,14 @@ enum seqb_status claim_read(struct connection *connection,
                             sizeof out->layout, err);
 }
 
+enum seqb_status claim_look(struct connection *connection,
+                            struct seqb_error *err)
+{
+    char id[LAYOUT_STORE_SIZE];
+
+    return connection_claim(connection, CLAIM_STORE, NULL, id, sizeof id, err);
+}
+
 /* 128 bits by chance, in hexadecimal digits. */
 static enum seqb_status id_make(char *out, size_t size, struct seqb_error *err)
 {

@@ -26,6 +26,11 @@ enum seqb_status claim_read(struct connection *connection,
                             const struct layout *layout,
                             struct layout_store *out, struct seqb_error *err);
 
+/* One round trip, which changes nothing: whether the store answers. Errors as
+ * connection_claim. */
+enum seqb_status claim_look(struct connection *connection,
+                            struct seqb_error *err);
+
 /* Gives the store an id if it has none: a direct one by chance, a windowed
  * one its backend's name. */
 enum seqb_status claim_identify(struct connection *connection,

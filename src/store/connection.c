@@ -21,6 +21,7 @@ void connection_init(struct connection *connection,
     connection->watchdog = watchdog;
     connection->endpoint = endpoint;
     atomic_init(&connection->call_ms, -1);
+    atomic_init(&connection->answered_ms, -1);
     atomic_init(&connection->clock_ms, CONNECTION_NO_CLOCK);
     if (endpoint == NULL)
         return;
@@ -72,6 +73,9 @@ static enum seqb_status call_end(struct connection *connection,
     struct seqb_error why;
 
     call_ends(connection);
+    if (status == SEQB_OK)
+        atomic_store_explicit(&connection->answered_ms, clock_now_ms(),
+                              memory_order_relaxed);
     if (!watch_end(&connection->watch) || status == SEQB_OK)
         return status;
     why = *err;

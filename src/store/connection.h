@@ -39,6 +39,10 @@ struct connection {
      * whoever judges it looks again. */
     _Atomic int64_t call_ms;
 
+    /* When a call was answered well last, by clock_now_ms; -1: none was yet.
+     * Relaxed, as above. */
+    _Atomic int64_t answered_ms;
+
     /* The store's wall clock less our boot clock, ms, or CONNECTION_NO_CLOCK:
      * a step of our wall clock does not change it. Relaxed, as above. */
     _Atomic int64_t clock_ms;

@@ -12,10 +12,12 @@
 #define STREAM_SCENE      1
 #define STREAM_NEIGHBOURS 7
 #define STREAM_WINDOWS    10
+#define STREAM_LOOKS      11
 #define STREAM_SERVER     100 /* and one each */
 
 #define NEIGHBOURS_PERCENT 20 /* of the pools */
 #define RUNS_PERCENT       60 /* of those: so small windows that many are used */
+#define NO_LOOKS_MS        86400000 /* the longest interval: none in a run */
 #define WINDOWS_PERCENT    25 /* of the pools: a sequence has its own windows */
 
 static int64_t one_of(struct random *random, const int64_t *values, int64_t n)
@@ -158,6 +160,15 @@ static void windows_draw(struct scene *scene, uint64_t seed)
         scene->sequences[0].window_bits = own;
 }
 
+/* How soon a store that nobody asks is looked at. Drawn apart, too. */
+static void looks_draw(struct scene *scene, uint64_t seed)
+{
+    struct random random = random_of(seed, STREAM_LOOKS);
+
+    scene->pool.check_interval_ms =
+        (int32_t)ONE_OF(&random, 100, 500, 2000, 2000, 2000, NO_LOOKS_MS);
+}
+
 void scene_draw(struct scene *scene, uint64_t seed)
 {
     struct random random = random_of(seed, STREAM_SCENE);
@@ -177,6 +188,7 @@ void scene_draw(struct scene *scene, uint64_t seed)
     neighbours_draw(scene, seed);
     windows_draw(scene, seed);
     flakes_draw(scene, seed);
+    looks_draw(scene, seed);
 }
 
 void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed)
@@ -194,6 +206,7 @@ void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed)
                  .slow_count = 3,
                  .slow_window_ms = 60000,
                  .rescue_after_ms = 300000,
+                 .check_interval_ms = 2000,
                  .layout.failover_gap = 1000000},
         .sequences = {{.key = "order",
                        .deadline_ms = 1000,
@@ -221,6 +234,10 @@ void scene_neighbours(struct scene *scene, uint64_t seed)
 
 void scene_init(struct scene *scene, int without)
 {
+    /* A look finds a change before there is another one, which is what most
+     * guards are for: a store that lacks one is nearly as good then. */
+    if (without != 0)
+        scene->pool.check_interval_ms = NO_LOOKS_MS;
     for (int32_t i = 0; i < scene->backend_count; i++) {
         struct scene_backend *backend = &scene->backends[i];
 

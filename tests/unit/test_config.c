@@ -99,6 +99,7 @@ TEST(redis_sample_is_two_partitions_and_an_authority)
     assert_int_equal(pool->slow_window_ms, 60000);
     assert_int_equal(pool->rescue_after_ms, 300000);
     assert_int_equal(pool->rescue, HA_RESCUE_BACKOFF);
+    assert_int_equal(pool->check_interval_ms, 2000);
     assert_int_equal(pool->layout.failover_gap, 1000000);
     config_close(config);
 }
@@ -172,7 +173,7 @@ static const char full[] =
     "prefix=\"x\";connect_timeout=\"10ms\";}," FILES ");\n"
     "pools=({name=\"p\";partitions=[\"r\"];authority=\"b\";window_bits=8;"
     "timeout=\"2s\";slow_count=9;slow_window=\"1d\";rescue=\"fixed\";"
-    "rescue_after=\"1h\";failover_gap=1099511627776;"
+    "rescue_after=\"1h\";check_interval=\"100ms\";failover_gap=1099511627776;"
     "generation=1000000;},"
     "{name=\"q\";partitions=[\"a\"];authority=\"b\";timeout=\"5s\";},"
     "{name=\"s\";partitions=[\"c\"];authority=\"a\";timeout=\"30s\";});\n"
@@ -230,6 +231,7 @@ TEST(every_setting_of_a_pool_arrives)
     assert_int_equal(pool->slow_window_ms, 86400000);
     assert_int_equal(pool->rescue, HA_RESCUE_FIXED);
     assert_int_equal(pool->rescue_after_ms, 3600000);
+    assert_int_equal(pool->check_interval_ms, 100);
     assert_true(pool->layout.failover_gap == INT64_C(1) << 40);
     config_close(config);
 }

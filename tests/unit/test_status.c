@@ -117,7 +117,8 @@ TEST(a_partition_is_told_with_its_class_and_state)
                                                   SEQB_PARTITION_QUARANTINED,
                                               .granted = INT64_C(1) << 60,
                                               .clock_ms = INT64_MIN,
-                                              .refused = 7};
+                                              .refused = 7,
+                                              .last_ok_ms = -1};
 
     expect_text(STATUS_OF_PARTITIONS, "pool", &partition, "main");
     expect_integer(STATUS_OF_PARTITIONS, "partition", &partition, -1);
@@ -128,6 +129,7 @@ TEST(a_partition_is_told_with_its_class_and_state)
     expect_integer(STATUS_OF_PARTITIONS, "granted", &partition,
                    INT64_C(1) << 60);
     expect_integer(STATUS_OF_PARTITIONS, "refused", &partition, 7);
+    expect_integer(STATUS_OF_PARTITIONS, "last_ok_ms", &partition, -1);
     partition.is_windowed = true;
     expect_text(STATUS_OF_PARTITIONS, "class", &partition, "windowed");
 }

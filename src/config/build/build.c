@@ -34,6 +34,7 @@ static void build_pool(const struct build *build, const struct draft_pool *pool,
     out->rescue = strcmp(pool->rescue.text, "fixed") == 0 ? HA_RESCUE_FIXED
                                                           : HA_RESCUE_BACKOFF;
     out->rescue_after_ms = (int32_t)pool->rescue_after.number;
+    out->check_interval_ms = (int32_t)pool->check_interval.number;
     out->layout.failover_gap = pool->failover_gap.number;
 }
 

@@ -96,6 +96,7 @@ struct draft_pool {
     struct draft_number slow_window;
     struct draft_text rescue;
     struct draft_number rescue_after;
+    struct draft_number check_interval;
     struct draft_number failover_gap;
 };
 

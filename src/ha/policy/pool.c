@@ -299,6 +299,17 @@ struct pool_change pool_succeeded(struct pool *pool, int32_t i,
     return no_change(member);
 }
 
+struct pool_change pool_looked(struct pool *pool, int32_t i, int64_t elapsed_us,
+                               int64_t now_ms)
+{
+    struct pool_member *member = &pool->member[i];
+    const int64_t slow = timeouts_left(pool, member, elapsed_us);
+
+    if (slow == 0 || !pool_state_is_usable(member->state))
+        return no_change(member);
+    return member_slowed(pool, i, slow, elapsed_us, now_ms);
+}
+
 struct pool_change pool_failed(struct pool *pool, int32_t i,
                                const struct seqb_error *why, int64_t elapsed_us,
                                int64_t now_ms)

@@ -33,6 +33,7 @@ struct pool_member {
     int64_t well_since_ms; /* when it came to be usable last */
     int64_t next_probe_ms; /* read only if quarantined */
     int64_t last_probe_ms; /* begin of the last probe */
+    int64_t next_look_ms;  /* no look before; read only if usable */
     int64_t rest_ms;       /* before the next probe, if this one fails */
     int32_t successes;     /* probes that succeeded in a row */
     bool is_urged;         /* the probe comes before its time */
@@ -87,6 +88,11 @@ static inline bool pool_state_is_usable(enum seqb_partition_state state)
 /* A call was answered after `elapsed_us`; slow ones may quarantine. */
 struct pool_change pool_succeeded(struct pool *pool, int32_t i,
                                   int64_t elapsed_us, int64_t now_ms);
+
+/* The same for a look, which says nothing of how long a reservation takes, and
+ * rescues nothing. */
+struct pool_change pool_looked(struct pool *pool, int32_t i, int64_t elapsed_us,
+                               int64_t now_ms);
 
 /* A call failed; the status's blame decides what becomes of the member. */
 struct pool_change pool_failed(struct pool *pool, int32_t i,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose turn it is to be probed, and what an operator may do. */
+/* Whose turn it is to be probed or looked at, and what an operator may do. */
 #include "ha/policy/round_robin.h"
 
 #include "platform/error.h"
@@ -21,12 +21,27 @@ void pool_hold(struct pool *pool, int32_t i, int64_t until_ms)
     struct pool_member *member = &pool->member[i];
 
     member->next_probe_ms = max_of(member->next_probe_ms, until_ms);
+    member->next_look_ms = max_of(member->next_look_ms, until_ms);
 }
 
 void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms)
 {
     pool->member[i].state = SEQB_PARTITION_PROBING;
     pool->member[i].last_probe_ms = now_ms;
+}
+
+int64_t pool_look_at(const struct pool *pool, int32_t i, int64_t answered_ms)
+{
+    const int64_t interval_ms = pool->options->check_interval_ms;
+
+    if (interval_ms == 0 || !pool_is_usable(pool, i))
+        return INT64_MAX;
+    return max_of(answered_ms + interval_ms, pool->member[i].next_look_ms);
+}
+
+void pool_look_begins(struct pool *pool, int32_t i, int64_t now_ms)
+{
+    pool->member[i].next_look_ms = now_ms + pool->options->check_interval_ms;
 }
 
 static bool may_be_forced(const struct pool_member *member, int64_t now_ms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose turn it is to be asked and to be probed, and what an operator may do.
- * Pure, as pool.h. */
+/* Whose turn it is to be asked, to be probed and to be looked at, and what an
+ * operator may do. Pure, as pool.h. */
 #pragma once
 
 #include "ha/policy/pool.h"
@@ -38,7 +38,17 @@ static inline int64_t pool_patience_ms(const struct pool *pool, int32_t i)
 /* When the member's next probe is due; INT64_MAX if none is. */
 int64_t pool_probe_at(const struct pool *pool, int32_t i);
 
-/* No probe of the member before then. */
+/*
+ * When the member's next look is due: check_interval after its store answered
+ * last, whoever had asked it (`answered_ms`), and after the last look;
+ * INT64_MAX: none is. One that may not be asked is probed instead, or left
+ * alone.
+ */
+int64_t pool_look_at(const struct pool *pool, int32_t i, int64_t answered_ms);
+
+void pool_look_begins(struct pool *pool, int32_t i, int64_t now_ms);
+
+/* No probe and no look of the member before then. */
 void pool_hold(struct pool *pool, int32_t i, int64_t until_ms);
 
 void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Workers that look at stores which nobody asks, over scripted stores: what
+ * they call, what they find out, and what they leave alone. When a look is due
+ * is in test_look.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/events.h"
+#include "support/rig.h"
+#include "support/test.h"
+
+#define LOOKS      5 /* so many show that they go on */
+#define TIMEOUT_MS 50
+
+static struct rig_broker *open_looking(struct rig *rig)
+{
+    rig->pool.check_interval_ms = 10;
+    return rig_open(rig);
+}
+
+static int64_t claims(struct fake_store *store)
+{
+    return fake_calls(store, FAKE_CLAIM);
+}
+
+static void await_looks(struct fake_store *store)
+{
+    assert_true(fake_wait_for_calls(store, FAKE_CLAIM, claims(store) + LOOKS,
+                                    RIG_PATIENCE_MS));
+}
+
+/* What is waited for: a health, with words in the reason. */
+struct awaited {
+    const struct rig_broker *broker;
+    enum seqb_health health;
+    const char *words;
+};
+
+static bool health_is(void *context)
+{
+    const struct awaited *awaited = context;
+    char reason[SEQB_ERROR_TEXT_SIZE];
+
+    return ha_health(awaited->broker->ha, reason, sizeof reason) ==
+               awaited->health &&
+           strstr(reason, awaited->words) != NULL;
+}
+
+static void await_health(const struct rig_broker *broker,
+                         enum seqb_health health, const char *words)
+{
+    rig_await(health_is, &(struct awaited){broker, health, words});
+}
+
+/* --- what they call --- */
+
+TEST_WITH(WINDOWED, idle_stores_are_looked_at_and_spend_nothing)
+{
+    struct rig_broker *broker = open_looking(rig);
+    int64_t reserves;
+
+    rig_await_rest(broker);
+    reserves = fake_calls(rig->stores[0], FAKE_RESERVE) +
+               fake_calls(rig->authority, FAKE_RESERVE);
+    await_looks(rig->stores[0]);
+    await_looks(rig->stores[1]);
+    await_looks(rig->authority);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE) +
+                         fake_calls(rig->authority, FAKE_RESERVE),
+                     reserves);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_OPEN), 1);
+    assert_true(rig_partition(broker, 0).last_ok_ms >= 0);
+    assert_true(rig_partition(broker, -1).last_ok_ms >= 0);
+}
+
+TEST_WITH(DIRECT, a_drained_store_is_looked_at_no_more)
+{
+    struct rig_broker *broker = open_looking(rig);
+    struct seqb_error err;
+    int64_t before;
+
+    await_looks(rig->stores[0]);
+    assert_int_equal(ha_command(broker->ha, "main", 0, SEQB_ORDER_DRAIN, &err),
+                     SEQB_OK);
+    before = claims(rig->stores[0]);
+    await_looks(rig->stores[1]);
+    await_looks(rig->stores[1]);
+    /* One may have begun. */
+    assert_true(claims(rig->stores[0]) <= before + 1);
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_DRAINED);
+}
+
+/* --- what they find out --- */
+
+TEST_WITH(DIRECT, health_knows_of_stores_that_died_while_nobody_asked)
+{
+    struct rig_broker *broker = open_looking(rig);
+
+    await_health(broker, SEQB_HEALTH_SERVING, "");
+    rig_set_down(rig, true);
+    await_health(broker, SEQB_HEALTH_NOT_SERVING, "is down");
+    rig_set_down(rig, false);
+    await_health(broker, SEQB_HEALTH_SERVING, "");
+    assert_true(rig_partition(broker, 0).errors > 0);
+}
+
+TEST_WITH(WINDOWED, an_idle_authority_that_died_is_found_out)
+{
+    struct rig_broker *broker = open_looking(rig);
+
+    fake_set_down(rig->authority, true);
+    await_health(broker, SEQB_HEALTH_DEGRADED, "authority");
+    fake_set_down(rig->authority, false);
+    await_health(broker, SEQB_HEALTH_SERVING, "");
+}
+
+TEST_WITH(DIRECT, a_store_that_never_answered_has_no_last_answer)
+{
+    struct rig_broker *broker;
+
+    rig_use(rig, 0, NULL);
+    fake_set_down(rig->stores[0], true);
+    broker = open_looking(rig);
+    assert_int_equal(rig_partition(broker, 0).last_ok_ms, -1);
+    assert_true(rig_partition(broker, 1).last_ok_ms >= 0);
+    fake_set_down(rig->stores[0], false);
+    rig_await_use(broker, 0);
+    assert_true(rig_partition(broker, 0).last_ok_ms >= 0);
+}
+
+TEST_WITH(DIRECT, a_store_that_hangs_is_found_out_and_keeps_no_caller)
+{
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig_set_timeout(rig, TIMEOUT_MS);
+    rig->pool.slow_count = 1;
+    broker = open_looking(rig);
+    fake_hang(rig->stores[0]);
+    rig_await_state(broker, 0, SEQB_PARTITION_QUARANTINED);
+    rig_take(broker, 1000, &numbers);
+    fake_release(rig->stores[0]);
+    rig_await_use(broker, 0);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Slowness alone does not take it out, but no connection can be made. */
+TEST_WITH(DIRECT, the_last_store_that_hangs_is_found_out)
+{
+    struct rig_broker *broker;
+
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig_set_timeout(rig, TIMEOUT_MS);
+    broker = open_looking(rig);
+    fake_hang(rig->stores[0]);
+    await_health(broker, SEQB_HEALTH_NOT_SERVING, "");
+    fake_release(rig->stores[0]);
+    await_health(broker, SEQB_HEALTH_SERVING, "");
+}
+
+/* An engine that keeps no time itself: the watchdog ends a look as any call. */
+TEST_WITH(DIRECT, a_look_that_hangs_is_ended)
+{
+    struct rig_broker *broker;
+
+    events_start();
+    fake_use_sockets(rig->stores[0]);
+    rig_set_timeout(rig, TIMEOUT_MS);
+    rig->pool.slow_count = 1;
+    broker = open_looking(rig);
+    fake_block(rig->stores[0], FAKE_CLAIM);
+    events_await("event=quarantined", "slow: 1 time-outs of 50 ms");
+    rig_await_use(broker, 0);
+    assert_int_equal(fake_ended(rig->stores[0]), 1);
+}
+
+/* --- what they leave alone --- */
+
+static bool was_refused_often(void *store)
+{
+    return fake_refusals(store) >= LOOKS;
+}
+
+TEST_WITH(DIRECT, a_store_that_refuses_a_look_has_answered)
+{
+    struct rig_broker *broker = open_looking(rig);
+
+    fake_refuse(rig->stores[0], FAKE_CLAIM, "store", SEQB_REFUSED);
+    rig_await(was_refused_often, rig->stores[0]);
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
+    assert_int_equal(rig_partition(broker, 0).errors, 0);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_OPEN), 1);
+}
