@@ -213,7 +213,7 @@ ok "status --json is JSON" is_json "$work/out"
 like "status --json tells each store's server" "$out" \
     '*"server": "sqlite [0-9]*", "domain": "?*", "loss": "",*'
 like "what does not apply is null in JSON" "$out" \
-    '*"clock": null,*"clock_ms": null}*"period": null, "stamp": null, "dropped": null, "width_numbers": null, "pool_numbers": null}*'
+    '*"clock": null,*"clock_ms": null, "last_ok_ms": [0-9]*}*"period": null, "stamp": null, "dropped": null, "width_numbers": null, "pool_numbers": null}*'
 like "status --json tells of a sequence's stock" "$out" \
     '*"window_bits": 0, "stock": [0-9]*, *"rate": [0-9]*, "runway_ms": *, "waits": [0-9]*, *"target": [0-9]*, "asked": [1-9]*, "why": "?*", *'
 like "what may pass 2^53 is a string in JSON" "$out" \
