@@ -6,9 +6,10 @@ find_package(Threads REQUIRED)
 pkg_check_modules(LIBCONFIG REQUIRED IMPORTED_TARGET libconfig>=1.5)
 # Codes that hide the volume: src/number/shuffle.c.
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
-pkg_check_modules(LIBEVENT REQUIRED IMPORTED_TARGET libevent_core>=2.1)
+pkg_check_modules(LIBEVENT REQUIRED IMPORTED_TARGET libevent_core>=2.1
+  libevent_extra>=2.1)
 pkg_check_modules(SMARTCOLS REQUIRED IMPORTED_TARGET smartcols>=2.38)
-# The JSON that seqctl prints; tests and benchmarks read JSON, too.
+# The JSON that the programs write; tests and benchmarks read JSON, too.
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson>=2.13)
 # seqctl speaks to the daemon through hiredis, the redis engine to Redis.
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis>=0.14)

@@ -103,7 +103,8 @@ function library_is_at_home(header)
     if (header ~ /^libsmartcols/)
         return FILENAME ~ /^src\/ctl\//
     if (header == "jansson.h")
-        return FILENAME ~ /^(src\/ctl\/|tests\/)/
+        return FILENAME ~ \
+            /^(src\/ctl\/|src\/status\/json\/|src\/daemon\/http\/|tests\/)/
     return 1
 }
 

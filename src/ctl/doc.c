@@ -129,6 +129,7 @@ static void print_field(const struct status_field *field)
     print_cell(type_of(field));
     print_cell(field->unit != NULL ? field->unit : "");
     print_cell(field->title != NULL ? field->title : "");
+    print_code(field->metric != NULL ? field->metric : "");
     print_cell(field->help);
     putchar('\n');
 }
@@ -137,8 +138,8 @@ static size_t print_fields(const char *name, size_t length)
 {
     size_t printed = 0;
 
-    puts("| field | type | unit | column | meaning |\n"
-         "|---|---|---|---|---|");
+    puts("| field | type | unit | column | metric | meaning |\n"
+         "|---|---|---|---|---|---|");
     for (size_t i = 0; i < STATUS_TABLES; i++) {
         const struct status_field *field = status_tables[i].fields;
 

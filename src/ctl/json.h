@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What seqctl adds to jansson: strings of any bytes, and values on stdout. */
+/* Values of JSON on stdout. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,9 +7,7 @@
 
 #include <jansson.h>
 
-/* A string. Bytes that are not UTF-8 become U+FFFD, so that there is JSON
- * whatever a server said. NULL: out of memory. */
-json_t *json_of_text(const char *text);
+#include "status/json/json.h" /* seqctl makes and prints values */
 
 /* Prints the value with jansson's flags, and frees it. False where stdout
  * failed, or after having said that memory is short, as it is for NULL: a value

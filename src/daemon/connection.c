@@ -68,7 +68,7 @@ static void connection_close(struct connection *connection)
     if (connection->is_deferred)
         TAILQ_REMOVE(&all->deferred, connection, deferred);
     daemon->session_count--;
-    if (daemon->is_stopping && daemon->session_count == 0)
+    if (daemon_is_done(daemon))
         event_base_loopbreak(all->base);
     free(connection);
 }
@@ -107,6 +107,7 @@ static size_t connection_run(struct connection *connection, const char *data,
                              size_t length)
 {
     struct session *session = &connection->session;
+    const int64_t before = session->daemon->commands_processed;
     struct resp_request request;
     size_t used = 0;
 
@@ -136,6 +137,7 @@ static size_t connection_run(struct connection *connection, const char *data,
         used = length - session->ahead.length;
         request_count(session);
     }
+    connection->answered += session->daemon->commands_processed - before;
     return used;
 }
 
@@ -158,6 +160,18 @@ static bool connection_send(struct connection *connection)
     else
         buffer_drop(&session->out, (size_t)sent);
     return true;
+}
+
+/* From when a turn's bytes came until its answers were given to the socket. One
+ * look at the clock for all of them, so that a pipeline is not slowed down. */
+static void connection_count(struct connection *connection)
+{
+    if (connection->answered == 0)
+        return;
+    counts_add_duration(&connection->all->daemon->counts,
+                        daemon_now_us() - connection->received_us,
+                        connection->answered);
+    connection->answered = 0;
 }
 
 /* All is sent, nothing more is to come. */
@@ -195,6 +209,7 @@ static void connection_update(struct connection *connection)
         connection_close(connection);
         return;
     }
+    connection_count(connection);
     if (session->state == SESSION_READING && connection->has_input_ended)
         session->state = SESSION_CLOSING;
     if (session->state == SESSION_CLOSING && session->out.length == 0) {
@@ -244,7 +259,8 @@ static bool connection_read(struct connection *connection)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     if (got == 0)
         connection->has_input_ended = true;
-    session->received_ms = daemon_now_ms();
+    connection->received_us = daemon_now_us();
+    session->received_ms = connection->received_us / 1000;
     memcpy(input, buffer_content(&session->in), held);
     buffer_drop(&session->in, held);
     used = connection_run(connection, input, held + (size_t)got);
@@ -388,7 +404,7 @@ void connections_finish(struct connections *all)
     struct session *next = NULL;
 
     daemon->is_stopping = true;
-    if (daemon->session_count == 0)
+    if (daemon_is_done(daemon))
         event_base_loopbreak(all->base);
     for (session = TAILQ_FIRST(&daemon->sessions); session != NULL;
          session = next) {

@@ -25,6 +25,8 @@ struct connection {
     struct event readable, writable, timer;
     bool is_deferred;
     bool has_input_ended; /* the peer sends no more, or we stop */
+    int64_t received_us;  /* when the bytes came that are being executed */
+    int64_t answered;     /* commands whose answers are yet to be sent */
 };
 
 TAILQ_HEAD(connection_list, connection);

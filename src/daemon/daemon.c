@@ -15,12 +15,23 @@ void daemon_init(struct daemon *daemon, const char *state_dir)
     TAILQ_INIT(&daemon->sessions);
 }
 
-int64_t daemon_now_ms(void)
+int64_t daemon_now_us(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t daemon_now_ms(void)
+{
+    return daemon_now_us() / 1000;
+}
+
+bool daemon_is_done(const struct daemon *daemon)
+{
+    return daemon->is_stopping && daemon->session_count == 0 &&
+           daemon->request_count == 0;
 }
 
 void daemon_drain(struct daemon *daemon, int fd)

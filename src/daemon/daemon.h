@@ -12,6 +12,7 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "daemon/counts.h"
 #include "daemon/session.h"
 #include "daemon/waitlist.h"
 
@@ -31,6 +32,8 @@ struct daemon {
     int64_t session_count;
     int64_t connections_received;
     int64_t commands_processed;
+    int64_t request_count; /* of HTTP, not yet answered whole */
+    struct counts counts;
     bool is_drain_asked; /* the loop stops in its next turn */
     bool is_stopping;
 };
@@ -38,8 +41,12 @@ struct daemon {
 /* Without a broker and waitlists yet. */
 void daemon_init(struct daemon *daemon, const char *state_dir);
 
-/* ms on the monotonic clock. */
+/* ms, and us, on the monotonic clock. */
 int64_t daemon_now_ms(void);
+int64_t daemon_now_us(void);
+
+/* Whether it stops, and nobody waits for an answer. */
+bool daemon_is_done(const struct daemon *daemon);
 
 /* Has the daemon stop, as SIGTERM does, in the next turn of the loop. The
  * connection `fd` stays open until the broker is closed: its end tells the

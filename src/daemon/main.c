@@ -104,9 +104,10 @@ static int serve(const struct options *options)
         return fail(&err);
     places_print(listen, sizeof listen, server, false);
     places_print(sockets, sizeof sockets, server, true);
-    fprintf(stderr, "ready name=%s listen=%s socket=%s pid=%ld\n",
+    fprintf(stderr, "ready name=%s listen=%s socket=%s pid=%ld http=%s\n",
             seqb_broker_name(server->daemon.broker), listen, sockets,
-            (long)getpid());
+            (long)getpid(),
+            server->http == NULL ? "none" : http_name(server->http));
     server_run(server);
     log_to_stderr(NULL, SEQB_LOG_INFO, "stopping");
     server_close(server);

@@ -24,6 +24,13 @@ static int usage_error(const char *what, const char *value)
     return EXIT_USAGE;
 }
 
+static bool text_set(char **text, const char *value)
+{
+    free(*text);
+    *text = strdup(value);
+    return *text != NULL;
+}
+
 /* --- places --- */
 
 static void places_clear(struct options_places *places)
@@ -85,6 +92,15 @@ static int listen_option(struct options *options, const char *address)
     return places_option(&options->listen, "--listen", address);
 }
 
+static int http_option(struct options *options, const char *address)
+{
+    if (strcmp(address, NONE) != 0 && !listener_is_address(address))
+        return usage_error("--http wants ADDR:PORT or none, not ", address);
+    return text_set(&options->http, address)
+               ? -1
+               : usage_error("--http: out of memory", "");
+}
+
 static int option_take(struct options *options, int option)
 {
     switch (option) {
@@ -97,6 +113,8 @@ static int option_take(struct options *options, int option)
         return listen_option(options, optarg);
     case 's':
         return places_option(&options->sockets, "--socket", optarg);
+    case 'w':
+        return http_option(options, optarg);
     case 'k':
         options->is_check = true;
         return -1;
@@ -116,6 +134,7 @@ int options_parse(int argc, char **argv, struct options *out)
         {"state-dir", required_argument, NULL, 'd'},
         {"listen", required_argument, NULL, 'l'},
         {"socket", required_argument, NULL, 's'},
+        {"http", required_argument, NULL, 'w'},
         {"check", no_argument, NULL, 'k'},
         {"version", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},
@@ -149,16 +168,9 @@ int options_parse(int argc, char **argv, struct options *out)
 /* What the topology says, as it comes. */
 struct reading {
     struct options *options;
-    bool takes_listen, takes_sockets; /* no option said so */
+    bool takes_listen, takes_sockets, takes_http; /* no option said so */
     bool is_complete;                 /* nothing was left out */
 };
-
-static bool text_set(char **text, const char *value)
-{
-    free(*text);
-    *text = strdup(value);
-    return *text != NULL;
-}
 
 static bool places_set(struct options_places *places, bool takes,
                        const char *value)
@@ -183,6 +195,8 @@ static void setting_take(void *context, const char *setting, const char *value)
         is_well = places_set(&options->listen, reading->takes_listen, value);
     else if (strcmp(setting, "socket") == 0)
         is_well = places_set(&options->sockets, reading->takes_sockets, value);
+    else if (strcmp(setting, "http") == 0)
+        is_well = !reading->takes_http || text_set(&options->http, value);
     else if (strcmp(setting, "socket_mode") == 0)
         is_well = text_set(&options->socket_mode, value);
     else if (strcmp(setting, "socket_group") == 0)
@@ -201,7 +215,8 @@ enum seqb_status options_complete(struct options *options,
                                   struct seqb_error *err)
 {
     struct reading reading = {options, !options->listen.is_given,
-                              !options->sockets.is_given, true};
+                              !options->sockets.is_given,
+                              options->http == NULL, true};
 
     if (seqb_daemon_settings(options->topology, setting_take, &reading, err) !=
         SEQB_OK)
@@ -215,6 +230,9 @@ enum seqb_status options_complete(struct options *options,
     if (!options->sockets.is_given &&
         !places_add(&options->sockets, options->socket_path))
         return refuse(err, "out of memory");
+    if (options->http != NULL && strcmp(options->http, NONE) != 0 &&
+        !listener_is_address(options->http))
+        return refuse(err, "daemon.http wants \"ADDR:PORT\" or \"none\"");
     if (options->listen.count + options->sockets.count == 0)
         return refuse(err, "the topology's section daemon leaves nothing to "
                            "listen on; see seqbrokerd --help");
@@ -234,6 +252,8 @@ struct server_options options_of_server(const struct options *options)
         .rights = {.group = options->socket_group},
     };
 
+    if (options->http != NULL && strcmp(options->http, NONE) != 0)
+        server.http = options->http;
     if (options->socket_mode != NULL)
         server.rights.mode = (mode_t)strtoul(options->socket_mode, NULL, 8);
     memcpy(server.listen, options->listen.at, sizeof server.listen);
@@ -245,6 +265,7 @@ void options_free(struct options *options)
 {
     places_clear(&options->listen);
     places_clear(&options->sockets);
+    free(options->http);
     free(options->socket_mode);
     free(options->socket_group);
 }

@@ -25,6 +25,7 @@ struct options {
     bool is_check;        /* look at the topology only, and end */
     struct options_places listen;
     struct options_places sockets;
+    char *http;         /* "ADDR:PORT" or "none"; NULL: not given */
     char *socket_mode;  /* octal; NULL: not given */
     char *socket_group; /* NULL: not given */
     char state_dir[OPTIONS_PATH_SIZE];

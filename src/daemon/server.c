@@ -114,6 +114,7 @@ static void server_stop(struct server *server)
     server_close_listeners(server);
     timer_start(server->grace, STOP_GRACE_MS);
     connections_finish(&server->connections);
+    http_finish(server->http);
 }
 
 /* From now on signals act even if the loop does not turn. They are blocked
@@ -268,6 +269,10 @@ static enum seqb_status server_listen(struct server *server,
             event_new(server->base, listener->fd, EV_READ | EV_PERSIST,
                       server_on_incoming, server);
     }
+    if (options->http != NULL &&
+        http_open(&server->daemon, server->base, options->http, &server->http,
+                  err) != SEQB_OK)
+        return err->status;
     server_watch_listeners(server, true);
     return SEQB_OK;
 }
@@ -334,6 +339,7 @@ void server_close(struct server *server)
     daemon = &server->daemon;
     server_close_listeners(server);
     connections_fini(&server->connections);
+    http_close(server->http);
     blocking_call_end(daemon);
     seqb_close(daemon->broker);
     waitlists_fini(&daemon->waitlists);

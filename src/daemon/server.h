@@ -11,6 +11,7 @@
 
 #include "daemon/connection.h"
 #include "daemon/daemon.h"
+#include "daemon/http/http.h"
 #include "daemon/listener.h"
 
 #define SERVER_LISTENERS_MAX 16
@@ -25,6 +26,7 @@ struct server_options {
     const char *sockets[SERVER_LISTENERS_MAX];
     size_t socket_count;
     struct listener_rights rights; /* of all sockets */
+    const char *http;              /* "ADDR:PORT"; NULL: none */
 };
 
 struct server {
@@ -36,6 +38,7 @@ struct server {
     struct event *wake, *again, *grace, *term, *interrupt;
     struct daemon daemon;
     struct connections connections;
+    struct http *http; /* or NULL */
 };
 
 /*

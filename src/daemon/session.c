@@ -33,6 +33,7 @@ void session_answered(struct session *session, size_t count, size_t size)
     session->ahead.data += count * size;
     session->ahead.length -= count * size;
     session->daemon->commands_processed += (int64_t)count;
+    session->repeats = (int64_t)count;
     session->budget -= (int)count;
 }
 

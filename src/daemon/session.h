@@ -49,6 +49,7 @@ struct session {
         *blocking_call;    /* the daemon's, if it is for this session */
     int64_t wait_until_ms; /* 0: the current command has not waited yet */
     const struct command *command; /* that came last; NULL: none did */
+    int64_t repeats; /* of the current command, answered together with it */
     int64_t opened_ms;
     int64_t received_ms; /* when its last bytes came */
     int64_t id;

@@ -3,8 +3,8 @@
  * The fields of a status, each said once: its name on the wire and in JSON,
  * what it is and where it stands in its struct, its column, its unit and
  * meaning. The daemon writes RESP by these tables, seqctl makes JSON, its
- * tables and docs/status.md by them. A new member of a public struct is one row
- * more.
+ * tables and docs/status.md by them, and /metrics is made by them. A new member
+ * of a public struct is one row more.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ enum status_kind {
     STATUS_NAME,    /* what `text_of` says, of an enum most often */
     STATUS_BOOLEAN, /* bool */
     STATUS_INTEGER, /* int32_t or int64_t */
-    STATUS_SPAN, /* int64_t; INT64_MAX, for never, is written as -1, which every
-                    client can hold */
+    STATUS_SPAN, /* int64_t; -1 is none; INT64_MAX, for never, is written as -1,
+                    which every client can hold */
     STATUS_BIG,  /* int64_t that may pass 2^53, where readers of JSON round:
                     a string there */
 };
@@ -57,7 +57,9 @@ struct status_field {
     bool (*is_told)(const void *status);
     const char *title; /* of its column; NULL: no table shows it */
     enum status_show show;
-    int rank; /* columns stand by rank, and then as in the table */
+    int rank;           /* columns stand by rank, and then as in the table */
+    const char *metric; /* its name in /metrics, where a span below 0 is left
+                           out; a counter ends in "_total"; NULL: it is none */
 };
 
 /* What SEQ.STATUS says of the daemon itself. */

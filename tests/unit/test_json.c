@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON strings of seqctl: what a server said must never break the output. */
+/* JSON strings: what a server said must never break the output. */
+#include "status/json/json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ctl/ctl.h"
-#include "ctl/json.h"
 #include "support/test.h"
-
-/* In place of client.c's, which needs a daemon's library. */
-void ctl_complain(const char *format, ...)
-{
-    print_error("%s\n", format);
-}
 
 struct string_case {
     const char *text;

@@ -292,7 +292,10 @@
         "everybody on the machine.")                                           \
     ROW(DAEMON, socket_group, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,         \
         "The group of the unix sockets, a name or a number. Without it that "  \
-        "of the daemon's process.")
+        "of the daemon's process.")                                            \
+    ROW(DAEMON, http, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                 \
+        "Where seqbrokerd serves HTTP, \"host:port\". Without it nowhere. "    \
+        "--http goes before it.")
 
 /* The sections' names and structs. */
 #define GROUP_BROKER     "broker"

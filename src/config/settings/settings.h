@@ -156,6 +156,7 @@ struct draft_daemon {
     struct draft_names socket;
     struct draft_text socket_mode;
     struct draft_text socket_group;
+    struct draft_text http;
 };
 
 struct draft {

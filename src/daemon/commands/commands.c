@@ -4,8 +4,10 @@
  * table. */
 #include "daemon/commands/commands.h"
 
+#include <assert.h>
 #include <string.h>
 
+#include "daemon/daemon.h"
 #include "daemon/session.h"
 
 /* COMMAND itself */
@@ -65,6 +67,8 @@ static const struct command commands[] = {
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+static_assert(COMMAND_COUNT <= COUNTS_COMMANDS, "there is a count of each");
 
 /* What users of Redis will try, to be told what there is instead. */
 static const char *const transaction_names[] = {"DISCARD", "EXEC",  "MULTI",
@@ -134,14 +138,12 @@ static enum command_outcome command_refuse(struct session *session,
     return COMMAND_DONE;
 }
 
-enum command_outcome command_run(struct session *session,
-                                 const struct resp_request *request)
+static enum command_outcome command_execute(struct session *session,
+                                            const struct command *command,
+                                            const struct resp_request *request)
 {
-    const struct command *command = command_find(request->argv[0]);
     int words = (int)request->argc;
 
-    if (command == NULL)
-        return command_refuse(session, request->argv[0]);
     session->command = command;
     if (words == command->arity ||
         (command->arity < 0 && words >= -command->arity))
@@ -149,6 +151,36 @@ enum command_outcome command_run(struct session *session,
     reply_error(&session->out, "ERR", "wrong number of arguments for '%s': %s",
                 command->name, command->summary);
     return COMMAND_DONE;
+}
+
+/* An error stands alone, where the output ended before. `command` is NULL if
+ * there is none of that name. */
+static void command_count(struct session *session,
+                          const struct command *command, size_t before)
+{
+    struct counts *counts = &session->daemon->counts;
+    const char *reply = buffer_content(&session->out) + before;
+    const size_t length = session->out.length - before;
+
+    if (command != NULL)
+        counts->commands[command - commands] += 1 + session->repeats;
+    session->repeats = 0;
+    if (!session->out.is_broken && length > 0 && *reply == '-')
+        counts_add_error(counts, reply, length);
+}
+
+enum command_outcome command_run(struct session *session,
+                                 const struct resp_request *request)
+{
+    const struct command *command = command_find(request->argv[0]);
+    const size_t before = session->out.length;
+    const enum command_outcome outcome =
+        command == NULL ? command_refuse(session, request->argv[0])
+                        : command_execute(session, command, request);
+
+    if (outcome == COMMAND_DONE)
+        command_count(session, command, before);
+    return outcome;
 }
 
 /* --- COMMAND: the table, told by itself --- */

@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 #include "daemon/wire/wire.h"
+#include "status/status.h"
 
 struct batch;
 struct seqb_broker;
-struct seqb_partition_status;
 struct session;
 
 enum command_outcome {
@@ -88,6 +88,6 @@ command_function command_client;
 /* False after answering the error. */
 bool client_rename(struct session *session, struct resp_slice name);
 
-/* Of status.c: every partition, to be freed; NULL if memory is short. */
-struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
-                                              size_t *count);
+/* Of status.c: all partitions, lessors or sequences, to be freed; NULL if there
+ * are none or memory is short. On any thread. */
+void *status_copy(struct seqb_broker *broker, enum status_of of, size_t *count);

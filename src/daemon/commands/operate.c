@@ -55,7 +55,7 @@ struct places {
 
 static void places_read(struct seqb_broker *broker, struct places *out)
 {
-    out->all = partitions_copy(broker, &out->count);
+    out->all = status_copy(broker, STATUS_OF_PARTITIONS, &out->count);
     out->is_one_pool = true;
     for (size_t i = 1; i < out->count; i++) {
         if (strcmp(out->all[i].pool, out->all[0].pool) != 0)

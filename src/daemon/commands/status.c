@@ -112,10 +112,12 @@ static enum seqb_status sequences_read(struct seqb_broker *broker, void *out,
 static const struct list sequences = {
     STATUS_OF_SEQUENCES, sizeof(struct seqb_sequence_status), sequences_read};
 
-struct seqb_partition_status *partitions_copy(struct seqb_broker *broker,
-                                              size_t *count)
+void *status_copy(struct seqb_broker *broker, enum status_of of, size_t *count)
 {
-    return list_copy(broker, &partitions, count);
+    if (of == STATUS_OF_PARTITIONS)
+        return list_copy(broker, &partitions, count);
+    return list_copy(broker, of == STATUS_OF_LESSORS ? &lessors : &sequences,
+                     count);
 }
 
 /* --- the whole --- */

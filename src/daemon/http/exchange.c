@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of an exchange; see exchange.h. */
+#include "daemon/http/exchange.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/bufferevent.h>
+
+#include "daemon/daemon.h"
+
+static void exchange_stop_waiting(struct exchange *exchange)
+{
+    if (exchange->closed != NULL)
+        event_free(exchange->closed);
+    exchange->closed = NULL;
+    exchange->pending = NULL;
+}
+
+static void exchange_cancel(struct exchange *exchange)
+{
+    struct pending *pending = exchange->pending;
+
+    exchange_stop_waiting(exchange);
+    if (pending != NULL)
+        pending->cancel(pending);
+}
+
+static void exchange_close(struct exchange *exchange)
+{
+    struct exchanges *exchanges = exchange->exchanges;
+    struct daemon *daemon = exchanges->daemon;
+
+    exchange_cancel(exchange);
+    TAILQ_REMOVE(&exchanges->all, exchange, entry);
+    free(exchange);
+    daemon->request_count--;
+    if (daemon_is_done(daemon))
+        event_base_loopbreak(exchanges->base);
+}
+
+/* The answer is sent. The connection may carry a further request. */
+static void exchange_on_sent(struct evhttp_request *request, void *context)
+{
+    struct evhttp_connection *connection =
+        evhttp_request_get_connection(request);
+
+    if (connection != NULL)
+        evhttp_connection_set_closecb(connection, NULL, NULL);
+    exchange_close(context);
+}
+
+/* libevent frees the request with its connection, unless it has taken them
+ * apart. */
+static void exchange_on_close(struct evhttp_connection *connection,
+                              void *context)
+{
+    struct exchange *exchange = context;
+    struct evhttp_request *request = exchange->request;
+
+    (void)connection;
+    if (!exchange->is_answered &&
+        evhttp_request_get_connection(request) == NULL)
+        evhttp_request_free(request);
+    exchange_close(exchange);
+}
+
+struct exchange *exchange_open(struct exchanges *exchanges,
+                               struct evhttp_request *request)
+{
+    struct exchange *exchange = calloc(1, sizeof *exchange);
+
+    if (exchange == NULL) {
+        evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
+        return NULL;
+    }
+    exchange->exchanges = exchanges;
+    exchange->request = request;
+    TAILQ_INSERT_TAIL(&exchanges->all, exchange, entry);
+    exchanges->daemon->request_count++;
+    evhttp_request_set_on_complete_cb(request, exchange_on_sent, exchange);
+    evhttp_connection_set_closecb(evhttp_request_get_connection(request),
+                                  exchange_on_close, exchange);
+    return exchange;
+}
+
+/* Whether the client still reads cannot be known: one that has closed its half
+ * gets an answer, too. */
+static void exchange_on_gone(evutil_socket_t fd, short events, void *context)
+{
+    struct exchange *exchange = context;
+
+    (void)fd;
+    (void)events;
+    exchange_cancel(exchange);
+    exchange_header(exchange, "Connection", "close");
+    exchange_answer_text(exchange, HTTP_SERVUNAVAIL, "text/plain",
+                         "the client closed the connection\n");
+}
+
+/* libevent reads nothing of a connection whose request is not answered yet, so
+ * that it does not see the end. Who reads would have to hold back what a client
+ * sends ahead. */
+void exchange_wait(struct exchange *exchange, struct pending *pending)
+{
+    struct bufferevent *stream = evhttp_connection_get_bufferevent(
+        evhttp_request_get_connection(exchange->request));
+
+    pending->exchange = exchange;
+    exchange->pending = pending;
+    exchange->closed =
+        event_new(exchange->exchanges->base, bufferevent_getfd(stream),
+                  EV_CLOSED, exchange_on_gone, exchange);
+    if (exchange->closed != NULL)
+        event_add(exchange->closed, NULL);
+}
+
+void exchange_resume(struct exchange *exchange)
+{
+    exchange_stop_waiting(exchange);
+}
+
+void exchange_header(struct exchange *exchange, const char *name,
+                     const char *value)
+{
+    evhttp_add_header(evhttp_request_get_output_headers(exchange->request),
+                      name, value);
+}
+
+/* The length is said here, since an answer to HEAD has it without a body. */
+void exchange_answer(struct exchange *exchange, int status, const char *type,
+                     struct evbuffer *body)
+{
+    struct daemon *daemon = exchange->exchanges->daemon;
+    char length[24];
+
+    assert(exchange->pending == NULL && !exchange->is_answered);
+    exchange->is_answered = true;
+    if (status / 100 < COUNTS_CLASSES)
+        daemon->counts.responses[status / 100]++;
+    snprintf(length, sizeof length, "%zu",
+             body != NULL ? evbuffer_get_length(body) : 0);
+    exchange_header(exchange, "Content-Type", type);
+    exchange_header(exchange, "Content-Length", length);
+    exchange_header(exchange, "Cache-Control", "no-store");
+    exchange_header(exchange, "X-Content-Type-Options", "nosniff");
+    if (daemon->is_stopping)
+        exchange_header(exchange, "Connection", "close");
+    if (evhttp_request_get_command(exchange->request) == EVHTTP_REQ_HEAD)
+        body = NULL;
+    evhttp_send_reply(exchange->request, status, NULL, body);
+}
+
+void exchange_answer_text(struct exchange *exchange, int status,
+                          const char *type, const char *text)
+{
+    struct evbuffer *body = evbuffer_new();
+
+    if (body != NULL)
+        evbuffer_add(body, text, strlen(text));
+    exchange_answer(exchange, status, type, body);
+    if (body != NULL)
+        evbuffer_free(body);
+}
+
+void exchanges_cancel(struct exchanges *exchanges,
+                      void (*refuse)(struct exchange *exchange))
+{
+    struct exchange *exchange = NULL;
+    struct exchange *next = NULL;
+
+    for (exchange = TAILQ_FIRST(&exchanges->all); exchange != NULL;
+         exchange = next) {
+        next = TAILQ_NEXT(exchange, entry);
+        if (exchange->is_answered)
+            continue;
+        exchange_cancel(exchange);
+        refuse(exchange);
+    }
+}

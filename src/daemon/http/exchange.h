@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An exchange: one request of HTTP and its answer. It lives until the answer is
+ * sent, or its client has gone away. Private to this folder.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/queue.h>
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+
+struct daemon;
+struct exchange;
+struct reports;
+
+TAILQ_HEAD(exchange_list, exchange);
+
+/* What all exchanges share. */
+struct exchanges {
+    struct daemon *daemon;
+    struct event_base *base;
+    struct reports *reports;
+    struct exchange_list all;
+};
+
+/* What an exchange waits for; a member of it. */
+struct pending {
+    struct exchange *exchange;
+    /* Nobody waits for it any more: ends and frees it, now or later. */
+    void (*cancel)(struct pending *pending);
+};
+
+struct exchange {
+    struct exchanges *exchanges;
+    TAILQ_ENTRY(exchange) entry;
+    struct evhttp_request *request; /* libevent's, which frees it */
+    struct pending *pending;        /* NULL: it need not wait */
+    struct event *closed;           /* while it waits: the client went away */
+    bool is_answered;               /* the answer is being sent */
+};
+
+/* One for a request; NULL after answering it if memory is short. */
+struct exchange *exchange_open(struct exchanges *exchanges,
+                               struct evhttp_request *request);
+
+/* It is answered later. A client that goes away meanwhile cancels. */
+void exchange_wait(struct exchange *exchange, struct pending *pending);
+
+/* What it waited for is there. */
+void exchange_resume(struct exchange *exchange);
+
+/* Sends the answer, with `body` (may be NULL), which it empties, as its
+ * content. The exchange may be gone afterwards. */
+void exchange_answer(struct exchange *exchange, int status, const char *type,
+                     struct evbuffer *body);
+
+/* The same for a text. */
+void exchange_answer_text(struct exchange *exchange, int status,
+                          const char *type, const char *text);
+
+/* A header of the answer, before it is sent. */
+void exchange_header(struct exchange *exchange, const char *name,
+                     const char *value);
+
+/* Cancels what waits, and has `refuse` answer instead. */
+void exchanges_cancel(struct exchanges *exchanges,
+                      void (*refuse)(struct exchange *exchange));

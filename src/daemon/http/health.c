@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What probes ask: whether the loop turns, and whether there are numbers. */
+#include <stdio.h>
+
+#include <seqbroker/admin.h>
+
+#include "daemon/daemon.h"
+#include "daemon/http/exchange.h"
+#include "daemon/http/route.h"
+
+#define TEXT_TYPE   "text/plain; charset=utf-8"
+#define REASON_SIZE 512
+
+void live_route(struct exchange *exchange, const struct target *target)
+{
+    (void)target;
+    exchange_answer_text(exchange, HTTP_OK, TEXT_TYPE, "ok\n");
+}
+
+/* Degraded is ready, too: every pool can serve. */
+void ready_route(struct exchange *exchange, const struct target *target)
+{
+    const struct daemon *daemon = exchange->exchanges->daemon;
+    enum seqb_health health = SEQB_HEALTH_UNKNOWN;
+    char reason[REASON_SIZE] = "";
+    char line[REASON_SIZE + 64];
+    bool is_ready = false;
+
+    (void)target;
+    if (seqb_get_health(daemon->broker, &health, reason, sizeof reason, NULL) !=
+        SEQB_OK)
+        health = SEQB_HEALTH_UNKNOWN;
+    is_ready = !daemon->is_stopping && (health == SEQB_HEALTH_SERVING ||
+                                        health == SEQB_HEALTH_DEGRADED);
+    snprintf(line, sizeof line, "%s%s%s\n",
+             daemon->is_stopping ? "stopping" : seqb_health_name(health),
+             reason[0] != '\0' ? ": " : "", reason);
+    exchange_answer_text(exchange, is_ready ? HTTP_OK : HTTP_SERVUNAVAIL,
+                         TEXT_TYPE, line);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The HTTP interface: probes, metrics, the status, and numbers (docs/http.md).
+ * It shares the loop with the Redis protocol, and commands with its sessions.
+ * The front header of this folder.
+ */
+#pragma once
+
+#include <seqbroker/status.h>
+
+struct daemon;
+struct event_base;
+struct http;
+
+/* Listens on "ADDR:PORT". `daemon`, whose broker is open, and `base` stay the
+ * caller's. SEQB_INVALID, SEQB_NO_MEMORY. */
+enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
+                           const char *address, struct http **out,
+                           struct seqb_error *err);
+
+/* The address in use. */
+const char *http_name(const struct http *http);
+
+/* Takes no new connection, and refuses what waits for a number. The loop is
+ * broken when that is sent and the daemon is done. Takes NULL. */
+void http_finish(struct http *http);
+
+/* Closes all connections; to be called before the broker is closed. Takes NULL
+ * and half-built ones. */
+void http_close(struct http *http);

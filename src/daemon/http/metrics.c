@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which metrics there are: those of the broker by the tables of the status,
+ * those of the daemon one by one. How a line looks is in metrics_text.c. */
+#include "daemon/http/metrics.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/commands/commands.h"
+#include "daemon/http/snapshot.h"
+#include "daemon/wire/wire.h"
+#include "status/status.h"
+
+#define METRIC_FIELDS_MAX 32 /* of a sequence */
+
+/* Rows of one table, and what names each of them. */
+struct rows {
+    enum status_of of;
+    const void *(*at)(const void *context, size_t i);
+    const void *context;
+    size_t count;
+    /* Appends '{' and labels, without '}'; NULL: a row has none. */
+    void (*label)(struct buffer *out, const void *row);
+};
+
+static void label_integer(struct buffer *out, const char *name, int64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    metric_label(out, ',', name, text);
+}
+
+static void row_write(struct buffer *out, const struct rows *rows,
+                      const struct status_field *field, const void *row)
+{
+    if (!metric_has_sample(field, row))
+        return;
+    buffer_append(out, field->metric, strlen(field->metric));
+    if (rows->label != NULL) {
+        rows->label(out, row);
+        buffer_append(out, "}", 1);
+    }
+    metric_value(out, field, row);
+}
+
+static void rows_write(struct buffer *out, const struct rows *rows)
+{
+    const struct status_field *field = status_tables[rows->of].fields;
+
+    for (; field->name != NULL; field++) {
+        if (field->metric == NULL || rows->count == 0)
+            continue;
+        metric_begin(out, field->metric, field->help);
+        for (size_t i = 0; i < rows->count; i++)
+            row_write(out, rows, field, rows->at(rows->context, i));
+    }
+}
+
+static const void *single_at(const void *context, size_t i)
+{
+    (void)i;
+    return context;
+}
+
+/* One sample for each state that there is, 1 for the present one. */
+static void states_write(struct buffer *out, const char *metric,
+                         const struct buffer *labels, const char *const *states,
+                         const char *present)
+{
+    for (; *states != NULL; states++) {
+        struct buffer line = {0};
+
+        buffer_append(&line, buffer_content(labels), labels->length);
+        metric_label(&line, labels->length == 0 ? '{' : ',', "state", *states);
+        metric_sample(out, metric, &line, strcmp(*states, present) == 0);
+        buffer_fini(&line);
+    }
+}
+
+/* --- partitions --- */
+
+static const void *partition_at(const void *context, size_t i)
+{
+    return (const struct seqb_partition_status *)context + i;
+}
+
+static void partition_label(struct buffer *out, const void *row)
+{
+    const struct seqb_partition_status *partition = row;
+
+    metric_label(out, '{', "pool", partition->pool);
+    label_integer(out, "partition", partition->partition);
+    metric_label(out, ',', "backend", partition->backend);
+}
+
+static void partition_states(struct buffer *out,
+                             const struct seqb_partition_status *partition)
+{
+    const char *states[SEQB_PARTITION_POISONED + 2] = {NULL};
+    struct buffer labels = {0};
+
+    for (size_t i = 0; i <= SEQB_PARTITION_POISONED; i++)
+        states[i] = seqb_partition_state_name(i);
+    partition_label(&labels, partition);
+    states_write(out, "seqbroker_partition_state", &labels, states,
+                 seqb_partition_state_name(partition->state));
+    buffer_fini(&labels);
+}
+
+/* Whether it may be asked for numbers. */
+static bool is_up(const struct seqb_partition_status *partition)
+{
+    return partition->state == SEQB_PARTITION_UP ||
+           partition->state == SEQB_PARTITION_SUSPECT ||
+           partition->state == SEQB_PARTITION_RAMPING;
+}
+
+static void partition_info(struct buffer *out,
+                           const struct seqb_partition_status *partition)
+{
+    struct buffer labels = {0};
+
+    partition_label(&labels, partition);
+    metric_label(&labels, ',', "engine", partition->engine);
+    metric_label(&labels, ',', "class",
+                 partition->is_windowed ? "windowed" : "direct");
+    metric_label(&labels, ',', "authority",
+                 partition->is_authority ? "yes" : "no");
+    metric_sample(out, "seqbroker_partition_info", &labels, 1);
+    buffer_fini(&labels);
+}
+
+static void partitions_write(struct buffer *out,
+                             const struct snapshot *snapshot)
+{
+    const struct seqb_partition_status *all = snapshot->partitions;
+    const size_t count = snapshot->partition_count;
+    const struct rows rows = {STATUS_OF_PARTITIONS, partition_at, all, count,
+                              partition_label};
+
+    metric_begin(out, "seqbroker_partition_info",
+                 "what a partition is: its engine, the class of its guarantees,"
+                 " whether it leases the pool's windows");
+    for (size_t i = 0; i < count; i++)
+        partition_info(out, &all[i]);
+    metric_begin(out, "seqbroker_partition_state",
+                 "1 for the state that the partition is in");
+    for (size_t i = 0; i < count; i++)
+        partition_states(out, &all[i]);
+    metric_begin(out, "seqbroker_partition_up",
+                 "1 if the partition may be asked for numbers");
+    for (size_t i = 0; i < count; i++) {
+        struct buffer labels = {0};
+
+        partition_label(&labels, &all[i]);
+        metric_sample(out, "seqbroker_partition_up", &labels, is_up(&all[i]));
+        buffer_fini(&labels);
+    }
+    rows_write(out, &rows);
+}
+
+/* --- lessors --- */
+
+static const void *lessor_at(const void *context, size_t i)
+{
+    return (const struct seqb_lessor *)context + i;
+}
+
+static void lessor_label(struct buffer *out, const void *row)
+{
+    const struct seqb_lessor *lessor = row;
+
+    metric_label(out, '{', "pool", lessor->pool);
+    label_integer(out, "partition", lessor->partition);
+    metric_label(out, ',', "backend", lessor->backend);
+}
+
+static void lessors_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    static const char *const states[] = {"level", "syncing", "waiting",
+                                         "unknown", NULL};
+    const struct seqb_lessor *all = snapshot->lessors;
+    const struct rows rows = {STATUS_OF_LESSORS, lessor_at, all,
+                              snapshot->lessor_count, lessor_label};
+
+    if (snapshot->lessor_count == 0)
+        return;
+    metric_begin(out, "seqbroker_lessor_state",
+                 "1 for the state that the lessor is in");
+    for (size_t i = 0; i < snapshot->lessor_count; i++) {
+        struct buffer labels = {0};
+
+        lessor_label(&labels, &all[i]);
+        states_write(out, "seqbroker_lessor_state", &labels, states,
+                     all[i].state);
+        buffer_fini(&labels);
+    }
+    rows_write(out, &rows);
+}
+
+/* --- sequences --- */
+
+static const void *sequence_at(const void *context, size_t i)
+{
+    return ((const struct seqb_sequence_status *const *)context)[i];
+}
+
+static void sequence_label(struct buffer *out, const void *row)
+{
+    const struct seqb_sequence_status *sequence = row;
+
+    metric_label(out, '{', "sequence", sequence->key);
+    metric_label(out, ',', "pool", sequence->pool);
+}
+
+/* Adds a sequence to one that stands for several: spans are the shortest, all
+ * else is summed up. `fields` are those with a metric. */
+static void sequence_merge(struct seqb_sequence_status *into,
+                           const struct seqb_sequence_status *sequence,
+                           const struct status_field *const *fields)
+{
+    for (; *fields != NULL; fields++) {
+        const struct status_field *field = *fields;
+        int64_t *sum = (int64_t *)(void *)((char *)into + field->offset);
+        int64_t value = 0;
+
+        if (!metric_has_sample(field, sequence))
+            continue;
+        value = status_integer(field, sequence);
+        if (field->kind != STATUS_SPAN)
+            *sum += value;
+        else if (value < *sum)
+            *sum = value;
+    }
+}
+
+/* Ended by NULL. */
+static void metric_fields(const struct status_field *out[METRIC_FIELDS_MAX])
+{
+    const struct status_field *field =
+        status_tables[STATUS_OF_SEQUENCES].fields;
+    size_t count = 0;
+
+    for (; field->name != NULL; field++) {
+        if (field->metric == NULL)
+            continue;
+        assert(field->size == sizeof(int64_t) && count + 1 < METRIC_FIELDS_MAX);
+        out[count++] = field;
+    }
+    out[count] = NULL;
+}
+
+/* Those behind the busiest as one, named "other", which has no pool: so it is
+ * no sequence of that name. */
+static void others_merge(const struct snapshot *snapshot,
+                         const struct snapshot_busiest *busiest,
+                         struct seqb_sequence_status *out)
+{
+    const struct status_field *fields[METRIC_FIELDS_MAX];
+    const struct seqb_sequence_status *last = busiest->rows[busiest->count - 1];
+
+    metric_fields(fields);
+    *out = (struct seqb_sequence_status){
+        .key = "other", .runway_ms = INT64_MAX, .runs_out_ms = INT64_MAX};
+    for (size_t i = 0; i < snapshot->sequence_count; i++)
+        if (snapshot_is_busier(last, &snapshot->sequences[i]))
+            sequence_merge(out, &snapshot->sequences[i], fields);
+}
+
+/* Of all sequences: those of the others may go back when one of them becomes
+ * one of the busiest. */
+static void totals_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    int64_t taken = 0;
+    int64_t waits = 0;
+
+    for (size_t i = 0; i < snapshot->sequence_count; i++) {
+        taken += snapshot->sequences[i].taken;
+        waits += snapshot->sequences[i].waits;
+    }
+    metric_begin(out, "seqbroker_sequences", "sequences in use");
+    metric_sample(out, "seqbroker_sequences", NULL,
+                  (int64_t)snapshot->sequence_count);
+    metric_begin(out, "seqbroker_taken_total",
+                 "numbers handed out since the start, of all sequences");
+    metric_sample(out, "seqbroker_taken_total", NULL, taken);
+    metric_begin(out, "seqbroker_waits_total",
+                 "calls that found no number at hand, of all sequences");
+    metric_sample(out, "seqbroker_waits_total", NULL, waits);
+}
+
+static void sequences_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    struct snapshot_busiest busiest;
+    struct seqb_sequence_status others;
+    struct rows rows = {STATUS_OF_SEQUENCES, sequence_at, NULL, 0,
+                        sequence_label};
+
+    totals_write(out, snapshot);
+    snapshot_find_busiest(snapshot, SNAPSHOT_BUSIEST_MAX, &busiest);
+    if (snapshot->sequence_count > busiest.count) {
+        others_merge(snapshot, &busiest, &others);
+        busiest.rows[busiest.count++] = &others;
+    }
+    rows.context = (const void *)busiest.rows;
+    rows.count = busiest.count;
+    rows_write(out, &rows);
+}
+
+/* --- the daemon --- */
+
+static void broker_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    const struct rows self = {STATUS_OF_BROKER, single_at, &snapshot->self, 1,
+                              NULL};
+    const struct rows clock = {STATUS_OF_CLOCK, single_at, &snapshot->clock,
+                               snapshot->clock.is_used, NULL};
+    const char *states[SEQB_HEALTH_UNKNOWN + 2] = {NULL};
+    const struct buffer none = {0};
+    struct buffer labels = {0};
+
+    metric_label(&labels, '{', "version", snapshot->self.version);
+    metric_label(&labels, ',', "broker", snapshot->self.broker);
+    metric_begin(out, "seqbroker_build_info",
+                 "the version, and the broker's name in its topology");
+    metric_sample(out, "seqbroker_build_info", &labels, 1);
+    buffer_fini(&labels);
+    rows_write(out, &self);
+    for (size_t i = 0; i <= SEQB_HEALTH_UNKNOWN; i++)
+        states[i] = seqb_health_name(i);
+    metric_begin(out, "seqbroker_health", "1 for how the broker is");
+    states_write(out, "seqbroker_health", &none, states,
+                 seqb_health_name(snapshot->health));
+    rows_write(out, &clock);
+}
+
+static void commands_write(struct buffer *out, const struct counts *counts)
+{
+    metric_begin(out, "seqbroker_commands_total",
+                 "commands answered, by their name");
+    for (size_t i = 0; command_at(i) != NULL; i++) {
+        struct buffer labels = {0};
+
+        metric_label(&labels, '{', "command", command_at(i)->name);
+        metric_sample(out, "seqbroker_commands_total", &labels,
+                      counts->commands[i]);
+        buffer_fini(&labels);
+    }
+    metric_begin(out, "seqbroker_command_errors_total",
+                 "commands answered by an error, by its code");
+    for (size_t i = 0; i < COUNTS_ERRORS && counts->errors[i].count > 0; i++) {
+        struct buffer labels = {0};
+
+        metric_label(&labels, '{', "code", counts->errors[i].code);
+        metric_sample(out, "seqbroker_command_errors_total", &labels,
+                      counts->errors[i].count);
+        buffer_fini(&labels);
+    }
+}
+
+static void durations_write(struct buffer *out, const struct counts *counts)
+{
+    static const char name[] = "seqbroker_command_duration_seconds";
+    int64_t within = 0;
+
+    metric_begin(out, name,
+                 "from when a command was read until its answer was sent");
+    for (size_t i = 0; i <= COUNTS_BOUNDS; i++) {
+        within += counts->durations[i];
+        if (i < COUNTS_BOUNDS)
+            buffer_format(out, "%s_bucket{le=\"%g\"} %lld\n", name,
+                          (double)counts_bounds_us[i] / 1e6, (long long)within);
+        else
+            buffer_format(out, "%s_bucket{le=\"+Inf\"} %lld\n", name,
+                          (long long)within);
+    }
+    buffer_format(out, "%s_sum %.6f\n%s_count %lld\n", name,
+                  (double)counts->duration_us / 1e6, name, (long long)within);
+}
+
+static void responses_write(struct buffer *out, const struct counts *counts)
+{
+    metric_begin(out, "seqbroker_http_responses_total",
+                 "requests of HTTP answered, by the class of their status");
+    for (int i = 2; i < COUNTS_CLASSES; i++) {
+        char name[] = "0xx";
+        struct buffer labels = {0};
+
+        name[0] = (char)('0' + i);
+        metric_label(&labels, '{', "code", name);
+        metric_sample(out, "seqbroker_http_responses_total", &labels,
+                      counts->responses[i]);
+        buffer_fini(&labels);
+    }
+}
+
+void metrics_write(struct buffer *out, const struct snapshot *snapshot,
+                   size_t most)
+{
+    (void)most;
+    broker_write(out, snapshot);
+    partitions_write(out, snapshot);
+    lessors_write(out, snapshot);
+    sequences_write(out, snapshot);
+    metric_begin(out, "seqbroker_connections", "clients that are connected");
+    metric_sample(out, "seqbroker_connections", NULL, snapshot->connections);
+    metric_begin(out, "seqbroker_connections_received_total",
+                 "clients that connected since the start");
+    metric_sample(out, "seqbroker_connections_received_total", NULL,
+                  snapshot->connections_received);
+    commands_write(out, &snapshot->counts);
+    durations_write(out, &snapshot->counts);
+    responses_write(out, &snapshot->counts);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of the text format; see metrics.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/http/metrics.h"
+
+#define LINE_SIZE 128
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text);
+
+    return length >= strlen(end) &&
+           strcmp(text + length - strlen(end), end) == 0;
+}
+
+static const char *type_of(const char *name)
+{
+    if (ends_in(name, "_total"))
+        return "counter";
+    return ends_in(name, "_duration_seconds") ? "histogram" : "gauge";
+}
+
+static void text_append(struct buffer *out, const char *text)
+{
+    buffer_append(out, text, strlen(text));
+}
+
+void metric_begin(struct buffer *out, const char *name, const char *help)
+{
+    text_append(out, "# HELP ");
+    text_append(out, name);
+    text_append(out, " ");
+    buffer_append(out, help, strcspn(help, ";"));
+    text_append(out, "\n# TYPE ");
+    text_append(out, name);
+    text_append(out, " ");
+    text_append(out, type_of(name));
+    text_append(out, "\n");
+}
+
+bool metric_has_sample(const struct status_field *field, const void *status)
+{
+    return status_is_told(field, status) &&
+           (field->kind != STATUS_SPAN || status_integer(field, status) >= 0);
+}
+
+/* By what a value is divided to be in base units, and the digits behind its
+ * point. */
+static double divisor_of(const char *unit, int *digits)
+{
+    static const struct {
+        const char *unit;
+        double divisor;
+        int digits;
+    } units[] = {{"ms", 1e3, 3}, {"us", 1e6, 6}, {"leases/min", 60, 3}};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(unit, units[i].unit) != 0)
+            continue;
+        *digits = units[i].digits;
+        return units[i].divisor;
+    }
+    *digits = 0;
+    return 1;
+}
+
+void metric_value(struct buffer *out, const struct status_field *field,
+                  const void *status)
+{
+    const int64_t value = status_integer(field, status);
+    char line[LINE_SIZE];
+    int digits = 0;
+    const double divisor =
+        divisor_of(field->unit != NULL ? field->unit : "", &digits);
+
+    if (digits == 0)
+        snprintf(line, sizeof line, " %lld\n", (long long)value);
+    else
+        snprintf(line, sizeof line, " %.*f\n", digits, (double)value / divisor);
+    text_append(out, line);
+}
+
+void metric_label(struct buffer *out, char before, const char *name,
+                  const char *value)
+{
+    buffer_append(out, &before, 1);
+    text_append(out, name);
+    text_append(out, "=\"");
+    for (; *value != '\0'; value++) {
+        if (*value == '\n') {
+            text_append(out, "\\n");
+            continue;
+        }
+        if (*value == '"' || *value == '\\')
+            text_append(out, "\\");
+        buffer_append(out, value, 1);
+    }
+    text_append(out, "\"");
+}
+
+void metric_sample(struct buffer *out, const char *name,
+                   const struct buffer *labels, int64_t value)
+{
+    char line[LINE_SIZE];
+
+    text_append(out, name);
+    if (labels != NULL) {
+        buffer_append(out, buffer_content(labels), labels->length);
+        text_append(out, "}");
+    }
+    snprintf(line, sizeof line, " %lld\n", (long long)value);
+    text_append(out, line);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread of a report, and who waits for it; see report.h. */
+#include "daemon/http/report.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+#include "daemon/http/exchange.h"
+#include "daemon/http/problem.h"
+#include "daemon/http/snapshot.h"
+#include "daemon/signals.h"
+
+/* Further requests are refused: each takes memory for every sequence. */
+#define WAITING_MAX 16
+
+struct report {
+    struct pending pending; /* first; without an exchange: cancelled */
+    struct reports *reports;
+    struct report_order order;
+    TAILQ_ENTRY(report) entry; /* in reports->waiting, unless it runs */
+    pthread_t thread;
+    /* The thread's until it is done. */
+    struct snapshot snapshot;
+    struct buffer text;
+    atomic_bool is_done;
+};
+
+TAILQ_HEAD(report_list, report);
+
+struct reports {
+    struct daemon *daemon;
+    struct report *running; /* or NULL */
+    struct report_list waiting;
+    size_t waiting_count;
+    int done_fd; /* an eventfd: the running one is done */
+    struct event *done;
+};
+
+static void report_free(struct report *report)
+{
+    snapshot_fini(&report->snapshot);
+    buffer_fini(&report->text);
+    free(report);
+}
+
+/* The release pairs with the acquire in reports_on_done: who sees the mark sees
+ * the text. */
+static void *report_run(void *argument)
+{
+    struct report *report = argument;
+    const uint64_t one = 1;
+
+    snapshot_read(&report->snapshot);
+    report->order.write(&report->text, &report->snapshot, report->order.most);
+    atomic_store_explicit(&report->is_done, true, memory_order_release);
+    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    if (write(report->reports->done_fd, &one, sizeof one) < 0)
+        return NULL;
+    return NULL;
+}
+
+static void text_free(const void *data, size_t length, void *context)
+{
+    (void)data;
+    (void)length;
+    free(context);
+}
+
+/* The text goes into the answer without being copied. */
+static void report_answer(struct report *report)
+{
+    struct exchange *exchange = report->pending.exchange;
+    struct evbuffer *body = evbuffer_new();
+    struct buffer *text = &report->text;
+
+    exchange_resume(exchange);
+    if (body == NULL || text->is_broken ||
+        evbuffer_add_reference(body, buffer_content(text), text->length,
+                               text_free, text->data) != 0) {
+        problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
+    } else {
+        *text = (struct buffer){0};
+        exchange_answer(exchange, HTTP_OK, report->order.type, body);
+    }
+    if (body != NULL)
+        evbuffer_free(body);
+}
+
+/* Starts those in line until one runs. */
+static void reports_run(struct reports *reports)
+{
+    while (reports->running == NULL && !TAILQ_EMPTY(&reports->waiting)) {
+        struct report *report = TAILQ_FIRST(&reports->waiting);
+        struct exchange *exchange = report->pending.exchange;
+
+        TAILQ_REMOVE(&reports->waiting, report, entry);
+        reports->waiting_count--;
+        snapshot_begin(&report->snapshot, reports->daemon);
+        if (signals_thread(&report->thread, report_run, report)) {
+            reports->running = report;
+            return;
+        }
+        exchange_resume(exchange);
+        report_free(report);
+        problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
+    }
+}
+
+static void reports_on_done(evutil_socket_t fd, short events, void *context)
+{
+    struct reports *reports = context;
+    struct report *report = reports->running;
+    uint64_t count = 0;
+
+    (void)events;
+    if (read(fd, &count, sizeof count) < 0 || report == NULL ||
+        !atomic_load_explicit(&report->is_done, memory_order_acquire))
+        return;
+    pthread_join(report->thread, NULL);
+    reports->running = NULL;
+    if (report->pending.exchange != NULL)
+        report_answer(report);
+    report_free(report);
+    reports_run(reports);
+}
+
+/* One that runs is freed when it is done. */
+static void report_cancel(struct pending *pending)
+{
+    struct report *report = (struct report *)pending;
+    struct reports *reports = report->reports;
+
+    pending->exchange = NULL;
+    if (report == reports->running)
+        return;
+    TAILQ_REMOVE(&reports->waiting, report, entry);
+    reports->waiting_count--;
+    report_free(report);
+}
+
+void report_start(struct exchange *exchange, const struct report_order *order)
+{
+    struct reports *reports = exchange->exchanges->reports;
+    struct report *report = NULL;
+
+    if (reports->waiting_count < WAITING_MAX)
+        report = calloc(1, sizeof *report);
+    if (report == NULL) {
+        problem_answer(exchange, HTTP_SERVUNAVAIL, "AGAIN",
+                       "too many requests wait for a report, try again");
+        return;
+    }
+    report->pending.cancel = report_cancel;
+    report->reports = reports;
+    report->order = *order;
+    atomic_init(&report->is_done, false);
+    TAILQ_INSERT_TAIL(&reports->waiting, report, entry);
+    reports->waiting_count++;
+    exchange_wait(exchange, &report->pending);
+    reports_run(reports);
+}
+
+struct reports *reports_open(struct daemon *daemon, struct event_base *base)
+{
+    struct reports *reports = calloc(1, sizeof *reports);
+
+    if (reports == NULL)
+        return NULL;
+    reports->daemon = daemon;
+    TAILQ_INIT(&reports->waiting);
+    reports->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (reports->done_fd >= 0)
+        reports->done = event_new(base, reports->done_fd, EV_READ | EV_PERSIST,
+                                  reports_on_done, reports);
+    if (reports->done == NULL || event_add(reports->done, NULL) != 0) {
+        reports_close(reports);
+        return NULL;
+    }
+    return reports;
+}
+
+void reports_close(struct reports *reports)
+{
+    if (reports == NULL)
+        return;
+    if (reports->running != NULL) {
+        pthread_join(reports->running->thread, NULL);
+        report_free(reports->running);
+    }
+    if (reports->done != NULL)
+        event_free(reports->done);
+    if (reports->done_fd >= 0)
+        close(reports->done_fd);
+    free(reports);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of routes; see route.h. */
+#include "daemon/http/route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/http/exchange.h"
+#include "daemon/http/problem.h"
+
+#define READS (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD)
+
+#define ALLOW_SIZE 32
+
+struct route {
+    const char *path; /* "*" stands for a sequence's key */
+    int methods;
+    route_function *run;
+};
+
+static const struct route routes[] = {
+    {"/livez", READS, live_route},
+    {"/readyz", READS, ready_route},
+    {"/metrics", READS, metrics_route},
+};
+
+/* Whether the path, which is not decoded, is the route's; fills the key. No key
+ * has a character that had to be encoded. */
+static bool route_matches(const struct route *route, const char *path,
+                          char key[SEQB_KEY_MAX + 1])
+{
+    const char *star = strchr(route->path, '*');
+    const size_t before = star != NULL ? (size_t)(star - route->path) : 0;
+    size_t length = 0;
+
+    if (star == NULL)
+        return strcmp(path, route->path) == 0;
+    if (strncmp(path, route->path, before) != 0)
+        return false;
+    path += before;
+    length = strcspn(path, "/");
+    if (length == 0 || length > SEQB_KEY_MAX ||
+        strcmp(path + length, star + 1) != 0)
+        return false;
+    memcpy(key, path, length);
+    key[length] = '\0';
+    return true;
+}
+
+static const struct route *route_find(const char *path,
+                                      char key[SEQB_KEY_MAX + 1])
+{
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
+        if (route_matches(&routes[i], path, key))
+            return &routes[i];
+    return NULL;
+}
+
+static void refuse_method(struct exchange *exchange, const struct route *route)
+{
+    const bool reads = (route->methods & EVHTTP_REQ_GET) != 0;
+
+    exchange_header(exchange, "Allow", reads ? "GET, HEAD" : "POST");
+    problem_answer(exchange, HTTP_BADMETHOD, "ERR",
+                   reads ? "this is read by GET"
+                         : "numbers are taken by POST: it is not safe to "
+                           "repeat");
+}
+
+const char *target_param(const struct target *target, const char *name)
+{
+    return evhttp_find_header(&target->query, name);
+}
+
+void route_request(struct exchange *exchange)
+{
+    struct evhttp_request *request = exchange->request;
+    const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+    const char *path = evhttp_uri_get_path(uri);
+    const char *query = evhttp_uri_get_query(uri);
+    struct target target = {.key = ""};
+
+    target.route = route_find(path != NULL ? path : "", target.key);
+    if (target.route == NULL) {
+        problem_answer(exchange, HTTP_NOTFOUND, "ERR",
+                       "there is no such path: see docs/http.md");
+        return;
+    }
+    if ((target.route->methods & (int)evhttp_request_get_command(request)) ==
+        0) {
+        refuse_method(exchange, target.route);
+        return;
+    }
+    if (evhttp_parse_query_str(query != NULL ? query : "", &target.query) != 0)
+        problem_answer(exchange, HTTP_BADREQUEST, "ERR",
+                       "the query is not name=value&...");
+    else
+        target.route->run(exchange, &target);
+    evhttp_clear_headers(&target.query);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which request is answered by whom: the paths as a table, what a request names
+ * of them, and what is refused before. Private to this folder.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+
+#include <seqbroker/seqbroker.h>
+
+struct exchange;
+
+/* What a request asks for. */
+struct target {
+    const struct route *route;
+    char key[SEQB_KEY_MAX + 1]; /* of a sequence, where the path has one */
+    struct evkeyvalq query;     /* names and values, decoded */
+};
+
+/* Answers a request, or has it wait. */
+typedef void route_function(struct exchange *exchange,
+                            const struct target *target);
+
+/* Finds the route, and calls it; or answers why there is none. */
+void route_request(struct exchange *exchange);
+
+/* A parameter of the query; NULL if it is not there. */
+const char *target_param(const struct target *target, const char *name);
+
+/* --- the functions of the rows, by file --- */
+
+/* health.c */
+route_function live_route;
+route_function ready_route;
+
+/* reports.c */
+route_function metrics_route;

@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# seqbrokerd --http from outside: probes, metrics, refusals. Usage:
+# test_http.sh BUILD_FOLDER
+# shellcheck disable=SC2317 # ok() and wait_for() call functions
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# get PATH [OPTION...]: the answer's body, and its status on a line of its own.
+get() {
+    local path=$1
+    shift
+    timeout 60 curl -s -w '\n%{http_code}\n' "$@" "http://$daemon_http$path"
+}
+
+status_of() {
+    get "$@" | tail -1
+}
+
+# metric NAME_AND_LABELS: its value.
+metric() {
+    get /metrics | sed -n "s/^$1 //p"
+}
+
+# raw BYTES: what the server answers to them, until it closes.
+raw() {
+    exec 3<>"/dev/tcp/${daemon_http%:*}/${daemon_http##*:}" || return 1
+    printf '%b' "$1" >&3
+    timeout 60 cat <&3
+    exec 3>&-
+}
+
+is "--http wants an address" "$("$build/seqbrokerd" --http x 2>&1
+    echo $?)" "seqbrokerd: --http wants ADDR:PORT or none, not x; see seqbrokerd --help
+2"
+daemon_start none || exit 1
+is "without --http there is none" "$daemon_http" none
+daemon_stop
+
+daemon_start main --http 127.0.0.1:0 || exit 1
+
+# --- probes ---
+
+is "it is alive" "$(get /livez)" "ok
+
+200"
+is "it is ready" "$(get /readyz)" "serving
+
+200"
+is "HEAD answers the length alone" \
+    "$(get /livez -I | tr -d '\r' | grep -c 'Content-Length: 3')" 1
+
+# --- metrics ---
+
+is "a number" "$(cli INCR order | grep -c '^[1-9]')" 1
+cli SET a 1 >>"$work/trash"
+cli INCR a/b >>"$work/trash"
+is "promtool finds nothing wrong" \
+    "$(get /metrics | sed '$d' | promtool check metrics 2>&1)" ""
+is "the numbers of a sequence" \
+    "$(metric 'seqbroker_sequence_taken_total{sequence="order",pool="main"}')" 1
+is "the numbers of all" "$(metric seqbroker_taken_total)" 1
+is "a partition's state" "$(metric \
+    'seqbroker_partition_state{pool="main",partition="0",backend="sqlite-0",state="up"}')" 1
+is "commands by their name" \
+    "$(metric 'seqbroker_commands_total{command="INCR"}')" 2
+is "errors by their code" \
+    "$(metric 'seqbroker_command_errors_total{code="ERR"}')" 2
+is "the durations of all" "$(metric seqbroker_command_duration_seconds_count)" 3
+for ((i = 0; i < 5000; i++)); do echo INCR pipe; done |
+    timeout 60 redis-cli -p "$daemon_port" --pipe >>"$work/trash" 2>&1
+is "commands that are answered together are counted each" \
+    "$(metric 'seqbroker_commands_total{command="INCR"}')" 5002
+for ((i = 0; i < 150; i++)); do echo "INCR some.$i"; done |
+    timeout 60 redis-cli -p "$daemon_port" --pipe >>"$work/trash" 2>&1
+is "only so many sequences are labels" \
+    "$(get /metrics | grep -c '^seqbroker_sequence_taken_total')" 101
+is "all are counted" "$(metric seqbroker_sequences)" 152
+is "the others as one" "$(get /metrics |
+    sed -n 's/^seqbroker_sequence_taken_total{.*} //p' |
+    awk '{ sum += $1 } END { print sum }')" "$(metric seqbroker_taken_total)"
+
+# --- what is refused ---
+
+is "an unknown path" "$(status_of /nope)" 404
+like "as problem details" "$(get /nope -i)" \
+    "*404*application/problem+json*\"code\": \"ERR\"*"
+is "another method" "$(status_of /livez -X POST)" 405
+like "with those that are right" "$(get /livez -i -X DELETE)" \
+    "*405*Allow: GET, HEAD*"
+is "a method that nobody knows" "$(status_of /livez -X NOSUCH)" 501
+is "a large body" "$(head -c 2000 /dev/zero | tr '\0' x |
+    status_of /livez -X POST -H Expect: --data-binary @-)" 413
+like "large headers" "$(raw "GET /livez HTTP/1.1\r\nX: $(printf 'x%.0s' {1..9000})\r\n\r\n" | head -1)" \
+    "HTTP/1.1 4*"
+like "what is no HTTP" "$(raw 'hello\r\n\r\n' | head -1)" "HTTP/1.1 400*"
+is "it is still alive" "$(status_of /livez)" 200
+is "two requests on one connection" "$(get /livez --next -s \
+    "http://$daemon_http/livez" | grep -c ok)" 2
+is "requests that come together are answered in order" "$(
+    raw 'GET /metrics HTTP/1.1\r\n\r\nGET /livez HTTP/1.1\r\nConnection: close\r\n\r\n' |
+        tr -d '\r' | grep -cE '^(HTTP/1.1 200 OK|ok)$')" 3
+
+# --- not ready ---
+
+asks_daemon=yes
+for i in 0 1 2 3; do
+    cli SEQ.PARTITION DRAIN "main/$i" >>"$work/trash"
+done
+like "no partition, not ready" "$(get /readyz)" "not serving: pool main *
+503"
+is "but alive" "$(status_of /livez)" 200
+is "its state" "$(metric 'seqbroker_health{state="not serving"}')" 1
+is "it is not up" "$(metric \
+    'seqbroker_partition_up{pool="main",partition="0",backend="sqlite-0"}')" 0
+
+daemon_stop
+is "it stops cleanly" "$daemon_code" 0
+tap_end
