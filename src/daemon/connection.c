@@ -332,6 +332,7 @@ void connection_adopt(struct connections *all, int fd)
     connection->all = all;
     session = &connection->session;
     session->daemon = daemon;
+    session->resume = connection_resume;
     session->fd = fd;
     session->id = ++daemon->connections_received;
     session->opened_ms = daemon_now_ms();

@@ -151,6 +151,11 @@ static void die_next_time(int signal_number)
     signal(SIGINT, die_at_once);
 }
 
+static void server_resume(struct session *session)
+{
+    session->resume(session);
+}
+
 static void server_on_wake(evutil_socket_t fd, short events, void *context)
 {
     struct server *server = context;
@@ -162,10 +167,10 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
     /* Before looking at the marks: a mark that is set later wakes again. */
     if (read(fd, &count, sizeof count) < 0)
         return;
-    waitlists_serve(&daemon->waitlists, connection_resume);
+    waitlists_serve(&daemon->waitlists, server_resume);
     waiting = blocking_call_poll(daemon);
     if (waiting != NULL)
-        connection_resume(waiting);
+        server_resume(waiting);
     if (!daemon->is_drain_asked || daemon->is_stopping)
         return;
     server_take_signals(server, die_next_time);

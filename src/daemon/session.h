@@ -33,6 +33,9 @@ enum session_state {
 
 struct session {
     struct daemon *daemon;
+    /* Its wait is over, and it has left its line: its command is to be executed
+     * again. The session may be gone afterwards. */
+    void (*resume)(struct session *session);
     TAILQ_ENTRY(session) entry; /* in the daemon's sessions */
     enum session_state state;
     int fd;                      /* its socket; the connection's */

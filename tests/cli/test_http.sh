@@ -81,6 +81,25 @@ is "the others as one" "$(get /metrics |
     sed -n 's/^seqbroker_sequence_taken_total{.*} //p' |
     awk '{ sum += $1 } END { print sum }')" "$(metric seqbroker_taken_total)"
 
+# --- the status, and numbers ---
+
+names() {
+    grep -o '"[a-z_]*":'
+}
+
+is "the status has the members that seqctl prints" \
+    "$(get /v1/status | names)" \
+    "$("$build/seqctl" --socket "$daemon_socket" status --json | names)"
+is "of the busiest sequences only" \
+    "$(get '/v1/status?sequences=3' | grep -c '{"key":')" 3
+like "a number" "$(get /v1/sequences/order/next -X POST)" \
+    '{"sequence":"order","numbers":\["[1-9]*"\]}
+200'
+is "many are distinct" "$(get '/v1/sequences/order/next?count=10000' -X POST |
+    grep -o '"[0-9]*"' | sort -u | wc -l)" 10000
+is "they count as commands" \
+    "$(metric 'seqbroker_commands_total{command="SEQ.NEXT"}')" 2
+
 # --- what is refused ---
 
 is "an unknown path" "$(status_of /nope)" 404

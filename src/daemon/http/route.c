@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "daemon/http/exchange.h"
 #include "daemon/http/problem.h"
@@ -22,7 +23,14 @@ static const struct route routes[] = {
     {"/livez", READS, live_route},
     {"/readyz", READS, ready_route},
     {"/metrics", READS, metrics_route},
+    {"/v1/status", READS, status_route},
+    {"/v1/sequences/*/next", EVHTTP_REQ_POST, next_route},
+    {"/v1/sequences/*/number", EVHTTP_REQ_POST, number_route},
+    {"/v1/sequences/*/decode", READS, decode_route},
+    {"/v1/sequences/*/parse", READS, parse_route},
 };
+
+#define ROUTE_COUNT (sizeof routes / sizeof routes[0])
 
 /* Whether the path, which is not decoded, is the route's; fills the key. No key
  * has a character that had to be encoded. */
@@ -50,7 +58,7 @@ static bool route_matches(const struct route *route, const char *path,
 static const struct route *route_find(const char *path,
                                       char key[SEQB_KEY_MAX + 1])
 {
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
         if (route_matches(&routes[i], path, key))
             return &routes[i];
     return NULL;
@@ -67,9 +75,38 @@ static void refuse_method(struct exchange *exchange, const struct route *route)
                            "repeat");
 }
 
-const char *target_param(const struct target *target, const char *name)
+/* A page of another site that has a browser send a request: it would take
+ * numbers that nobody sees. A browser says where the page comes from. */
+static bool is_foreign(struct evhttp_request *request)
 {
-    return evhttp_find_header(&target->query, name);
+    const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+    const char *origin = evhttp_find_header(headers, "Origin");
+    const char *host = evhttp_find_header(headers, "Host");
+    const char *site = origin != NULL ? strstr(origin, "://") : NULL;
+
+    if (origin == NULL ||
+        evhttp_request_get_command(request) != EVHTTP_REQ_POST)
+        return false;
+    return site == NULL || host == NULL || strcasecmp(site + 3, host) != 0;
+}
+
+/* Answers why it is refused, if it is; else `target` is filled, and the caller
+ * clears its query. */
+static bool target_read(struct exchange *exchange, struct target *target,
+                        const char *query)
+{
+    if (is_foreign(exchange->request)) {
+        problem_answer(exchange, 403, "ERR",
+                       "this is a request of another site's page");
+        return false;
+    }
+    /* It would end a word early. */
+    if (strstr(query, "%00") == NULL &&
+        evhttp_parse_query_str(query, &target->query) == 0)
+        return true;
+    problem_answer(exchange, HTTP_BADREQUEST, "ERR",
+                   "the query is not name=value&...");
+    return false;
 }
 
 void route_request(struct exchange *exchange)
@@ -91,10 +128,13 @@ void route_request(struct exchange *exchange)
         refuse_method(exchange, target.route);
         return;
     }
-    if (evhttp_parse_query_str(query != NULL ? query : "", &target.query) != 0)
-        problem_answer(exchange, HTTP_BADREQUEST, "ERR",
-                       "the query is not name=value&...");
-    else
+    TAILQ_INIT(&target.query);
+    if (target_read(exchange, &target, query != NULL ? query : ""))
         target.route->run(exchange, &target);
     evhttp_clear_headers(&target.query);
+}
+
+const char *route_path(size_t i)
+{
+    return i < ROUTE_COUNT ? routes[i].path : NULL;
 }

@@ -30,8 +30,8 @@ typedef void route_function(struct exchange *exchange,
 /* Finds the route, and calls it; or answers why there is none. */
 void route_request(struct exchange *exchange);
 
-/* A parameter of the query; NULL if it is not there. */
-const char *target_param(const struct target *target, const char *name);
+/* The path of the i-th route, with "*" for a key; NULL past the last. */
+const char *route_path(size_t i);
 
 /* --- the functions of the rows, by file --- */
 
@@ -41,3 +41,10 @@ route_function ready_route;
 
 /* reports.c */
 route_function metrics_route;
+route_function status_route;
+
+/* sequences.c */
+route_function next_route;
+route_function number_route;
+route_function decode_route;
+route_function parse_route;

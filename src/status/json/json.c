@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings of texts that may not be UTF-8; see json.h. */
+/* Texts that may not be UTF-8, and structs of the status; see json.h. */
 #include "status/json/json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 #define LONGEST     4              /* bytes of a character */
+#define DIGITS_SIZE 24
 
 /* Bytes of the character that begins the text; 0 if none does. jansson says it,
  * so that what is kept here is valid there. */
@@ -51,4 +53,35 @@ json_t *json_of_text(const char *text)
     json_t *string = json_string(text);
 
     return string != NULL ? string : repaired(text);
+}
+
+static json_t *value_of(const struct status_field *field, const void *status)
+{
+    char digits[DIGITS_SIZE];
+
+    if (!status_is_told(field, status))
+        return json_null();
+    if (status_is_text(field))
+        return json_of_text(status_text(field, status));
+    if (field->kind == STATUS_BOOLEAN)
+        return json_boolean(status_integer(field, status) != 0);
+    if (field->kind != STATUS_BIG)
+        return json_integer(status_integer(field, status));
+    snprintf(digits, sizeof digits, "%lld",
+             (long long)status_integer(field, status));
+    return json_string(digits);
+}
+
+json_t *json_of_status(const struct status_field *fields, const void *status)
+{
+    json_t *object = json_object();
+
+    for (; fields->name != NULL; fields++) {
+        if (json_object_set_new(object, fields->name,
+                                value_of(fields, status)) == 0)
+            continue;
+        json_decref(object);
+        return NULL;
+    }
+    return object;
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replies of the Redis protocol as JSON: a list or a map of texts and integers.
+ * Private to this folder. */
+#pragma once
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+/* An array, or an object; NULL if memory is short or it is something else. The
+ * reply is whole, and in RESP3. */
+json_t *reply_json(const char *reply, size_t length);

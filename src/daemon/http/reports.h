@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is written of a snapshot. Private to this folder. */
+#pragma once
+
+#include <stddef.h>
+
+#include "daemon/http/snapshot.h"
+#include "daemon/wire/wire.h"
+
+/* Appends the status as JSON, with the `most` busiest sequences, or all of them
+ * if that is 0. On any thread. */
+void status_json_write(struct buffer *out, const struct snapshot *snapshot,
+                       size_t most);

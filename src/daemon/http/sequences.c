@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The routes of a sequence: which command each one is, and with which words. */
+#include <string.h>
+
+#include "daemon/http/exchange.h"
+#include "daemon/http/problem.h"
+#include "daemon/http/route.h"
+#include "daemon/http/take.h"
+
+/* The numbers of an answer, which is made in one turn of the loop. */
+#define COUNT_MAX    10000
+#define COUNT_DIGITS 5
+
+/* 1 to COUNT_MAX; "1" if the query does not say how many. False after answering
+ * what is wrong. */
+static bool count_read(struct exchange *exchange, const struct target *target,
+                       const char **out)
+{
+    const char *count = evhttp_find_header(&target->query, "count");
+    int value = 0;
+
+    *out = count != NULL ? count : "1";
+    for (size_t i = 0; i <= COUNT_DIGITS && (*out)[i] != '\0'; i++) {
+        const char digit = (*out)[i];
+
+        value = digit >= '0' && digit <= '9' && value <= COUNT_MAX
+                    ? value * 10 + (digit - '0')
+                    : COUNT_MAX + 1;
+    }
+    if (value >= 1 && value <= COUNT_MAX)
+        return true;
+    problem_answer(exchange, HTTP_BADREQUEST, "ERR", "count is 1 to 10000");
+    return false;
+}
+
+/* Whether the query has no other names than these, which end with NULL. */
+static bool query_is_known(struct exchange *exchange,
+                           const struct target *target,
+                           const char *const *names)
+{
+    const struct evkeyval *pair = NULL;
+
+    TAILQ_FOREACH(pair, &target->query, next)
+    {
+        size_t i = 0;
+
+        while (names[i] != NULL && strcmp(names[i], pair->key) != 0)
+            i++;
+        if (names[i] != NULL)
+            continue;
+        problem_answer(exchange, HTTP_BADREQUEST, "ERR",
+                       "the query has a parameter that this path does not "
+                       "know: see docs/http.md");
+        return false;
+    }
+    return true;
+}
+
+void next_route(struct exchange *exchange, const struct target *target)
+{
+    static const char *const names[] = {"count", "shard", NULL};
+    const char *shard = evhttp_find_header(&target->query, "shard");
+    const char *count = NULL;
+    struct take *take = NULL;
+
+    if (!query_is_known(exchange, target, names) ||
+        !count_read(exchange, target, &count))
+        return;
+    take = take_new(exchange, "numbers");
+    if (take == NULL)
+        return;
+    take_add(take, "SEQ.NEXT");
+    take_add(take, target->key);
+    take_add(take, "COUNT");
+    take_add(take, count);
+    if (shard != NULL) {
+        take_add(take, "SHARD");
+        take_add(take, shard);
+    }
+    take_add(take, "STR");
+    take_start(take);
+}
+
+/* All other names are the template's. */
+void number_route(struct exchange *exchange, const struct target *target)
+{
+    const struct evkeyval *pair = NULL;
+    const char *count = NULL;
+    struct take *take = NULL;
+
+    if (!count_read(exchange, target, &count))
+        return;
+    take = take_new(exchange, "texts");
+    if (take == NULL)
+        return;
+    take_add(take, "SEQ.NUMBER");
+    take_add(take, target->key);
+    take_add(take, "COUNT");
+    take_add(take, count);
+    TAILQ_FOREACH(pair, &target->query, next)
+    {
+        if (strcmp(pair->key, "count") == 0)
+            continue;
+        take_add(take, pair->key);
+        take_add(take, pair->value);
+    }
+    take_start(take);
+}
+
+/* A command with the sequence's key and one word of the query. */
+static void word_route(struct exchange *exchange, const struct target *target,
+                       const char *command, const char *name)
+{
+    const char *const names[] = {name, NULL};
+    const char *word = evhttp_find_header(&target->query, name);
+    struct take *take = NULL;
+
+    if (!query_is_known(exchange, target, names))
+        return;
+    if (word == NULL) {
+        problem_answer(exchange, HTTP_BADREQUEST, "ERR",
+                       "the query lacks a parameter: see docs/http.md");
+        return;
+    }
+    take = take_new(exchange, NULL);
+    if (take == NULL)
+        return;
+    take_add(take, command);
+    take_add(take, target->key);
+    take_add(take, word);
+    take_add(take, "STR");
+    take_start(take);
+}
+
+void decode_route(struct exchange *exchange, const struct target *target)
+{
+    word_route(exchange, target, "SEQ.DECODE", "number");
+}
+
+void parse_route(struct exchange *exchange, const struct target *target)
+{
+    word_route(exchange, target, "SEQ.PARSE", "text");
+}

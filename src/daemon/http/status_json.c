@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The status as one JSON object, whose members and list elements stand on lines
+ * of their own, as seqctl prints it. A list is written an element at a time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "daemon/http/reports.h"
+#include "status/json/json.h"
+
+static void text_append(struct buffer *out, const char *text)
+{
+    buffer_append(out, text, strlen(text));
+}
+
+/* Owns the value. Without one memory was short. */
+static void value_append(struct buffer *out, json_t *value, size_t flags)
+{
+    char *text =
+        value != NULL ? json_dumps(value, JSON_ENCODE_ANY | flags) : NULL;
+
+    json_decref(value);
+    if (text == NULL)
+        out->is_broken = true;
+    else
+        text_append(out, text);
+    free(text);
+}
+
+static void list_begin(struct buffer *out, enum status_of of)
+{
+    text_append(out, ",\n  \"");
+    text_append(out, status_tables[of].name);
+    text_append(out, "\": [");
+}
+
+static void element_append(struct buffer *out, enum status_of of, size_t i,
+                           const void *row)
+{
+    text_append(out, i > 0 ? ",\n    " : "\n    ");
+    value_append(out, json_of_status(status_tables[of].fields, row), 0);
+}
+
+static void list_end(struct buffer *out, size_t count)
+{
+    text_append(out, count > 0 ? "\n  ]" : "]");
+}
+
+static json_t *libraries_make(void)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; list != NULL && seqb_library(i) != NULL; i++)
+        json_array_append_new(list, json_of_text(seqb_library(i)));
+    return list;
+}
+
+static void sequences_append(struct buffer *out,
+                             const struct snapshot *snapshot, size_t most)
+{
+    struct snapshot_busiest busiest;
+    size_t count = snapshot->sequence_count;
+
+    if (most > 0) {
+        snapshot_find_busiest(snapshot, most, &busiest);
+        count = busiest.count;
+    }
+    list_begin(out, STATUS_OF_SEQUENCES);
+    for (size_t i = 0; i < count; i++)
+        element_append(out, STATUS_OF_SEQUENCES, i,
+                       most > 0 ? busiest.rows[i] : &snapshot->sequences[i]);
+    list_end(out, count);
+}
+
+void status_json_write(struct buffer *out, const struct snapshot *snapshot,
+                       size_t most)
+{
+    const struct status_table *clock = &status_tables[STATUS_OF_CLOCK];
+
+    text_append(out, "{\n  ");
+    value_append(
+        out,
+        json_of_status(status_tables[STATUS_OF_BROKER].fields, &snapshot->self),
+        JSON_EMBED);
+    text_append(out, ",\n  \"libraries\": ");
+    value_append(out, libraries_make(), 0);
+    text_append(out, ",\n  \"clock\": ");
+    value_append(out,
+                 snapshot->clock.is_used
+                     ? json_of_status(clock->fields, &snapshot->clock)
+                     : json_null(),
+                 0);
+    list_begin(out, STATUS_OF_PARTITIONS);
+    for (size_t i = 0; i < snapshot->partition_count; i++)
+        element_append(out, STATUS_OF_PARTITIONS, i, &snapshot->partitions[i]);
+    list_end(out, snapshot->partition_count);
+    list_begin(out, STATUS_OF_LESSORS);
+    for (size_t i = 0; i < snapshot->lessor_count; i++)
+        element_append(out, STATUS_OF_LESSORS, i, &snapshot->lessors[i]);
+    list_end(out, snapshot->lessor_count);
+    sequences_append(out, snapshot, most);
+    text_append(out, "\n}\n");
+}

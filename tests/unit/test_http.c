@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers over HTTP: what is answered, what waits and how that ends. The broker
+ * is a stub, and the daemon's loop runs in the test. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "daemon/server.h"
+#include "support/stub_broker.h"
+#include "support/test.h"
+#include "support/web.h"
+
+#define MINUTE_MS 60000
+#define NEXT_A    "/v1/sequences/a/next"
+
+static struct web *scene(int64_t stock, int64_t deadline_ms)
+{
+    stub_reset(stock, SEQB_AGAIN, deadline_ms);
+    return web_open();
+}
+
+static void assert_answer(struct web *web, const char *status, const char *body)
+{
+    const size_t line = strlen("HTTP/1.1 ");
+
+    web_hear(web, 1);
+    if (strncmp(web->heard + line, status, strlen(status)) != 0 ||
+        strcmp(web_body(web), body) != 0)
+        fail_msg("expected %s %s, got: %s", status, body, web->heard);
+}
+
+static void assert_refused(const char *method, const char *target,
+                           const char *status, const char *detail)
+{
+    struct web *web = scene(1000, MINUTE_MS);
+    const size_t line = strlen("HTTP/1.1 ");
+
+    web_ask(web, method, target);
+    web_hear(web, 1);
+    if (strncmp(web->heard + line, status, strlen(status)) != 0 ||
+        strstr(web->heard, "application/problem+json") == NULL ||
+        strstr(web_body(web), detail) == NULL)
+        fail_msg("%s %s: expected %s %s, got: %s", method, target, status,
+                 detail, web->heard);
+    web_close(web);
+}
+
+static bool has_waiter(const struct web *web)
+{
+    return !TAILQ_EMPTY(&web->server->daemon.waitlists.waiting);
+}
+
+static bool has_no_waiter(const struct web *web)
+{
+    return !has_waiter(web);
+}
+
+static bool has_no_request(const struct web *web)
+{
+    return web->server->daemon.request_count == 0;
+}
+
+/* --- taking --- */
+
+TEST(a_number_is_taken_by_post)
+{
+    struct web *web = scene(1000, MINUTE_MS);
+
+    web_ask(web, "POST", NEXT_A);
+    assert_answer(web, "200", "{\"sequence\":\"a\",\"numbers\":[\"95\"]}");
+    web_close(web);
+}
+
+TEST(several_numbers_are_taken_at_once)
+{
+    struct web *web = scene(1000, MINUTE_MS);
+
+    web_ask(web, "POST", NEXT_A "?count=3");
+    assert_answer(web, "200",
+                  "{\"sequence\":\"a\",\"numbers\":[\"95\",\"96\",\"97\"]}");
+    web_close(web);
+}
+
+TEST(many_numbers_take_several_turns)
+{
+    struct web *web = scene(1000000, MINUTE_MS);
+
+    web_ask(web, "POST", NEXT_A "?count=10000");
+    web_hear(web, 1);
+    assert_non_null(strstr(web->heard, "\"10094\"]}"));
+    assert_int_equal(stub.sequences[0].next, STUB_FIRST + 10000);
+    web_close(web);
+}
+
+TEST(texts_have_their_parameters)
+{
+    struct web *web = scene(1000, MINUTE_MS);
+
+    web_ask(web, "POST", "/v1/sequences/a/number?count=2&area=x%2Dy");
+    assert_answer(web, "200",
+                  "{\"sequence\":\"a\",\"texts\":[\"x-y-SN-00000095\","
+                  "\"x-y-SN-00000096\"]}");
+    web_close(web);
+}
+
+TEST(what_is_wrong_is_a_problem)
+{
+    assert_refused("GET", NEXT_A, "405", "POST");
+    assert_refused("POST", "/v1/status", "405", "GET");
+    assert_refused("POST", NEXT_A "?count=0", "400", "count is 1 to 10000");
+    assert_refused("POST", NEXT_A "?count=", "400", "count is 1 to 10000");
+    assert_refused("POST", NEXT_A "?count=10001", "400", "count is");
+    assert_refused("POST", NEXT_A "?count=1x", "400", "count is");
+    assert_refused("POST", NEXT_A "?count=99999999999999999999", "400", "is 1");
+    assert_refused("POST", NEXT_A "?coun=1", "400", "does not know");
+    assert_refused("POST", NEXT_A "?shard=x", "400", "SHARD is an integer");
+    assert_refused("POST", "/v1/sequences/nosuch/next", "404", "UNKNOWNKEY");
+    assert_refused("POST", "/v1/sequences//next", "404", "no such path");
+    assert_refused("POST", NEXT_A "/", "404", "no such path");
+    assert_refused("GET", "/v1/sequences/a/decode", "400", "lacks");
+    assert_refused("GET", "/v1/sequences/a/decode?number=x", "400", "integer");
+    assert_refused("GET", "/v1/sequences/a/parse?text=nonsense", "422",
+                   "FOREIGN");
+    assert_refused("GET", "/v1/sequences/a/parse?text=a%00b", "400", "query");
+    assert_refused("GET", "/v1/status?sequences=101", "400", "1 to 100");
+}
+
+TEST(a_page_of_another_site_takes_nothing)
+{
+    struct web *web = scene(1000, MINUTE_MS);
+
+    web_say(web, "POST " NEXT_A " HTTP/1.1\r\nHost: a:1\r\nOrigin: "
+                 "http://b:1\r\n\r\n");
+    web_hear(web, 1);
+    assert_non_null(strstr(web->heard, "HTTP/1.1 403 "));
+    assert_int_equal(stub.sequences[0].next, STUB_FIRST);
+    web_say(web, "POST " NEXT_A " HTTP/1.1\r\nHost: a:1\r\nOrigin: "
+                 "http://a:1\r\n\r\n");
+    web_hear(web, 2);
+    assert_non_null(strstr(web_body(web), "\"95\""));
+    web_close(web);
+}
+
+/* --- waiting --- */
+
+TEST(who_finds_none_waits_until_there_are_some)
+{
+    struct web *web = scene(0, MINUTE_MS);
+
+    web_ask(web, "POST", NEXT_A "?count=2");
+    web_until(web, has_waiter);
+    assert_int_equal(web->length, 0);
+    stub_refill(1);
+    web_until(web, has_waiter);
+    stub_refill(1);
+    assert_answer(web, "200",
+                  "{\"sequence\":\"a\",\"numbers\":[\"95\",\"96\"]}");
+    web_close(web);
+}
+
+TEST(a_deadline_ends_a_wait)
+{
+    struct web *web = scene(0, 1);
+
+    web_ask(web, "POST", NEXT_A);
+    web_hear(web, 1);
+    assert_non_null(strstr(web->heard, "HTTP/1.1 503 "));
+    assert_non_null(strstr(web->heard, "Retry-After: 1\r\n"));
+    assert_non_null(strstr(web_body(web), "\"code\": \"TIMEOUT\""));
+    assert_true(has_no_waiter(web));
+    web_close(web);
+}
+
+TEST(a_client_that_goes_away_while_it_waits_is_forgotten)
+{
+    struct web *web = scene(0, MINUTE_MS);
+
+    web_ask(web, "POST", NEXT_A);
+    web_until(web, has_waiter);
+    web_connect(web);
+    web_until(web, has_no_waiter);
+    web_until(web, has_no_request);
+    stub_refill(5);
+    web_ask(web, "POST", NEXT_A);
+    assert_answer(web, "200", "{\"sequence\":\"a\",\"numbers\":[\"95\"]}");
+    web_close(web);
+}
+
+TEST(a_client_that_says_no_more_is_answered)
+{
+    struct web *web = scene(0, MINUTE_MS);
+
+    web_ask(web, "POST", NEXT_A);
+    web_until(web, has_waiter);
+    assert_int_equal(shutdown(web->fd, SHUT_WR), 0);
+    assert_answer(web, "503", "the client closed the connection\n");
+    web_close(web);
+}
+
+TEST(a_request_behind_one_that_waits_is_answered_behind_it)
+{
+    struct web *web = scene(0, MINUTE_MS);
+    const char *first = NULL;
+
+    web_ask(web, "POST", NEXT_A);
+    web_until(web, has_waiter);
+    web_ask(web, "GET", "/livez");
+    stub_refill(1);
+    web_hear(web, 2);
+    first = strstr(web->heard, "\"95\"");
+    assert_non_null(first);
+    assert_non_null(strstr(first, "\r\n\r\nok\n"));
+    web_close(web);
+}
+
+TEST(a_stop_refuses_who_waits)
+{
+    struct web *web = scene(0, MINUTE_MS);
+
+    web_ask(web, "POST", NEXT_A);
+    web_until(web, has_waiter);
+    web->server->daemon.is_stopping = true;
+    http_finish(web->http);
+    web_hear(web, 1);
+    assert_non_null(strstr(web_body(web), "\"code\": \"CLOSED\""));
+    assert_true(has_no_waiter(web));
+    web_close(web);
+}
+
+TEST(a_server_is_closed_while_somebody_waits)
+{
+    struct web *web = scene(0, MINUTE_MS);
+
+    web_ask(web, "POST", NEXT_A);
+    web_until(web, has_waiter);
+    web_close(web);
+}
+
+TEST(a_server_is_closed_while_a_report_is_made)
+{
+    struct web *web = scene(0, MINUTE_MS);
+
+    web_ask(web, "GET", "/metrics");
+    while (web->server->daemon.request_count == 0)
+        event_base_loop(web->server->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    web_close(web);
+}
+
+TEST(a_client_that_goes_away_leaves_its_report)
+{
+    struct web *web = scene(0, MINUTE_MS);
+
+    for (int i = 0; i < 20; i++) {
+        web_ask(web, "GET", "/v1/status");
+        web_connect(web);
+    }
+    web_ask(web, "GET", "/v1/status");
+    web_hear(web, 1);
+    web_until(web, has_no_request);
+    web_close(web);
+}
