@@ -20,6 +20,7 @@ struct route {
 };
 
 static const struct route routes[] = {
+    {"/", READS, page_route},
     {"/livez", READS, live_route},
     {"/readyz", READS, ready_route},
     {"/metrics", READS, metrics_route},

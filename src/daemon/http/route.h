@@ -39,6 +39,9 @@ const char *route_path(size_t i);
 route_function live_route;
 route_function ready_route;
 
+/* page.c */
+route_function page_route;
+
 /* reports.c */
 route_function metrics_route;
 route_function status_route;
