@@ -10,6 +10,8 @@ install(TARGETS seqbroker seqbrokerd seqctl EXPORT seqbroker
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/seqbroker DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY config sql DESTINATION ${SEQB_DATA_DIR})
+install(DIRECTORY packaging/prometheus packaging/grafana
+  DESTINATION ${SEQB_DATA_DIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Both find the prefix from where they are, so that it may be moved.

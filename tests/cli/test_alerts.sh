@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The alerts and the dashboard of packaging/: that they are sound, fire when they
+# should, and name metrics that there are. Usage: test_alerts.sh BUILD_FOLDER
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+rules=$root/packaging/prometheus/seqbroker.rules.yml
+dashboard=$root/packaging/grafana/seqbroker.json
+
+# metrics_in FILE...: the names in them, those of a histogram without their end.
+metrics_in() {
+    grep -oh 'seqbroker_[a-z_]*' "$@" |
+        sed 's/\(duration_seconds\)_[a-z]*$/\1/' | sort -u
+}
+
+alerts_in() {
+    sed -n "s/.*$1: \([A-Za-z]*\).*/\1/p" "$2" | sort -u
+}
+
+metrics_in "$root/docs/http.md" "$root/docs/status.md" >"$work/known"
+is "the alerts name metrics that there are" \
+    "$(metrics_in "$rules" | comm -23 - "$work/known")" ""
+is "the dashboard names metrics that there are" \
+    "$(metrics_in "$dashboard" | comm -23 - "$work/known")" ""
+
+if command -v promtool >>"$work/trash"; then
+    sed "s|RULES|$rules|" "$root/tests/cli/alerts.yml" >"$work/alerts.yml"
+    like "the rules are sound" "$(promtool check rules "$rules" 2>&1)" \
+        "*SUCCESS*"
+    like "each fires when it should" \
+        "$(promtool test rules "$work/alerts.yml" 2>&1)" "*SUCCESS*"
+    is "each is tried" "$(alerts_in alert "$rules")" "$(
+        {
+            alerts_in alertname "$work/alerts.yml"
+            sed -n 's/.*ALERTS{alertname="\([A-Za-z]*\)".*/\1/p' \
+                "$work/alerts.yml"
+        } | sort -u
+    )"
+    # Every expression of the dashboard as a rule, its variables filled in.
+    {
+        echo 'groups: [{name: dashboard, rules: ['
+        grep -o '"expr": ".*",$' "$dashboard" |
+            sed -e 's/^"expr": /{record: "a:b", expr: /' -e 's/,$/},/' \
+                -e 's/\$__rate_interval/5m/g'
+        echo ']}]'
+    } >"$work/dashboard.yml"
+    like "the dashboard's expressions are sound" \
+        "$(promtool check rules --lint=none "$work/dashboard.yml" 2>&1)" \
+        "*SUCCESS: $(grep -c '"expr"' "$dashboard") rules found*"
+else
+    skip "each alert fires when it should" "there is no promtool"
+fi
+tap_end
