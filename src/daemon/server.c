@@ -257,6 +257,10 @@ static enum seqb_status server_take_addresses(struct server *server,
     }
     if (options->listen_count > 0)
         server->daemon.tcp_port = listener_port(&server->listeners[0]);
+    if (options->http != NULL &&
+        http_open(&server->daemon, server->base, options->http, &server->http,
+                  err) != SEQB_OK)
+        return err->status;
     return server_take_sockets(server, true, err);
 }
 
@@ -274,9 +278,7 @@ static enum seqb_status server_listen(struct server *server,
             event_new(server->base, listener->fd, EV_READ | EV_PERSIST,
                       server_on_incoming, server);
     }
-    if (options->http != NULL &&
-        http_open(&server->daemon, server->base, options->http, &server->http,
-                  err) != SEQB_OK)
+    if (server->http != NULL && http_listen(server->http, err) != SEQB_OK)
         return err->status;
     server_watch_listeners(server, true);
     return SEQB_OK;

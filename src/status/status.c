@@ -148,8 +148,9 @@ static const struct status_field partition_fields[] = {
      .is_told = has_clock, .title = "CLOCK", .show = SHOW_OFFSET,
      .help = "the clock of the store's machine less ours, as last seen; null: "
              "not seen, or it has none of its own"},
-    {PARTITION(STATUS_INTEGER, last_ok_ms), .unit = "ms", .title = "LAST OK",
-     .show = SHOW_AGE,
+    {PARTITION(STATUS_SPAN, last_ok_ms),
+     .metric = "seqbroker_partition_last_ok_age_seconds", .unit = "ms",
+     .title = "LAST OK", .show = SHOW_AGE,
      .help = "since its store answered well last, a call or a look; -1: it has "
              "not yet"},
     {.name = NULL},

@@ -118,7 +118,8 @@ sed -e 's/name = "embedded";/& open_timeout = "60s";/' \
 # daemon_start NAME [OPTION...]: starts seqbrokerd with that topology, the state
 # directory $work/NAME, a free TCP port and the socket $work/NAME.sock, and
 # waits until it serves. Sets daemon_pid, daemon_port, daemon_socket,
-# daemon_log and daemon_http, an address or "none". An option says it instead: of the topology, of where it listens.
+# daemon_log and daemon_http, an address or "none". An option says it instead:
+# of the topology, of where it listens.
 # Fails if it ended instead.
 daemon_start() {
     local name=$1

@@ -4,6 +4,7 @@
  * happens to its files is in test_broker_files.c.
  */
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -280,6 +281,23 @@ TEST_WITH(SCENE, status_fills_the_larger_struct_of_a_later_header)
     assert_int_equal(clock.unknown, 0);
 }
 
+/* What a partition's status had before `last_ok_ms`. */
+#define EARLIER_SIZE offsetof(struct seqb_partition_status, last_ok_ms)
+
+TEST_WITH(SCENE, status_fills_the_smaller_struct_of_an_earlier_header)
+{
+    struct seqb_partition_status partition = {.last_ok_ms = 5};
+    size_t count = 0;
+
+    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
+    assert_int_equal(seqb_partitions(scene->broker, &partition, EARLIER_SIZE, 1,
+                                     &count, NULL),
+                     SEQB_OK);
+    assert_int_equal(count, 4);
+    assert_string_equal(partition.pool, "main");
+    assert_int_equal(partition.last_ok_ms, 5);
+}
+
 TEST_WITH(SCENE, status_refuses_a_size_that_no_release_had)
 {
     struct seqb_broker *broker;
@@ -292,9 +310,9 @@ TEST_WITH(SCENE, status_refuses_a_size_that_no_release_had)
 
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     broker = scene->broker;
-    assert_status(seqb_partitions(broker, &partition, sizeof partition - 1, 1,
-                                  &count, NULL),
-                  SEQB_INVALID);
+    assert_status(
+        seqb_partitions(broker, &partition, EARLIER_SIZE - 1, 1, &count, NULL),
+        SEQB_INVALID);
     assert_status(
         seqb_sequences(broker, &sequence, sizeof sequence - 1, 1, &count, NULL),
         SEQB_INVALID);

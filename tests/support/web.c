@@ -25,6 +25,7 @@ struct web *web_open(void)
     assert_int_equal(http_open(&web->server->daemon, web->server->base,
                                "127.0.0.1:0", &web->http, &err),
                      SEQB_OK);
+    assert_int_equal(http_listen(web->http, &err), SEQB_OK);
     web->server->http = web->http; /* server_close closes it */
     web_connect(web);
     return web;

@@ -95,8 +95,9 @@ static enum seqb_status http_start(struct http *http, const char *address,
     if (http->server == NULL || http->exchanges.reports == NULL)
         return http_fail(err);
     http_configure(http);
-    http->incoming = evconnlistener_new(base, NULL, NULL, LEV_OPT_CLOSE_ON_EXEC,
-                                        0, http->listener.fd);
+    http->incoming = evconnlistener_new(
+        base, NULL, NULL, LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_DISABLED, 0,
+        http->listener.fd);
     if (http->incoming == NULL)
         return http_fail(err);
     if (evhttp_bind_listener(http->server, http->incoming) == NULL) {
@@ -124,6 +125,14 @@ enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
         return err->status;
     }
     *out = http;
+    return SEQB_OK;
+}
+
+enum seqb_status http_listen(struct http *http, struct seqb_error *err)
+{
+    if (listener_start(&http->listener, err) != SEQB_OK)
+        return err->status;
+    evconnlistener_enable(http->incoming);
     return SEQB_OK;
 }
 

@@ -12,11 +12,15 @@ struct daemon;
 struct event_base;
 struct http;
 
-/* Listens on "ADDR:PORT". `daemon`, whose broker is open, and `base` stay the
- * caller's. SEQB_INVALID, SEQB_NO_MEMORY. */
+/* Takes "ADDR:PORT" for this process, where clients are refused until
+ * http_listen. `daemon` and `base` stay the caller's. SEQB_INVALID,
+ * SEQB_NO_MEMORY. */
 enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
                            const char *address, struct http **out,
                            struct seqb_error *err);
+
+/* From now on clients can connect: the daemon's broker is open. SEQB_INVALID. */
+enum seqb_status http_listen(struct http *http, struct seqb_error *err);
 
 /* The address in use. */
 const char *http_name(const struct http *http);
