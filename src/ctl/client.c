@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How seqctl talks: to a person on stderr, and to seqbrokerd by one connection
- * of hiredis. Answers are looked into by name, so that a daemon may add fields;
- * what they mean is left to others. */
+/* How seqctl talks to seqbrokerd: by one connection of hiredis. Answers are
+ * looked into by name, so that a daemon may add fields; what they mean is left
+ * to others. */
 #include "ctl/client.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +12,11 @@
 
 #include <seqbroker/admin.h>
 
-void ctl_complain(const char *format, ...)
-{
-    va_list arguments;
+#include "ctl/complain.h"
 
-    fflush(stdout); /* what was printed came first */
-    fputs("seqctl: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-}
+#define HOST_SIZE 256
 
+/* A path of a socket: the one that was given or that of the state directory. */
 static enum ctl_exit client_name_socket(struct client *client,
                                         const char *given)
 {
@@ -51,29 +43,74 @@ static enum ctl_exit client_name_socket(struct client *client,
     return CTL_OK;
 }
 
+/* The port and the host of HOST:PORT or [HOST]:PORT. What has a slash is a
+ * path. 0: it is no such address. */
+static int client_split_port(const char *address, char *host, size_t size)
+{
+    const char *colon = strrchr(address, ':');
+    const bool is_bracketed = address[0] == '[';
+    char *end = NULL;
+    long port = 0;
+    int length;
+
+    if (colon == NULL || strchr(address, '/') != NULL)
+        return 0;
+    port = strtol(colon + 1, &end, 10);
+    length = (int)(colon - address) - (is_bracketed ? 2 : 0);
+    if (end == colon + 1 || *end != '\0' || port < 1 || port > 65535 ||
+        length < 1)
+        return 0;
+    snprintf(host, size, "%.*s", length, address + is_bracketed);
+    return (int)port;
+}
+
 static enum ctl_exit client_unreachable(const struct client *client,
                                         const char *why)
 {
+    if (client->is_one_of_several) { /* which one stands before it */
+        ctl_complain("no seqbrokerd: %s", why);
+        return CTL_UNREACHABLE;
+    }
     ctl_complain("no seqbrokerd at %s: %s", client->socket, why);
     ctl_complain("start one (seqbrokerd), or name its socket (-s SOCKET)");
     return CTL_UNREACHABLE;
 }
 
+static enum ctl_exit client_connect(struct client *client, const char *server,
+                                    struct timeval timeout)
+{
+    char host[HOST_SIZE];
+    const int port =
+        server != NULL ? client_split_port(server, host, sizeof host) : 0;
+    enum ctl_exit named = CTL_OK;
+
+    if (port > 0)
+        snprintf(client->socket, sizeof client->socket, "%s", server);
+    else
+        named = client_name_socket(client, server);
+    if (named != CTL_OK)
+        return named;
+    client->connection =
+        port > 0 ? redisConnectWithTimeout(host, port, timeout)
+                 : redisConnectUnixWithTimeout(client->socket, timeout);
+    if (client->connection == NULL)
+        return client_unreachable(client, "out of memory");
+    if (client->connection->err != 0)
+        return client_unreachable(client, client->connection->errstr);
+    return CTL_OK;
+}
+
 enum ctl_exit client_open(const struct ctl_options *options, struct client *out)
 {
-    struct timeval timeout = {.tv_sec = options->timeout_s};
-    enum ctl_exit named;
+    const struct timeval timeout = {.tv_sec = options->timeout_s};
+    enum ctl_exit result;
 
     out->connection = NULL;
     out->timeout_s = options->timeout_s;
-    named = client_name_socket(out, options->socket);
-    if (named != CTL_OK)
-        return named;
-    out->connection = redisConnectUnixWithTimeout(out->socket, timeout);
-    if (out->connection == NULL)
-        return client_unreachable(out, "out of memory");
-    if (out->connection->err != 0)
-        return client_unreachable(out, out->connection->errstr);
+    out->is_one_of_several = options->is_one_of_several;
+    result = client_connect(out, options->socket, timeout);
+    if (result != CTL_OK)
+        return result;
     if (redisSetTimeout(out->connection, timeout) != REDIS_OK)
         return client_unreachable(out, "cannot set a time-out");
     return CTL_OK;
@@ -106,6 +143,16 @@ static enum ctl_exit client_lost(const struct client *client, int error)
     return CTL_UNREACHABLE;
 }
 
+/* An error begins with its code, as "LAYOUT". */
+static void error_complain(const char *error)
+{
+    char code[32];
+
+    snprintf(code, sizeof code, "%.*s", (int)strcspn(error, " "), error);
+    complaint_code_set(code);
+    ctl_complain("%s", error);
+}
+
 enum ctl_exit client_call(struct client *client, size_t words,
                           const char *const *word, redisReply **out)
 {
@@ -118,7 +165,7 @@ enum ctl_exit client_call(struct client *client, size_t words,
     if (reply == NULL)
         return client_lost(client, errno);
     if (reply->type == REDIS_REPLY_ERROR) {
-        ctl_complain("%s", reply->str);
+        error_complain(reply->str);
         freeReplyObject(reply);
         return CTL_FAILED;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl's side of the daemon's unix socket: one request, one answer, and
+/* seqctl's side of a connection to the daemon: one request, one answer, and
  * fields of an answer by name. What goes wrong is told on stderr here. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,8 @@
 struct client {
     redisContext *connection;
     int64_t timeout_s;
-    char socket[4096];
+    bool is_one_of_several;
+    char socket[4096]; /* a path, or HOST:PORT */
 };
 
 /* Connects; CTL_UNREACHABLE or CTL_USAGE after having said why. */

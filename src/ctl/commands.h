@@ -5,8 +5,6 @@
 
 #include <stddef.h>
 
-#include <seqbroker/status.h>
-
 #include "ctl/ctl.h"
 
 /* What a command does. The arguments are ended by a NULL. */
@@ -19,8 +17,8 @@ struct command {
     int argument_count;    /* exactly so many, negative: at least; but none with
                               --broker */
     unsigned options;      /* of enum ctl_option; those for all left out */
-    command_function *run;
-    const char *summary; /* one line; the rest of its help is in docs/help */
+    command_function *run; /* NULL: help, which tells of this table */
+    const char *summary;   /* one line; the rest of its help is in docs/help */
 };
 
 /* The i-th command, NULL past the last. */
@@ -29,16 +27,13 @@ const struct command *command_at(size_t i);
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
 
-/* The command whose name is likely meant, NULL if none is near. */
-const struct command *command_guess(const char *name);
-
 /* numbers.c */
 command_function numbers_next;
 command_function numbers_number;
 command_function numbers_decode;
 command_function numbers_parse;
 
-/* status.c */
+/* status/run.c, workers.c */
 command_function status_run;
 command_function workers_run;
 
@@ -50,16 +45,11 @@ command_function operate_drain;
 command_function operate_resume;
 command_function operate_advance;
 
-/* probe.c: check --probe, every backend of a topology tried; migrate.c, trust.c
- */
-command_function probe_run;
+/* offline/: check, with --probe every backend of a topology tried; config */
+command_function check_run;
+command_function config_run;
 command_function migrate_run;
 command_function trust_run;
-
-/* plan.c: what these two commands print before they write, and their exit
- * codes. */
-void plan_show(void *context, const char *line);
-enum ctl_exit plan_exit(enum seqb_status status);
 
 /* doc.c: docs/configuration.md and docs/status.md, as config and status print
  * them with --markdown */

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Part of the interface: scripts read them. Those of `health` are other ones,
@@ -34,20 +35,39 @@ enum ctl_option {
     CTL_SHARD = 1 << 14,
     CTL_STAMP = 1 << 15,
     CTL_WITHOUT = 1 << 16,
+    CTL_WIDE = 1 << 17,
+    CTL_SORT = 1 << 18,
+    CTL_TOP = 1 << 19,
+    CTL_ALL = 1 << 20,
+    CTL_COLOR = 1 << 21,
+    /* No options, but what a command takes besides. */
+    CTL_TAKES_ONE_MORE = 1 << 29, /* an argument that may be left out */
+    CTL_TAKES_SEVERAL = 1 << 30,  /* brokers: -s may stand several times */
 };
+
+#define CTL_SERVERS_MAX 64 /* brokers of one command line */
 
 struct ctl_options {
-    unsigned given;      /* of enum ctl_option */
-    const char *socket;  /* NULL: the one in the state directory */
-    int64_t timeout_s;   /* how long the daemon may take to answer */
-    int64_t count;       /* of numbers; 0 if not given */
-    int64_t to;          /* the number to advance beyond */
-    int64_t shard;       /* of ids; only if given */
-    const char *keys;    /* a file of keys; NULL: none was given */
-    const char *without; /* a backend that is gone; NULL: none is named */
-    int64_t interval_s;  /* between two rounds of --watch */
+    unsigned given; /* of enum ctl_option */
+    /* Brokers that were named, each a socket's path or HOST:PORT. */
+    const char *servers[CTL_SERVERS_MAX];
+    size_t server_count;
+    const char *socket;     /* the one that is asked; NULL: the socket in the
+                               state directory */
+    bool is_one_of_several; /* its name stands before what it answers */
+    int64_t timeout_s;      /* how long the daemon may take to answer */
+    int64_t count;          /* of numbers; 0 if not given */
+    int64_t to;             /* the number to advance beyond */
+    int64_t shard;          /* of ids; only if given */
+    const char *keys;       /* a file of keys; NULL: none was given */
+    const char *without;    /* a backend that is gone; NULL: none is named */
+    int64_t interval_s;     /* between two rounds of --watch */
+    int64_t top;            /* sequences; only if given */
+    const char *sort;       /* the name of an order; NULL: none was given */
+    const char *color;      /* when; NULL: it was not said */
 };
 
-/* One line to a person, on stderr. */
+/* One line to a person, on stderr. With --json it is the error of the object
+ * that is printed there at the end. */
 void ctl_complain(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

@@ -122,13 +122,24 @@ static const char *type_of(const struct status_field *field)
     return field->kind == STATUS_BIG ? "integer, a string in JSON" : "integer";
 }
 
+/* Its column, and whether it takes --wide to see it. */
+static void print_title(const struct status_field *field)
+{
+    char title[64];
+
+    snprintf(title, sizeof title, "%s%s",
+             field->title != NULL ? field->title : "",
+             field->is_wide ? " (wide)" : "");
+    print_cell(title);
+}
+
 static void print_field(const struct status_field *field)
 {
     putchar('|');
     print_code(field->name);
     print_cell(type_of(field));
     print_cell(field->unit != NULL ? field->unit : "");
-    print_cell(field->title != NULL ? field->title : "");
+    print_title(field);
     print_code(field->metric != NULL ? field->metric : "");
     print_cell(field->help);
     putchar('\n');

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/brokers.h"
 #include "ctl/client.h"
 #include "ctl/commands.h"
 #include "ctl/json.h"
+#include "ctl/terminal/terminal.h"
 
 /* Sends a request whose answer is OK or an error. */
 static enum ctl_exit order_send(const struct ctl_options *options, size_t words,
@@ -20,16 +22,49 @@ static enum ctl_exit order_send(const struct ctl_options *options, size_t words,
     return result;
 }
 
-static enum ctl_exit partition_order(const struct ctl_options *options,
-                                     const char *order, const char *partition,
-                                     const char *outcome)
+static enum ctl_exit exit_of(bool is_printed)
 {
-    const char *const words[] = {"SEQ.PARTITION", order, partition};
+    return is_printed ? CTL_OK : CTL_FAILED;
+}
+
+/* --- orders to a partition --- */
+
+struct order {
+    const char *name; /* on the wire */
+    const char *partition;
+    const char *outcome;
+};
+
+static enum ctl_exit order_print(const struct ctl_options *options,
+                                 const struct order *order)
+{
+    if (options->given & CTL_JSON)
+        return exit_of(json_line_print(
+            json_pack("{so so}", "partition", json_of_text(order->partition),
+                      "outcome", json_of_text(order->outcome))));
+    broker_label_print(options);
+    printf("%s: %s\n", order->partition, order->outcome);
+    return CTL_OK;
+}
+
+static enum ctl_exit order_give(const struct ctl_options *options,
+                                void *context)
+{
+    const struct order *order = context;
+    const char *const words[] = {"SEQ.PARTITION", order->name,
+                                 order->partition};
     const enum ctl_exit result = order_send(options, 3, words);
 
-    if (result == CTL_OK)
-        printf("%s: %s\n", partition, outcome);
-    return result;
+    return result == CTL_OK ? order_print(options, order) : result;
+}
+
+static enum ctl_exit partition_order(const struct ctl_options *options,
+                                     const char *name, const char *partition,
+                                     const char *outcome)
+{
+    struct order order = {name, partition, outcome};
+
+    return brokers_each(options, order_give, &order);
 }
 
 enum ctl_exit operate_quarantine(const struct ctl_options *options,
@@ -44,19 +79,39 @@ enum ctl_exit operate_rescue(const struct ctl_options *options, char **argument)
     return partition_order(options, "RESCUE", argument[0], "probed now");
 }
 
-static enum ctl_exit broker_drain(const struct ctl_options *options)
+enum ctl_exit operate_resume(const struct ctl_options *options, char **argument)
+{
+    return partition_order(options, "RESUME", argument[0],
+                           "resumed, once a probe succeeds");
+}
+
+/* --- other orders --- */
+
+static enum ctl_exit stopped_print(const struct ctl_options *options)
+{
+    if (options->given & CTL_JSON)
+        return exit_of(
+            json_line_print(json_pack("{ss}", "outcome", "stopped")));
+    broker_label_print(options);
+    puts("the broker has stopped");
+    return CTL_OK;
+}
+
+static enum ctl_exit broker_drain(const struct ctl_options *options,
+                                  void *context)
 {
     static const char *const words[] = {"SEQ.DRAIN"};
     struct client client;
     redisReply *reply = NULL;
     enum ctl_exit result = client_open(options, &client);
 
+    (void)context;
     if (result == CTL_OK)
         result = client_call(&client, 1, words, &reply);
     if (result == CTL_OK)
         result = client_await_end(&client);
     if (result == CTL_OK)
-        puts("the broker has stopped");
+        result = stopped_print(options);
     freeReplyObject(reply);
     client_close(&client);
     return result;
@@ -65,15 +120,19 @@ static enum ctl_exit broker_drain(const struct ctl_options *options)
 enum ctl_exit operate_drain(const struct ctl_options *options, char **argument)
 {
     if (options->given & CTL_BROKER)
-        return broker_drain(options);
+        return brokers_each(options, broker_drain, NULL);
     return partition_order(options, "DRAIN", argument[0],
                            "drained, until it is resumed");
 }
 
-enum ctl_exit operate_resume(const struct ctl_options *options, char **argument)
+static enum ctl_exit advanced_print(const struct ctl_options *options,
+                                    const char *key, const char *to)
 {
-    return partition_order(options, "RESUME", argument[0],
-                           "resumed, once a probe succeeds");
+    if (options->given & CTL_JSON)
+        return exit_of(json_line_print(
+            json_pack("{so ss}", "key", json_of_text(key), "above", to)));
+    printf("%s: its numbers are above %s now\n", key, to);
+    return CTL_OK;
 }
 
 enum ctl_exit operate_advance(const struct ctl_options *options,
@@ -89,9 +148,7 @@ enum ctl_exit operate_advance(const struct ctl_options *options,
     }
     snprintf(to, sizeof to, "%" PRId64, options->to);
     result = order_send(options, 3, words);
-    if (result == CTL_OK)
-        printf("%s: its numbers are above %s now\n", argument[0], to);
-    return result;
+    return result == CTL_OK ? advanced_print(options, argument[0], to) : result;
 }
 
 /* --- health --- */
@@ -107,36 +164,68 @@ static enum ctl_exit health_exit(const char *health)
     return strcmp(health, "not serving") == 0 ? CTL_USAGE : CTL_UNREACHABLE;
 }
 
-static bool health_print(const char *health, const char *reason,
-                         const char *warning)
+struct health {
+    const char *state;
+    const char *reason;
+    const char *warning;
+};
+
+static bool health_print(const struct ctl_options *options,
+                         const struct health *health)
 {
-    return printf("%s%s%s%s%s\n", health, reason[0] != '\0' ? ": " : "", reason,
-                  warning[0] != '\0' ? "; warning: " : "", warning) >= 0;
+    bool is_colored = false;
+
+    (void)color_choose(options->color, &is_colored);
+    broker_label_print(options);
+    color_print(stdout, health->state, health->state, is_colored);
+    return printf("%s%s%s%s\n", health->reason[0] != '\0' ? ": " : "",
+                  health->reason,
+                  health->warning[0] != '\0' ? "; warning: " : "",
+                  health->warning) >= 0;
 }
 
-static bool health_json(const char *health, const char *reason,
-                        const char *warning)
+static bool health_json(const struct health *health)
 {
-    return json_line_print(
-        json_pack("{so so so}", "health", json_of_text(health), "reason",
-                  json_of_text(reason), "warning", json_of_text(warning)));
+    return json_line_print(json_pack("{so so so}", "health",
+                                     json_of_text(health->state), "reason",
+                                     json_of_text(health->reason), "warning",
+                                     json_of_text(health->warning)));
 }
 
-enum ctl_exit operate_health(const struct ctl_options *options, char **argument)
+/* Of several brokers JSON has the error in place of an answer. */
+static enum ctl_exit health_show(const struct ctl_options *options,
+                                 void *context)
 {
     static const char *const words[] = {"SEQ.HEALTH"};
     redisReply *reply;
     const enum ctl_exit result = client_ask(options, 1, words, &reply);
-    const bool is_known =
-        result == CTL_OK && reply_text(reply, "health")[0] != '\0';
-    const char *health = is_known ? reply_text(reply, "health") : "unknown";
-    const enum ctl_exit code = health_exit(health);
-    bool is_printed;
+    const char *state = result == CTL_OK ? reply_text(reply, "health") : "";
+    struct health health = {"unknown", "no daemon answers", ""};
+    enum ctl_exit code = CTL_UNREACHABLE;
+    bool is_printed = true;
 
-    (void)argument;
-    is_printed = (options->given & CTL_JSON ? health_json : health_print)(
-        health, is_known ? reply_text(reply, "reason") : "no daemon answers",
-        is_known ? reply_text(reply, "warning") : "");
+    (void)context;
+    if (state[0] != '\0') {
+        code = health_exit(state);
+        health = (struct health){state, reply_text(reply, "reason"),
+                                 reply_text(reply, "warning")};
+    }
+    if ((options->given & CTL_JSON) == 0)
+        is_printed = health_print(options, &health);
+    else if (result == CTL_OK || !options->is_one_of_several)
+        is_printed = health_json(&health);
     freeReplyObject(reply);
     return is_printed ? code : CTL_UNREACHABLE; /* unknown to who reads it */
+}
+
+enum ctl_exit operate_health(const struct ctl_options *options, char **argument)
+{
+    bool is_colored;
+
+    (void)argument;
+    if (color_choose(options->color, &is_colored))
+        return brokers_each(options, health_show, NULL);
+    ctl_complain("--color is auto, always or never, not \"%s\"",
+                 options->color);
+    return CTL_USAGE;
 }

@@ -169,7 +169,7 @@ int options_parse(int argc, char **argv, struct options *out)
 struct reading {
     struct options *options;
     bool takes_listen, takes_sockets, takes_http; /* no option said so */
-    bool is_complete;                 /* nothing was left out */
+    bool is_complete;                             /* nothing was left out */
 };
 
 static bool places_set(struct options_places *places, bool takes,
@@ -215,8 +215,8 @@ enum seqb_status options_complete(struct options *options,
                                   struct seqb_error *err)
 {
     struct reading reading = {options, !options->listen.is_given,
-                              !options->sockets.is_given,
-                              options->http == NULL, true};
+                              !options->sockets.is_given, options->http == NULL,
+                              true};
 
     if (seqb_daemon_settings(options->topology, setting_take, &reading, err) !=
         SEQB_OK)

@@ -41,8 +41,10 @@ enum status_show {
     SHOW_OFFSET,    /* ms, as +1.2s; left out as SHOW_MAYBE */
     SHOW_ROOM,      /* how many of its template's numbers; left out as well */
     SHOW_REFILL,    /* how many numbers it asked for, and why so many */
-    SHOW_WHY,       /* the reason; what its settings lose if it is well */
+    SHOW_WHY,       /* the reason; what its settings lose if it is well: in
+                       lines below the table */
     SHOW_PARTITION, /* with the pool's name where there are several */
+    SHOW_STATE,     /* a text; on a terminal its colour says how bad it is */
 };
 
 struct status_field {
@@ -60,6 +62,7 @@ struct status_field {
     int rank;           /* columns stand by rank, and then as in the table */
     const char *metric; /* its name in /metrics, where a span below 0 is left
                            out; a counter ends in "_total"; NULL: it is none */
+    bool is_wide;       /* its column stands in the wide table only */
 };
 
 /* What SEQ.STATUS says of the daemon itself. */

@@ -54,7 +54,8 @@ seqctl migrate "$old"
 is "it wants two topologies" "$code $err" \
     "2 seqctl: usage: seqctl migrate OLD NEW"
 seqctl migrate "$old" "$new" --json
-like "it takes no --json" "$code $err" "2 *migrate takes no *--json*"
+like "with --json an error is an object on stderr" "$code $out $err" \
+    '2  {"error": "pool main has auto_sequences, *", "code": "INVALID", "exit": 2}'
 seqctl migrate "$work/absent.conf" "$new"
 like "a topology that is not there is code 2" "$code $err" "2 *absent.conf*"
 seqctl migrate "$old" "$new" --keys "$work/absent"

@@ -187,7 +187,7 @@ like "a text that could not be printed is an error" "$? $(<"$work/err")" \
 # --- the status ---
 
 does "status tells how many numbers of a width the pool gives" \
-    "0 *SEQUENCE *POOL GIVES *" status
+    "0 *SEQUENCE *POOL GIVES *" status --wide --sort key
 like "all of them with one partition" "$out" \
     "*"$'\n'"order *999,999 of 999,999*"
 like "fewer with two, and there is none without a width" "$out" \

@@ -176,7 +176,7 @@ does "health says which partition refuses which counter, and why" \
     "1 degraded: pool one: partition 0 (a) refuses counter receipt: sequence receipt in backend a was used with memory_bits=3 *; partition 1 (b) refuses counter receipt: *" \
     health
 does "and so does the status" \
-    "0 *REFUSES*one/0 * up *refuses counter receipt: *" status
+    "0 *REFUSES*one/0 * up *refuses counter receipt: *" status --wide
 is "it is up, and has counted it" "$(field one/0 state) $(field one/0 refused)" \
     "up 1"
 like "with its reason" "$(field one/0 reason)" "refuses counter receipt: *"

@@ -123,7 +123,7 @@ like "SEQ.WORKERS is a list of maps" "$(cli SEQ.WORKERS | head -n 1)" pool
 
 does "status shows stamps" \
     "0 *SEQUENCE *POOL *PERIOD *STAMP *DROPPED*"$'\n'"daily *main *day *20[0-9]* *" \
-    status
+    status --wide --sort key
 like "what has no period has none" "$out" "*"$'\n'"plain *main *- *- *"
 like "status tells the clock that stamps are made of" "$out" \
     "*"$'\n'"clock $(date -u +%Y)-*T*Z*"

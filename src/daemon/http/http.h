@@ -19,7 +19,8 @@ enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
                            const char *address, struct http **out,
                            struct seqb_error *err);
 
-/* From now on clients can connect: the daemon's broker is open. SEQB_INVALID. */
+/* From now on clients can connect: the daemon's broker is open. SEQB_INVALID.
+ */
 enum seqb_status http_listen(struct http *http, struct seqb_error *err);
 
 /* The address in use. */

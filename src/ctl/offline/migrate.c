@@ -9,6 +9,7 @@
 #include <seqbroker/admin.h>
 
 #include "ctl/commands.h"
+#include "ctl/offline/offline.h"
 
 /* The lines of a file that are not empty. */
 struct keys {
@@ -89,9 +90,11 @@ static enum ctl_exit keys_read(const char *path, struct keys *keys)
 enum ctl_exit migrate_run(const struct ctl_options *options, char **argument)
 {
     static const char *const none[] = {NULL};
+    struct plan plan = {.is_json = options->given & CTL_JSON};
     struct seqb_migrate_options wanted = {.dry_run =
                                               options->given & CTL_DRY_RUN,
                                           .report = plan_show,
+                                          .context = &plan,
                                           .without = options->without};
     struct keys read = {0};
     struct seqb_error err;
@@ -103,10 +106,10 @@ enum ctl_exit migrate_run(const struct ctl_options *options, char **argument)
         wanted.key_count = read.count;
     }
     if (result == CTL_OK) {
-        result =
-            plan_exit(seqb_migrate(argument[0], argument[1], &wanted, &err));
-        if (result != CTL_OK)
-            ctl_complain("%s", err.text);
+        const enum seqb_status status =
+            seqb_migrate(argument[0], argument[1], &wanted, &err);
+
+        result = plan_end(&plan, status, &err);
     }
     keys_free(&read);
     return result;

@@ -8,8 +8,9 @@
 
 #include <seqbroker/admin.h>
 
-#include "ctl/commands.h"
+#include "ctl/complain.h"
 #include "ctl/json.h"
+#include "ctl/offline/offline.h"
 
 #define CELL_SIZE 64
 

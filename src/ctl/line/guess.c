@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which name is likely meant by a word that is none. */
+#include <string.h>
+
+#include "ctl/line/line.h"
+
+#define NAME_MAX_GUESSED 16
+#define DISTANCE_MAX     2 /* further away is another word */
+
+/* Single-letter edits that make `b` of `a`; `b` has at most
+ * NAME_MAX_GUESSED letters. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[NAME_MAX_GUESSED + 1];
+    const size_t length = strlen(b);
+
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[length];
+}
+
+void guess_weigh(struct guess *guess, const char *name)
+{
+    const size_t distance = strlen(name) <= NAME_MAX_GUESSED
+                                ? edit_distance(guess->word, name)
+                                : DISTANCE_MAX + 1;
+
+    /* every letter changed is another word, too */
+    if (distance > DISTANCE_MAX || distance >= strlen(name) ||
+        (guess->best != NULL && guess->distance <= distance))
+        return;
+    guess->best = name;
+    guess->distance = distance;
+}
+
+enum ctl_exit command_unknown(const char *name)
+{
+    struct guess guess = {.word = name};
+
+    for (size_t i = 0; command_at(i) != NULL; i++)
+        guess_weigh(&guess, command_at(i)->name);
+    if (guess.best != NULL)
+        ctl_complain("unknown command \"%s\", did you mean \"%s\"?", name,
+                     guess.best);
+    else
+        ctl_complain("unknown command \"%s\", see seqctl --help", name);
+    return CTL_USAGE;
+}

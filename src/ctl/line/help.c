@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Help, made of the tables and of docs/help/seqctl.txt. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/json.h"
+#include "ctl/line/line.h"
+#include "seqctl_txt.h"
+
+/* Prints a section of docs/help/seqctl.txt: what stands below the line "#
+ * NAME". */
+static void help_section_print(const char *name)
+{
+    char heading[32];
+    const char *begin;
+    const char *end;
+
+    snprintf(heading, sizeof heading, "# %s\n", name);
+    begin = strstr(seqctl_txt, heading);
+    if (begin == NULL)
+        return;
+    begin += strlen(heading);
+    end = strstr(begin, "\n# ");
+    printf("%.*s", end == NULL ? (int)strlen(begin) : (int)(end + 1 - begin),
+           begin);
+}
+
+static void help_print(void)
+{
+    help_section_print("seqctl");
+    puts("\nUsage: seqctl [OPTION ...] COMMAND [ARGUMENT ...]\n"
+         "\nCommands (seqctl COMMAND --help tells more):");
+    for (size_t i = 0; command_at(i) != NULL; i++) {
+        const struct command *command = command_at(i);
+        char usage[64];
+
+        snprintf(usage, sizeof usage, "%s %s", command->name,
+                 command->arguments);
+        printf("  %-27s %s\n", usage, command->summary);
+    }
+    puts("\nOptions:");
+    options_print(~0U);
+    putchar('\n');
+    help_section_print("exit codes");
+}
+
+void command_help_print(const struct command *command)
+{
+    help_section_print(command->name);
+    printf("\nUsage: seqctl %s [OPTION ...]%s%s\n", command->name,
+           command->arguments[0] != '\0' ? " " : "", command->arguments);
+    puts("\nOptions:");
+    options_print(command->options | CTL_HELP);
+}
+
+static json_t *commands_make(void)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; command_at(i) != NULL; i++) {
+        const struct command *command = command_at(i);
+
+        (void)json_array_append_new(
+            list, json_pack("{ss ss ss}", "name", command->name, "arguments",
+                            command->arguments, "summary", command->summary));
+    }
+    return list;
+}
+
+static enum ctl_exit help_object(void)
+{
+    return json_line_print(json_pack("{so}", "commands", commands_make()))
+               ? CTL_OK
+               : CTL_FAILED;
+}
+
+enum ctl_exit help_run(const struct ctl_options *options, char **argument)
+{
+    const struct command *command;
+
+    if (options->given & CTL_JSON)
+        return help_object();
+    if (argument[0] == NULL) {
+        help_print();
+        return CTL_OK;
+    }
+    command = command_find(argument[0]);
+    if (command == NULL)
+        return command_unknown(argument[0]);
+    command_help_print(command);
+    return CTL_OK;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of options, and how they are read. */
+#include <errno.h>
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/line/line.h"
+
+#define COUNT_MAX   10000000
+#define TIMEOUT_MAX 3600
+
+struct option_row {
+    enum ctl_option option;
+    int letter; /* of getopt */
+    const char *name;
+    const char *usage;
+    const char *help;
+    /* Where its argument goes, of struct ctl_options; 0: it takes none. */
+    size_t offset;
+    int64_t min; /* of an amount */
+    int64_t max; /* 0: a text */
+};
+
+#define FLAG                    0, 0, 0
+#define TEXT(to)                offsetof(struct ctl_options, to), 0, 0
+#define AMOUNT(to, least, most) offsetof(struct ctl_options, to), least, most
+
+static const struct option_row option_rows[] = {
+    {CTL_COUNT, 'n', "count", "-n, --count N",
+     "how many numbers (1 ... 10000000)", AMOUNT(count, 1, COUNT_MAX)},
+    {CTL_SHARD, 'S', "shard", "--shard S", "the shard that the ids are to have",
+     AMOUNT(shard, 0, INT64_MAX)},
+    {CTL_STAMP, 'P', "stamp", "--stamp", "each number with its stamp", FLAG},
+    {CTL_JSON, 'j', "json", "-j, --json",
+     "one JSON object instead of lines and tables", FLAG},
+    {CTL_MARKDOWN, 'm', "markdown", "--markdown",
+     "the page of docs/ that tells all of it", FLAG},
+    {CTL_PROBE, 'p', "probe", "--probe", "try every backend, too", FLAG},
+    {CTL_BROKER, 'b', "broker", "--broker",
+     "not a partition: stop the whole broker", FLAG},
+    {CTL_DRY_RUN, 'd', "dry-run", "--dry-run",
+     "tell what would be done, and write nothing", FLAG},
+    {CTL_KEYS, 'k', "keys", "--keys FILE",
+     "keys that the topologies do not list, one a line", TEXT(keys)},
+    {CTL_WITHOUT, 'W', "without", "--without BACKEND",
+     "leave out a store that is gone for good", TEXT(without)},
+    {CTL_TO, 'T', "to", "--to N", "the number that all later ones are above",
+     AMOUNT(to, 1, INT64_MAX)},
+    {CTL_WATCH, 'w', "watch", "-w, --watch", "again and again, until Ctrl-C",
+     FLAG},
+    {CTL_INTERVAL, 'I', "interval", "--interval SECONDS",
+     "between two rounds (default: 2)", AMOUNT(interval_s, 1, TIMEOUT_MAX)},
+    {CTL_WIDE, 'x', "wide", "--wide", "all columns, and nothing cut", FLAG},
+    {CTL_SORT, 'o', "sort", "--sort ORDER",
+     "of sequences: by rate, stock, runway, ...", TEXT(sort)},
+    {CTL_TOP, 'N', "top", "--top N", "the first N sequences (default: 20)",
+     AMOUNT(top, 1, COUNT_MAX)},
+    {CTL_ALL, 'a', "all", "--all", "all sequences", FLAG},
+    {CTL_COLOR, 'c', "color", "--color WHEN",
+     "auto (on a terminal; the default), always or never", TEXT(color)},
+    {CTL_SOCKET, 's', "socket", "-s, --socket SERVER",
+     "HOST:PORT or the path of a socket", TEXT(socket)},
+    {CTL_TIMEOUT, 't', "timeout", "-t, --timeout SECONDS",
+     "how long it may take to answer (default: 5)",
+     AMOUNT(timeout_s, 1, TIMEOUT_MAX)},
+    {CTL_HELP, 'h', "help", "-h, --help", "this text; after a command, its own",
+     FLAG},
+    {CTL_VERSION, 'V', "version", "--version",
+     "versions of seqbroker and its libraries", FLAG},
+};
+
+#define OPTION_COUNT (sizeof option_rows / sizeof option_rows[0])
+
+void options_print(unsigned options)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (option_rows[i].option & options)
+            printf("  %-27s %s\n", option_rows[i].usage, option_rows[i].help);
+    }
+}
+
+const char *option_usage(unsigned options)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (option_rows[i].option & options)
+            return option_rows[i].usage;
+    }
+    return NULL;
+}
+
+/* --- reading --- */
+
+static bool amount_read(const char *name, const char *text, int64_t min,
+                        int64_t max, int64_t *out)
+{
+    char *end;
+    long long amount;
+
+    errno = 0;
+    amount = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || amount < min ||
+        amount > max) {
+        ctl_complain("--%s is %lld ... %lld, not \"%s\"", name, (long long)min,
+                     (long long)max, text);
+        return false;
+    }
+    *out = amount;
+    return true;
+}
+
+static bool server_add(struct ctl_options *out, const char *server)
+{
+    if (out->server_count == CTL_SERVERS_MAX) {
+        ctl_complain("-s may stand at most %d times", CTL_SERVERS_MAX);
+        return false;
+    }
+    out->servers[out->server_count++] = server;
+    out->socket = out->servers[0];
+    return true;
+}
+
+static bool option_take(const struct option_row *row, struct ctl_options *out)
+{
+    void *to = (char *)out + row->offset;
+
+    out->given |= row->option;
+    if (row->option == CTL_SOCKET)
+        return server_add(out, optarg);
+    if (row->max > 0)
+        return amount_read(row->name, optarg, row->min, row->max, to);
+    if (row->offset > 0)
+        *(const char **)to = optarg;
+    return true;
+}
+
+/* Of a long option the word up to a "=", of a short one its letter. */
+static void option_unknown(const char *word)
+{
+    struct guess guess = {.word = ""};
+    char name[64];
+
+    if (optopt != 0) {
+        ctl_complain("unknown option -%c, see seqctl --help", optopt);
+        return;
+    }
+    word += strspn(word, "-");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    guess.word = name;
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        guess_weigh(&guess, option_rows[i].name);
+    if (guess.best != NULL)
+        ctl_complain("unknown option --%s, did you mean --%s? see seqctl "
+                     "--help",
+                     name, guess.best);
+    else
+        ctl_complain("unknown option --%s, see seqctl --help", name);
+}
+
+static const struct option_row *option_find(int letter)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (option_rows[i].letter == letter)
+            return &option_rows[i];
+    }
+    return NULL;
+}
+
+/* Words that getopt refused: its argument is missing, it takes none, or it is
+ * unknown. */
+static void option_refuse(int answer, const char *word)
+{
+    const struct option_row *row = option_find(optopt);
+
+    if (answer == ':' && row != NULL)
+        ctl_complain("--%s wants an argument: %s", row->name, row->usage);
+    else if (row != NULL)
+        ctl_complain("--%s takes no argument: \"%s\"", row->name, word);
+    else
+        option_unknown(word);
+}
+
+bool options_read(int argc, char **argv, struct ctl_options *out)
+{
+    struct option long_options[OPTION_COUNT + 1] = {{.name = NULL}};
+    int letter;
+
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        long_options[i] = (struct option){.name = option_rows[i].name,
+                                          .has_arg = option_rows[i].offset > 0
+                                                         ? required_argument
+                                                         : no_argument,
+                                          .val = option_rows[i].letter};
+    opterr = 0; /* we say it */
+    while ((letter = getopt_long(argc, argv, ":n:js:t:hw", long_options,
+                                 NULL)) != -1) {
+        const struct option_row *row = option_find(letter);
+
+        if (row == NULL)
+            option_refuse(letter, argv[optind - 1]);
+        if (row == NULL || !option_take(row, out))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seqctl check: what the library finds wrong with a topology file, and what it
+ * has to say of a sound one. */
+#include <stdio.h>
+#include <string.h>
+
+#include <seqbroker/admin.h>
+
+#include "ctl/commands.h"
+#include "ctl/json.h"
+#include "ctl/offline/offline.h"
+
+/* What lines begin with. The first list is of those that begin otherwise. */
+static const char *const kinds[] = {"", "note: ", "warning: "};
+
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+struct findings {
+    bool is_json;
+    size_t lines;
+    json_t *lists[KINDS];
+};
+
+static void findings_add(struct findings *findings, const char *line)
+{
+    size_t kind = KINDS - 1;
+
+    while (strncmp(line, kinds[kind], strlen(kinds[kind])) != 0)
+        kind--;
+    (void)json_array_append_new(findings->lists[kind],
+                                json_of_text(line + strlen(kinds[kind])));
+}
+
+static void on_diagnostic(void *context, const char *line)
+{
+    struct findings *findings = context;
+
+    findings->lines++;
+    if (findings->is_json)
+        findings_add(findings, line);
+    else
+        puts(line);
+}
+
+static bool findings_print(struct findings *findings, const char *file,
+                           bool is_sound)
+{
+    if (findings->is_json)
+        return json_line_print(
+            json_pack("{so sb sO sO sO}", "file", json_of_text(file), "ok",
+                      (int)is_sound, "mistakes", findings->lists[0], "notes",
+                      findings->lists[1], "warnings", findings->lists[2]));
+    if (is_sound)
+        printf("%s: ok\n", file);
+    return true;
+}
+
+enum ctl_exit check_run(const struct ctl_options *options, char **argument)
+{
+    struct findings findings = {.is_json = options->given & CTL_JSON};
+    struct seqb_error err;
+    enum seqb_status status;
+    bool is_printed;
+
+    if (options->given & CTL_PROBE)
+        return probe_run(options, argument);
+    for (size_t i = 0; i < KINDS; i++)
+        findings.lists[i] = json_array();
+    status = seqb_check_topology(argument[0], on_diagnostic, &findings, &err);
+    if (status != SEQB_OK && findings.lines == 0)
+        ctl_complain("%s", err.text);
+    is_printed = findings_print(&findings, argument[0], status == SEQB_OK);
+    for (size_t i = 0; i < KINDS; i++)
+        json_decref(findings.lists[i]);
+    if (status != SEQB_OK)
+        return CTL_USAGE;
+    return is_printed ? CTL_OK : CTL_FAILED;
+}

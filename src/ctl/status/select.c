@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which partitions and sequences of a status are shown. */
+#include <string.h>
+
+#include "ctl/client.h"
+#include "ctl/status/status.h"
+
+/* A name is that of a sequence or of a pool: the partitions of its pool and the
+ * sequences of it are shown with it. */
+static void selection_keep(struct selection *selection, const char *name)
+{
+    rows_keep(&selection->sequences, name, "key", "pool");
+    rows_keep_pools(&selection->partitions, name, &selection->sequences);
+    rows_keep_pools(&selection->lessors, name, &selection->sequences);
+}
+
+static void selection_cut(struct selection *selection, size_t top)
+{
+    if (selection->sequences.count <= top)
+        return;
+    selection->left_out = selection->sequences.count - top;
+    selection->sequences.count = top;
+}
+
+enum ctl_exit selection_init(struct selection *selection,
+                             const redisReply *status, const struct wish *wish)
+{
+    const redisReply *partitions = reply_array(status, "partitions");
+    const redisReply *lessors = reply_array(status, "lessors");
+    const redisReply *sequences = reply_array(status, "sequences");
+
+    *selection = (struct selection){.has_lessors = lessors != NULL};
+    if (partitions == NULL || sequences == NULL)
+        return reply_refuse("SEQ.STATUS", "has no partitions or sequences");
+    if (!rows_init(&selection->partitions, partitions) ||
+        !rows_init(&selection->lessors, lessors) ||
+        !rows_init(&selection->sequences, sequences))
+        return CTL_FAILED;
+    if (wish->name != NULL)
+        selection_keep(selection, wish->name);
+    if (selection->partitions.count == 0 && wish->name != NULL) {
+        ctl_complain("no pool and no sequence in use is called \"%s\": seqctl "
+                     "status --all lists them",
+                     wish->name);
+        return CTL_FAILED;
+    }
+    if (wish->order != NULL)
+        rows_sort(&selection->sequences, wish->order);
+    selection_cut(selection, wish->top);
+    return CTL_OK;
+}
+
+void selection_fini(struct selection *selection)
+{
+    rows_fini(&selection->partitions);
+    rows_fini(&selection->lessors);
+    rows_fini(&selection->sequences);
+}

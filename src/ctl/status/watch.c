@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seqctl status --watch: round after round until a signal, on a screen of its
+ * own where the output is a terminal. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl/complain.h"
+#include "ctl/status/status.h"
+#include "ctl/terminal/terminal.h"
+
+static const int watched[] = {SIGINT,  SIGTERM, SIGHUP,
+                              SIGQUIT, SIGTSTP, SIGWINCH};
+
+/* Blocked and waited for, so that none cuts a table in two, and none leaves the
+ * terminal on the second screen. */
+static void signals_block(sigset_t *out)
+{
+    sigemptyset(out);
+    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
+        sigaddset(out, watched[i]);
+    sigprocmask(SIG_BLOCK, out, NULL);
+}
+
+/* Waits for the time or a signal; 0: the time is over. */
+static int signal_await(const sigset_t *signals, int64_t seconds)
+{
+    const struct timespec interval = {.tv_sec = (time_t)seconds};
+    const int signal = sigtimedwait(signals, NULL, &interval);
+
+    return signal > 0 ? signal : 0;
+}
+
+static bool signal_ends(int signal)
+{
+    return signal != 0 && signal != SIGTSTP && signal != SIGWINCH;
+}
+
+/* --- elsewhere than on a terminal --- */
+
+static enum ctl_exit watch_append(const struct ctl_options *options,
+                                  const struct wish *wish,
+                                  const struct view *view,
+                                  const sigset_t *signals)
+{
+    size_t shown;
+    enum ctl_exit result = status_show(options, wish, view, &shown);
+
+    if (result != CTL_OK && options->server_count < 2)
+        return result;
+    while (fflush(stdout) == 0) {
+        if (signal_ends(signal_await(signals, options->interval_s)))
+            return CTL_OK;
+        putchar('\n');
+        (void)status_show(options, wish, view, &shown);
+    }
+    return CTL_FAILED;
+}
+
+/* --- on a terminal --- */
+
+struct frame {
+    char *text; /* for free */
+    size_t length;
+    size_t shown; /* sequences */
+};
+
+/* A round in memory, with what was said of brokers that did not answer. */
+static enum ctl_exit frame_make(struct frame *frame,
+                                const struct ctl_options *options,
+                                const struct wish *wish, struct view *view)
+{
+    enum ctl_exit result;
+
+    *frame = (struct frame){NULL, 0, 0};
+    view->to = open_memstream(&frame->text, &frame->length);
+    if (view->to == NULL) {
+        ctl_complain("out of memory");
+        return CTL_FAILED;
+    }
+    view->width = terminal_size().columns;
+    complaint_clear();
+    result = status_show(options, wish, view, &frame->shown);
+    if (complaint_text()[0] != '\0')
+        text_wrap(view->to, complaint_text(), view->width);
+    (void)fclose(view->to);
+    view->to = stdout;
+    return result;
+}
+
+static size_t lines_count(const char *text)
+{
+    size_t lines = 0;
+
+    for (; text != NULL && *text != '\0'; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* Shows fewer sequences where the terminal is too low for all of them. */
+static enum ctl_exit frame_fit(struct frame *frame,
+                               const struct ctl_options *options,
+                               const struct wish *wish, struct view *view)
+{
+    const size_t rows = terminal_size().rows;
+    struct wish less = *wish;
+    enum ctl_exit result = frame_make(frame, options, wish, view);
+    size_t lines = lines_count(frame->text);
+
+    while (result == CTL_OK && lines >= rows && frame->shown > 1) {
+        const size_t excess = lines - rows + 1;
+
+        less.top = frame->shown > excess ? frame->shown - excess : 1;
+        free(frame->text);
+        result = frame_make(frame, options, &less, view);
+        lines = lines_count(frame->text);
+    }
+    return result;
+}
+
+/* Ctrl-Z: the shell gets its screen, and we ours when we go on. */
+static void watch_suspend(void)
+{
+    screen_leave();
+    raise(SIGSTOP);
+    screen_enter();
+}
+
+static enum ctl_exit watch_draw(const struct ctl_options *options,
+                                const struct wish *wish, struct view *view,
+                                const sigset_t *signals)
+{
+    struct frame frame;
+    enum ctl_exit result;
+    int signal = 0;
+
+    complaints_gather();
+    result = frame_fit(&frame, options, wish, view);
+    if (result != CTL_OK && options->server_count < 2) {
+        free(frame.text);
+        return result;
+    }
+    screen_enter();
+    while (!signal_ends(signal)) {
+        screen_draw(frame.text != NULL ? frame.text : "", terminal_size().rows);
+        free(frame.text);
+        signal = signal_await(signals, options->interval_s);
+        if (signal == SIGTSTP)
+            watch_suspend();
+        if (!signal_ends(signal))
+            (void)frame_fit(&frame, options, wish, view);
+    }
+    screen_leave();
+    complaint_clear();
+    return CTL_OK;
+}
+
+/* Only the first round has to succeed: later the daemon may be away, and come
+ * back. */
+enum ctl_exit status_watch(const struct ctl_options *options,
+                           const struct wish *wish)
+{
+    struct view view;
+    sigset_t signals;
+
+    if (!view_init(&view, options))
+        return CTL_USAGE;
+    signals_block(&signals);
+    if (terminal_size().rows == 0 || options->given & CTL_JSON)
+        return watch_append(options, wish, &view, &signals);
+    return watch_draw(options, wish, &view, &signals);
+}

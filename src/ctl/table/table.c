@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns that fit the line, as libsmartcols prints them. In a narrow view
+ * names lose their middles; reasons stand below the table, wrapped. */
+#include "ctl/table/table.h"
+
+#include <assert.h>
+#include <libsmartcols/libsmartcols.h>
+#include <string.h>
+
+#include "ctl/client.h"
+#include "ctl/ctl.h"
+#include "ctl/table/cells.h"
+#include "ctl/terminal/terminal.h"
+
+#define CELL_SIZE   320
+#define COLUMNS_MAX 32
+#define NARROWEST   4 /* characters of a name that was cut */
+#define CUT         '~'
+
+struct column {
+    const struct status_field *field;
+    size_t width; /* characters, of what is in it */
+};
+
+struct table {
+    const struct view *view;
+    const struct rows *rows;
+    struct cell_style style;
+    struct column columns[COLUMNS_MAX]; /* in their order */
+    size_t count;
+    struct libscols_table *printed;
+};
+
+/* --- which columns there are --- */
+
+/* Whether the field has a column, which may be left out, see enum show. */
+static bool column_is_needed(const struct status_field *field,
+                             const struct rows *rows)
+{
+    const bool is_count = field->show == SHOW_SOME;
+
+    if (!is_count && field->show != SHOW_MAYBE && field->show != SHOW_OFFSET &&
+        field->show != SHOW_ROOM)
+        return true;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (reply_field(rows->row[i], field->name) != NULL &&
+            (!is_count || reply_integer(rows->row[i], field->name) != 0))
+            return true;
+    }
+    return false;
+}
+
+static bool column_is_shown(const struct table *table,
+                            const struct status_field *field)
+{
+    return field->title != NULL && field->show != SHOW_WHY &&
+           (table->view->is_wide || !field->is_wide) &&
+           column_is_needed(field, table->rows);
+}
+
+static size_t column_width(const struct table *table,
+                           const struct status_field *field)
+{
+    size_t width = strlen(field->title);
+    char cell[CELL_SIZE];
+
+    for (size_t i = 0; i < table->rows->count; i++) {
+        cell_format(cell, sizeof cell, field, table->rows->row[i],
+                    &table->style);
+        if (strlen(cell) > width)
+            width = strlen(cell);
+    }
+    return width;
+}
+
+/* The fields that have a column, in the order of the columns. */
+static void columns_find(struct table *table, const struct status_field *field)
+{
+    for (; field->name != NULL; field++) {
+        size_t at = table->count;
+
+        if (!column_is_shown(table, field))
+            continue;
+        assert(table->count < COLUMNS_MAX);
+        for (; at > 0 && table->columns[at - 1].field->rank > field->rank; at--)
+            table->columns[at] = table->columns[at - 1];
+        table->columns[at] = (struct column){field, column_width(table, field)};
+        table->count++;
+    }
+}
+
+/* --- fitting --- */
+
+/* A name can be cut, a number or a state cannot. */
+static bool column_may_shrink(const struct column *column)
+{
+    const enum status_show show = column->field->show;
+
+    return show == SHOW_PARTITION || show == SHOW_REFILL ||
+           (show == SHOW_TEXT && status_is_text(column->field));
+}
+
+static struct column *column_widest(struct table *table)
+{
+    struct column *widest = NULL;
+
+    for (size_t i = 0; i < table->count; i++) {
+        struct column *column = &table->columns[i];
+
+        if (column_may_shrink(column) && column->width > NARROWEST &&
+            (widest == NULL || column->width > widest->width))
+            widest = column;
+    }
+    return widest;
+}
+
+static void columns_fit(struct table *table)
+{
+    struct column *widest;
+    size_t width = table->count; /* a space behind each */
+
+    for (size_t i = 0; i < table->count; i++)
+        width += table->columns[i].width;
+    while (width > table->view->width + 1 &&
+           (widest = column_widest(table)) != NULL) {
+        widest->width--;
+        width--;
+    }
+}
+
+/* Leaves both ends of a name, which tell it from the others. */
+static void cell_cut(char *cell, size_t width)
+{
+    const size_t length = strlen(cell);
+    const size_t tail = (width - 1) / 2;
+
+    if (length <= width)
+        return;
+    cell[width - tail - 1] = CUT;
+    memmove(cell + width - tail, cell + length - tail, tail + 1);
+}
+
+/* --- printing --- */
+
+static bool columns_add(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct status_field *field = table->columns[i].field;
+        const bool is_left = column_may_shrink(&table->columns[i]) ||
+                             field->show == SHOW_STATE || status_is_text(field);
+        char title[CELL_SIZE];
+
+        snprintf(title, sizeof title, "%s", field->title);
+        cell_cut(title, table->columns[i].width);
+        if (scols_table_new_column(table->printed, title, 0,
+                                   is_left ? 0 : SCOLS_FL_RIGHT) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool cell_add(const struct table *table, struct libscols_line *line,
+                     size_t at, const redisReply *row)
+{
+    const struct column *column = &table->columns[at];
+    char cell[CELL_SIZE];
+
+    cell_format(cell, sizeof cell, column->field, row, &table->style);
+    cell_cut(cell, column->width);
+    if (scols_line_set_data(line, at, cell) != 0)
+        return false;
+    return !table->view->is_colored || column->field->show != SHOW_STATE ||
+           scols_cell_set_color(scols_line_get_cell(line, at),
+                                color_of_state(cell)) == 0;
+}
+
+static bool rows_add(struct table *table)
+{
+    for (size_t i = 0; i < table->rows->count; i++) {
+        struct libscols_line *line = scols_table_new_line(table->printed, NULL);
+
+        if (line == NULL)
+            return false;
+        for (size_t k = 0; k < table->count; k++) {
+            if (!cell_add(table, line, k, table->rows->row[i]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool columns_print(struct table *table)
+{
+    bool is_printed;
+
+    table->printed = scols_new_table();
+    is_printed =
+        table->printed != NULL && columns_add(table) && rows_add(table) &&
+        scols_table_set_termforce(table->printed, SCOLS_TERMFORCE_NEVER) == 0 &&
+        scols_table_enable_colors(table->printed, table->view->is_colored) ==
+            0 &&
+        scols_table_set_stream(table->printed, table->view->to) == 0 &&
+        scols_print_table(table->printed) == 0;
+    scols_unref_table(table->printed);
+    if (!is_printed)
+        ctl_complain("out of memory");
+    return is_printed;
+}
+
+/* Reasons have the words of servers, which must not steer the terminal. */
+static void controls_blank(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < ' ' || *text == '\177')
+            *text = ' ';
+    }
+}
+
+/* A line each partition that has a reason. */
+static void reasons_print(const struct table *table)
+{
+    char why[CELL_SIZE * 4];
+    char partition[CELL_SIZE];
+    char line[CELL_SIZE * 6];
+
+    for (size_t i = 0; i < table->rows->count; i++) {
+        const redisReply *row = table->rows->row[i];
+
+        why_format(why, sizeof why, row);
+        if (why[0] == '\0')
+            continue;
+        partition_format(partition, sizeof partition, row,
+                         table->style.name_pool);
+        snprintf(line, sizeof line, "%s (%s) %s: %s", partition,
+                 reply_text(row, "backend"), reply_text(row, "state"), why);
+        controls_blank(line);
+        text_wrap(table->view->to, line,
+                  table->view->is_wide ? 0 : table->view->width);
+    }
+}
+
+bool table_print(const struct view *view, enum status_of of,
+                 const struct rows *rows, bool name_pool)
+{
+    struct table table = {
+        .view = view,
+        .rows = rows,
+        .style = {.name_pool = name_pool, .is_short = !view->is_wide}};
+
+    columns_find(&table, status_tables[of].fields);
+    if (!view->is_wide)
+        columns_fit(&table);
+    if (!columns_print(&table))
+        return false;
+    if (of == STATUS_OF_PARTITIONS)
+        reasons_print(&table);
+    return true;
+}
