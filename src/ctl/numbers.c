@@ -11,6 +11,7 @@
 #include "ctl/client.h"
 #include "ctl/commands.h"
 #include "ctl/json.h"
+#include "ctl/terminal/terminal.h"
 
 #define NUMBERS_AT_ONCE 1000 /* asked of the daemon in one request */
 #define AMOUNT_SIZE     24
@@ -160,12 +161,15 @@ static enum ctl_exit request_run(const struct ctl_options *options,
 {
     struct listing listing = {.command = request->words[0],
                               .is_json = options->given & CTL_JSON};
-    int64_t left = options->count > 0 ? options->count : 1;
+    const int64_t wanted = options->count > 0 ? options->count : 1;
+    int64_t left = wanted;
     char amount[AMOUNT_SIZE];
     struct request some = *request;
+    struct progress progress;
     struct client client;
     enum ctl_exit result = client_open(options, &client);
 
+    progress_begin(&progress);
     some.words[2] = "COUNT";
     some.words[3] = amount;
     while (result == CTL_OK && left > 0) {
@@ -174,7 +178,9 @@ static enum ctl_exit request_run(const struct ctl_options *options,
         snprintf(amount, sizeof amount, "%" PRId64, count);
         result = request_send(&client, &some, count, &listing);
         left -= count;
+        progress_show(&progress, wanted - left, wanted);
     }
+    progress_end(&progress);
     listing_end(&listing);
     client_close(&client);
     return result;

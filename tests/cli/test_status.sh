@@ -204,6 +204,36 @@ else
     skip "it draws on a second screen" "there is no script(1)"
 fi
 
+# --- a bar of progress ---
+
+# The daemon is stopped for longer than the second after which there is a bar.
+has_numbers() {
+    [ -s "$work/numbers" ]
+}
+has_bar() {
+    grep -q '%.* of 10000000' "$work/bar"
+}
+if [[ -n $has_script ]]; then
+    : >"$work/bar"
+    script -qfec "exec $build/seqctl -s $first -t 60 next order-10 \
+        -n 10000000 >$work/numbers" "$work/bar" </dev/null \
+        >"$work/trash" 2>&1 &
+    taking=$!
+    track "$taking"
+    wait_for has_numbers
+    kill -STOP "$first_pid"
+    sleep 1.1
+    kill -CONT "$first_pid"
+    ok "who waits at a terminal for what takes long sees a bar" \
+        wait_for has_bar
+    kill "$taking"
+    reap "$taking"
+    is "it is not among the numbers" \
+        "$(head -c 100000 "$work/numbers" | tr -d '0-9\n' | wc -c)" 0
+else
+    skip "who waits at a terminal sees a bar" "there is no script(1)"
+fi
+
 # --- several brokers ---
 
 asks_daemon=
@@ -285,13 +315,13 @@ like "and help the commands" "$code $out" \
 
 # --- what was meant ---
 
-does "an unknown option is told with a near one" \
+does "of an unknown option it says what was likely meant" \
     "2 seqctl: unknown option --intervall, did you mean --interval?*" \
     status --intervall=3
-does "one that is far from all is told alone" \
+does "but not where none is near" \
     "2 seqctl: unknown option --frobnicate, see seqctl --help" --frobnicate
-does "an unknown letter is told" "2 seqctl: unknown option -Q, *" status -Q
-does "an option without its argument is told" \
+does "an unknown letter is an error" "2 seqctl: unknown option -Q, *" status -Q
+does "so is an option without its argument" \
     "2 seqctl: --count wants an argument: -n, --count N" next order -n
 does "and one that takes none" '2 seqctl: --wide takes no argument: "--wide=3"' \
     status --wide=3

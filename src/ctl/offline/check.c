@@ -25,7 +25,7 @@ static void findings_add(struct findings *findings, const char *line)
 {
     size_t kind = KINDS - 1;
 
-    while (strncmp(line, kinds[kind], strlen(kinds[kind])) != 0)
+    while (kind > 0 && strncmp(line, kinds[kind], strlen(kinds[kind])) != 0)
         kind--;
     (void)json_array_append_new(findings->lists[kind],
                                 json_of_text(line + strlen(kinds[kind])));

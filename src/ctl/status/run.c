@@ -6,46 +6,46 @@
 #define TOP_USUAL 20 /* sequences: more are shown to who asks for them */
 
 /* JSON is for programs: all, in the daemon's order, unless they ask. */
-static enum ctl_exit wish_init(struct wish *wish,
-                               const struct ctl_options *options,
-                               const char *name)
+static enum ctl_exit query_init(struct query *query,
+                                const struct ctl_options *options,
+                                const char *name)
 {
     const bool is_json = options->given & CTL_JSON;
     const char *order = options->sort != NULL ? options->sort
                         : is_json && (options->given & CTL_TOP) == 0 ? NULL
                                                                      : "rate";
 
-    *wish = (struct wish){.name = name, .top = TOP_USUAL};
+    *query = (struct query){.name = name, .top = TOP_USUAL};
     if (order != NULL) {
-        wish->order = row_order_find(order);
-        if (wish->order == NULL) {
+        query->order = row_order_find(order);
+        if (query->order == NULL) {
             ctl_complain("--sort is %s, not \"%s\"", row_order_names(), order);
             return CTL_USAGE;
         }
     }
     if (options->given & CTL_ALL || is_json)
-        wish->top = SIZE_MAX;
+        query->top = SIZE_MAX;
     if (options->given & CTL_TOP)
-        wish->top = (size_t)options->top;
+        query->top = (size_t)options->top;
     return CTL_OK;
 }
 
 enum ctl_exit status_run(const struct ctl_options *options, char **argument)
 {
-    struct wish wish;
+    struct query query;
     struct view view;
     size_t shown;
 
     if (options->given & CTL_MARKDOWN)
         return status_doc_print();
-    if (wish_init(&wish, options, argument[0]) != CTL_OK ||
+    if (query_init(&query, options, argument[0]) != CTL_OK ||
         !view_init(&view, options))
         return CTL_USAGE;
     if (options->given & CTL_WATCH)
-        return status_watch(options, &wish);
+        return status_watch(options, &query);
     if (options->given & CTL_INTERVAL) {
         ctl_complain("status takes --interval with --watch only");
         return CTL_USAGE;
     }
-    return status_show(options, &wish, &view, &shown);
+    return status_show(options, &query, &view, &shown);
 }

@@ -23,7 +23,8 @@ static void selection_cut(struct selection *selection, size_t top)
 }
 
 enum ctl_exit selection_init(struct selection *selection,
-                             const redisReply *status, const struct wish *wish)
+                             const redisReply *status,
+                             const struct query *query)
 {
     const redisReply *partitions = reply_array(status, "partitions");
     const redisReply *lessors = reply_array(status, "lessors");
@@ -36,17 +37,17 @@ enum ctl_exit selection_init(struct selection *selection,
         !rows_init(&selection->lessors, lessors) ||
         !rows_init(&selection->sequences, sequences))
         return CTL_FAILED;
-    if (wish->name != NULL)
-        selection_keep(selection, wish->name);
-    if (selection->partitions.count == 0 && wish->name != NULL) {
+    if (query->name != NULL)
+        selection_keep(selection, query->name);
+    if (selection->partitions.count == 0 && query->name != NULL) {
         ctl_complain("no pool and no sequence in use is called \"%s\": seqctl "
                      "status --all lists them",
-                     wish->name);
+                     query->name);
         return CTL_FAILED;
     }
-    if (wish->order != NULL)
-        rows_sort(&selection->sequences, wish->order);
-    selection_cut(selection, wish->top);
+    if (query->order != NULL)
+        rows_sort(&selection->sequences, query->order);
+    selection_cut(selection, query->top);
     return CTL_OK;
 }
 

@@ -9,7 +9,7 @@
 #include "ctl/terminal/terminal.h"
 
 struct round {
-    const struct wish *wish;
+    const struct query *query;
     const struct view *view;
     size_t brokers;   /* that were shown */
     size_t sequences; /* the same, of all of them */
@@ -49,7 +49,7 @@ static enum ctl_exit status_print(const redisReply *status,
                                   struct round *round)
 {
     struct selection selection;
-    enum ctl_exit result = selection_init(&selection, status, round->wish);
+    enum ctl_exit result = selection_init(&selection, status, round->query);
 
     round->sequences += selection.sequences.count;
     if (result == CTL_OK && options->given & CTL_JSON) {
@@ -79,10 +79,10 @@ static enum ctl_exit broker_show(const struct ctl_options *options,
 }
 
 enum ctl_exit status_show(const struct ctl_options *options,
-                          const struct wish *wish, const struct view *view,
+                          const struct query *query, const struct view *view,
                           size_t *shown)
 {
-    struct round round = {.wish = wish, .view = view};
+    struct round round = {.query = query, .view = view};
     const enum ctl_exit result = brokers_each(options, broker_show, &round);
 
     *shown = round.sequences;

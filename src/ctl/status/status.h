@@ -6,7 +6,7 @@
 #include "ctl/table/table.h"
 
 /* What was asked for. */
-struct wish {
+struct query {
     const char *name; /* of a key or a pool, or a glob; NULL: all */
     const struct row_order *order; /* NULL: as the daemon has them */
     size_t top;                    /* how many sequences at most */
@@ -24,7 +24,8 @@ struct selection {
 /* Chooses; CTL_FAILED after having said what is missing or wrong. It is for
  * selection_fini in any case. */
 enum ctl_exit selection_init(struct selection *selection,
-                             const redisReply *status, const struct wish *wish);
+                             const redisReply *status,
+                             const struct query *query);
 
 void selection_fini(struct selection *selection);
 
@@ -37,12 +38,12 @@ bool status_object(const redisReply *status, const struct selection *selection);
 /* Asks each broker and shows it, `*shown` sequences in all. What one that does
  * not answer has to say is complained of. */
 enum ctl_exit status_show(const struct ctl_options *options,
-                          const struct wish *wish, const struct view *view,
+                          const struct query *query, const struct view *view,
                           size_t *shown);
 
 /* The same again and again, until a signal. */
 enum ctl_exit status_watch(const struct ctl_options *options,
-                           const struct wish *wish);
+                           const struct query *query);
 
 /* How this command line wants things to be shown. False after having said that
  * --color has no such value. */

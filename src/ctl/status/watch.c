@@ -40,12 +40,12 @@ static bool signal_ends(int signal)
 /* --- elsewhere than on a terminal --- */
 
 static enum ctl_exit watch_append(const struct ctl_options *options,
-                                  const struct wish *wish,
+                                  const struct query *query,
                                   const struct view *view,
                                   const sigset_t *signals)
 {
     size_t shown;
-    enum ctl_exit result = status_show(options, wish, view, &shown);
+    enum ctl_exit result = status_show(options, query, view, &shown);
 
     if (result != CTL_OK && options->server_count < 2)
         return result;
@@ -53,7 +53,7 @@ static enum ctl_exit watch_append(const struct ctl_options *options,
         if (signal_ends(signal_await(signals, options->interval_s)))
             return CTL_OK;
         putchar('\n');
-        (void)status_show(options, wish, view, &shown);
+        (void)status_show(options, query, view, &shown);
     }
     return CTL_FAILED;
 }
@@ -69,7 +69,7 @@ struct frame {
 /* A round in memory, with what was said of brokers that did not answer. */
 static enum ctl_exit frame_make(struct frame *frame,
                                 const struct ctl_options *options,
-                                const struct wish *wish, struct view *view)
+                                const struct query *query, struct view *view)
 {
     enum ctl_exit result;
 
@@ -81,7 +81,7 @@ static enum ctl_exit frame_make(struct frame *frame,
     }
     view->width = terminal_size().columns;
     complaint_clear();
-    result = status_show(options, wish, view, &frame->shown);
+    result = status_show(options, query, view, &frame->shown);
     if (complaint_text()[0] != '\0')
         text_wrap(view->to, complaint_text(), view->width);
     (void)fclose(view->to);
@@ -101,11 +101,11 @@ static size_t lines_count(const char *text)
 /* Shows fewer sequences where the terminal is too low for all of them. */
 static enum ctl_exit frame_fit(struct frame *frame,
                                const struct ctl_options *options,
-                               const struct wish *wish, struct view *view)
+                               const struct query *query, struct view *view)
 {
     const size_t rows = terminal_size().rows;
-    struct wish less = *wish;
-    enum ctl_exit result = frame_make(frame, options, wish, view);
+    struct query less = *query;
+    enum ctl_exit result = frame_make(frame, options, query, view);
     size_t lines = lines_count(frame->text);
 
     while (result == CTL_OK && lines >= rows && frame->shown > 1) {
@@ -128,7 +128,7 @@ static void watch_suspend(void)
 }
 
 static enum ctl_exit watch_draw(const struct ctl_options *options,
-                                const struct wish *wish, struct view *view,
+                                const struct query *query, struct view *view,
                                 const sigset_t *signals)
 {
     struct frame frame;
@@ -136,7 +136,7 @@ static enum ctl_exit watch_draw(const struct ctl_options *options,
     int signal = 0;
 
     complaints_gather();
-    result = frame_fit(&frame, options, wish, view);
+    result = frame_fit(&frame, options, query, view);
     if (result != CTL_OK && options->server_count < 2) {
         free(frame.text);
         return result;
@@ -149,7 +149,7 @@ static enum ctl_exit watch_draw(const struct ctl_options *options,
         if (signal == SIGTSTP)
             watch_suspend();
         if (!signal_ends(signal))
-            (void)frame_fit(&frame, options, wish, view);
+            (void)frame_fit(&frame, options, query, view);
     }
     screen_leave();
     complaint_clear();
@@ -159,7 +159,7 @@ static enum ctl_exit watch_draw(const struct ctl_options *options,
 /* Only the first round has to succeed: later the daemon may be away, and come
  * back. */
 enum ctl_exit status_watch(const struct ctl_options *options,
-                           const struct wish *wish)
+                           const struct query *query)
 {
     struct view view;
     sigset_t signals;
@@ -168,6 +168,6 @@ enum ctl_exit status_watch(const struct ctl_options *options,
         return CTL_USAGE;
     signals_block(&signals);
     if (terminal_size().rows == 0 || options->given & CTL_JSON)
-        return watch_append(options, wish, &view, &signals);
-    return watch_draw(options, wish, &view, &signals);
+        return watch_append(options, query, &view, &signals);
+    return watch_draw(options, query, &view, &signals);
 }

@@ -8,6 +8,8 @@
 #include "ctl/ctl.h"
 #include "ctl/table/table.h"
 
+#define ROW_SIZE sizeof(redisReply *)
+
 struct row_order {
     const char *name;
     const char *field;
@@ -48,13 +50,13 @@ bool rows_init(struct rows *rows, const redisReply *list)
     const size_t count = list != NULL ? list->elements : 0;
 
     rows->count = 0;
-    rows->row = calloc(count + 1, sizeof *rows->row);
+    rows->row = calloc(count + 1, ROW_SIZE);
     if (rows->row == NULL) {
         ctl_complain("out of memory");
         return false;
     }
     if (count > 0)
-        memcpy(rows->row, list->element, count * sizeof *rows->row);
+        memcpy(rows->row, list->element, count * ROW_SIZE);
     rows->count = count;
     return true;
 }
@@ -149,6 +151,5 @@ static int row_compare(const void *a, const void *b, void *context)
 
 void rows_sort(struct rows *rows, const struct row_order *order)
 {
-    qsort_r(rows->row, rows->count, sizeof *rows->row, row_compare,
-            (void *)order);
+    qsort_r(rows->row, rows->count, ROW_SIZE, row_compare, (void *)order);
 }

@@ -22,7 +22,7 @@ struct view {
 
 /* Some maps of a list. The maps are the list's. */
 struct rows {
-    redisReply **row; /* for rows_free */
+    redisReply **row; /* for rows_fini */
     size_t count;
 };
 

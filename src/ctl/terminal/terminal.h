@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the program knows of the terminal that it prints on: its size and
- * colours, and the second screen that --watch draws on. */
+ * colours, the second screen that --watch draws on, and a bar of progress. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct terminal_size {
@@ -36,3 +37,16 @@ void screen_leave(void);
 
 /* Replaces what is on the screen by the first lines of the text. */
 void screen_draw(const char *text, size_t rows);
+
+/* How far something is that may take long. */
+struct progress {
+    bool is_wanted; /* stderr is a terminal, and stdout another one or none */
+    bool is_shown;
+    int64_t next_ms; /* it is not drawn before */
+};
+
+void progress_begin(struct progress *progress);
+void progress_show(struct progress *progress, int64_t done, int64_t total);
+
+/* Erases it. */
+void progress_end(struct progress *progress);
