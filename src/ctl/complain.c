@@ -50,7 +50,8 @@ void complaint_clear(void)
     complaint.code[0] = '\0';
 }
 
-static void complaint_add(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static void
+complaint_add(const char *format, va_list arguments)
 {
     const size_t used = strlen(complaint.text);
 
