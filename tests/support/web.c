@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct web *web_open(void)
     struct seqb_error err;
 
     assert_non_null(web);
+    signal(SIGPIPE, SIG_IGN); /* as main.c has it */
     web->server = dialogue_server();
     web->fd = -1;
     assert_int_equal(http_open(&web->server->daemon, web->server->base,

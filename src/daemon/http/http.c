@@ -23,7 +23,7 @@
 #define TIMEOUT_S   10   /* of a client that is silent, or does not read */
 
 /* Out of descriptors, accepting rests: the loop would spin otherwise. */
-#define ACCEPT_PAUSE_MS 100
+#define ACCEPT_PAUSE_US 100000L
 
 /* Of any method, so that a wrong one is refused with those that are right. */
 #define METHODS                                                                \
@@ -66,7 +66,7 @@ static void http_on_again(evutil_socket_t fd, short events, void *context)
  * ended. */
 static void http_on_accept_error(struct evconnlistener *incoming, void *context)
 {
-    const struct timeval pause = {0, ACCEPT_PAUSE_MS * 1000};
+    const struct timeval pause = {0, ACCEPT_PAUSE_US};
 
     (void)context;
     evconnlistener_disable(incoming);

@@ -93,20 +93,33 @@ static void report_answer(struct report *report)
         evbuffer_free(body);
 }
 
+/* The first in line; NULL: nobody waits. */
+static struct report *reports_take(struct reports *reports)
+{
+    struct report *report = TAILQ_FIRST(&reports->waiting);
+
+    if (report == NULL)
+        return NULL;
+    TAILQ_REMOVE(&reports->waiting, report, entry);
+    reports->waiting_count--;
+    return report;
+}
+
 /* Starts those in line until one runs. */
 static void reports_run(struct reports *reports)
 {
-    while (reports->running == NULL && !TAILQ_EMPTY(&reports->waiting)) {
-        struct report *report = TAILQ_FIRST(&reports->waiting);
-        struct exchange *exchange = report->pending.exchange;
+    while (reports->running == NULL) {
+        struct report *report = reports_take(reports);
+        struct exchange *exchange = NULL;
 
-        TAILQ_REMOVE(&reports->waiting, report, entry);
-        reports->waiting_count--;
+        if (report == NULL)
+            return;
         snapshot_begin(&report->snapshot, reports->daemon);
         if (signals_thread(&report->thread, report_run, report)) {
             reports->running = report;
             return;
         }
+        exchange = report->pending.exchange;
         exchange_resume(exchange);
         report_free(report);
         problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
