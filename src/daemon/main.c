@@ -77,6 +77,8 @@ static int check(const struct options *options)
     return EXIT_SUCCESS;
 }
 
+#define PLACES_SIZE (SERVER_LISTENERS_MAX * ADDRESS_SIZE)
+
 static void places_print(char *out, size_t size, const struct server *server,
                          bool is_local)
 {
@@ -92,24 +94,33 @@ static void places_print(char *out, size_t size, const struct server *server,
     }
 }
 
+static void log_ready(const struct server *server)
+{
+    char listen[PLACES_SIZE];
+    char sockets[PLACES_SIZE];
+    char line[2 * PLACES_SIZE + 512];
+
+    places_print(listen, sizeof listen, server, false);
+    places_print(sockets, sizeof sockets, server, true);
+    snprintf(line, sizeof line,
+             "event=ready name=%s listen=%s socket=%s pid=%ld http=%s",
+             seqb_broker_name(server->daemon.broker), listen, sockets,
+             (long)getpid(),
+             server->http == NULL ? "none" : http_name(server->http));
+    log_to_stderr(NULL, SEQB_LOG_INFO, line);
+}
+
 static int serve(const struct options *options)
 {
     const struct server_options of_server = options_of_server(options);
-    char listen[SERVER_LISTENERS_MAX * ADDRESS_SIZE];
-    char sockets[SERVER_LISTENERS_MAX * ADDRESS_SIZE];
     struct server *server = NULL;
     struct seqb_error err;
 
     if (server_open(&of_server, &server, &err) != SEQB_OK)
         return fail(&err);
-    places_print(listen, sizeof listen, server, false);
-    places_print(sockets, sizeof sockets, server, true);
-    fprintf(stderr, "ready name=%s listen=%s socket=%s pid=%ld http=%s\n",
-            seqb_broker_name(server->daemon.broker), listen, sockets,
-            (long)getpid(),
-            server->http == NULL ? "none" : http_name(server->http));
+    log_ready(server);
     server_run(server);
-    log_to_stderr(NULL, SEQB_LOG_INFO, "stopping");
+    log_to_stderr(NULL, SEQB_LOG_INFO, "event=stopping");
     server_close(server);
     return EXIT_SUCCESS;
 }

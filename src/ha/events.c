@@ -73,30 +73,31 @@ static enum seqb_log_level event_level(const struct seqb_event *event)
 }
 
 /* A change of state goes by the name of the state that it leads to. */
-static void event_log(const struct seqb_event *event)
+static void event_log(enum seqb_log_level level, const struct seqb_event *event)
 {
     if (event->kind == SEQB_EVENT_STATE)
-        log_reason(event_level(event), event->reason,
+        log_reason(level, event->reason,
                    "event=%s was=%s pool=%s partition=%d backend=%s",
                    seqb_partition_state_name(event->to),
                    seqb_partition_state_name(event->from), event->pool,
                    (int)event->partition, event->backend);
     else if (event->key == NULL)
-        log_reason(event_level(event), event->reason,
+        log_reason(level, event->reason,
                    "event=%s pool=%s partition=%d backend=%s",
                    seqb_event_name(event->kind), event->pool,
                    (int)event->partition, event->backend);
     else
-        log_reason(event_level(event), event->reason,
+        log_reason(level, event->reason,
                    "event=%s pool=%s partition=%d backend=%s key=%s counter=%s",
                    seqb_event_name(event->kind), event->pool,
                    (int)event->partition, event->backend, event->key,
                    event->counter != NULL ? event->counter : "");
 }
 
-void events_emit(struct events *events, const struct seqb_event *event)
+static void emit(struct events *events, enum seqb_log_level level,
+                 const struct seqb_event *event)
 {
-    event_log(event);
+    event_log(level, event);
     if (events == NULL)
         return;
     pthread_mutex_lock(&events->lock);
@@ -105,11 +106,22 @@ void events_emit(struct events *events, const struct seqb_event *event)
     pthread_mutex_unlock(&events->lock);
 }
 
-void slot_report(const struct worker *worker, const struct slot *slot,
-                 enum seqb_event_kind kind, const char *name,
-                 const char *reason)
+void events_emit(struct events *events, const struct seqb_event *event)
 {
-    const struct seqb_event event = {
+    emit(events, event_level(event), event);
+}
+
+void events_emit_info(struct events *events, const struct seqb_event *event)
+{
+    emit(events, SEQB_LOG_INFO, event);
+}
+
+static struct seqb_event slot_event(const struct worker *worker,
+                                    const struct slot *slot,
+                                    enum seqb_event_kind kind, const char *name,
+                                    const char *reason)
+{
+    return (struct seqb_event){
         .kind = kind,
         .from = SEQB_PARTITION_UP,
         .to = SEQB_PARTITION_UP,
@@ -120,8 +132,26 @@ void slot_report(const struct worker *worker, const struct slot *slot,
         .counter = name,
         .reason = reason,
     };
+}
+
+void slot_report(const struct worker *worker, const struct slot *slot,
+                 enum seqb_event_kind kind, const char *name,
+                 const char *reason)
+{
+    const struct seqb_event event =
+        slot_event(worker, slot, kind, name, reason);
 
     events_emit(worker->events, &event);
+}
+
+void slot_report_info(const struct worker *worker, const struct slot *slot,
+                      enum seqb_event_kind kind, const char *name,
+                      const char *reason)
+{
+    const struct seqb_event event =
+        slot_event(worker, slot, kind, name, reason);
+
+    events_emit_info(worker->events, &event);
 }
 
 void counter_report(const struct ha_counter *counter, enum seqb_event_kind kind,

@@ -26,3 +26,7 @@ void events_listen(struct events *events,
 
 /* With no lock of this folder held. `events` may be NULL: only the log. */
 void events_emit(struct events *events, const struct seqb_event *event);
+
+/* The same for what an operator ordered, or what is in the ordinary course of
+ * things: it is logged as info, whatever its kind. */
+void events_emit_info(struct events *events, const struct seqb_event *event);

@@ -98,6 +98,9 @@ size_t ha_pool_count(const struct ha *ha);
  * by the pool. */
 const char *ha_pool_layout(const struct ha_pool *pool);
 
+/* Whether the text is the layout of an earlier generation of the pool. */
+bool ha_pool_had_layout(const struct ha_pool *pool, const char *text);
+
 /* How a partition's origin is known. */
 enum ha_origin {
     HA_ORIGIN_NONE, /* not at all, or its store went back: see POISONED */

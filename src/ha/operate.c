@@ -80,7 +80,7 @@ enum seqb_status ha_command(struct ha *ha, const char *pool_name,
     pthread_mutex_unlock(pool->lock);
     if (status != SEQB_OK)
         return status;
-    worker_report(pool->workers[membership.member], &membership, change,
+    worker_report(pool->workers[membership.member], &membership, change, true,
                   reason);
     worker_wake(pool->workers[membership.member]);
     return SEQB_OK;

@@ -379,6 +379,11 @@ const char *ha_pool_layout(const struct ha_pool *pool)
     return pool->claim.text;
 }
 
+bool ha_pool_had_layout(const struct ha_pool *pool, const char *text)
+{
+    return layout_is_earlier(&pool->options->layout, text);
+}
+
 enum ha_origin ha_pool_origin(struct ha_pool *pool, int32_t partition,
                               char *out)
 {

@@ -12,7 +12,8 @@
 
 void worker_report(const struct worker *worker,
                    const struct worker_membership *membership,
-                   struct pool_change change, const char *reason)
+                   struct pool_change change, bool is_ordered,
+                   const char *reason)
 {
     const struct seqb_event event = {
         .kind = SEQB_EVENT_STATE,
@@ -28,7 +29,10 @@ void worker_report(const struct worker *worker,
 
     if (change.from == change.to)
         return;
-    events_emit(worker->events, &event);
+    if (is_ordered)
+        events_emit_info(worker->events, &event);
+    else
+        events_emit(worker->events, &event);
     watchdog_expect(worker->connection.watchdog,
                     0); /* time may change it again */
 }
@@ -64,7 +68,7 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
         (void)text_copy(reason, sizeof reason,
                         pool->pool.member[membership->member].reason);
         pthread_mutex_unlock(pool->lock);
-        worker_report(worker, membership, change, reason);
+        worker_report(worker, membership, change, false, reason);
     }
 }
 
@@ -109,7 +113,7 @@ int64_t worker_evaluate(struct worker *worker, int64_t now_ms)
         (void)text_copy(reason, sizeof reason,
                         pool->pool.member[membership->member].reason);
         pthread_mutex_unlock(pool->lock);
-        worker_report(worker, membership, change, reason);
+        worker_report(worker, membership, change, false, reason);
         soonest_ms = min_of(soonest_ms, next_ms);
         soonest_ms =
             min_of(soonest_ms, membership_retry(worker, membership, now_ms));

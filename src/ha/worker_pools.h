@@ -4,10 +4,12 @@
 
 #include "ha/worker.h"
 
-/* Any thread, with no lock held: tells a change of its state, if it is one. */
+/* Any thread, with no lock held: tells a change of its state, if it is one. One
+ * that an operator ordered is no warning. */
 void worker_report(const struct worker *worker,
                    const struct worker_membership *membership,
-                   struct pool_change change, const char *reason);
+                   struct pool_change change, bool is_ordered,
+                   const char *reason);
 
 /* Any thread: judges the call under way, and what time alone changes; has what
  * is refused tried again. Returns when to do so again, INT64_MAX: not before

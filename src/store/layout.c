@@ -205,6 +205,20 @@ enum seqb_status layout_compose(const struct layout *layout,
     return SEQB_OK;
 }
 
+bool layout_is_earlier(const struct layout *layout, const char *text)
+{
+    char name[LAYOUT_POOL_SIZE];
+    char head[LAYOUT_POOL_SIZE + sizeof "pool=;"];
+
+    for (int32_t i = 1; i < layout->generation; i++) {
+        layout_internal_name(layout->name, i, name, sizeof name);
+        (void)text_format(head, sizeof head, "pool=%s;", name);
+        if (strncmp(text, head, strlen(head)) == 0)
+            return true;
+    }
+    return false;
+}
+
 const struct layout_store *layout_find_claim(const struct layout_stores *stores)
 {
     for (int32_t i = 0; i < stores->count; i++) {

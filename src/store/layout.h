@@ -90,6 +90,9 @@ enum seqb_status layout_compose(const struct layout *layout,
                                 const struct layout_stores *stores, char *out,
                                 size_t size, struct seqb_error *err);
 
+/* Whether the text is what an earlier generation of the layout's pool had. */
+bool layout_is_earlier(const struct layout *layout, const char *text);
+
 /* The first store, in order, whose claim stands, or NULL: a first start. */
 const struct layout_store *
 layout_find_claim(const struct layout_stores *stores);

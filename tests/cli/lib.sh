@@ -132,17 +132,19 @@ daemon_start() {
         --socket "$daemon_socket" "$@" 2>>"$daemon_log" &
     daemon_pid=$!
     track "$daemon_pid"
-    if ! wait_for daemon_is_decided || ! grep -q '^ready ' "$daemon_log"; then
+    if ! wait_for daemon_is_decided ||
+        ! grep -q ' event=ready ' "$daemon_log"; then
         sed 's/^/# /' "$daemon_log"
         return 1
     fi
-    daemon_port=$(sed -n 's/^ready .*listen=[^ ]*:\([0-9]*\) .*/\1/p' \
+    daemon_port=$(sed -n 's/.* event=ready .*listen=[^ ]*:\([0-9]*\) .*/\1/p' \
         "$daemon_log")
     daemon_http=$(sed -n 's/^ready .* http=\([^ ]*\).*/\1/p' "$daemon_log")
 }
 
 daemon_is_decided() {
-    grep -q '^ready ' "$daemon_log" || ! kill -0 "$daemon_pid" 2>>"$work/trash"
+    grep -q ' event=ready ' "$daemon_log" ||
+        ! kill -0 "$daemon_pid" 2>>"$work/trash"
 }
 
 # daemon_stop [SIGNAL]: stops it and sets daemon_code to its exit code.

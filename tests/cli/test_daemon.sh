@@ -21,7 +21,7 @@ are_distinct_numbers() { # EXPECTED_COUNT TEXT
 daemon_start main || exit 1
 
 like "the ready line tells where it listens" "$(cat "$daemon_log")" \
-    "*ready name=embedded listen=127.0.0.1:$daemon_port socket=$daemon_socket pid=$daemon_pid*"
+    "*Z info event=ready name=embedded listen=127.0.0.1:$daemon_port socket=$daemon_socket pid=$daemon_pid"*
 is "PING is answered" "$(cli PING)" PONG
 is "PING gives a word back" "$(cli ping hello)" hello
 is "ECHO gives a word back" "$(cli ECHO 'a b')" "a b"
@@ -249,7 +249,7 @@ is "then this connection is closed, too" "$(hear "$dialled")" "(nothing: )"
 hang_up "$dialled"
 ok "a drain removes the socket" [ ! -e "$daemon_socket" ]
 like "the log of a drain is that of a stop" "$(tail -n 2 "$daemon_log")" \
-    "*stopping*"
+    "*Z info event=stopping*"
 like "there is nothing left to drain" "$(drain --broker)" \
     "*no seqbrokerd at*exit 3"
 daemon_start main || exit 1

@@ -115,6 +115,9 @@ like "the new topology is well" "$code $out$err" \
 # --- the new brokers ---
 
 daemon_start new -c "$new" --state-dir "$SEQBROKER_STATE_DIR" || exit 1
+like "numbers that were kept before the migration are a gap, and no warning" \
+    "$(grep event=spool_refused "$daemon_log")" \
+    '* info event=spool_refused * reason="it is of an earlier generation *'
 take order 5000 >"$work/order.new"
 take bill 50 >"$work/bill.new"
 daemon_stop TERM

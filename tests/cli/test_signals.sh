@@ -76,7 +76,7 @@ nohup "$build/seqbrokerd" -c "$work/patient.conf" --state-dir "$work/nohup" \
     --listen none --socket "$work/nohup.sock" 2>>"$daemon_log" &
 daemon_pid=$!
 track "$daemon_pid"
-wait_for is_logged '^ready '
+wait_for is_logged ' event=ready '
 kill -HUP "$daemon_pid"
 wait_for has_refused 1
 is "SIGHUP is answered under nohup as well" "$(refusals)" 1
@@ -120,10 +120,10 @@ wait_for is_logged 'event=up .* backend=sqlite-3 '
 annoy
 wait_for has_refused 3
 is "SIGHUP is answered when the stores are open" "$(refusals)" 3
-is "it still starts" "$(grep -c '^ready ' "$daemon_log")" 0
+is "it still starts" "$(grep -c ' event=ready ' "$daemon_log")" 0
 exec {lock}>&-
-wait_for is_logged '^ready '
-ok "no signal keeps it from starting" grep -q '^ready ' "$daemon_log"
+wait_for is_logged ' event=ready '
+ok "no signal keeps it from starting" grep -q ' event=ready ' "$daemon_log"
 redis-cli -s "$work/starting.sock" INCR order >>"$work/trash"
 kill -TERM "$daemon_pid"
 reap "$daemon_pid"
@@ -165,7 +165,7 @@ start_unable_to_end() {
 }
 start_unable_to_end stopping
 kill -TERM "$daemon_pid"
-wait_for is_logged ' stopping$'
+wait_for is_logged ' event=stopping$'
 annoy
 wait_for has_refused 1
 is "SIGHUP is answered while the broker closes" "$(refusals)" 1
@@ -183,7 +183,7 @@ reap "$reader"
 
 start_unable_to_end twice
 kill -TERM "$daemon_pid"
-wait_for is_logged ' stopping$'
+wait_for is_logged ' event=stopping$'
 kill -TERM "$daemon_pid"
 reap "$daemon_pid"
 is "a second SIGTERM ends it at once, with 1" $? 1

@@ -25,11 +25,13 @@ static struct {
 /* What comes after LINES_MAX lines is dropped: no test waits for so many. */
 static void keep(void *context, enum seqb_log_level level, const char *line)
 {
+    static const char *const levels[] = {"error", "warn", "info", "debug"};
+
     (void)context;
-    (void)level;
     pthread_mutex_lock(&events.lock);
     if (events.count < LINES_MAX)
-        (void)text_copy(events.lines[events.count++], LINE_SIZE, line);
+        (void)text_format(events.lines[events.count++], LINE_SIZE, "%s %s",
+                          levels[level], line);
     pthread_mutex_unlock(&events.lock);
 }
 

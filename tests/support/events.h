@@ -10,7 +10,8 @@ void events_start(void);
 /* Keeps no more; also after a test that failed. */
 void events_stop(void);
 
-/* Lines since events_start that contain both words; `b` may be "". */
+/* Lines since events_start that contain both words; `b` may be "". A line
+ * begins with its level, as "warn event=...". */
 size_t events_count(const char *a, const char *b);
 
 /* Prints all lines kept: a test that failed says what went before. */

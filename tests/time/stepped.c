@@ -162,7 +162,7 @@ bool stepped_start(struct stepped *stepped)
         usleep(NAP_US);
         ended = waitpid(stepped->pid, NULL, WNOHANG);
         log_read(stepped, log, sizeof log);
-    } while (ended == 0 && strstr(log, "ready name=") == NULL);
+    } while (ended == 0 && strstr(log, "event=ready name=") == NULL);
     if (ended == 0)
         return true;
     faketime_forget(stepped->pid);

@@ -186,6 +186,6 @@ void spool_case_copy(const char *from, const char *to)
 void spool_case_expect_refused(struct spool_case *c, const char *words)
 {
     assert_int_equal(c->taken_count, 0);
-    events_expect("event=spool_refused", words, 1);
+    events_expect("warn event=spool_refused", words, 1);
     assert_true(spool_case_has(c, ".refused"));
 }

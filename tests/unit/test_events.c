@@ -136,6 +136,18 @@ TEST_WITH(LOGGED, what_happened_to_a_counter_is_logged_by_its_kind)
     }
 }
 
+TEST_WITH(LOGGED, what_was_ordered_or_is_usual_is_no_warning)
+{
+    for (int kind = SEQB_EVENT_STATE; kind < KINDS; kind++) {
+        struct seqb_event event = event_of((enum seqb_event_kind)kind);
+
+        event.to = SEQB_PARTITION_QUARANTINED;
+        events_emit_info(NULL, &event);
+        assert_int_equal(log->level, SEQB_LOG_INFO);
+        assert_int_equal(log->lines, kind + 1);
+    }
+}
+
 /* A backend's own words may hold anything. */
 TEST_WITH(LOGGED, a_reason_is_one_quoted_value_of_the_line)
 {

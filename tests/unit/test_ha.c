@@ -320,7 +320,7 @@ TEST_WITH(DIRECT, store_with_another_history_is_raised_once)
     rig_take(broker, 5000, &numbers);
     assert_true(fake_value(rig->stores[0], COUNTER_0) > 1000);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RAISE), 1);
-    events_expect("event=raised", COUNTER_0, 1);
+    events_expect("warn event=raised", COUNTER_0, 1);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }

@@ -194,6 +194,34 @@ TEST(later_generation_has_a_name_of_its_own)
 }
 
 /* Of a pool and a key with the longest names, in the last generation. */
+/* Of the same pool, by its name as a whole. */
+TEST(layout_of_an_earlier_generation_is_known)
+{
+    static const struct {
+        const char *text;
+        int32_t generation;
+        bool is_earlier;
+    } cases[] = {
+        {"pool=main;bits=1;", 1, false},
+        {"pool=main;bits=1;", 2, true},
+        {"pool=main~2;bits=1;", 2, false},
+        {"pool=main~2;bits=1;", 3, true},
+        {"pool=main~3;bits=1;", 2, false},
+        {"pool=mai;bits=1;", 2, false},
+        {"pool=main2;bits=1;", 3, false},
+        {"pool=main", 2, false},
+        {"", 2, false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct layout layout = {.name = "main",
+                                      .generation = cases[i].generation};
+
+        assert_int_equal(layout_is_earlier(&layout, cases[i].text),
+                         cases[i].is_earlier);
+    }
+}
+
 TEST(the_longest_names_of_claims_fit)
 {
     static const char pool[] = "abcdefghijklmnopqrstuvwxyz-01234";

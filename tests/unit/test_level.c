@@ -43,7 +43,7 @@ TEST_WITH(DIRECT, one_that_was_away_goes_on_near_the_others)
     assert_true(fake_value(rig->stores[0], COUNTER_0) > 5000);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RAISE), 1);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_RAISE), 0);
-    events_expect("event=raised", COUNTER_0, 1);
+    events_expect("info event=raised", COUNTER_0, 1);
     events_expect("event=raised", "it had fallen behind", 1);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);

@@ -120,6 +120,24 @@ TEST_STATE(NEIGHBOURS, lessor_that_went_back_leases_nothing_twice)
     expect_no_repeats(&numbers);
 }
 
+/* There is nothing to do then, so it is no warning. */
+TEST_STATE(NEIGHBOURS, lessor_that_was_put_back_is_raised_without_a_warning)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    bar_lessor(rig, 1);
+    rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+    fake_change_origin(rig->stores[0]);
+    forget(rig, 2);
+    events_start();
+    rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+    events_await("info event=raised", "not bound to the store's origin");
+    assert_int_equal(events_count("warn event=raised", ""), 0);
+    expect_no_repeats(&numbers);
+}
+
 /* No connection ends: only the statement that leases can tell. */
 TEST_STATE(NEIGHBOURS, lessor_that_goes_back_under_a_broker_is_found_out)
 {

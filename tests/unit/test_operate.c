@@ -68,7 +68,7 @@ TEST_WITH(DIRECT, quarantined_partition_rests_while_others_serve)
     calls = fake_calls(rig->stores[0], FAKE_RESERVE);
     rig_take(broker, 5000, &numbers);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), calls);
-    events_expect("event=quarantined was=up", "backend=b0", 1);
+    events_expect("info event=quarantined was=up", "backend=b0", 1);
     expect_refused(broker, "main", 0, SEQB_ORDER_QUARANTINE,
                    "only one that is up");
     events_expect("event=quarantined", "", 1);

@@ -164,6 +164,10 @@ static inline bool slot_is_lessors(const struct slot *slot)
 void slot_report(const struct worker *worker, const struct slot *slot,
                  enum seqb_event_kind kind, const char *name,
                  const char *reason);
+/* The same, logged as info: see events_emit_info. */
+void slot_report_info(const struct worker *worker, const struct slot *slot,
+                      enum seqb_event_kind kind, const char *name,
+                      const char *reason);
 void counter_report(const struct ha_counter *counter, enum seqb_event_kind kind,
                     const char *reason);
 

@@ -86,18 +86,37 @@ static uint64_t slot_chance(const struct slot *slot, int64_t value)
                          slot_low_bits(slot), value);
 }
 
+/* A lessor is raised to its neighbours' level after each restart of its store,
+ * and one that fell behind to the others': neither is a fault. */
+static bool is_level_raise(const struct slot *slot,
+                           const struct seqb_request *reply)
+{
+    return slot_is_lessors(slot) || reply->status != SEQB_FENCED;
+}
+
+static const char *raise_reason(const struct seqb_request *reply, bool is_level)
+{
+    if (reply->status == SEQB_FENCED)
+        return reply->error.text;
+    return is_level ? "it had fallen behind"
+                    : "its store changed, and others raised it less high";
+}
+
 static void report_raised(const struct worker *worker, const struct slot *slot,
-                          const struct seqb_request *reply, int64_t value)
+                          const struct seqb_request *reply, bool is_level,
+                          int64_t value)
 {
     char reason[sizeof reply->error.text + 64];
 
     if (slot->counter == NULL && reply->status != SEQB_FENCED)
         return; /* a span of tickets that begins above the last one */
     (void)text_format(reason, sizeof reason, "raised to %lld: %s",
-                      (long long)value,
-                      reply->status == SEQB_FENCED ? reply->error.text
-                                                   : "it had fallen behind");
-    slot_report(worker, slot, SEQB_EVENT_RAISED, reply->counter, reason);
+                      (long long)value, raise_reason(reply, is_level));
+    if (is_level)
+        slot_report_info(worker, slot, SEQB_EVENT_RAISED, reply->counter,
+                         reason);
+    else
+        slot_report(worker, slot, SEQB_EVENT_RAISED, reply->counter, reason);
 }
 
 /* Whether others may be about to purge the slot's stamp, or have done so: to
@@ -128,7 +147,7 @@ static void raise_reported(struct worker *worker, const struct slot *slot,
 {
     if (reply->status == SEQB_FENCED)
         raised_note(worker->raised, worker_name(worker), reply->counter, value);
-    report_raised(worker, slot, reply, value);
+    report_raised(worker, slot, reply, is_level_raise(slot, reply), value);
 }
 
 /* Raises and binds a direct counter whose store changed, or whose block lay
@@ -324,7 +343,7 @@ enum seqb_status mend_lower(struct worker *worker, struct slot *slot,
         return error_set(err, SEQB_UNAVAILABLE, CONNECTION_LOST);
     status = raise_above(worker, slot, reply, &value, err);
     if (status == SEQB_OK)
-        report_raised(worker, slot, reply, value);
+        report_raised(worker, slot, reply, false, value);
     slot->was_raised = true;
     mend_end(worker, slot, status, err);
     return status == SEQB_OK ? SEQB_AGAIN : status;

@@ -80,6 +80,34 @@ bool merge_adopt(const struct merge *merge, struct spool_text *present)
     return true;
 }
 
+static bool pool_is_earlier(const struct merge *merge,
+                            const struct spool_pool *pool)
+{
+    for (size_t i = 0; i < merge->pool_count; i++) {
+        if (ha_pool_had_layout(ha_pool_at(merge->ha, i), pool->layout))
+            return true;
+    }
+    return false;
+}
+
+bool merge_is_migrated(const struct merge *merge,
+                       const struct spool_text *present)
+{
+    bool is_migrated = false;
+    size_t place;
+
+    for (size_t i = 0; i < present->pool_count; i++) {
+        const struct spool_pool *pool = &present->pools[i];
+
+        if (pool_find(merge, pool, &place))
+            continue;
+        if (!pool_is_earlier(merge, pool))
+            return false;
+        is_migrated = true;
+    }
+    return is_migrated;
+}
+
 /* --- what becomes of a block --- */
 
 static enum disposition choose(const struct merge *merge,

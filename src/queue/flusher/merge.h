@@ -44,6 +44,11 @@ void merge_fini(struct merge *merge);
  * is none of its, or has another layout. */
 bool merge_adopt(const struct merge *merge, struct spool_text *present);
 
+/* Of one that was not adopted: whether that is so since a pool was migrated
+ * after the text was written. */
+bool merge_is_migrated(const struct merge *merge,
+                       const struct spool_text *present);
+
 /*
  * Collects the blocks of `present` (adopted; NULL: there is none) and those
  * given, and decides about each. SEQB_INVALID if what is given makes no sense;

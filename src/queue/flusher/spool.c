@@ -66,7 +66,8 @@ void spool_close(struct spool *spool)
 
 /* --- the file that is there --- */
 
-static void refuse(struct exchange *exchange, const char *why)
+static void refuse(struct exchange *exchange, enum seqb_log_level level,
+                   const char *why)
 {
     const struct spool *spool = exchange->spool;
     struct seqb_error err;
@@ -76,10 +77,22 @@ static void refuse(struct exchange *exchange, const char *why)
     char aside[LOG_VALUE_SIZE];
 
     log_reason(
-        SEQB_LOG_WARN, why, "event=spool_refused file=%s aside=%s",
+        level, why, "event=spool_refused file=%s aside=%s",
         log_value(file, sizeof file, spool->path),
         log_value(aside, sizeof aside, is_aside ? spool->refused : "no"));
     exchange->present = NULL;
+}
+
+/* A migration gives the pool other numbers: those of before it are a gap. */
+static void refuse_layout(struct exchange *exchange)
+{
+    if (merge_is_migrated(&exchange->merge, &exchange->found))
+        refuse(
+            exchange, SEQB_LOG_INFO,
+            "it is of an earlier generation of its pool, before a migration");
+    else
+        refuse(exchange, SEQB_LOG_WARN,
+               "it is of other pools, or of another layout of them");
 }
 
 static enum seqb_status present_load(struct exchange *exchange,
@@ -97,9 +110,9 @@ static enum seqb_status present_load(struct exchange *exchange,
     if (status == SEQB_NO_MEMORY)
         return error_copy(err, &why);
     if (status != SEQB_OK)
-        refuse(exchange, why.text);
+        refuse(exchange, SEQB_LOG_WARN, why.text);
     else if (!merge_adopt(&exchange->merge, &exchange->found))
-        refuse(exchange, "it is of other pools, or of another layout of them");
+        refuse_layout(exchange);
     else
         exchange->present = &exchange->found;
     return SEQB_OK;
@@ -197,9 +210,10 @@ static enum seqb_status exchange_over(struct exchange *exchange,
     }
     if (status != SEQB_OK && status != SEQB_LAYOUT)
         return status;
-    refuse(exchange, "its numbers are not to be had, or were before: it is a "
-                     "copy or an older state, its store changed, or an "
-                     "exchange was broken off");
+    refuse(exchange, SEQB_LOG_WARN,
+           "its numbers are not to be had, or were before: it is a "
+           "copy or an older state, its store changed, or an "
+           "exchange was broken off");
     return SEQB_AGAIN;
 }
 
@@ -244,7 +258,7 @@ static enum seqb_status exchange_once(struct exchange *exchange,
     enum seqb_status status = merge_decide(merge, exchange->present, err);
 
     if (status == SEQB_CORRUPT) {
-        refuse(exchange, err->text);
+        refuse(exchange, SEQB_LOG_WARN, err->text);
         return SEQB_AGAIN;
     }
     if (status != SEQB_OK || !merge_is_worth_it(merge))
