@@ -1,42 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqbrokerd: logging and the process's own settings. What it is to do is in
- * options.c, how in server.c. */
+/* seqbrokerd: the process's own settings. What it is to do is in options.c, how
+ * in server.c. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <seqbroker/admin.h>
 
+#include "daemon/log.h"
 #include "daemon/options.h"
 #include "daemon/server.h"
 #include "daemon/signals.h"
 
-static void log_to_stderr(void *context, enum seqb_log_level level,
-                          const char *line)
-{
-    static const char *const names[] = {"error", "warn", "info", "debug"};
-    struct timespec now;
-    struct tm utc;
-    char date[32];
-
-    (void)context;
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc);
-    fprintf(stderr, "%s.%03ldZ %s %s\n", date, now.tv_nsec / 1000000,
-            names[level], line);
-}
-
 static void refuse_reload(void)
 {
-    log_to_stderr(NULL, SEQB_LOG_WARN,
-                  "event=reload_refused signal=HUP reason=\"the topology is "
-                  "read at the start only: restart seqbrokerd to apply "
-                  "changes\"");
+    log_event(SEQB_LOG_WARN,
+              "event=reload_refused signal=HUP reason=\"the topology is "
+              "read at the start only: restart seqbrokerd to apply "
+              "changes\"");
 }
 
 static const struct signals_answers answers = {.hangup = refuse_reload};
@@ -77,37 +61,17 @@ static int check(const struct options *options)
     return EXIT_SUCCESS;
 }
 
-#define PLACES_SIZE (SERVER_LISTENERS_MAX * ADDRESS_SIZE)
-
-static void places_print(char *out, size_t size, const struct server *server,
-                         bool is_local)
-{
-    size_t used = 0;
-
-    snprintf(out, size, "none");
-    for (size_t i = 0; i < server->listener_count; i++) {
-        const struct listener *listener = &server->listeners[i];
-
-        if ((listener->path != NULL) == is_local && used < size)
-            used += (size_t)snprintf(out + used, size - used, "%s%s",
-                                     used > 0 ? "," : "", listener->name);
-    }
-}
-
 static void log_ready(const struct server *server)
 {
-    char listen[PLACES_SIZE];
-    char sockets[PLACES_SIZE];
-    char line[2 * PLACES_SIZE + 512];
+    char listen[2 * SERVER_PLACES_SIZE];
+    char socket[2 * SERVER_PLACES_SIZE];
 
-    places_print(listen, sizeof listen, server, false);
-    places_print(sockets, sizeof sockets, server, true);
-    snprintf(line, sizeof line,
-             "event=ready name=%s listen=%s socket=%s pid=%ld http=%s",
-             seqb_broker_name(server->daemon.broker), listen, sockets,
-             (long)getpid(),
-             server->http == NULL ? "none" : http_name(server->http));
-    log_to_stderr(NULL, SEQB_LOG_INFO, line);
+    log_event(SEQB_LOG_INFO,
+              "event=ready name=%s listen=%s socket=%s pid=%ld http=%s",
+              seqb_broker_name(server->daemon.broker),
+              log_quote(listen, sizeof listen, server->addresses),
+              log_quote(socket, sizeof socket, server->sockets), (long)getpid(),
+              server->http == NULL ? "none" : http_name(server->http));
 }
 
 static int serve(const struct options *options)
@@ -120,7 +84,7 @@ static int serve(const struct options *options)
         return fail(&err);
     log_ready(server);
     server_run(server);
-    log_to_stderr(NULL, SEQB_LOG_INFO, "event=stopping");
+    log_event(SEQB_LOG_INFO, "event=stopping");
     server_close(server);
     return EXIT_SUCCESS;
 }
@@ -129,10 +93,11 @@ static int run(struct options *options)
 {
     struct seqb_error err;
 
+    log_open(&options->log);
+    seqb_set_logger(log_write, NULL);
     if (!signals_answer(&answers))
         return fail(&(struct seqb_error){.text = "cannot start a thread"});
     raise_open_files();
-    seqb_set_logger(log_to_stderr, NULL);
     if (options_complete(options, &err) != SEQB_OK)
         return fail(&err);
     return serve(options);

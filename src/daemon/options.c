@@ -113,6 +113,17 @@ static int option_take(struct options *options, int option)
         return listen_option(options, optarg);
     case 's':
         return places_option(&options->sockets, "--socket", optarg);
+    case 'f':
+        return log_format_find(optarg, &options->log.format)
+                   ? -1
+                   : usage_error("--log-format is logfmt or json, not ",
+                                 optarg);
+    case 'L':
+        return log_level_find(optarg, &options->log.level)
+                   ? -1
+                   : usage_error("--log-level is error, warn, info or debug, "
+                                 "not ",
+                                 optarg);
     case 'w':
         return http_option(options, optarg);
     case 'k':
@@ -135,6 +146,8 @@ int options_parse(int argc, char **argv, struct options *out)
         {"listen", required_argument, NULL, 'l'},
         {"socket", required_argument, NULL, 's'},
         {"http", required_argument, NULL, 'w'},
+        {"log-format", required_argument, NULL, 'f'},
+        {"log-level", required_argument, NULL, 'L'},
         {"check", no_argument, NULL, 'k'},
         {"version", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},
@@ -142,7 +155,7 @@ int options_parse(int argc, char **argv, struct options *out)
     };
     int option = 0;
 
-    *out = (struct options){0};
+    *out = (struct options){.log = {LOG_LOGFMT, SEQB_LOG_INFO}};
     opterr = 0; /* usage_error says it */
     while ((option = getopt_long(argc, argv, "c:", known, NULL)) != -1) {
         const int code =

@@ -9,6 +9,7 @@
 
 #include <seqbroker/status.h>
 
+#include "daemon/log.h"
 #include "daemon/server.h"
 
 #define OPTIONS_PATH_SIZE 4096
@@ -23,6 +24,7 @@ struct options_places {
 struct options {
     const char *topology; /* NULL: the embedded default */
     bool is_check;        /* look at the topology only, and end */
+    struct log_options log;
     struct options_places listen;
     struct options_places sockets;
     char *http;         /* "ADDR:PORT" or "none"; NULL: not given */

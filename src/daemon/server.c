@@ -264,6 +264,21 @@ static enum seqb_status server_take_addresses(struct server *server,
     return server_take_sockets(server, true, err);
 }
 
+static void places_name(char *out, const struct server *server, bool is_local)
+{
+    size_t used = 0;
+
+    snprintf(out, SERVER_PLACES_SIZE, "none");
+    for (size_t i = 0; i < server->listener_count; i++) {
+        const struct listener *listener = &server->listeners[i];
+
+        if ((listener->path != NULL) == is_local && used < SERVER_PLACES_SIZE)
+            used +=
+                (size_t)snprintf(out + used, SERVER_PLACES_SIZE - used, "%s%s",
+                                 used > 0 ? "," : "", listener->name);
+    }
+}
+
 static enum seqb_status server_listen(struct server *server,
                                       struct seqb_error *err)
 {
@@ -280,6 +295,8 @@ static enum seqb_status server_listen(struct server *server,
     }
     if (server->http != NULL && http_listen(server->http, err) != SEQB_OK)
         return err->status;
+    places_name(server->addresses, server, false);
+    places_name(server->sockets, server, true);
     server_watch_listeners(server, true);
     return SEQB_OK;
 }

@@ -15,6 +15,7 @@
 #include "daemon/listener.h"
 
 #define SERVER_LISTENERS_MAX 16
+#define SERVER_PLACES_SIZE   (SERVER_LISTENERS_MAX * ADDRESS_SIZE)
 
 /* The strings stay the caller's. */
 struct server_options {
@@ -34,6 +35,9 @@ struct server {
     struct event_base *base;
     struct listener listeners[SERVER_LISTENERS_MAX];
     size_t listener_count;
+    /* In use, with commas between them; "none". */
+    char addresses[SERVER_PLACES_SIZE];
+    char sockets[SERVER_PLACES_SIZE];
     bool has_socket[SERVER_LISTENERS_MAX]; /* of options.sockets */
     struct event *wake, *again, *grace, *term, *interrupt;
     struct daemon daemon;

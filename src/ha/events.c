@@ -75,23 +75,25 @@ static enum seqb_log_level event_level(const struct seqb_event *event)
 /* A change of state goes by the name of the state that it leads to. */
 static void event_log(enum seqb_log_level level, const struct seqb_event *event)
 {
+    const char *backend = event->backend[0] != '\0' ? event->backend : "\"\"";
+
     if (event->kind == SEQB_EVENT_STATE)
         log_reason(level, event->reason,
                    "event=%s was=%s pool=%s partition=%d backend=%s",
                    seqb_partition_state_name(event->to),
                    seqb_partition_state_name(event->from), event->pool,
-                   (int)event->partition, event->backend);
+                   (int)event->partition, backend);
     else if (event->key == NULL)
         log_reason(level, event->reason,
                    "event=%s pool=%s partition=%d backend=%s",
                    seqb_event_name(event->kind), event->pool,
-                   (int)event->partition, event->backend);
+                   (int)event->partition, backend);
     else
         log_reason(level, event->reason,
                    "event=%s pool=%s partition=%d backend=%s key=%s counter=%s",
                    seqb_event_name(event->kind), event->pool,
-                   (int)event->partition, event->backend, event->key,
-                   event->counter != NULL ? event->counter : "");
+                   (int)event->partition, backend, event->key,
+                   event->counter != NULL ? event->counter : "\"\"");
 }
 
 static void emit(struct events *events, enum seqb_log_level level,

@@ -132,18 +132,22 @@ daemon_start() {
         --socket "$daemon_socket" "$@" 2>>"$daemon_log" &
     daemon_pid=$!
     track "$daemon_pid"
-    if ! wait_for daemon_is_decided ||
-        ! grep -q ' event=ready ' "$daemon_log"; then
+    if ! wait_for daemon_is_decided || ! daemon_serves; then
         sed 's/^/# /' "$daemon_log"
         return 1
     fi
-    daemon_port=$(sed -n 's/.* event=ready .*listen=[^ ]*:\([0-9]*\) .*/\1/p' \
+    daemon_port=$(sed -n 's/.*event.*ready.*listen[^ ,]*:\([0-9]*\)[ "].*/\1/p' \
         "$daemon_log")
-    daemon_http=$(sed -n 's/^ready .* http=\([^ ]*\).*/\1/p' "$daemon_log")
+    daemon_http=$(sed -n 's/.*event=ready .* http=\([^ ]*\).*/\1/p' "$daemon_log")
+}
+
+# In logfmt or JSON. A test whose daemon does not log it says it otherwise.
+daemon_serves() {
+    grep -q 'event["=:]*ready[ "]' "$daemon_log"
 }
 
 daemon_is_decided() {
-    grep -q ' event=ready ' "$daemon_log" ||
+    daemon_serves ||
         ! kill -0 "$daemon_pid" 2>>"$work/trash"
 }
 

@@ -24,7 +24,7 @@ launch() {
         2>>"$daemon_log" &
     daemon_pid=$!
     track "$daemon_pid"
-    wait_for daemon_is_decided && grep -q 'event=ready ' "$daemon_log"
+    wait_for daemon_is_decided && daemon_serves
 }
 
 ping_of() { # SOCKET
@@ -36,7 +36,7 @@ ping_of() { # SOCKET
 ok "several addresses and sockets may be given" \
     daemon_start several --listen 127.0.0.1:0 --listen 127.0.0.1:0 \
     --socket "$work/second.sock"
-mapfile -t ports < <(sed -n 's/event=ready .* listen=\([^ ]*\) .*/\1/p' \
+mapfile -t ports < <(sed -n 's/.*event=ready .* listen=\([^ ]*\) .*/\1/p' \
     "$daemon_log" | tr , '\n' | sed 's/.*://')
 is "both are named" "${#ports[@]}" 2
 for port in "${ports[@]}"; do

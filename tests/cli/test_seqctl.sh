@@ -208,7 +208,7 @@ seqctl -s "$socket" status
 like "status names the broker" "$code $out" \
     "0 broker embedded: seqbroker *, pid $daemon_pid, up *"
 like "status has its columns" "$out" \
-    "*PARTITION *BACKEND *ENGINE *STATE *SINCE *LATENCY *GRANTED *ERRORS"$'\n'"*"
+    "*PARTITION *BACKEND *ENGINE *STATE *SINCE *LATENCY *GRANTED *ERRORS *LAST OK"$'\n'"*"
 is "status has a row for each partition" \
     "$(awk '$3 == "sqlite" && $4 == "up" { print $1 }' \
         "$work/out" | tr '\n' ' ')" "0 1 2 3 "

@@ -3,6 +3,8 @@
 #include "support/events.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,6 +12,7 @@
 
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/logfmt.h"
 #include "support/test.h"
 
 #define PATIENCE_MS 30000 /* what is waited for comes, or it never will */
@@ -22,12 +25,25 @@ static struct {
     char lines[LINES_MAX][LINE_SIZE];
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Any thread: a line that a parser cannot read ends the program, since only
+ * the test's own thread may fail it. */
+static void check(const char *line)
+{
+    const char *why = logfmt_complaint(line);
+
+    if (why == NULL)
+        return;
+    (void)fprintf(stderr, "no logfmt, %s: %s\n", why, line);
+    abort();
+}
+
 /* What comes after LINES_MAX lines is dropped: no test waits for so many. */
 static void keep(void *context, enum seqb_log_level level, const char *line)
 {
     static const char *const levels[] = {"error", "warn", "info", "debug"};
 
     (void)context;
+    check(line);
     pthread_mutex_lock(&events.lock);
     if (events.count < LINES_MAX)
         (void)text_format(events.lines[events.count++], LINE_SIZE, "%s %s",

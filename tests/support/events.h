@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Forgets all lines and keeps those that come. */
+/* Forgets all lines and keeps those that come. One that is no logfmt aborts the
+ * program. */
 void events_start(void);
 
 /* Keeps no more; also after a test that failed. */

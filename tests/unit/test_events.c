@@ -129,7 +129,7 @@ TEST_WITH(LOGGED, what_happened_to_a_counter_is_logged_by_its_kind)
                           "key=order counter=%s "
                           "reason=\"it had fallen behind\"",
                           seqb_event_name(event.kind),
-                          kind % 2 == 0 ? "main/2/order" : "");
+                          kind % 2 == 0 ? "main/2/order" : "\"\"");
         assert_string_equal(log->line, line);
         assert_int_equal(log->level, levels[kind]);
         assert_int_equal(log->lines, kind);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing and keeping lines; see log.h. How they look is in log_line.c. */
+#include "daemon/log.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/log_line.h"
+
+#define LINE_SIZE 4096 /* of the daemon's own */
+
+static struct {
+    pthread_mutex_t lock; /* guards the rest; one line at a time */
+    struct log_options options;
+    bool is_journal;                 /* stderr is journald's */
+    struct log_entry kept[LOG_KEPT]; /* in a ring */
+    size_t count;                    /* of all lines so far */
+} log_state = {.lock = PTHREAD_MUTEX_INITIALIZER,
+               .options = {LOG_LOGFMT, SEQB_LOG_INFO}};
+
+/* --- words --- */
+
+bool log_format_find(const char *word, enum log_format *out)
+{
+    const bool is_json = strcmp(word, "json") == 0;
+
+    if (!is_json && strcmp(word, "logfmt") != 0)
+        return false;
+    *out = is_json ? LOG_JSON : LOG_LOGFMT;
+    return true;
+}
+
+bool log_level_find(const char *word, enum seqb_log_level *out)
+{
+    for (int i = SEQB_LOG_ERROR; i <= SEQB_LOG_DEBUG; i++) {
+        if (strcmp(word, log_level_name((enum seqb_log_level)i)) == 0) {
+            *out = (enum seqb_log_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a parser of logfmt reads it as it stands. */
+static bool value_is_bare(const char *value)
+{
+    for (const char *at = value; *at != '\0'; at++) {
+        if (*at <= ' ' || *at > '~' || strchr("\"=\\", *at) != NULL)
+            return false;
+    }
+    return *value != '\0';
+}
+
+/* A string of JSON. Of what is not UTF-8 only ASCII is shown. */
+static char *value_quoted(char *to, size_t size, const char *value)
+{
+    json_t *string = json_string(value);
+    char *quoted;
+
+    if (string == NULL) {
+        snprintf(to, size, "%s", value);
+        for (char *at = to; *at != '\0'; at++)
+            *at = (unsigned char)*at < 0x80 ? *at : '?';
+        string = json_string(to);
+    }
+    quoted = json_dumps(string, JSON_ENCODE_ANY);
+    json_decref(string);
+    return quoted;
+}
+
+const char *log_quote(char *to, size_t size, const char *value)
+{
+    char *quoted = NULL;
+
+    if (!value_is_bare(value))
+        quoted = value_quoted(to, size, value);
+    else if (strlen(value) < size)
+        quoted = strdup(value);
+    snprintf(to, size, "%s",
+             quoted != NULL && strlen(quoted) < size ? quoted : "\"\"");
+    free(quoted);
+    return to;
+}
+
+/* --- lines --- */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* With the lock held. A line that there is no memory for is not kept. */
+static void entry_keep(const struct log_entry *entry)
+{
+    struct log_entry *at = &log_state.kept[log_state.count % LOG_KEPT];
+    char *line = strdup(entry->line);
+
+    if (line == NULL)
+        return;
+    free(at->line);
+    *at = *entry;
+    at->line = line;
+    log_state.count++;
+}
+
+/* With the lock held: in one write, so that nothing comes between. */
+static void entry_write(const struct log_entry *entry)
+{
+    char *line =
+        log_line_make(entry, log_state.options.format, log_state.is_journal);
+
+    if (line != NULL)
+        fputs(line, stderr);
+    free(line);
+}
+
+void log_write(void *context, enum seqb_log_level level, const char *line)
+{
+    struct log_entry entry = {.level = level, .line = (char *)line};
+
+    (void)context;
+    pthread_mutex_lock(&log_state.lock);
+    entry.time_ms = now_ms();
+    entry_keep(&entry);
+    if (level <= log_state.options.level)
+        entry_write(&entry);
+    pthread_mutex_unlock(&log_state.lock);
+}
+
+void log_event(enum seqb_log_level level, const char *format, ...)
+{
+    char line[LINE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    log_write(NULL, level, line);
+}
+
+/* --- the whole --- */
+
+/* journald names its socket by device and inode, since a program that it
+ * started may have its stderr sent elsewhere. */
+static bool stderr_is_journal(void)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    struct stat about;
+    char own[64];
+
+    if (stream == NULL || fstat(STDERR_FILENO, &about) != 0)
+        return false;
+    snprintf(own, sizeof own, "%ju:%ju", (uintmax_t)about.st_dev,
+             (uintmax_t)about.st_ino);
+    return strcmp(stream, own) == 0;
+}
+
+void log_open(const struct log_options *options)
+{
+    pthread_mutex_lock(&log_state.lock);
+    log_state.options = *options;
+    log_state.is_journal = stderr_is_journal();
+    pthread_mutex_unlock(&log_state.lock);
+}
+
+void log_visit(void (*visit)(void *context, const struct log_entry *entry),
+               void *context)
+{
+    size_t at;
+
+    pthread_mutex_lock(&log_state.lock);
+    at = log_state.count > LOG_KEPT ? log_state.count - LOG_KEPT : 0;
+    for (; at < log_state.count; at++)
+        visit(context, &log_state.kept[at % LOG_KEPT]);
+    pthread_mutex_unlock(&log_state.lock);
+}

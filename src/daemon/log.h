@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The daemon's log: what the library and the daemon itself tell, as lines on
+ * stderr; the last ones are kept to be shown. One for the process, since stderr
+ * is one; any thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqbroker/seqbroker.h>
+
+#define LOG_KEPT 1000 /* lines */
+
+enum log_format { LOG_LOGFMT, LOG_JSON };
+
+struct log_options {
+    enum log_format format;
+    enum seqb_log_level level; /* lines below it are kept, and not written */
+};
+
+/* A line as it was told: logfmt, without date and level. */
+struct log_entry {
+    int64_t time_ms; /* since 1970 */
+    enum seqb_log_level level;
+    char *line;
+};
+
+/* What --log-format and --log-level say. False if they say nothing. */
+bool log_format_find(const char *word, enum log_format *out);
+bool log_level_find(const char *word, enum seqb_log_level *out);
+
+/* From now on lines look so. Before that they are logfmt, of level info or
+ * above. */
+void log_open(const struct log_options *options);
+
+/* A line of the library's, whose logger this is. */
+void log_write(void *context, enum seqb_log_level level, const char *line);
+
+/* A line of the daemon's own: "event=... key=value ...". A value that may hold
+ * a space, a quote or the like goes through log_quote. */
+void log_event(enum seqb_log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Writes `value` into `to` as a logfmt value, in quotes if it needs them, and
+ * returns `to`. One that does not fit is left out: `""`. */
+const char *log_quote(char *to, size_t size, const char *value);
+
+/* Calls `visit` for each line that is kept, the oldest first. It must not
+ * log. */
+void log_visit(void (*visit)(void *context, const struct log_entry *entry),
+               void *context);

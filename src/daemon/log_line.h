@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a line of the log looks: logfmt or JSON, with a date or for journald. */
+#pragma once
+
+#include "daemon/log.h"
+
+/* "error", "warn", "info", "debug" */
+const char *log_level_name(enum seqb_log_level level);
+
+/* Writes the moment as "2026-11-21T10:00:00.123Z". */
+#define LOG_DATE_SIZE 32
+void log_date_print(int64_t time_ms, char out[LOG_DATE_SIZE]);
+
+/* The line, which is for free(); NULL: out of memory. For journald it begins
+ * with its priority, as <6>, and has no date. */
+char *log_line_make(const struct log_entry *entry, enum log_format format,
+                    bool is_journal);

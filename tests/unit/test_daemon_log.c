@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's lines: in each format, and those that are kept. How the whole
+ * log reads is in tests/cli/test_log.sh. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/log.h"
+#include "daemon/log_line.h"
+#include "platform/text.h"
+#include "support/logfmt.h"
+#include "support/test.h"
+
+#define DATE    "2026-11-21T10:00:00.123Z"
+#define DATE_MS INT64_C(1795255200123)
+
+static char *line_of(char *line, enum log_format format, bool is_journal)
+{
+    const struct log_entry entry = {
+        .time_ms = DATE_MS, .level = SEQB_LOG_WARN, .line = line};
+
+    return log_line_make(&entry, format, is_journal);
+}
+
+TEST(line_has_its_date_or_its_priority)
+{
+    static const struct {
+        enum log_format format;
+        bool is_journal;
+        const char *line;
+    } cases[] = {
+        {LOG_LOGFMT, false, DATE " warn event=up pool=main\n"},
+        {LOG_LOGFMT, true, "<4>warn event=up pool=main\n"},
+        {LOG_JSON, false,
+         "{\"ts\":\"" DATE "\",\"level\":\"warn\",\"event\":\"up\","
+         "\"pool\":\"main\"}\n"},
+        {LOG_JSON, true,
+         "<4>{\"level\":\"warn\",\"event\":\"up\",\"pool\":\"main\"}\n"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char words[] = "event=up pool=main";
+        char *line = line_of(words, cases[i].format, cases[i].is_journal);
+
+        assert_string_equal(line, cases[i].line);
+        free(line);
+    }
+}
+
+/* Of a line that was cut, too. */
+TEST(json_has_the_values_themselves)
+{
+    static const struct {
+        const char *line;
+        const char *value;
+    } cases[] = {
+        {"event=up reason=\"\"", ""},
+        {"event=up reason=\"a = \\\"b\\\" \\\\ c\"", "a = \"b\" \\ c"},
+        {"event=up reason=\"\\n\\u001b\\ufffd\"", "\n\x1b\xef\xbf\xbd"},
+        {"event=up reason=\"\xc3\xa9\"", "\xc3\xa9"},
+        {"event=up reason=bare/word-1", "bare/word-1"},
+        {"event=up reason=\"cut", "\"cut"},
+        {"event=up reason=\"cut\\", "\"cut\\"},
+        {"event=up reason=", ""},
+        {"event=up reason", ""},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char words[128];
+        char *line;
+        json_t *object;
+
+        (void)text_copy(words, sizeof words, cases[i].line);
+        line = line_of(words, LOG_JSON, false);
+        assert_non_null(line);
+        object = json_loads(line, 0, NULL);
+        assert_int_equal(json_object_size(object), 4);
+        assert_string_equal(
+            json_string_value(json_object_get(object, "reason")),
+            cases[i].value);
+        json_decref(object);
+        free(line);
+    }
+}
+
+TEST(value_is_quoted_where_it_has_to_be)
+{
+    static const struct {
+        const char *value;
+        const char *written;
+    } cases[] = {
+        {"/run/s.sock", "/run/s.sock"},   {"", "\"\""},
+        {"/my data", "\"/my data\""},     {"a\"b\\c", "\"a\\\"b\\\\c\""},
+        {"\xc3\xa9", "\"\xc3\xa9\""},     {"\xe9 x", "\"? x\""},
+        {"12345678901234567890", "\"\""}, {"1 345678901234567890", "\"\""},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char written[20];
+
+        assert_ptr_equal(log_quote(written, sizeof written, cases[i].value),
+                         written);
+        assert_string_equal(written, cases[i].written);
+    }
+}
+
+struct kept {
+    size_t count;
+    long first;
+    long last;
+};
+
+static void kept_visit(void *context, const struct log_entry *entry)
+{
+    struct kept *kept = context;
+    long i = -1;
+
+    assert_null(logfmt_complaint(entry->line));
+    assert_int_equal(sscanf(entry->line, "event=test i=%ld", &i), 1);
+    assert_int_equal(entry->level, i % 2 == 0 ? SEQB_LOG_DEBUG : SEQB_LOG_INFO);
+    assert_true(entry->time_ms > DATE_MS / 2);
+    assert_true(kept->count == 0 || i == kept->last + 1);
+    kept->first = kept->count++ == 0 ? i : kept->first;
+    kept->last = i;
+}
+
+/* Also those that are not written. */
+TEST(the_last_thousand_lines_are_kept)
+{
+    const struct log_options quiet = {LOG_LOGFMT, SEQB_LOG_ERROR};
+    struct kept kept = {.count = 0};
+
+    log_open(&quiet);
+    log_visit(kept_visit, &kept);
+    assert_int_equal(kept.count, 0);
+    for (long i = 0; i < 3; i++)
+        log_event(i % 2 == 0 ? SEQB_LOG_DEBUG : SEQB_LOG_INFO,
+                  "event=test i=%ld", i);
+    log_visit(kept_visit, &kept);
+    assert_int_equal(kept.count, 3);
+    for (long i = 3; i < LOG_KEPT + 5; i++)
+        log_event(i % 2 == 0 ? SEQB_LOG_DEBUG : SEQB_LOG_INFO,
+                  "event=test i=%ld", i);
+    kept.count = 0;
+    log_visit(kept_visit, &kept);
+    assert_int_equal(kept.count, LOG_KEPT);
+    assert_int_equal(kept.first, 5);
+    assert_int_equal(kept.last, LOG_KEPT + 4);
+}
