@@ -67,7 +67,8 @@ static char *value_quoted(char *to, size_t size, const char *value)
     if (string == NULL) {
         snprintf(to, size, "%s", value);
         for (char *at = to; *at != '\0'; at++)
-            *at = (unsigned char)*at < 0x80 ? *at : '?';
+            if ((unsigned char)*at >= 0x80)
+                *at = '?';
         string = json_string(to);
     }
     quoted = json_dumps(string, JSON_ENCODE_ANY);

@@ -15,7 +15,7 @@
 #include "daemon/listener.h"
 
 #define SERVER_LISTENERS_MAX 16
-#define SERVER_PLACES_SIZE   (SERVER_LISTENERS_MAX * ADDRESS_SIZE)
+#define SERVER_PLACES_SIZE   ((size_t)SERVER_LISTENERS_MAX * ADDRESS_SIZE)
 
 /* The strings stay the caller's. */
 struct server_options {
