@@ -49,13 +49,15 @@ static void check_print(void *context, const char *line)
 }
 
 /* Looks at what a start would begin with, and touches nothing. */
-static int check(const struct options *options)
+static int check(struct options *options)
 {
     struct seqb_error err;
 
     if (seqb_check_topology(options->topology, check_print, NULL, &err) !=
         SEQB_OK)
         return EXIT_FAILURE;
+    if (options_complete(options, &err) != SEQB_OK)
+        return fail(&err);
     printf("%s: ok\n", options->topology != NULL ? options->topology
                                                  : "the embedded default");
     return EXIT_SUCCESS;

@@ -111,6 +111,10 @@ like "--check says that all is well" \
     "$(refused -c "$work/said.conf" --state-dir "$work/checked" --check)" \
     "*said.conf: ok*exit 0"
 ok "--check touches nothing" [ ! -e "$work/checked" ]
+topology http 'http = "5";'
+like "--check looks at the daemon's own section, too" \
+    "$(refused -c "$work/http.conf" --state-dir "$work/checked" --check)" \
+    "*daemon.http wants \"ADDR:PORT\"*exit 1"
 like "--check says what is not" \
     "$(refused -c "$work/mode.conf" --state-dir "$work/checked" --check)" \
     "*mode.conf:*'socket_mode'*exit 1"

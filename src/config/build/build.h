@@ -12,7 +12,7 @@
 #include "number/number.h"
 #include "queue/queue.h"
 
-/* --- place.c: where files are; makes nothing --- */
+/* --- path.c: where files are; makes nothing --- */
 
 /* `path` from `folder` unless it is absolute, without "//" and "/./", so that
  * one file has one spelling. NULL when out of memory. */
