@@ -10,7 +10,7 @@
 
 #include <seqbroker/admin.h>
 
-#include "daemon/log.h"
+#include "daemon/log/log.h"
 #include "daemon/options.h"
 #include "daemon/server.h"
 #include "daemon/signals.h"

@@ -9,7 +9,7 @@
 
 #include <seqbroker/status.h>
 
-#include "daemon/log.h"
+#include "daemon/log/log.h"
 #include "daemon/server.h"
 
 #define OPTIONS_PATH_SIZE 4096

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/log.h"
-#include "daemon/log_line.h"
+#include "daemon/log/log.h"
+#include "daemon/log/log_line.h"
 #include "platform/text.h"
 #include "support/logfmt.h"
 #include "support/test.h"
@@ -147,4 +147,42 @@ TEST(the_last_thousand_lines_are_kept)
     assert_int_equal(kept.count, LOG_KEPT);
     assert_int_equal(kept.first, 5);
     assert_int_equal(kept.last, LOG_KEPT + 4);
+}
+
+struct seen {
+    size_t count;
+    uint64_t number; /* of the last */
+};
+
+static void seen_add(void *context, const struct log_entry *entry)
+{
+    struct seen *seen = context;
+
+    assert_string_equal(entry->line, "event=test i=1");
+    assert_true(seen->count == 0 || entry->number == seen->number + 1);
+    seen->number = entry->number;
+    seen->count++;
+}
+
+TEST(a_watcher_sees_each_line_until_it_is_taken_away)
+{
+    const struct log_options quiet = {LOG_LOGFMT, SEQB_LOG_ERROR};
+    struct seen seen[LOG_WATCHERS_MAX + 1] = {{.count = 0}};
+    struct log_watcher watchers[LOG_WATCHERS_MAX + 1];
+
+    log_open(&quiet);
+    for (size_t i = 0; i <= LOG_WATCHERS_MAX; i++) {
+        watchers[i] = (struct log_watcher){seen_add, &seen[i]};
+        assert_int_equal(log_watch(&watchers[i]), i < LOG_WATCHERS_MAX);
+    }
+    log_event(SEQB_LOG_DEBUG, "event=test i=1");
+    log_event(SEQB_LOG_INFO, "event=test i=1");
+    log_unwatch(&watchers[0]);
+    assert_true(log_watch(&watchers[LOG_WATCHERS_MAX]));
+    log_event(SEQB_LOG_INFO, "event=test i=1");
+    assert_int_equal(seen[0].count, 2);
+    assert_int_equal(seen[1].count, 3);
+    assert_int_equal(seen[LOG_WATCHERS_MAX].count, 1);
+    for (size_t i = 1; i <= LOG_WATCHERS_MAX; i++)
+        log_unwatch(&watchers[i]);
 }

@@ -2,7 +2,7 @@
 /* How a line of the log looks: logfmt or JSON, with a date or for journald. */
 #pragma once
 
-#include "daemon/log.h"
+#include "daemon/log/log.h"
 
 /* "error", "warn", "info", "debug" */
 const char *log_level_name(enum seqb_log_level level);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of the log. JSON is made of the logfmt words, each of which becomes a
  * member: what is quoted there is a string of JSON already. */
-#include "daemon/log_line.h"
+#include "daemon/log/log_line.h"
 
 #include <jansson.h>
 #include <stdio.h>

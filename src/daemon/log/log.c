@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing and keeping lines; see log.h. How they look is in log_line.c. */
-#include "daemon/log.h"
+#include "daemon/log/log.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/log_line.h"
+#include "daemon/log/log_line.h"
 
 #define LINE_SIZE 4096 /* of the daemon's own */
 
@@ -21,7 +21,9 @@ static struct {
     struct log_options options;
     bool is_journal;                 /* stderr is journald's */
     struct log_entry kept[LOG_KEPT]; /* in a ring */
-    size_t count;                    /* of all lines so far */
+    size_t count;                    /* of all that were kept so far */
+    uint64_t line_count;             /* of all lines so far */
+    const struct log_watcher *watchers[LOG_WATCHERS_MAX]; /* or NULL */
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER,
                .options = {LOG_LOGFMT, SEQB_LOG_INFO}};
 
@@ -125,6 +127,17 @@ static void entry_write(const struct log_entry *entry)
     free(line);
 }
 
+/* With the lock held. */
+static void entry_show(const struct log_entry *entry)
+{
+    for (size_t i = 0; i < LOG_WATCHERS_MAX; i++) {
+        const struct log_watcher *watcher = log_state.watchers[i];
+
+        if (watcher != NULL)
+            watcher->see(watcher->context, entry);
+    }
+}
+
 void log_write(void *context, enum seqb_log_level level, const char *line)
 {
     struct log_entry entry = {.level = level, .line = (char *)line};
@@ -132,7 +145,9 @@ void log_write(void *context, enum seqb_log_level level, const char *line)
     (void)context;
     pthread_mutex_lock(&log_state.lock);
     entry.time_ms = now_ms();
+    entry.number = ++log_state.line_count;
     entry_keep(&entry);
+    entry_show(&entry);
     if (level <= log_state.options.level)
         entry_write(&entry);
     pthread_mutex_unlock(&log_state.lock);
@@ -184,4 +199,29 @@ void log_visit(void (*visit)(void *context, const struct log_entry *entry),
     for (; at < log_state.count; at++)
         visit(context, &log_state.kept[at % LOG_KEPT]);
     pthread_mutex_unlock(&log_state.lock);
+}
+
+static bool watcher_replace(const struct log_watcher *old,
+                            const struct log_watcher *new)
+{
+    bool is_found = false;
+
+    pthread_mutex_lock(&log_state.lock);
+    for (size_t i = 0; i < LOG_WATCHERS_MAX && !is_found; i++) {
+        is_found = log_state.watchers[i] == old;
+        if (is_found)
+            log_state.watchers[i] = new;
+    }
+    pthread_mutex_unlock(&log_state.lock);
+    return is_found;
+}
+
+bool log_watch(const struct log_watcher *watcher)
+{
+    return watcher_replace(NULL, watcher);
+}
+
+void log_unwatch(const struct log_watcher *watcher)
+{
+    watcher_replace(watcher, NULL);
 }

@@ -12,7 +12,8 @@
 
 #include <seqbroker/seqbroker.h>
 
-#define LOG_KEPT 1000 /* lines */
+#define LOG_KEPT         1000 /* lines */
+#define LOG_WATCHERS_MAX 4
 
 enum log_format { LOG_LOGFMT, LOG_JSON };
 
@@ -23,6 +24,7 @@ struct log_options {
 
 /* A line as it was told: logfmt, without date and level. */
 struct log_entry {
+    uint64_t number; /* of all lines of this process, from 1 */
     int64_t time_ms; /* since 1970 */
     enum seqb_log_level level;
     char *line;
@@ -52,3 +54,17 @@ const char *log_quote(char *to, size_t size, const char *value);
  * log. */
 void log_visit(void (*visit)(void *context, const struct log_entry *entry),
                void *context);
+
+/* Who sees each line as it is written. It is called with the log's lock held
+ * and by any thread, so it must neither log nor wait. */
+struct log_watcher {
+    void (*see)(void *context, const struct log_entry *entry);
+    void *context;
+};
+
+/* From now on `watcher`, which is the caller's, sees each line of any level.
+ * False: LOG_WATCHERS_MAX watch already. */
+bool log_watch(const struct log_watcher *watcher);
+
+/* After it returns `watcher` is not called any more. */
+void log_unwatch(const struct log_watcher *watcher);
