@@ -89,6 +89,12 @@ enum seqb_status file_make_folder(const char *path, struct seqb_error *err)
         return SEQB_STATE_DIR;
     if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
         return error_set(err, SEQB_STATE_DIR, "%s is not a folder", path);
+    if ((found.st_mode & S_IWOTH) != 0)
+        return error_set(err, SEQB_STATE_DIR,
+                         "everybody may write in the folder %s: chmod o-w, or "
+                         "choose another with state_dir or "
+                         "SEQBROKER_STATE_DIR",
+                         path);
     if (access(path, W_OK | X_OK) != 0)
         return error_set(err, SEQB_STATE_DIR,
                          "cannot write in the folder %s: %s; choose another "
@@ -277,7 +283,8 @@ static bool lock_take(int file, int64_t until_ms)
 enum seqb_status file_lock(const char *path, int64_t until_ms, int *out,
                            struct seqb_error *err)
 {
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const int file =
+        open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     enum seqb_status status;
 
     if (file < 0)

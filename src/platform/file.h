@@ -14,7 +14,8 @@ enum seqb_status file_read(const char *path, size_t max, char **out,
                            struct seqb_error *err);
 
 /* Makes a folder and its parents (mode 0700) where absent, and checks that
- * files can be made in it. SEQB_STATE_DIR with the reason. */
+ * files can be made in it, and not by everybody. SEQB_STATE_DIR with the
+ * reason. */
 enum seqb_status file_make_folder(const char *path, struct seqb_error *err);
 
 /* Reads a whole regular file of at most `max` bytes into memory with one byte
@@ -46,7 +47,8 @@ enum seqb_status file_move(const char *from, const char *to,
 
 /* Locks a file, made if absent, against every other lock of it, of other
  * threads as well; waits until `until_ms`. SEQB_UNAVAILABLE: somebody holds
- * it; SEQB_STATE_DIR. A forked child does not keep it locked. */
+ * it; SEQB_STATE_DIR, also if it is a symbolic link. A forked child does not
+ * keep it locked. */
 enum seqb_status file_lock(const char *path, int64_t until_ms, int *out,
                            struct seqb_error *err);
 void file_unlock(int file);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,6 +46,31 @@ TEST_WITH(SQLITE_CASE, absent_file_is_not_made_unless_told_to)
     files->options.create = true;
     backend_sqlite.close(sqlite_case_open(files));
     assert_true(sqlite_case_is_there(files->path));
+}
+
+/* Also those that SQLite makes beside it. */
+TEST_WITH(SQLITE_CASE, new_file_is_its_owners_alone)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    const mode_t mask = umask(0);
+    struct seqb_backend *backend;
+    char path[PATH_MAX];
+    struct stat found;
+
+    files->options.create = true;
+    backend = sqlite_case_open(files);
+    (void)umask(mask);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", files->path, ends[i]);
+        assert_int_equal(stat(path, &found), 0);
+        assert_int_equal(found.st_mode & 07777, 0600);
+    }
+    backend_sqlite.close(backend);
+    /* What an operator allows stays. */
+    assert_int_equal(chmod(files->path, 0660), 0);
+    backend_sqlite.close(sqlite_case_open(files));
+    assert_int_equal(stat(files->path, &found), 0);
+    assert_int_equal(found.st_mode & 07777, 0660);
 }
 
 TEST_WITH(SQLITE_CASE, paths_that_lead_nowhere_say_why)

@@ -261,3 +261,30 @@ TEST_WITH(SCRATCH, a_folder_that_is_not_writable_is_refused_with_a_way_out)
     assert_non_null(strstr(fixture->err.text, "state_dir"));
     assert_non_null(strstr(fixture->err.text, "SEQBROKER_STATE_DIR"));
 }
+
+/* The sticky bit helps nothing: a file may be there before ours. */
+TEST_WITH(SCRATCH, a_folder_where_everybody_may_write_is_refused)
+{
+    static const mode_t modes[] = {0777, 01777, 0707};
+
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        assert_int_equal(chmod(fixture->folder, modes[i]), 0);
+        assert_int_equal(file_make_folder(fixture->folder, &fixture->err),
+                         SEQB_STATE_DIR);
+        assert_non_null(strstr(fixture->err.text, "chmod o-w"));
+    }
+    assert_int_equal(chmod(fixture->folder, 0775), 0);
+    assert_int_equal(file_make_folder(fixture->folder, &fixture->err), SEQB_OK);
+}
+
+TEST_WITH(SCRATCH, a_lock_follows_no_symbolic_link)
+{
+    int lock = -1;
+
+    assert_int_equal(symlink("elsewhere", path_of(fixture, "link")), 0);
+    assert_int_equal(
+        file_lock(path_of(fixture, "link"), 0, &lock, &fixture->err),
+        SEQB_STATE_DIR);
+    assert_int_equal(lock, -1);
+    assert_int_not_equal(access(path_of(fixture, "elsewhere"), F_OK), 0);
+}

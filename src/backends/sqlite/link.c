@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "backends/sqlite/history.h"
@@ -133,6 +134,16 @@ void sqlite_link_be_patient(struct sqlite_link *link, int32_t call_ms)
     (void)sqlite3_busy_timeout(link->db, link->busy_ms);
 }
 
+/* Numbers are nobody else's to read or change: a file of ours is its owner's
+ * alone, and so are its log and its shared memory, which get its mode. It is
+ * made without being opened, since a close would drop the locks that another
+ * connection of this process may have by then. Where that cannot be done
+ * SQLite makes it, or says why not. */
+static void file_reserve_for_owner(const char *path)
+{
+    (void)mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0);
+}
+
 static enum seqb_status
 link_open_file(struct sqlite_link *link,
                const struct seqb_backend_options *options,
@@ -141,8 +152,11 @@ link_open_file(struct sqlite_link *link,
     const bool create = options->create;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                       (create ? SQLITE_OPEN_CREATE : 0);
-    const int result = sqlite3_open_v2(link->path, &link->db, flags, NULL);
+    int result;
 
+    if (create)
+        file_reserve_for_owner(link->path);
+    result = sqlite3_open_v2(link->path, &link->db, flags, NULL);
     if (result == SQLITE_CANTOPEN && create && folder_is_closed(link->path))
         return error_set(err, SEQB_REFUSED,
                          "sqlite %s: no file may be made in the folder of %s",
