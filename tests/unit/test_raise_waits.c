@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A direct counter whose store changed, under a broker that was just started:
- * it is raised once the level of the other partitions is known, and waits for
- * none that says nothing.
+ * A direct counter whose store changed, or the counter of windows of an
+ * authority that did, under a broker that was just started: it is raised once
+ * the level of the other partitions is known, and waits for none that says
+ * nothing.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,11 +12,14 @@
 #include "support/rig.h"
 #include "support/test.h"
 
-#define FIRST  "main/0/order"
-#define SECOND "main/1/order"
-#define GAP    1000 /* of the rig */
+#define FIRST          "main/0/order"
+#define SECOND         "main/1/order"
+#define GAP            1000 /* of the rig */
+#define FIRST_WINDOWS  "window/main/0/order"
+#define SECOND_WINDOWS "window/main/1/order"
+#define WINDOW_GAP     65536
 /* Far above what the first store is raised to by gap and chance alone. */
-#define LEVEL  INT64_C(1000000000000)
+#define LEVEL          INT64_C(1000000000000)
 
 /* A pool in use, of which the second store is far above the first one, and the
  * first one became another one. */
@@ -117,5 +121,75 @@ TEST_WITH(DIRECT, advance_raises_the_one_that_waits_too)
     if (queue_advance(broker->queue, "order", to, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     assert_true(fake_value(rig->stores[0], FIRST) > LEVEL);
+    numbers_fini(&numbers);
+}
+
+/* --- windows of an authority --- */
+
+/* A pool in use, of which the second store counts in a window far above those
+ * of the first one. The first one forgot its window, and the authority became
+ * another one. */
+static void change_authority(struct rig *rig, struct numbers *numbers)
+{
+    numbers_init(numbers);
+    rig_use(rig, 500, numbers);
+    fake_put(rig->authority, SECOND_WINDOWS, LEVEL);
+    fake_restart(rig->stores[1]);
+    fake_set_down(rig->stores[0], true);
+    rig_use(rig, 500, numbers);
+    fake_set_down(rig->stores[0], false);
+    fake_restart(rig->stores[0]);
+    fake_change_origin(rig->authority);
+}
+
+TEST_WITH(WINDOWED, windows_are_raised_above_the_level_of_others)
+{
+    struct rig_broker *broker;
+    struct numbers numbers;
+    pthread_t taker;
+    int64_t calls;
+
+    change_authority(rig, &numbers);
+    broker = rig_open(rig);
+    calls = fake_calls(rig->authority, FAKE_RESERVE);
+    fake_hang(rig->stores[1]);
+    assert_int_equal(pthread_create(&taker, NULL, take_one, broker), 0);
+    assert_true(fake_wait_for_calls(rig->authority, FAKE_RESERVE, calls + 2,
+                                    RIG_PATIENCE_MS));
+    fake_release(rig->stores[1]);
+    assert_int_equal(pthread_join(taker, NULL), 0);
+    take_of_first(broker, &numbers);
+    assert_true(fake_value(rig->authority, FIRST_WINDOWS) >=
+                LEVEL + WINDOW_GAP);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Neither has a window that says anything. */
+TEST_WITH(WINDOWED, stores_that_all_forgot_do_not_wait_for_each_other)
+{
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 500, &numbers);
+    for (int i = 0; i < 2; i++)
+        fake_restart(rig->stores[i]);
+    fake_change_origin(rig->authority);
+    broker = rig_open(rig);
+    take_of_first(broker, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+TEST_WITH(WINDOWED, windows_do_not_wait_for_a_store_that_cannot_be_asked)
+{
+    struct numbers numbers;
+
+    change_authority(rig, &numbers);
+    fake_set_down(rig->stores[1], true);
+    rig_take(rig_open(rig), 500, &numbers);
+    assert_in_range(fake_value(rig->authority, FIRST_WINDOWS), WINDOW_GAP,
+                    LEVEL - 1);
     numbers_fini(&numbers);
 }

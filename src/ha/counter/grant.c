@@ -260,6 +260,14 @@ static void grant_accept(struct worker *worker, struct slot *slot,
     grant_answer(slot, NULL);
 }
 
+/* Whether the level of the other partitions says how high the slot's counter is
+ * to be raised. Neighbours know it themselves, and a ticket has none. */
+static bool has_level(const struct slot *slot)
+{
+    return !slot->is_windowed && slot->counter != NULL &&
+           !slot_is_lessors(slot);
+}
+
 /* Whether the slot is answered that it is to be asked again, once the level of
  * the other partitions is known. */
 static bool grant_waits(struct slot *slot, const struct seqb_request *reply)
@@ -267,10 +275,10 @@ static bool grant_waits(struct slot *slot, const struct seqb_request *reply)
     struct seqb_error again;
     bool waits;
 
-    if (slot->is_lease || slot->is_windowed || reply->status != SEQB_FENCED)
+    if (!has_level(slot) || reply->status != SEQB_FENCED)
         return false;
     pthread_mutex_lock(slot_pool(slot)->lock);
-    waits = slot_waits(slot);
+    waits = slot_waits(&slot->counter->slots[slot->partition]);
     pthread_mutex_unlock(slot_pool(slot)->lock);
     if (!waits)
         return false;

@@ -10,17 +10,21 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-/* The highest value that any partition granted this counter: one whose store
- * changed begins above it, if the broker knows more than the store does. */
+/* The highest value, or of a lease the highest window, that any partition
+ * granted this counter: one whose store changed begins above it, if the broker
+ * knows more than the store does. What neighbours lease is raised by the sync.
+ */
 static int64_t slot_level(const struct slot *slot)
 {
+    const enum seqb_guarantee class =
+        slot->is_lease ? SEQB_WINDOWED : SEQB_DIRECT;
     struct ha_pool *pool = slot_pool(slot);
     int64_t level;
 
-    if (slot->is_lease)
-        return 0; /* windows are counted apart */
+    if (slot->counter == NULL || slot_is_lessors(slot))
+        return 0;
     pthread_mutex_lock(pool->lock);
-    level = slot->counter->level[SEQB_DIRECT];
+    level = slot->counter->level[class];
     pthread_mutex_unlock(pool->lock);
     return level;
 }
@@ -249,6 +253,11 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
         window_take(slot, fence_window_floor(&slot->mark, slot->floor, reply),
                     worker->mend_until_ms, &taken, err);
 
+    if (status == SEQB_AGAIN) {
+        *is_done = true;
+        slot_answer(slot, false, err);
+        return SEQB_OK;
+    }
     *is_done = status == SEQB_OK && taken.count == 0; /* it waits */
     if (status != SEQB_OK || *is_done)
         return status;

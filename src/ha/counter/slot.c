@@ -66,12 +66,14 @@ void slot_ask(struct slot *slot, int64_t want, int64_t now_ms)
 
 /* --- waiting for the others --- */
 
-/* Its level is not known, and it may still say so. */
-static bool slot_is_awaited(const struct slot *slot)
+/* It counts as the other one does, its level is not known, and it may still say
+ * so. */
+static bool slot_is_awaited(const struct slot *slot, const struct slot *by)
 {
     const struct pool *pool = &slot->counter->pool->pool;
 
-    if (slot->is_windowed || slot->is_waiting || slot->last > 0)
+    if (slot->is_windowed != by->is_windowed || slot->is_waiting ||
+        slot->last > 0)
         return false;
     if (slot->refusal != NULL && slot->refusal->kind != REFUSAL_SHARED)
         return false;
@@ -85,7 +87,7 @@ bool slot_waits(struct slot *slot)
 
     slot->is_waiting = true;
     for (int32_t i = 0; i < counter->partitions; i++) {
-        if (slot_is_awaited(&counter->slots[i]))
+        if (slot_is_awaited(&counter->slots[i], slot))
             return true;
     }
     return false;

@@ -93,10 +93,11 @@ void slot_ask(struct slot *slot, int64_t want, int64_t now_ms);
 /* Whether it may be asked now, if its partition may. */
 bool slot_is_open(const struct slot *slot, int64_t now_ms);
 
-/* Whether its counter, whose store changed, is not to be raised yet: a direct
- * partition that can be asked was not, of which it may have been ahead. Raised
- * by gap and chance alone it may land below them, and the level would lead it
- * back to what it gave before. Two that wait do not wait for each other. */
+/* Whether its counter, or in the authority that of its windows, is not to be
+ * raised yet though the store changed: a partition of its class that can be
+ * asked was not, of which it may have been ahead. Raised by gap and chance
+ * alone it may land below them, and the level would lead it back to what it
+ * gave before. Two that wait do not wait for each other. */
 bool slot_waits(struct slot *slot);
 
 /* As new as it was when it was made, for another stamp. What was compared in

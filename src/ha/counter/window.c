@@ -136,8 +136,8 @@ static enum seqb_status authority_fails(const struct window_source *source,
     const char *why =
         source->why != NULL ? source->why : seqb_status_text(source->status);
 
-    if (source->status == SEQB_EXHAUSTED)
-        return error_set(err, SEQB_EXHAUSTED, "%s", why);
+    if (source->status == SEQB_EXHAUSTED || source->status == SEQB_AGAIN)
+        return error_set(err, source->status, "%s", why);
     return error_set(
         err, source->is_refused ? source->status : SEQB_UNAVAILABLE,
         "no window: authority %s: %s", worker_name(source->authority),

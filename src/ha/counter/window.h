@@ -26,6 +26,7 @@ static inline int64_t windows_last(const struct windows *windows)
  * `deadline_ms`. As many as hold what the slot wants, whole, and one more, at
  * most; one at least. A window taken is never handed out again.
  * SEQB_UNAVAILABLE if the authority does not answer, with its reason;
+ * SEQB_AGAIN: once the other partitions were asked, see slot_waits;
  * SEQB_NO_MEMORY; any other: the authority is well and refuses to lease windows
  * for this counter, so that the slot `is_refused`. The slot's source is made by
  * the first call.
