@@ -39,8 +39,10 @@ static const struct command commands[] = {
      migrate_run, "move pools to another layout"},
     {"trust", "FILE BACKEND", 2, CTL_DRY_RUN | CTL_JSON, trust_run,
      "say that a restarted store did not go back"},
-    {"config", "", 0, CTL_MARKDOWN | CTL_JSON, config_run,
-     "list the settings of a topology file"},
+    {"settings", "[NAME]", 0, CTL_MARKDOWN | CTL_JSON | CTL_TAKES_ONE_MORE,
+     settings_run, "list the settings of a topology file"},
+    {"config", "[NAME]", 0, CTL_MARKDOWN | CTL_JSON | CTL_TAKES_ONE_MORE,
+     settings_run, "the same as settings"},
     {"help", "[COMMAND]", 0, CTL_JSON | CTL_TAKES_ONE_MORE, NULL,
      "this text, or a command's"},
 };

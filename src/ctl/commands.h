@@ -45,13 +45,13 @@ command_function operate_drain;
 command_function operate_resume;
 command_function operate_advance;
 
-/* offline/: check, with --probe every backend of a topology tried; config */
+/* offline/: check, with --probe every backend of a topology tried; settings */
 command_function check_run;
-command_function config_run;
+command_function settings_run;
 command_function migrate_run;
 command_function trust_run;
 
-/* doc.c: docs/configuration.md and docs/status.md, as config and status print
+/* doc.c: docs/configuration.md and docs/status.md, as settings and status print
  * them with --markdown */
 enum ctl_exit settings_doc_print(void);
 enum ctl_exit status_doc_print(void);

@@ -172,10 +172,29 @@ seqctl check --probe "$work/bad.conf"
 like "a probe of a bad topology is code 2" "$code $out" "2 *bad.conf:1: *"
 rm -r "$SEQBROKER_STATE_DIR"
 
+seqctl settings
+like "settings lists the settings" "$code $out" \
+    "0 broker.name*pools.timeout*200ms*daemon.http*"
+reference=$out
 seqctl config
-like "config lists the settings" "$code $out" "0 *pools.timeout*200ms*"
-seqctl config --markdown
-like "config --markdown is a table" "$code $out" "0 *| *timeout*"
+is "config still prints the same" "$code $out" "0 $reference"
+seqctl settings timeout
+like "of a name only that setting" "$code $out" "0 pools.timeout"$'\n'"*200ms*"
+is "and no other" "$(grep -c '^[a-z]' "$work/out")" 1
+seqctl settings daemon --json
+like "of a section its settings" "$code $out" \
+    '0 {*"section": "daemon", "name": "listen"*"name": "http"*\]*}'
+is "and no other ones" "$(grep -c '"section": "daemon"' "$work/out")" \
+    "$(grep -c '"section"' "$work/out")"
+seqctl settings 'pools.*time*'
+is "of a pattern what matches it" "$code $(grep '^[a-z]' "$work/out")" \
+    "0 pools.timeout"
+seqctl settings timeuot
+is "a name that is none is bad usage, and says what was likely meant" \
+    "$code $err" \
+    '2 seqctl: there is no setting "timeuot", did you mean "timeout"?'
+seqctl settings --markdown
+like "settings --markdown is a table" "$code $out" "0 *| *timeout*"
 seqctl status --markdown
 like "status --markdown tells of each field, and asks no daemon" "$code $out" \
     '0 *| `latency_us` | integer | us | LATENCY | *'

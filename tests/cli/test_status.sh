@@ -303,8 +303,8 @@ like "health is unknown besides" "$code $out $err" \
 seqctl -s "$address" -t 60 advance bill --to 90000000 --json
 is "advance says what it did" "$code $out$err" \
     '0 {"key": "bill", "above": "90000000"}'
-seqctl config --json
-like "config has the settings" "$code $out" \
+seqctl settings --json
+like "settings has the settings" "$code $out" \
     '0 {*{"section": "pools", "name": "timeout", *"default": "200ms", *}*\]*}'
 seqctl --version --json
 like "so has --version the libraries" "$code $out" \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of settings, one row each: the reader, the checks, `seqctl config`
- * and docs/configuration.md come from it. And the draft: what the settings
- * say, as read, before the rules between them are checked. The front header of
- * this folder.
+ * The table of settings, one row each: the reader, the checks, `seqctl
+ * settings` and docs/configuration.md come from it. And the draft: what the
+ * settings say, as read, before the rules between them are checked. The front
+ * header of this folder.
  */
 #pragma once
 

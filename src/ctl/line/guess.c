@@ -47,17 +47,3 @@ void guess_weigh(struct guess *guess, const char *name)
     guess->best = name;
     guess->distance = distance;
 }
-
-enum ctl_exit command_unknown(const char *name)
-{
-    struct guess guess = {.word = name};
-
-    for (size_t i = 0; command_at(i) != NULL; i++)
-        guess_weigh(&guess, command_at(i)->name);
-    if (guess.best != NULL)
-        ctl_complain("unknown command \"%s\", did you mean \"%s\"?", name,
-                     guess.best);
-    else
-        ctl_complain("unknown command \"%s\", see seqctl --help", name);
-    return CTL_USAGE;
-}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help, made of the tables and of docs/help/seqctl.txt. */
+/* Help, made of the tables and of docs/help/seqctl.txt; and what is said of a
+ * command that there is not. */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,6 +73,20 @@ static enum ctl_exit help_object(void)
     return json_line_print(json_pack("{so}", "commands", commands_make()))
                ? CTL_OK
                : CTL_FAILED;
+}
+
+enum ctl_exit command_unknown(const char *name)
+{
+    struct guess guess = {.word = name};
+
+    for (size_t i = 0; command_at(i) != NULL; i++)
+        guess_weigh(&guess, command_at(i)->name);
+    if (guess.best != NULL)
+        ctl_complain("unknown command \"%s\", did you mean \"%s\"?", name,
+                     guess.best);
+    else
+        ctl_complain("unknown command \"%s\", see seqctl --help", name);
+    return CTL_USAGE;
 }
 
 enum ctl_exit help_run(const struct ctl_options *options, char **argument)
