@@ -37,6 +37,9 @@ command_function numbers_parse;
 command_function status_run;
 command_function workers_run;
 
+/* show/run.c */
+command_function show_run;
+
 /* operate.c */
 command_function operate_health;
 command_function operate_quarantine;

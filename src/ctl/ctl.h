@@ -40,6 +40,8 @@ enum ctl_option {
     CTL_TOP = 1 << 19,
     CTL_ALL = 1 << 20,
     CTL_COLOR = 1 << 21,
+    CTL_SINCE = 1 << 22,
+    CTL_LEVEL = 1 << 23,
     /* No options, but what a command takes besides. */
     CTL_TAKES_ONE_MORE = 1 << 29, /* an argument that may be left out */
     CTL_TAKES_SEVERAL = 1 << 30,  /* brokers: -s may stand several times */
@@ -65,6 +67,8 @@ struct ctl_options {
     int64_t top;            /* sequences; only if given */
     const char *sort;       /* the name of an order; NULL: none was given */
     const char *color;      /* when; NULL: it was not said */
+    const char *since;      /* an age or a moment; NULL: the same */
+    const char *level;      /* of the log; NULL: the same */
 };
 
 /* One line to a person, on stderr. With --json it is the error of the object

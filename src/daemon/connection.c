@@ -137,6 +137,7 @@ static size_t connection_run(struct connection *connection, const char *data,
         used = length - session->ahead.length;
         request_count(session);
     }
+    session->commands += session->daemon->commands_processed - before;
     connection->answered += session->daemon->commands_processed - before;
     return used;
 }

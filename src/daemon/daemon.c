@@ -28,6 +28,14 @@ int64_t daemon_now_ms(void)
     return daemon_now_us() / 1000;
 }
 
+int64_t daemon_wall_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 bool daemon_is_done(const struct daemon *daemon)
 {
     return daemon->is_stopping && daemon->session_count == 0 &&

@@ -15,6 +15,7 @@
 #include "daemon/counts.h"
 #include "daemon/session.h"
 #include "daemon/waitlist.h"
+#include "status/status.h"
 
 TAILQ_HEAD(session_list, session);
 
@@ -25,9 +26,11 @@ struct daemon {
     struct session_list sessions;
     size_t session_size;   /* bytes of memory of one, without its buffers */
     const char *state_dir; /* for SEQ.STATUS; the caller's */
-    int tcp_port;          /* in use; 0: none */
-    int wake_fd;           /* an eventfd that wakes the loop */
-    int drain_fd;          /* of who asked for a drain; -1: none */
+    struct status_config config; /* for SEQ.SHOW, without the log's options; the
+                                    strings are the server's */
+    int tcp_port;                /* in use; 0: none */
+    int wake_fd;                 /* an eventfd that wakes the loop */
+    int drain_fd;                /* of who asked for a drain; -1: none */
     int64_t started_ms;
     int64_t session_count;
     int64_t connections_received;
@@ -44,6 +47,9 @@ void daemon_init(struct daemon *daemon, const char *state_dir);
 /* ms, and us, on the monotonic clock. */
 int64_t daemon_now_ms(void);
 int64_t daemon_now_us(void);
+
+/* ms since 1970, which may go back: to be shown only. */
+int64_t daemon_wall_ms(void);
 
 /* Whether it stops, and nobody waits for an answer. */
 bool daemon_is_done(const struct daemon *daemon);

@@ -301,6 +301,34 @@ static enum seqb_status server_listen(struct server *server,
     return SEQB_OK;
 }
 
+/* What SEQ.SHOW CONFIG says. */
+static void server_describe(struct server *server)
+{
+    const struct server_options *options = &server->options;
+    const char *named =
+        options->topology == NULL ? "embedded" : options->topology;
+
+    server->daemon.config = (struct status_config){
+        .topology = server->topology != NULL ? server->topology : named,
+        .read_ms = server->read_ms,
+        .state_dir = options->state_dir,
+        .listen = server->addresses,
+        .socket = server->sockets,
+        .http = server->http == NULL ? "none" : http_name(server->http),
+    };
+}
+
+static enum seqb_status server_open_broker(struct server *server,
+                                           struct seqb_error *err)
+{
+    const char *topology = server->options.topology;
+
+    if (topology != NULL)
+        server->topology = realpath(topology, NULL);
+    server->read_ms = daemon_wall_ms();
+    return seqb_open(topology, &server->daemon.broker, err);
+}
+
 static enum seqb_status server_start(struct server *server,
                                      struct seqb_error *err)
 {
@@ -316,10 +344,13 @@ static enum seqb_status server_start(struct server *server,
     /* The signals first: one that comes while the broker opens stops it. */
     if (server_make_events(server, err) != SEQB_OK ||
         server_take_addresses(server, err) != SEQB_OK ||
-        seqb_open(server->options.topology, &daemon->broker, err) != SEQB_OK)
+        server_open_broker(server, err) != SEQB_OK)
         return err->status;
     waitlists_init(&daemon->waitlists, daemon->broker, daemon->wake_fd);
-    return server_listen(server, err);
+    if (server_listen(server, err) != SEQB_OK)
+        return err->status;
+    server_describe(server);
+    return SEQB_OK;
 }
 
 enum seqb_status server_open(const struct server_options *options,
@@ -374,5 +405,6 @@ void server_close(struct server *server)
         close(daemon->wake_fd);
     if (daemon->drain_fd >= 0)
         close(daemon->drain_fd);
+    free(server->topology);
     free(server);
 }

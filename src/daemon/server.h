@@ -43,6 +43,8 @@ struct server {
     struct daemon daemon;
     struct connections connections;
     struct http *http; /* or NULL */
+    char *topology;    /* its file's absolute path; NULL: none was named */
+    int64_t read_ms;   /* when it was read, ms since 1970 */
 };
 
 /*

@@ -56,10 +56,13 @@ struct session {
     int64_t opened_ms;
     int64_t received_ms; /* when its last bytes came */
     int64_t id;
-    int budget;   /* numbers and commands left in this turn of the loop */
-    bool is_late; /* the current command's deadline has passed */
+    int64_t commands; /* that were answered */
+    int budget;       /* numbers and commands left in this turn of the loop */
+    bool is_late;     /* the current command's deadline has passed */
     bool is_resp3;
-    char name[SESSION_NAME_MAX + 1]; /* by CLIENT SETNAME */
+    char name[SESSION_NAME_MAX + 1];    /* by CLIENT SETNAME */
+    char library[SESSION_NAME_MAX + 1]; /* by CLIENT SETINFO, and its version */
+    char library_version[SESSION_NAME_MAX + 1];
 };
 
 /* The waitlist of a key; answers the error and returns NULL if there is none.

@@ -6,9 +6,7 @@
 
 #include <string.h>
 
-#define MEMBER(type, member)                                                   \
-    .offset = offsetof(struct type, member),                                   \
-    .size = sizeof(((struct type *)NULL)->member)
+#include "status/rows.h"
 
 /* --- the daemon --- */
 
@@ -345,6 +343,10 @@ const struct status_table status_tables[STATUS_TABLES] = {
     [STATUS_OF_LESSORS] = {"lessors", lessor_fields},
     [STATUS_OF_SEQUENCES] = {"sequences", sequence_fields},
     [STATUS_OF_WORKERS] = {"workers", worker_fields},
+    [STATUS_OF_EVENTS] = {"events", event_fields},
+    [STATUS_OF_CLIENTS] = {"clients", client_fields},
+    [STATUS_OF_STATS] = {"stats", stats_fields},
+    [STATUS_OF_CONFIG] = {"config", config_fields},
 };
 
 /* --- reading a field --- */

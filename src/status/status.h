@@ -74,6 +74,53 @@ struct status_broker {
     int64_t pid;
 };
 
+/* A line of the daemon's log, as SEQ.SHOW EVENTS says it. */
+struct status_event {
+    int64_t number;
+    int64_t time_ms;
+    const char *level;
+    const char *line;
+};
+
+/* A connection, of SEQ.SHOW CLIENTS. */
+struct status_client {
+    int64_t id;
+    const char *address;
+    const char *name;
+    const char *library;
+    const char *state;
+    int64_t age_ms;
+    int64_t idle_ms;
+    int64_t commands;
+    const char *command;
+    int64_t resp;
+};
+
+/* What the daemon counted, of SEQ.SHOW STATS. */
+struct status_stats {
+    int64_t uptime_ms;
+    int64_t pid;
+    int64_t memory;
+    int64_t connections;
+    int64_t connections_received;
+    int64_t commands;
+    int64_t command_errors;
+    int64_t http_responses;
+    int64_t log_lines;
+};
+
+/* What the daemon runs with, of SEQ.SHOW CONFIG. */
+struct status_config {
+    const char *topology;
+    int64_t read_ms;
+    const char *state_dir;
+    const char *listen;
+    const char *socket;
+    const char *http;
+    const char *log_level;
+    const char *log_format;
+};
+
 enum status_of {
     STATUS_OF_BROKER,     /* struct status_broker */
     STATUS_OF_CLOCK,      /* struct seqb_clock_status */
@@ -81,6 +128,10 @@ enum status_of {
     STATUS_OF_LESSORS,    /* struct seqb_lessor */
     STATUS_OF_SEQUENCES,  /* struct seqb_sequence_status */
     STATUS_OF_WORKERS,    /* struct seqb_worker */
+    STATUS_OF_EVENTS,     /* struct status_event */
+    STATUS_OF_CLIENTS,    /* struct status_client */
+    STATUS_OF_STATS,      /* struct status_stats */
+    STATUS_OF_CONFIG,     /* struct status_config */
     STATUS_TABLES
 };
 

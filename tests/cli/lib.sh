@@ -189,6 +189,15 @@ does() {
     like "$sentence" "$code $out$err" "$expected"
 }
 
+# is_json FILE: it holds one value.
+is_json() {
+    [ "$(tr -d '\n' <"$1" | sed -E '
+        s/"([^"\\]|\\.)*"/s/g; s/-?[0-9]+|true|false|null/v/g; s/ //g
+        :again
+        s/s:[vs]/p/; s/\{(p(,p)*)?\}/v/; s/\[([vs](,[vs])*)?\]/v/
+        t again')" = v ]
+}
+
 # --- raw connections ---
 
 # dial: opens one to the daemon's port; its descriptor is in $dialled.

@@ -19,15 +19,6 @@ refuses() {
 }
 
 # shellcheck disable=SC2317 # ok calls it
-is_json() { # FILE
-    [ "$(tr -d '\n' <"$1" | sed -E '
-        s/"([^"\\]|\\.)*"/s/g; s/-?[0-9]+|true|false|null/v/g; s/ //g
-        :again
-        s/s:[vs]/p/; s/\{(p(,p)*)?\}/v/; s/\[([vs](,[vs])*)?\]/v/
-        t again')" = v ]
-}
-
-# shellcheck disable=SC2317 # the same
 fits() { # FILE COLUMNS
     awk -v most="$2" 'length > most { long = 1 } END { exit long }' "$1"
 }

@@ -41,17 +41,20 @@ void moment_format(char *to, size_t size, int64_t ms)
         snprintf(to, size, "-");
 }
 
+int64_t moment_now(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* By another machine's clock it may be yet to come. */
 static void since_format(char *to, size_t size, int64_t ms)
 {
-    struct timespec now;
-    int64_t age_ms = -1;
+    const int64_t age_ms = moment_now() - ms;
 
-    if (ms > 0 && clock_gettime(CLOCK_REALTIME, &now) == 0) {
-        age_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - ms;
-        age_ms = age_ms < 0 ? 0 : age_ms;
-    }
-    age_format(to, size, age_ms);
+    age_format(to, size, ms <= 0 ? -1 : age_ms < 0 ? 0 : age_ms);
 }
 
 /* The hour matters only when it is near. */

@@ -59,5 +59,8 @@ bool table_print(const struct view *view, enum status_of of,
 /* "3m12s"; "-" below 0. */
 void age_format(char *to, size_t size, int64_t ms);
 
+/* ms since 1970, by this machine's clock. */
+int64_t moment_now(void);
+
 /* "2026-11-21T08:15:00Z" of ms since 1970. */
 void moment_format(char *to, size_t size, int64_t ms);

@@ -65,6 +65,7 @@ static const struct {
     {"degraded", "\033[33m"},    {"quarantined", "\033[31m"},
     {"refused", "\033[31m"},     {"poisoned", "\033[31m"},
     {"not serving", "\033[31m"}, {"unknown", "\033[31m"},
+    {"warn", "\033[33m"},        {"error", "\033[31m"},
 };
 
 #define COLORS (sizeof colors / sizeof colors[0])

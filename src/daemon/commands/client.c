@@ -10,16 +10,18 @@
 #include "daemon/listener.h"
 #include "daemon/session.h"
 
-/* Connections in one answer: the loop rests while it is written. */
-#define LISTED_MAX 1000
-
-bool client_rename(struct session *session, struct resp_slice name)
+static bool name_is_legal(struct resp_slice name)
 {
     bool is_legal = name.length <= SESSION_NAME_MAX;
 
     for (size_t i = 0; is_legal && i < name.length; i++)
         is_legal = name.data[i] > ' ' && name.data[i] <= '~';
-    if (!is_legal) {
+    return is_legal;
+}
+
+bool client_rename(struct session *session, struct resp_slice name)
+{
+    if (!name_is_legal(name)) {
         reply_error(&session->out, "ERR",
                     "a client's name has at most %d printable characters, no "
                     "spaces",
@@ -29,6 +31,22 @@ bool client_rename(struct session *session, struct resp_slice name)
     memcpy(session->name, name.data, name.length);
     session->name[name.length] = '\0';
     return true;
+}
+
+/* LIB-NAME and LIB-VER, for who looks at the connections. What cannot be shown
+ * is not kept. */
+static void client_describe_library(struct session *session,
+                                    struct resp_slice attribute,
+                                    struct resp_slice value)
+{
+    char *to = word_is(attribute, "LIB-NAME")  ? session->library
+               : word_is(attribute, "LIB-VER") ? session->library_version
+                                               : NULL;
+
+    if (to == NULL || !name_is_legal(value))
+        return;
+    memcpy(to, value.data, value.length);
+    to[value.length] = '\0';
 }
 
 /* --- a line --- */
@@ -113,6 +131,45 @@ static void reply_client_info(struct session *session)
     buffer_fini(&text);
 }
 
+/* --- the same as a struct --- */
+
+static const char *state_name(enum session_state state)
+{
+    if (state == SESSION_WAITING)
+        return "waits";
+    return state == SESSION_CLOSING || state == SESSION_LINGERING ? "closes"
+                                                                  : "open";
+}
+
+void client_describe(const struct session *session, struct client_texts *texts,
+                     struct status_client *out)
+{
+    const int64_t now_ms = daemon_now_ms();
+    const bool has_version = session->library_version[0] != '\0';
+    struct ends ends;
+
+    ends_read(session->fd, &ends);
+    snprintf(texts->address, sizeof texts->address, "%s", ends.peer);
+    snprintf(texts->library, sizeof texts->library, "%s%s%s", session->library,
+             has_version ? " " : "", session->library_version);
+    texts->command[0] = '\0';
+    if (session->command != NULL)
+        word_lower(session->command->name, texts->command,
+                   sizeof texts->command);
+    *out = (struct status_client){
+        .id = session->id,
+        .address = texts->address,
+        .name = session->name,
+        .library = texts->library,
+        .state = state_name(session->state),
+        .age_ms = now_ms - session->opened_ms,
+        .idle_ms = now_ms - session->received_ms,
+        .commands = session->commands,
+        .command = texts->command,
+        .resp = session->is_resp3 ? 3 : 2,
+    };
+}
+
 /* --- the list --- */
 
 /* Which connections are asked for. */
@@ -179,13 +236,12 @@ static bool choice_parse(struct session *session,
     return false;
 }
 
-/* The first one to be listed: those that connected last are, if there are too
- * many. */
-static const struct session *list_begin(const struct daemon *daemon)
+const struct session *client_list_begin(const struct daemon *daemon)
 {
     const struct session *session = TAILQ_FIRST(&daemon->sessions);
 
-    for (int64_t left = daemon->session_count; left > LISTED_MAX; left--)
+    for (int64_t left = daemon->session_count; left > CLIENTS_LISTED_MAX;
+         left--)
         session = TAILQ_NEXT(session, entry);
     return session;
 }
@@ -196,9 +252,9 @@ static void list_write(struct buffer *text, const struct daemon *daemon,
                        const struct choice *choice)
 {
     const bool is_whole =
-        choice->is_by_id || daemon->session_count <= LISTED_MAX;
+        choice->is_by_id || daemon->session_count <= CLIENTS_LISTED_MAX;
     const struct session *session =
-        is_whole ? TAILQ_FIRST(&daemon->sessions) : list_begin(daemon);
+        is_whole ? TAILQ_FIRST(&daemon->sessions) : client_list_begin(daemon);
 
     for (; session != NULL; session = TAILQ_NEXT(session, entry)) {
         if (!choice_has(choice, session->id))
@@ -252,8 +308,10 @@ enum command_outcome command_client(struct session *session,
     else if (word_is(what, "SETNAME") && words == 1) {
         if (client_rename(session, request->argv[2]))
             reply_simple(&session->out, "OK");
-    } else if ((word_is(what, "SETINFO") && words == 2) ||
-               (word_is(what, "NO-EVICT") && words == 1) ||
+    } else if (word_is(what, "SETINFO") && words == 2) {
+        client_describe_library(session, request->argv[2], request->argv[3]);
+        reply_simple(&session->out, "OK");
+    } else if ((word_is(what, "NO-EVICT") && words == 1) ||
                (word_is(what, "NO-TOUCH") && words == 1))
         reply_simple(&session->out, "OK"); /* nothing here depends on them */
     else

@@ -13,6 +13,7 @@
 #include "status/status.h"
 
 struct batch;
+struct daemon;
 struct seqb_broker;
 struct session;
 
@@ -87,6 +88,31 @@ command_function command_config;
 command_function command_client;
 /* False after answering the error. */
 bool client_rename(struct session *session, struct resp_slice name);
+
+/* What is told of a connection; its texts are the session's or in `texts`. */
+struct client_texts {
+    char address[160];
+    char library[160];
+    char command[COMMAND_NAME_SIZE];
+};
+
+void client_describe(const struct session *session, struct client_texts *texts,
+                     struct status_client *out);
+
+/* Connections in one answer: the loop rests while it is written. */
+#define CLIENTS_LISTED_MAX 1000
+
+/* The first connection to be listed: those that connected last are, if there
+ * are too many. */
+const struct session *client_list_begin(const struct daemon *daemon);
+
+/* show.c */
+command_function command_show;
+
+/* Of status.c: a struct as a map. The caller replies `more` pairs of it, behind
+ * these. */
+void reply_fields(struct session *session, enum status_of of,
+                  const void *status, size_t more);
 
 /* Of status.c: all partitions, lessors or sequences, to be freed; NULL if there
  * are none or memory is short. On any thread. */

@@ -34,9 +34,8 @@ static void reply_field(struct buffer *out, const struct status_field *field,
         reply_field_integer(out, field->name, status_integer(field, status));
 }
 
-/* A struct as a map. The caller replies `more` pairs of it, behind these. */
-static void reply_fields(struct session *session, enum status_of of,
-                         const void *status, size_t more)
+void reply_fields(struct session *session, enum status_of of,
+                  const void *status, size_t more)
 {
     const struct status_field *field = status_tables[of].fields;
 

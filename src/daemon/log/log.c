@@ -29,6 +29,11 @@ static struct {
 
 /* --- words --- */
 
+const char *log_format_name(enum log_format format)
+{
+    return format == LOG_JSON ? "json" : "logfmt";
+}
+
 bool log_format_find(const char *word, enum log_format *out)
 {
     const bool is_json = strcmp(word, "json") == 0;
@@ -187,6 +192,26 @@ void log_open(const struct log_options *options)
     log_state.options = *options;
     log_state.is_journal = stderr_is_journal();
     pthread_mutex_unlock(&log_state.lock);
+}
+
+struct log_options log_options_now(void)
+{
+    struct log_options options;
+
+    pthread_mutex_lock(&log_state.lock);
+    options = log_state.options;
+    pthread_mutex_unlock(&log_state.lock);
+    return options;
+}
+
+uint64_t log_line_count(void)
+{
+    uint64_t count;
+
+    pthread_mutex_lock(&log_state.lock);
+    count = log_state.line_count;
+    pthread_mutex_unlock(&log_state.lock);
+    return count;
 }
 
 void log_visit(void (*visit)(void *context, const struct log_entry *entry),

@@ -30,6 +30,12 @@ struct log_entry {
     char *line;
 };
 
+/* "error", "warn", "info", "debug" */
+const char *log_level_name(enum seqb_log_level level);
+
+/* "logfmt", "json" */
+const char *log_format_name(enum log_format format);
+
 /* What --log-format and --log-level say. False if they say nothing. */
 bool log_format_find(const char *word, enum log_format *out);
 bool log_level_find(const char *word, enum seqb_log_level *out);
@@ -37,6 +43,12 @@ bool log_level_find(const char *word, enum seqb_log_level *out);
 /* From now on lines look so. Before that they are logfmt, of level info or
  * above. */
 void log_open(const struct log_options *options);
+
+/* How lines look now. */
+struct log_options log_options_now(void);
+
+/* How many lines there were so far. */
+uint64_t log_line_count(void);
 
 /* A line of the library's, whose logger this is. */
 void log_write(void *context, enum seqb_log_level level, const char *line);

@@ -4,9 +4,6 @@
 
 #include "daemon/log/log.h"
 
-/* "error", "warn", "info", "debug" */
-const char *log_level_name(enum seqb_log_level level);
-
 /* Writes the moment as "2026-11-21T10:00:00.123Z". */
 #define LOG_DATE_SIZE 32
 void log_date_print(int64_t time_ms, char out[LOG_DATE_SIZE]);

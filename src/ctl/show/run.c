@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seqctl show: what each broker is asked for, and how the answer looks. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/answer.h"
+#include "ctl/brokers.h"
+#include "ctl/client.h"
+#include "ctl/commands.h"
+#include "ctl/json.h"
+#include "ctl/show/show.h"
+#include "ctl/status/status.h"
+
+/* One thing that can be shown. */
+struct subject {
+    const char *name; /* behind SEQ.SHOW, too */
+    enum status_of of;
+    bool is_list;
+};
+
+static const struct subject subjects[] = {
+    {"config", STATUS_OF_CONFIG, false},
+    {"clients", STATUS_OF_CLIENTS, true},
+    {"events", STATUS_OF_EVENTS, true},
+    {"stats", STATUS_OF_STATS, false},
+};
+
+struct show {
+    const struct subject *subject;
+    struct event_filter filter;
+    struct view view;
+    size_t brokers; /* that were shown */
+};
+
+/* --- for a person --- */
+
+/* A moment and an age are written as such: their names lose the unit. */
+static void field_print(const struct status_field *field,
+                        const redisReply *answer, FILE *to)
+{
+    const int64_t integer = reply_integer(answer, field->name);
+    const bool is_time = field->show == SHOW_AGE || field->show == SHOW_MOMENT;
+    const size_t unit = is_time ? strlen("_ms") : 0;
+    char text[40];
+
+    fprintf(to, "%.*s: ", (int)(strlen(field->name) - unit), field->name);
+    if (field->show == SHOW_AGE)
+        age_format(text, sizeof text, integer);
+    else if (field->show == SHOW_MOMENT)
+        moment_format(text, sizeof text, integer);
+    else
+        snprintf(text, sizeof text, "%" PRId64, integer);
+    fprintf(to, "%s\n",
+            status_is_text(field) ? reply_text(answer, field->name) : text);
+}
+
+static bool fields_print(const struct show *show, const redisReply *answer)
+{
+    const struct status_field *field = status_tables[show->subject->of].fields;
+
+    for (; field->name != NULL; field++)
+        field_print(field, answer, show->view.to);
+    return true;
+}
+
+static bool rows_print(const struct show *show, const struct rows *rows)
+{
+    if (show->subject->of == STATUS_OF_EVENTS)
+        return events_print(rows, &show->view);
+    return table_print(&show->view, show->subject->of, rows, false);
+}
+
+/* --- as JSON --- */
+
+static bool rows_object(const struct show *show, const struct rows *rows)
+{
+    fputs("{\n  ", stdout);
+    if (!objects_print(show->subject->of, rows))
+        return false;
+    puts("\n}");
+    return true;
+}
+
+/* --- one broker --- */
+
+static bool list_show(const struct show *show,
+                      const struct ctl_options *options,
+                      const redisReply *answer)
+{
+    struct rows rows;
+    bool is_shown = rows_init(&rows, answer);
+
+    if (is_shown && show->subject->of == STATUS_OF_EVENTS)
+        events_keep(&rows, &show->filter);
+    is_shown =
+        is_shown && (options->given & CTL_JSON ? rows_object(show, &rows)
+                                               : rows_print(show, &rows));
+    rows_fini(&rows);
+    return is_shown;
+}
+
+static bool map_show(const struct show *show, const struct ctl_options *options,
+                     const redisReply *answer)
+{
+    if (options->given & CTL_JSON)
+        return json_line_print(
+            object_make(status_tables[show->subject->of].fields, answer));
+    return fields_print(show, answer);
+}
+
+/* The broker's address, where there are several. */
+static void head_print(struct show *show, const struct ctl_options *options)
+{
+    if (options->is_one_of_several && (options->given & CTL_JSON) == 0)
+        printf("%s%s:\n", show->brokers++ > 0 ? "\n" : "", options->socket);
+}
+
+static enum ctl_exit broker_show(const struct ctl_options *options,
+                                 void *context)
+{
+    struct show *show = context;
+    const char *const words[] = {"SEQ.SHOW", show->subject->name};
+    redisReply *answer;
+    enum ctl_exit result = client_ask(options, 2, words, &answer);
+
+    if (result == CTL_OK && answer->type != REDIS_REPLY_ARRAY)
+        result = reply_refuse("SEQ.SHOW", "is no list");
+    if (result == CTL_OK) {
+        head_print(show, options);
+        if (!(show->subject->is_list ? list_show(show, options, answer)
+                                     : map_show(show, options, answer)))
+            result = CTL_FAILED;
+    }
+    freeReplyObject(answer);
+    return result;
+}
+
+/* --- the command line --- */
+
+static const struct subject *subject_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
+        if (strcmp(subjects[i].name, name) == 0)
+            return &subjects[i];
+    }
+    ctl_complain("show config, clients, events or stats, not \"%s\"", name);
+    return NULL;
+}
+
+enum ctl_exit show_run(const struct ctl_options *options, char **argument)
+{
+    struct show show = {.subject = subject_find(argument[0])};
+
+    if (show.subject == NULL || !event_filter_init(&show.filter, options) ||
+        !view_init(&show.view, options))
+        return CTL_USAGE;
+    if (options->given & (CTL_SINCE | CTL_LEVEL) &&
+        show.subject->of != STATUS_OF_EVENTS) {
+        ctl_complain("--since and --level are for show events only");
+        return CTL_USAGE;
+    }
+    return brokers_each(options, broker_show, &show);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the daemon shows of itself, by SEQ.SHOW. */
+#include "status/rows.h"
+
+/* --- its log --- */
+
+#define EVENT(kind_of, member)                                                 \
+    .name = #member, .kind = (kind_of), MEMBER(status_event, member)
+
+const struct status_field event_fields[] = {
+    {EVENT(STATUS_INTEGER, number),
+     .help = "counts the lines of the process, from 1"},
+    {EVENT(STATUS_INTEGER, time_ms), .unit = "ms since 1970",
+     .help = "when it was logged"},
+    {EVENT(STATUS_STRING, level), .help = "`error`, `warn`, `info` or `debug`"},
+    {EVENT(STATUS_STRING, line), .help = "the line's words, as logfmt"},
+    {.name = NULL},
+};
+
+/* --- who is connected --- */
+
+#define CLIENT(kind_of, member)                                                \
+    .name = #member, .kind = (kind_of), MEMBER(status_client, member)
+
+const struct status_field client_fields[] = {
+    {CLIENT(STATUS_INTEGER, id), .title = "ID", .show = SHOW_INTEGER,
+     .help = "counts the connections since the start"},
+    {CLIENT(STATUS_STRING, address), .title = "ADDRESS",
+     .help = "where it comes from; of a unix socket the socket's path"},
+    {CLIENT(STATUS_STRING, name), .title = "NAME",
+     .help = "what it called itself by CLIENT SETNAME, or \"\""},
+    {CLIENT(STATUS_STRING, library), .title = "LIBRARY",
+     .help = "its client library, by CLIENT SETINFO, or \"\""},
+    {CLIENT(STATUS_STRING, state), .title = "STATE",
+     .help = "open; waits: for a number or a store; closes"},
+    {CLIENT(STATUS_INTEGER, age_ms), .unit = "ms", .title = "AGE",
+     .show = SHOW_AGE, .help = "since it connected"},
+    {CLIENT(STATUS_INTEGER, idle_ms), .unit = "ms", .title = "IDLE",
+     .show = SHOW_AGE, .help = "since its last bytes came"},
+    {CLIENT(STATUS_INTEGER, commands), .title = "COMMANDS",
+     .show = SHOW_INTEGER, .help = "commands that were answered"},
+    {CLIENT(STATUS_STRING, command), .title = "LAST",
+     .help = "its last command, or \"\""},
+    {CLIENT(STATUS_INTEGER, resp), .title = "RESP", .is_wide = true,
+     .show = SHOW_INTEGER, .help = "the version of the protocol: 2 or 3"},
+    {.name = NULL},
+};
+
+/* --- what it counted --- */
+
+#define STATS(kind_of, member)                                                 \
+    .name = #member, .kind = (kind_of), MEMBER(status_stats, member)
+
+const struct status_field stats_fields[] = {
+    {STATS(STATUS_INTEGER, uptime_ms), .unit = "ms", .show = SHOW_AGE,
+     .help = "since the daemon started"},
+    {STATS(STATUS_INTEGER, pid), .help = "the process"},
+    {STATS(STATUS_INTEGER, memory), .unit = "bytes",
+     .help = "resident memory of the process; 0: not known"},
+    {STATS(STATUS_INTEGER, connections),
+     .help = "clients of the Redis protocol that are connected"},
+    {STATS(STATUS_INTEGER, connections_received),
+     .help = "those since the start"},
+    {STATS(STATUS_INTEGER, commands),
+     .help = "commands that were answered since the start"},
+    {STATS(STATUS_INTEGER, command_errors),
+     .help = "those that were answered with an error"},
+    {STATS(STATUS_INTEGER, http_responses),
+     .help = "requests of HTTP that were answered since the start"},
+    {STATS(STATUS_INTEGER, log_lines),
+     .help = "lines of the log since the start, of every level"},
+    {.name = NULL},
+};
+
+/* --- what it runs with --- */
+
+#define CONFIG(kind_of, member)                                                \
+    .name = #member, .kind = (kind_of), MEMBER(status_config, member)
+
+const struct status_field config_fields[] = {
+    {CONFIG(STATUS_STRING, topology),
+     .help = "the topology's file; \"embedded\": none was named"},
+    {CONFIG(STATUS_INTEGER, read_ms), .unit = "ms since 1970",
+     .show = SHOW_MOMENT, .help = "when it was read"},
+    {CONFIG(STATUS_STRING, state_dir), .help = "the state directory"},
+    {CONFIG(STATUS_STRING, listen),
+     .help = "where it serves Redis clients by TCP, or \"none\""},
+    {CONFIG(STATUS_STRING, socket), .help = "its unix sockets, or \"none\""},
+    {CONFIG(STATUS_STRING, http), .help = "where it serves HTTP, or \"none\""},
+    {CONFIG(STATUS_STRING, log_level), .help = "what is logged at least"},
+    {CONFIG(STATUS_STRING, log_format), .help = "`logfmt` or `json`"},
+    {.name = NULL},
+};

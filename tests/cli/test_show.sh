@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# seqctl show: what a daemon tells of itself. Usage: test_show.sh BUILD_FOLDER
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+asks_daemon=yes
+
+daemon_start shown --log-format=json --http 127.0.0.1:0 || exit 1
+
+# --- the log ---
+
+before=$(wc -l <"$daemon_log")
+seqctl show events
+is "show events succeeds" "$code$err" 0
+like "it has the lines of the log, as they are whatever its format" "$out" \
+    "20*-*T*:*:*.???Z info event=open *Z info event=ready name=embedded listen=127.0.0.1:$daemon_port *"
+lines=$(wc -l <"$work/out")
+ok "as many as the log has, which may have gone on" \
+    test "$before" -le "$lines" -a "$lines" -le "$(wc -l <"$daemon_log")"
+kill -HUP "$daemon_pid"
+has_warned() {
+    grep -q reload_refused "$daemon_log"
+}
+wait_for has_warned
+does "--level has what is as bad, or worse" \
+    '0 *Z warn event=reload_refused signal=HUP reason="the topology *"' \
+    show events --level warn
+is "and nothing else" "$(wc -l <"$work/out")" 1
+does "an error was not among it" "0 " show events --level error
+does "--since a day has it, too" "0 *Z warn event=reload_refused *" \
+    show events --since 1d --level warn
+does "since a moment that is yet to come there is nothing" "0 " \
+    show events --since 9999-12-31
+does "JSON has the same lines" \
+    '0 {*"events": \[*{"number": [0-9]*, "time_ms": 1*, "level": "warn", "line": "event=reload_refused *\\"the topology *"}*\]*}' \
+    show events --level warn --json
+ok "it is JSON" is_json "$work/out"
+does "what is neither an age nor a moment is bad usage" \
+    '2 *--since is an age as 90s, *, not "10x"' show events --since 10x
+does "nor is there such a level" \
+    '2 *--level is error, warn, info or debug, not "bad"' \
+    show events --level bad
+does "both are for events only" \
+    "2 *--since and --level are for show events only" show stats --level warn
+
+# --- what it runs with ---
+
+seqctl show config
+like "show config tells how it was started" "$code $out$err" \
+    "0 topology: $work/patient.conf"$'\n'"read: 20*Z"$'\n'"state_dir: $work/shown"$'\n'"listen: 127.0.0.1:$daemon_port"$'\n'"socket: $daemon_socket"$'\n'"http: 127.0.0.1:*"$'\n'"log_level: info"$'\n'"log_format: json*"
+does "and in JSON" \
+    "0 {\"topology\": \"$work/patient.conf\", \"read_ms\": 1*, *\"log_format\": \"json\"*}" \
+    show config --json
+ok "it is JSON" is_json "$work/out"
+
+# --- who is connected ---
+
+dial
+say "$dialled" 'CLIENT SETNAME visitor\r\nCLIENT SETINFO LIB-NAME raw\r\nCLIENT SETINFO LIB-VER 1.2\r\nPING\r\n'
+is "a client is connected" \
+    "$(hear "$dialled")$(hear "$dialled")$(hear "$dialled")$(hear "$dialled")" \
+    "+OK+OK+OK+PONG"
+does "show clients has a row for each" \
+    "0 ID *ADDRESS *NAME *LIBRARY *STATE *AGE *IDLE *COMMANDS *LAST*127.0.0.1:* visitor *raw 1.2 *open *4 *ping*seq.show*" \
+    show clients --wide
+is "and no second one" "$(grep -c visitor "$work/out")" 1
+does "an object in JSON" \
+    '0 {*"clients": \[*"name": "visitor", "library": "raw 1.2", "state": "open", "age_ms": [0-9]*, "idle_ms": [0-9]*, "commands": 4, "command": "ping", "resp": 2}*' \
+    show clients --json
+ok "it is JSON" is_json "$work/out"
+
+# --- what it counted ---
+
+seqctl show stats
+like "show stats counts" "$code $out" \
+    "0 uptime: *pid: $daemon_pid"$'\n'"memory: [1-9]*connections: [2-9]*"$'\n'"connections_received: *command_errors: 0"$'\n'"http_responses: 0"$'\n'"log_lines: [1-9]*"
+before=$(sed -n 's/^commands: //p' "$work/out")
+say "$dialled" 'PING\r\nNOSUCH\r\n'
+like "two commands more" "$(hear "$dialled")$(hear "$dialled")" "+PONG-ERR *"
+seqctl show stats
+is "are counted, and the one that asks" \
+    "$(sed -n 's/^commands: //p' "$work/out")" $((before + 3))
+is "and the error" "$(sed -n 's/^command_errors: //p' "$work/out")" 1
+hang_up "$dialled"
+
+# --- the rest ---
+
+does "anything else is bad usage" \
+    '2 *show config, clients, * or stats, not "all"' show all
+does "as is nothing" "2 *usage: seqctl show WHAT" show
+like "redis-cli may ask, too" "$(cli seq.show nothing)" \
+    "ERR use SEQ.SHOW CONFIG, CLIENTS, *"
+like "it has a map" "$(cli seq.show config)" "topology*patient.conf*log_level*info*"
+asks_daemon=
+seqctl -t 60 -s "$daemon_socket" -s "$work/nobody" show stats
+like "of several brokers each has its name, and the worst code counts" \
+    "$code $out$err" "3 $daemon_socket:*uptime: *nobody*no seqbrokerd: *"
+seqctl -t 60 -s "$daemon_socket" -s "$work/nobody" show events --json
+like "and is an object" "$code $out" \
+    '3 {"brokers": \[*"answer": {*"events": \[*\]*}*, "exit": 0},*"answer": null, *'
+ok "it is JSON" is_json "$work/out"
+asks_daemon=yes
+daemon_stop
+does "without a daemon it is code 3" "3 *no seqbrokerd at*" show events
+
+tap_end
