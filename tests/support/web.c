@@ -98,15 +98,18 @@ void web_ask(struct web *web, const char *method, const char *target)
     web_say(web, request);
 }
 
-/* The end of an answer that begins there; NULL if it has not come yet. */
+/* The end of an answer that begins there, of one without an end that of its
+ * headers; NULL if it has not come yet. */
 static const char *answer_end(const char *answer)
 {
     const char *body = strstr(answer, "\r\n\r\n");
     const char *length = strstr(answer, "Content-Length: ");
 
-    if (body == NULL || length == NULL || length > body)
+    if (body == NULL)
         return NULL;
     body += 4;
+    if (length == NULL || length > body)
+        return body;
     length += strlen("Content-Length: ");
     return strlen(body) < strtoul(length, NULL, 10)
                ? NULL

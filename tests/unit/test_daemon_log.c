@@ -149,6 +149,39 @@ TEST(the_last_thousand_lines_are_kept)
     assert_int_equal(kept.last, LOG_KEPT + 4);
 }
 
+/* One behind the other, those that are kept. */
+TEST(lines_are_read_by_their_number)
+{
+    const struct log_options quiet = {LOG_LOGFMT, SEQB_LOG_ERROR};
+    struct log_entry entry;
+    uint64_t oldest = 0;
+    uint64_t newest = 0;
+    uint64_t at = 0;
+
+    log_open(&quiet);
+    for (int i = 0; i < LOG_KEPT - 2; i++)
+        log_event(SEQB_LOG_DEBUG, "event=test");
+    log_event(SEQB_LOG_WARN, "event=one");
+    log_event(SEQB_LOG_DEBUG, "event=two");
+    log_span(&oldest, &newest);
+    assert_int_equal(newest - oldest, LOG_KEPT - 1);
+    assert_true(log_read(&at, SEQB_LOG_INFO, &entry));
+    assert_string_equal(entry.line, "event=one");
+    assert_int_equal(entry.number, newest - 1);
+    assert_int_equal(at, newest - 1);
+    free(entry.line);
+    assert_false(log_read(&at, SEQB_LOG_INFO, &entry));
+    assert_int_equal(at, newest);
+    at = newest - 1;
+    assert_true(log_read(&at, SEQB_LOG_DEBUG, &entry));
+    assert_string_equal(entry.line, "event=two");
+    free(entry.line);
+    at = 0;
+    assert_true(log_read(&at, SEQB_LOG_DEBUG, &entry));
+    assert_int_equal(entry.number, oldest);
+    free(entry.line);
+}
+
 struct seen {
     size_t count;
     uint64_t number; /* of the last */

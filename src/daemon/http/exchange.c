@@ -3,13 +3,21 @@
 #include "daemon/http/exchange.h"
 
 #include <assert.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <event2/bufferevent.h>
 
 #include "daemon/daemon.h"
+
+/* Of an answer without an end: how long a client may read nothing, or its
+ * machine be silent, and how much is kept of what it says meanwhile. */
+#define PATIENCE_S 10
+#define INPUT_MAX  1024 /* bytes */
 
 static void exchange_stop_waiting(struct exchange *exchange)
 {
@@ -35,8 +43,9 @@ static void exchange_close(struct exchange *exchange)
 
     exchange_cancel(exchange);
     TAILQ_REMOVE(&exchanges->all, exchange, entry);
+    if (!exchange->is_endless)
+        daemon->request_count--;
     free(exchange);
-    daemon->request_count--;
     if (daemon_is_done(daemon))
         event_base_loopbreak(exchanges->base);
 }
@@ -129,25 +138,32 @@ void exchange_header(struct exchange *exchange, const char *name,
                       name, value);
 }
 
-/* The length is said here, since an answer to HEAD has it without a body. */
-void exchange_answer(struct exchange *exchange, int status, const char *type,
-                     struct evbuffer *body)
+static void exchange_common_headers(struct exchange *exchange, int status,
+                                    const char *type)
 {
     struct daemon *daemon = exchange->exchanges->daemon;
-    char length[24];
 
-    assert(exchange->pending == NULL && !exchange->is_answered);
-    exchange->is_answered = true;
     if (status / 100 < COUNTS_CLASSES)
         daemon->counts.responses[status / 100]++;
-    snprintf(length, sizeof length, "%zu",
-             body != NULL ? evbuffer_get_length(body) : 0);
     exchange_header(exchange, "Content-Type", type);
-    exchange_header(exchange, "Content-Length", length);
     exchange_header(exchange, "Cache-Control", "no-store");
     exchange_header(exchange, "X-Content-Type-Options", "nosniff");
     if (daemon->is_stopping)
         exchange_header(exchange, "Connection", "close");
+}
+
+/* The length is said here, since an answer to HEAD has it without a body. */
+void exchange_answer(struct exchange *exchange, int status, const char *type,
+                     struct evbuffer *body)
+{
+    char length[24];
+
+    assert(exchange->pending == NULL && !exchange->is_answered);
+    exchange->is_answered = true;
+    exchange_common_headers(exchange, status, type);
+    snprintf(length, sizeof length, "%zu",
+             body != NULL ? evbuffer_get_length(body) : 0);
+    exchange_header(exchange, "Content-Length", length);
     if (evhttp_request_get_command(exchange->request) == EVHTTP_REQ_HEAD)
         body = NULL;
     evhttp_send_reply(exchange->request, status, NULL, body);
@@ -165,6 +181,78 @@ void exchange_answer_text(struct exchange *exchange, int status,
         evbuffer_free(body);
 }
 
+/* --- answers without an end --- */
+
+static struct evhttp_connection *
+exchange_connection(const struct exchange *exchange)
+{
+    return evhttp_request_get_connection(exchange->request);
+}
+
+/* libevent goes on reading, to see the end, but would hold a client's silence
+ * against it, and keep all that it says. */
+static void stream_configure(struct bufferevent *stream)
+{
+    const struct timeval patience = {PATIENCE_S, 0};
+    const int patience_ms = PATIENCE_S * 1000;
+
+    bufferevent_set_timeouts(stream, NULL, &patience);
+    bufferevent_setwatermark(stream, EV_READ, 0, INPUT_MAX);
+    /* A machine that is gone says no end. */
+    setsockopt(bufferevent_getfd(stream), IPPROTO_TCP, TCP_USER_TIMEOUT,
+               &patience_ms, sizeof patience_ms);
+}
+
+void exchange_begin(struct exchange *exchange, const char *type,
+                    struct pending *pending)
+{
+    pending->exchange = exchange;
+    exchange->pending = pending;
+    exchange->is_endless = true;
+    exchange->exchanges->daemon->request_count--;
+    exchange_common_headers(exchange, HTTP_OK, type);
+    exchange_header(exchange, "Connection", "close");
+    stream_configure(
+        evhttp_connection_get_bufferevent(exchange_connection(exchange)));
+    evhttp_send_reply_start(exchange->request, HTTP_OK, "OK");
+}
+
+static void exchange_on_drained(struct evhttp_connection *connection,
+                                void *context)
+{
+    struct exchange *exchange = context;
+
+    (void)connection;
+    exchange->pending->drained(exchange->pending);
+}
+
+bool exchange_send(struct exchange *exchange, const char *text, size_t length)
+{
+    struct evbuffer *piece = evbuffer_new();
+    const bool is_made =
+        piece != NULL && evbuffer_add(piece, text, length) == 0;
+
+    if (is_made)
+        evhttp_send_reply_chunk_with_cb(exchange->request, piece,
+                                        exchange_on_drained, exchange);
+    if (piece != NULL)
+        evbuffer_free(piece);
+    return is_made;
+}
+
+size_t exchange_unsent(const struct exchange *exchange)
+{
+    return evbuffer_get_length(bufferevent_get_output(
+        evhttp_connection_get_bufferevent(exchange_connection(exchange))));
+}
+
+void exchange_abort(struct exchange *exchange)
+{
+    evhttp_connection_free(exchange_connection(exchange));
+}
+
+/* --- all of them --- */
+
 void exchanges_cancel(struct exchanges *exchanges,
                       void (*refuse)(struct exchange *exchange))
 {
@@ -174,9 +262,11 @@ void exchanges_cancel(struct exchanges *exchanges,
     for (exchange = TAILQ_FIRST(&exchanges->all); exchange != NULL;
          exchange = next) {
         next = TAILQ_NEXT(exchange, entry);
-        if (exchange->is_answered)
-            continue;
-        exchange_cancel(exchange);
-        refuse(exchange);
+        if (exchange->is_endless) {
+            exchange_abort(exchange);
+        } else if (!exchange->is_answered) {
+            exchange_cancel(exchange);
+            refuse(exchange);
+        }
     }
 }

@@ -16,6 +16,7 @@
 struct daemon;
 struct exchange;
 struct reports;
+struct streams;
 
 TAILQ_HEAD(exchange_list, exchange);
 
@@ -24,6 +25,7 @@ struct exchanges {
     struct daemon *daemon;
     struct event_base *base;
     struct reports *reports;
+    struct streams *streams;
     struct exchange_list all;
 };
 
@@ -32,6 +34,8 @@ struct pending {
     struct exchange *exchange;
     /* Nobody waits for it any more: ends and frees it, now or later. */
     void (*cancel)(struct pending *pending);
+    /* Of an answer without an end: all that it has sent is with the socket. */
+    void (*drained)(struct pending *pending);
 };
 
 struct exchange {
@@ -41,6 +45,7 @@ struct exchange {
     struct pending *pending;        /* NULL: it need not wait */
     struct event *closed;           /* while it waits: the client went away */
     bool is_answered;               /* the answer is being sent */
+    bool is_endless;                /* it is an answer without an end */
 };
 
 /* One for a request; NULL after answering it if memory is short. */
@@ -66,6 +71,22 @@ void exchange_answer_text(struct exchange *exchange, int status,
 void exchange_header(struct exchange *exchange, const char *name,
                      const char *value);
 
-/* Cancels what waits, and has `refuse` answer instead. */
+/* Begins an answer without an end, which `pending` sends piece by piece, and
+ * which no stop waits for. */
+void exchange_begin(struct exchange *exchange, const char *type,
+                    struct pending *pending);
+
+/* Sends a piece of it. False: out of memory. */
+bool exchange_send(struct exchange *exchange, const char *text, size_t length);
+
+/* Bytes of such an answer that are not with the socket yet. */
+size_t exchange_unsent(const struct exchange *exchange);
+
+/* Closes the connection of such an answer, and so cancels what sends it. The
+ * exchange is gone afterwards. */
+void exchange_abort(struct exchange *exchange);
+
+/* Aborts answers without an end, cancels what waits, and has `refuse` answer
+ * instead. */
 void exchanges_cancel(struct exchanges *exchanges,
                       void (*refuse)(struct exchange *exchange));

@@ -12,6 +12,7 @@
 #include <event2/listener.h>
 
 #include "daemon/daemon.h"
+#include "daemon/http/events/events.h"
 #include "daemon/http/exchange.h"
 #include "daemon/http/problem.h"
 #include "daemon/http/report.h"
@@ -92,7 +93,9 @@ static enum seqb_status http_start(struct http *http, const char *address,
         return err->status;
     http->server = evhttp_new(base);
     http->exchanges.reports = reports_open(http->exchanges.daemon, base);
-    if (http->server == NULL || http->exchanges.reports == NULL)
+    http->exchanges.streams = streams_open(base);
+    if (http->server == NULL || http->exchanges.reports == NULL ||
+        http->exchanges.streams == NULL)
         return http_fail(err);
     http_configure(http);
     http->incoming = evconnlistener_new(
@@ -170,6 +173,7 @@ void http_close(struct http *http)
     if (http->server != NULL)
         evhttp_free(http->server);
     reports_close(http->exchanges.reports);
+    streams_close(http->exchanges.streams);
     listener_close(&http->listener);
     free(http);
 }

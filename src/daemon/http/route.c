@@ -25,6 +25,7 @@ static const struct route routes[] = {
     {"/readyz", READS, ready_route},
     {"/metrics", READS, metrics_route},
     {"/v1/status", READS, status_route},
+    {"/v1/events", READS, events_route},
     {"/v1/sequences/*/next", EVHTTP_REQ_POST, next_route},
     {"/v1/sequences/*/number", EVHTTP_REQ_POST, number_route},
     {"/v1/sequences/*/decode", READS, decode_route},

@@ -35,6 +35,9 @@ const char *route_path(size_t i);
 
 /* --- the functions of the rows, by file --- */
 
+/* events/events.c */
+route_function events_route;
+
 /* health.c */
 route_function live_route;
 route_function ready_route;

@@ -226,6 +226,60 @@ void log_visit(void (*visit)(void *context, const struct log_entry *entry),
     pthread_mutex_unlock(&log_state.lock);
 }
 
+/* With the lock held: of those that are kept, the index of the first behind
+ * that number. It is near the end for who reads line by line. */
+static size_t entry_find(uint64_t after)
+{
+    const size_t first =
+        log_state.count > LOG_KEPT ? log_state.count - LOG_KEPT : 0;
+    size_t at = log_state.count;
+
+    while (at > first && log_state.kept[(at - 1) % LOG_KEPT].number > after)
+        at--;
+    return at;
+}
+
+/* With the lock held. */
+static const struct log_entry *entry_next(uint64_t after,
+                                          enum seqb_log_level level)
+{
+    for (size_t at = entry_find(after); at < log_state.count; at++)
+        if (log_state.kept[at % LOG_KEPT].level <= level)
+            return &log_state.kept[at % LOG_KEPT];
+    return NULL;
+}
+
+bool log_read(uint64_t *at, enum seqb_log_level level, struct log_entry *out)
+{
+    const struct log_entry *entry = NULL;
+    char *line = NULL;
+
+    pthread_mutex_lock(&log_state.lock);
+    entry = entry_next(*at, level);
+    if (entry != NULL)
+        line = strdup(entry->line);
+    if (line != NULL) {
+        *out = *entry;
+        out->line = line;
+    }
+    if (line != NULL || entry == NULL)
+        *at = entry != NULL ? entry->number : log_state.line_count;
+    pthread_mutex_unlock(&log_state.lock);
+    return line != NULL;
+}
+
+void log_span(uint64_t *oldest, uint64_t *newest)
+{
+    *oldest = 0;
+    *newest = 0;
+    pthread_mutex_lock(&log_state.lock);
+    if (log_state.count > 0) {
+        *oldest = log_state.kept[entry_find(0) % LOG_KEPT].number;
+        *newest = log_state.kept[(log_state.count - 1) % LOG_KEPT].number;
+    }
+    pthread_mutex_unlock(&log_state.lock);
+}
+
 static bool watcher_replace(const struct log_watcher *old,
                             const struct log_watcher *new)
 {

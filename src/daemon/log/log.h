@@ -67,6 +67,19 @@ const char *log_quote(char *to, size_t size, const char *value);
 void log_visit(void (*visit)(void *context, const struct log_entry *entry),
                void *context);
 
+/* Copies the first kept line behind number `*at` that is of `level` or above,
+ * and moves `*at` to it; the text is for free(). False: there is none, and
+ * `*at` is at the last line; or memory is short, and `*at` stays. */
+bool log_read(uint64_t *at, enum seqb_log_level level, struct log_entry *out);
+
+/* The numbers of the oldest and the newest line that is kept; 0: there is none
+ * yet. */
+void log_span(uint64_t *oldest, uint64_t *newest);
+
+/* The line as an object of JSON, as --log-format json shows it; for free().
+ * NULL: out of memory. */
+char *log_entry_json(const struct log_entry *entry);
+
 /* Who sees each line as it is written. It is called with the log's lock held
  * and by any thread, so it must neither log nor wait. */
 struct log_watcher {

@@ -93,6 +93,11 @@ static char *object_print(const struct log_entry *entry, bool is_journal)
     return text;
 }
 
+char *log_entry_json(const struct log_entry *entry)
+{
+    return object_print(entry, false);
+}
+
 /* --- lines --- */
 
 static void priority_print(const struct log_entry *entry, char out[PREFIX_SIZE])

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who reads events, and how far each has come; see events.h. */
+#include "daemon/http/events/events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+#include "daemon/http/exchange.h"
+#include "daemon/http/problem.h"
+#include "daemon/http/route.h"
+#include "daemon/log/log.h"
+
+/* Each takes a descriptor and a bounded buffer, and each line costs a piece of
+ * the loop's time for each of them. */
+#define STREAMS_MAX 32
+
+/* Bytes that a stream sends ahead of its socket, and a line. The rest stays in
+ * the log. */
+#define UNSENT_MAX 16384
+
+/* Proxies and clients take a connection that says nothing for dead. */
+#define HEARTBEAT_S 15
+
+/* A browser connects again so much later. */
+#define BEGIN "retry: 2000\n\n"
+
+struct stream {
+    struct pending pending; /* first */
+    struct streams *streams;
+    TAILQ_ENTRY(stream) entry;
+    uint64_t at; /* the number of the last line that it looked at */
+    enum seqb_log_level level;
+};
+
+TAILQ_HEAD(stream_list, stream);
+
+struct streams {
+    struct stream_list all;
+    size_t count;
+    struct log_watcher watcher; /* watches while there are streams */
+    int line_fd;                /* an eventfd: there are further lines */
+    struct event *line;
+    struct event *heartbeat;
+};
+
+/* --- one stream --- */
+
+/* False: out of memory. */
+static bool stream_send_line(struct stream *stream,
+                             const struct log_entry *entry)
+{
+    char *object = log_entry_json(entry);
+    char *text = NULL;
+    int length = -1;
+    bool is_sent = false;
+
+    if (object != NULL)
+        length = asprintf(&text, "id: %ju\ndata: %s\n\n",
+                          (uintmax_t)entry->number, object);
+    free(object);
+    if (length < 0)
+        return false;
+    is_sent = exchange_send(stream->pending.exchange, text, (size_t)length);
+    free(text);
+    return is_sent;
+}
+
+/* Sends lines until enough is on its way. The stream is gone afterwards if
+ * memory is short. */
+static void stream_fill(struct stream *stream)
+{
+    struct exchange *exchange = stream->pending.exchange;
+    struct log_entry entry;
+    bool is_sent = true;
+
+    while (is_sent && exchange_unsent(exchange) < UNSENT_MAX &&
+           log_read(&stream->at, stream->level, &entry)) {
+        is_sent = stream_send_line(stream, &entry);
+        free(entry.line);
+    }
+    if (!is_sent)
+        exchange_abort(exchange);
+}
+
+static void stream_on_drained(struct pending *pending)
+{
+    stream_fill((struct stream *)pending);
+}
+
+/* There are further lines. Who has not taken what it was sent before, and has
+ * lost a line by that, is cut off: it may ask again from where it was. */
+static void stream_go_on(struct stream *stream)
+{
+    struct exchange *exchange = stream->pending.exchange;
+    uint64_t oldest = 0;
+    uint64_t newest = 0;
+
+    if (exchange_unsent(exchange) == 0) {
+        stream_fill(stream);
+        return;
+    }
+    log_span(&oldest, &newest);
+    if (oldest > stream->at + 1)
+        exchange_abort(exchange);
+}
+
+static void stream_beat(struct stream *stream)
+{
+    struct exchange *exchange = stream->pending.exchange;
+
+    if (exchange_unsent(exchange) == 0 && !exchange_send(exchange, ":\n\n", 3))
+        exchange_abort(exchange);
+}
+
+/* --- all of them --- */
+
+static void streams_visit(struct streams *streams,
+                          void (*visit)(struct stream *stream))
+{
+    struct stream *stream = NULL;
+    struct stream *next = NULL;
+
+    for (stream = TAILQ_FIRST(&streams->all); stream != NULL; stream = next) {
+        next = TAILQ_NEXT(stream, entry);
+        visit(stream);
+    }
+}
+
+/* On any thread, with the log's lock held. */
+static void streams_see(void *context, const struct log_entry *entry)
+{
+    const struct streams *streams = context;
+    const uint64_t one = 1;
+
+    (void)entry;
+    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    if (write(streams->line_fd, &one, sizeof one) < 0)
+        return;
+}
+
+static void streams_on_line(evutil_socket_t fd, short events, void *context)
+{
+    uint64_t count = 0;
+
+    (void)events;
+    /* Before looking at the log: a later line wakes again. */
+    if (read(fd, &count, sizeof count) < 0)
+        return;
+    streams_visit(context, stream_go_on);
+}
+
+static void streams_on_heartbeat(evutil_socket_t fd, short events,
+                                 void *context)
+{
+    (void)fd;
+    (void)events;
+    streams_visit(context, stream_beat);
+}
+
+/* The first one has the log watched. */
+static bool streams_add(struct streams *streams, struct stream *stream)
+{
+    const struct timeval pause = {HEARTBEAT_S, 0};
+
+    if (streams->count == 0 && !log_watch(&streams->watcher))
+        return false;
+    if (streams->count++ == 0)
+        event_add(streams->heartbeat, &pause);
+    stream->streams = streams;
+    TAILQ_INSERT_TAIL(&streams->all, stream, entry);
+    return true;
+}
+
+static void stream_cancel(struct pending *pending)
+{
+    struct stream *stream = (struct stream *)pending;
+    struct streams *streams = stream->streams;
+
+    TAILQ_REMOVE(&streams->all, stream, entry);
+    free(stream);
+    if (--streams->count > 0)
+        return;
+    log_unwatch(&streams->watcher);
+    event_del(streams->heartbeat);
+}
+
+/* --- the route --- */
+
+/* What a client had seen before it lost its connection; 0: nothing. A number
+ * that is not reached yet is of the process before this one. */
+static uint64_t last_seen(struct exchange *exchange)
+{
+    const char *id = evhttp_find_header(
+        evhttp_request_get_input_headers(exchange->request), "Last-Event-ID");
+    const uint64_t number = id != NULL ? strtoull(id, NULL, 10) : 0;
+    uint64_t oldest = 0;
+    uint64_t newest = 0;
+
+    log_span(&oldest, &newest);
+    return number <= newest ? number : 0;
+}
+
+static void stream_start(struct exchange *exchange, enum seqb_log_level level)
+{
+    struct streams *streams = exchange->exchanges->streams;
+    struct stream *stream = NULL;
+
+    if (streams->count < STREAMS_MAX)
+        stream = calloc(1, sizeof *stream);
+    if (stream == NULL || !streams_add(streams, stream)) {
+        free(stream);
+        problem_answer(exchange, HTTP_SERVUNAVAIL, "AGAIN",
+                       "too many read the events, try again");
+        return;
+    }
+    stream->pending.cancel = stream_cancel;
+    stream->pending.drained = stream_on_drained;
+    stream->level = level;
+    stream->at = last_seen(exchange);
+    exchange_begin(exchange, "text/event-stream", &stream->pending);
+    if (!exchange_send(exchange, BEGIN, strlen(BEGIN)))
+        exchange_abort(exchange);
+}
+
+void events_route(struct exchange *exchange, const struct target *target)
+{
+    const char *word = evhttp_find_header(&target->query, "level");
+    enum seqb_log_level level = SEQB_LOG_INFO;
+
+    if (word != NULL && !log_level_find(word, &level))
+        problem_answer(exchange, HTTP_BADREQUEST, "ERR",
+                       "level is error, warn, info or debug");
+    else if (exchange->exchanges->daemon->is_stopping)
+        problem_answer(exchange, HTTP_SERVUNAVAIL, "CLOSED",
+                       "the broker is closing");
+    else if (evhttp_request_get_command(exchange->request) == EVHTTP_REQ_HEAD)
+        exchange_answer_text(exchange, HTTP_OK, "text/event-stream", "");
+    else
+        stream_start(exchange, level);
+}
+
+struct streams *streams_open(struct event_base *base)
+{
+    struct streams *streams = calloc(1, sizeof *streams);
+
+    if (streams == NULL)
+        return NULL;
+    TAILQ_INIT(&streams->all);
+    streams->watcher = (struct log_watcher){streams_see, streams};
+    streams->line_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (streams->line_fd >= 0)
+        streams->line = event_new(base, streams->line_fd, EV_READ | EV_PERSIST,
+                                  streams_on_line, streams);
+    streams->heartbeat =
+        event_new(base, -1, EV_PERSIST, streams_on_heartbeat, streams);
+    if (streams->line == NULL || streams->heartbeat == NULL ||
+        event_add(streams->line, NULL) != 0) {
+        streams_close(streams);
+        return NULL;
+    }
+    return streams;
+}
+
+void streams_close(struct streams *streams)
+{
+    if (streams == NULL)
+        return;
+    if (streams->line != NULL)
+        event_free(streams->line);
+    if (streams->heartbeat != NULL)
+        event_free(streams->heartbeat);
+    if (streams->line_fd >= 0)
+        close(streams->line_fd);
+    free(streams);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The log as server-sent events: what a client gets, and what ends a stream. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/log/log.h"
+#include "daemon/server.h"
+#include "support/dialogue.h"
+#include "support/stub_broker.h"
+#include "support/test.h"
+#include "support/web.h"
+
+#define MINUTE_MS   60000
+#define EVENTS      "/v1/events"
+#define STREAMS_MAX 32 /* events.c */
+#define FLOOD_MAX                                                              \
+    20000 /* lines: 60 MB, more than the sockets' buffers hold                 \
+           */
+
+static const char *awaited;
+
+static bool has_awaited(const struct web *web)
+{
+    return strstr(web->heard, awaited) != NULL;
+}
+
+/* Until the daemon has said it. */
+static void web_await(struct web *web, const char *text)
+{
+    awaited = text;
+    web_until(web, has_awaited);
+}
+
+static bool is_closed(const struct web *web)
+{
+    return web->fd < 0;
+}
+
+static void nothing(void *context, const struct log_entry *entry)
+{
+    (void)context;
+    (void)entry;
+}
+
+/* Whether there are streams: only then one of the log's watchers is theirs. */
+static bool log_is_watched(void)
+{
+    static struct log_watcher watchers[LOG_WATCHERS_MAX];
+    bool is_full = false;
+
+    for (size_t i = 0; i < LOG_WATCHERS_MAX; i++) {
+        watchers[i].see = nothing;
+        is_full = !log_watch(&watchers[i]);
+    }
+    for (size_t i = 0; i < LOG_WATCHERS_MAX; i++)
+        log_unwatch(&watchers[i]);
+    return is_full;
+}
+
+/* What the log has of other tests is put out of the ring. */
+static struct web *scene(void)
+{
+    const struct log_options quiet = {LOG_LOGFMT, SEQB_LOG_ERROR};
+
+    log_open(&quiet);
+    for (int i = 0; i < LOG_KEPT; i++)
+        log_event(SEQB_LOG_DEBUG, "event=old");
+    stub_reset(1000, SEQB_AGAIN, MINUTE_MS);
+    return web_open();
+}
+
+static uint64_t newest_line(void)
+{
+    uint64_t oldest = 0;
+    uint64_t newest = 0;
+
+    log_span(&oldest, &newest);
+    return newest;
+}
+
+static size_t count_of(const char *text, const char *word)
+{
+    size_t count = 0;
+
+    for (text = strstr(text, word); text != NULL; text = strstr(text + 1, word))
+        count++;
+    return count;
+}
+
+/* --- what it gets --- */
+
+TEST(lines_come_as_events)
+{
+    struct web *web = scene();
+    char expected[256];
+
+    log_event(SEQB_LOG_INFO, "event=first reason=\"a \\\"b\\\"\"");
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "event\":\"first\"");
+    assert_non_null(strstr(web->heard, "HTTP/1.1 200 "));
+    assert_non_null(strstr(web->heard, "Content-Type: text/event-stream\r\n"));
+    assert_null(strstr(web->heard, "\"old\""));
+    log_event(SEQB_LOG_DEBUG, "event=hidden");
+    log_event(SEQB_LOG_WARN, "event=second");
+    web_await(web, "\"second\"}\n\n");
+    assert_null(strstr(web->heard, "hidden"));
+    snprintf(expected, sizeof expected, "id: %ju\ndata: {\"ts\":\"",
+             (uintmax_t)newest_line());
+    assert_non_null(strstr(web->heard, expected));
+    assert_non_null(strstr(web->heard, "\"level\":\"info\",\"event\":\"first\","
+                                       "\"reason\":\"a \\\"b\\\"\"}\n\n"));
+    web_close(web);
+}
+
+TEST(a_level_leaves_out_what_is_below_it)
+{
+    struct web *web = scene();
+
+    web_ask(web, "GET", EVENTS "?level=debug");
+    web_await(web, "\"old\"");
+    web_connect(web);
+    web_ask(web, "GET", EVENTS "?level=error");
+    log_event(SEQB_LOG_WARN, "event=hidden");
+    log_event(SEQB_LOG_ERROR, "event=shown");
+    web_await(web, "\"shown\"");
+    assert_null(strstr(web->heard, "hidden"));
+    web_close(web);
+}
+
+TEST(another_level_is_refused)
+{
+    struct web *web = scene();
+
+    web_ask(web, "GET", EVENTS "?level=loud");
+    web_hear(web, 1);
+    assert_non_null(strstr(web->heard, "HTTP/1.1 400 "));
+    assert_false(log_is_watched());
+    web_close(web);
+}
+
+/* More than a stream sends ahead. */
+TEST(all_that_is_kept_comes_in_order)
+{
+    struct web *web = scene();
+    const char *at = NULL;
+    char id[64];
+
+    for (int i = 0; i < LOG_KEPT - 1; i++)
+        log_event(SEQB_LOG_INFO, "event=kept i=%d", i);
+    log_event(SEQB_LOG_INFO, "event=last");
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "\"last\"");
+    assert_int_equal(count_of(web->heard, "\nid: "), LOG_KEPT);
+    at = web->heard;
+    for (uint64_t i = newest_line() - LOG_KEPT + 1; i <= newest_line(); i++) {
+        snprintf(id, sizeof id, "\nid: %ju\n", (uintmax_t)i);
+        at = strstr(at, id);
+        if (at == NULL)
+            fail_msg("%s is missing, or not in order", id);
+    }
+    web_close(web);
+}
+
+static void ask_behind(struct web *web, uint64_t number)
+{
+    char request[256];
+
+    snprintf(request, sizeof request,
+             "GET " EVENTS " HTTP/1.1\r\nHost: a\r\nLast-Event-ID: %ju\r\n\r\n",
+             (uintmax_t)number);
+    web_connect(web);
+    web_say(web, request);
+}
+
+TEST(who_comes_back_gets_what_it_missed)
+{
+    struct web *web = scene();
+
+    log_event(SEQB_LOG_INFO, "event=seen");
+    log_event(SEQB_LOG_INFO, "event=missed");
+    ask_behind(web, newest_line() - 1);
+    web_await(web, "\"missed\"");
+    assert_null(strstr(web->heard, "\"seen\""));
+    web_close(web);
+}
+
+/* It counts from 1 in each process. */
+TEST(a_number_of_another_process_is_no_number)
+{
+    struct web *web = scene();
+
+    log_event(SEQB_LOG_INFO, "event=seen");
+    ask_behind(web, newest_line() + 1);
+    web_await(web, "\"seen\"");
+    ask_behind(web, UINT64_MAX);
+    web_await(web, "\"seen\"");
+    web_close(web);
+}
+
+static void *tell_much(void *argument)
+{
+    (void)argument;
+    for (int i = 0; i < LOG_KEPT / 2; i++)
+        log_event(SEQB_LOG_INFO, "event=told i=%d", i);
+    log_event(SEQB_LOG_INFO, "event=end");
+    return NULL;
+}
+
+TEST(lines_of_another_thread_come)
+{
+    struct web *web = scene();
+    pthread_t thread;
+
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "retry: ");
+    assert_int_equal(pthread_create(&thread, NULL, tell_much, NULL), 0);
+    web_await(web, "\"end\"");
+    pthread_join(thread, NULL);
+    assert_int_equal(count_of(web->heard, "\"told\""), LOG_KEPT / 2);
+    web_close(web);
+}
+
+/* --- what ends it --- */
+
+TEST(a_client_that_goes_away_ends_its_stream)
+{
+    struct web *web = scene();
+
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "retry: ");
+    assert_true(log_is_watched());
+    web_connect(web);
+    while (log_is_watched())
+        dialogue_turn(web->server);
+    web_close(web);
+}
+
+/* What it was sent fills the buffers of its socket first. */
+TEST(who_does_not_read_is_cut_off)
+{
+    struct web *web = scene();
+    char value[3000];
+    int silent = -1;
+    int told = 0;
+
+    memset(value, 'x', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "retry: ");
+    silent = web->fd;
+    web->fd = -1;
+    for (; log_is_watched() && told < FLOOD_MAX; told++) {
+        log_event(SEQB_LOG_INFO, "event=flood value=%s", value);
+        dialogue_turn(web->server);
+    }
+    assert_true(told < FLOOD_MAX);
+    web_connect(web);
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "\"flood\"");
+    close(silent);
+    web_close(web);
+}
+
+TEST(there_are_only_so_many_streams)
+{
+    struct web *web = scene();
+    int fds[STREAMS_MAX];
+
+    for (size_t i = 0; i < STREAMS_MAX; i++) {
+        web_ask(web, "GET", EVENTS);
+        web_await(web, "retry: ");
+        fds[i] = web->fd;
+        web->fd = -1;
+        web_connect(web);
+    }
+    web_ask(web, "GET", EVENTS);
+    web_hear(web, 1);
+    assert_non_null(strstr(web->heard, "HTTP/1.1 503 "));
+    assert_non_null(strstr(web->heard, "Retry-After: 1\r\n"));
+    for (size_t i = 0; i < STREAMS_MAX; i++)
+        close(fds[i]);
+    while (log_is_watched())
+        dialogue_turn(web->server);
+    web_connect(web);
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "retry: ");
+    web_close(web);
+}
+
+TEST(no_stop_waits_for_a_stream)
+{
+    struct web *web = scene();
+
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "retry: ");
+    assert_int_equal(web->server->daemon.request_count, 0);
+    web->server->daemon.is_stopping = true;
+    http_finish(web->http);
+    assert_false(log_is_watched());
+    web_until(web, is_closed);
+    assert_true(daemon_is_done(&web->server->daemon));
+    assert_int_equal(web->server->daemon.request_count, 0);
+    web_close(web);
+}
+
+TEST(a_server_is_closed_while_somebody_reads)
+{
+    struct web *web = scene();
+
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "retry: ");
+    web_close(web);
+    assert_false(log_is_watched());
+}
+
+/* libevent would keep all of it. */
+TEST(what_a_client_says_meanwhile_is_not_kept)
+{
+    struct web *web = scene();
+    char text[4096];
+    size_t said = 0;
+    ssize_t sent = 0;
+
+    memset(text, 'x', sizeof text);
+    web_ask(web, "GET", EVENTS);
+    web_await(web, "retry: ");
+    /* The socket's buffers are some megabytes. */
+    while (sent >= 0 && said < (size_t)64 << 20) {
+        sent = send(web->fd, text, sizeof text, MSG_DONTWAIT | MSG_NOSIGNAL);
+        said += sent > 0 ? (size_t)sent : 0;
+        dialogue_turn(web->server);
+    }
+    assert_true(sent < 0);
+    log_event(SEQB_LOG_INFO, "event=still");
+    web_await(web, "\"still\"");
+    web_close(web);
+}
