@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The status page in a real browser, while a store is taken away and comes back.
+# Usage: test_page.sh BUILD_FOLDER
+# shellcheck disable=SC2317 # ok() and wait_for() call functions
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/browser.sh
+. "$(dirname "$0")/browser.sh"
+
+if [ -z "$browser_program" ] && [ -z "${CI:-}" ]; then
+    skip "the page in a browser" "there is no chromium-headless-shell"
+    tap_end
+fi
+
+# The state directory's name is a part of WHY, and must stay a text.
+state='st<b>ate'
+store=$work/$state/partition-0.db
+daemon_start "$state" --http 127.0.0.1:0 || exit 1
+cli INCR order >>"$work/trash"
+browser_start || {
+    fail "the browser starts" "$(cat "$work/browser.log")"
+    tap_end
+}
+browser_window 1100 900 light
+
+# Expressions of the page, to be asked for.
+partition='document.querySelector("[data-name=\"main/0\"]")'
+state_of="$partition.querySelector(\"[data-title=State]\").innerText"
+why_of="$partition.querySelector(\"[data-title=Why]\").innerText"
+health='document.getElementById("health").innerText'
+width='document.documentElement.scrollWidth'
+back='getComputedStyle(document.body).backgroundColor'
+
+# event NAME TEXT: whether the page has one of main/0 with this in its line.
+event() {
+    echo "[...document.querySelectorAll(\"#events tbody tr\")].some((line) =>
+        line.querySelector(\"[data-title=Event]\").innerText === \"$1\" &&
+        line.innerText.includes(\"main/0 (sqlite-0)\") &&
+        line.innerText.includes(\"$2\"))"
+}
+
+fits() {
+    browser_window "$1" 812 "$2"
+    is "$3" "$(browser_value "$width <= $1")" true
+    browser_window 1100 900 light
+}
+
+# --- all is well ---
+
+browser_open "http://$daemon_http/"
+ok "it says that all is well" browser_until \
+    "$health === \"Serving: all 4 partitions are up.\""
+ok "it has what was logged before" browser_until "$(event up 'was starting')"
+ok "it has the sequence" browser_until \
+    'document.querySelector("[data-name=order]") !== null'
+ok "a store's latency is a line" browser_until \
+    'document.querySelector("#partitions polyline") !== null'
+fits 375 light "a phone need not scroll sideways"
+
+# --- a store goes away ---
+
+mv "$store" "$work/away"
+ok "the partition is shown as down" browser_until \
+    "[\"quarantined\", \"probing\"].includes($state_of)"
+ok "it says why" browser_until "$why_of.includes(\"$store is not there\")"
+like "in the store's own words" "$(browser_value "$why_of")" "sqlite sqlite-0: *"
+ok "the event is there" browser_until "$(event quarantined "$store")"
+ok "one sentence says how the broker is" browser_until \
+    "/^Degraded: 3 of 4 partitions are up; main.0 .sqlite-0. is [a-z]+\\.$/.test($health)"
+is "a text of the store is no HTML" \
+    "$(browser_value 'document.querySelectorAll("b").length')" 0
+fits 375 light "a phone need not scroll sideways for it"
+fits 375 dark "nor in the dark"
+
+# --- it comes back ---
+
+mv "$work/away" "$store"
+ok "the partition is up again" browser_until "$state_of === \"up\""
+ok "the event is there, too" browser_until "$(event up 'was ramping')"
+ok "all is well again" browser_until \
+    "$health === \"Serving: all 4 partitions are up.\""
+
+# --- manners ---
+
+light=$(browser_value "$back")
+browser_window 1100 900 dark
+ok "it is dark where that is wanted" test "$(browser_value "$back")" != "$light"
+is "its script has no complaint" "$(browser_complaints)" ""
+is "it asks nobody but the daemon" \
+    "$(browser_requests | grep -vc "^http://$daemon_http/")" 0
+like "and that one for events" "$(browser_requests)" "*/v1/events*"
+
+daemon_stop
+is "an open page does not keep a stop waiting" "$(
+    grep -c 'event=stopping' "$daemon_log"
+) $daemon_code" "1 0"
+ok "it says when nobody answers" browser_until \
+    "$health === \"The daemon does not answer.\""
+browser_stop
+tap_end
