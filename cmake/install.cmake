@@ -12,6 +12,8 @@ install(DIRECTORY include/seqbroker DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY config sql DESTINATION ${SEQB_DATA_DIR})
 install(DIRECTORY packaging/prometheus packaging/grafana
   DESTINATION ${SEQB_DATA_DIR})
+install(DIRECTORY packaging/alarms DESTINATION ${SEQB_DATA_DIR}
+  USE_SOURCE_PERMISSIONS)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Both find the prefix from where they are, so that it may be moved.

@@ -102,9 +102,11 @@ function library_is_at_home(header)
         return FILENAME ~ /^src\/daemon\//
     if (header ~ /^libsmartcols/)
         return FILENAME ~ /^src\/ctl\//
+    if (header ~ /^curl\//)
+        return FILENAME == "src/daemon/alarm/webhook_curl.c"
     if (header == "jansson.h")
         return FILENAME ~ \
-            /^(src\/ctl\/|src\/status\/json\/|src\/daemon\/(http|log)\/|tests\/)/
+            /^(src\/(ctl|status\/json|daemon\/(alarm|http|log))\/|tests\/)/
     return 1
 }
 

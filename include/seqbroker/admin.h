@@ -312,9 +312,10 @@ seqb_state_dir(const char *topology, char *out, size_t size,
 
 /*
  * What a daemon needs before it opens the broker: calls `report` with
- * "state_dir" and the folder that seqb_state_dir says; then for each setting
- * that the file's section `daemon` has, for each item of a list, in the order
- * of docs/configuration.md, with the value "" for an empty list. The library
+ * "state_dir" and the folder that seqb_state_dir says, with "name" and the
+ * broker's name; then for each setting that the file's section `daemon` has,
+ * for each item of a list, in the order of docs/configuration.md, with the
+ * value "" for an empty list, and with the ms of a time. The library
  * itself does not follow that section. Touches no backend. Both texts live for
  * the call of `report`. Errors: SEQB_CONFIG, SEQB_STATE_DIR.
  */

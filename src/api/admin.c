@@ -228,6 +228,7 @@ enum seqb_status seqb_daemon_settings(const char *topology,
     if (status != SEQB_OK)
         return status;
     report(context, "state_dir", config_topology(config)->state_dir);
+    report(context, "name", config_topology(config)->broker_name);
     for (const struct config_daemon *at = config_topology(config)->daemon;
          at->setting != NULL; at++)
         report(context, at->setting, at->value);

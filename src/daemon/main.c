@@ -10,6 +10,7 @@
 
 #include <seqbroker/admin.h>
 
+#include "daemon/alarm/alarm.h"
 #include "daemon/log/log.h"
 #include "daemon/options.h"
 #include "daemon/server.h"
@@ -91,6 +92,21 @@ static int serve(const struct options *options)
     return EXIT_SUCCESS;
 }
 
+/* The alarms first, and to the end: what happens as stores are opened and
+ * closed may be one. */
+static int serve_watched(const struct options *options)
+{
+    struct alarms *alarms;
+    struct seqb_error err;
+    int code = 0;
+
+    if (alarms_open(&options->alarm, NULL, &alarms, &err) != SEQB_OK)
+        return fail(&err);
+    code = serve(options);
+    alarms_close(alarms);
+    return code;
+}
+
 static int run(struct options *options)
 {
     struct seqb_error err;
@@ -102,7 +118,7 @@ static int run(struct options *options)
     raise_open_files();
     if (options_complete(options, &err) != SEQB_OK)
         return fail(&err);
-    return serve(options);
+    return serve_watched(options);
 }
 
 int main(int argc, char **argv)

@@ -156,6 +156,7 @@ int options_parse(int argc, char **argv, struct options *out)
     int option = 0;
 
     *out = (struct options){.log = {LOG_LOGFMT, SEQB_LOG_INFO}};
+    alarm_settings_init(&out->alarm);
     opterr = 0; /* usage_error says it */
     while ((option = getopt_long(argc, argv, "c:", known, NULL)) != -1) {
         const int code =
@@ -214,6 +215,8 @@ static void setting_take(void *context, const char *setting, const char *value)
         is_well = text_set(&options->socket_mode, value);
     else if (strcmp(setting, "socket_group") == 0)
         is_well = text_set(&options->socket_group, value);
+    else
+        is_well = alarm_settings_take(&options->alarm, setting, value);
     reading->is_complete = reading->is_complete && is_well;
 }
 
@@ -252,7 +255,7 @@ enum seqb_status options_complete(struct options *options,
     if (options->listen.count + options->sockets.count > SERVER_LISTENERS_MAX)
         return refuse(err, "there are more than 16 addresses and sockets to "
                            "listen on");
-    return SEQB_OK;
+    return alarm_settings_check(&options->alarm, err);
 }
 
 struct server_options options_of_server(const struct options *options)
@@ -281,4 +284,5 @@ void options_free(struct options *options)
     free(options->http);
     free(options->socket_mode);
     free(options->socket_group);
+    alarm_settings_free(&options->alarm);
 }

@@ -9,6 +9,7 @@
 
 #include <seqbroker/status.h>
 
+#include "daemon/alarm/alarm.h"
 #include "daemon/log/log.h"
 #include "daemon/server.h"
 
@@ -30,6 +31,7 @@ struct options {
     char *http;         /* "ADDR:PORT" or "none"; NULL: not given */
     char *socket_mode;  /* octal; NULL: not given */
     char *socket_group; /* NULL: not given */
+    struct alarm_settings alarm;
     char state_dir[OPTIONS_PATH_SIZE];
     char socket_path[OPTIONS_PATH_SIZE + 32]; /* where none is given */
 };

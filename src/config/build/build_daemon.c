@@ -5,6 +5,7 @@
 
 /* Where values go; they are only counted while `out` is NULL. */
 struct values {
+    struct arena *arena;
     struct config_daemon *out;
     size_t count;
 };
@@ -16,6 +17,15 @@ static void add(struct values *values, const char *setting, const char *value)
     values->count++;
 }
 
+/* A time goes on as its ms. */
+static void add_duration(struct values *values, const char *setting,
+                         const struct draft_number *number)
+{
+    if (number->line > 0)
+        add(values, setting,
+            arena_format(values->arena, "%lld", (long long)number->number));
+}
+
 static void add_row(struct values *values, const struct draft_daemon *daemon,
                     const struct schema_row *row)
 {
@@ -23,6 +33,10 @@ static void add_row(struct values *values, const struct draft_daemon *daemon,
     const struct draft_names *names = member;
     const struct draft_text *text = member;
 
+    if (row->type == SCHEMA_DURATION) {
+        add_duration(values, row->name, member);
+        return;
+    }
     if (!schema_is_list(row)) {
         if (text->line > 0)
             add(values, row->name, text->text);
@@ -48,7 +62,7 @@ static void add_all(struct values *values, const struct draft_daemon *daemon)
 
 const struct config_daemon *build_daemon(const struct build *build)
 {
-    struct values values = {NULL, 0};
+    struct values values = {build->arena, NULL, 0};
 
     add_all(&values, build->draft->daemon);
     values.out = arena_take(build->arena, values.count + 1, sizeof *values.out);

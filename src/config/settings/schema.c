@@ -295,7 +295,21 @@
         "of the daemon's process.")                                            \
     ROW(DAEMON, http, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                 \
         "Where seqbrokerd serves HTTP, \"host:port\". Without it nowhere. "    \
-        "--http goes before it.")
+        "--http goes before it.")                                              \
+    ROW(DAEMON, on_event, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,             \
+        "A program that is run for each alarm, by its absolute path, with "    \
+        "the "                                                                 \
+        "alarm as JSON on its stdin: see alarms.md.")                          \
+    ROW(DAEMON, webhook, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,              \
+        "A URL, https://... or http://..., that each alarm is posted to as "   \
+        "JSON.")                                                               \
+    ROW(DAEMON, webhook_ca_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,      \
+        "The certificates that are trusted for the webhook; the system's if "  \
+        "left out. A relative path begins where the daemon was started.")      \
+    ROW(DAEMON, alarm_level, CHOICE, ONE_OF("error, warn"), "warn",            \
+        ALL_ENGINES, "The lowest level of an event that is an alarm.")         \
+    ROW(DAEMON, alarm_reminder, DURATION, "1m", "7d", "1h", ALL_ENGINES,       \
+        "How long after an alarm it is sent again, while its state lasts.")
 
 /* The sections' names and structs. */
 #define GROUP_BROKER     "broker"

@@ -157,6 +157,11 @@ struct draft_daemon {
     struct draft_text socket_mode;
     struct draft_text socket_group;
     struct draft_text http;
+    struct draft_text on_event;
+    struct draft_text webhook;
+    struct draft_text webhook_ca_file;
+    struct draft_text alarm_level;
+    struct draft_number alarm_reminder;
 };
 
 struct draft {

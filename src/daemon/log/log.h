@@ -62,6 +62,25 @@ void log_event(enum seqb_log_level level, const char *format, ...)
  * returns `to`. One that does not fit is left out: `""`. */
 const char *log_quote(char *to, size_t size, const char *value);
 
+/* A word `key=value` of a line. Both are parts of the line. The value is as it
+ * stands there: with its quotes if it has some. */
+struct log_word {
+    const char *key;
+    size_t key_length;
+    const char *value;
+    size_t value_length;
+};
+
+/* Moves `line` behind its first word. False: there is none. */
+bool log_word_next(const char **line, struct log_word *out);
+
+/* The first word of that key. False: there is none. */
+bool log_word_find(const char *line, const char *key, struct log_word *out);
+
+/* Writes the line as an object of JSON, as --log-format=json does. NULL: out of
+ * memory; else for free(). */
+char *log_json(const struct log_entry *entry);
+
 /* Calls `visit` for each line that is kept, the oldest first. It must not
  * log. */
 void log_visit(void (*visit)(void *context, const struct log_entry *entry),

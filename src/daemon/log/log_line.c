@@ -34,44 +34,31 @@ void log_date_print(int64_t time_ms, char out[LOG_DATE_SIZE])
 
 /* --- JSON --- */
 
-/* Bytes of the value that `text` begins with: up to its quote, or to a space.
- */
-static size_t value_length(const char *text)
-{
-    size_t length = 1;
-
-    if (*text != '"')
-        return strcspn(text, " ");
-    while (text[length] != '"' && text[length] != '\0')
-        length += text[length] == '\\' && text[length + 1] != '\0' ? 2 : 1;
-    return length + (text[length] == '"');
-}
-
-/* A value that a line lost its end of is shown as it stands there. */
+/* A value that a line lost its end of is shown as it stands there, if that is
+ * text at all. */
 static json_t *value_make(const char *text, size_t length)
 {
     json_t *value = NULL;
 
     if (*text == '"')
         value = json_loadb(text, length, JSON_DECODE_ANY, NULL);
-    return value != NULL ? value : json_stringn(text, length);
+    if (value == NULL)
+        value = json_stringn(text, length);
+    return value != NULL ? value : json_string("");
 }
 
 /* Adds the words of the line. False: out of memory. */
 static bool words_add(json_t *object, const char *line)
 {
-    while (*line != '\0') {
-        const size_t key = strcspn(line, "= ");
-        const size_t begin = key + (line[key] == '=');
-        const size_t length = value_length(line + begin);
+    struct log_word word;
+
+    while (log_word_next(&line, &word)) {
         char name[64];
 
-        snprintf(name, sizeof name, "%.*s", (int)key, line);
+        snprintf(name, sizeof name, "%.*s", (int)word.key_length, word.key);
         if (json_object_set_new(object, name,
-                                value_make(line + begin, length)) != 0)
+                                value_make(word.value, word.value_length)) != 0)
             return false;
-        line += begin + length;
-        line += strspn(line, " ");
     }
     return true;
 }
@@ -138,4 +125,9 @@ char *log_line_make(const struct log_entry *entry, enum log_format format,
                     bool is_journal)
 {
     return (format == LOG_JSON ? json_make : logfmt_make)(entry, is_journal);
+}
+
+char *log_json(const struct log_entry *entry)
+{
+    return object_print(entry, false);
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The channels that there are, and the watcher that feeds them. */
+#include "daemon/alarm/alarm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "daemon/alarm/channel.h"
+#include "daemon/log/log.h"
+
+enum { CHANNELS_MAX = 2, HOST_SIZE = 256 };
+
+static const struct alarm_limits usual_limits = {
+    .send_ms = 10000, .grace_ms = 1000, .retry_ms = 1000};
+
+struct alarms {
+    struct alarm_channel *channels[CHANNELS_MAX];
+    size_t count;
+    struct log_watcher watcher;
+    bool is_watching;
+    char host[HOST_SIZE];
+};
+
+/* With the log's lock held. */
+static void alarms_see(void *context, const struct log_entry *entry)
+{
+    const struct alarms *alarms = context;
+    const struct alarm_event event = {entry->level, entry->time_ms,
+                                      entry->line};
+
+    for (size_t i = 0; i < alarms->count; i++)
+        alarm_channel_see(alarms->channels[i], &event);
+}
+
+static bool alarms_add(struct alarms *alarms,
+                       const struct alarm_settings *settings,
+                       const struct alarm_limits *limits,
+                       struct alarm_target *target)
+{
+    const struct alarm_channel_options options = {
+        .target = target,
+        .rules = {settings->level, settings->reminder_ms},
+        .limits = limits != NULL ? *limits : usual_limits,
+        .sender = {settings->broker, alarms->host}};
+    struct alarm_channel *channel = alarm_channel_open(&options);
+
+    if (channel != NULL)
+        alarms->channels[alarms->count++] = channel;
+    return channel != NULL;
+}
+
+static bool alarms_start(struct alarms *alarms,
+                         const struct alarm_settings *settings,
+                         const struct alarm_limits *limits)
+{
+    if (settings->on_event != NULL &&
+        !alarms_add(alarms, settings, limits,
+                    alarm_program_open(settings->on_event)))
+        return false;
+    if (settings->webhook != NULL &&
+        !alarms_add(
+            alarms, settings, limits,
+            alarm_webhook_open(settings->webhook, settings->webhook_ca_file)))
+        return false;
+    alarms->watcher = (struct log_watcher){alarms_see, alarms};
+    alarms->is_watching = log_watch(&alarms->watcher);
+    return alarms->is_watching;
+}
+
+enum seqb_status alarms_open(const struct alarm_settings *settings,
+                             const struct alarm_limits *limits,
+                             struct alarms **out, struct seqb_error *err)
+{
+    struct alarms *alarms;
+
+    *out = NULL;
+    if (settings->on_event == NULL && settings->webhook == NULL)
+        return SEQB_OK;
+    alarms = calloc(1, sizeof *alarms);
+    if (alarms != NULL &&
+        gethostname(alarms->host, sizeof alarms->host - 1) == 0 &&
+        alarms_start(alarms, settings, limits)) {
+        *out = alarms;
+        return SEQB_OK;
+    }
+    alarms_close(alarms);
+    err->status = SEQB_NO_MEMORY;
+    snprintf(err->text, sizeof err->text, "cannot start: no thread for alarms");
+    return err->status;
+}
+
+void alarms_close(struct alarms *alarms)
+{
+    if (alarms == NULL)
+        return;
+    if (alarms->is_watching)
+        log_unwatch(&alarms->watcher);
+    for (size_t i = 0; i < alarms->count; i++)
+        alarm_channel_stop(alarms->channels[i]);
+    for (size_t i = 0; i < alarms->count; i++)
+        alarm_channel_close(alarms->channels[i]);
+    free(alarms);
+}

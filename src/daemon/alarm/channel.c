@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread that delivers: it takes one message after another from the state,
+ * which decides all; see channel.h. */
+#include "daemon/alarm/channel.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+#include "daemon/log/log.h"
+#include "daemon/signals.h"
+
+#define REASON_SIZE 1024
+
+struct alarm_channel {
+    struct alarm_channel_options options;
+    pthread_mutex_t lock; /* guards state */
+    struct alarm_state state;
+    int wake_fd;      /* there may be something to send */
+    int stop_fd;      /* readable from the stop on */
+    bool is_failing;  /* the thread's: the log says so already */
+    bool is_stopping; /* the thread's */
+    bool is_started;
+    pthread_t thread;
+};
+
+static void fd_mark(int fd)
+{
+    const uint64_t one = 1;
+
+    /* It fails only if 2^64 - 2 marks are waiting to be seen. */
+    if (write(fd, &one, sizeof one) < 0)
+        return;
+}
+
+void alarm_channel_see(struct alarm_channel *channel,
+                       const struct alarm_event *event)
+{
+    enum alarm_verdict verdict = ALARM_IGNORED;
+
+    pthread_mutex_lock(&channel->lock);
+    verdict = alarm_decide(&channel->state, event, daemon_now_ms());
+    pthread_mutex_unlock(&channel->lock);
+    if (verdict == ALARM_WAITS)
+        fd_mark(channel->wake_fd);
+}
+
+/* --- delivery --- */
+
+static struct alarm_wait channel_wait(const struct alarm_channel *channel,
+                                      int64_t span_ms, int64_t grace_ms)
+{
+    struct alarm_wait wait = {.stop_fd = channel->stop_fd,
+                              .grace_ms = grace_ms};
+
+    alarm_wait_begin(&wait, span_ms);
+    return wait;
+}
+
+/* A few times, longer and longer apart. */
+static enum alarm_outcome channel_try(struct alarm_channel *channel,
+                                      const char *body, struct seqb_error *why)
+{
+    const struct alarm_limits *limits = &channel->options.limits;
+    struct alarm_target *target = channel->options.target;
+    enum alarm_outcome outcome = ALARM_FAILED;
+
+    for (int attempt = 0; attempt < ALARM_ATTEMPTS; attempt++) {
+        struct alarm_wait wait =
+            channel_wait(channel, limits->send_ms, limits->grace_ms);
+        struct alarm_wait pause;
+
+        outcome = target->send(target, body, &wait, why);
+        channel->is_stopping = wait.is_stopping;
+        if (outcome != ALARM_FAILED || attempt == ALARM_ATTEMPTS - 1)
+            return outcome;
+        pause = channel_wait(channel, limits->retry_ms << attempt, 0);
+        if (!channel->is_stopping)
+            (void)alarm_wait_for(&pause, -1);
+        channel->is_stopping = channel->is_stopping || pause.is_stopping;
+        if (channel->is_stopping)
+            return outcome;
+    }
+    return outcome;
+}
+
+/* The log says once that messages do not arrive, and once that they do. */
+static void channel_log(struct alarm_channel *channel, bool is_delivered,
+                        const struct seqb_error *why)
+{
+    const char *name = channel->options.target->name;
+    char reason[REASON_SIZE];
+
+    if (is_delivered && channel->is_failing)
+        log_event(SEQB_LOG_INFO, "event=alarm_delivered target=%s", name);
+    if (!is_delivered && !channel->is_failing)
+        log_event(SEQB_LOG_WARN, "event=alarm_failed target=%s reason=%s", name,
+                  log_quote(reason, sizeof reason, why->text));
+    channel->is_failing = !is_delivered;
+}
+
+static void channel_deliver(struct alarm_channel *channel,
+                            const struct alarm_message *message)
+{
+    char *body = alarm_message_json(message, &channel->options.sender);
+    struct seqb_error why = {.text = "no memory for the message"};
+    const bool is_delivered =
+        body != NULL && channel_try(channel, body, &why) == ALARM_DELIVERED;
+
+    free(body);
+    if (!is_delivered) {
+        pthread_mutex_lock(&channel->lock);
+        alarm_lost(&channel->state, message);
+        pthread_mutex_unlock(&channel->lock);
+    }
+    channel_log(channel, is_delivered, &why);
+}
+
+/* Until there is something to send, or the stop. */
+static void channel_rest(struct alarm_channel *channel, int64_t next_ms)
+{
+    const int64_t now_ms = daemon_now_ms();
+    const int64_t span_ms = next_ms > now_ms ? next_ms - now_ms : 0;
+    struct alarm_wait wait = channel_wait(channel, span_ms, 0);
+    uint64_t marks = 0;
+
+    if (alarm_wait_for(&wait, channel->wake_fd) &&
+        read(channel->wake_fd, &marks, sizeof marks) < 0)
+        return;
+    channel->is_stopping = channel->is_stopping || wait.is_stopping;
+}
+
+static bool is_stop_marked(const struct alarm_channel *channel)
+{
+    struct pollfd stop = {.fd = channel->stop_fd, .events = POLLIN};
+
+    return poll(&stop, 1, 0) > 0;
+}
+
+static void *channel_run(void *argument)
+{
+    struct alarm_channel *channel = argument;
+
+    while (!channel->is_stopping && !is_stop_marked(channel)) {
+        struct alarm_message message;
+        bool is_due = false;
+        int64_t next_ms = 0;
+
+        pthread_mutex_lock(&channel->lock);
+        is_due = alarm_due(&channel->state, daemon_now_ms(), &message);
+        next_ms = alarm_next_ms(&channel->state);
+        pthread_mutex_unlock(&channel->lock);
+        if (is_due)
+            channel_deliver(channel, &message);
+        else
+            channel_rest(channel, next_ms);
+    }
+    return NULL;
+}
+
+/* --- the whole --- */
+
+struct alarm_channel *
+alarm_channel_open(const struct alarm_channel_options *options)
+{
+    struct alarm_channel *channel = calloc(1, sizeof *channel);
+
+    if (channel == NULL) {
+        if (options->target != NULL)
+            options->target->close(options->target);
+        return NULL;
+    }
+    channel->options = *options;
+    pthread_mutex_init(&channel->lock, NULL);
+    alarm_state_init(&channel->state, &options->rules);
+    channel->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    channel->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    channel->is_started =
+        options->target != NULL && channel->wake_fd >= 0 &&
+        channel->stop_fd >= 0 &&
+        signals_thread(&channel->thread, channel_run, channel);
+    if (channel->is_started)
+        return channel;
+    alarm_channel_close(channel);
+    return NULL;
+}
+
+void alarm_channel_stop(struct alarm_channel *channel)
+{
+    fd_mark(channel->stop_fd);
+}
+
+void alarm_channel_close(struct alarm_channel *channel)
+{
+    if (channel == NULL)
+        return;
+    if (channel->is_started)
+        pthread_join(channel->thread, NULL);
+    if (channel->options.target != NULL)
+        channel->options.target->close(channel->options.target);
+    if (channel->wake_fd >= 0)
+        close(channel->wake_fd);
+    if (channel->stop_fd >= 0)
+        close(channel->stop_fd);
+    pthread_mutex_destroy(&channel->lock);
+    free(channel);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the topology says of alarms, and whether it can be used. */
+#include "daemon/alarm/alarm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/alarm/target.h"
+#include "daemon/log/log.h"
+
+#define REMINDER_MS (INT64_C(3600) * 1000)
+
+void alarm_settings_init(struct alarm_settings *out)
+{
+    *out = (struct alarm_settings){.level = SEQB_LOG_WARN,
+                                   .reminder_ms = REMINDER_MS};
+}
+
+static bool text_set(char **text, const char *value)
+{
+    free(*text);
+    *text = strdup(value);
+    return *text != NULL;
+}
+
+bool alarm_settings_take(struct alarm_settings *settings, const char *name,
+                         const char *value)
+{
+    if (strcmp(name, "name") == 0)
+        return text_set(&settings->broker, value);
+    if (strcmp(name, "on_event") == 0)
+        return text_set(&settings->on_event, value);
+    if (strcmp(name, "webhook") == 0)
+        return text_set(&settings->webhook, value);
+    if (strcmp(name, "webhook_ca_file") == 0)
+        return text_set(&settings->webhook_ca_file, value);
+    if (strcmp(name, "alarm_level") == 0)
+        return log_level_find(value, &settings->level);
+    if (strcmp(name, "alarm_reminder") == 0)
+        settings->reminder_ms = strtoll(value, NULL, 10);
+    return true;
+}
+
+static enum seqb_status refuse(struct seqb_error *err, const char *setting,
+                               const char *why)
+{
+    err->status = SEQB_INVALID;
+    snprintf(err->text, sizeof err->text, "daemon.%s %s", setting, why);
+    return err->status;
+}
+
+static bool is_url(const char *text)
+{
+    return strncmp(text, "https://", strlen("https://")) == 0 ||
+           strncmp(text, "http://", strlen("http://")) == 0;
+}
+
+enum seqb_status alarm_settings_check(const struct alarm_settings *settings,
+                                      struct seqb_error *err)
+{
+    if (settings->on_event != NULL &&
+        (settings->on_event[0] != '/' || access(settings->on_event, X_OK) != 0))
+        return refuse(err, "on_event",
+                      "wants the absolute path of a program that the daemon "
+                      "may execute");
+    if (settings->webhook != NULL && !alarm_webhook_is_built())
+        return refuse(err, "webhook",
+                      "cannot be used: this seqbrokerd was built without "
+                      "libcurl");
+    if (settings->webhook != NULL && !is_url(settings->webhook))
+        return refuse(err, "webhook", "wants a URL, https://... or http://...");
+    if (settings->webhook_ca_file != NULL &&
+        access(settings->webhook_ca_file, R_OK) != 0)
+        return refuse(err, "webhook_ca_file", "cannot be read");
+    return SEQB_OK;
+}
+
+void alarm_settings_free(struct alarm_settings *settings)
+{
+    free(settings->on_event);
+    free(settings->webhook);
+    free(settings->webhook_ca_file);
+    free(settings->broker);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of states that last, and of the events that begin and end them; see
+ * subject.h. Any other event stands for itself. */
+#include "daemon/alarm/subject.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/log/log.h"
+
+#define OWN_PREFIX "alarm_"
+
+struct state_event {
+    const char *event;
+    const char *of;
+    bool ends;
+};
+
+static const struct state_event state_events[] = {
+    {"suspect", "partition", false},
+    {"quarantined", "partition", false},
+    {"refused", "partition", false},
+    {"poisoned", "partition", false},
+    {"up", "partition", true},
+    {"drained", "partition", true},
+    {"layout", "layout", false}, /* until a restart */
+    {"counter_refused", "counter", false},
+    {"counter_recovered", "counter", true},
+    {"lessor_waits", "lessor", false},
+    {"lessor_level", "lessor", true},
+    {"worker_lease_failed", "worker_lease", false},
+    {"worker_leased", "worker_lease", true},
+    {"clock_unset", "clock", false},
+    {"clock_back", "clock", false},
+    {"clock_ahead", "clock", false},
+    {"clock_ok", "clock", true},
+    {"clock_not_kept", "clock_file", false},
+    {"clock_kept", "clock_file", true},
+};
+
+/* The words that say what an event is about. Others say how it is. */
+static const char *const identities[] = {"pool", "partition", "backend",
+                                         "key",  "counter",   "file"};
+
+static const struct state_event *state_event_find(const char *event)
+{
+    for (size_t i = 0; i < sizeof state_events / sizeof state_events[0]; i++) {
+        if (strcmp(state_events[i].event, event) == 0)
+            return &state_events[i];
+    }
+    return NULL;
+}
+
+static bool is_identity(const struct log_word *word)
+{
+    for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
+        if (strlen(identities[i]) == word->key_length &&
+            strncmp(identities[i], word->key, word->key_length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What does not fit is cut: two subjects may then be taken for one. */
+static void name_print(char name[ALARM_SUBJECT_SIZE], const char *of,
+                       const char *line)
+{
+    size_t used = (size_t)snprintf(name, ALARM_SUBJECT_SIZE, "%s", of);
+    struct log_word word;
+
+    while (log_word_next(&line, &word) && used < ALARM_SUBJECT_SIZE) {
+        const int length = (int)(word.value + word.value_length - word.key);
+
+        if (is_identity(&word))
+            used += (size_t)snprintf(name + used, ALARM_SUBJECT_SIZE - used,
+                                     " %.*s", length, word.key);
+    }
+}
+
+bool alarm_subject_find(const char *line, struct alarm_subject *out)
+{
+    const struct state_event *state;
+    struct log_word word;
+
+    if (strncmp(line, "event=", strlen("event=")) != 0 ||
+        !log_word_find(line, "event", &word) ||
+        word.value_length >= sizeof out->event ||
+        strncmp(word.value, OWN_PREFIX, strlen(OWN_PREFIX)) == 0)
+        return false;
+    snprintf(out->event, sizeof out->event, "%.*s", (int)word.value_length,
+             word.value);
+    state = state_event_find(out->event);
+    out->lasts = state != NULL;
+    out->ends = state != NULL && state->ends;
+    name_print(out->name, state != NULL ? state->of : out->event, line);
+    return true;
+}
