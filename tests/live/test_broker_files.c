@@ -304,7 +304,7 @@ TEST_WITH(SCENE, file_that_is_read_only_is_quarantined)
     skip_unless_root();
     use(scene, 100);
     assert_int_equal(chmod(scene->folder, 0755), 0);
-    assert_int_equal(chmod(scene->state_dir, 0777), 0);
+    assert_int_equal(chown(scene->state_dir, NOBODY, NOBODY), 0);
     for (int i = 0; i < 4; i++)
         assert_int_equal(chmod(paths.of[i], i == 1 ? 0444 : 0666), 0);
     answer = answer_to_nobody();
@@ -319,9 +319,9 @@ TEST_WITH(SCENE, first_start_over_a_read_only_file_is_refused)
     struct answer answer;
 
     skip_unless_root();
-    assert_int_equal(mkdir(scene->state_dir, 0777), 0);
+    assert_int_equal(mkdir(scene->state_dir, 0700), 0);
     assert_int_equal(chmod(scene->folder, 0755), 0);
-    assert_int_equal(chmod(scene->state_dir, 0777), 0);
+    assert_int_equal(chown(scene->state_dir, NOBODY, NOBODY), 0);
     write_over(paths.of[1], "");
     assert_int_equal(chmod(paths.of[1], 0444), 0);
     answer = answer_to_nobody();
