@@ -120,19 +120,27 @@ static enum alarm_outcome answer_judge(long code, struct seqb_error *why)
                                                      : ALARM_REFUSED;
 }
 
+/* What another try changes nothing about. */
+static bool is_hopeless(CURLcode code)
+{
+    return code == CURLE_PEER_FAILED_VERIFICATION ||
+           code == CURLE_SSL_CACERT_BADFILE || code == CURLE_URL_MALFORMAT;
+}
+
 static enum alarm_outcome post_judge(struct post *post, struct seqb_error *why)
 {
     int left = 0;
     const CURLMsg *message = curl_multi_info_read(post->multi, &left);
+    const CURLcode result = message != NULL && message->msg == CURLMSG_DONE
+                                ? message->data.result
+                                : CURLE_FAILED_INIT;
     long code = 0;
 
-    if (message == NULL || message->msg != CURLMSG_DONE ||
-        message->data.result != CURLE_OK) {
+    if (result != CURLE_OK) {
         snprintf(why->text, sizeof why->text, "%s",
                  post->error[0] != '\0' ? post->error
-                 : message != NULL ? curl_easy_strerror(message->data.result)
-                                   : "no result");
-        return ALARM_FAILED;
+                                        : curl_easy_strerror(result));
+        return is_hopeless(result) ? ALARM_REFUSED : ALARM_FAILED;
     }
     curl_easy_getinfo(post->easy, CURLINFO_RESPONSE_CODE, &code);
     return answer_judge(code, why);
