@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # $work is lib.sh's
 # A browser without a window, for tests of the status page: Chromium, driven by
 # its DevTools protocol over two pipes. To be sourced after lib.sh, or where
 # $work, track, reap and tracked are as there.
@@ -14,7 +14,7 @@ browser_start() {
     mkfifo "$work/browser.in" "$work/browser.out" || return 1
     "$browser_program" --no-sandbox --headless=new --disable-gpu \
         --disable-dev-shm-usage --disable-breakpad --no-first-run \
-        --hide-scrollbars --user-data-dir="$work/browser" \
+        --hide-scrollbars --disable-lcd-text --user-data-dir="$work/browser" \
         --remote-debugging-pipe 3<"$work/browser.in" 4>"$work/browser.out" \
         >"$work/browser.log" 2>&1 &
     browser_pid=$!

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The status page in a real browser, while a store is taken away and comes back.
 # Usage: test_page.sh BUILD_FOLDER
-# shellcheck disable=SC2317 # ok() and wait_for() call functions
+# shellcheck disable=SC2317 # ok() calls functions
 set -u
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
