@@ -133,7 +133,7 @@ TEST_WITH(DESK, what_lasts_is_reminded_of)
     }
     see(desk, SEQB_LOG_INFO, "event=up" PARTITION);
     assert_message(desk, ALARM_RESOLVED, "poisoned");
-    desk->now_ms += 2 * REMINDER_MS;
+    desk->now_ms += INT64_C(2) * REMINDER_MS;
     assert_false(is_due(desk));
 }
 
@@ -142,7 +142,7 @@ TEST_WITH(DESK, what_just_happened_is_not)
     see(desk, SEQB_LOG_ERROR, "event=exhausted" PARTITION);
     assert_message(desk, ALARM_FIRING, "exhausted");
     assert_int_equal(alarm_next_ms(&desk->state), INT64_MAX);
-    desk->now_ms += 2 * REMINDER_MS;
+    desk->now_ms += INT64_C(2) * REMINDER_MS;
     assert_false(is_due(desk));
 }
 

@@ -272,7 +272,7 @@ TEST_WITH(ALARMS, flood_while_a_program_hangs_takes_no_memory)
 TEST_WITH(ALARMS, what_is_no_program_is_refused)
 {
     static const char *const paths[] = {"bin/sh", "/no/such/program",
-                                        "/etc/passwd"};
+                                        "/etc/passwd", "/tmp"};
     struct seqb_error err;
 
     for (size_t i = 0; i < COUNT_OF(paths); i++) {

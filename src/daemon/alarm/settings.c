@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/alarm/target.h"
@@ -51,6 +52,14 @@ static enum seqb_status refuse(struct seqb_error *err, const char *setting,
     return err->status;
 }
 
+static bool is_program(const char *path)
+{
+    struct stat about;
+
+    return path[0] == '/' && stat(path, &about) == 0 &&
+           S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
 static bool is_url(const char *text)
 {
     return strncmp(text, "https://", strlen("https://")) == 0 ||
@@ -60,8 +69,7 @@ static bool is_url(const char *text)
 enum seqb_status alarm_settings_check(const struct alarm_settings *settings,
                                       struct seqb_error *err)
 {
-    if (settings->on_event != NULL &&
-        (settings->on_event[0] != '/' || access(settings->on_event, X_OK) != 0))
+    if (settings->on_event != NULL && !is_program(settings->on_event))
         return refuse(err, "on_event",
                       "wants the absolute path of a program that the daemon "
                       "may execute");

@@ -17,7 +17,7 @@ struct state_event {
     bool ends;
 };
 
-static const struct state_event state_events[] = {
+static const struct state_event state_events[ALARM_STATE_EVENTS] = {
     {"suspect", "partition", false},
     {"quarantined", "partition", false},
     {"refused", "partition", false},
@@ -45,7 +45,7 @@ static const char *const identities[] = {"pool", "partition", "backend",
 
 static const struct state_event *state_event_find(const char *event)
 {
-    for (size_t i = 0; i < sizeof state_events / sizeof state_events[0]; i++) {
+    for (size_t i = 0; i < ALARM_STATE_EVENTS; i++) {
         if (strcmp(state_events[i].event, event) == 0)
             return &state_events[i];
     }
