@@ -10,6 +10,7 @@
 
 #include <seqbroker/backend.h>
 #include <seqbroker/seqbroker.h>
+#include <seqbroker/settings.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -311,20 +312,6 @@ seqb_state_dir(const char *topology, char *out, size_t size,
                struct seqb_error *err);
 
 /*
- * What a daemon needs before it opens the broker: calls `report` with
- * "state_dir" and the folder that seqb_state_dir says, with "name" and the
- * broker's name; then for each setting that the file's section `daemon` has,
- * for each item of a list, in the order of docs/configuration.md, with the
- * value "" for an empty list, and with the ms of a time. The library
- * itself does not follow that section. Touches no backend. Both texts live for
- * the call of `report`. Errors: SEQB_CONFIG, SEQB_STATE_DIR.
- */
-SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_daemon_settings(
-    const char *topology,
-    void (*report)(void *context, const char *setting, const char *value),
-    void *context, struct seqb_error *err);
-
-/*
  * Parses and checks a topology file (NULL: the embedded default) without
  * touching any backend. For every mistake calls `report` with one line,
  * "file:line: what"; SEQB_OK if there is none, else SEQB_CONFIG. If there is
@@ -462,22 +449,6 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_trust(const char *topology /* NULL: the embedded default */,
            const char *backend, const struct seqb_trust_options *options,
            struct seqb_error *err);
-
-/* One row of the table of settings. All strings are static. */
-struct seqb_setting {
-    const char *section; /* "broker", "backends", "pools", "sequences", ... */
-    const char *name;
-    const char *type;    /* "duration", "integer", "one of ...", ... */
-    const char *range;   /* "1ms ... 1h", or "" */
-    const char *initial; /* the default in words, "required" if none */
-    const char *help;
-};
-
-/* The settings' table; `*count` rows, static. */
-SEQB_API const struct seqb_setting *seqb_settings(size_t *count);
-
-/* The text of the embedded default topology. Static. */
-SEQB_API const char *seqb_embedded_topology(void);
 
 /* The i-th client library with its version ("hiredis 0.14.1"), NULL past the
  * last. Static. */

@@ -300,6 +300,18 @@ enum seqb_status seqb_probe_topology(
     return status;
 }
 
+enum seqb_status seqb_visit_settings(
+    struct seqb_broker *broker,
+    void (*visit)(void *context, const struct seqb_setting_value *setting),
+    void *context, struct seqb_error *err)
+{
+    const enum seqb_status status = check_fork(broker, err);
+
+    if (status == SEQB_OK)
+        config_visit(broker->config, visit, context);
+    return status;
+}
+
 const struct seqb_setting *seqb_settings(size_t *count)
 {
     return config_settings(count);

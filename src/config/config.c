@@ -263,6 +263,12 @@ const struct config_topology *config_topology(const struct config *config)
     return &config->topology;
 }
 
+void config_visit(const struct config *config, config_visit_function *visit,
+                  void *context)
+{
+    settings_visit(config->topology.settings, visit, context);
+}
+
 void config_close(struct config *config)
 {
     if (config == NULL)

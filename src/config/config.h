@@ -12,6 +12,7 @@
 #include "store/store.h"
 
 struct config;
+struct config_settings;
 
 /* One value of a setting that the daemon follows. */
 struct config_daemon {
@@ -27,6 +28,7 @@ struct config_topology {
     struct store_topology stores; /* the same ones, without their pools */
     struct queue_options queue;
     const struct config_daemon *daemon; /* what was said, setting by setting */
+    const struct config_settings *settings; /* for config_visit */
     /* Lines "file:line: what", ended by NULL. */
     const char *const *warnings; /* of what is sound, but to be looked at */
     const char *const *notes;    /* of what is worth knowing */
@@ -59,6 +61,13 @@ enum seqb_status config_open_text(const struct config_request *request,
                                   struct seqb_error *err);
 
 const struct config_topology *config_topology(const struct config *config);
+
+/* Each setting that the topology comes to, with the defaults of those that it
+ * leaves out, and without secrets. */
+typedef void config_visit_function(void *context,
+                                   const struct seqb_setting_value *setting);
+void config_visit(const struct config *config, config_visit_function *visit,
+                  void *context);
 
 /* Takes NULL. */
 void config_close(struct config *config);

@@ -21,8 +21,9 @@ static const struct command commands[] = {
      "whether every pool can serve"},
     {"workers", "", 0, ASKS | CTL_WIDE | CTL_COLOR, workers_run,
      "who has the worker ids of snowflakes"},
-    {"show", "WHAT", 1,
-     ASKS | CTL_TAKES_SEVERAL | CTL_WIDE | CTL_COLOR | CTL_SINCE | CTL_LEVEL,
+    {"show", "WHAT [PATTERN]", 1,
+     ASKS | CTL_TAKES_ONE_MORE | CTL_TAKES_SEVERAL | CTL_WIDE | CTL_COLOR |
+         CTL_SINCE | CTL_LEVEL,
      show_run, "what it runs with, its clients, its log"},
     {"quarantine", "PARTITION", 1, ASKS, operate_quarantine,
      "take a partition out as if it had failed"},

@@ -89,5 +89,20 @@ const struct status_field config_fields[] = {
     {CONFIG(STATUS_STRING, http), .help = "where it serves HTTP, or \"none\""},
     {CONFIG(STATUS_STRING, log_level), .help = "what is logged at least"},
     {CONFIG(STATUS_STRING, log_format), .help = "`logfmt` or `json`"},
+    {CONFIG(STATUS_INTEGER, settings_left_out),
+     .help = "settings that `settings` has not: it has 10,000 at most"},
+    {.name = NULL},
+};
+
+#define SETTING(kind_of, member)                                               \
+    .name = #member, .kind = (kind_of), MEMBER(seqb_setting_value, member)
+
+const struct status_field setting_fields[] = {
+    {SETTING(STATUS_STRING, path),
+     .help = "which one, as `pools.main.timeout`"},
+    {SETTING(STATUS_STRING, value),
+     .help = "as a topology writes it, without quotes; `***`: a secret"},
+    {SETTING(STATUS_BOOLEAN, is_default),
+     .help = "whether the topology leaves it out"},
     {.name = NULL},
 };

@@ -347,6 +347,7 @@ const struct status_table status_tables[STATUS_TABLES] = {
     [STATUS_OF_CLIENTS] = {"clients", client_fields},
     [STATUS_OF_STATS] = {"stats", stats_fields},
     [STATUS_OF_CONFIG] = {"config", config_fields},
+    [STATUS_OF_SETTINGS] = {"settings", setting_fields},
 };
 
 /* --- reading a field --- */

@@ -119,6 +119,7 @@ struct status_config {
     const char *http;
     const char *log_level;
     const char *log_format;
+    int64_t settings_left_out;
 };
 
 enum status_of {
@@ -132,6 +133,7 @@ enum status_of {
     STATUS_OF_CLIENTS,    /* struct status_client */
     STATUS_OF_STATS,      /* struct status_stats */
     STATUS_OF_CONFIG,     /* struct status_config */
+    STATUS_OF_SETTINGS,   /* struct seqb_setting_value */
     STATUS_TABLES
 };
 

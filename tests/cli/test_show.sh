@@ -49,8 +49,21 @@ does "both are for events only" \
 seqctl show config
 like "show config tells how it was started" "$code $out$err" \
     "0 topology: $work/patient.conf"$'\n'"read: 20*Z"$'\n'"state_dir: $work/shown"$'\n'"listen: 127.0.0.1:$daemon_port"$'\n'"socket: $daemon_socket"$'\n'"http: 127.0.0.1:*"$'\n'"log_level: info"$'\n'"log_format: json*"
+like "and each setting, with defaults" "$out" \
+    "*broker.name: embedded"$'\n'"broker.state_dir: $work/shown (default)"$'\n'"broker.open_timeout: 1m"$'\n'"broker.interval: 20ms (default)*pools.main.timeout: 20s*"
+does "a part of a path shows some of them" "0 *pools.main.timeout: 20s*" \
+    show config pools.main.timeout
+is "and no other" "$(grep -c '^[a-z]*\.' "$work/out")" 1
+does "so does a pattern, also in JSON" \
+    '0 {*"settings_left_out": 0,*"settings": \[*{"path": "backends.*.connect_timeout", "value": "20s", "is_default": false}*\]*}' \
+    show config '*connect_timeout' --json
+is "and no other" \
+    "$(grep -c '"path"' "$work/out")" "$(grep -c 'connect_timeout' "$work/out")"
+ok "it is JSON" is_json "$work/out"
+does "a pattern is for settings only" "2 *a pattern is for show config only" \
+    show stats x
 does "and in JSON" \
-    "0 {\"topology\": \"$work/patient.conf\", \"read_ms\": 1*, *\"log_format\": \"json\"*}" \
+    "0 {*\"topology\": \"$work/patient.conf\", \"read_ms\": 1*, *\"log_format\": \"json\"*}" \
     show config --json
 ok "it is JSON" is_json "$work/out"
 
@@ -88,9 +101,9 @@ hang_up "$dialled"
 
 does "anything else is bad usage" \
     '2 *show config, clients, * or stats, not "all"' show all
-does "as is nothing" "2 *usage: seqctl show WHAT" show
+does "as is nothing" "2 *usage: seqctl show WHAT \[PATTERN\]" show
 like "redis-cli may ask, too" "$(cli seq.show nothing)" \
-    "ERR use SEQ.SHOW CONFIG, CLIENTS, *"
+    "ERR use SEQ.SHOW CONFIG *, CLIENTS, *"
 like "it has a map" "$(cli seq.show config)" "topology*patient.conf*log_level*info*"
 asks_daemon=
 seqctl -t 60 -s "$daemon_socket" -s "$work/nobody" show stats

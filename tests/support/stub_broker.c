@@ -287,6 +287,19 @@ enum seqb_status seqb_clock(struct seqb_broker *broker,
     return SEQB_OK;
 }
 
+enum seqb_status seqb_visit_settings(
+    struct seqb_broker *broker,
+    void (*visit)(void *context, const struct seqb_setting_value *setting),
+    void *context, struct seqb_error *err)
+{
+    const struct seqb_setting_value setting = {"broker.name", "stub", true};
+
+    (void)broker;
+    (void)err;
+    visit(context, &setting);
+    return SEQB_OK;
+}
+
 enum seqb_status seqb_workers(struct seqb_broker *broker,
                               struct seqb_worker *out, size_t size,
                               size_t capacity, size_t *count,

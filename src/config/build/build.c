@@ -289,5 +289,6 @@ enum seqb_status build_topology(const struct build *build,
     build_queue(build, sequences);
     build->topology->queue.clock = build_clock(build);
     build->topology->daemon = build_daemon(build);
+    build->topology->settings = build_settings(build);
     return SEQB_OK;
 }

@@ -73,6 +73,11 @@ const char *secret_password(const struct build *build,
 void secret_check(const struct build *build,
                   const struct draft_backend *backend);
 
+/* The text of a setting as it may be shown: "***" if it is a secret, or holds
+ * one. What a service hands to
+ * its own engine may be one. */
+const char *secret_masked(const struct schema_row *row, const char *text);
+
 /* The key that a file holds; false and a mistake if it holds none. */
 bool secret_shuffle_key(const struct build *build,
                         const struct draft_text *file, struct shuffle_key *out);
@@ -132,6 +137,15 @@ void build_snowflake(const struct build *build,
 void width_check(const struct build *build,
                  const struct draft_sequence *sequence,
                  struct queue_sequence_options *out);
+
+/* --- effective.c --- */
+
+/* What the topology comes to, which lives in the arena, once its state
+ * directory is known; NULL when out of memory. */
+const struct config_settings *build_settings(const struct build *build);
+
+void settings_visit(const struct config_settings *settings,
+                    config_visit_function *visit, void *context);
 
 /* --- build_daemon.c --- */
 

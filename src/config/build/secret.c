@@ -70,6 +70,26 @@ static bool holds_password(const char *text)
     return colon != NULL && strchr(colon, '@') != NULL;
 }
 
+/* Settings of later versions are secrets, too, if they are called so. */
+static bool is_secret(const struct schema_row *row)
+{
+    const char *end = strrchr(row->name, '_');
+    const bool is_place =
+        end != NULL && (strcmp(end, "_file") == 0 || strcmp(end, "_env") == 0);
+
+    return !is_place && (strstr(row->name, "password") != NULL ||
+                         strstr(row->name, "secret") != NULL ||
+                         strcmp(row->name, "parameters") == 0);
+}
+
+const char *secret_masked(const struct schema_row *row, const char *text)
+{
+    return is_secret(row) ||
+                   (row->section == SCHEMA_BACKENDS && holds_password(text))
+               ? "***"
+               : text;
+}
+
 static void check_text(const struct build *build,
                        const struct draft_text *setting, const char *name)
 {

@@ -325,6 +325,12 @@ bool day_parse(const char *text, int64_t *out_ms);
 /* A month and a day that every month has, "MM-DD": 1 ... 12, 1 ... 28. */
 bool day_parse_yearly(const char *text, int32_t *month, int32_t *day);
 
+#define DURATION_SIZE 24
+
+/* As duration_parse reads it, in the largest unit that it is a whole number
+ * of. */
+void duration_format(int64_t ms, char out[DURATION_SIZE]);
+
 #define DAY_SIZE sizeof "YYYY-MM-DD"
 
 /* The day in UTC; a year past 9999 is written as 9999-12-31. */

@@ -48,6 +48,16 @@ bool duration_parse(const char *text, int64_t *out_ms)
     return true;
 }
 
+void duration_format(int64_t ms, char out[DURATION_SIZE])
+{
+    size_t i = sizeof units / sizeof units[0] - 1;
+
+    while (i > 0 && (ms == 0 || ms % units[i].ms != 0))
+        i--;
+    (void)text_format(out, DURATION_SIZE, "%lld%s",
+                      (long long)(ms / units[i].ms), units[i].name);
+}
+
 /* --- days --- */
 
 /* '9' stands for any digit. */

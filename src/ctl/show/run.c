@@ -28,6 +28,7 @@ static const struct subject subjects[] = {
 
 struct show {
     const struct subject *subject;
+    const char *pattern; /* of settings; NULL: none was given */
     struct event_filter filter;
     struct view view;
     size_t brokers; /* that were shown */
@@ -55,13 +56,24 @@ static void field_print(const struct status_field *field,
             status_is_text(field) ? reply_text(answer, field->name) : text);
 }
 
-static bool fields_print(const struct show *show, const redisReply *answer)
+static void fields_print(const struct show *show, const redisReply *answer)
 {
     const struct status_field *field = status_tables[show->subject->of].fields;
 
     for (; field->name != NULL; field++)
         field_print(field, answer, show->view.to);
-    return true;
+}
+
+/* A line each, as "pools.main.timeout: 200ms (default)". */
+static void settings_print(const redisReply *settings, FILE *to)
+{
+    for (size_t i = 0; i < settings->elements; i++) {
+        const redisReply *setting = settings->element[i];
+        const bool is_default = reply_integer(setting, "is_default") != 0;
+
+        fprintf(to, "%s: %s%s\n", reply_text(setting, "path"),
+                reply_text(setting, "value"), is_default ? " (default)" : "");
+    }
 }
 
 static bool rows_print(const struct show *show, const struct rows *rows)
@@ -82,6 +94,25 @@ static bool rows_object(const struct show *show, const struct rows *rows)
     return true;
 }
 
+static bool map_object(const struct show *show, const redisReply *answer,
+                       const redisReply *settings)
+{
+    struct rows rows;
+    bool is_printed = rows_init(&rows, settings);
+
+    fputs("{\n  ", stdout);
+    is_printed =
+        is_printed &&
+        json_print(object_make(status_tables[show->subject->of].fields, answer),
+                   JSON_EMBED);
+    if (is_printed && settings != NULL) {
+        fputs(",\n  ", stdout);
+        is_printed = objects_print(STATUS_OF_SETTINGS, &rows);
+    }
+    rows_fini(&rows);
+    return is_printed && puts("\n}") != EOF;
+}
+
 /* --- one broker --- */
 
 static bool list_show(const struct show *show,
@@ -100,13 +131,18 @@ static bool list_show(const struct show *show,
     return is_shown;
 }
 
+/* What was counted is only a map of fields. */
 static bool map_show(const struct show *show, const struct ctl_options *options,
                      const redisReply *answer)
 {
+    const redisReply *settings = reply_array(answer, "settings");
+
     if (options->given & CTL_JSON)
-        return json_line_print(
-            object_make(status_tables[show->subject->of].fields, answer));
-    return fields_print(show, answer);
+        return map_object(show, answer, settings);
+    fields_print(show, answer);
+    if (settings != NULL)
+        settings_print(settings, show->view.to);
+    return true;
 }
 
 /* The broker's address, where there are several. */
@@ -120,9 +156,11 @@ static enum ctl_exit broker_show(const struct ctl_options *options,
                                  void *context)
 {
     struct show *show = context;
-    const char *const words[] = {"SEQ.SHOW", show->subject->name};
+    const char *const words[] = {"SEQ.SHOW", show->subject->name,
+                                 show->pattern};
     redisReply *answer;
-    enum ctl_exit result = client_ask(options, 2, words, &answer);
+    enum ctl_exit result =
+        client_ask(options, show->pattern != NULL ? 3 : 2, words, &answer);
 
     if (result == CTL_OK && answer->type != REDIS_REPLY_ARRAY)
         result = reply_refuse("SEQ.SHOW", "is no list");
@@ -150,7 +188,8 @@ static const struct subject *subject_find(const char *name)
 
 enum ctl_exit show_run(const struct ctl_options *options, char **argument)
 {
-    struct show show = {.subject = subject_find(argument[0])};
+    struct show show = {.subject = subject_find(argument[0]),
+                        .pattern = argument[1]};
 
     if (show.subject == NULL || !event_filter_init(&show.filter, options) ||
         !view_init(&show.view, options))
@@ -158,6 +197,10 @@ enum ctl_exit show_run(const struct ctl_options *options, char **argument)
     if (options->given & (CTL_SINCE | CTL_LEVEL) &&
         show.subject->of != STATUS_OF_EVENTS) {
         ctl_complain("--since and --level are for show events only");
+        return CTL_USAGE;
+    }
+    if (show.pattern != NULL && show.subject->of != STATUS_OF_CONFIG) {
+        ctl_complain("a pattern is for show config only");
         return CTL_USAGE;
     }
     return brokers_each(options, broker_show, &show);

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SEQ.SHOW: what the daemon runs with, who is connected, the lines that its log
  * kept, and what it counted. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <seqbroker/admin.h>
 
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 #include "daemon/log/log.h"
 #include "daemon/session.h"
 #include "status/status.h"
+
+/* Settings in one answer: the loop rests while it is written. */
+#define SETTINGS_LISTED_MAX 10000
+
+#define PATTERN_SIZE 256
 
 /* --- lines of the log --- */
 
@@ -33,10 +41,12 @@ static void lines_add(void *context, const struct log_entry *entry)
         lines->count++;
 }
 
-static void show_events(struct session *session)
+static void show_events(struct session *session,
+                        const struct resp_request *request)
 {
     struct lines lines = {calloc(LOG_KEPT, sizeof *lines.entries), 0};
 
+    (void)request;
     if (lines.entries != NULL)
         log_visit(lines_add, &lines);
     reply_array(&session->out, lines.count);
@@ -55,14 +65,16 @@ static void show_events(struct session *session)
     free(lines.entries);
 }
 
-/* --- the rest --- */
+/* --- clients, counts --- */
 
-static void show_clients(struct session *session)
+static void show_clients(struct session *session,
+                         const struct resp_request *request)
 {
     const struct daemon *daemon = session->daemon;
     const int64_t count = daemon->session_count;
     const struct session *at = client_list_begin(daemon);
 
+    (void)request;
     reply_array(
         &session->out,
         (size_t)(count < CLIENTS_LISTED_MAX ? count : CLIENTS_LISTED_MAX));
@@ -107,7 +119,8 @@ static int64_t responses_sum(const struct counts *counts)
     return sum;
 }
 
-static void show_stats(struct session *session)
+static void show_stats(struct session *session,
+                       const struct resp_request *request)
 {
     const struct daemon *daemon = session->daemon;
     const struct status_stats stats = {
@@ -122,39 +135,105 @@ static void show_stats(struct session *session)
         .log_lines = (int64_t)log_line_count(),
     };
 
+    (void)request;
     reply_fields(session, STATUS_OF_STATS, &stats, 0);
 }
 
-static void show_config(struct session *session)
+/* --- what it runs with --- */
+
+/* Settings of one answer, which are counted before they are written. */
+struct settings {
+    struct session *session;
+    char pattern[PATTERN_SIZE]; /* "": all */
+    size_t count;               /* that match */
+    bool is_written;            /* else they are counted only */
+};
+
+/* A part of a path is enough. */
+static bool setting_matches(const struct settings *settings, const char *path)
+{
+    return strstr(path, settings->pattern) != NULL ||
+           fnmatch(settings->pattern, path, 0) == 0;
+}
+
+static void settings_add(void *context,
+                         const struct seqb_setting_value *setting)
+{
+    struct settings *settings = context;
+
+    if (!setting_matches(settings, setting->path))
+        return;
+    if (settings->is_written && settings->count < SETTINGS_LISTED_MAX)
+        reply_fields(settings->session, STATUS_OF_SETTINGS, setting, 0);
+    settings->count++;
+}
+
+static enum seqb_status settings_visit(struct settings *settings,
+                                       bool is_written, struct seqb_error *err)
+{
+    settings->is_written = is_written;
+    settings->count = 0;
+    return seqb_visit_settings(settings->session->daemon->broker, settings_add,
+                               settings, err);
+}
+
+static void reply_config(struct session *session, struct settings *settings)
 {
     const struct log_options log = log_options_now();
     struct status_config config = session->daemon->config;
+    const size_t listed = settings->count < SETTINGS_LISTED_MAX
+                              ? settings->count
+                              : SETTINGS_LISTED_MAX;
 
     config.log_level = log_level_name(log.level);
     config.log_format = log_format_name(log.format);
-    reply_fields(session, STATUS_OF_CONFIG, &config, 0);
+    config.settings_left_out = (int64_t)(settings->count - listed);
+    reply_fields(session, STATUS_OF_CONFIG, &config, 1);
+    reply_string(&session->out, status_tables[STATUS_OF_SETTINGS].name);
+    reply_array(&session->out, listed);
+}
+
+static void show_config(struct session *session,
+                        const struct resp_request *request)
+{
+    struct settings settings = {.session = session};
+    struct seqb_error err;
+
+    if (request->argc > 2 && !word_copy(request->argv[2], settings.pattern,
+                                        sizeof settings.pattern)) {
+        reply_error(&session->out, "ERR", "the pattern is too long");
+        return;
+    }
+    if (settings_visit(&settings, false, &err) != SEQB_OK) {
+        reply_failure(&session->out, &err);
+        return;
+    }
+    reply_config(session, &settings);
+    (void)settings_visit(&settings, true, NULL);
 }
 
 static const struct {
     const char *word;
-    void (*show)(struct session *session);
+    size_t most; /* words, the command's name among them */
+    void (*show)(struct session *session, const struct resp_request *request);
 } shows[] = {
-    {"CONFIG", show_config},
-    {"CLIENTS", show_clients},
-    {"EVENTS", show_events},
-    {"STATS", show_stats},
+    {"CONFIG", 3, show_config},
+    {"CLIENTS", 2, show_clients},
+    {"EVENTS", 2, show_events},
+    {"STATS", 2, show_stats},
 };
 
 enum command_outcome command_show(struct session *session,
                                   const struct resp_request *request)
 {
     for (size_t i = 0; i < sizeof shows / sizeof shows[0]; i++) {
-        if (word_is(request->argv[1], shows[i].word)) {
-            shows[i].show(session);
+        if (word_is(request->argv[1], shows[i].word) &&
+            request->argc <= shows[i].most) {
+            shows[i].show(session, request);
             return COMMAND_DONE;
         }
     }
     reply_error(&session->out, "ERR",
-                "use SEQ.SHOW CONFIG, CLIENTS, EVENTS or STATS");
+                "use SEQ.SHOW CONFIG [pattern], CLIENTS, EVENTS or STATS");
     return COMMAND_DONE;
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a topology file may say, and what one comes to. Included by admin.h,
+ * whose part it is; there is no need to include it alone.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <seqbroker/seqbroker.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One row of the table of settings. All strings are static. */
+struct seqb_setting {
+    const char *section; /* "broker", "backends", "pools", "sequences", ... */
+    const char *name;
+    const char *type;    /* "duration", "integer", "one of ...", ... */
+    const char *range;   /* "1ms ... 1h", or "" */
+    const char *initial; /* the default in words, "required" if none */
+    const char *help;
+};
+
+/* The settings' table; `*count` rows, static. */
+SEQB_API const struct seqb_setting *seqb_settings(size_t *count);
+
+/* A setting that a broker runs with. The texts live for the call that they are
+ * told in. The struct may get more members at its end. */
+struct seqb_setting_value {
+    const char *path;  /* "broker.name", "pools.main.timeout",
+                          "sequences.order.ids.epoch", ... */
+    const char *value; /* as a topology writes it, without quotes: "200ms",
+                          "true"; the items of a list with ", " between them;
+                          "***" in place of what is secret */
+    bool is_default;   /* the topology does not say it */
+};
+
+/*
+ * Calls `visit` for each setting that the broker runs with, as its topology was
+ * when it was opened: those that it gives, and the defaults of those that it
+ * leaves out and that have one, in the order of docs/configuration.md. What was
+ * said by the environment is told as it is in effect. On the caller's thread;
+ * `visit` must not close the broker. Errors: SEQB_FORKED.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_visit_settings(
+    struct seqb_broker *broker,
+    void (*visit)(void *context, const struct seqb_setting_value *setting),
+    void *context, struct seqb_error *err);
+
+/* The text of the embedded default topology. Static. */
+SEQB_API const char *seqb_embedded_topology(void);
+
+/*
+ * What a daemon needs before it opens the broker: calls `report` with
+ * "state_dir" and the folder that seqb_state_dir says, with "name" and the
+ * broker's name; then for each setting that the file's section `daemon` has,
+ * for each item of a list, in the order of docs/configuration.md, with the
+ * value "" for an empty list, and with the ms of a time. The library
+ * itself does not follow that section. Touches no backend. Both texts live for
+ * the call of `report`. Errors: SEQB_CONFIG, SEQB_STATE_DIR.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_daemon_settings(
+    const char *topology,
+    void (*report)(void *context, const char *setting, const char *value),
+    void *context, struct seqb_error *err);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings that a topology comes to: what it says, and the defaults of the
+ * rest. Only what is not the table's default is kept, since there may be
+ * 100,000 sequences; secrets are not kept at all. */
+#include "config/build/build.h"
+
+#include <string.h>
+
+#include "platform/text.h"
+
+#define PATH_SIZE 256 /* of "sequences.<key>.snowflake.<name>", and more */
+
+/* A value that is not the table's default. */
+struct value {
+    const struct schema_row *row;
+    const char *text;
+    bool is_given; /* by the topology; else it follows from other settings */
+    struct value *next;
+};
+
+/* A group: the broker, a backend, the ids of a sequence, ... */
+struct item {
+    enum schema_section section;
+    enum schema_section outer; /* of the group it is nested in; or its own */
+    const char *name;          /* NULL: there is one only */
+    const char *engine;        /* of a backend; NULL: it is none */
+    bool has_no_host;          /* a backend that is reached otherwise */
+    struct value *first;       /* in the order of the rows */
+    struct value **last;
+    struct item *next;
+};
+
+struct config_settings {
+    struct item *first;
+    struct item **last;
+};
+
+/* --- keeping --- */
+
+static struct item *item_add(const struct build *build,
+                             struct config_settings *settings,
+                             enum schema_section section, const char *name)
+{
+    struct item *item = arena_take(build->arena, 1, sizeof *item);
+
+    if (item == NULL)
+        return NULL;
+    *item = (struct item){.section = section, .outer = section, .name = name};
+    item->last = &item->first;
+    *settings->last = item;
+    settings->last = &item->next;
+    return item;
+}
+
+static void value_add(const struct build *build, struct item *item,
+                      const struct schema_row *row, const char *text,
+                      bool is_given)
+{
+    struct value *value = arena_take(build->arena, 1, sizeof *value);
+
+    if (value == NULL || text == NULL)
+        return;
+    *value = (struct value){.row = row, .text = text, .is_given = is_given};
+    *item->last = value;
+    item->last = &value->next;
+}
+
+static const char *number_text(const struct build *build,
+                               const struct schema_row *row, int64_t number)
+{
+    char duration[DURATION_SIZE];
+
+    if (row->type == SCHEMA_BOOLEAN)
+        return number != 0 ? "true" : "false";
+    if (row->type == SCHEMA_INTEGER)
+        return arena_format(build->arena, "%lld", (long long)number);
+    duration_format(number, duration);
+    return arena_format(build->arena, "%s", duration);
+}
+
+static const char *names_text(const struct build *build,
+                              const struct draft_names *names)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < names->count && text != NULL; i++)
+        text = arena_format(build->arena, "%s%s%s", text, i > 0 ? ", " : "",
+                            names->names[i]);
+    return text;
+}
+
+/* What the topology says; NULL: nothing. */
+static const char *given_text(const struct build *build,
+                              const struct schema_row *row, const void *group)
+{
+    const void *member = (const char *)group + row->offset;
+    const struct draft_number *number = member;
+    const struct draft_names *names = member;
+    const struct draft_text *text = member;
+
+    if (schema_is_list(row))
+        return names->line > 0 ? names_text(build, names) : NULL;
+    if (row->type >= SCHEMA_INTEGER)
+        return number->line > 0 ? number_text(build, row, number->number)
+                                : NULL;
+    return text->line > 0 ? secret_masked(row, text->text) : NULL;
+}
+
+static bool row_is(const struct schema_row *row, const char *name)
+{
+    return strcmp(row->name, name) == 0;
+}
+
+static const char *backend_derived(const struct build *build,
+                                   const struct schema_row *row,
+                                   const struct draft_backend *backend)
+{
+    const int32_t port = draft_backend_port(backend);
+
+    return row_is(row, "port") && port > 0 ? number_text(build, row, port)
+                                           : NULL;
+}
+
+static const char *pool_derived(const struct build *build,
+                                const struct schema_row *row,
+                                const struct draft_pool *pool)
+{
+    if (row_is(row, "authority"))
+        return pool->authority.text;
+    if (row_is(row, "window_bits"))
+        return number_text(build, row, draft_window_bits(build->draft, pool));
+    return NULL;
+}
+
+static const char *sequence_derived(const struct build *build,
+                                    const struct schema_row *row,
+                                    const struct draft_sequence *sequence)
+{
+    const struct draft *draft = build->draft;
+    const struct draft_pool *pool =
+        &draft->pools[draft_find_pool(draft, sequence)];
+
+    if (row_is(row, "pool"))
+        return pool->name.text;
+    if (row_is(row, "window_bits"))
+        return number_text(build, row,
+                           draft_sequence_window_bits(draft, sequence, pool));
+    if (row_is(row, "period") && sequence->ids.line > 0)
+        return split_period(sequence->ids.unit.text);
+    return NULL;
+}
+
+/* What follows from other settings; NULL: nothing does, it is the table's
+ * default. */
+static const char *derived_text(const struct build *build,
+                                const struct schema_row *row, const void *group)
+{
+    switch (row->section) {
+    case SCHEMA_BROKER:
+        return row_is(row, "state_dir") ? build->topology->state_dir : NULL;
+    case SCHEMA_BACKENDS:
+        return backend_derived(build, row, group);
+    case SCHEMA_POOLS:
+        return pool_derived(build, row, group);
+    case SCHEMA_SEQUENCES:
+    case SCHEMA_AUTOMATIC:
+        return sequence_derived(build, row, group);
+    default:
+        return NULL;
+    }
+}
+
+static void values_add(const struct build *build, struct item *item,
+                       const void *group)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct schema_row *row = &rows[i];
+        const char *given;
+
+        if (row->section != item->section || row->type == SCHEMA_GROUP)
+            continue;
+        given = given_text(build, row, group);
+        value_add(build, item, row,
+                  given != NULL ? given : derived_text(build, row, group),
+                  given != NULL);
+    }
+}
+
+/* --- the sections --- */
+
+/* The environment goes before the state directory that the topology says. */
+static void broker_add(const struct build *build,
+                       struct config_settings *settings)
+{
+    const struct draft_broker *broker = build->draft->broker;
+    struct item *item = item_add(build, settings, SCHEMA_BROKER, NULL);
+
+    if (item == NULL)
+        return;
+    values_add(build, item, broker);
+    for (struct value *value = item->first; value != NULL; value = value->next)
+        if (row_is(value->row, "state_dir"))
+            value->text = build->topology->state_dir;
+}
+
+static void backend_add(const struct build *build,
+                        struct config_settings *settings,
+                        const struct draft_backend *backend)
+{
+    struct item *item =
+        item_add(build, settings, SCHEMA_BACKENDS, backend->name.text);
+
+    if (item == NULL)
+        return;
+    item->engine = backend->engine.text;
+    item->has_no_host = backend->socket.text != NULL ||
+                        backend->conninfo.text != NULL ||
+                        backend->sentinels.count > 0;
+    values_add(build, item, backend);
+}
+
+static void nested_add(const struct build *build,
+                       struct config_settings *settings,
+                       const struct item *outer, enum schema_section section,
+                       const void *group)
+{
+    struct item *item;
+
+    if (*(const int *)group == 0) /* its line: it is not there */
+        return;
+    item = item_add(build, settings, section, outer->name);
+    if (item == NULL)
+        return;
+    item->outer = outer->section;
+    values_add(build, item, group);
+}
+
+static void sequence_add(const struct build *build,
+                         struct config_settings *settings,
+                         enum schema_section section,
+                         const struct draft_sequence *sequence)
+{
+    struct item *item = item_add(build, settings, section, sequence->key.text);
+
+    if (item == NULL)
+        return;
+    values_add(build, item, sequence);
+    nested_add(build, settings, item, SCHEMA_IDS, &sequence->ids);
+    nested_add(build, settings, item, SCHEMA_SNOWFLAKE, &sequence->snowflake);
+}
+
+static void group_add(const struct build *build,
+                      struct config_settings *settings,
+                      enum schema_section section, const char *name,
+                      const void *group)
+{
+    struct item *item = item_add(build, settings, section, name);
+
+    if (item != NULL)
+        values_add(build, item, group);
+}
+
+const struct config_settings *build_settings(const struct build *build)
+{
+    const struct draft *draft = build->draft;
+    struct config_settings *settings =
+        arena_take(build->arena, 1, sizeof *settings);
+
+    if (settings == NULL)
+        return NULL;
+    *settings = (struct config_settings){.last = &settings->first};
+    broker_add(build, settings);
+    for (size_t i = 0; i < draft->backend_count; i++)
+        backend_add(build, settings, &draft->backends[i]);
+    for (size_t i = 0; i < draft->pool_count; i++)
+        group_add(build, settings, SCHEMA_POOLS, draft->pools[i].name.text,
+                  &draft->pools[i]);
+    for (size_t i = 0; i < draft->sequence_count; i++)
+        sequence_add(build, settings, SCHEMA_SEQUENCES, &draft->sequences[i]);
+    if (draft->automatic != NULL)
+        sequence_add(build, settings, SCHEMA_AUTOMATIC, draft->automatic);
+    group_add(build, settings, SCHEMA_DAEMON, NULL, draft->daemon);
+    return settings;
+}
+
+/* --- telling --- */
+
+/* Whether a setting that was not given has a meaning there. */
+static bool row_applies(const struct item *item, const struct schema_row *row)
+{
+    if (item->engine == NULL)
+        return true;
+    if (item->has_no_host && (row_is(row, "host") || row_is(row, "port")))
+        return false;
+    return row->engines[0] == '\0' ||
+           value_is_listed(row->engines, item->engine);
+}
+
+static const char *default_text(const struct item *item,
+                                const struct schema_row *row)
+{
+    return row->initial[0] != '\0' &&
+                   strcmp(row->initial, SCHEMA_REQUIRED) != 0 &&
+                   row_applies(item, row)
+               ? row->initial
+               : NULL;
+}
+
+static void path_print(const struct item *item, const char *name,
+                       char out[PATH_SIZE])
+{
+    const bool is_nested = item->outer != item->section;
+
+    (void)text_format(
+        out, PATH_SIZE, "%s%s%s%s%s.%s", schema_group(item->outer)->name,
+        item->name != NULL ? "." : "", item->name != NULL ? item->name : "",
+        is_nested ? "." : "",
+        is_nested ? schema_group(item->section)->name : "", name);
+}
+
+static void item_visit(const struct item *item, config_visit_function *visit,
+                       void *context)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows(&count);
+    const struct value *value = item->first;
+    char path[PATH_SIZE];
+
+    for (size_t i = 0; i < count; i++) {
+        const struct schema_row *row = &rows[i];
+        const bool is_kept = value != NULL && value->row == row;
+        const bool is_given = is_kept && value->is_given;
+        const char *text = is_kept ? value->text : default_text(item, row);
+
+        if (is_kept)
+            value = value->next;
+        if (row->section != item->section || row->type == SCHEMA_GROUP ||
+            text == NULL || (!is_given && !row_applies(item, row)))
+            continue;
+        path_print(item, row->name, path);
+        visit(context, &(struct seqb_setting_value){path, text, !is_given});
+    }
+}
+
+void settings_visit(const struct config_settings *settings,
+                    config_visit_function *visit, void *context)
+{
+    for (const struct item *item = settings->first; item != NULL;
+         item = item->next)
+        item_visit(item, visit, context);
+}
