@@ -17,6 +17,36 @@ const struct status_field event_fields[] = {
     {.name = NULL},
 };
 
+/* --- what went wrong --- */
+
+#define ERRORS(kind_of, member)                                                \
+    .name = #member, .kind = (kind_of), MEMBER(status_errors, member)
+
+const struct status_field errors_fields[] = {
+    {ERRORS(STATUS_STRING, pool), .help = "the pool that it is in"},
+    {ERRORS(STATUS_INTEGER, partition), .title = "PARTITION",
+     .show = SHOW_PARTITION,
+     .help = "its index in the pool; -1: the pool's authority"},
+    {ERRORS(STATUS_STRING, backend), .title = "BACKEND",
+     .help = "its backend's name in the topology"},
+    {ERRORS(STATUS_STRING, state), .title = "STATE", .show = SHOW_STATE,
+     .help = "as in the status"},
+    {ERRORS(STATUS_INTEGER, errors), .title = "ERRORS", .show = SHOW_INTEGER,
+     .help = "calls that failed, and counters refused, since the start"},
+    {ERRORS(STATUS_INTEGER, slow), .title = "SLOW", .show = SHOW_INTEGER,
+     .help = "calls past the pool's `timeout` since then"},
+    {ERRORS(STATUS_INTEGER, ejections), .title = "EJECTED",
+     .show = SHOW_INTEGER, .help = "times it was taken out since then"},
+    {ERRORS(STATUS_INTEGER, last_ms), .unit = "ms since 1970", .title = "LAST",
+     .show = SHOW_SINCE,
+     .help = "when `last` was logged; 0: there is none; the column shows how "
+             "long ago"},
+    {ERRORS(STATUS_STRING, last),
+     .help = "the last line of the log about it that is a warning or an error; "
+             "\"\": none of the last 1,000 lines is"},
+    {.name = NULL},
+};
+
 /* --- who is connected --- */
 
 #define CLIENT(kind_of, member)                                                \

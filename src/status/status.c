@@ -348,6 +348,7 @@ const struct status_table status_tables[STATUS_TABLES] = {
     [STATUS_OF_STATS] = {"stats", stats_fields},
     [STATUS_OF_CONFIG] = {"config", config_fields},
     [STATUS_OF_SETTINGS] = {"settings", setting_fields},
+    [STATUS_OF_ERRORS] = {"errors", errors_fields},
 };
 
 /* --- reading a field --- */

@@ -82,6 +82,19 @@ struct status_event {
     const char *line;
 };
 
+/* What went wrong with a partition, of SEQ.SHOW ERRORS. */
+struct status_errors {
+    const char *pool;
+    int64_t partition;
+    const char *backend;
+    const char *state;
+    int64_t errors;
+    int64_t slow;
+    int64_t ejections;
+    int64_t last_ms;
+    const char *last;
+};
+
 /* A connection, of SEQ.SHOW CLIENTS. */
 struct status_client {
     int64_t id;
@@ -134,6 +147,7 @@ enum status_of {
     STATUS_OF_STATS,      /* struct status_stats */
     STATUS_OF_CONFIG,     /* struct status_config */
     STATUS_OF_SETTINGS,   /* struct seqb_setting_value */
+    STATUS_OF_ERRORS,     /* struct status_errors */
     STATUS_TABLES
 };
 

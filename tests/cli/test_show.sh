@@ -19,6 +19,7 @@ lines=$(wc -l <"$work/out")
 ok "as many as the log has, which may have gone on" \
     test "$before" -le "$lines" -a "$lines" -le "$(wc -l <"$daemon_log")"
 kill -HUP "$daemon_pid"
+# shellcheck disable=SC2317 # wait_for calls it
 has_warned() {
     grep -q reload_refused "$daemon_log"
 }
@@ -43,6 +44,13 @@ does "nor is there such a level" \
     show events --level bad
 does "both are for events only" \
     "2 *--since and --level are for show events only" show stats --level warn
+
+# --- what went wrong ---
+
+does "all partitions are well" \
+    "0 PARTITION *BACKEND *STATE *ERRORS *SLOW *EJECTED *LAST*main/0 *sqlite-0 *up *0 *main/3 *sqlite-3 *up *" \
+    show errors
+is "no line is about them" "$(grep -c event= "$work/out")" 0
 
 # --- what it runs with ---
 
@@ -114,6 +122,32 @@ like "and is an object" "$code $out" \
     '3 {"brokers": \[*"answer": {*"events": \[*\]*}*, "exit": 0},*"answer": null, *'
 ok "it is JSON" is_json "$work/out"
 asks_daemon=yes
+daemon_stop
+
+# --- a store that is not there ---
+
+cat >"$work/broken.conf" <<'END'
+broker = { name = "broken"; open_timeout = "60s"; };
+backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
+             { name = "r"; engine = "redis"; port = 1; } );
+pools = ( { name = "p"; partitions = [ "a", "r" ]; authority = "a";
+            timeout = "20s"; } );
+sequences = ( { key = "k"; } );
+END
+daemon_start broken -c "$work/broken.conf" || exit 1
+# shellcheck disable=SC2317 # wait_for calls it
+has_failed() {
+    grep -q 'event=quarantined .* backend=r ' "$daemon_log"
+}
+wait_for has_failed
+does "what happened to a partition is told below the table" \
+    '0 *p/0 *a *p/1 *r *[1-9]*'$'\n''20*Z event=quarantined was=* pool=p partition=1 backend=r reason="r (redis *"' \
+    show errors --wide
+is "and of no other one" "$(grep -c event= "$work/out")" 1
+does "in JSON, too" \
+    '0 {*"errors": \[*"partition": 0, "backend": "a", *"last_ms": 0, "last": ""}*"partition": 1, "backend": "r", *"errors": [1-9]*, "last_ms": 1*, "last": "event=quarantined *"}*\]*}' \
+    show errors --json
+ok "it is JSON" is_json "$work/out"
 daemon_stop
 does "without a daemon it is code 3" "3 *no seqbrokerd at*" show events
 

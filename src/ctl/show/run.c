@@ -11,6 +11,9 @@
 #include "ctl/json.h"
 #include "ctl/show/show.h"
 #include "ctl/status/status.h"
+#include "ctl/terminal/terminal.h"
+
+#define LINE_SIZE 4200 /* of the log's longest, and a moment */
 
 /* One thing that can be shown. */
 struct subject {
@@ -20,9 +23,8 @@ struct subject {
 };
 
 static const struct subject subjects[] = {
-    {"config", STATUS_OF_CONFIG, false},
-    {"clients", STATUS_OF_CLIENTS, true},
-    {"events", STATUS_OF_EVENTS, true},
+    {"config", STATUS_OF_CONFIG, false}, {"clients", STATUS_OF_CLIENTS, true},
+    {"events", STATUS_OF_EVENTS, true},  {"errors", STATUS_OF_ERRORS, true},
     {"stats", STATUS_OF_STATS, false},
 };
 
@@ -76,11 +78,34 @@ static void settings_print(const redisReply *settings, FILE *to)
     }
 }
 
+/* Below the table of errors: the last line about each partition. */
+static void last_lines_print(const struct rows *rows, const struct view *view)
+{
+    char line[LINE_SIZE];
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *last = reply_text(rows->row[i], "last");
+        char moment[40];
+
+        if (*last == '\0')
+            continue;
+        moment_format(moment, sizeof moment,
+                      reply_integer(rows->row[i], "last_ms"));
+        snprintf(line, sizeof line, "%s %s", moment, last);
+        text_wrap(view->to, line, view->is_wide ? 0 : view->width);
+    }
+}
+
 static bool rows_print(const struct show *show, const struct rows *rows)
 {
     if (show->subject->of == STATUS_OF_EVENTS)
         return events_print(rows, &show->view);
-    return table_print(&show->view, show->subject->of, rows, false);
+    if (!table_print(&show->view, show->subject->of, rows,
+                     show->subject->of == STATUS_OF_ERRORS))
+        return false;
+    if (show->subject->of == STATUS_OF_ERRORS)
+        last_lines_print(rows, &show->view);
+    return true;
 }
 
 /* --- as JSON --- */
@@ -182,7 +207,8 @@ static const struct subject *subject_find(const char *name)
         if (strcmp(subjects[i].name, name) == 0)
             return &subjects[i];
     }
-    ctl_complain("show config, clients, events or stats, not \"%s\"", name);
+    ctl_complain("show config, clients, events, errors or stats, not \"%s\"",
+                 name);
     return NULL;
 }
 

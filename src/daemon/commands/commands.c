@@ -35,7 +35,7 @@ static const struct command commands[] = {
     {"SEQ.HEALTH", 1, false, "readonly", "status", command_health,
      "Whether every pool can serve, and what is wrong"},
     {"SEQ.SHOW", -2, false, "readonly", "status", command_show,
-     "CONFIG [pattern]|CLIENTS|EVENTS|STATS of this daemon"},
+     "CONFIG [pattern]|CLIENTS|EVENTS|ERRORS|STATS of this daemon"},
     {"SEQ.PARTITION", 3, false, "admin", "operator", command_partition,
      "QUARANTINE|RESCUE|DRAIN|RESUME pool/partition or backend"},
     {"SEQ.DRAIN", 1, false, "admin", "operator", command_drain,

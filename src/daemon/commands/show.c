@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SEQ.SHOW: what the daemon runs with, who is connected, the lines that its log
- * kept, and what it counted. */
+ * kept, what went wrong with which partition, and what it counted. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,14 +41,27 @@ static void lines_add(void *context, const struct log_entry *entry)
         lines->count++;
 }
 
+static void lines_init(struct lines *lines)
+{
+    *lines = (struct lines){calloc(LOG_KEPT, sizeof *lines->entries), 0};
+    if (lines->entries != NULL)
+        log_visit(lines_add, lines);
+}
+
+static void lines_fini(struct lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        free(lines->entries[i].line);
+    free(lines->entries);
+}
+
 static void show_events(struct session *session,
                         const struct resp_request *request)
 {
-    struct lines lines = {calloc(LOG_KEPT, sizeof *lines.entries), 0};
+    struct lines lines;
 
     (void)request;
-    if (lines.entries != NULL)
-        log_visit(lines_add, &lines);
+    lines_init(&lines);
     reply_array(&session->out, lines.count);
     for (size_t i = 0; i < lines.count; i++) {
         const struct log_entry *entry = &lines.entries[i];
@@ -60,9 +73,63 @@ static void show_events(struct session *session,
         };
 
         reply_fields(session, STATUS_OF_EVENTS, &event, 0);
-        free(entry->line);
     }
-    free(lines.entries);
+    lines_fini(&lines);
+}
+
+/* The last line about the partition that is no good news, or NULL. The library
+ * names it in each so. */
+static const struct log_entry *
+lines_last(const struct lines *lines,
+           const struct seqb_partition_status *partition)
+{
+    char place[128];
+
+    snprintf(place, sizeof place, " pool=%s partition=%d backend=%s ",
+             partition->pool, (int)partition->partition, partition->backend);
+    for (size_t i = lines->count; i-- > 0;) {
+        if (lines->entries[i].level <= SEQB_LOG_WARN &&
+            strstr(lines->entries[i].line, place) != NULL)
+            return &lines->entries[i];
+    }
+    return NULL;
+}
+
+static void reply_errors(struct session *session,
+                         const struct seqb_partition_status *partition,
+                         const struct log_entry *last)
+{
+    const struct status_errors errors = {
+        .pool = partition->pool,
+        .partition = partition->partition,
+        .backend = partition->backend,
+        .state = seqb_partition_state_name(partition->state),
+        .errors = partition->errors,
+        .slow = partition->slow,
+        .ejections = partition->ejections,
+        .last_ms = last != NULL ? last->time_ms : 0,
+        .last = last != NULL ? last->line : "",
+    };
+
+    reply_fields(session, STATUS_OF_ERRORS, &errors, 0);
+}
+
+static void show_errors(struct session *session,
+                        const struct resp_request *request)
+{
+    size_t count;
+    struct seqb_partition_status *partitions =
+        status_copy(session->daemon->broker, STATUS_OF_PARTITIONS, &count);
+    struct lines lines;
+
+    (void)request;
+    lines_init(&lines);
+    reply_array(&session->out, count);
+    for (size_t i = 0; i < count; i++)
+        reply_errors(session, &partitions[i],
+                     lines_last(&lines, &partitions[i]));
+    lines_fini(&lines);
+    free(partitions);
 }
 
 /* --- clients, counts --- */
@@ -217,9 +284,8 @@ static const struct {
     size_t most; /* words, the command's name among them */
     void (*show)(struct session *session, const struct resp_request *request);
 } shows[] = {
-    {"CONFIG", 3, show_config},
-    {"CLIENTS", 2, show_clients},
-    {"EVENTS", 2, show_events},
+    {"CONFIG", 3, show_config}, {"CLIENTS", 2, show_clients},
+    {"EVENTS", 2, show_events}, {"ERRORS", 2, show_errors},
     {"STATS", 2, show_stats},
 };
 
@@ -234,6 +300,7 @@ enum command_outcome command_show(struct session *session,
         }
     }
     reply_error(&session->out, "ERR",
-                "use SEQ.SHOW CONFIG [pattern], CLIENTS, EVENTS or STATS");
+                "use SEQ.SHOW CONFIG [pattern], CLIENTS, EVENTS, "
+                "ERRORS or STATS");
     return COMMAND_DONE;
 }
