@@ -235,6 +235,20 @@ static enum seqb_status describe_trouble(const struct ha_counter *counter,
     return status;
 }
 
+/* With the pool's lock held. A store's refusal is noted after the counter became
+ * void, when its slot is answered: only then is there a reason to tell. */
+static bool counter_is_void(const struct ha_counter *counter)
+{
+    bool is_busy = false;
+
+    for (int32_t i = 0; counter->is_void && i < counter->partitions; i++) {
+        if (slot_closed(&counter->slots[i]) == SEQB_LAYOUT)
+            return true;
+        is_busy |= counter->slots[i].is_busy;
+    }
+    return counter->is_void && !is_busy;
+}
+
 enum seqb_status ha_counter_availability(struct ha_counter *counter,
                                          struct seqb_error *err)
 {
@@ -249,7 +263,7 @@ enum seqb_status ha_counter_availability(struct ha_counter *counter,
             status = SEQB_OK;
         closed += slot_closed(&counter->slots[i]) != SEQB_OK;
     }
-    if (counter->is_void)
+    if (counter_is_void(counter))
         status = SEQB_LAYOUT;
     else if (closed == pool->pool.partitions)
         status = slot_closed(&counter->slots[0]);

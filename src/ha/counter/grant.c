@@ -109,6 +109,19 @@ static enum seqb_status slot_admit(struct worker *worker,
     return claim_check_retired(&worker->connection, claimed.layout, err);
 }
 
+/* A store that knows the sequence by other settings closes it in all stores:
+ * their numbers are other numbers of the brokers that have those. */
+static void grant_void(const struct slot *slot, enum seqb_status status)
+{
+    struct ha_pool *pool = slot_pool(slot);
+
+    if (status != SEQB_LAYOUT)
+        return;
+    pthread_mutex_lock(pool->lock);
+    slot->counter->is_void = true;
+    pthread_mutex_unlock(pool->lock);
+}
+
 void counter_close(struct ha_counter *counter, int32_t partition,
                    struct seqb_error *why)
 {
@@ -117,6 +130,7 @@ void counter_close(struct ha_counter *counter, int32_t partition,
     pthread_mutex_lock(counter->pool->lock);
     slot_ask(slot, 0, clock_now_ms());
     pthread_mutex_unlock(counter->pool->lock);
+    grant_void(slot, why->status);
     grant_refuse(slot, why);
 }
 
@@ -151,6 +165,7 @@ static size_t grant_admit(struct worker *worker, size_t n)
             return 0;
         }
         if (status != SEQB_OK) {
+            grant_void(slot, status);
             grant_refuse(slot, &err);
             continue;
         }

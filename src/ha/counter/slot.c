@@ -132,16 +132,11 @@ static bool slot_failed(struct slot *slot, int64_t now_ms)
     return is_news;
 }
 
-/* What the store knows of the sequence was compared, or is not to be had. One
- * that knows it by other settings closes it in all stores: their numbers are
- * other numbers of the brokers that have those. */
+/* What the store knows of the sequence was compared, or is not to be had. */
 static void slot_received(const struct slot *slot)
 {
     struct ha_counter *counter = slot->counter;
 
-    if (slot->why != NULL && slot->is_refused &&
-        slot->why->status == SEQB_LAYOUT)
-        counter->is_void = true;
     if (slot->why == NULL || slot->is_refused ||
         slot->why->status == SEQB_AGAIN)
         counter->heard |= (uint64_t)1 << slot->partition;
