@@ -147,6 +147,42 @@ enum seqb_status seqb_sequences(struct seqb_broker *broker,
     return SEQB_OK;
 }
 
+enum seqb_status seqb_count_sequences(struct seqb_broker *broker, size_t *next,
+                                      struct seqb_sequence_counts *out,
+                                      size_t size, size_t capacity,
+                                      struct seqb_error *err)
+{
+    struct sized_out all =
+        SIZED_OUT(seqb_sequence_counts, runs_out_ms, out, size, capacity);
+    const enum seqb_status status = status_begin(broker, &all, err);
+    size_t count;
+
+    if (status != SEQB_OK)
+        return status;
+    count = queue_counts(broker->queue, *next, all.structs, capacity);
+    sized_end(&all, count);
+    *next += count;
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_sequence_at(struct seqb_broker *broker, size_t index,
+                                  struct seqb_sequence_status *out, size_t size,
+                                  struct seqb_error *err)
+{
+    struct sized_out one =
+        SIZED_OUT(seqb_sequence_status, pool_numbers, out, size, 1);
+    const enum seqb_status status = status_begin(broker, &one, err);
+    bool is_there;
+
+    if (status != SEQB_OK)
+        return status;
+    is_there = queue_status_at(broker->queue, index, one.structs);
+    sized_end(&one, is_there);
+    if (is_there)
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID, "there is no sequence %zu", index);
+}
+
 enum seqb_status seqb_command(struct seqb_broker *broker, const char *pool,
                               int32_t partition, enum seqb_order order,
                               struct seqb_error *err)

@@ -290,6 +290,13 @@ enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
 /* See seqb_sequence_status. */
 int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms);
 
+/* The same in whole minutes, as it was found in this minute. Takes a lock only
+ * if there is an end, and that was found before. */
+int64_t ha_counter_last_runs_out_ms(struct ha_counter *counter, int64_t now_ms);
+
+/* Asks the processor for the memory that this reads. */
+void ha_counter_ask_ahead(const struct ha_counter *counter);
+
 /* A value that a store keeps. */
 struct ha_entry {
     int32_t backend; /* index of a direct one */

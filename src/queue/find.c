@@ -10,6 +10,7 @@
 #include "queue/queue_state.h"
 
 #define VISIT_PART 256 /* sequences visited with the catalog locked */
+#define AHEAD      16  /* sequences whose memory is asked for ahead */
 
 /* Of a sequence with a period: the counter's name holds the stamp, too. */
 #define KEY_MAX_WITH_PERIOD 48
@@ -279,4 +280,48 @@ void queue_status(struct queue *queue, struct seqb_sequence_status *out,
     while (queue_visit(queue, &at, status_add, &list))
         continue;
     *count = list.count;
+}
+
+bool queue_status_at(struct queue *queue, size_t index,
+                     struct seqb_sequence_status *out)
+{
+    const struct catalog *catalog = &queue->catalog;
+    const int64_t now_ms = clock_now_ms();
+    bool is_there;
+
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    is_there = index < catalog->count;
+    if (is_there)
+        catalog->sequences[index]->source->status(catalog->sequences[index],
+                                                  now_ms, out);
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return is_there;
+}
+
+/* Where there are very many sequences, reading one is waiting for its memory:
+ * so that of those which come next is asked for ahead. */
+static void counts_ask_ahead(const struct catalog *catalog, size_t at)
+{
+    if (at + AHEAD < catalog->count)
+        __builtin_prefetch(catalog->sequences[at + AHEAD]);
+    if (at + AHEAD / 4 < catalog->count)
+        sequence_ask_ahead(catalog->sequences[at + AHEAD / 4]);
+}
+
+size_t queue_counts(struct queue *queue, size_t first,
+                    struct seqb_sequence_counts *out, size_t capacity)
+{
+    const struct catalog *catalog = &queue->catalog;
+    const int64_t now_ms = clock_now_ms();
+    size_t count = 0;
+
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    for (; count < capacity && first + count < catalog->count; count++) {
+        struct seqb_sequence *sequence = catalog->sequences[first + count];
+
+        counts_ask_ahead(catalog, first + count);
+        sequence->source->counts(sequence, now_ms, &out[count]);
+    }
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return count;
 }

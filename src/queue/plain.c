@@ -124,6 +124,7 @@ const struct source source_plain = {
     .drop = sequence_drop_all,
     .warm = sequence_warm,
     .status = sequence_status,
+    .counts = sequence_counts,
     .on_ready = sequence_on_ready,
     .close = sequence_close,
     .free = sequence_free,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <seqbroker/admin.h>
+#include <seqbroker/counts.h>
 
 #include "period/period.h"
 
@@ -149,6 +150,13 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
                                struct seqb_error *err);
 void queue_status(struct queue *queue, struct seqb_sequence_status *out,
                   size_t capacity, size_t *count);
+
+/* See seqb_count_sequences: returns how many were copied; and seqb_sequence_at:
+ * false if there is none. */
+size_t queue_counts(struct queue *queue, size_t first,
+                    struct seqb_sequence_counts *out, size_t capacity);
+bool queue_status_at(struct queue *queue, size_t index,
+                     struct seqb_sequence_status *out);
 
 /* See seqb_workers and seqb_get_health. */
 enum seqb_status queue_workers(struct queue *queue, struct seqb_worker *out,

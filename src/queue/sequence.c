@@ -12,6 +12,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/fork_wiped.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 
@@ -133,7 +134,8 @@ void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
 {
     pthread_mutex_lock(&sequence->lock);
     *dropped += (int64_t)sequence_drop_below(sequence, sequence->floor);
-    *taken += (int64_t)sequence->granted;
+    /* As the status said before: what was given back was counted once. */
+    *taken += max_of((int64_t)sequence->granted, (int64_t)sequence->consumed);
     sequence->granted = 0;
     sequence->consumed = 0;
     atomic_store(&sequence->wanted, 0);

@@ -198,3 +198,23 @@ void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
 
 void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_status *out);
+
+/* Asks the processor for the memory that sequence_counts reads. */
+static inline void sequence_ask_ahead(const struct seqb_sequence *sequence)
+{
+    const struct ring *ring = sequence->ring;
+
+    __builtin_prefetch((const void *)&sequence->waits, 1);
+    __builtin_prefetch(&sequence->lock, 1); /* it is written: locked */
+    __builtin_prefetch(&sequence->refill);
+    __builtin_prefetch(&sequence->granted);
+    __builtin_prefetch((const void *)&ring->head);
+    __builtin_prefetch((const void *)&ring->newest);
+    __builtin_prefetch(&ring->segments[0]);
+    __builtin_prefetch(&ring->segments[2]);
+    ha_counter_ask_ahead(sequence->counter);
+}
+
+/* Takes no lock but the sequence's own. */
+void sequence_counts(struct seqb_sequence *sequence, int64_t now_ms,
+                     struct seqb_sequence_counts *out);

@@ -44,6 +44,16 @@ static int64_t sequence_free_numbers(const struct seqb_sequence *sequence,
     return SEQUENCE_ROOM * (sequence->options->max_unused + run) - stock - all;
 }
 
+/* With the lock held. What is given back was counted once. */
+static int64_t sequence_consumed(struct seqb_sequence *sequence, int64_t stock)
+{
+    const uint64_t consumed = sequence->granted - (uint64_t)stock;
+
+    if (consumed > sequence->consumed)
+        sequence->consumed = consumed;
+    return (int64_t)sequence->consumed;
+}
+
 /* With the lock held. An answer that is being delivered counts as under way
  * as well as in the ring, so that too little is asked for, not too much. */
 static struct refill_view sequence_view(struct seqb_sequence *sequence,
@@ -52,15 +62,10 @@ static struct refill_view sequence_view(struct seqb_sequence *sequence,
 {
     const int64_t run = (int64_t)1 << sequence->options->memory_bits;
     struct refill_view view = {.now_ms = now_ms};
-    uint64_t consumed;
 
     view.stock = (int64_t)ring_stock(sequence->ring);
     view.room = sequence_free_numbers(sequence, view.stock, ha->all * run);
-    consumed = sequence->granted - (uint64_t)view.stock;
-    /* What is given back was counted once. */
-    if (consumed > sequence->consumed)
-        sequence->consumed = consumed;
-    view.consumed = sequence->consumed;
+    view.consumed = (uint64_t)sequence_consumed(sequence, view.stock);
     view.fresh = ha->fresh * run;
     view.delay_ms = ha->delay_ms;
     view.is_starved = atomic_load(&sequence->waiters) > 0 ||
@@ -398,4 +403,18 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
     out->runway_ms = refill_runway_ms(out->rate, out->stock);
     (void)text_copy(out->period, sizeof out->period,
                     period_unit_name(PERIOD_NONE));
+}
+
+void sequence_counts(struct seqb_sequence *sequence, int64_t now_ms,
+                     struct seqb_sequence_counts *out)
+{
+    *out = (struct seqb_sequence_counts){
+        .waits = atomic_load_explicit(&sequence->waits, memory_order_relaxed),
+        .runs_out_ms = ha_counter_last_runs_out_ms(sequence->counter, now_ms)};
+    pthread_mutex_lock(&sequence->lock);
+    out->stock = (int64_t)ring_stock(sequence->ring);
+    out->taken = sequence_consumed(sequence, out->stock);
+    out->rate = refill_rate(&sequence->refill, now_ms, (uint64_t)out->taken);
+    pthread_mutex_unlock(&sequence->lock);
+    out->runway_ms = refill_runway_ms(out->rate, out->stock);
 }

@@ -93,6 +93,10 @@ struct source {
 
     void (*status)(struct seqb_sequence *sequence, int64_t now_ms,
                    struct seqb_sequence_status *out);
+
+    /* The numbers of the status alone, as those of seqb_count_sequences. */
+    void (*counts)(struct seqb_sequence *sequence, int64_t now_ms,
+                   struct seqb_sequence_counts *out);
     void (*on_ready)(struct seqb_sequence *sequence,
                      void (*ready)(void *context), void *context);
 

@@ -87,11 +87,13 @@ is "commands that are answered together are counted each" \
 for ((i = 0; i < 150; i++)); do echo "INCR some.$i"; done |
     timeout 60 redis-cli -p "$daemon_port" --pipe >>"$work/trash" 2>&1
 is "only so many sequences are labels" \
-    "$(get /metrics | grep -c '^seqbroker_sequence_taken_total')" 101
+    "$(get /metrics | grep -c '^seqbroker_sequence_taken_total')" 100
 is "all are counted" "$(metric seqbroker_sequences)" 152
-is "the others as one" "$(get /metrics |
-    sed -n 's/^seqbroker_sequence_taken_total{.*} //p' |
-    awk '{ sum += $1 } END { print sum }')" "$(metric seqbroker_taken_total)"
+is "the others are one" \
+    "$(get /metrics | grep -c '^seqbroker_sequence_stock_numbers')" 101
+is "which has no counter" \
+    "$(get /metrics | grep -c '_total{sequence="other"')" 0
+is "all numbers are counted" "$(metric seqbroker_taken_total)" 5151
 
 # --- the status, and numbers ---
 

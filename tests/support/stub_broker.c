@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <seqbroker/admin.h>
+#include <seqbroker/counts.h>
 
 #define RUN_MAX 8
 
@@ -273,6 +274,41 @@ enum seqb_status seqb_sequences(struct seqb_broker *broker,
     *count = stub.status.key[0] != '\0';
     if (capacity > 0)
         out[0] = stub.status;
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_count_sequences(struct seqb_broker *broker, size_t *next,
+                                      struct seqb_sequence_counts *out,
+                                      size_t size, size_t capacity,
+                                      struct seqb_error *err)
+{
+    (void)broker;
+    (void)size;
+    (void)err;
+    if (*next > 0 || capacity == 0 || stub.status.key[0] == '\0')
+        return SEQB_OK;
+    *next = 1;
+    out[0] = (struct seqb_sequence_counts){
+        .taken = stub.status.taken,
+        .waits = stub.status.waits,
+        .stock = stub.status.stock,
+        .rate = stub.status.rate,
+        .runway_ms = stub.status.runway_ms,
+        .runs_out_ms = stub.status.runs_out_ms,
+    };
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_sequence_at(struct seqb_broker *broker, size_t index,
+                                  struct seqb_sequence_status *out, size_t size,
+                                  struct seqb_error *err)
+{
+    (void)broker;
+    (void)size;
+    (void)err;
+    if (index > 0 || stub.status.key[0] == '\0')
+        return SEQB_INVALID;
+    *out = stub.status;
     return SEQB_OK;
 }
 

@@ -204,6 +204,14 @@ static int64_t end_after_minutes(struct rig_broker *broker, int64_t minutes)
                                   clock_now_ms() + minutes * MINUTE);
 }
 
+/* The same, as it is read of very many counters. */
+static int64_t last_end_after_minutes(struct rig_broker *broker,
+                                      int64_t minutes)
+{
+    return ha_counter_last_runs_out_ms(counter_of(broker),
+                                       clock_now_ms() + minutes * MINUTE);
+}
+
 static int64_t counter_limit(const struct rig *rig)
 {
     return layout_counter_max(rig->pool.layout.bits,
@@ -224,6 +232,7 @@ TEST_WITH(DIRECT, counters_of_the_store_are_what_is_measured)
     fake_put(rig->stores[0], "main/0/order", counter_limit(rig) - 1000000);
     broker = rig_open(rig);
     assert_int_equal(end_after_minutes(broker, 0), INT64_MAX);
+    assert_int_equal(last_end_after_minutes(broker, 0), INT64_MAX);
     rig_take(broker, 1, &numbers);
     rig_await_rest(broker);
     assert_int_equal(end_after_minutes(broker, 2), INT64_MAX);
@@ -233,6 +242,9 @@ TEST_WITH(DIRECT, counters_of_the_store_are_what_is_measured)
     rig_await_rest(broker);
     alone = end_after_minutes(broker, 4);
     assert_in_range(alone, 17 * MINUTE, 19 * MINUTE);
+    assert_in_range(last_end_after_minutes(broker, 4), alone - MINUTE, alone);
+    /* Nothing was used since: it is looked at again, and is farther away. */
+    assert_true(last_end_after_minutes(broker, 40) > alone + MINUTE);
     numbers_fini(&numbers);
 }
 

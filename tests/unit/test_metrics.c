@@ -9,13 +9,14 @@
 #include "support/test.h"
 
 #define SEQUENCES 250
+#define LASTING   276U /* counters of 92 of the busiest, three each */
 
 static char *text_of(const struct snapshot *snapshot)
 {
     struct buffer out = {0};
     char *text = NULL;
 
-    metrics_write(&out, snapshot, 0);
+    metrics_write(&out, snapshot);
     assert_false(out.is_broken);
     text = strndup(buffer_content(&out), out.length);
     assert_non_null(text);
@@ -91,42 +92,150 @@ TEST(what_is_not_known_is_left_out)
     assert_has(&snapshot, "\nseqbroker_clock_behind_seconds", false);
 }
 
-static void sequences_fill(struct seqb_sequence_status *sequences)
+/* What was counted of sequences s0, s1, ...: each is busier than the one
+ * before, those that are marked are busier than all others. */
+static void sums_fill(struct snapshot_sums *sums, const size_t *marked,
+                      size_t marked_count)
 {
-    for (int i = 0; i < SEQUENCES; i++) {
-        sequences[i] = (struct seqb_sequence_status){
-            .pool = "p", .rate = i, .taken = 10, .runs_out_ms = INT64_MAX};
-        sequences[i].runway_ms = 1000 * (int64_t)(i + 5);
-        snprintf(sequences[i].key, sizeof sequences[i].key, "s%d", i);
+    sums_init(sums);
+    for (size_t i = 0; i < SEQUENCES; i++) {
+        struct snapshot_rank rank = {
+            .index = i,
+            .counts = {.rate = (int64_t)i,
+                       .taken = 10,
+                       .waits = 2,
+                       .dropped = 3,
+                       .stock = 7,
+                       .runway_ms = 1000 * (int64_t)(i + 5),
+                       .runs_out_ms = INT64_MAX}};
+
+        for (size_t k = 0; k < marked_count; k++)
+            rank.counts.rate += marked[k] == i ? SEQUENCES : 0;
+        sums_add(sums, SNAPSHOT_BUSIEST_MAX, &rank);
+    }
+}
+
+/* The snapshot has the status of the busiest, as snapshot_read makes it. */
+static void snapshot_fill(struct snapshot *snapshot,
+                          struct seqb_sequence_status *sequences,
+                          const size_t *marked, size_t marked_count)
+{
+    *snapshot = snapshot_of(sequences, 0);
+    sums_fill(&snapshot->sums, marked, marked_count);
+    for (size_t i = 0; i < snapshot->sums.busiest_count; i++) {
+        const struct snapshot_rank *rank = &snapshot->sums.busiest[i];
+
+        sequences[i] =
+            (struct seqb_sequence_status){.pool = "p",
+                                          .period = "day",
+                                          .taken = rank->counts.taken,
+                                          .waits = rank->counts.waits,
+                                          .dropped = rank->counts.dropped,
+                                          .runway_ms = rank->counts.runway_ms,
+                                          .runs_out_ms = INT64_MAX};
+        snprintf(sequences[i].key, sizeof sequences[i].key, "s%zu",
+                 rank->index);
+        snapshot->sequence_count++;
     }
 }
 
 TEST(sequences_behind_the_busiest_are_one)
 {
     struct seqb_sequence_status sequences[SEQUENCES];
-    const struct snapshot snapshot = snapshot_of(sequences, SEQUENCES);
+    struct snapshot snapshot;
 
-    sequences_fill(sequences);
+    snapshot_fill(&snapshot, sequences, NULL, 0);
     assert_has(&snapshot, "taken_total{sequence=\"s249\",pool=\"p\"} 10\n",
                true);
     assert_has(&snapshot, "taken_total{sequence=\"s150\",pool=\"p\"} 10\n",
                true);
     assert_has(&snapshot, "taken_total{sequence=\"s149\",", false);
-    assert_has(&snapshot, "taken_total{sequence=\"other\",pool=\"\"} 1500\n",
+    assert_has(&snapshot, "stock_numbers{sequence=\"other\",pool=\"\"} 1050\n",
+               true);
+    assert_has(&snapshot,
+               "numbers_per_second{sequence=\"other\",pool=\"\"} 11175\n",
                true);
     assert_has(&snapshot, "\nseqbroker_taken_total 2500\n", true);
+    assert_has(&snapshot, "\nseqbroker_waits_total 500\n", true);
+    assert_has(&snapshot, "\nseqbroker_dropped_total 750\n", true);
     assert_has(&snapshot, "\nseqbroker_sequences 250\n", true);
 }
 
 TEST(the_shortest_span_of_the_others_is_told)
 {
     struct seqb_sequence_status sequences[SEQUENCES];
-    const struct snapshot snapshot = snapshot_of(sequences, SEQUENCES);
+    struct snapshot snapshot;
 
-    sequences_fill(sequences);
+    snapshot_fill(&snapshot, sequences, NULL, 0);
     assert_has(&snapshot,
                "runway_seconds{sequence=\"other\",pool=\"\"} 5.000\n", true);
     assert_has(&snapshot, "runs_out_seconds{sequence=\"other\"", false);
+}
+
+/* The value of a sample, or -1 without one. */
+static long long sample_in(const char *text, const char *name, size_t length)
+{
+    for (; text != NULL && *text != '\0'; text = strchr(text, '\n') + 1)
+        if (strncmp(text, name, length) == 0)
+            return atoll(text + length);
+    return -1;
+}
+
+/* Of each counter that both texts have. */
+static size_t assert_none_went_back(const char *before, const char *now)
+{
+    size_t compared = 0;
+
+    for (; *before != '\0'; before = strchr(before, '\n') + 1) {
+        const size_t line = strcspn(before, "\n");
+        const size_t name = strcspn(before, "{ ");
+        size_t labels = line;
+
+        if (name < 6 || strncmp(before + name - 6, "_total", 6) != 0)
+            continue;
+        while (before[labels - 1] != ' ')
+            labels--;
+        if (sample_in(now, before, labels) < 0)
+            continue;
+        if (sample_in(now, before, labels) < atoll(before + labels))
+            fail_msg("%.*s went back", (int)line, before);
+        compared++;
+    }
+    return compared;
+}
+
+/* Which sequences are the busiest changes from one to the next. */
+TEST(no_counter_goes_back_when_others_become_the_busiest)
+{
+    static const size_t moved[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct seqb_sequence_status sequences[SEQUENCES];
+    struct snapshot snapshot;
+    char *texts[3];
+
+    snapshot_fill(&snapshot, sequences, NULL, 0);
+    texts[0] = text_of(&snapshot);
+    snapshot_fill(&snapshot, sequences, moved, 8);
+    texts[1] = text_of(&snapshot);
+    snapshot_fill(&snapshot, sequences, moved + 4, 2);
+    texts[2] = text_of(&snapshot);
+    assert_true(strstr(texts[1], "{sequence=\"s0\",") != NULL);
+    assert_null(strstr(texts[2], "{sequence=\"s0\","));
+    assert_true(assert_none_went_back(texts[0], texts[1]) > LASTING);
+    assert_true(assert_none_went_back(texts[1], texts[2]) > LASTING);
+    for (int i = 0; i < 3; i++)
+        free(texts[i]);
+}
+
+TEST(the_busiest_are_those_of_the_highest_rate)
+{
+    struct snapshot_sums sums;
+    const size_t marked[] = {17};
+
+    sums_fill(&sums, marked, 1);
+    assert_int_equal(sums.busiest_count, SNAPSHOT_BUSIEST_MAX);
+    assert_int_equal(sums.busiest[0].index, 17);
+    for (size_t i = 1; i < SNAPSHOT_BUSIEST_MAX; i++)
+        assert_int_equal(sums.busiest[i].index, SEQUENCES - i);
 }
 
 TEST(durations_add_up)

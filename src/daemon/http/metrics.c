@@ -3,7 +3,6 @@
  * those of the daemon one by one. How a line looks is in metrics_text.c. */
 #include "daemon/http/metrics.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +10,6 @@
 #include "daemon/http/snapshot.h"
 #include "daemon/wire/wire.h"
 #include "status/status.h"
-
-#define METRIC_FIELDS_MAX 32 /* of a sequence */
 
 /* Rows of one table, and what names each of them. */
 struct rows {
@@ -45,17 +42,21 @@ static void row_write(struct buffer *out, const struct rows *rows,
     metric_value(out, field, row);
 }
 
+static void rows_write_field(struct buffer *out, const struct rows *rows,
+                             const struct status_field *field)
+{
+    metric_begin(out, field->metric, field->help);
+    for (size_t i = 0; i < rows->count; i++)
+        row_write(out, rows, field, rows->at(rows->context, i));
+}
+
 static void rows_write(struct buffer *out, const struct rows *rows)
 {
     const struct status_field *field = status_tables[rows->of].fields;
 
-    for (; field->name != NULL; field++) {
-        if (field->metric == NULL || rows->count == 0)
-            continue;
-        metric_begin(out, field->metric, field->help);
-        for (size_t i = 0; i < rows->count; i++)
-            row_write(out, rows, field, rows->at(rows->context, i));
-    }
+    for (; field->name != NULL; field++)
+        if (field->metric != NULL && rows->count > 0)
+            rows_write_field(out, rows, field);
 }
 
 static const void *single_at(const void *context, size_t i)
@@ -204,7 +205,9 @@ static void lessors_write(struct buffer *out, const struct snapshot *snapshot)
 
 static const void *sequence_at(const void *context, size_t i)
 {
-    return ((const struct seqb_sequence_status *const *)context)[i];
+    const struct snapshot *snapshot = context;
+
+    return &snapshot->sequences[i];
 }
 
 static void sequence_label(struct buffer *out, const void *row)
@@ -215,98 +218,70 @@ static void sequence_label(struct buffer *out, const void *row)
     metric_label(out, ',', "pool", sequence->pool);
 }
 
-/* Adds a sequence to one that stands for several: spans are the shortest, all
- * else is summed up. `fields` are those with a metric. */
-static void sequence_merge(struct seqb_sequence_status *into,
-                           const struct seqb_sequence_status *sequence,
-                           const struct status_field *const *fields)
+/* A metric of those behind the busiest, which are one, named "other". It has no
+ * pool: so it is no sequence of that name. */
+static void other_write(struct buffer *out, const struct status_field *field,
+                        const struct snapshot_sums *sums)
 {
-    for (; *fields != NULL; fields++) {
-        const struct status_field *field = *fields;
-        int64_t *sum = (int64_t *)(void *)((char *)into + field->offset);
-        int64_t value = 0;
+    static const char *const metrics[] = {
+        "seqbroker_sequence_stock_numbers",
+        "seqbroker_sequence_numbers_per_second",
+        "seqbroker_sequence_runway_seconds",
+        "seqbroker_sequence_runs_out_seconds",
+    };
+    const struct seqb_sequence_status other = {
+        .key = "other",
+        .stock = sums->stock,
+        .rate = sums->rate,
+        .runway_ms = sums->runway_ms,
+        .runs_out_ms = sums->runs_out_ms,
+    };
+    const struct rows rows = {STATUS_OF_SEQUENCES, single_at, &other, 1,
+                              sequence_label};
 
-        if (!metric_has_sample(field, sequence))
-            continue;
-        value = status_integer(field, sequence);
-        if (field->kind != STATUS_SPAN)
-            *sum += value;
-        else if (value < *sum)
-            *sum = value;
-    }
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+        if (strcmp(field->metric, metrics[i]) == 0)
+            row_write(out, &rows, field, &other);
 }
 
-/* Ended by NULL. */
-static void metric_fields(const struct status_field *out[METRIC_FIELDS_MAX])
+static void total_write(struct buffer *out, const char *metric,
+                        const char *help, int64_t value)
 {
-    const struct status_field *field =
-        status_tables[STATUS_OF_SEQUENCES].fields;
-    size_t count = 0;
-
-    for (; field->name != NULL; field++) {
-        if (field->metric == NULL)
-            continue;
-        assert(field->size == sizeof(int64_t) && count + 1 < METRIC_FIELDS_MAX);
-        out[count++] = field;
-    }
-    out[count] = NULL;
+    metric_begin(out, metric, help);
+    metric_sample(out, metric, NULL, value);
 }
 
-/* Those behind the busiest as one, named "other", which has no pool: so it is
- * no sequence of that name. */
-static void others_merge(const struct snapshot *snapshot,
-                         const struct snapshot_busiest *busiest,
-                         struct seqb_sequence_status *out)
+static void totals_write(struct buffer *out, const struct snapshot_sums *sums)
 {
-    const struct status_field *fields[METRIC_FIELDS_MAX];
-    const struct seqb_sequence_status *last = busiest->rows[busiest->count - 1];
-
-    metric_fields(fields);
-    *out = (struct seqb_sequence_status){
-        .key = "other", .runway_ms = INT64_MAX, .runs_out_ms = INT64_MAX};
-    for (size_t i = 0; i < snapshot->sequence_count; i++)
-        if (snapshot_is_busier(last, &snapshot->sequences[i]))
-            sequence_merge(out, &snapshot->sequences[i], fields);
-}
-
-/* Of all sequences: those of the others may go back when one of them becomes
- * one of the busiest. */
-static void totals_write(struct buffer *out, const struct snapshot *snapshot)
-{
-    int64_t taken = 0;
-    int64_t waits = 0;
-
-    for (size_t i = 0; i < snapshot->sequence_count; i++) {
-        taken += snapshot->sequences[i].taken;
-        waits += snapshot->sequences[i].waits;
-    }
-    metric_begin(out, "seqbroker_sequences", "sequences in use");
-    metric_sample(out, "seqbroker_sequences", NULL,
-                  (int64_t)snapshot->sequence_count);
-    metric_begin(out, "seqbroker_taken_total",
-                 "numbers handed out since the start, of all sequences");
-    metric_sample(out, "seqbroker_taken_total", NULL, taken);
-    metric_begin(out, "seqbroker_waits_total",
-                 "calls that found no number at hand, of all sequences");
-    metric_sample(out, "seqbroker_waits_total", NULL, waits);
+    total_write(out, "seqbroker_sequences", "sequences in use",
+                sums->sequences);
+    total_write(out, "seqbroker_taken_total",
+                "numbers handed out since the start, of all sequences",
+                sums->taken);
+    total_write(out, "seqbroker_waits_total",
+                "calls that found no number at hand, of all sequences",
+                sums->waits);
+    total_write(out, "seqbroker_dropped_total",
+                "numbers of stamps that were over, unused, of all sequences",
+                sums->dropped);
 }
 
 static void sequences_write(struct buffer *out, const struct snapshot *snapshot)
 {
-    struct snapshot_busiest busiest;
-    struct seqb_sequence_status others;
-    struct rows rows = {STATUS_OF_SEQUENCES, sequence_at, NULL, 0,
-                        sequence_label};
+    const struct snapshot_sums *sums = &snapshot->sums;
+    const struct rows rows = {STATUS_OF_SEQUENCES, sequence_at, snapshot,
+                              snapshot->sequence_count, sequence_label};
+    const struct status_field *field =
+        status_tables[STATUS_OF_SEQUENCES].fields;
 
-    totals_write(out, snapshot);
-    snapshot_find_busiest(snapshot, SNAPSHOT_BUSIEST_MAX, &busiest);
-    if (snapshot->sequence_count > busiest.count) {
-        others_merge(snapshot, &busiest, &others);
-        busiest.rows[busiest.count++] = &others;
+    totals_write(out, sums);
+    for (; field->name != NULL && rows.count > 0; field++) {
+        if (field->metric == NULL)
+            continue;
+        rows_write_field(out, &rows, field);
+        if (sums->sequences > (int64_t)sums->busiest_count)
+            other_write(out, field, sums);
     }
-    rows.context = (const void *)busiest.rows;
-    rows.count = busiest.count;
-    rows_write(out, &rows);
 }
 
 /* --- the daemon --- */
@@ -396,10 +371,8 @@ static void responses_write(struct buffer *out, const struct counts *counts)
     }
 }
 
-void metrics_write(struct buffer *out, const struct snapshot *snapshot,
-                   size_t most)
+void metrics_write(struct buffer *out, const struct snapshot *snapshot)
 {
-    (void)most;
     broker_write(out, snapshot);
     partitions_write(out, snapshot);
     lessors_write(out, snapshot);

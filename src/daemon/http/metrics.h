@@ -8,9 +8,8 @@
 
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* Appends all of them; `most` is not looked at. On any thread. */
-void metrics_write(struct buffer *out, const struct snapshot *snapshot,
-                   size_t most);
+/* Appends all of them. On any thread. */
+void metrics_write(struct buffer *out, const struct snapshot *snapshot);
 
 /* --- metrics_text.c: what a metric is written with --- */
 

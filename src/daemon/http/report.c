@@ -58,7 +58,7 @@ static void *report_run(void *argument)
     const uint64_t one = 1;
 
     snapshot_read(&report->snapshot);
-    report->order.write(&report->text, &report->snapshot, report->order.most);
+    report->order.write(&report->text, &report->snapshot);
     atomic_store_explicit(&report->is_done, true, memory_order_release);
     /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
     if (write(report->reports->done_fd, &one, sizeof one) < 0)
@@ -114,7 +114,7 @@ static void reports_run(struct reports *reports)
 
         if (report == NULL)
             return;
-        snapshot_begin(&report->snapshot, reports->daemon);
+        snapshot_begin(&report->snapshot, reports->daemon, report->order.most);
         if (signals_thread(&report->thread, report_run, report)) {
             reports->running = report;
             return;

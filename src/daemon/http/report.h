@@ -18,9 +18,8 @@ struct snapshot;
 
 struct report_order {
     const char *type; /* of the content */
-    size_t most;      /* sequences; for `write` */
-    void (*write)(struct buffer *out, const struct snapshot *snapshot,
-                  size_t most);
+    size_t most;      /* sequences, the busiest; 0: all of them */
+    void (*write)(struct buffer *out, const struct snapshot *snapshot);
 };
 
 /* NULL if memory or descriptors are short. */

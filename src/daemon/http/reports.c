@@ -14,6 +14,7 @@ void metrics_route(struct exchange *exchange, const struct target *target)
 {
     static const struct report_order order = {
         .type = METRICS_TYPE,
+        .most = SNAPSHOT_BUSIEST_MAX,
         .write = metrics_write,
     };
 

@@ -7,7 +7,6 @@
 #include "daemon/http/snapshot.h"
 #include "daemon/wire/wire.h"
 
-/* Appends the status as JSON, with the `most` busiest sequences, or all of them
- * if that is 0. On any thread. */
-void status_json_write(struct buffer *out, const struct snapshot *snapshot,
-                       size_t most);
+/* Appends the status as JSON, with the sequences that were read. On any thread.
+ */
+void status_json_write(struct buffer *out, const struct snapshot *snapshot);

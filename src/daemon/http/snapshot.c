@@ -4,16 +4,23 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 
-void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon)
+/* Sequences read without a rest, which takes some 200 us, and how long a rest
+ * is. So a processor that is shared has time for commands. */
+#define PART    1024
+#define REST_NS 50000
+
+void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon,
+                    size_t most)
 {
     *snapshot = (struct snapshot){
         .broker = daemon->broker,
+        .most = most,
         .self = {.broker = seqb_broker_name(daemon->broker),
                  .version = SEQB_VERSION,
                  .state_dir = daemon->state_dir,
@@ -23,6 +30,122 @@ void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon)
         .connections = daemon->session_count,
         .connections_received = daemon->connections_received,
     };
+}
+
+/* --- the busiest --- */
+
+static bool is_busier(const struct snapshot_rank *one,
+                      const struct snapshot_rank *other)
+{
+    if (one->counts.rate != other->counts.rate)
+        return one->counts.rate > other->counts.rate;
+    if (one->counts.taken != other->counts.taken)
+        return one->counts.taken > other->counts.taken;
+    return one->index < other->index;
+}
+
+static int64_t shorter(int64_t one, int64_t other)
+{
+    return one < other ? one : other;
+}
+
+/* It is not one of the busiest, or no more. */
+static void rest_add(struct snapshot_sums *sums,
+                     const struct seqb_sequence_counts *counts)
+{
+    sums->stock += counts->stock;
+    sums->rate += counts->rate;
+    sums->runway_ms = shorter(sums->runway_ms, counts->runway_ms);
+    sums->runs_out_ms = shorter(sums->runs_out_ms, counts->runs_out_ms);
+}
+
+/* Into its place among those that are sorted already. There is room. */
+static void busiest_insert(struct snapshot_sums *sums,
+                           const struct snapshot_rank *rank)
+{
+    size_t i = sums->busiest_count++;
+
+    for (; i > 0 && is_busier(rank, &sums->busiest[i - 1]); i--)
+        sums->busiest[i] = sums->busiest[i - 1];
+    sums->busiest[i] = *rank;
+}
+
+void sums_init(struct snapshot_sums *sums)
+{
+    *sums = (struct snapshot_sums){.runway_ms = INT64_MAX,
+                                   .runs_out_ms = INT64_MAX};
+}
+
+void sums_add(struct snapshot_sums *sums, size_t most,
+              const struct snapshot_rank *rank)
+{
+    const struct snapshot_rank *last = &sums->busiest[most - 1];
+
+    sums->sequences++;
+    sums->taken += rank->counts.taken;
+    sums->waits += rank->counts.waits;
+    sums->dropped += rank->counts.dropped;
+    if (sums->busiest_count == most) {
+        if (!is_busier(rank, last)) {
+            rest_add(sums, &rank->counts);
+            return;
+        }
+        rest_add(sums, &last->counts);
+        sums->busiest_count--;
+    }
+    busiest_insert(sums, rank);
+}
+
+/* --- reading --- */
+
+/* Whoever waits for the processor, a command most likely, has it first. */
+static void rest_a_moment(void)
+{
+    const struct timespec moment = {.tv_nsec = REST_NS};
+
+    (void)nanosleep(&moment, NULL);
+}
+
+static void sums_read(struct snapshot *snapshot)
+{
+    struct seqb_sequence_counts counts[PART];
+    struct snapshot_rank rank = {.index = 0};
+    size_t next = 0;
+
+    sums_init(&snapshot->sums);
+    while (seqb_count_sequences(snapshot->broker, &next, counts,
+                                sizeof counts[0], PART, NULL) == SEQB_OK &&
+           rank.index < next) {
+        for (size_t i = 0; rank.index < next; i++, rank.index++) {
+            rank.counts = counts[i];
+            sums_add(&snapshot->sums, snapshot->most, &rank);
+        }
+        rest_a_moment();
+    }
+}
+
+/* The status of the busiest. What is counted is as it was when they were found:
+ * so it is part of what is counted of all. */
+static void busiest_read(struct snapshot *snapshot)
+{
+    const struct snapshot_sums *sums = &snapshot->sums;
+
+    if (sums->busiest_count > 0)
+        snapshot->sequences =
+            calloc(sums->busiest_count, sizeof snapshot->sequences[0]);
+    for (size_t i = 0; snapshot->sequences != NULL && i < sums->busiest_count;
+         i++) {
+        struct seqb_sequence_status *to =
+            &snapshot->sequences[snapshot->sequence_count];
+
+        if (seqb_sequence_at(snapshot->broker, sums->busiest[i].index, to,
+                             sizeof *to, NULL) != SEQB_OK)
+            continue;
+        to->taken = sums->busiest[i].counts.taken;
+        to->waits = sums->busiest[i].counts.waits;
+        to->dropped = sums->busiest[i].counts.dropped;
+        snapshot->sequence_count++;
+    }
 }
 
 void snapshot_read(struct snapshot *snapshot)
@@ -39,8 +162,13 @@ void snapshot_read(struct snapshot *snapshot)
         status_copy(broker, STATUS_OF_PARTITIONS, &snapshot->partition_count);
     snapshot->lessors =
         status_copy(broker, STATUS_OF_LESSORS, &snapshot->lessor_count);
-    snapshot->sequences =
-        status_copy(broker, STATUS_OF_SEQUENCES, &snapshot->sequence_count);
+    if (snapshot->most == 0) {
+        snapshot->sequences =
+            status_copy(broker, STATUS_OF_SEQUENCES, &snapshot->sequence_count);
+        return;
+    }
+    sums_read(snapshot);
+    busiest_read(snapshot);
 }
 
 void snapshot_fini(struct snapshot *snapshot)
@@ -48,41 +176,4 @@ void snapshot_fini(struct snapshot *snapshot)
     free(snapshot->partitions);
     free(snapshot->lessors);
     free(snapshot->sequences);
-}
-
-bool snapshot_is_busier(const struct seqb_sequence_status *one,
-                        const struct seqb_sequence_status *other)
-{
-    if (one->rate != other->rate)
-        return one->rate > other->rate;
-    if (one->taken != other->taken)
-        return one->taken > other->taken;
-    return strcmp(one->key, other->key) < 0;
-}
-
-/* Into its place among those that are sorted already; the last one falls out
- * where there is no room. */
-static void busiest_insert(struct snapshot_busiest *busiest, size_t most,
-                           const struct seqb_sequence_status *sequence)
-{
-    size_t i = busiest->count;
-
-    if (i == most &&
-        (most == 0 || !snapshot_is_busier(sequence, busiest->rows[i - 1])))
-        return;
-    if (i == most)
-        i--;
-    else
-        busiest->count++;
-    for (; i > 0 && snapshot_is_busier(sequence, busiest->rows[i - 1]); i--)
-        busiest->rows[i] = busiest->rows[i - 1];
-    busiest->rows[i] = sequence;
-}
-
-void snapshot_find_busiest(const struct snapshot *snapshot, size_t most,
-                           struct snapshot_busiest *out)
-{
-    out->count = 0;
-    for (size_t i = 0; i < snapshot->sequence_count; i++)
-        busiest_insert(out, most, &snapshot->sequences[i]);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <seqbroker/admin.h>
+#include <seqbroker/counts.h>
 
 #include "daemon/counts.h"
 #include "status/status.h"
@@ -20,15 +21,27 @@
 
 struct daemon;
 
-/* Sequences, the busiest first. */
-struct snapshot_busiest {
-    /* The last one is for what stands for the others. */
-    const struct seqb_sequence_status *rows[SNAPSHOT_BUSIEST_MAX + 1];
-    size_t count;
+/* A sequence by its number in the library, and what was counted of it. */
+struct snapshot_rank {
+    size_t index;
+    struct seqb_sequence_counts counts;
+};
+
+/*
+ * All sequences, read once: the busiest, and the rest as one. Of the rest spans
+ * are the shortest, all else is summed up. It has no counters: they would go
+ * back when one of the rest becomes one of the busiest.
+ */
+struct snapshot_sums {
+    struct snapshot_rank busiest[SNAPSHOT_BUSIEST_MAX]; /* in that order */
+    size_t busiest_count;
+    int64_t sequences, taken, waits, dropped;    /* of all */
+    int64_t stock, rate, runway_ms, runs_out_ms; /* of the rest */
 };
 
 struct snapshot {
     struct seqb_broker *broker;
+    size_t most; /* sequences to be read, the busiest; 0: all of them */
     struct status_broker self;
     struct counts counts;
     int64_t connections, connections_received;
@@ -38,12 +51,14 @@ struct snapshot {
     struct seqb_clock_status clock;
     struct seqb_partition_status *partitions;
     struct seqb_lessor *lessors;
-    struct seqb_sequence_status *sequences;
+    struct seqb_sequence_status *sequences; /* the busiest first, if so */
     size_t partition_count, lessor_count, sequence_count;
+    struct snapshot_sums sums; /* nothing if `most` is 0 */
 };
 
-/* On the loop's thread. */
-void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon);
+/* On the loop's thread. `most` is at most SNAPSHOT_BUSIEST_MAX. */
+void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon,
+                    size_t most);
 
 /* On any thread. */
 void snapshot_read(struct snapshot *snapshot);
@@ -51,11 +66,10 @@ void snapshot_read(struct snapshot *snapshot);
 /* Frees what was read. */
 void snapshot_fini(struct snapshot *snapshot);
 
-/* Whether it has the higher rate, or gave more if they are equal. An order: of
- * two sequences one is busier. */
-bool snapshot_is_busier(const struct seqb_sequence_status *one,
-                        const struct seqb_sequence_status *other);
+/* Adds nothing yet. */
+void sums_init(struct snapshot_sums *sums);
 
-/* The `most` busiest sequences. At most SNAPSHOT_BUSIEST_MAX. */
-void snapshot_find_busiest(const struct snapshot *snapshot, size_t most,
-                           struct snapshot_busiest *out);
+/* Adds a sequence, each once, of which the `most` with the highest rates, or
+ * that gave most if they are equal, are the busiest. */
+void sums_add(struct snapshot_sums *sums, size_t most,
+              const struct snapshot_rank *rank);

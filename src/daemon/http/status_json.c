@@ -56,25 +56,7 @@ static json_t *libraries_make(void)
     return list;
 }
 
-static void sequences_append(struct buffer *out,
-                             const struct snapshot *snapshot, size_t most)
-{
-    struct snapshot_busiest busiest;
-    size_t count = snapshot->sequence_count;
-
-    if (most > 0) {
-        snapshot_find_busiest(snapshot, most, &busiest);
-        count = busiest.count;
-    }
-    list_begin(out, STATUS_OF_SEQUENCES);
-    for (size_t i = 0; i < count; i++)
-        element_append(out, STATUS_OF_SEQUENCES, i,
-                       most > 0 ? busiest.rows[i] : &snapshot->sequences[i]);
-    list_end(out, count);
-}
-
-void status_json_write(struct buffer *out, const struct snapshot *snapshot,
-                       size_t most)
+void status_json_write(struct buffer *out, const struct snapshot *snapshot)
 {
     const struct status_table *clock = &status_tables[STATUS_OF_CLOCK];
 
@@ -99,6 +81,9 @@ void status_json_write(struct buffer *out, const struct snapshot *snapshot,
     for (size_t i = 0; i < snapshot->lessor_count; i++)
         element_append(out, STATUS_OF_LESSORS, i, &snapshot->lessors[i]);
     list_end(out, snapshot->lessor_count);
-    sequences_append(out, snapshot, most);
+    list_begin(out, STATUS_OF_SEQUENCES);
+    for (size_t i = 0; i < snapshot->sequence_count; i++)
+        element_append(out, STATUS_OF_SEQUENCES, i, &snapshot->sequences[i]);
+    list_end(out, snapshot->sequence_count);
     text_append(out, "\n}\n");
 }

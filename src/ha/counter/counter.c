@@ -31,6 +31,7 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
     counter->sink = sink;
     counter->memory_bits = memory_bits;
     counter->partitions = partitions;
+    atomic_init(&counter->runs_out, SAMPLE_NEVER);
     counter->key = memcpy(&counter->slots[partitions], key, key_size);
     for (int32_t i = 0; i < partitions; i++)
         slot_init(&counter->slots[i], counter, i);

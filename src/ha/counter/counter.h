@@ -39,7 +39,10 @@ struct ha_counter {
     bool is_void;          /* a store knows it by other bits: see ha_grant */
     int32_t advancing;     /* calls that wait for the pool's `answered` */
     struct sample *sample; /* of sample.c; NULL: no answer yet */
-    struct slot slots[];   /* one a partition */
+    /* What the last forecast found and when, in minutes: see sample.c. Written
+     * with the pool's lock held, read without. Relaxed: a statistic. */
+    _Atomic uint64_t runs_out;
+    struct slot slots[]; /* one a partition */
 };
 
 static inline struct ha_pool *slot_pool(const struct slot *slot)

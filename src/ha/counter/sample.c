@@ -9,6 +9,8 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 
+#define MINUTE_MS FORECAST_SAMPLE_MS
+
 /* With the pool's lock held. Partitions are kept near one level, so that the
  * highest value of a class is as good as every one's: one that rests will be
  * raised to it. */
@@ -54,8 +56,22 @@ static void counter_sample(struct ha_counter *counter, int64_t now_ms)
                     now_ms);
 }
 
-static int64_t counter_end_ms(const struct ha_counter *counter)
+/* In 32 bits each, since very many counters have it. A minute is exact enough
+ * for what is found out once a minute. */
+static void runs_out_note(struct ha_counter *counter, int64_t end_ms,
+                          int64_t now_ms)
 {
+    uint64_t note = SAMPLE_NEVER;
+
+    if (end_ms != FORECAST_NEVER)
+        note = (uint64_t)(end_ms / MINUTE_MS) << 32 |
+               (uint32_t)(now_ms / MINUTE_MS);
+    atomic_store_explicit(&counter->runs_out, note, memory_order_relaxed);
+}
+
+static int64_t counter_end_ms(struct ha_counter *counter, int64_t now_ms)
+{
+    int64_t end_ms;
     const int64_t limit =
         layout_counter_max(counter_spent_bits(counter), counter->memory_bits);
     int64_t top[CLASSES];
@@ -67,8 +83,10 @@ static int64_t counter_end_ms(const struct ha_counter *counter)
         if (slot_closed(&counter->slots[i]) == SEQB_EXHAUSTED)
             now[i] = limit;
     }
-    return forecast_end_ms(&counter->sample->forecast, now,
-                           (size_t)counter->partitions, limit);
+    end_ms = forecast_end_ms(&counter->sample->forecast, now,
+                             (size_t)counter->partitions, limit);
+    runs_out_note(counter, end_ms, now_ms);
+    return end_ms;
 }
 
 void sample_jump(struct slot *slot)
@@ -99,7 +117,7 @@ int64_t sample_take(struct ha_counter *counter, int64_t now_ms)
     if (!forecast->is_new)
         return FORECAST_NEVER;
     forecast->is_new = false;
-    end_ms = counter_end_ms(counter);
+    end_ms = counter_end_ms(counter, now_ms);
     return forecast_warns(forecast, end_ms) ? end_ms : FORECAST_NEVER;
 }
 
@@ -122,8 +140,25 @@ int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms)
     if (counter->sample != NULL) {
         if (forecast_is_due(&counter->sample->forecast, now_ms))
             counter_sample(counter, now_ms);
-        end_ms = counter_end_ms(counter);
+        end_ms = counter_end_ms(counter, now_ms);
     }
     pthread_mutex_unlock(counter->pool->lock);
     return end_ms;
+}
+
+int64_t ha_counter_last_runs_out_ms(struct ha_counter *counter, int64_t now_ms)
+{
+    const uint64_t note =
+        atomic_load_explicit(&counter->runs_out, memory_order_relaxed);
+
+    if (note == SAMPLE_NEVER)
+        return FORECAST_NEVER;
+    if ((uint32_t)note != (uint32_t)(now_ms / MINUTE_MS))
+        return ha_counter_runs_out_ms(counter, now_ms);
+    return (int64_t)(note >> 32) * MINUTE_MS;
+}
+
+void ha_counter_ask_ahead(const struct ha_counter *counter)
+{
+    __builtin_prefetch((const void *)&counter->runs_out);
 }

@@ -14,6 +14,9 @@ struct sample {
     int64_t tops[CLASSES]; /* the highest values, by class, when it was taken */
 };
 
+/* Of a counter's `runs_out`: no forecast has seen an end. */
+#define SAMPLE_NEVER UINT64_MAX
+
 /* A slot was raised to be answered, and `last` is still what it was before: if
  * it is above all others now, that is not to look like consumption. */
 void sample_jump(struct slot *slot);

@@ -255,19 +255,31 @@ static bool periodic_warm(struct seqb_sequence *front, int64_t until_ms)
 
 /* --- for people --- */
 
-static int64_t sum_taken(const struct periodic *periodic, int64_t now_ms)
+/* With the lock held. What is counted since the start is that of all slots:
+ * one that becomes another stamp's counts on. The rest is the current one's. */
+static void sum_counts(struct periodic *periodic, int64_t now_ms,
+                       struct seqb_sequence_counts *out)
 {
+    struct seqb_sequence *front = &periodic->front;
+    const struct period_slot *now = atomic_load(&periodic->now);
     int64_t taken = periodic->taken;
+    int64_t waits = atomic_load_explicit(&front->waits, memory_order_relaxed);
 
+    *out = (struct seqb_sequence_counts){.runway_ms = INT64_MAX};
     for (int i = 0; i < PERIOD_SLOTS; i++) {
-        struct seqb_sequence_status slot;
+        struct seqb_sequence_counts slot;
 
         if (periodic->slots[i].sequence == NULL)
             continue;
-        sequence_status(periodic->slots[i].sequence, now_ms, &slot);
+        sequence_counts(periodic->slots[i].sequence, now_ms, &slot);
         taken += slot.taken;
+        waits += slot.waits;
+        if (&periodic->slots[i] == now)
+            *out = slot;
     }
-    return taken;
+    out->taken = taken;
+    out->waits = waits;
+    out->dropped = periodic->dropped;
 }
 
 /* Those ids end when their time does. */
@@ -283,24 +295,35 @@ static void periodic_status(struct seqb_sequence *front, int64_t now_ms,
 {
     struct periodic *periodic = periodic_of(front);
     const struct queue_sequence_options *options = front->options;
-    int64_t waits;
+    struct seqb_sequence_counts counts;
     struct current_period current;
 
     sequence_status(front, now_ms, out);
-    waits = out->waits;
     pthread_mutex_lock(&periodic->lock);
     if (periodic_last(periodic, &current)) {
         sequence_status(current.slot->sequence, now_ms, out);
         out->stamp = (struct seqb_stamp){
             current.span.stamp, current.span.begin_ms, current.span.end_ms};
     }
-    out->taken = sum_taken(periodic, now_ms);
-    out->dropped = periodic->dropped;
+    sum_counts(periodic, now_ms, &counts);
     pthread_mutex_unlock(&periodic->lock);
-    out->waits += waits;
+    out->taken = counts.taken;
+    out->waits = counts.waits;
+    out->dropped = counts.dropped;
     out->runs_out_ms = ends_ms(options->ids);
     (void)text_copy(out->period, sizeof out->period,
                     period_unit_name(options->period->unit));
+}
+
+static void periodic_counts(struct seqb_sequence *front, int64_t now_ms,
+                            struct seqb_sequence_counts *out)
+{
+    struct periodic *periodic = periodic_of(front);
+
+    pthread_mutex_lock(&periodic->lock);
+    sum_counts(periodic, now_ms, out);
+    pthread_mutex_unlock(&periodic->lock);
+    out->runs_out_ms = ends_ms(front->options->ids);
 }
 
 const struct source source_periodic = {
@@ -313,6 +336,7 @@ const struct source source_periodic = {
     .drop = periodic_drop,
     .warm = periodic_warm,
     .status = periodic_status,
+    .counts = periodic_counts,
     .on_ready = periodic_on_ready,
     .close = periodic_close,
     .free = periodic_free,

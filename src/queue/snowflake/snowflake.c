@@ -279,13 +279,12 @@ static void rate_count(struct snowflake *snowflake, int64_t taken,
     snowflake->rate_taken = taken;
 }
 
-static void snowflake_status(struct seqb_sequence *front, int64_t now_ms,
-                             struct seqb_sequence_status *out)
+static void snowflake_counts(struct seqb_sequence *front, int64_t now_ms,
+                             struct seqb_sequence_counts *out)
 {
     struct snowflake *snowflake = snowflake_of(front);
 
-    sequence_status(front, now_ms, out);
-    out->window_bits = 0; /* it counts in none */
+    sequence_counts(front, now_ms, out);
     out->taken =
         snowflake->generator->is_shared
             ? atomic_load_explicit(&snowflake->taken, memory_order_relaxed)
@@ -298,6 +297,19 @@ static void snowflake_status(struct seqb_sequence *front, int64_t now_ms,
         max_of(generator_end_ms(snowflake->generator) - clock_wall_ms(), 0);
 }
 
+static void snowflake_status(struct seqb_sequence *front, int64_t now_ms,
+                             struct seqb_sequence_status *out)
+{
+    struct seqb_sequence_counts counts;
+
+    sequence_status(front, now_ms, out);
+    snowflake_counts(front, now_ms, &counts);
+    out->window_bits = 0; /* it counts in none */
+    out->taken = counts.taken;
+    out->rate = counts.rate;
+    out->runs_out_ms = counts.runs_out_ms;
+}
+
 const struct source source_snowflake = {
     .open = snowflake_open,
     .next = snowflake_next,
@@ -307,6 +319,7 @@ const struct source source_snowflake = {
     .refill = snowflake_refill,
     .warm = snowflake_warm,
     .status = snowflake_status,
+    .counts = snowflake_counts,
     .on_ready = sequence_on_ready,
     .close = sequence_close,
     .free = snowflake_free,

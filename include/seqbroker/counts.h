@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is counted of sequences, for programs whose broker has very many of
+ * them: reading their whole status takes several times as long. A part of the
+ * operator API, see admin.h.
+ */
+#pragma once
+
+#include <seqbroker/admin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is counted of a sequence: members of its status. */
+struct seqb_sequence_counts {
+    int64_t taken;
+    int64_t waits;
+    int64_t dropped;
+    int64_t stock;
+    int64_t rate;
+    int64_t runway_ms;
+    int64_t runs_out_ms; /* in whole minutes */
+};
+
+/*
+ * Copies what is counted of the sequences in use, without their texts. They are
+ * numbered from 0 in the order in which they came into use; the call begins
+ * with number `*next`, copies at most `capacity` of them, and moves `*next`
+ * behind the last: there are no more if it stays. No sequence can be added
+ * meanwhile: read some hundreds at a time. `taken`, `waits` and `dropped` of a
+ * sequence never go back. `size` is sizeof *out, and errors are as with
+ * seqb_sequences.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_count_sequences(struct seqb_broker *broker, size_t *next,
+                     struct seqb_sequence_counts *out, size_t size,
+                     size_t capacity, struct seqb_error *err);
+
+/* The status of one by its number there. SEQB_INVALID: there is none. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_sequence_at(struct seqb_broker *broker, size_t index,
+                 struct seqb_sequence_status *out, size_t size,
+                 struct seqb_error *err);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is counted of a sequence, read without the rest of its status: it is the
+ * same, and does not go back. */
+#include "period_fixture.h"
+#include "queue/periodic/periodic.h"
+#include "support/numbers.h"
+#include "support/test.h"
+
+/* Of the only sequence that there is. */
+static struct seqb_sequence_counts counts_of(const struct rig_broker *broker)
+{
+    struct seqb_sequence_counts counts[2];
+
+    assert_int_equal(queue_counts(broker->queue, 0, counts, 2), 1);
+    return counts[0];
+}
+
+static void expect_status(const struct rig_broker *broker)
+{
+    const struct seqb_sequence_status status = rig_status(broker, "order");
+    const struct seqb_sequence_counts counts = counts_of(broker);
+
+    assert_int_equal(counts.taken, status.taken);
+    assert_int_equal(counts.waits, status.waits);
+    assert_int_equal(counts.dropped, status.dropped);
+    assert_int_equal(counts.stock, status.stock);
+    assert_int_equal(counts.runs_out_ms == INT64_MAX,
+                     status.runs_out_ms == INT64_MAX);
+}
+
+TEST_WITH(DIRECT, counts_are_those_of_the_status)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_take(broker, 300, &numbers);
+    rig_await_rest(broker);
+    expect_status(broker);
+    assert_int_equal(counts_of(broker).taken, 300);
+    assert_true(counts_of(broker).waits > 0);
+    numbers_fini(&numbers);
+}
+
+static bool was_dropped(void *context)
+{
+    return counts_of(context).dropped > 0;
+}
+
+/* The refill thread drops what is left of the first stamp. */
+TEST_WITH(PERIOD, counts_with_a_period_are_those_of_the_status)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    int64_t digits;
+
+    (void)period_number(broker, &digits);
+    script_clock_step(SECOND);
+    (void)period_number(broker, &digits);
+    rig_await(was_dropped, broker);
+    rig_await_rest(broker);
+    expect_status(broker);
+    assert_int_equal(counts_of(broker).taken, 2);
+}
+
+/* Takes what the current stamp's slot holds, a hundred at a time, until it is
+ * found to hold too few: that is a wait of this slot. */
+static void find_too_few(struct rig_broker *broker)
+{
+    int64_t numbers[100];
+    const struct queue_take take = {.out = numbers, .count = 100};
+
+    while (queue_try_take(rig_sequence(broker, "order"), &take, NULL) ==
+           SEQB_OK)
+        continue;
+}
+
+/* Callers wait at a slot of the stamp; slots take turns, and are those of other
+ * stamps then. Nobody waits as often at the second one as at the first. */
+TEST_WITH(PERIOD, what_is_counted_does_not_go_back_with_the_stamps)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence_counts before = {.taken = 0};
+    int64_t digits;
+
+    for (int i = 0; i < 3 * PERIOD_SLOTS; i++) {
+        struct seqb_sequence_counts now;
+
+        (void)period_number(broker, &digits);
+        for (int k = 0; k < 8 && i == 0; k++)
+            find_too_few(broker);
+        now = counts_of(broker);
+        assert_true(now.taken > before.taken);
+        assert_true(now.waits > before.waits);
+        assert_true(now.dropped >= before.dropped);
+        assert_int_equal(rig_status(broker, "order").waits, now.waits);
+        before = now;
+        script_clock_step(HOUR);
+    }
+}
+
+TEST_WITH(DIRECT, there_is_no_sequence_behind_the_last)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence_counts counts[1];
+    struct seqb_sequence_status status;
+
+    assert_non_null(rig_sequence(broker, "order"));
+    assert_int_equal(queue_counts(broker->queue, 1, counts, 1), 0);
+    assert_true(queue_status_at(broker->queue, 0, &status));
+    assert_string_equal(status.key, "order");
+    assert_false(queue_status_at(broker->queue, 1, &status));
+}
