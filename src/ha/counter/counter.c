@@ -236,8 +236,9 @@ static enum seqb_status describe_trouble(const struct ha_counter *counter,
     return status;
 }
 
-/* With the pool's lock held. A store's refusal is noted after the counter became
- * void, when its slot is answered: only then is there a reason to tell. */
+/* With the pool's lock held. A store's refusal is noted after the counter
+ * became void, when its slot is answered: only then is there a reason to tell.
+ */
 static bool counter_is_void(const struct ha_counter *counter)
 {
     bool is_busy = false;
