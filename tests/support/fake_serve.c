@@ -204,6 +204,7 @@ static enum seqb_status raise_direct(struct fake_store *store,
 {
     const struct fake_cell *base = fake_cell_find(store, FAKE_BASE);
     const struct fake_cell *cell = fake_cell_find(store, raise->counter);
+    struct fake_cell *raised;
     int64_t start = base != NULL ? base->value : 0;
     int64_t value = cell != NULL ? cell->value : 0;
     bool fits = true;
@@ -227,7 +228,9 @@ static enum seqb_status raise_direct(struct fake_store *store,
     if (!fake_cell_is_bound(store, base))
         time_raise(store, BASE_MS, raise->base_ms);
     fake_cell_put(store, FAKE_BASE, start);
-    fake_cell_put(store, raise->counter, value);
+    raised = fake_cell_put(store, raise->counter, value);
+    if (raised->first_raise == 0)
+        raised->first_raise = value;
     *out = value;
     return SEQB_OK;
 }

@@ -389,6 +389,15 @@ int64_t fake_value(struct fake_store *store, const char *counter)
     return value;
 }
 
+int64_t fake_first_raise(struct fake_store *store, const char *counter)
+{
+    const struct fake_cell *cell = fake_cell_find(store_enter(store), counter);
+    const int64_t value = cell != NULL ? cell->first_raise : -1;
+
+    store_leave(store);
+    return value;
+}
+
 int64_t fake_window(struct fake_store *store, const char *counter)
 {
     const struct fake_cell *cell = fake_cell_find(store_enter(store), counter);

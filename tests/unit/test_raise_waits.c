@@ -20,6 +20,8 @@
 #define WINDOW_GAP     65536
 /* Far above what the first store is raised to by gap and chance alone. */
 #define LEVEL          INT64_C(1000000000000)
+/* Of the windows of the rig, which end at 2^52. */
+#define PAST_HALF      (INT64_C(3) << 50)
 
 /* A pool in use, of which the second store is far above the first one, and the
  * first one became another one. */
@@ -65,7 +67,7 @@ TEST_WITH(DIRECT, store_that_changed_is_raised_above_the_level_of_others)
     fake_release(rig->stores[1]);
     assert_int_equal(pthread_join(taker, NULL), 0);
     take_of_first(broker, &numbers);
-    assert_true(fake_value(rig->stores[0], FIRST) >= LEVEL + GAP);
+    assert_true(fake_first_raise(rig->stores[0], FIRST) >= LEVEL + GAP);
     numbers_fini(&numbers);
 }
 
@@ -129,11 +131,12 @@ TEST_WITH(DIRECT, advance_raises_the_one_that_waits_too)
 /* A pool in use, of which the second store counts in a window far above those
  * of the first one. The first one forgot its window, and the authority became
  * another one. */
-static void change_authority(struct rig *rig, struct numbers *numbers)
+static void change_authority(struct rig *rig, int64_t level,
+                             struct numbers *numbers)
 {
     numbers_init(numbers);
     rig_use(rig, 500, numbers);
-    fake_put(rig->authority, SECOND_WINDOWS, LEVEL);
+    fake_put(rig->authority, SECOND_WINDOWS, level);
     fake_restart(rig->stores[1]);
     fake_set_down(rig->stores[0], true);
     rig_use(rig, 500, numbers);
@@ -142,14 +145,16 @@ static void change_authority(struct rig *rig, struct numbers *numbers)
     fake_change_origin(rig->authority);
 }
 
-TEST_WITH(WINDOWED, windows_are_raised_above_the_level_of_others)
+/* The first store asks for windows while the second one does not answer. What
+ * the first ones are raised to. */
+static int64_t raise_below(struct rig *rig, int64_t level)
 {
     struct rig_broker *broker;
     struct numbers numbers;
     pthread_t taker;
     int64_t calls;
 
-    change_authority(rig, &numbers);
+    change_authority(rig, level, &numbers);
     broker = rig_open(rig);
     calls = fake_calls(rig->authority, FAKE_RESERVE);
     fake_hang(rig->stores[1]);
@@ -159,10 +164,20 @@ TEST_WITH(WINDOWED, windows_are_raised_above_the_level_of_others)
     fake_release(rig->stores[1]);
     assert_int_equal(pthread_join(taker, NULL), 0);
     take_of_first(broker, &numbers);
-    assert_true(fake_value(rig->authority, FIRST_WINDOWS) >=
-                LEVEL + WINDOW_GAP);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
+    return fake_first_raise(rig->authority, FIRST_WINDOWS);
+}
+
+TEST_WITH(WINDOWED, windows_are_raised_above_the_level_of_others)
+{
+    assert_true(raise_below(rig, LEVEL) >= LEVEL + WINDOW_GAP);
+}
+
+/* A pool past half of its windows has no floor for those that fall behind. */
+TEST_WITH(WINDOWED, windows_past_half_are_raised_above_the_level_of_others)
+{
+    assert_true(raise_below(rig, PAST_HALF) >= PAST_HALF);
 }
 
 /* Neither has a window that says anything. */
@@ -186,7 +201,7 @@ TEST_WITH(WINDOWED, windows_do_not_wait_for_a_store_that_cannot_be_asked)
 {
     struct numbers numbers;
 
-    change_authority(rig, &numbers);
+    change_authority(rig, LEVEL, &numbers);
     fake_set_down(rig->stores[1], true);
     rig_take(rig_open(rig), 500, &numbers);
     assert_in_range(fake_value(rig->authority, FIRST_WINDOWS), WINDOW_GAP,
