@@ -218,6 +218,7 @@ TEST_WITH(PERIOD, who_finds_a_stamp_without_numbers_is_called)
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct seqb_error err;
+    enum seqb_status status;
     atomic_bool is_ready = false;
     int64_t numbers[100];
     int64_t digits;
@@ -227,10 +228,12 @@ TEST_WITH(PERIOD, who_finds_a_stamp_without_numbers_is_called)
     queue_on_ready(order, become_ready, &is_ready);
     fake_hang(rig->stores[0]);
     fake_hang(rig->stores[1]);
-    while (queue_try_many(order, 100, numbers, &taken, &err) == SEQB_OK)
-        continue;
-    assert_int_equal(err.status, SEQB_AGAIN);
-    atomic_store(&is_ready, false);
+    /* A refill that is under way may end, and call, right after the miss. */
+    do {
+        atomic_store(&is_ready, false);
+        status = queue_try_many(order, 100, numbers, &taken, &err);
+    } while (status == SEQB_OK);
+    assert_int_equal(status, SEQB_AGAIN);
     fake_release(rig->stores[0]);
     fake_release(rig->stores[1]);
     rig_await(is_set, &is_ready);
