@@ -11,6 +11,9 @@
 
 #define SOME_MAX 5000
 
+/* How long numbers are waited for where a store may be refused, ms. */
+#define REFUSED_MS 3000
+
 /* More than a broker holds (max_unused of a topology here, at most 2000), and
  * what is in its pipe. */
 #define ENOUGH 20000
@@ -94,6 +97,12 @@ void chaos_stop(struct chaos *chaos)
 void chaos_take_some(struct chaos *chaos)
 {
     crowd_await(&chaos->crowd, 1 + (int64_t)chaos_random(chaos, SOME_MAX));
+}
+
+void chaos_take_if_any(struct chaos *chaos)
+{
+    crowd_await_for(&chaos->crowd, 1 + (int64_t)chaos_random(chaos, SOME_MAX),
+                    REFUSED_MS);
 }
 
 void chaos_take(struct chaos *chaos)

@@ -39,9 +39,11 @@ void chaos_topology_odd(struct chaos *chaos, const char *text);
 void chaos_start(struct chaos *chaos);
 void chaos_stop(struct chaos *chaos);
 
-/* Takes numbers: some, a random number of them, by each broker; and enough to
- * be sure that none of the last ones was held before. */
+/* Takes numbers: some, a random number of them, by each broker; as many unless
+ * none come for seconds, where the store may be refused; and enough to be sure
+ * that none of the last ones was held before. */
 void chaos_take_some(struct chaos *chaos);
+void chaos_take_if_any(struct chaos *chaos);
 void chaos_take(struct chaos *chaos);
 
 /* 0 ... n - 1 */

@@ -323,11 +323,20 @@ static const char *crowd_trouble(const struct crowd *crowd)
     return NULL;
 }
 
-/* `taken` is one of the counts that the lock guards. */
-static void crowd_await_count(struct crowd *crowd, const int64_t *taken,
-                              int64_t each)
+static void crowd_fail(struct crowd *crowd, const char *trouble)
 {
-    const int64_t give_up_ms = clock_now_ms() + PATIENCE_MS;
+    fail_msg("%s: %lld of %lld repeated, %lld the first", trouble,
+             (long long)crowd->oracle.repeats, (long long)crowd->oracle.count,
+             (long long)crowd->oracle.repeated);
+}
+
+/* `taken` is one of the counts that the lock guards. False if `patience_ms`
+ * passed before. */
+static bool crowd_await_count(struct crowd *crowd, const int64_t *taken,
+                              int64_t each, int32_t patience_ms)
+{
+    const int64_t give_up_ms = clock_now_ms() + patience_ms;
+    bool is_late = false;
     const char *trouble;
     int64_t until[CROWD_SIZE];
 
@@ -335,28 +344,31 @@ static void crowd_await_count(struct crowd *crowd, const int64_t *taken,
     for (size_t i = 0; i < CROWD_SIZE; i++)
         until[i] = taken[i] + each;
     trouble = crowd_trouble(crowd);
-    while (trouble == NULL && crowd_lacks(crowd, taken, until)) {
-        if (condition_wait(&crowd->heard, &crowd->lock, give_up_ms))
-            trouble = crowd_trouble(crowd);
-        else
-            trouble = "no numbers come any more";
+    while (trouble == NULL && !is_late && crowd_lacks(crowd, taken, until)) {
+        is_late = !condition_wait(&crowd->heard, &crowd->lock, give_up_ms);
+        trouble = crowd_trouble(crowd);
     }
     pthread_mutex_unlock(&crowd->lock);
     if (trouble != NULL)
-        fail_msg("%s: %lld of %lld repeated, %lld the first", trouble,
-                 (long long)crowd->oracle.repeats,
-                 (long long)crowd->oracle.count,
-                 (long long)crowd->oracle.repeated);
+        crowd_fail(crowd, trouble);
+    return !is_late;
 }
 
 void crowd_await(struct crowd *crowd, int64_t each)
 {
-    crowd_await_count(crowd, crowd->taken, each);
+    if (!crowd_await_count(crowd, crowd->taken, each, PATIENCE_MS))
+        crowd_fail(crowd, "no numbers come any more");
 }
 
 void crowd_await_granted(struct crowd *crowd, int32_t partition, int64_t each)
 {
-    crowd_await_count(crowd, crowd->granted[partition], each);
+    if (!crowd_await_count(crowd, crowd->granted[partition], each, PATIENCE_MS))
+        crowd_fail(crowd, "no numbers come any more");
+}
+
+void crowd_await_for(struct crowd *crowd, int64_t each, int32_t patience_ms)
+{
+    (void)crowd_await_count(crowd, crowd->taken, each, patience_ms);
 }
 
 int64_t crowd_repeats(struct crowd *crowd)

@@ -74,6 +74,9 @@ void crowd_signal(struct crowd *crowd, int signal);
  * a number came twice. */
 void crowd_await(struct crowd *crowd, int64_t each);
 
+/* The same for so many ms at most, of a crowd whose store may be refused. */
+void crowd_await_for(struct crowd *crowd, int64_t each, int32_t patience_ms);
+
 /* The same for numbers of one partition. */
 void crowd_await_granted(struct crowd *crowd, int32_t partition, int64_t each);
 

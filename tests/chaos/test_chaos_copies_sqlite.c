@@ -124,7 +124,7 @@ static void step_by_step(struct chaos *chaos, void (*put)(void))
 {
     for (int i = 0; i < 3; i++) {
         put();
-        chaos_take_some(chaos);
+        chaos_take_if_any(chaos);
     }
     chaos_stop(chaos);
     put_new_parts();

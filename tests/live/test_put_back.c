@@ -24,6 +24,7 @@ static struct server *mariadb;
 static struct server *postgres;
 
 static const char topology_format[] =
+    "broker = { open_timeout = \"1m\"; };\n"
     "backends = ("
     "{ name = \"authority\"; engine = \"sqlite\"; path = \"authority.db\"; },"
     "{ name = \"maria\"; engine = \"mysql-row\"; host = \"127.0.0.1\";"
