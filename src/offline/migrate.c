@@ -160,7 +160,8 @@ static void report_back(const struct migration *migration,
                 ? ""
                 : " and failover_gap; if it may have granted more since, write "
                   "a larger failover_gap into the new topology first, and "
-                  "advance each sequence before services take numbers");
+                  "advance each sequence before services take numbers; a key "
+                  "that no other store can list must be named in --keys");
         report(migration, line);
     }
 }
@@ -246,7 +247,11 @@ static enum seqb_status move_read(struct move *move, struct seqb_error *err)
             return status;
         move->is_done = move->is_done && move->keys[i].is_done;
     }
-    return SEQB_OK;
+    /* Neighbours know of each key what one of them granted. */
+    if (move->is->layout->neighbours || !new_went_back(move->is))
+        return SEQB_OK;
+    return used_check(move->is, move->options->keys, move->options->key_count,
+                      err);
 }
 
 /* --- doing --- */

@@ -200,6 +200,14 @@ enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
                           const struct offline_key *options,
                           struct migrate_key *key, struct seqb_error *err);
 
+/* Keys that were used since (migrate_used.c). */
+
+/* SEQB_LAYOUT if an open store lists a counter of a key that is not among
+ * `keys`: in a store that went back, its numbers would begin again. */
+enum seqb_status used_check(const struct migrate_side *is,
+                            const struct offline_key *keys, size_t count,
+                            struct seqb_error *err);
+
 /* Old counters (migrate_old.c). */
 
 /*
@@ -246,6 +254,10 @@ enum seqb_status new_read(struct migrate_side *is, struct migrate_key *key,
 
 /* Whether the layout was claimed everywhere before. */
 bool new_is_finished(const struct migrate_side *is);
+
+/* Whether a store may have gone back to before the migration: a key that was
+ * read says so, or some stores have the new layout and others do not. */
+bool new_went_back(const struct migrate_side *is);
 
 /* SEQB_EXHAUSTED unless all that follows `last` fits in the new layout. */
 enum seqb_status new_check(const struct migrate_side *is,

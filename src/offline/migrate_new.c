@@ -50,6 +50,21 @@ bool new_is_finished(const struct migrate_side *is)
     return true;
 }
 
+static bool any_went_back(const struct migrate_side *is)
+{
+    for (int32_t i = 0; i < is->stores.count; i++) {
+        if (is->went_back[i])
+            return true;
+    }
+    return false;
+}
+
+bool new_went_back(const struct migrate_side *is)
+{
+    return any_went_back(is) ||
+           (layout_find_claim(&is->stores) != NULL && !new_is_finished(is));
+}
+
 /* --- counters --- */
 
 /* How high to raise the counters of one class. */
@@ -80,15 +95,6 @@ enum seqb_status new_check(const struct migrate_side *is,
     if (status == SEQB_OK && side_has(is, true))
         status = floor_of(key, true, &floor, err);
     return status;
-}
-
-static bool any_went_back(const struct migrate_side *is)
-{
-    for (int32_t i = 0; i < is->stores.count; i++) {
-        if (is->went_back[i])
-            return true;
-    }
-    return false;
 }
 
 /* One that has none left granted all that it had. */

@@ -231,6 +231,12 @@ bool connection_is_open(const struct connection *connection)
     return connection->backend != NULL;
 }
 
+bool connection_may_list(const struct connection *connection)
+{
+    return connection_is_open(connection) &&
+           connection->backend->ops->list != NULL;
+}
+
 void connection_close(struct connection *connection)
 {
     if (connection->backend != NULL) {

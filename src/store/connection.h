@@ -67,6 +67,9 @@ enum seqb_status connection_open(struct connection *connection, bool create,
                                  struct seqb_error *err);
 bool connection_is_open(const struct connection *connection);
 
+/* Whether it is open, and its engine lists counters. */
+bool connection_may_list(const struct connection *connection);
+
 /* Takes one that is not open. */
 void connection_close(struct connection *connection);
 

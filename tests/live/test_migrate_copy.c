@@ -97,15 +97,21 @@ static void hear(void *context, const char *line)
     assert_true(text_append(told, sizeof told, "%s\n", line));
 }
 
-static enum seqb_status migrate(const char *from, const char *to,
-                                struct seqb_error *err)
+static enum seqb_status migrate_keys(const char *from, const char *to,
+                                     size_t key_count, struct seqb_error *err)
 {
-    static const char *const keys[] = {"order"};
+    static const char *const keys[] = {"order", "new"};
     const struct seqb_migrate_options options = {
-        .keys = keys, .key_count = 1, .report = hear};
+        .keys = keys, .key_count = key_count, .report = hear};
 
     told[0] = '\0';
     return seqb_migrate(from, to, &options, err);
+}
+
+static enum seqb_status migrate(const char *from, const char *to,
+                                struct seqb_error *err)
+{
+    return migrate_keys(from, to, 1, err);
 }
 
 static void migrate_well(const char *from, const char *to)
@@ -249,5 +255,96 @@ TEST_WITH(SCENE, next_migration_waits_for_the_last_one)
     migrate_well(was, is);
     migrate_well(is, next);
     use(scene, next);
+    scene_expect_no_repeats(scene);
+}
+
+/* --- a key that was used since --- */
+
+/* A key of auto_sequences that was used in the new generation alone, until the
+ * store went back. */
+static void use_new_and_put_back(struct scene *scene, const char *to,
+                                 char was[64], char is[64])
+{
+    come_over(scene, "none", to, was, is);
+    scene->numbers.count = 0;
+    scene_open(scene, is);
+    scene_take(scene, "new", MANY);
+    scene_close(scene);
+    put_back(scene, "a.db");
+}
+
+static void take_new(struct scene *scene, const char *path)
+{
+    scene_open(scene, path);
+    scene_take(scene, "new", MANY);
+    scene_close(scene);
+}
+
+static void name_new_again(struct scene *scene, const char *to)
+{
+    struct seqb_error err = {.text = ""};
+    char was[64];
+    char is[64];
+
+    use_new_and_put_back(scene, to, was, is);
+    for (int i = 0; i < 2; i++) {
+        if (migrate_keys(was, is, 2, &err) != SEQB_OK)
+            fail_msg("%s", err.text);
+        take_new(scene, is);
+        put_back(scene, "a.db");
+    }
+    scene_expect_no_repeats(scene);
+}
+
+TEST_WITH(SCENE, key_used_since_goes_on_if_it_is_named_again)
+{
+    name_new_again(scene, "none");
+}
+
+TEST_WITH(SCENE, key_used_since_goes_on_among_neighbours_if_it_is_named_again)
+{
+    name_new_again(scene, "neighbours");
+}
+
+TEST_WITH(SCENE, key_used_since_goes_on_in_windows_if_it_is_named_again)
+{
+    name_new_again(scene, "a");
+}
+
+/* The other store lists it. */
+static void leave_new_out(struct scene *scene, const char *to)
+{
+    struct seqb_error err = {.text = ""};
+    char was[64];
+    char is[64];
+
+    use_new_and_put_back(scene, to, was, is);
+    assert_int_equal(migrate(was, is, &err), SEQB_LAYOUT);
+    assert_non_null(strstr(err.text, "sequence new was used in generation 2"));
+    assert_non_null(strstr(err.text, "backend b says"));
+    if (migrate_keys(was, is, 2, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    take_new(scene, is);
+    scene_expect_no_repeats(scene);
+}
+
+TEST_WITH(SCENE, key_left_out_is_refused_of_direct_counters)
+{
+    leave_new_out(scene, "none");
+}
+
+TEST_WITH(SCENE, key_left_out_is_refused_of_an_authority)
+{
+    leave_new_out(scene, "a");
+}
+
+TEST_WITH(SCENE, key_left_out_repeats_nothing_of_neighbours)
+{
+    char was[64];
+    char is[64];
+
+    use_new_and_put_back(scene, "neighbours", was, is);
+    migrate_well(was, is);
+    take_new(scene, is);
     scene_expect_no_repeats(scene);
 }
