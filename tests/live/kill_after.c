@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each call is the engine's own; then it counts, unless it only looks. */
+/* Each call is the engine's own; then it counts, unless it only looks. One at a
+ * time: a process that is stopped holds no lock of a store. */
 #include "kill_after.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,18 +14,38 @@
 #include "backends/backends.h"
 #include "support/test.h"
 
-static _Atomic int64_t left; /* 0: for ever */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int64_t left; /* 0: for ever; guarded by the lock, as the next one */
+static int end = SIGKILL;
 
 void mortal_set(int64_t calls)
 {
-    atomic_store(&left, calls);
+    left = calls;
+    end = SIGKILL;
+}
+
+void mortal_set_stop(int64_t calls)
+{
+    left = calls;
+    end = SIGSTOP;
+}
+
+static void begin(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static enum seqb_status look(enum seqb_status status)
+{
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 static enum seqb_status spend(enum seqb_status status)
 {
-    if (atomic_load(&left) > 0 && atomic_fetch_sub(&left, 1) == 1)
-        (void)raise(SIGKILL);
-    return status;
+    if (left > 0 && --left == 0)
+        (void)raise(end);
+    return look(status);
 }
 
 /* Of one class alone. */
@@ -33,13 +54,15 @@ static enum seqb_status redis_install(struct seqb_backend *backend,
                                       const struct seqb_window *window,
                                       int64_t *standing, struct seqb_error *err)
 {
+    begin();
     return spend(backend_redis.install(backend, window, standing, err));
 }
 
 static enum seqb_status redis_clock(struct seqb_backend *backend,
                                     int64_t *out_ms, struct seqb_error *err)
 {
-    return backend_redis.clock(backend, out_ms, err);
+    begin();
+    return look(backend_redis.clock(backend, out_ms, err));
 }
 
 static enum seqb_status sqlite_install(struct seqb_backend *backend,
@@ -47,6 +70,7 @@ static enum seqb_status sqlite_install(struct seqb_backend *backend,
                                        int64_t *standing,
                                        struct seqb_error *err)
 {
+    begin();
     return spend(backend_sqlite.install(backend, window, standing, err));
 }
 
@@ -54,7 +78,8 @@ static enum seqb_status sqlite_list(struct seqb_backend *backend,
                                     struct seqb_page *page,
                                     struct seqb_error *err)
 {
-    return backend_sqlite.list(backend, page, err);
+    begin();
+    return look(backend_sqlite.list(backend, page, err));
 }
 
 static enum seqb_status sqlite_swap(struct seqb_backend *backend,
@@ -62,6 +87,7 @@ static enum seqb_status sqlite_swap(struct seqb_backend *backend,
                                     char *standing, size_t size,
                                     struct seqb_error *err)
 {
+    begin();
     return spend(backend_sqlite.swap(backend, swap, standing, size, err));
 }
 
@@ -69,6 +95,7 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
                                      const struct seqb_purge *purge,
                                      int32_t *deleted, struct seqb_error *err)
 {
+    begin();
     return spend(backend_sqlite.purge(backend, purge, deleted, err));
 }
 
@@ -79,9 +106,10 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
         const struct seqb_backend_options *options, struct seqb_backend **out, \
         struct seqb_error *err)                                                \
     {                                                                          \
-        const enum seqb_status status =                                        \
-            backend_##inner.open(options, out, err);                           \
+        enum seqb_status status;                                               \
                                                                                \
+        begin();                                                               \
+        status = backend_##inner.open(options, out, err);                      \
         if (status == SEQB_OK)                                                 \
             (*out)->ops = mortal_engines[place];                               \
         return spend(status);                                                  \
@@ -90,22 +118,26 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
                                             struct seqb_request *requests,     \
                                             size_t n, struct seqb_error *err)  \
     {                                                                          \
+        begin();                                                               \
         return spend(backend_##inner.reserve(backend, requests, n, err));      \
     }                                                                          \
     static enum seqb_status inner##_raise(                                     \
         struct seqb_backend *backend, const struct seqb_raise *about,          \
         int64_t *out, struct seqb_error *err)                                  \
     {                                                                          \
+        begin();                                                               \
         return spend(backend_##inner.raise(backend, about, out, err));         \
     }                                                                          \
     static enum seqb_status inner##_claim(                                     \
         struct seqb_backend *backend, const char *name, const char *text,      \
         char *standing, size_t size, struct seqb_error *err)                   \
     {                                                                          \
-        const enum seqb_status status =                                        \
-            backend_##inner.claim(backend, name, text, standing, size, err);   \
+        enum seqb_status status;                                               \
                                                                                \
-        return text == NULL ? status : spend(status);                          \
+        begin();                                                               \
+        status =                                                               \
+            backend_##inner.claim(backend, name, text, standing, size, err);   \
+        return text == NULL ? look(status) : spend(status);                    \
     }                                                                          \
     static const char *inner##_library(void)                                   \
     {                                                                          \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engines sqlite and redis as "mortal-sqlite" and "mortal-redis", whose
- * process is killed after a call: so that what they serve can be cut off at
- * every step.
+ * process is killed or stopped after a call: so that what they serve can be cut
+ * off at every step.
  */
 #pragma once
 
@@ -17,6 +17,9 @@ extern const struct seqb_backend_ops *const mortal_engines[];
 /* SIGKILL to this process after so many calls from now on, of both engines
  * together, that may write; 0: never. */
 void mortal_set(int64_t calls);
+
+/* SIGSTOP instead, in no other call. */
+void mortal_set_stop(int64_t calls);
 
 /* Migrates in a process that ends after so many calls; true if it came to the
  * end before. `without` may be NULL. No broker may be open in this process. */

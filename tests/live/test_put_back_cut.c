@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A store is put back while a broker is cut off after each of its calls in
+ * turn: between a lease and its note, a mark and what is read after it, a raise
+ * and what is granted above it. It is killed, or stopped and goes on after
+ * another broker has served.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <seqbroker/backend.h>
+
+#include "kill_after.h"
+#include "platform/text.h"
+#include "scene.h"
+#include "support/take.h"
+#include "support/test.h"
+
+#define CALLS_MAX 2000
+#define FINE      60 /* calls of a start: many are cut */
+#define COARSE    17 /* the step after them */
+#define STORES    4
+#define MANY      3000 /* of a broker; they fit into a pipe */
+
+static const char *const stores[STORES] = {"a", "b", "c", "d"};
+
+struct pool {
+    char path[64];
+    char mortal[64];
+};
+
+static void write_topology(const struct scene *scene, const char *name,
+                           const char *engine, const char *authority,
+                           char path[64])
+{
+    char text[SCENE_TEXT_SIZE] = "backends = ( ";
+
+    for (size_t i = 0; i < STORES; i++)
+        (void)text_append(text, sizeof text,
+                          "%s{ name = \"%s\"; engine = \"%ssqlite\"; path = "
+                          "\"%s.db\"; }",
+                          i == 0 ? "" : ", ", stores[i], engine, stores[i]);
+    assert_true(text_append(
+        text, sizeof text,
+        " ); broker = { spool = false; }; pools = ( { name = \"main\"; "
+        "partitions = [ \"a\", "
+        "\"b\", \"c\", "
+        "\"d\" ]; window_bits = 8; timeout = \"1m\"; rescue_after = \"400ms\"; "
+        "authority = \"%s\"; %s } ); sequences = ( { key = \"order\"; "
+        "max_unused = 64; deadline = \"1m\"; } );",
+        authority, authority[0] == 'a' ? "windows = \"all\";" : ""));
+    assert_true(text_copy(path, 64, scene_write(scene, name, text)));
+}
+
+static void use(struct scene *scene, const struct pool *pool)
+{
+    scene_open(scene, pool->path);
+    scene_take(scene, "order", MANY);
+    scene_close(scene);
+}
+
+static void state_path(const struct scene *scene, const char *name,
+                       char out[256])
+{
+    (void)text_copy(out, 256, scene_state_path(scene, name));
+}
+
+static void save(const struct scene *scene)
+{
+    char store[256];
+    char copy[256];
+
+    state_path(scene, "a.db", store);
+    state_path(scene, "a.copy", copy);
+    scene_copy(store, copy);
+}
+
+/* As another file, and without the log of the one before. */
+static void put_back(const struct scene *scene)
+{
+    char store[256];
+    char copy[256];
+
+    state_path(scene, "a.db", store);
+    state_path(scene, "a.copy", copy);
+    (void)unlink(scene_state_path(scene, "a.db-wal"));
+    (void)unlink(scene_state_path(scene, "a.db-shm"));
+    scene_copy(copy, store);
+}
+
+/* --- the broker that is cut off --- */
+
+struct victim {
+    pid_t pid;
+    int fd;
+};
+
+/* In the child: what it takes it writes at once. */
+static void victim_run(const char *topology, int fd)
+{
+    struct seqb_broker *broker;
+    struct seqb_sequence *sequence;
+    struct seqb_error err = {SEQB_OK, ""};
+    int64_t number;
+
+    if (seqb_open_with(topology, mortal_engines, &broker, &err) != SEQB_OK ||
+        seqb_get_sequence(broker, "order", &sequence, &err) != SEQB_OK) {
+        print_error("victim: %s\n", err.text);
+        _exit(1);
+    }
+    for (int i = 0; i < MANY; i++) {
+        if (take_numbers(sequence, 1, &number, &err) != SEQB_OK) {
+            print_error("victim: %s\n", err.text);
+            _exit(1);
+        }
+        if (write(fd, &number, sizeof number) != sizeof number)
+            _exit(1);
+    }
+    seqb_close(broker);
+    _exit(0);
+}
+
+static struct victim victim_start(const struct pool *pool,
+                                  void (*set)(int64_t calls), int64_t calls)
+{
+    struct victim victim;
+    int fds[2];
+
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    victim.fd = fds[0];
+    victim.pid = fork();
+    assert_true(victim.pid >= 0);
+    if (victim.pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        set(calls);
+        victim_run(pool->mortal, fds[1]);
+    }
+    close(fds[1]);
+    return victim;
+}
+
+/* Until it has ended, or is stopped. */
+static int victim_wait(const struct victim *victim)
+{
+    int status;
+
+    while (waitpid(victim->pid, &status, WUNTRACED) < 0)
+        assert_int_equal(errno, EINTR);
+    if (WIFEXITED(status))
+        assert_int_equal(WEXITSTATUS(status), 0);
+    return status;
+}
+
+static void victim_read(const struct victim *victim, struct scene *scene)
+{
+    int64_t number;
+
+    while (read(victim->fd, &number, sizeof number) == sizeof number)
+        numbers_add(&scene->numbers, &number, 1);
+    close(victim->fd);
+}
+
+/* --- the tests --- */
+
+/* True if it was cut off. */
+static bool cut_after(struct scene *scene, const struct pool *pool,
+                      void (*set)(int64_t calls), int64_t calls)
+{
+    struct victim victim;
+    int status;
+
+    put_back(scene);
+    victim = victim_start(pool, set, calls);
+    status = victim_wait(&victim);
+    put_back(scene);
+    use(scene, pool);
+    if (WIFSTOPPED(status)) {
+        assert_int_equal(kill(victim.pid, SIGCONT), 0);
+        assert_true(WIFEXITED(victim_wait(&victim)));
+    }
+    victim_read(&victim, scene);
+    use(scene, pool);
+    if (numbers_repeats(&scene->numbers) != 0)
+        fail_msg("%zu numbers came again after %lld calls",
+                 numbers_repeats(&scene->numbers), (long long)calls);
+    return !WIFEXITED(status);
+}
+
+static void cut_everywhere(struct scene *scene, const char *authority,
+                           void (*set)(int64_t calls), int64_t step)
+{
+    struct pool pool;
+    int64_t calls = 1;
+
+    write_topology(scene, "pool.conf", "", authority, pool.path);
+    write_topology(scene, "mortal.conf", "mortal-", authority, pool.mortal);
+    use(scene, &pool);
+    save(scene);
+    use(scene, &pool);
+    while (cut_after(scene, &pool, set, calls)) {
+        calls += calls < FINE ? step : COARSE;
+        assert_true(calls < CALLS_MAX);
+    }
+    assert_true(calls > FINE);
+}
+
+TEST_WITH(SCENE, neighbours_that_are_killed_repeat_nothing)
+{
+    cut_everywhere(scene, "neighbours", mortal_set, 1);
+}
+
+TEST_WITH(SCENE, neighbours_that_are_stopped_repeat_nothing)
+{
+    cut_everywhere(scene, "neighbours", mortal_set_stop, 1);
+}
+
+TEST_WITH(SCENE, leased_windows_of_one_that_is_killed_repeat_nothing)
+{
+    cut_everywhere(scene, "a", mortal_set, 3);
+}
+
+TEST_WITH(SCENE, leased_windows_of_one_that_is_stopped_repeat_nothing)
+{
+    cut_everywhere(scene, "a", mortal_set_stop, 3);
+}
+
+TEST_WITH(SCENE, direct_counters_of_one_that_is_killed_repeat_nothing)
+{
+    cut_everywhere(scene, "none", mortal_set, 3);
+}
+
+TEST_WITH(SCENE, direct_counters_of_one_that_is_stopped_repeat_nothing)
+{
+    cut_everywhere(scene, "none", mortal_set_stop, 3);
+}
