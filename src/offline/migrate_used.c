@@ -28,8 +28,10 @@ static enum seqb_status used_init(struct used *used,
 {
     used->keys = calloc(count + 1, sizeof *used->keys);
     used->listed = calloc(PAGE_SIZE, sizeof *used->listed);
-    if (used->keys == NULL || used->listed == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    if (used->keys == NULL || used->listed == NULL) {
+        (void)error_set(err, SEQB_NO_MEMORY, "out of memory");
+        return SEQB_NO_MEMORY;
+    }
     for (size_t i = 0; i < count; i++)
         used->keys[i] = keys[i].key;
     used->key_count = count;
