@@ -10,8 +10,8 @@ install(TARGETS seqbroker seqbrokerd seqctl EXPORT seqbroker
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/seqbroker DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY config sql DESTINATION ${SEQB_DATA_DIR})
-install(DIRECTORY packaging/prometheus packaging/grafana
-  DESTINATION ${SEQB_DATA_DIR})
+install(DIRECTORY packaging/prometheus packaging/grafana packaging/systemd
+  packaging/haproxy DESTINATION ${SEQB_DATA_DIR})
 install(DIRECTORY packaging/alarms DESTINATION ${SEQB_DATA_DIR}
   USE_SOURCE_PERMISSIONS)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

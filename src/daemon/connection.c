@@ -178,7 +178,7 @@ static void connection_count(struct connection *connection)
 /* All is sent, nothing more is to come. */
 static void connection_end(struct connection *connection)
 {
-    if (connection->has_input_ended) {
+    if (connection->has_input_ended && !connection->lingers) {
         connection_close(connection);
         return;
     }
@@ -200,12 +200,25 @@ static void connection_defer(struct connection *connection)
     timer_start(all->defer, 0);
 }
 
+/* We stop: no command is read any more. One that was sent meanwhile is thrown
+ * away while the connection lingers: its client sees the end, and no answer.
+ * That of a drain says by its end that the drain is over. */
+static void connection_end_input(struct connection *connection)
+{
+    connection->lingers =
+        !connection->has_input_ended && !connection->session.is_drain;
+    connection->has_input_ended = true;
+}
+
 /* After running: sends, and arranges what calls the connection next. */
 static void connection_update(struct connection *connection)
 {
     struct session *session = &connection->session;
     bool has_room = false;
 
+    if (session->daemon->is_stopping && !connection->has_input_ended &&
+        session->command != NULL)
+        connection_end_input(connection);
     if (!connection_send(connection)) {
         connection_close(connection);
         return;
@@ -287,12 +300,15 @@ static void connection_on_readable(evutil_socket_t fd, short events,
 
     (void)fd;
     (void)events;
-    if (connection->session.state == SESSION_LINGERING)
+    if (connection->session.state == SESSION_LINGERING) {
         connection_discard(connection);
-    else if (connection_read(connection))
-        connection_update(connection);
-    else
+        return;
+    }
+    if (!connection_read(connection)) {
         connection_close(connection);
+        return;
+    }
+    connection_update(connection);
 }
 
 static void connection_on_writable(evutil_socket_t fd, short events,
@@ -303,7 +319,8 @@ static void connection_on_writable(evutil_socket_t fd, short events,
     connection_update(context);
 }
 
-/* The deadline of a wait, or the end of lingering. */
+/* The deadline of a wait, the end of lingering, or that of waiting for a first
+ * command while we stop. */
 static void connection_on_timer(evutil_socket_t fd, short events, void *context)
 {
     struct connection *connection = context;
@@ -311,7 +328,8 @@ static void connection_on_timer(evutil_socket_t fd, short events, void *context)
 
     (void)fd;
     (void)events;
-    if (session->state == SESSION_LINGERING) {
+    if (session->state == SESSION_LINGERING ||
+        session->state == SESSION_READING) {
         connection_close(connection);
         return;
     }
@@ -350,21 +368,47 @@ void connection_adopt(struct connections *all, int fd)
     connection_watch(connection, true, false);
 }
 
-static void connection_finish(struct connection *connection)
+/* Its client has connected, and may be about to send its first command. */
+static bool connection_is_new(const struct connection *connection,
+                              int64_t new_ms)
 {
-    bool is_alive = true;
+    const struct session *session = &connection->session;
+
+    return session->state == SESSION_READING && session->command == NULL &&
+           !connection->has_input_ended &&
+           daemon_now_ms() - session->opened_ms < new_ms;
+}
+
+/* Nobody is about to send a command, as far as can be told: closing it loses no
+ * answer. */
+static bool connection_is_idle(const struct connection *connection)
+{
+    const struct session *session = &connection->session;
+
+    return session->state == SESSION_READING &&
+           daemon_now_ms() - session->received_ms >= LINGER_MS;
+}
+
+static void connection_finish(struct connection *connection, int64_t new_ms)
+{
+    const bool is_idle = connection_is_idle(connection);
 
     if (connection->session.state == SESSION_LINGERING) {
         connection_close(connection);
         return;
     }
-    if (connection->session.state == SESSION_READING)
-        is_alive = connection_read(connection);
-    connection->has_input_ended = true;
-    if (is_alive)
-        connection_update(connection);
-    else
+    if (connection->session.state == SESSION_READING &&
+        !connection_read(connection)) {
         connection_close(connection);
+        return;
+    }
+    if (connection_is_new(connection, new_ms)) {
+        timer_start(&connection->timer, new_ms);
+        return;
+    }
+    connection_end_input(connection);
+    connection->lingers = connection->lingers && !is_idle;
+    connection_update(connection);
 }
 
 /* --- all of them --- */
@@ -399,7 +443,7 @@ bool connections_init(struct connections *all, struct daemon *daemon,
     return all->defer != NULL;
 }
 
-void connections_finish(struct connections *all)
+void connections_finish(struct connections *all, int64_t new_ms)
 {
     struct daemon *daemon = all->daemon;
     struct session *session = NULL;
@@ -411,7 +455,7 @@ void connections_finish(struct connections *all)
     for (session = TAILQ_FIRST(&daemon->sessions); session != NULL;
          session = next) {
         next = TAILQ_NEXT(session, entry);
-        connection_finish((struct connection *)session);
+        connection_finish((struct connection *)session, new_ms);
     }
 }
 

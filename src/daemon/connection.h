@@ -25,6 +25,7 @@ struct connection {
     struct event readable, writable, timer;
     bool is_deferred;
     bool has_input_ended; /* the peer sends no more, or we stop */
+    bool lingers;         /* the peer may send still, though we stop */
     int64_t received_us;  /* when the bytes came that are being executed */
     int64_t answered;     /* commands whose answers are yet to be sent */
 };
@@ -52,8 +53,10 @@ bool connections_init(struct connections *all, struct daemon *daemon,
 void connections_fini(struct connections *all);
 
 /* Executes what has arrived, reads no more, and closes each one when all is
- * answered. The last one then breaks the loop, at once if there is none. */
-void connections_finish(struct connections *all);
+ * answered. A client that connected less than `new_ms` ago and has sent no
+ * command yet has as long for its first one. The last connection then breaks
+ * the loop, at once if there is none. */
+void connections_finish(struct connections *all, int64_t new_ms);
 
 /* Takes a socket over; closes it if memory is short. */
 void connection_adopt(struct connections *all, int fd);

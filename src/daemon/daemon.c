@@ -42,6 +42,13 @@ bool daemon_is_done(const struct daemon *daemon)
            daemon->request_count == 0;
 }
 
+const char *daemon_leaves(const struct daemon *daemon)
+{
+    if (daemon->is_stopping)
+        return "the broker is stopping";
+    return daemon->is_leaving ? "the broker is going to stop" : NULL;
+}
+
 void daemon_drain(struct daemon *daemon, int fd)
 {
     const uint64_t one = 1;

@@ -38,7 +38,8 @@ struct daemon {
     int64_t request_count; /* of HTTP, not yet answered whole */
     struct counts counts;
     bool is_drain_asked; /* the loop stops in its next turn */
-    bool is_stopping;
+    bool is_leaving;     /* it serves on, and says that it will not for long */
+    bool is_stopping;    /* it takes nothing new */
 };
 
 /* Without a broker and waitlists yet. */
@@ -53,6 +54,9 @@ int64_t daemon_wall_ms(void);
 
 /* Whether it stops, and nobody waits for an answer. */
 bool daemon_is_done(const struct daemon *daemon);
+
+/* What health says beside the broker's own: NULL, or why it is not serving. */
+const char *daemon_leaves(const struct daemon *daemon);
 
 /* Has the daemon stop, as SIGTERM does, in the next turn of the loop. The
  * connection `fd` stays open until the broker is closed: its end tells the

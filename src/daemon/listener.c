@@ -160,6 +160,7 @@ enum seqb_status listener_open_tcp(struct listener *listener,
     freeaddrinfo(found);
     if (listener->fd < 0)
         return tcp_fail(err, address, why);
+    listener->is_own = true;
     listener_name_tcp(listener);
     return SEQB_OK;
 }
@@ -246,6 +247,24 @@ static bool socket_bind(int fd, const struct sockaddr_un *address, mode_t mode,
            chmod(address->sun_path, mode) == 0 && listen(fd, BACKLOG) == 0;
 }
 
+/* By its path, and which file stands there. False with errno: none does. */
+static bool listener_name_local(struct listener *listener)
+{
+    struct sockaddr_un address = {0};
+    socklen_t length = sizeof address;
+    struct stat file;
+
+    listener->is_local = true;
+    (void)getsockname(listener->fd, (struct sockaddr *)&address, &length);
+    snprintf(listener->name, sizeof listener->name, "%.*s",
+             (int)sizeof address.sun_path, address.sun_path);
+    if (stat(listener->name, &file) != 0)
+        return false;
+    listener->device = file.st_dev;
+    listener->inode = file.st_ino;
+    return true;
+}
+
 enum seqb_status listener_open_local(struct listener *listener,
                                      const char *path,
                                      const struct listener_rights *rights,
@@ -254,7 +273,6 @@ enum seqb_status listener_open_local(struct listener *listener,
     const mode_t mode = rights->mode == 0 ? SOCKET_MODE : rights->mode;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     gid_t group = (gid_t)-1;
-    struct stat file;
 
     if (strlen(path) >= sizeof address.sun_path)
         return fail(err,
@@ -271,13 +289,22 @@ enum seqb_status listener_open_local(struct listener *listener,
         socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener->fd < 0 || !socket_bind(listener->fd, &address, mode, group))
         return fail(err, "cannot listen on %s: %s", path, strerror(errno));
-    if (stat(path, &file) != 0)
+    listener->is_own = true;
+    if (!listener_name_local(listener))
         return fail(err, "cannot use socket %s: %s", path, strerror(errno));
-    listener->path = path;
-    listener->device = file.st_dev;
-    listener->inode = file.st_ino;
-    snprintf(listener->name, sizeof listener->name, "%s", path);
     return SEQB_OK;
+}
+
+void listener_adopt(struct listener *listener,
+                    const struct inherited_socket *from)
+{
+    listener->fd = from->fd;
+    listener->is_own = from->is_own;
+    /* One without a file is not removed. */
+    if (from->kind != INHERITED_LOCAL)
+        listener_name_tcp(listener);
+    else if (!listener_name_local(listener))
+        listener->is_own = false;
 }
 
 int listener_port(const struct listener *listener)
@@ -300,7 +327,7 @@ int listener_accept(const struct listener *listener)
     const int on = 1;
     int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-    if (fd >= 0 && listener->path == NULL) {
+    if (fd >= 0 && !listener->is_local) {
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     }
@@ -311,9 +338,22 @@ static void listener_remove_file(const struct listener *listener)
 {
     struct stat file;
 
-    if (lstat(listener->path, &file) == 0 && file.st_dev == listener->device &&
+    if (lstat(listener->name, &file) == 0 && file.st_dev == listener->device &&
         file.st_ino == listener->inode)
-        unlink(listener->path);
+        unlink(listener->name);
+}
+
+struct inherited_socket listener_release(struct listener *listener)
+{
+    const struct inherited_socket released = {
+        .fd = listener->fd,
+        .kind = listener->is_local ? INHERITED_LOCAL : INHERITED_TCP,
+        .is_own = listener->is_own,
+    };
+
+    listener->fd = -1;
+    listener_close(listener);
+    return released;
 }
 
 void listener_close(struct listener *listener)
@@ -321,10 +361,10 @@ void listener_close(struct listener *listener)
     if (listener->event != NULL)
         event_free(listener->event);
     listener->event = NULL;
-    if (listener->path != NULL)
+    if (listener->fd < 0)
+        return;
+    if (listener->is_local && listener->is_own)
         listener_remove_file(listener);
-    listener->path = NULL;
-    if (listener->fd >= 0)
-        close(listener->fd);
+    close(listener->fd);
     listener->fd = -1;
 }

@@ -10,14 +10,19 @@
 
 #include <seqbroker/status.h>
 
+#include "daemon/inherited.h"
+
 #define ADDRESS_SIZE 160
 
 struct listener {
     int fd; /* -1: closed */
     struct event *event;
     char name[ADDRESS_SIZE]; /* "127.0.0.1:7379", or the socket's path */
-    const char *path;        /* unix sockets: to be removed at the end */
-    dev_t device;            /* of the socket file, to remove no other's */
+    bool is_local;           /* a unix socket */
+    /* No other process has it. If it is local its file is removed at the end,
+     * unless another one stands there by then. */
+    bool is_own;
+    dev_t device;
     ino_t inode;
 };
 
@@ -39,11 +44,15 @@ enum seqb_status listener_open_tcp(struct listener *listener,
 
 /* Listens on a unix socket; one that a dead daemon left behind is replaced.
  * Clients wait until they are accepted: a second daemon finds that this one is
- * alive. `path` stays the caller's. SEQB_INVALID. */
+ * alive. SEQB_INVALID. */
 enum seqb_status listener_open_local(struct listener *listener,
                                      const char *path,
                                      const struct listener_rights *rights,
                                      struct seqb_error *err);
+
+/* Takes a socket that listens already, whose clients wait since then. */
+void listener_adopt(struct listener *listener,
+                    const struct inherited_socket *from);
 
 /* From now on clients can connect. SEQB_INVALID: another process took the
  * address at the same time. */
@@ -59,7 +68,11 @@ int listener_port(const struct listener *listener);
 /* Accepts one connection, nonblocking; -1 with errno if there is none. */
 int listener_accept(const struct listener *listener);
 
-/* Closes it and removes its socket file. Takes a closed one. */
+/* Gives the socket away as it is: it is closed by whoever takes it over. */
+struct inherited_socket listener_release(struct listener *listener);
+
+/* Closes it and removes its socket file, if it is its own. Takes a closed
+ * one. */
 void listener_close(struct listener *listener);
 
 /* The address of a socket, as people and Redis write it: "127.0.0.1:7379",

@@ -13,6 +13,7 @@
 #include "daemon/alarm/alarm.h"
 #include "daemon/log/log.h"
 #include "daemon/options.h"
+#include "daemon/restart.h"
 #include "daemon/server.h"
 #include "daemon/signals.h"
 
@@ -72,42 +73,49 @@ static void log_ready(const struct server *server)
     log_event(SEQB_LOG_INFO,
               "event=ready name=%s listen=%s socket=%s pid=%ld http=%s",
               seqb_broker_name(server->daemon.broker),
-              log_quote(listen, sizeof listen, server->addresses),
-              log_quote(socket, sizeof socket, server->sockets), (long)getpid(),
+              log_quote(listen, sizeof listen, server->listeners.addresses),
+              log_quote(socket, sizeof socket, server->listeners.sockets),
+              (long)getpid(),
               server->http == NULL ? "none" : http_name(server->http));
 }
 
-static int serve(const struct options *options)
+/* `*kept` are the sockets of a restart, if `*is_restart`. */
+static int serve(const struct options *options, char **argv,
+                 struct inherited *kept, bool *is_restart)
 {
-    const struct server_options of_server = options_of_server(options);
+    struct server_options of_server = options_of_server(options);
     struct server *server = NULL;
     struct seqb_error err;
 
+    of_server.argv = argv;
     if (server_open(&of_server, &server, &err) != SEQB_OK)
         return fail(&err);
     log_ready(server);
     server_run(server);
     log_event(SEQB_LOG_INFO, "event=stopping");
+    *is_restart = server_release(server, kept);
     server_close(server);
     return EXIT_SUCCESS;
 }
 
 /* The alarms first, and to the end: what happens as stores are opened and
  * closed may be one. */
-static int serve_watched(const struct options *options)
+static int serve_watched(const struct options *options, char **argv)
 {
+    struct inherited kept = {.count = 0};
+    bool is_restart = false;
     struct alarms *alarms;
     struct seqb_error err;
     int code = 0;
 
     if (alarms_open(&options->alarm, NULL, &alarms, &err) != SEQB_OK)
         return fail(&err);
-    code = serve(options);
+    code = serve(options, argv, &kept, &is_restart);
     alarms_close(alarms);
-    return code;
+    return is_restart ? restart_run(argv, &kept) : code;
 }
 
-static int run(struct options *options)
+static int run(struct options *options, char **argv)
 {
     struct seqb_error err;
 
@@ -118,7 +126,7 @@ static int run(struct options *options)
     raise_open_files();
     if (options_complete(options, &err) != SEQB_OK)
         return fail(&err);
-    return serve_watched(options);
+    return serve_watched(options, argv);
 }
 
 int main(int argc, char **argv)
@@ -131,7 +139,7 @@ int main(int argc, char **argv)
     if (code < 0 && options.is_check)
         code = check(&options);
     if (code < 0)
-        code = run(&options);
+        code = run(&options, argv);
     options_free(&options);
     return code;
 }

@@ -16,6 +16,9 @@
 #define SOCKET_NAME    "seqbrokerd.sock"
 #define NONE           "none"
 
+/* Without the setting. */
+#define STOP_TIMEOUT_MS 5000
+
 enum { EXIT_USAGE = 2 };
 
 static int usage_error(const char *what, const char *value)
@@ -155,7 +158,8 @@ int options_parse(int argc, char **argv, struct options *out)
     };
     int option = 0;
 
-    *out = (struct options){.log = {LOG_LOGFMT, SEQB_LOG_INFO}};
+    *out = (struct options){.log = {LOG_LOGFMT, SEQB_LOG_INFO},
+                            .stop_timeout_ms = STOP_TIMEOUT_MS};
     alarm_settings_init(&out->alarm);
     opterr = 0; /* usage_error says it */
     while ((option = getopt_long(argc, argv, "c:", known, NULL)) != -1) {
@@ -215,6 +219,10 @@ static void setting_take(void *context, const char *setting, const char *value)
         is_well = text_set(&options->socket_mode, value);
     else if (strcmp(setting, "socket_group") == 0)
         is_well = text_set(&options->socket_group, value);
+    else if (strcmp(setting, "stop_delay") == 0)
+        options->stop_delay_ms = strtoll(value, NULL, 10);
+    else if (strcmp(setting, "stop_timeout") == 0)
+        options->stop_timeout_ms = strtoll(value, NULL, 10);
     else
         is_well = alarm_settings_take(&options->alarm, setting, value);
     reading->is_complete = reading->is_complete && is_well;
@@ -263,17 +271,22 @@ struct server_options options_of_server(const struct options *options)
     struct server_options server = {
         .topology = options->topology,
         .state_dir = options->state_dir,
-        .listen_count = options->listen.count,
-        .socket_count = options->sockets.count,
-        .rights = {.group = options->socket_group},
+        .places = {.listen_count = options->listen.count,
+                   .socket_count = options->sockets.count,
+                   .rights = {.group = options->socket_group}},
+        .stop_delay_ms = options->stop_delay_ms,
+        .stop_timeout_ms = options->stop_timeout_ms,
     };
 
     if (options->http != NULL && strcmp(options->http, NONE) != 0)
         server.http = options->http;
     if (options->socket_mode != NULL)
-        server.rights.mode = (mode_t)strtoul(options->socket_mode, NULL, 8);
-    memcpy(server.listen, options->listen.at, sizeof server.listen);
-    memcpy(server.sockets, options->sockets.at, sizeof server.sockets);
+        server.places.rights.mode =
+            (mode_t)strtoul(options->socket_mode, NULL, 8);
+    memcpy(server.places.listen, options->listen.at,
+           sizeof server.places.listen);
+    memcpy(server.places.sockets, options->sockets.at,
+           sizeof server.places.sockets);
     return server;
 }
 

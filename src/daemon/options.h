@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <seqbroker/status.h>
 
@@ -31,6 +32,7 @@ struct options {
     char *http;         /* "ADDR:PORT" or "none"; NULL: not given */
     char *socket_mode;  /* octal; NULL: not given */
     char *socket_group; /* NULL: not given */
+    int64_t stop_delay_ms, stop_timeout_ms;
     struct alarm_settings alarm;
     char state_dir[OPTIONS_PATH_SIZE];
     char socket_path[OPTIONS_PATH_SIZE + 32]; /* where none is given */

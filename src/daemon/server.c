@@ -4,7 +4,7 @@
 #include "daemon/server.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,53 +14,26 @@
 #include <unistd.h>
 
 #include "daemon/blocking_call.h"
+#include "daemon/log/log.h"
+#include "daemon/restart.h"
 
 /* Connections accepted before those that exist have their turn. */
 #define ACCEPT_MAX 64
 
-#define PATH_SIZE 4096
-
 /* Out of descriptors, accepting rests: the loop would spin otherwise. */
 #define ACCEPT_PAUSE_MS 100
-
-/* How long a stop waits for answers and for peers that do not read. */
-#define STOP_GRACE_MS 5000
-
-static void server_watch_listeners(struct server *server, bool wanted)
-{
-    for (size_t i = 0; i < server->listener_count; i++) {
-        struct event *event = server->listeners[i].event;
-
-        if (event == NULL)
-            continue;
-        if (wanted)
-            event_add(event, NULL);
-        else
-            event_del(event);
-    }
-}
 
 static void server_on_again(evutil_socket_t fd, short events, void *context)
 {
     (void)fd;
     (void)events;
-    server_watch_listeners(context, true);
-}
-
-static const struct listener *server_listener(const struct server *server,
-                                              int fd)
-{
-    size_t i = 0;
-
-    while (server->listeners[i].fd != fd)
-        i++;
-    return &server->listeners[i];
+    listeners_watch(&((struct server *)context)->listeners, true);
 }
 
 static void server_accept(struct server *server,
-                          const struct listener *listener)
+                          const struct listener *listener, int max)
 {
-    for (int i = 0; i < ACCEPT_MAX; i++) {
+    for (int i = 0; i < max; i++) {
         int fd = listener_accept(listener);
 
         if (fd >= 0) {
@@ -69,7 +42,7 @@ static void server_accept(struct server *server,
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
             errno == ENOMEM) {
-            server_watch_listeners(server, false);
+            listeners_watch(&server->listeners, false);
             timer_start(server->again, ACCEPT_PAUSE_MS);
         }
         return;
@@ -81,7 +54,7 @@ static void server_on_incoming(evutil_socket_t fd, short events, void *context)
     struct server *server = context;
 
     (void)events;
-    server_accept(server, server_listener(server, fd));
+    server_accept(server, listeners_find(&server->listeners, fd), ACCEPT_MAX);
 }
 
 static void server_on_grace(evutil_socket_t fd, short events, void *context)
@@ -99,22 +72,35 @@ static void die_at_once(int signal_number)
     _exit(1);
 }
 
-static void server_close_listeners(struct server *server)
+/* Clients that wait at a socket of our own would be cut off with it. One that
+ * another process has, or will have, keeps them. */
+static void server_accept_rest(struct server *server)
 {
-    for (size_t i = 0; i < server->listener_count; i++)
-        listener_close(&server->listeners[i]);
-    server->listener_count = 0;
+    for (size_t i = 0; i < server->listeners.count; i++)
+        if (server->listeners.all[i].is_own)
+            server_accept(server, &server->listeners.all[i], INT_MAX);
+}
+
+static void server_end_listening(struct server *server)
+{
+    event_del(server->again);
+    if (server->is_restarting) {
+        listeners_watch(&server->listeners, false);
+        return;
+    }
+    server_accept_rest(server);
+    listeners_close(&server->listeners);
 }
 
 /* Answers what has arrived and takes nothing new; the loop ends when all is
  * sent. */
 static void server_stop(struct server *server)
 {
-    event_del(server->again);
-    server_close_listeners(server);
-    timer_start(server->grace, STOP_GRACE_MS);
-    connections_finish(&server->connections);
-    http_finish(server->http);
+    event_del(server->delay);
+    server_end_listening(server);
+    timer_start(server->grace, server->options.stop_timeout_ms);
+    connections_finish(&server->connections, server->options.stop_timeout_ms);
+    http_finish(server->http, server->is_restarting);
 }
 
 /* From now on signals act even if the loop does not turn. They are blocked
@@ -135,20 +121,92 @@ static void server_take_signals(struct server *server, void (*handler)(int))
     pthread_sigmask(SIG_UNBLOCK, &both, NULL);
 }
 
-static void server_on_signal(evutil_socket_t fd, short events, void *context)
-{
-    (void)fd;
-    (void)events;
-    server_take_signals(context, die_at_once);
-    server_stop(context);
-}
-
 /* The first signal after a drain asks for what is under way already. */
 static void die_next_time(int signal_number)
 {
     (void)signal_number;
     signal(SIGTERM, die_at_once);
     signal(SIGINT, die_at_once);
+}
+
+static void server_stop_for_good(struct server *server)
+{
+    server_take_signals(server, server->daemon.is_drain_asked ? die_next_time
+                                                              : die_at_once);
+    server_stop(server);
+}
+
+static void server_on_delay(evutil_socket_t fd, short events, void *context)
+{
+    (void)fd;
+    (void)events;
+    server_stop_for_good(context);
+}
+
+/* Serves on for the delay, in which balancers learn that they must send nobody
+ * any more, and then stops. */
+static void server_leave(struct server *server)
+{
+    const int64_t delay_ms = server->options.stop_delay_ms;
+
+    if (delay_ms == 0) {
+        server_stop_for_good(server);
+        return;
+    }
+    server->daemon.is_leaving = true;
+    log_event(SEQB_LOG_INFO, "event=leaving delay_ms=%lld",
+              (long long)delay_ms);
+    timer_start(server->delay, delay_ms);
+}
+
+/* The first one; one while it restarts, after which it is not to come back; or
+ * one that ends the delay. */
+static void server_on_signal(evutil_socket_t fd, short events, void *context)
+{
+    struct server *server = context;
+
+    (void)fd;
+    (void)events;
+    if (server->is_restarting) {
+        server->is_restarting = false;
+        server_take_signals(server, die_at_once);
+        server_end_listening(server);
+    } else if (server->daemon.is_leaving) {
+        server_stop_for_good(server);
+    } else {
+        server_leave(server);
+    }
+}
+
+static void server_on_restart(evutil_socket_t fd, short events, void *context)
+{
+    struct server *server = context;
+
+    (void)fd;
+    (void)events;
+    if (server->checker == 0 && daemon_leaves(&server->daemon) == NULL)
+        server->checker = restart_check(server->options.argv);
+}
+
+/* The next program was checked. */
+static void server_on_child(evutil_socket_t fd, short events, void *context)
+{
+    struct server *server = context;
+    enum restart_verdict verdict = RESTART_UNDECIDED;
+
+    (void)fd;
+    (void)events;
+    if (server->checker == 0)
+        return;
+    verdict = restart_judge(server->checker);
+    if (verdict == RESTART_UNDECIDED)
+        return;
+    server->checker = 0;
+    if (verdict == RESTART_REFUSED || daemon_leaves(&server->daemon) != NULL)
+        return;
+    log_event(SEQB_LOG_INFO, "event=restarting");
+    server->is_restarting = true;
+    server_stop(server);
 }
 
 static void server_resume(struct session *session)
@@ -171,10 +229,8 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
     waiting = blocking_call_poll(daemon);
     if (waiting != NULL)
         server_resume(waiting);
-    if (!daemon->is_drain_asked || daemon->is_stopping)
-        return;
-    server_take_signals(server, die_next_time);
-    server_stop(server);
+    if (daemon->is_drain_asked && daemon_leaves(daemon) == NULL)
+        server_leave(server);
 }
 
 static enum seqb_status server_fail(struct seqb_error *err, const char *what)
@@ -185,6 +241,32 @@ static enum seqb_status server_fail(struct seqb_error *err, const char *what)
     return err->status;
 }
 
+/* False if one of them cannot be made. */
+static bool server_make_signals(struct server *server)
+{
+    const struct {
+        int number;
+        event_callback_fn run;
+        struct event **event;
+    } signals[] = {
+        {SIGTERM, server_on_signal, &server->term},
+        {SIGINT, server_on_signal, &server->interrupt},
+        {SIGUSR2, server_on_restart, &server->restart},
+        {SIGCHLD, server_on_child, &server->child},
+    };
+    const size_t count = server->options.argv != NULL ? 4 : 2;
+
+    for (size_t i = 0; i < count; i++) {
+        *signals[i].event = evsignal_new(server->base, signals[i].number,
+                                         signals[i].run, server);
+        if (*signals[i].event == NULL ||
+            event_add(*signals[i].event, NULL) != 0)
+            return false;
+    }
+    restart_free_signals();
+    return true;
+}
+
 static enum seqb_status server_make_events(struct server *server,
                                            struct seqb_error *err)
 {
@@ -193,111 +275,59 @@ static enum seqb_status server_make_events(struct server *server,
     server->wake = event_new(base, server->daemon.wake_fd, EV_READ | EV_PERSIST,
                              server_on_wake, server);
     server->again = evtimer_new(base, server_on_again, server);
+    server->delay = evtimer_new(base, server_on_delay, server);
     server->grace = evtimer_new(base, server_on_grace, server);
-    server->term = evsignal_new(base, SIGTERM, server_on_signal, server);
-    server->interrupt = evsignal_new(base, SIGINT, server_on_signal, server);
     if (server->wake == NULL || server->again == NULL ||
-        server->grace == NULL || server->term == NULL ||
-        server->interrupt == NULL || event_add(server->wake, NULL) != 0 ||
-        event_add(server->term, NULL) != 0 ||
-        event_add(server->interrupt, NULL) != 0)
+        server->delay == NULL || server->grace == NULL ||
+        event_add(server->wake, NULL) != 0 || !server_make_signals(server))
         return server_fail(err, "event loop");
     return SEQB_OK;
 }
 
-static struct listener *server_add_listener(struct server *server)
+/* Where http is to listen; false if nowhere, or it cannot. */
+static enum seqb_status server_open_http(struct server *server,
+                                         struct seqb_error *err)
 {
-    struct listener *listener = &server->listeners[server->listener_count++];
+    const struct inherited *inherited = &server->inherited;
+    struct listener listener = {.fd = -1};
 
-    *listener = (struct listener){.fd = -1};
-    return listener;
+    for (size_t i = 0; i < inherited->count; i++)
+        if (inherited->sockets[i].kind == INHERITED_HTTP)
+            listener_adopt(&listener, &inherited->sockets[i]);
+    if (listener.fd < 0 && server->options.http == NULL)
+        return SEQB_OK;
+    if (listener.fd < 0 &&
+        listener_open_tcp(&listener, server->options.http, err) != SEQB_OK)
+        return err->status;
+    return http_open(&server->daemon, server->base, &listener, &server->http,
+                     err);
 }
 
-static bool folder_is_there(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char folder[PATH_SIZE];
-
-    if (slash == NULL || slash == path)
-        return true;
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-    return access(folder, F_OK) == 0;
-}
-
-/* Those that are not taken yet; `later`: but those that are in no folder. */
-static enum seqb_status server_take_sockets(struct server *server, bool later,
-                                            struct seqb_error *err)
-{
-    const struct server_options *options = &server->options;
-
-    for (size_t i = 0; i < options->socket_count; i++) {
-        if (server->has_socket[i] ||
-            (later && !folder_is_there(options->sockets[i])))
-            continue;
-        if (listener_open_local(server_add_listener(server),
-                                options->sockets[i], &options->rights,
-                                err) != SEQB_OK)
-            return err->status;
-        server->has_socket[i] = true;
-    }
-    return SEQB_OK;
-}
-
-/* All but sockets in a state directory that the broker has still to make:
- * nobody can have those. */
+/* As far as the broker need not be open for it. */
 static enum seqb_status server_take_addresses(struct server *server,
                                               struct seqb_error *err)
 {
-    const struct server_options *options = &server->options;
-
-    for (size_t i = 0; i < options->listen_count; i++) {
-        if (listener_open_tcp(server_add_listener(server), options->listen[i],
-                              err) != SEQB_OK)
-            return err->status;
-    }
-    if (options->listen_count > 0)
-        server->daemon.tcp_port = listener_port(&server->listeners[0]);
-    if (options->http != NULL &&
-        http_open(&server->daemon, server->base, options->http, &server->http,
-                  err) != SEQB_OK)
+    if (inherited_read(&server->inherited, err) != SEQB_OK ||
+        listeners_take(&server->listeners, &server->options.places,
+                       &server->inherited, err) != SEQB_OK)
         return err->status;
-    return server_take_sockets(server, true, err);
-}
-
-static void places_name(char *out, const struct server *server, bool is_local)
-{
-    size_t used = 0;
-
-    snprintf(out, SERVER_PLACES_SIZE, "none");
-    for (size_t i = 0; i < server->listener_count; i++) {
-        const struct listener *listener = &server->listeners[i];
-
-        if ((listener->path != NULL) == is_local && used < SERVER_PLACES_SIZE)
-            used +=
-                (size_t)snprintf(out + used, SERVER_PLACES_SIZE - used, "%s%s",
-                                 used > 0 ? "," : "", listener->name);
-    }
+    server->daemon.tcp_port = listeners_port(&server->listeners);
+    return server_open_http(server, err);
 }
 
 static enum seqb_status server_listen(struct server *server,
                                       struct seqb_error *err)
 {
-    if (server_take_sockets(server, false, err) != SEQB_OK)
-        return err->status;
-    for (size_t i = 0; i < server->listener_count; i++) {
-        struct listener *listener = &server->listeners[i];
+    struct listeners *listeners = &server->listeners;
 
-        if (listener_start(listener, err) != SEQB_OK)
-            return err->status;
-        listener->event =
-            event_new(server->base, listener->fd, EV_READ | EV_PERSIST,
-                      server_on_incoming, server);
-    }
-    if (server->http != NULL && http_listen(server->http, err) != SEQB_OK)
+    if (listeners_start(listeners, &server->options.places, err) != SEQB_OK ||
+        (server->http != NULL && http_listen(server->http, err) != SEQB_OK))
         return err->status;
-    places_name(server->addresses, server, false);
-    places_name(server->sockets, server, true);
-    server_watch_listeners(server, true);
+    for (size_t i = 0; i < listeners->count; i++)
+        listeners->all[i].event =
+            event_new(server->base, listeners->all[i].fd, EV_READ | EV_PERSIST,
+                      server_on_incoming, server);
+    listeners_watch(listeners, true);
     return SEQB_OK;
 }
 
@@ -312,8 +342,8 @@ static void server_describe(struct server *server)
         .topology = server->topology != NULL ? server->topology : named,
         .read_ms = server->read_ms,
         .state_dir = options->state_dir,
-        .listen = server->addresses,
-        .socket = server->sockets,
+        .listen = server->listeners.addresses,
+        .socket = server->listeners.sockets,
         .http = server->http == NULL ? "none" : http_name(server->http),
     };
 }
@@ -375,10 +405,25 @@ void server_run(struct server *server)
     event_base_dispatch(server->base);
 }
 
+bool server_release(struct server *server, struct inherited *out)
+{
+    if (!server->is_restarting)
+        return false;
+    restart_hold_signals();
+    listeners_release(&server->listeners, out);
+    if (server->http != NULL) {
+        const struct inherited_socket socket = http_release(server->http);
+
+        (void)inherited_add(out, &socket); /* there is room for one more */
+    }
+    return true;
+}
+
 static void server_free_events(struct server *server)
 {
-    struct event *events[] = {server->wake, server->again, server->grace,
-                              server->term, server->interrupt};
+    struct event *events[] = {server->wake,    server->again, server->delay,
+                              server->grace,   server->term,  server->interrupt,
+                              server->restart, server->child};
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         if (events[i] != NULL)
@@ -392,13 +437,14 @@ void server_close(struct server *server)
     if (server == NULL)
         return;
     daemon = &server->daemon;
-    server_close_listeners(server);
+    listeners_close(&server->listeners);
     connections_fini(&server->connections);
     http_close(server->http);
     blocking_call_end(daemon);
     seqb_close(daemon->broker);
     waitlists_fini(&daemon->waitlists);
     server_free_events(server);
+    restart_forget(server->checker);
     if (server->base != NULL)
         event_base_free(server->base);
     if (daemon->wake_fd >= 0)

@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <stdint.h>
+#include <sys/types.h>
+
 #include <event2/event.h>
 
 #include <seqbroker/status.h>
@@ -12,34 +15,30 @@
 #include "daemon/connection.h"
 #include "daemon/daemon.h"
 #include "daemon/http/http.h"
-#include "daemon/listener.h"
-
-#define SERVER_LISTENERS_MAX 16
-#define SERVER_PLACES_SIZE   ((size_t)SERVER_LISTENERS_MAX * ADDRESS_SIZE)
+#include "daemon/inherited.h"
+#include "daemon/listeners.h"
 
 /* The strings stay the caller's. */
 struct server_options {
     const char *topology;  /* NULL: the embedded default */
     const char *state_dir; /* for SEQ.STATUS */
-    /* "ADDR:PORT" and paths; SERVER_LISTENERS_MAX of both at most */
-    const char *listen[SERVER_LISTENERS_MAX];
-    size_t listen_count;
-    const char *sockets[SERVER_LISTENERS_MAX];
-    size_t socket_count;
-    struct listener_rights rights; /* of all sockets */
-    const char *http;              /* "ADDR:PORT"; NULL: none */
+    struct listeners_options places;
+    const char *http; /* "ADDR:PORT"; NULL: none */
+    /* How long it serves on after it said that it will stop, and how long it
+     * then waits for clients; ms. */
+    int64_t stop_delay_ms, stop_timeout_ms;
+    char **argv; /* of a restart; NULL: there is none */
 };
 
 struct server {
     struct server_options options;
     struct event_base *base;
-    struct listener listeners[SERVER_LISTENERS_MAX];
-    size_t listener_count;
-    /* In use, with commas between them; "none". */
-    char addresses[SERVER_PLACES_SIZE];
-    char sockets[SERVER_PLACES_SIZE];
-    bool has_socket[SERVER_LISTENERS_MAX]; /* of options.sockets */
-    struct event *wake, *again, *grace, *term, *interrupt;
+    struct inherited inherited;
+    struct listeners listeners;
+    struct event *wake, *again, *delay, *grace, *term, *interrupt;
+    struct event *restart, *child;
+    pid_t checker;      /* of a restart that is asked for; 0: none is */
+    bool is_restarting; /* it stops, and its sockets go on listening */
     struct daemon daemon;
     struct connections connections;
     struct http *http; /* or NULL */
@@ -56,9 +55,14 @@ struct server {
 enum seqb_status server_open(const struct server_options *options,
                              struct server **out, struct seqb_error *err);
 
-/* Serves until SIGTERM, SIGINT or a drain, and then until what had arrived is
- * answered. A second signal ends the process at once, with 1. */
+/* Serves until SIGTERM, SIGINT, a drain or a restart, and then until what had
+ * arrived is answered. A second signal ends the process at once, with 1; but
+ * one in the delay ends that. */
 void server_run(struct server *server);
+
+/* Whether it ended for a restart: then `out` has the sockets, which listen. To
+ * be called before server_close. */
+bool server_release(struct server *server, struct inherited *out);
 
 /* Closes all that is left. Takes NULL and half-built servers. */
 void server_close(struct server *server);

@@ -60,6 +60,7 @@ struct session {
     int budget;       /* numbers and commands left in this turn of the loop */
     bool is_late;     /* the current command's deadline has passed */
     bool is_resp3;
+    bool is_drain; /* it asked for a drain, and waits for its end */
     char name[SESSION_NAME_MAX + 1];    /* by CLIENT SETNAME */
     char library[SESSION_NAME_MAX + 1]; /* by CLIENT SETINFO, and its version */
     char library_version[SESSION_NAME_MAX + 1];

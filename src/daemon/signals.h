@@ -9,7 +9,8 @@
 #include <stdbool.h>
 
 /* From here on SIGHUP, SIGUSR1, SIGUSR2, SIGALRM and SIGPIPE end nothing. To be
- * called before any thread is started. */
+ * called before any thread is started. SIGUSR2 is the server's once it has a
+ * loop. */
 void signals_shield(void);
 
 struct signals_answers {

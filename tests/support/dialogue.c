@@ -60,7 +60,8 @@ void script_fini(struct script *script)
 
 struct server *dialogue_server(void)
 {
-    const struct server_options options = {.state_dir = ""};
+    const struct server_options options = {.state_dir = "",
+                                           .stop_timeout_ms = 5000};
     struct server *server = NULL;
     struct seqb_error err;
 

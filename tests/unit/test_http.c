@@ -220,7 +220,7 @@ TEST(a_stop_refuses_who_waits)
     web_ask(web, "POST", NEXT_A);
     web_until(web, has_waiter);
     web->server->daemon.is_stopping = true;
-    http_finish(web->http);
+    http_finish(web->http, false);
     web_hear(web, 1);
     assert_non_null(strstr(web_body(web), "\"code\": \"CLOSED\""));
     assert_true(has_no_waiter(web));

@@ -296,6 +296,13 @@
     ROW(DAEMON, http, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                 \
         "Where seqbrokerd serves HTTP, \"host:port\". Without it nowhere. "    \
         "--http goes before it.")                                              \
+    ROW(DAEMON, stop_delay, DURATION, "0s", "1h", "0s", ALL_ENGINES,           \
+        "How long seqbrokerd serves on after it was asked to stop, while "     \
+        "/readyz and SEQ.HEALTH say that it will, so that a balancer sends "   \
+        "its clients elsewhere first.")                                        \
+    ROW(DAEMON, stop_timeout, DURATION, "1ms", "1h", "5s", ALL_ENGINES,        \
+        "How long a stop then waits at most for clients that wait for a "      \
+        "number, do not read, or have connected and not said anything yet.")   \
     ROW(DAEMON, on_event, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,             \
         "A program that is run for each alarm, by its absolute path, with "    \
         "the "                                                                 \

@@ -157,6 +157,8 @@ struct draft_daemon {
     struct draft_text socket_mode;
     struct draft_text socket_group;
     struct draft_text http;
+    struct draft_number stop_delay;
+    struct draft_number stop_timeout;
     struct draft_text on_event;
     struct draft_text webhook;
     struct draft_text webhook_ca_file;

@@ -174,15 +174,16 @@ static void warning_read(struct seqb_broker *broker, char *out, size_t size)
 enum command_outcome command_health(struct session *session,
                                     const struct resp_request *request)
 {
+    const char *leaves = daemon_leaves(session->daemon);
     enum seqb_health health;
     char reason[SEQB_ERROR_TEXT_SIZE];
     char warning[SEQB_ERROR_TEXT_SIZE];
     struct seqb_error err;
 
     (void)request;
-    if (session->daemon->is_stopping) {
+    if (leaves != NULL) {
         health = SEQB_HEALTH_NOT_SERVING;
-        snprintf(reason, sizeof reason, "the broker is stopping");
+        snprintf(reason, sizeof reason, "%s", leaves);
     } else if (seqb_get_health(session->daemon->broker, &health, reason,
                                sizeof reason, &err) != SEQB_OK) {
         reply_failure(&session->out, &err);
@@ -201,6 +202,7 @@ enum command_outcome command_drain(struct session *session,
 {
     (void)request;
     reply_simple(&session->out, "OK");
+    session->is_drain = true;
     daemon_drain(session->daemon, session->fd);
     return COMMAND_DONE;
 }

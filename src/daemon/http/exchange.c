@@ -148,7 +148,7 @@ static void exchange_common_headers(struct exchange *exchange, int status,
     exchange_header(exchange, "Content-Type", type);
     exchange_header(exchange, "Cache-Control", "no-store");
     exchange_header(exchange, "X-Content-Type-Options", "nosniff");
-    if (daemon->is_stopping)
+    if (daemon_leaves(daemon) != NULL)
         exchange_header(exchange, "Connection", "close");
 }
 

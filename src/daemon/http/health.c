@@ -30,10 +30,12 @@ void ready_route(struct exchange *exchange, const struct target *target)
     if (seqb_get_health(daemon->broker, &health, reason, sizeof reason, NULL) !=
         SEQB_OK)
         health = SEQB_HEALTH_UNKNOWN;
-    is_ready = !daemon->is_stopping && (health == SEQB_HEALTH_SERVING ||
-                                        health == SEQB_HEALTH_DEGRADED);
+    is_ready =
+        daemon_leaves(daemon) == NULL &&
+        (health == SEQB_HEALTH_SERVING || health == SEQB_HEALTH_DEGRADED);
     snprintf(line, sizeof line, "%s%s%s\n",
-             daemon->is_stopping ? "stopping" : seqb_health_name(health),
+             daemon_leaves(daemon) != NULL ? "stopping"
+                                           : seqb_health_name(health),
              reason[0] != '\0' ? ": " : "", reason);
     exchange_answer_text(exchange, is_ready ? HTTP_OK : HTTP_SERVUNAVAIL,
                          TEXT_TYPE, line);

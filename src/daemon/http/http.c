@@ -3,6 +3,7 @@
 #include "daemon/http/http.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,13 +85,10 @@ static void http_configure(struct http *http)
     evhttp_set_gencb(http->server, http_on_request, http);
 }
 
-static enum seqb_status http_start(struct http *http, const char *address,
-                                   struct seqb_error *err)
+static enum seqb_status http_start(struct http *http, struct seqb_error *err)
 {
     struct event_base *base = http->exchanges.base;
 
-    if (listener_open_tcp(&http->listener, address, err) != SEQB_OK)
-        return err->status;
     http->server = evhttp_new(base);
     http->exchanges.reports = reports_open(http->exchanges.daemon, base);
     http->exchanges.streams = streams_open(base);
@@ -112,18 +110,21 @@ static enum seqb_status http_start(struct http *http, const char *address,
 }
 
 enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
-                           const char *address, struct http **out,
+                           const struct listener *listener, struct http **out,
                            struct seqb_error *err)
 {
+    struct listener unused = *listener;
     struct http *http = calloc(1, sizeof *http);
 
-    if (http == NULL)
+    if (http == NULL) {
+        listener_close(&unused);
         return http_fail(err);
-    http->listener.fd = -1;
+    }
+    http->listener = *listener;
     http->exchanges.daemon = daemon;
     http->exchanges.base = base;
     TAILQ_INIT(&http->exchanges.all);
-    if (http_start(http, address, err) != SEQB_OK) {
+    if (http_start(http, err) != SEQB_OK) {
         http_close(http);
         return err->status;
     }
@@ -150,14 +151,26 @@ static void refuse_stopping(struct exchange *exchange)
                    "the broker is closing");
 }
 
-void http_finish(struct http *http)
+void http_finish(struct http *http, bool keeps)
 {
     if (http == NULL)
         return;
-    /* Open, but no longer listening: its number stays ours. */
+    /* Open, but no longer listening: its number stays ours. Others go on with
+     * a socket that is not ours alone. */
     evconnlistener_disable(http->incoming);
-    shutdown(http->listener.fd, SHUT_RDWR);
+    evconnlistener_set_cb(http->incoming, NULL, NULL); /* for good */
+    if (http->listener.is_own && !keeps)
+        shutdown(http->listener.fd, SHUT_RDWR);
     exchanges_cancel(&http->exchanges, refuse_stopping);
+}
+
+struct inherited_socket http_release(struct http *http)
+{
+    return (struct inherited_socket){
+        .fd = fcntl(http->listener.fd, F_DUPFD_CLOEXEC, 0),
+        .kind = INHERITED_HTTP,
+        .is_own = http->listener.is_own,
+    };
 }
 
 static void exchange_ignore(struct exchange *exchange)

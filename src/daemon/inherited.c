@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sockets that come from and go to another program; see inherited.h. */
+#include "daemon/inherited.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FIRST_FD 3 /* of sd_listen_fds(3) */
+
+/* The words of LISTEN_FDNAMES. An operator says the first one; the others are
+ * those of a restart. */
+#define NAME_HTTP     "http"
+#define NAME_OWN      "own"
+#define NAME_OWN_HTTP "own-http"
+#define NAME_OTHER    "other"
+
+#define NAMES_SIZE ((size_t)INHERITED_MAX * 16)
+
+static enum seqb_status refuse(struct seqb_error *err, int fd, const char *why)
+{
+    snprintf(err->text, sizeof err->text,
+             "cannot use descriptor %d of $LISTEN_FDS: %s", fd, why);
+    err->status = SEQB_INVALID;
+    return err->status;
+}
+
+static bool option_is(int fd, int option, int expected)
+{
+    int value = 0;
+    socklen_t length = sizeof value;
+
+    return getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 &&
+           value == expected;
+}
+
+static bool name_is(const char *name, size_t length, const char *expected)
+{
+    return strlen(expected) == length && memcmp(name, expected, length) == 0;
+}
+
+static enum seqb_status socket_read(struct inherited_socket *out,
+                                    const char *name, size_t length,
+                                    struct seqb_error *err)
+{
+    const int fd = out->fd;
+    const bool is_http = name_is(name, length, NAME_HTTP) ||
+                         name_is(name, length, NAME_OWN_HTTP);
+    const bool is_local = option_is(fd, SO_DOMAIN, AF_UNIX);
+
+    if (!option_is(fd, SO_TYPE, SOCK_STREAM) ||
+        !option_is(fd, SO_ACCEPTCONN, 1))
+        return refuse(err, fd, "it is no stream socket that listens");
+    if (!is_local && !option_is(fd, SO_DOMAIN, AF_INET) &&
+        !option_is(fd, SO_DOMAIN, AF_INET6))
+        return refuse(err, fd, "it is neither TCP nor a unix socket");
+    if (is_http && is_local)
+        return refuse(err, fd, "HTTP wants a TCP socket");
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
+        fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
+        return refuse(err, fd, "it cannot be set up");
+    out->kind = is_http    ? INHERITED_HTTP
+                : is_local ? INHERITED_LOCAL
+                           : INHERITED_TCP;
+    out->is_own =
+        name_is(name, length, NAME_OWN) || name_is(name, length, NAME_OWN_HTTP);
+    return SEQB_OK;
+}
+
+static enum seqb_status sockets_read(struct inherited *out, long count,
+                                     const char *names, struct seqb_error *err)
+{
+    int http_count = 0;
+
+    if (count < 0 || count > INHERITED_MAX)
+        return refuse(err, FIRST_FD, "there are more than 17");
+    for (int i = 0; i < (int)count; i++) {
+        const size_t length = strcspn(names, ":");
+
+        out->sockets[i].fd = FIRST_FD + i;
+        if (socket_read(&out->sockets[i], names, length, err) != SEQB_OK)
+            return err->status;
+        out->count++;
+        http_count += out->sockets[i].kind == INHERITED_HTTP;
+        names += length + (names[length] == ':');
+    }
+    if (http_count > 1)
+        return refuse(err, FIRST_FD, "only one may be named http");
+    return SEQB_OK;
+}
+
+enum seqb_status inherited_read(struct inherited *out, struct seqb_error *err)
+{
+    const char *pid = getenv("LISTEN_PID");
+    const char *count = getenv("LISTEN_FDS");
+    const char *names = getenv("LISTEN_FDNAMES");
+    enum seqb_status status = SEQB_OK;
+
+    *out = (struct inherited){.count = 0};
+    /* They may have been meant for a process before us. */
+    if (pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid())
+        status = sockets_read(out, strtol(count, NULL, 10),
+                              names != NULL ? names : "", err);
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
+    return status;
+}
+
+bool inherited_has(const struct inherited *inherited, enum inherited_kind kind)
+{
+    for (size_t i = 0; i < inherited->count; i++)
+        if (inherited->sockets[i].kind == kind)
+            return true;
+    return false;
+}
+
+bool inherited_add(struct inherited *inherited,
+                   const struct inherited_socket *socket)
+{
+    if (inherited->count == INHERITED_MAX)
+        return false;
+    inherited->sockets[inherited->count++] = *socket;
+    return true;
+}
+
+static const char *name_of(const struct inherited_socket *socket)
+{
+    if (socket->kind == INHERITED_HTTP)
+        return socket->is_own ? NAME_OWN_HTTP : NAME_HTTP;
+    return socket->is_own ? NAME_OWN : NAME_OTHER;
+}
+
+/* First to numbers above those that they get: one of them may have one of
+ * these. A duplicate stays open when the next program is executed. */
+static bool sockets_move(const struct inherited *inherited)
+{
+    const int count = (int)inherited->count;
+    int above[INHERITED_MAX];
+
+    for (int i = 0; i < count; i++) {
+        above[i] =
+            fcntl(inherited->sockets[i].fd, F_DUPFD_CLOEXEC, FIRST_FD + count);
+        if (above[i] < 0)
+            return false;
+    }
+    for (int i = 0; i < count; i++)
+        if (dup2(above[i], FIRST_FD + i) < 0)
+            return false;
+    return true;
+}
+
+bool inherited_pass(const struct inherited *inherited)
+{
+    char names[NAMES_SIZE] = "";
+    char number[24];
+    size_t used = 0;
+
+    for (size_t i = 0; i < inherited->count; i++)
+        used +=
+            (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                             i > 0 ? ":" : "", name_of(&inherited->sockets[i]));
+    if (!sockets_move(inherited))
+        return false;
+    snprintf(number, sizeof number, "%ld", (long)getpid());
+    if (setenv("LISTEN_PID", number, 1) != 0)
+        return false;
+    snprintf(number, sizeof number, "%zu", inherited->count);
+    return setenv("LISTEN_FDS", number, 1) == 0 &&
+           setenv("LISTEN_FDNAMES", names, 1) == 0;
+}
