@@ -299,7 +299,7 @@ TEST(no_stop_waits_for_a_stream)
     web_await(web, "retry: ");
     assert_int_equal(web->server->daemon.request_count, 0);
     web->server->daemon.is_stopping = true;
-    http_finish(web->http);
+    http_finish(web->http, false);
     assert_false(log_is_watched());
     web_until(web, is_closed);
     assert_true(daemon_is_done(&web->server->daemon));
