@@ -9,10 +9,6 @@
 #include "platform/text.h"
 #include "store/secret.h"
 
-/* An engine that keeps the time itself is to answer first: its words say
- * more, and its connection may still be closed in order. */
-#define CALL_SLACK_MS 50
-
 void connection_init(struct connection *connection,
                      const struct store_options *options,
                      struct watchdog *watchdog, struct endpoint *endpoint)
@@ -60,7 +56,7 @@ static struct seqb_backend *call_begin(struct connection *connection)
     call_begins(connection, now_ms);
     watch_begin(&connection->watch,
                 now_ms + connection->options->options.timeout_ms +
-                    CALL_SLACK_MS);
+                    CONNECTION_SLACK_MS);
     return connection->backend;
 }
 

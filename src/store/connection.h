@@ -18,6 +18,11 @@
 
 #define CONNECTION_NO_CLOCK INT64_MIN /* of a store, or it was not seen */
 
+/* A call is ended so long after its time-out. An engine that keeps the time
+ * itself is to answer first: its words say more, and its connection may still
+ * be closed in order. */
+#define CONNECTION_SLACK_MS 50
+
 struct connection {
     const struct store_options *options; /* constant, as the next three */
     struct watchdog *watchdog;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A broker that nobody asks, while its servers are killed or stopped: its
+ * A broker that nobody asks, while its servers are cut off or stopped: its
  * health says what the next caller would meet. How soon is printed, and judged
  * by nobody.
  */
@@ -9,54 +9,45 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
-#include "support/server_redis.h"
+#include "support/four_stores.h"
 #include "support/test.h"
 
-#define IDLE_MS 500
+#define SEED    17
+#define IDLE_MS 100
 
 /* Looks as often as without the setting, with the usual time-outs. */
-static const char topology[] =
-    "backends = ("
-    "  { name = \"redis-a\"; engine = \"redis\"; port = 6379;"
-    "    connect_timeout = \"1s\"; },"
-    "  { name = \"redis-b\"; engine = \"redis\"; port = 6380;"
-    "    connect_timeout = \"1s\"; },"
-    "  { name = \"authority\"; engine = \"sqlite\"; path = \"authority.db\"; }"
-    ");"
-    "pools = ( { name = \"main\"; authority = \"authority\";"
-    "            partitions = [ \"redis-a\", \"redis-b\" ];"
-    "            timeout = \"200ms\"; rescue_after = \"400ms\"; } );"
-    "sequences = ( { key = \"order\"; deadline = \"1m\"; } );";
+#define POOL_SETTINGS "timeout = \"200ms\"; rescue_after = \"400ms\";"
+#define SEQUENCES     "sequences = ( { key = \"order\"; deadline = \"1m\"; } );\n"
 
-static struct server *redis_a;
-static struct server *redis_b;
+static struct quartet quartet;
 
-/* Waits until both servers have had nothing to do for a while. */
+TEST(prepare)
+{
+    quartet_start(&quartet, false, SEED);
+}
+
+/* Waits until all stores have had nothing to do for a while. */
 static void await_idleness(const struct scene *scene)
 {
     const int64_t until_ms = clock_now_ms() + SCENE_PATIENCE_MS;
 
-    while (scene_partition(scene, 0).last_ok_ms < IDLE_MS ||
-           scene_partition(scene, 1).last_ok_ms < IDLE_MS) {
-        assert_true(clock_now_ms() < until_ms);
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    for (int32_t i = 0; i < FOUR_STORES; i++) {
+        while (scene_partition(scene, i).last_ok_ms < IDLE_MS) {
+            assert_true(clock_now_ms() < until_ms);
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        }
     }
 }
 
-/* Servers that hold nothing, a broker that has taken numbers and is idle. */
+/* A broker that has taken numbers and is idle. */
 static void open_and_take(struct scene *scene)
 {
-    char text[SCENE_TEXT_SIZE];
+    char text[QUARTET_TEXT_SIZE];
 
-    if (redis_a == NULL) {
-        redis_a = server_redis(NULL);
-        redis_b = server_redis(NULL);
-    }
-    server_tell(redis_a, "FLUSHALL");
-    server_tell(redis_b, "FLUSHALL");
-    (void)text_copy(text, sizeof text, topology);
-    scene_replace_port(text, "port = 6379", server_port(redis_a));
-    scene_replace_port(text, "port = 6380", server_port(redis_b));
+    if (quartet.servers[0] == NULL)
+        skip();
+    quartet_topology(&quartet, POOL_SETTINGS, text);
+    assert_true(text_append(text, sizeof text, SEQUENCES));
     scene_open(scene, scene_write(scene, "idle.conf", text));
     scene_take(scene, "order", 1000);
     await_idleness(scene);
@@ -90,27 +81,29 @@ static void serve_again(struct scene *scene)
     scene_expect_no_repeats(scene);
 }
 
-TEST_WITH(SCENE, health_knows_that_all_servers_were_killed)
+static void expect_health_to_follow(struct scene *scene, enum fault fault)
 {
     open_and_take(scene);
     await_health(scene, SEQB_HEALTH_SERVING);
-    server_kill(redis_a);
-    server_kill(redis_b);
+    for (size_t i = 0; i < FOUR_STORES; i++)
+        quartet_fault(&quartet, i, fault, 0);
     await_health(scene, SEQB_HEALTH_NOT_SERVING);
-    server_start(redis_a);
-    server_start(redis_b);
+    quartet_heal(&quartet);
     serve_again(scene);
+}
+
+TEST_WITH(SCENE, health_knows_that_all_servers_refuse)
+{
+    expect_health_to_follow(scene, FAULT_REFUSED);
 }
 
 /* They take connections, and answer nothing. */
 TEST_WITH(SCENE, health_knows_that_all_servers_were_stopped)
 {
-    open_and_take(scene);
-    await_health(scene, SEQB_HEALTH_SERVING);
-    server_pause(redis_a);
-    server_pause(redis_b);
-    await_health(scene, SEQB_HEALTH_NOT_SERVING);
-    server_resume(redis_a);
-    server_resume(redis_b);
-    serve_again(scene);
+    expect_health_to_follow(scene, FAULT_STOPPED);
+}
+
+TEST(end)
+{
+    quartet_end(&quartet);
 }

@@ -99,7 +99,7 @@ TEST(redis_sample_is_two_partitions_and_an_authority)
     assert_int_equal(pool->slow_window_ms, 60000);
     assert_int_equal(pool->rescue_after_ms, 300000);
     assert_int_equal(pool->rescue, HA_RESCUE_BACKOFF);
-    assert_int_equal(pool->check_interval_ms, 2000);
+    assert_int_equal(pool->check_interval_ms, 1500);
     assert_int_equal(pool->layout.failover_gap, 1000000);
     config_close(config);
 }

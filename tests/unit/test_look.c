@@ -5,9 +5,11 @@
  */
 #include "pool_fixture.h"
 
+#include "store/connection.h"
 #include "support/test.h"
 
-#define INTERVAL_MS 2000
+#define INTERVAL_MS 1500
+#define CONNECT_MS  1000 /* connect_timeout */
 
 static int64_t look_at(const struct fixture *fixture, int64_t answered_ms)
 {
@@ -136,6 +138,36 @@ TEST(time_outs_of_a_look_that_hangs_are_counted_once)
     assert_int_equal(fixture.pool.member[1].slow, 1);
     expect_none(look_ends(&fixture, TIMEOUT_US, NOW_MS + TIMEOUT_MS));
     assert_int_equal(fixture.pool.member[1].slow, 1);
+}
+
+/* When the last usable store rests that answered at NOW_MS and nothing since:
+ * a look, which its connection's watchdog ends, and a connect. */
+static int64_t silence_ends(struct fixture *fixture)
+{
+    int64_t at_ms = pool_look_at(&fixture->pool, 0, NOW_MS);
+    int64_t next_ms;
+
+    pool_look_begins(&fixture->pool, 0, at_ms);
+    (void)pool_evaluate(&fixture->pool, 0, at_ms, at_ms + TIMEOUT_MS, &next_ms);
+    at_ms += TIMEOUT_MS + CONNECTION_SLACK_MS;
+    (void)uncertain_at(fixture, 0, TIMEOUT_US, at_ms);
+    for (int64_t ms = 0; ms <= CONNECT_MS; ms += TIMEOUT_MS)
+        (void)pool_evaluate(&fixture->pool, 0, at_ms, at_ms + ms, &next_ms);
+    expect_state(fixture, 0, SEQB_PARTITION_SUSPECT);
+    at_ms += CONNECT_MS;
+    (void)fail_after(fixture, 0, SEQB_UNREACHABLE, CONNECT_MS * 1000, at_ms);
+    expect_state(fixture, 0, SEQB_PARTITION_QUARANTINED);
+    return at_ms;
+}
+
+/* With the defaults, which test_config.c compares with these. */
+TEST(the_last_one_that_hangs_is_found_out_within_three_seconds)
+{
+    struct fixture fixture;
+
+    fixture_init(&fixture, 0);
+    fixture.options.check_interval_ms = INTERVAL_MS;
+    assert_in_range(silence_ends(&fixture) - NOW_MS, INTERVAL_MS, 3000);
 }
 
 TEST(slow_looks_do_not_take_out_the_last_one)

@@ -233,7 +233,7 @@
         "long each time up to rescue_after; or after rescue_after each time.") \
     ROW(POOLS, rescue_after, DURATION, "100ms", "1d", "300s", ALL_ENGINES,     \
         "See rescue.")                                                         \
-    ROW(POOLS, check_interval, DURATION, "100ms", "1d", "2s", ALL_ENGINES,     \
+    ROW(POOLS, check_interval, DURATION, "100ms", "1d", "1500ms", ALL_ENGINES, \
         "A store that was not asked for so long is looked at: one claim is "   \
         "read. A look that fails counts as any call does.")                    \
     ROW(POOLS, failover_gap, INTEGER, "0", "1099511627776", "1000000",         \
