@@ -200,6 +200,37 @@ if [[ -n $has_script ]]; then
             "[?1049h[?1049l"
         exec {typed}>&-
     done
+    # While the daemon hangs it is in the midst of asking, for ten minutes.
+    asks() {
+        find "/proc/$(<"$work/watching")/fd" -lname 'socket:*' | grep -q .
+    }
+    has_ended() {
+        ! [ -e "/proc/$(<"$work/watching")/fd/0" ]
+    }
+    for end in typed TERM HUP; do
+        : >"$work/screen"
+        script -qfec "stty rows 24 cols 80 isig; echo \$\$ >$work/watching;
+            exec $build/seqctl -s $first -t 600 status --watch --interval 1" \
+            "$work/screen" <"$work/typed" >"$work/trash" 2>&1 &
+        watching=$!
+        track "$watching"
+        exec {typed}>"$work/typed"
+        wait_for draws 2
+        kill -STOP "$first_pid"
+        wait_for asks
+        if [[ $end = typed ]]; then
+            printf '\003' >&"$typed"
+        else
+            kill "-$end" "$(<"$work/watching")"
+        fi
+        ok "it ends while a daemon hangs ($end)" wait_for has_ended
+        kill -CONT "$first_pid"
+        reap "$watching"
+        is "cleanly, too" "$?" 0
+        like "and the terminal is as it was" "$(tail -c 300 "$work/screen")" \
+            "*"$'\033'"[?25h"$'\033'"[?7h"$'\033'"[?1049l*"
+        exec {typed}>&-
+    done
 else
     skip "it draws on a second screen" "there is no script(1)"
 fi

@@ -67,9 +67,14 @@ static enum ctl_exit broker_show(const struct ctl_options *options,
                                  void *context)
 {
     static const char *const words[] = {"SEQ.STATUS"};
+    const struct round *round = context;
     redisReply *reply;
-    enum ctl_exit result = client_ask(options, 1, words, &reply);
+    enum ctl_exit result;
 
+    (void)fflush(round->view->to); /* or an interrupt would cut it in two */
+    interrupts_allow();
+    result = client_ask(options, 1, words, &reply);
+    interrupts_forbid();
     if (result == CTL_OK)
         result = status_print(reply, options, context);
     else if (options->is_one_of_several && (options->given & CTL_JSON) == 0)

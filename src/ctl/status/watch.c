@@ -14,9 +14,11 @@ static const int watched[] = {SIGINT,  SIGTERM, SIGHUP,
                               SIGQUIT, SIGTSTP, SIGWINCH};
 
 /* Blocked and waited for, so that none cuts a table in two, and none leaves the
- * terminal on the second screen. */
+ * terminal on the second screen. Those that end it are allowed while a broker
+ * is asked, which may hang. */
 static void signals_block(sigset_t *out)
 {
+    interrupts_hold();
     sigemptyset(out);
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         sigaddset(out, watched[i]);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The alternate screen of a terminal, by the sequences of xterm, which all
  * terminals of today know. */
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl/terminal/terminal.h"
 
@@ -13,16 +15,31 @@
 #define CURSOR_OFF    "\033[?25l"
 #define CLEAR         "\033[H\033[2J" /* ECMA-48: cursor home, erase */
 
+#define LEAVE CURSOR_ON WRAP_ON ALTERNATE_OFF
+
+static volatile sig_atomic_t is_entered; /* also read in a signal's handler */
+
 void screen_enter(void)
 {
+    is_entered = true;
     fputs(ALTERNATE_ON WRAP_OFF CURSOR_OFF, stdout);
     fflush(stdout);
 }
 
 void screen_leave(void)
 {
-    fputs(CURSOR_ON WRAP_ON ALTERNATE_OFF, stdout);
+    fputs(LEAVE, stdout);
     fflush(stdout);
+    is_entered = false;
+}
+
+void screen_abandon(void)
+{
+    ssize_t written = 0;
+
+    if (is_entered)
+        written = write(STDOUT_FILENO, LEAVE, sizeof LEAVE - 1);
+    (void)written; /* if not all of it was, nothing better is left to do */
 }
 
 static size_t lines_count(const char *text)

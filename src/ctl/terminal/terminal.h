@@ -35,8 +35,25 @@ void text_wrap(FILE *to, const char *text, size_t width);
 void screen_enter(void);
 void screen_leave(void);
 
+/* As screen_leave, for a handler of signals: by one write. Nothing if the
+ * screen was not entered. */
+void screen_abandon(void);
+
 /* Replaces what is on the screen by the first lines of the text. */
 void screen_draw(const char *text, size_t rows);
+
+/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked, for sigtimedwait
+ * to take. */
+void interrupts_hold(void);
+
+/*
+ * While what is waited for may hang: one of them, also one that has come
+ * before, ends the program at once with exit code 0, and the terminal is as it
+ * was. Nothing must be half printed. Neither does anything unless they are
+ * held.
+ */
+void interrupts_allow(void);
+void interrupts_forbid(void);
 
 /* How far something is that may take long. */
 struct progress {
