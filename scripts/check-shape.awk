@@ -176,9 +176,10 @@ BEGIN {
     below["config"] = \
         "number queue lease ha offline store backends period platform"
     below["api"] = below["config"] " config"
+    below["guess"] = ""
     below["status"] = ""
-    below["daemon"] = "status"
-    below["ctl"] = "status"
+    below["daemon"] = "status guess"
+    below["ctl"] = "status guess"
     folder_max = 15
     # Folders that are still to be divided, and how many they have.
     crowded["ha"] = 35

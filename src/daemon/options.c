@@ -10,6 +10,7 @@
 
 #include <seqbroker/admin.h>
 
+#include "guess/guess.h"
 #include "seqbrokerd_txt.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:7379"
@@ -141,32 +142,53 @@ static int option_take(struct options *options, int option)
     }
 }
 
+static const struct option known[] = {
+    {"config", required_argument, NULL, 'c'},
+    {"state-dir", required_argument, NULL, 'd'},
+    {"listen", required_argument, NULL, 'l'},
+    {"socket", required_argument, NULL, 's'},
+    {"http", required_argument, NULL, 'w'},
+    {"log-format", required_argument, NULL, 'f'},
+    {"log-level", required_argument, NULL, 'L'},
+    {"check", no_argument, NULL, 'k'},
+    {"version", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* `word` as it was given, with its dashes; with '=' and a value maybe. */
+static int option_unknown(const char *word)
+{
+    struct guess guess = {.word = ""};
+    char name[64];
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    guess.word = name + strspn(name, "-");
+    for (size_t i = 0; known[i].name != NULL; i++)
+        guess_weigh(&guess, known[i].name);
+    if (guess.best == NULL)
+        return usage_error("unknown option ", name);
+    fprintf(stderr,
+            "seqbrokerd: unknown option %s, did you mean --%s? see seqbrokerd "
+            "--help\n",
+            name, guess.best);
+    return EXIT_USAGE;
+}
+
 int options_parse(int argc, char **argv, struct options *out)
 {
-    static const struct option known[] = {
-        {"config", required_argument, NULL, 'c'},
-        {"state-dir", required_argument, NULL, 'd'},
-        {"listen", required_argument, NULL, 'l'},
-        {"socket", required_argument, NULL, 's'},
-        {"http", required_argument, NULL, 'w'},
-        {"log-format", required_argument, NULL, 'f'},
-        {"log-level", required_argument, NULL, 'L'},
-        {"check", no_argument, NULL, 'k'},
-        {"version", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
     int option = 0;
 
     *out = (struct options){.log = {LOG_LOGFMT, SEQB_LOG_INFO},
                             .stop_timeout_ms = STOP_TIMEOUT_MS};
     alarm_settings_init(&out->alarm);
     opterr = 0; /* usage_error says it */
-    while ((option = getopt_long(argc, argv, "c:", known, NULL)) != -1) {
-        const int code =
-            option == '?' || option == ':'
-                ? usage_error("unknown or incomplete option ", argv[optind - 1])
-                : option_take(out, option);
+    while ((option = getopt_long(argc, argv, ":c:", known, NULL)) != -1) {
+        const char *word = argv[optind - 1];
+        const int code = option == '?' ? option_unknown(word)
+                         : option == ':'
+                             ? usage_error("a value is missing: ", word)
+                             : option_take(out, option);
 
         if (code >= 0)
             return code;

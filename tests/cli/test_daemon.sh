@@ -288,9 +288,11 @@ while IFS='|' read -r arguments words; do
     like "wrong usage is told: $arguments" "$(refused $arguments)" \
         "seqbrokerd:*$words*--help*exit 2"
 done <<'EOF'
---nonsense|incomplete option --nonsense
--c|incomplete option -c
---listen|incomplete option --listen
+--nonsense|unknown option --nonsense
+--litsen 127.0.0.1:0|unknown option --litsen, did you mean --listen?
+--log-fromat=json|unknown option --log-fromat, did you mean --log-format?
+-c|a value is missing: -c
+--listen|a value is missing: --listen
 extra|unexpected argument extra
 --listen 7379|--listen wants ADDR:PORT
 --listen 127.0.0.1:99999|--listen wants ADDR:PORT

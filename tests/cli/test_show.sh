@@ -68,6 +68,8 @@ does "so does a pattern, also in JSON" \
 is "and no other" \
     "$(grep -c '"path"' "$work/out")" "$(grep -c 'connect_timeout' "$work/out")"
 ok "it is JSON" is_json "$work/out"
+does "a pattern that no setting has is told" \
+    '1 *no setting has "nonsense" in its path*' show config nonsense
 does "a pattern is for settings only" "2 *a pattern is for show config only" \
     show stats x
 does "and in JSON" \

@@ -364,6 +364,9 @@ seqctl status --help
 help=$out
 seqctl help status
 is "help COMMAND is COMMAND --help" "$code $out" "0 $help"
+seqctl help status --json
+is "and as JSON that one alone" "$(grep -o '"name": "[a-z]*"' <<<"$out")" \
+    '"name": "status"'
 does "help guesses, too" '2 *unknown command "statsu", did you mean "status"?' \
     help statsu
 

@@ -6,6 +6,7 @@
 
 #include "ctl/json.h"
 #include "ctl/line/line.h"
+#include "guess/guess.h"
 #include "seqctl_txt.h"
 
 /* Prints a section of docs/help/seqctl.txt: what stands below the line "#
@@ -54,13 +55,16 @@ void command_help_print(const struct command *command)
     options_print(command->options | CTL_HELP);
 }
 
-static json_t *commands_make(void)
+/* Of one command, or with NULL of all. */
+static json_t *commands_make(const struct command *only)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; command_at(i) != NULL; i++) {
         const struct command *command = command_at(i);
 
+        if (only != NULL && command != only)
+            continue;
         (void)json_array_append_new(
             list, json_pack("{ss ss ss}", "name", command->name, "arguments",
                             command->arguments, "summary", command->summary));
@@ -68,9 +72,9 @@ static json_t *commands_make(void)
     return list;
 }
 
-static enum ctl_exit help_object(void)
+static enum ctl_exit help_object(const struct command *only)
 {
-    return json_line_print(json_pack("{so}", "commands", commands_make()))
+    return json_line_print(json_pack("{so}", "commands", commands_make(only)))
                ? CTL_OK
                : CTL_FAILED;
 }
@@ -91,17 +95,18 @@ enum ctl_exit command_unknown(const char *name)
 
 enum ctl_exit help_run(const struct ctl_options *options, char **argument)
 {
-    const struct command *command;
+    const struct command *command = NULL;
 
-    if (options->given & CTL_JSON)
-        return help_object();
-    if (argument[0] == NULL) {
-        help_print();
-        return CTL_OK;
+    if (argument[0] != NULL) {
+        command = command_find(argument[0]);
+        if (command == NULL)
+            return command_unknown(argument[0]);
     }
-    command = command_find(argument[0]);
+    if (options->given & CTL_JSON)
+        return help_object(command);
     if (command == NULL)
-        return command_unknown(argument[0]);
-    command_help_print(command);
+        help_print();
+    else
+        command_help_print(command);
     return CTL_OK;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line: its options, what is likely meant by a word that is none,
- * and the help. */
+/* The command line: its options and the help. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,15 +17,6 @@ const char *option_usage(unsigned options);
 
 /* The options of the set, a line each. */
 void options_print(unsigned options);
-
-/* The name that a word is nearest to, weighed one after the other. */
-struct guess {
-    const char *word;
-    const char *best; /* NULL: none is near */
-    size_t distance;
-};
-
-void guess_weigh(struct guess *guess, const char *name);
 
 /* Says that there is no such command, and which one is likely meant. */
 enum ctl_exit command_unknown(const char *name);

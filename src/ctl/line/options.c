@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ctl/line/line.h"
+#include "guess/guess.h"
 
 #define COUNT_MAX   10000000
 #define TIMEOUT_MAX 3600

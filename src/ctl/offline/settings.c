@@ -8,7 +8,7 @@
 
 #include "ctl/commands.h"
 #include "ctl/json.h"
-#include "ctl/line/line.h"
+#include "guess/guess.h"
 
 #define FULL_NAME_SIZE 128 /* of "section.name" */
 

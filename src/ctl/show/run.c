@@ -177,6 +177,22 @@ static void head_print(struct show *show, const struct ctl_options *options)
         printf("%s%s:\n", show->brokers++ > 0 ? "\n" : "", options->socket);
 }
 
+/* Of a pattern that no setting matches nothing is shown. */
+static enum ctl_exit answer_check(const struct show *show,
+                                  const redisReply *answer)
+{
+    const redisReply *settings = reply_array(answer, "settings");
+
+    if (answer->type != REDIS_REPLY_ARRAY)
+        return reply_refuse("SEQ.SHOW", "is no list");
+    if (show->pattern == NULL || settings == NULL || settings->elements > 0)
+        return CTL_OK;
+    ctl_complain("no setting has \"%s\" in its path: seqctl show config lists "
+                 "them",
+                 show->pattern);
+    return CTL_FAILED;
+}
+
 static enum ctl_exit broker_show(const struct ctl_options *options,
                                  void *context)
 {
@@ -187,8 +203,8 @@ static enum ctl_exit broker_show(const struct ctl_options *options,
     enum ctl_exit result =
         client_ask(options, show->pattern != NULL ? 3 : 2, words, &answer);
 
-    if (result == CTL_OK && answer->type != REDIS_REPLY_ARRAY)
-        result = reply_refuse("SEQ.SHOW", "is no list");
+    if (result == CTL_OK)
+        result = answer_check(show, answer);
     if (result == CTL_OK) {
         head_print(show, options);
         if (!(show->subject->is_list ? list_show(show, options, answer)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which name is likely meant by a word that is none. */
-#include <string.h>
+/* How near a word is to a name; see guess.h. */
+#include "guess/guess.h"
 
-#include "ctl/line/line.h"
+#include <string.h>
 
 #define NAME_MAX_GUESSED 16
 #define DISTANCE_MAX     2 /* further away is another word */
