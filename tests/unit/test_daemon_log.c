@@ -8,6 +8,7 @@
 
 #include "daemon/log/log.h"
 #include "daemon/log/log_line.h"
+#include "daemon/log/log_tally.h"
 #include "platform/text.h"
 #include "support/logfmt.h"
 #include "support/test.h"
@@ -218,4 +219,46 @@ TEST(a_watcher_sees_each_line_until_it_is_taken_away)
     assert_int_equal(seen[LOG_WATCHERS_MAX].count, 1);
     for (size_t i = 1; i <= LOG_WATCHERS_MAX; i++)
         log_unwatch(&watchers[i]);
+}
+
+/* --- counting --- */
+
+TEST(lines_are_counted_by_their_event)
+{
+    static const char *const lines[] = {
+        "event=dropped key=a numbers=5",
+        "event=spool taken=3 given=40 kept=7",
+        "event=dropped key=\"numbers=9\" numbers=6 reason=\"the ring\"",
+        "event=spool taken=1 given=2 kept=0",
+        "no event at all",
+        "event=a-name-that-is-longer-than-any-event-of-ours-is",
+        "event=drop",
+    };
+    struct log_tally tallies[LOG_EVENTS_MAX] = {0};
+
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        log_tally_add(tallies, lines[i]);
+    assert_string_equal(tallies[0].event, "dropped");
+    assert_int_equal(tallies[0].lines, 2);
+    assert_int_equal(tallies[0].numbers, 11);
+    assert_string_equal(tallies[1].event, "spool");
+    assert_int_equal(tallies[1].taken, 4);
+    assert_int_equal(tallies[1].given, 42);
+    assert_int_equal(tallies[1].kept, 0);
+    assert_string_equal(tallies[2].event, "drop");
+    assert_string_equal(tallies[3].event, "");
+}
+
+TEST(no_more_events_are_told_apart_than_there_is_room_for)
+{
+    struct log_tally tallies[LOG_EVENTS_MAX] = {0};
+    char line[32];
+
+    for (int i = 0; i < 2 * LOG_EVENTS_MAX; i++) {
+        assert_true(text_format(line, sizeof line, "event=e%d", i));
+        log_tally_add(tallies, line);
+        log_tally_add(tallies, line);
+    }
+    for (int i = 0; i < LOG_EVENTS_MAX; i++)
+        assert_int_equal(tallies[i].lines, 2);
 }

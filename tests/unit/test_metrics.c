@@ -265,3 +265,26 @@ TEST(errors_are_counted_by_their_code)
     assert_has(&snapshot, "errors_total{code=\"TIMEOUT\"} 1\n", true);
     assert_has(&snapshot, "errors_total{code=\"ERRA\"} 1\n", true);
 }
+
+TEST(events_and_gaps_are_counted)
+{
+    struct snapshot snapshot = snapshot_of(NULL, 0);
+
+    snapshot.events[0] = (struct log_tally){.event = "raised", .lines = 2};
+    snapshot.events[1] =
+        (struct log_tally){.event = "dropped", .lines = 1, .numbers = 30};
+    snapshot.events[2] =
+        (struct log_tally){.event = "spool", .taken = 4, .given = 9, .kept = 5};
+    snapshot.sums.dropped = 7;
+    assert_has(&snapshot, "\nseqbroker_events_total{event=\"raised\"} 2\n",
+               true);
+    assert_has(&snapshot,
+               "\nseqbroker_gap_numbers_total{cause=\"dropped\"} 30\n", true);
+    assert_has(&snapshot,
+               "\nseqbroker_gap_numbers_total{cause=\"resumed\"} 0\n", true);
+    assert_has(&snapshot,
+               "\nseqbroker_gap_numbers_total{cause=\"stamp_over\"} 7\n", true);
+    assert_has(&snapshot, "\nseqbroker_spool_taken_total 4\n", true);
+    assert_has(&snapshot, "\nseqbroker_spool_given_total 9\n", true);
+    assert_has(&snapshot, "\nseqbroker_spool_numbers 5\n", true);
+}

@@ -266,6 +266,63 @@ static void totals_write(struct buffer *out, const struct snapshot_sums *sums)
                 sums->dropped);
 }
 
+/* --- what the log told --- */
+
+static void labelled_write(struct buffer *out, const char *metric,
+                           const char *label, const char *value, int64_t amount)
+{
+    struct buffer labels = {0};
+
+    metric_label(&labels, '{', label, value);
+    metric_sample(out, metric, &labels, amount);
+    buffer_fini(&labels);
+}
+
+static const struct log_tally *event_find(const struct snapshot *snapshot,
+                                          const char *event)
+{
+    static const struct log_tally none = {.lines = 0};
+
+    for (size_t i = 0; i < LOG_EVENTS_MAX; i++)
+        if (strcmp(snapshot->events[i].event, event) == 0)
+            return &snapshot->events[i];
+    return &none;
+}
+
+static void gaps_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    static const char name[] = "seqbroker_gap_numbers_total";
+    static const char *const events[] = {"dropped", "spool_lost", "resumed"};
+
+    metric_begin(out, name,
+                 "numbers that nobody will get though a store granted them, by "
+                 "the event of the log that told");
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        labelled_write(out, name, "cause", events[i],
+                       event_find(snapshot, events[i])->numbers);
+    labelled_write(out, name, "cause", "stamp_over", snapshot->sums.dropped);
+}
+
+static void events_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    const struct log_tally *spool = event_find(snapshot, "spool");
+
+    metric_begin(out, "seqbroker_events_total", "lines of the log, by event");
+    for (size_t i = 0;
+         i < LOG_EVENTS_MAX && snapshot->events[i].event[0] != '\0'; i++)
+        labelled_write(out, "seqbroker_events_total", "event",
+                       snapshot->events[i].event, snapshot->events[i].lines);
+    gaps_write(out, snapshot);
+    total_write(out, "seqbroker_spool_taken_total",
+                "numbers taken out of the spool, for their sequences",
+                spool->taken);
+    total_write(out, "seqbroker_spool_given_total",
+                "unused numbers given to the spool", spool->given);
+    total_write(out, "seqbroker_spool_numbers",
+                "numbers that the last exchange left in the spool",
+                spool->kept);
+}
+
 static void sequences_write(struct buffer *out, const struct snapshot *snapshot)
 {
     const struct snapshot_sums *sums = &snapshot->sums;
@@ -377,6 +434,7 @@ void metrics_write(struct buffer *out, const struct snapshot *snapshot)
     partitions_write(out, snapshot);
     lessors_write(out, snapshot);
     sequences_write(out, snapshot);
+    events_write(out, snapshot);
     metric_begin(out, "seqbroker_connections", "clients that are connected");
     metric_sample(out, "seqbroker_connections", NULL, snapshot->connections);
     metric_begin(out, "seqbroker_connections_received_total",

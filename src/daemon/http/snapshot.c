@@ -30,6 +30,7 @@ void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon,
         .connections = daemon->session_count,
         .connections_received = daemon->connections_received,
     };
+    log_tallies(snapshot->events);
 }
 
 /* --- the busiest --- */

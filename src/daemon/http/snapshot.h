@@ -14,6 +14,7 @@
 #include <seqbroker/counts.h>
 
 #include "daemon/counts.h"
+#include "daemon/log/log.h"
 #include "status/status.h"
 
 #define SNAPSHOT_REASON_SIZE 512
@@ -44,6 +45,7 @@ struct snapshot {
     size_t most; /* sequences to be read, the busiest; 0: all of them */
     struct status_broker self;
     struct counts counts;
+    struct log_tally events[LOG_EVENTS_MAX];
     int64_t connections, connections_received;
     /* From here on by snapshot_read. */
     enum seqb_health health;

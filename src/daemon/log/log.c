@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/log/log_line.h"
+#include "daemon/log/log_tally.h"
 
 #define LINE_SIZE 4096 /* of the daemon's own */
 
@@ -24,6 +25,7 @@ static struct {
     size_t count;                    /* of all that were kept so far */
     uint64_t line_count;             /* of all lines so far */
     const struct log_watcher *watchers[LOG_WATCHERS_MAX]; /* or NULL */
+    struct log_tally tallies[LOG_EVENTS_MAX];
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER,
                .options = {LOG_LOGFMT, SEQB_LOG_INFO}};
 
@@ -151,6 +153,7 @@ void log_write(void *context, enum seqb_log_level level, const char *line)
     pthread_mutex_lock(&log_state.lock);
     entry.time_ms = now_ms();
     entry.number = ++log_state.line_count;
+    log_tally_add(log_state.tallies, line);
     entry_keep(&entry);
     entry_show(&entry);
     if (level <= log_state.options.level)
@@ -212,6 +215,13 @@ uint64_t log_line_count(void)
     count = log_state.line_count;
     pthread_mutex_unlock(&log_state.lock);
     return count;
+}
+
+void log_tallies(struct log_tally out[LOG_EVENTS_MAX])
+{
+    pthread_mutex_lock(&log_state.lock);
+    memcpy(out, log_state.tallies, sizeof log_state.tallies);
+    pthread_mutex_unlock(&log_state.lock);
 }
 
 void log_visit(void (*visit)(void *context, const struct log_entry *entry),

@@ -14,6 +14,7 @@
 
 #define LOG_KEPT         1000 /* lines */
 #define LOG_WATCHERS_MAX 4
+#define LOG_EVENTS_MAX   64 /* names that are told apart */
 
 enum log_format { LOG_LOGFMT, LOG_JSON };
 
@@ -49,6 +50,16 @@ struct log_options log_options_now(void);
 
 /* How many lines there were so far. */
 uint64_t log_line_count(void);
+
+/* The lines of one event so far, of any level. */
+struct log_tally {
+    char event[32]; /* "raised", ...; "": none yet, nor behind it */
+    int64_t lines;
+    int64_t numbers, taken, given; /* sums of these fields of theirs */
+    int64_t kept;                  /* the same field of the last one */
+};
+
+void log_tallies(struct log_tally out[LOG_EVENTS_MAX]);
 
 /* A line of the library's, whose logger this is. */
 void log_write(void *context, enum seqb_log_level level, const char *line);
