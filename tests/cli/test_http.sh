@@ -64,6 +64,10 @@ if command -v promtool >>"$work/trash"; then
 else
     skip "promtool finds nothing wrong" "there is no promtool"
 fi
+like "who asks for OpenMetrics gets them" "$(curl -si --max-time 60 \
+    -H 'Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5' \
+    "http://$daemon_http/metrics" | tr -d '\r')" \
+    "*Content-Type: application/openmetrics-text; version=1.0.0;*# EOF"
 docs=$(cd "$(dirname "$0")/../../docs" && pwd)
 is "each metric is documented" "$(get /metrics |
     sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' | sort -u | comm -23 - <(

@@ -288,3 +288,23 @@ TEST(events_and_gaps_are_counted)
     assert_has(&snapshot, "\nseqbroker_spool_given_total 9\n", true);
     assert_has(&snapshot, "\nseqbroker_spool_numbers 5\n", true);
 }
+
+/* Only what names the family changes. */
+TEST(openmetrics_names_counters_without_their_end)
+{
+    const struct snapshot snapshot = snapshot_of(NULL, 0);
+    struct buffer out = {0};
+    char *text = NULL;
+
+    openmetrics_write(&out, &snapshot);
+    assert_false(out.is_broken);
+    text = strndup(buffer_content(&out), out.length);
+    assert_non_null(strstr(text, "\n# TYPE seqbroker_taken counter\n"));
+    assert_non_null(strstr(text, "\n# HELP seqbroker_taken numbers "));
+    assert_non_null(strstr(text, "\nseqbroker_taken_total 0\n"));
+    assert_non_null(strstr(text, "\n# TYPE seqbroker_sequences gauge\n"));
+    assert_null(strstr(text, "_total counter"));
+    assert_string_equal(strstr(text, "# EOF"), "# EOF\n");
+    free(text);
+    buffer_fini(&out);
+}

@@ -445,3 +445,12 @@ void metrics_write(struct buffer *out, const struct snapshot *snapshot)
     durations_write(out, &snapshot->counts);
     responses_write(out, &snapshot->counts);
 }
+
+void openmetrics_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    struct buffer text = {0};
+
+    metrics_write(&text, snapshot);
+    openmetrics_append(out, &text);
+    buffer_fini(&text);
+}

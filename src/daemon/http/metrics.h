@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The metrics, in the text format of Prometheus 0.0.4. */
+/* The metrics, in the text format of Prometheus 0.0.4 and in OpenMetrics 1.0.
+ */
 #pragma once
 
 #include "daemon/http/snapshot.h"
@@ -7,9 +8,15 @@
 #include "status/status.h"
 
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define OPENMETRICS  "application/openmetrics-text"
+#define OPENMETRICS_TYPE                                                       \
+    "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 /* Appends all of them. On any thread. */
 void metrics_write(struct buffer *out, const struct snapshot *snapshot);
+
+/* The same as OpenMetrics. */
+void openmetrics_write(struct buffer *out, const struct snapshot *snapshot);
 
 /* --- metrics_text.c: what a metric is written with --- */
 
@@ -31,3 +38,7 @@ void metric_label(struct buffer *out, char before, const char *name,
 /* A whole sample; `labels` (may be NULL) begin with '{' and end without '}'. */
 void metric_sample(struct buffer *out, const char *name,
                    const struct buffer *labels, int64_t value);
+
+/* The whole text of the older format as OpenMetrics, where a counter is named
+ * without its "_total" but in its samples. */
+void openmetrics_append(struct buffer *out, const struct buffer *text);

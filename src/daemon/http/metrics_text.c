@@ -113,3 +113,39 @@ void metric_sample(struct buffer *out, const char *name,
     snprintf(line, sizeof line, " %lld\n", (long long)value);
     text_append(out, line);
 }
+
+/* Of "# TYPE NAME_total counter" and "# HELP NAME_total ..." without the
+ * "_total". */
+static void openmetrics_line(struct buffer *out, const char *line,
+                             size_t length)
+{
+    static const char end[] = "_total";
+    size_t name = 0;
+
+    if (line[0] == '#' && length > strlen("# TYPE "))
+        name = strlen("# TYPE ") + strcspn(line + strlen("# TYPE "), " \n");
+    if (name <= strlen(end) ||
+        memcmp(line + name - strlen(end), end, strlen(end)) != 0) {
+        buffer_append(out, line, length);
+        return;
+    }
+    buffer_append(out, line, name - strlen(end));
+    buffer_append(out, line + name, length - name);
+}
+
+void openmetrics_append(struct buffer *out, const struct buffer *text)
+{
+    const char *at = buffer_content(text);
+    const char *const end = at + text->length;
+
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        const size_t length =
+            stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);
+
+        openmetrics_line(out, at, length);
+        at += length;
+    }
+    out->is_broken = out->is_broken || text->is_broken;
+    text_append(out, "# EOF\n");
+}

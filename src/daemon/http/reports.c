@@ -3,6 +3,7 @@
 #include "daemon/http/reports.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/http/exchange.h"
 #include "daemon/http/metrics.h"
@@ -10,16 +11,30 @@
 #include "daemon/http/report.h"
 #include "daemon/http/route.h"
 
+/* A Prometheus asks for OpenMetrics, and takes the older format as well. */
+static bool wants_openmetrics(const struct exchange *exchange)
+{
+    const char *accept = evhttp_find_header(
+        evhttp_request_get_input_headers(exchange->request), "Accept");
+
+    return accept != NULL && strstr(accept, OPENMETRICS) != NULL;
+}
+
 void metrics_route(struct exchange *exchange, const struct target *target)
 {
-    static const struct report_order order = {
+    static const struct report_order older = {
         .type = METRICS_TYPE,
         .most = SNAPSHOT_BUSIEST_MAX,
         .write = metrics_write,
     };
+    static const struct report_order openmetrics = {
+        .type = OPENMETRICS_TYPE,
+        .most = SNAPSHOT_BUSIEST_MAX,
+        .write = openmetrics_write,
+    };
 
     (void)target;
-    report_start(exchange, &order);
+    report_start(exchange, wants_openmetrics(exchange) ? &openmetrics : &older);
 }
 
 void status_route(struct exchange *exchange, const struct target *target)
