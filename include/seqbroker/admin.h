@@ -336,7 +336,8 @@ struct seqb_probe {
     bool is_authority;            /* of any pool */
     /* SEQB_OK: it may serve. SEQB_ROLE, SEQB_UNSAFE: reached, and refused for
      * that; SEQB_LAYOUT: it claims another place or layout than the topology
-     * gives it. Else it cannot be used at all. */
+     * gives it; SEQB_REFUSED: a right is missing, maybe for one listed key
+     * alone. Else it cannot be used at all. */
     enum seqb_status status;
     char reason[512];              /* "" if SEQB_OK */
     int64_t open_us;               /* how long connecting took; 0: it failed */
@@ -358,10 +359,11 @@ struct seqb_probe_listener {
 
 /*
  * Opens every backend of a topology by itself, without a broker: nothing is
- * created or written, claims are only looked at. All at once, each within its
- * time-outs. Tells of every backend in the topology's order, then how
- * each pool counts, then of what would fail together. `engines` as for
- * seqb_open_with.
+ * created or written, claims are only looked at. The databases are asked
+ * whether the user has the rights that each listed key needs, the first
+ * thousand keys of a pool. All at once, each within its time-outs. Tells of
+ * every backend in the topology's order, then how each pool counts, then of
+ * what would fail together. `engines` as for seqb_open_with.
  *
  * SEQB_OK if every backend may serve; SEQB_CONFIG (nothing was opened),
  * SEQB_LAYOUT, SEQB_UNAVAILABLE, SEQB_INVALID, SEQB_STATE_DIR,

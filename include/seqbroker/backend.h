@@ -232,8 +232,8 @@ struct seqb_page {
 
 struct seqb_backend;
 
-/* Every class has all functions but `install`, `swap`, `purge`, `list` and
- * `clock`, which say where they are NULL. */
+/* Every class has all functions but `install`, `swap`, `purge`, `list`, `clock`
+ * and `permits`, which say where they are NULL. */
 struct seqb_backend_ops {
     const char *engine; /* as in a topology file: letters, digits, _ and - */
     enum seqb_guarantee guarantee;
@@ -365,6 +365,16 @@ struct seqb_backend_ops {
     /* Frees all. Takes NULL and half-built objects. Never blocks for longer
      * than `timeout_ms`. */
     void (*close)(struct seqb_backend *backend);
+
+    /*
+     * Whether the user has the rights that serving the counter takes, one that
+     * is not there yet included: SEQB_REFUSED, with what is missing, if not.
+     * Changes nothing, and looks at rights alone: SEQB_OK promises no number.
+     * NULL where that cannot be known. After any other error the backend must
+     * be closed.
+     */
+    enum seqb_status (*permits)(struct seqb_backend *backend,
+                                const char *counter, struct seqb_error *err);
 };
 
 /* The first member of an engine's own struct. */

@@ -314,6 +314,41 @@ enum seqb_status seqb_check_topology(const char *topology,
     return status;
 }
 
+/* Those with plain counters, for free(). NULL: out of memory. */
+static struct offline_listed *listed_make(const struct queue_options *queue,
+                                          size_t *count)
+{
+    struct offline_listed *listed =
+        calloc(queue->sequence_count + 1, sizeof *listed);
+
+    *count = 0;
+    for (size_t i = 0; listed != NULL && i < queue->sequence_count; i++) {
+        const struct queue_sequence_options *sequence = &queue->sequences[i];
+
+        if (sequence->period == NULL && sequence->snowflake == NULL)
+            listed[(*count)++] = (struct offline_listed){
+                .pool = (size_t)sequence->pool, .key = sequence->key};
+    }
+    return listed;
+}
+
+static enum seqb_status probe_run(const struct config_topology *topology,
+                                  const struct seqb_probe_listener *listener,
+                                  struct seqb_error *err)
+{
+    struct offline_inspection inspection = {.topology = &topology->stores};
+    struct offline_listed *listed =
+        listed_make(&topology->queue, &inspection.listed_count);
+    enum seqb_status status;
+
+    if (listed == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    inspection.listed = listed;
+    status = offline_probe(&inspection, listener, err);
+    free(listed);
+    return status;
+}
+
 enum seqb_status seqb_probe_topology(
     const char *topology, const struct seqb_backend_ops *const *engines,
     const struct seqb_probe_listener *listener, struct seqb_error *err)
@@ -328,7 +363,7 @@ enum seqb_status seqb_probe_topology(
 
     if (status != SEQB_OK)
         return status;
-    status = offline_probe(&config_topology(config)->stores, listener, err);
+    status = probe_run(config_topology(config), listener, err);
     warnings = config_topology(config)->warnings;
     for (; listener->warning != NULL && *warnings != NULL; warnings++)
         listener->warning(listener->context, *warnings);

@@ -11,9 +11,21 @@
 
 #include "store/store.h"
 
+/* A listed sequence whose direct counters are plain ones: of no period. */
+struct offline_listed {
+    size_t pool;
+    const char *key;
+};
+
+struct offline_inspection {
+    const struct store_topology *topology;
+    const struct offline_listed *listed;
+    size_t listed_count;
+};
+
 /* See seqb_probe_topology. All of the listener but `mistake` are
  * told. */
-enum seqb_status offline_probe(const struct store_topology *options,
+enum seqb_status offline_probe(const struct offline_inspection *options,
                                const struct seqb_probe_listener *listener,
                                struct seqb_error *err);
 

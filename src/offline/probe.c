@@ -25,7 +25,8 @@ struct inspection {
 };
 
 struct inspector {
-    const struct store_topology *topology;
+    const struct offline_inspection *options;
+    const struct store_topology *topology; /* theirs */
     struct watchdog *watchdog;
     struct inspection *inspections; /* one a backend */
     struct seqb_probe *found;       /* the same */
@@ -123,6 +124,63 @@ static enum seqb_status inspection_read(struct inspection *inspection,
     return status;
 }
 
+/* --- rights --- */
+
+/* A right that a key needs is most often that of all. */
+#define KEYS_ASKED 1000 /* of a pool */
+
+static bool stands_in(const struct inspection *inspection,
+                      const struct probe_pool *pool, int32_t partition)
+{
+    return pool->backends[partition] == inspection->backend &&
+           !pool->stores.stores[partition].is_windowed;
+}
+
+static enum seqb_status inspection_ask(struct inspection *inspection,
+                                       size_t pool, int32_t partition,
+                                       struct seqb_error *err)
+{
+    const struct inspector *inspector = inspection->inspector;
+    const struct offline_inspection *options = inspector->options;
+    const struct layout *layout = inspector->topology->layouts[pool];
+    char name[SEQB_COUNTER_SIZE];
+    char counter[SEQB_COUNTER_SIZE];
+    enum seqb_status status = SEQB_OK;
+    int asked = 0;
+
+    layout_internal_name(layout->name, layout->generation, name, sizeof name);
+    for (size_t i = 0;
+         i < options->listed_count && asked < KEYS_ASKED && status == SEQB_OK;
+         i++) {
+        if (options->listed[i].pool != pool)
+            continue;
+        asked++;
+        (void)text_format(counter, sizeof counter, "%s/%d/%s", name,
+                          (int)partition, options->listed[i].key);
+        status = connection_permits(&inspection->connection, counter, err);
+    }
+    return status;
+}
+
+/* Of the listed keys of each partition that it is. */
+static enum seqb_status inspection_ask_rights(struct inspection *inspection,
+                                              struct seqb_error *err)
+{
+    const struct inspector *inspector = inspection->inspector;
+    enum seqb_status status = SEQB_OK;
+
+    for (size_t i = 0; i < inspector->topology->pool_count; i++) {
+        const struct probe_pool *pool = &inspector->pools[i];
+
+        for (int32_t j = 0; j < pool->stores.partitions && status == SEQB_OK;
+             j++) {
+            if (stands_in(inspection, pool, j))
+                status = inspection_ask(inspection, i, j, err);
+        }
+    }
+    return status;
+}
+
 static void *inspection_run(void *argument)
 {
     struct inspection *inspection = argument;
@@ -135,7 +193,8 @@ static void *inspection_run(void *argument)
         return NULL;
     }
     inspection_keep(inspection, start_us);
-    if (inspection_read(inspection, &err) != SEQB_OK)
+    if (inspection_read(inspection, &err) != SEQB_OK ||
+        inspection_ask_rights(inspection, &err) != SEQB_OK)
         inspection_fail(inspection, &err);
     connection_close(&inspection->connection);
     return NULL;
@@ -283,11 +342,12 @@ static enum seqb_status inspector_report(const struct inspector *inspector,
                      inspector->topology->backend_count);
 }
 
-enum seqb_status offline_probe(const struct store_topology *topology,
+enum seqb_status offline_probe(const struct offline_inspection *options,
                                const struct seqb_probe_listener *listener,
                                struct seqb_error *err)
 {
-    struct inspector inspector = {.topology = topology};
+    const struct store_topology *topology = options->topology;
+    struct inspector inspector = {.options = options, .topology = topology};
     enum seqb_status status = inspector_init(&inspector, err);
 
     if (status == SEQB_OK)

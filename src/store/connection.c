@@ -154,6 +154,18 @@ enum seqb_status connection_list(struct connection *connection,
     return call_end(connection, backend->ops->list(backend, page, err), err);
 }
 
+enum seqb_status connection_permits(struct connection *connection,
+                                    const char *counter, struct seqb_error *err)
+{
+    struct seqb_backend *backend = connection->backend;
+
+    if (backend->ops->permits == NULL)
+        return SEQB_OK;
+    backend = call_begin(connection);
+    return call_end(connection, backend->ops->permits(backend, counter, err),
+                    err);
+}
+
 enum seqb_status connection_clock(struct connection *connection,
                                   int64_t *out_ms, struct seqb_error *err)
 {

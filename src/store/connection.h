@@ -113,6 +113,9 @@ enum seqb_status connection_list(struct connection *connection,
                                  struct seqb_error *err);
 enum seqb_status connection_clock(struct connection *connection,
                                   int64_t *out_ms, struct seqb_error *err);
+enum seqb_status connection_permits(struct connection *connection,
+                                    const char *counter,
+                                    struct seqb_error *err);
 
 /* Of a raise, an install or a claim, which are for one counter: whether that
  * one alone was refused, if it was not SEQB_OK, and the connection is fit for

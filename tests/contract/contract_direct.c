@@ -13,6 +13,20 @@ CONTRACT_TEST(values_begin_at_one, NEEDS_DIRECT)
     (void)contract_take(contract, ORDER, 5, 0);
 }
 
+/* Of a counter that is not there, and of one that is. */
+CONTRACT_TEST(who_may_do_all_is_told_so_and_nothing_is_changed, NEEDS_DIRECT)
+{
+    struct seqb_backend *backend = contract->backend;
+    struct seqb_error err;
+
+    if (backend->ops->permits == NULL)
+        return;
+    assert_status(backend->ops->permits(backend, ORDER, &err), SEQB_OK);
+    (void)contract_take(contract, ORDER, 5, 0);
+    assert_status(backend->ops->permits(backend, ORDER, &err), SEQB_OK);
+    (void)contract_take(contract, ORDER, 5, 5);
+}
+
 CONTRACT_TEST(spent_values_stay_spent_after_opening_again, NEEDS_DIRECT)
 {
     int64_t last = 0;

@@ -12,6 +12,7 @@
 
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "probe_log.h"
 #include "scene.h"
 #include "support/events.h"
 #include "support/server_mariadb.h"
@@ -203,6 +204,67 @@ TEST_WITH(RIGHTS, a_table_that_may_not_be_made_is_told)
     expect_bill_refused(scene, "CREATE command denied");
     mariadb_tell(database, "GRANT CREATE ON seq.* TO seq@'%%'");
     expect_bill_recovered(scene);
+}
+
+/* Two listed keys, of which "bill" has no table yet. */
+#define LISTED                                                                 \
+    "sequences = ( { key = \"order\"; deadline = \"1m\"; },"                   \
+    "              { key = \"bill\"; deadline = \"1m\"; } );"
+
+static const char *prepare_listed(const struct scene *scene, const char *engine)
+{
+    char text[SCENE_TEXT_SIZE];
+    char *automatic = NULL;
+
+    (void)text_copy(
+        text, sizeof text,
+        strcmp(engine, "mysql-row") == 0
+            ? TOPOLOGY(MYSQL("mysql-a", "mysql-row"), BOTH("mysql-a"))
+            : TOPOLOGY(MYSQL("mysql-a", "mysql-autoinc"), BOTH("mysql-a")));
+    automatic = strstr(text, "auto_sequences");
+    assert_non_null(automatic);
+    *automatic = '\0';
+    assert_true(text_append(text, sizeof text, LISTED));
+    return prepare_mysql(scene, text);
+}
+
+static void expect_probed(const struct scene *scene, enum seqb_status expected,
+                          const char *words)
+{
+    const struct told *told = told_by(scene_path(scene, "rights.conf"), NULL);
+
+    told_expect_found(told, 1, expected, words);
+}
+
+/* A probe asks for what each key needs, and makes nothing. */
+TEST_WITH(RIGHTS, a_probe_tells_of_a_table_that_may_not_be_made)
+{
+    const char *topology = prepare_listed(scene, "mysql-autoinc");
+
+    mariadb_tell(database,
+                 "CREATE TABLE seq.order_code_1 (id BIGINT NOT NULL "
+                 "AUTO_INCREMENT PRIMARY KEY, generate_time DATETIME NOT NULL "
+                 "DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB");
+    scene_open(scene, topology);
+    scene_close(scene);
+    expect_probed(scene, SEQB_REFUSED, "counter main/1/bill has no table: ");
+    expect_probed(scene, SEQB_REFUSED, "CREATE command denied");
+    mariadb_tell(database, "GRANT CREATE ON seq.* TO seq@'%%'");
+    expect_probed(scene, SEQB_OK, "");
+    mariadb_tell(database, "REVOKE CREATE ON seq.* FROM seq@'%%'");
+    expect_probed(scene, SEQB_REFUSED, "counter main/1/bill has no table: ");
+}
+
+TEST_WITH(RIGHTS, a_probe_tells_of_rows_that_may_not_be_made)
+{
+    const char *topology = prepare_listed(scene, "mysql-row");
+
+    scene_open(scene, topology);
+    scene_close(scene);
+    expect_probed(scene, SEQB_OK, "");
+    mariadb_tell(database, "CREATE OR REPLACE USER seq@'%%';"
+                           "GRANT SELECT, UPDATE ON seq.* TO seq@'%%'");
+    expect_probed(scene, SEQB_REFUSED, "INSERT command denied");
 }
 
 /* A key that is known asks for no more than UPDATE; a new one has to be put

@@ -56,4 +56,5 @@ const struct seqb_backend_ops backend_mysql_row = {
     .list = mysql_list,
     .clock = mysql_clock,
     .close = mysql_row_close,
+    .permits = mysql_permits,
 };

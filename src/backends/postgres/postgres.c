@@ -292,4 +292,5 @@ const struct seqb_backend_ops backend_postgres = {
     .list = postgres_list,
     .clock = postgres_clock,
     .close = postgres_close,
+    .permits = postgres_permits,
 };

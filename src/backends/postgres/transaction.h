@@ -34,6 +34,10 @@ enum seqb_status postgres_base_bind(struct postgres *postgres,
 enum seqb_status postgres_list(struct seqb_backend *backend,
                                struct seqb_page *page, struct seqb_error *err);
 
+/* As the permits of backend_postgres. */
+enum seqb_status postgres_permits(struct seqb_backend *backend,
+                                  const char *counter, struct seqb_error *err);
+
 /* As the purge of backend_postgres. */
 enum seqb_status postgres_purge(struct seqb_backend *backend,
                                 const struct seqb_purge *purge,

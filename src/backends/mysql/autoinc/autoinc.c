@@ -371,6 +371,18 @@ static enum seqb_status autoinc_raise(struct seqb_backend *backend,
                        raise, out, err);
 }
 
+static enum seqb_status autoinc_permits(struct seqb_backend *backend,
+                                        const char *counter,
+                                        struct seqb_error *err)
+{
+    struct autoinc *autoinc = (struct autoinc *)backend;
+    enum seqb_status status = mysql_permits(backend, counter, err);
+
+    if (status != SEQB_OK || !mysql_has_table(counter))
+        return status;
+    return mysql_tables_permit(&autoinc->tables, counter, err);
+}
+
 const struct seqb_backend_ops backend_mysql_autoinc = {
     .engine = "mysql-autoinc",
     .guarantee = SEQB_DIRECT,
@@ -385,4 +397,5 @@ const struct seqb_backend_ops backend_mysql_autoinc = {
     .list = mysql_list,
     .clock = mysql_clock,
     .close = autoinc_close,
+    .permits = autoinc_permits,
 };

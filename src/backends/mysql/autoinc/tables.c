@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "backends/mysql/claim.h"
+#include "backends/mysql/errors.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -177,6 +178,30 @@ static enum seqb_status table_read(struct mysql_link *link,
     return SEQB_OK;
 }
 
+/* It is not there, and cannot be made. */
+static enum seqb_status table_miss(const struct mysql_tables *tables,
+                                   const struct mysql_table *table,
+                                   enum seqb_status status, const char *why,
+                                   struct seqb_error *err)
+{
+    return error_set(err, status,
+                     "%s: counter %s has no table: %.400s: run CREATE TABLE "
+                     "`%s` " TABLE_COLUMNS,
+                     tables->link->where, table->counter, why, table->name);
+}
+
+static enum seqb_status table_distrust(const struct mysql_tables *tables,
+                                       const struct mysql_table *table,
+                                       const struct look *look,
+                                       struct seqb_error *err)
+{
+    return error_set(err, SEQB_REFUSED,
+                     "%s: counter %s: table `%s` loses or ends its ids early "
+                     "(%s): run ALTER TABLE `%s` " TABLE_REPAIR,
+                     tables->link->where, table->counter, table->name,
+                     look->what, table->name);
+}
+
 static enum seqb_status table_make(struct mysql_tables *tables,
                                    const struct mysql_table *table,
                                    struct seqb_error *err)
@@ -191,12 +216,8 @@ static enum seqb_status table_make(struct mysql_tables *tables,
                        table->name);
         status = mysql_link_run(link, SEQB_UNREACHABLE, &why);
     }
-    if (status == SEQB_OK)
-        return SEQB_OK;
-    return error_set(err, status,
-                     "%s: counter %s has no table: %.400s: run CREATE TABLE "
-                     "`%s` " TABLE_COLUMNS,
-                     link->where, table->counter, why.text, table->name);
+    return status == SEQB_OK ? SEQB_OK
+                             : table_miss(tables, table, status, why.text, err);
 }
 
 static enum seqb_status table_find(struct mysql_tables *tables,
@@ -212,11 +233,51 @@ static enum seqb_status table_find(struct mysql_tables *tables,
     }
     if (status != SEQB_OK || look->state == LOOK_FIT)
         return status;
-    return error_set(err, SEQB_REFUSED,
-                     "%s: counter %s: table `%s` loses or ends its ids early "
-                     "(%s): run ALTER TABLE `%s` " TABLE_REPAIR,
-                     tables->link->where, table->counter, table->name,
-                     look->what, table->name);
+    return table_distrust(tables, table, look, err);
+}
+
+/* Making it as another one that is not there fails in any case: first for the
+ * right that is missing. */
+static enum seqb_status table_may_be_made(const struct mysql_tables *tables,
+                                          const struct mysql_table *table,
+                                          struct seqb_error *err)
+{
+    struct mysql_link *link = tables->link;
+    struct seqb_error why;
+
+    if (!tables->auto_create)
+        return table_miss(tables, table, SEQB_REFUSED, "auto_create is off",
+                          err);
+    mysql_link_add(link, "CREATE TABLE `%s` LIKE seqb_no_such_table",
+                   table->name);
+    (void)mysql_link_run(link, SEQB_UNREACHABLE, &why);
+    if (mysql_error_is_of_rights(link->code))
+        return table_miss(tables, table, SEQB_REFUSED, why.text, err);
+    return mysql_error_is_clients(link->code) ? error_copy(err, &why) : SEQB_OK;
+}
+
+enum seqb_status mysql_tables_permit(const struct mysql_tables *tables,
+                                     const char *counter,
+                                     struct seqb_error *err)
+{
+    struct mysql_table table = {.unpurged = 0};
+    struct look look = {.state = LOOK_MISSING};
+    enum seqb_status status;
+
+    if (!text_copy(table.counter, sizeof table.counter, counter))
+        return error_set(err, SEQB_REFUSED, "%s: counter %s: name too long",
+                         tables->link->where, counter);
+    mysql_table_name(tables->format, counter, table.name);
+    status = table_read(tables->link, &table, &look, err);
+    if (status != SEQB_OK)
+        return status;
+    if (look.state == LOOK_MISSING)
+        return table_may_be_made(tables, &table, err);
+    if (look.state != LOOK_FIT)
+        return table_distrust(tables, &table, &look, err);
+    mysql_link_add(tables->link, "EXPLAIN INSERT INTO `%s` (id) VALUES (NULL)",
+                   table.name);
+    return mysql_link_run(tables->link, SEQB_UNREACHABLE, err);
 }
 
 /* The base, if it is bound to the store, and was never raised. */

@@ -54,5 +54,11 @@ enum seqb_status mysql_tables_prepare(struct mysql_tables *tables,
                                       const char *counter, bool may_begin,
                                       struct seqb_error *err);
 
+/* Whether the counter's table may be made or filled, as `permits` of
+ * backend.h. */
+enum seqb_status mysql_tables_permit(const struct mysql_tables *tables,
+                                     const char *counter,
+                                     struct seqb_error *err);
+
 /* Looks at the table again when it is asked for next. */
 void mysql_tables_forget(struct mysql_tables *tables, const char *counter);
