@@ -3,10 +3,13 @@
  * rights of what it explains, and does nothing. */
 #include "backends/mysql/mysql.h"
 
+#define INSERT_COUNTER_SQL                                                     \
+    "EXPLAIN INSERT INTO seqb_counters (name, value, origin) "                 \
+    "VALUES ('', 0, '')"
+
 static const char *const needs[] = {
     "EXPLAIN UPDATE seqb_counters SET value = value WHERE name = ''",
-    "EXPLAIN INSERT INTO seqb_counters (name, value, origin) "
-    "VALUES ('', 0, '')",
+    INSERT_COUNTER_SQL,
     "EXPLAIN INSERT INTO seqb_claims (name, text) VALUES ('', '')",
 };
 
