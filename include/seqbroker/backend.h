@@ -190,6 +190,8 @@ struct seqb_window {
     int64_t size;   /* offsets 0 ... size - 1 */
     int64_t keep_s; /* windowed: the store may forget the cell after so many
                        seconds, which only costs a window; 0: never */
+    int64_t over;   /* a valid cell that counts in this window is given up for
+                       it, though values are left there; 0: none is */
 };
 
 /* What stands under the name of a claim is to be replaced. */
@@ -302,7 +304,9 @@ struct seqb_backend_ops {
     /*
      * NULL in a direct engine that cannot count in windows. Puts the counter at
      * the start of a window, bound to the store's origin now, unless a valid
-     * cell with values left stands there ("somebody was faster" is SEQB_OK).
+     * cell with values left stands there: "somebody was faster" is SEQB_OK, and
+     * `*standing` that one's window. It holds the window that was asked for
+     * before the call, so that an engine need not write it.
      * SEQB_FENCED: the cell found has a window at or above this one; nothing
      * was changed, `*standing` is that window. SEQB_LAYOUT: a valid cell of
      * another size stands there; nothing was changed. Sent once: on any other

@@ -55,6 +55,7 @@ struct worker {
     int64_t highest;       /* value of any direct counter granted, or window */
     int64_t mend_until_ms; /* one bound for the windows of a batch */
     struct slot *batch[WORKER_BATCH];
+    size_t asked; /* the first ones of the batch, whose store is asked */
     struct seqb_request requests[WORKER_BATCH];
     struct seqb_guard guards[WORKER_BATCH]; /* of the requests that have one */
     char names[WORKER_BATCH][SEQB_COUNTER_SIZE];

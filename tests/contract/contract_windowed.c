@@ -97,6 +97,40 @@ CONTRACT_TEST(window_that_is_in_use_stays, NEEDS_WINDOWED)
     }
 }
 
+/* Installs `window` in the place of `over`; what stands there then. */
+static int64_t install_over(const struct contract *contract, int64_t window,
+                            int64_t over, enum seqb_status expected)
+{
+    const struct seqb_window lease = {.counter = ORDER,
+                                      .window = window,
+                                      .size = CONTRACT_WINDOW_SIZE,
+                                      .over = over};
+    struct seqb_error err;
+    int64_t standing = window;
+
+    assert_status(contract->backend->ops->install(contract->backend, &lease,
+                                                  &standing, &err),
+                  expected);
+    return standing;
+}
+
+CONTRACT_TEST(window_in_use_is_given_up_for_a_later_one, NEEDS_WINDOWED)
+{
+    struct seqb_request request;
+
+    install_at(contract, 5);
+    (void)contract_take(contract, ORDER, 10, -1);
+    assert_int_equal(install_over(contract, 6, 4, SEQB_OK), 5);
+    assert_int_equal(install_over(contract, 4, 5, SEQB_FENCED), 5);
+    assert_int_equal(install_over(contract, 5, 5, SEQB_FENCED), 5);
+    (void)contract_take(contract, ORDER, 10, 9);
+    assert_int_equal(install_over(contract, 6, 5, SEQB_OK), 6);
+    assert_status(reserve(contract, 10, &request), SEQB_OK);
+    assert_int_equal(request.window, 6);
+    assert_int_equal(request.block.first, 0);
+    assert_int_equal(install_over(contract, 7, 5, SEQB_OK), 6);
+}
+
 CONTRACT_TEST(used_up_window_is_never_begun_again, NEEDS_WINDOWED)
 {
     struct seqb_request request;

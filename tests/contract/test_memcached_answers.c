@@ -299,9 +299,9 @@ TEST(install_that_lost_the_race_looks_who_won)
         enum seqb_status status;
         int64_t standing;
     } rows[] = {
-        {"EN\r\nNS\r\n" LOOK, SEQB_OK, 0},
+        {"EN\r\nNS\r\n" LOOK, SEQB_OK, 1},
         {"VA 4 " FLAGS " c7\r\n3072\r\nEX\r\nVA 4 " FLAGS " c8\r\n6144\r\n",
-         SEQB_OK, 0},
+         SEQB_OK, 3},
         {"EN\r\nNS\r\nVA 4 " FLAGS " c7\r\n9216\r\n", SEQB_FENCED, 4},
         {"EN\r\nNS\r\nVA 5 " FLAGS " c7\r\n11264\r\n", SEQB_FENCED, 5},
         {"EN\r\nNS\r\nVA 4 f1936785419 c7\r\n8192\r\n", SEQB_LAYOUT, 0},
@@ -312,7 +312,7 @@ TEST(install_that_lost_the_race_looks_who_won)
          0},
         {"EN\r\n", SEQB_UNCERTAIN, 0},
         {"EN\r\nH", SEQB_UNCERTAIN, 0},
-        {"EN\r\nEN\r\n" LOOK, SEQB_OK, 0},
+        {"EN\r\nEN\r\n" LOOK, SEQB_OK, 1},
         {"EN\r\nMN\r\n", SEQB_PROTOCOL, 0},
         {"EN\r\nERROR\r\n", SEQB_PROTOCOL, 0},
         {"HD\r\n", SEQB_PROTOCOL, 0},

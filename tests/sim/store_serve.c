@@ -245,7 +245,7 @@ enum seqb_status store_install(struct store *store, int32_t side,
     if (is_bound(store, side, cell)) {
         if (cell->size != window->size)
             return SEQB_LAYOUT;
-        if (cell->value < cell->size)
+        if (cell->value < cell->size && cell->window != window->over)
             return SEQB_OK; /* somebody was faster */
     }
     if (cell != NULL && cell->window >= window->window)

@@ -281,7 +281,7 @@ enum seqb_status fake_serve_install(struct fake_store *store,
         store->misuses++;
     *standing = cell != NULL ? cell->window : window->window;
     if (cell != NULL && fake_cell_is_bound(store, cell) &&
-        cell->value < cell->size)
+        cell->value < cell->size && cell->window != window->over)
         return SEQB_OK;
     if (cell != NULL && cell->window >= window->window)
         return error_set(err, SEQB_FENCED,

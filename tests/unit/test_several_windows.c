@@ -199,7 +199,167 @@ TEST_STATE(NEIGHBOURS, narrow_sequence_takes_one_window)
     taker_end(&taker);
 }
 
+/* --- a cell that has nothing of what is wanted --- */
+
+/* Of which the window in the cell is next to nothing. */
+#define WANT_LARGE (64 * WINDOW)
+
+static bool has_spares(void *context)
+{
+    const struct taker *taker = context;
+    struct ha_pool *pool = ha_pool_at(taker->broker->ha, 0);
+    const struct window_source *source = taker->counter->slots[0].windows;
+    bool has_some;
+
+    pthread_mutex_lock(pool->lock);
+    has_some = source->run.left > 1;
+    pthread_mutex_unlock(pool->lock);
+    return has_some;
+}
+
+/* Leaves a whole window of the taker in the cell, and windows at hand. */
+static int64_t leave_window(struct taker *taker)
+{
+    (void)ask_again(taker, WANT_MANY);
+    rig_await(has_spares, taker);
+    return cell_window(taker);
+}
+
+/* To ask it first would be a round trip for a grant that is far too small. */
+TEST_STATE(NEIGHBOURS, large_want_passes_over_a_window)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t window;
+
+    taker_begin(&taker, state);
+    window = leave_window(&taker);
+    grant = ask(&taker, WANT_LARGE);
+    assert_true(grant.count >= WINDOW);
+    assert_int_equal(grant.count % WINDOW, 0);
+    assert_true(window_of(&grant) > window);
+    assert_int_equal(installs(&taker), 2);
+    taker_end(&taker);
+}
+
+TEST_STATE(NEIGHBOURS, smaller_want_takes_the_window_first)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t window;
+
+    taker_begin(&taker, state);
+    window = leave_window(&taker);
+    grant = ask(&taker, WANT_LARGE - 1);
+    assert_int_equal(grant.count, WINDOW);
+    assert_int_equal(window_of(&grant), window);
+    assert_int_equal(installs(&taker), 1);
+    taker_end(&taker);
+}
+
+/* What is left of it is more than nothing while no other window is there. */
+TEST_STATE(NEIGHBOURS, large_want_takes_the_window_if_there_is_no_other)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    struct window_source *source;
+    int64_t window;
+
+    taker_begin(&taker, state);
+    window = leave_window(&taker);
+    source = taker.counter->slots[0].windows;
+    pthread_mutex_lock(source->lock);
+    source_drop(source, source_last(source) - STEP);
+    pthread_mutex_unlock(source->lock);
+    grant = ask(&taker, WANT_LARGE);
+    assert_int_equal(grant.count, WINDOW);
+    assert_int_equal(window_of(&grant), window);
+    taker_end(&taker);
+}
+
+/* Each of them would put an end to the other one's window. */
+TEST_STATE(NEIGHBOURS, window_that_another_broker_counts_in_is_taken_first)
+{
+    struct taker takers[2];
+    struct ha_grant grant;
+    int64_t window;
+
+    taker_begin(&takers[0], state);
+    taker_begin(&takers[1], state);
+    window = leave_window(&takers[0]);
+    assert_int_equal(ask_again(&takers[1], 10).count, 10);
+    grant = ask(&takers[0], 20);
+    assert_int_equal(grant.count, 20);
+    assert_int_equal(window_of(&grant), window);
+    grant = ask(&takers[0], WANT_LARGE);
+    assert_int_equal(grant.count, WINDOW - 30);
+    assert_int_equal(window_of(&grant), window);
+    taker_end(&takers[0]);
+    taker_end(&takers[1]);
+}
+
+/* The broker was wrong: the store refuses its window, and is asked. */
+TEST_STATE(NEIGHBOURS, window_that_was_put_above_is_taken_after_all)
+{
+    struct taker takers[2];
+    struct ha_grant grant;
+
+    taker_begin(&takers[0], state);
+    taker_begin(&takers[1], state);
+    (void)leave_window(&takers[0]);
+    do /* its windows are leased above all */
+        grant = ask_again(&takers[1], WANT_MANY);
+    while (cell_window(&takers[1]) <
+           source_last(takers[0].counter->slots[0].windows));
+    grant = ask(&takers[0], WANT_LARGE);
+    assert_int_equal(grant.count, WINDOW);
+    assert_int_equal(window_of(&grant), cell_window(&takers[1]));
+    taker_end(&takers[0]);
+    taker_end(&takers[1]);
+}
+
+static int64_t reserves(const struct taker *taker)
+{
+    return fake_calls(taker->rig->stores[0], FAKE_RESERVE);
+}
+
+/* The broker was granted all of it. */
+TEST_STATE(WINDOWED, window_that_is_used_up_is_followed_without_asking)
+{
+    struct taker taker;
+    int64_t before;
+
+    taker_begin(&taker, state);
+    while (ask_again(&taker, WINDOW).count < WINDOW)
+        continue;
+    before = reserves(&taker);
+    assert_int_equal(ask(&taker, WINDOW).count, WINDOW);
+    assert_int_equal(reserves(&taker), before + 1);
+    taker_end(&taker);
+}
+
 /* --- the install fails --- */
+
+/* Another broker's window stands in the cell, of which no value was left when
+ * it was asked. The taker's may be below it. */
+TEST_STATE(NEIGHBOURS, windows_are_dropped_if_somebody_was_faster)
+{
+    struct taker takers[2];
+    int64_t window;
+
+    taker_begin(&takers[0], state);
+    taker_begin(&takers[1], state);
+    (void)leave_window(&takers[0]);
+    (void)ask_again(&takers[1], WINDOW);
+    (void)ask_again(&takers[1], WANT_MANY);
+    window = cell_window(&takers[1]);
+    fake_refuse(takers[0].rig->stores[0], FAKE_RESERVE, CELL, SEQB_EXHAUSTED);
+    assert_int_equal(ask(&takers[0], WANT_MANY).count, 0);
+    assert_int_equal(cell_window(&takers[0]), window);
+    fake_refuse(takers[0].rig->stores[0], FAKE_RESERVE, CELL, SEQB_OK);
+    taker_end(&takers[0]);
+    taker_end(&takers[1]);
+}
 
 /* Another broker's window is above: all that were taken are dropped. */
 TEST_STATE(NEIGHBOURS, windows_below_another_brokers_are_dropped)

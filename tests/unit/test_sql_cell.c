@@ -147,6 +147,24 @@ TEST(only_a_later_window_is_installed)
     }
 }
 
+TEST(window_in_use_is_given_up_for_a_later_one_alone)
+{
+    struct seqb_window window = {
+        .counter = "", .window = 8, .size = SIZE, .over = 6};
+    const struct sql_cell cell = sql_cell_found(99, "7:100:" NOW, NOW);
+    struct sql_cell_answer answer = sql_cell_install(&cell, &window);
+
+    assert_int_equal(answer.window, 7);
+    assert_false(answer.is_write);
+    window.over = 7;
+    answer = sql_cell_install(&cell, &window);
+    assert_int_equal(answer.status, SEQB_OK);
+    assert_int_equal(answer.cell.window, 8);
+    assert_true(answer.is_write);
+    window.window = 7;
+    assert_int_equal(sql_cell_install(&cell, &window).status, SEQB_FENCED);
+}
+
 TEST(drop_leaves_windows_above_its_floor)
 {
     const struct sql_cell cell = bound_cell(3);

@@ -92,11 +92,11 @@ static enum seqb_status memcached_raise(struct seqb_backend *backend,
 
 /* --- install --- */
 
-/* Whether `fresh` may be put there: SEQB_AGAIN, over the version `*cas` of
+/* Whether the window may be put there: SEQB_AGAIN, over the version `*cas` of
  * what stands there (0: nothing); else what install answers. */
 static enum seqb_status install_read(struct memcached *mc,
                                      const struct memcached_key *key,
-                                     const struct memcached_cell *fresh,
+                                     const struct seqb_window *window,
                                      uint64_t *cas, int64_t *standing,
                                      struct seqb_error *err)
 {
@@ -106,17 +106,20 @@ static enum seqb_status install_read(struct memcached *mc,
 
     if (status != SEQB_OK && status != SEQB_FENCED)
         return error_copy(err, &why);
-    if (status == SEQB_OK && found.size != fresh->size)
+    if (status == SEQB_OK && found.size != window->size)
         return memcached_resized(mc, key, err);
-    if (status == SEQB_OK && found.offset < found.size)
-        return SEQB_OK; /* somebody was faster */
-    if (status == SEQB_OK && found.window >= fresh->window) {
+    if (status == SEQB_OK && found.offset < found.size &&
+        found.window != window->over) {
+        *standing = found.window; /* somebody was faster */
+        return SEQB_OK;
+    }
+    if (status == SEQB_OK && found.window >= window->window) {
         *standing = found.window;
         return error_set(err, SEQB_FENCED,
                          "%s: key %s: window %" PRId64 " stands there, %" PRId64
                          " is not above it",
                          mc->link.where, key->name, found.window,
-                         fresh->window);
+                         window->window);
     }
     if (status == SEQB_FENCED)
         *cas = 0;
@@ -124,7 +127,7 @@ static enum seqb_status install_read(struct memcached *mc,
                      "%s: key %s changed while window %" PRId64
                      " was to be put "
                      "there",
-                     mc->link.where, key->name, fresh->window);
+                     mc->link.where, key->name, window->window);
 }
 
 /* Once: SEQB_AGAIN if the server said that it stored nothing. */
@@ -185,7 +188,7 @@ static enum seqb_status memcached_install(struct seqb_backend *backend,
     status = memcached_link_begin(&mc->link, mc->timeout_ms, err);
     if (status != SEQB_OK)
         return status;
-    status = install_read(mc, &key, &fresh, &cas, standing, err);
+    status = install_read(mc, &key, window, &cas, standing, err);
     if (status != SEQB_AGAIN)
         return status;
     status = install_send(mc, &key, &fresh, window->keep_s, cas, err);
@@ -193,7 +196,7 @@ static enum seqb_status memcached_install(struct seqb_backend *backend,
         return status;
     /* The window was not stored and is not sent again: another stands there,
      * or, SEQB_AGAIN, is used up or dropped already. */
-    return install_read(mc, &key, &fresh, &cas, standing, err);
+    return install_read(mc, &key, window, &cas, standing, err);
 }
 
 /* --- claim, and what windows have no need of --- */

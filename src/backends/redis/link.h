@@ -20,7 +20,7 @@ struct redis_link {
     char where[256];       /* "redis-a (redis 10.0.0.3:6379)" */
 };
 
-#define LINK_ARGS_MAX 8 /* words of the longest command */
+#define LINK_ARGS_MAX 9 /* words of the longest command */
 
 /* Where a server listens. */
 struct redis_address {

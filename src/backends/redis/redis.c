@@ -76,16 +76,16 @@ static enum seqb_status install_answer(struct redis *redis,
 
     if (!reply_window(reply, &window))
         return link_distrust(&redis->link, script->key, err);
+    if (status == SEQB_OK || status == SEQB_FENCED)
+        *standing = window;
     if (status == SEQB_OK)
         return SEQB_OK;
-    if (status == SEQB_FENCED) {
-        *standing = window;
+    if (status == SEQB_FENCED)
         return error_set(err, SEQB_FENCED,
                          "%s: key %s: window %" PRId64 " stands there, %s is "
                          "not above it",
                          redis->link.where, script->key, window,
                          script->args[1]);
-    }
     if (status == SEQB_LAYOUT)
         return error_set(err, SEQB_LAYOUT,
                          "%s: key %s was made with another window size",
@@ -101,7 +101,8 @@ static enum seqb_status redis_install(struct seqb_backend *backend,
     char number[REDIS_NUMBER_SIZE];
     char size[REDIS_NUMBER_SIZE];
     char keep[REDIS_NUMBER_SIZE];
-    struct script script = {"", {"install", number, size, keep}};
+    char over[REDIS_NUMBER_SIZE];
+    struct script script = {"", {"install", number, size, keep, over}};
     enum seqb_status status;
     redisReply *reply = NULL;
 
@@ -116,6 +117,7 @@ static enum seqb_status redis_install(struct seqb_backend *backend,
     script_number(window->window, number);
     script_number(window->size, size);
     script_number(window->keep_s <= KEEP_MAX ? window->keep_s : 0, keep);
+    script_number(window->over, over);
     status = script_run(redis, &script, &reply, err);
     if (reply == NULL)
         return status;

@@ -59,14 +59,17 @@ local function alloc(cell)
     return {'OK', cell.window, cell.used, n}
 end
 
--- install WINDOW SIZE KEEP: the cell expires after KEEP seconds, 0 is never.
--- It then reads as absent, which costs the rest of its window and no more.
+-- install WINDOW SIZE KEEP OVER: the cell expires after KEEP seconds, 0 is never.
+-- It then reads as absent, which costs the rest of its window and no more. A
+-- valid cell that counts in the window OVER is given up.
 local function install(cell)
     local window, size, origin = ARGV[2], tonumber(ARGV[3]), origin_now()
 
     if cell and cell.origin == origin then
         if cell.size ~= size then return {'LAYOUT', cell.window} end
-        if cell.used < size then return {'OK', cell.window} end -- faster
+        if cell.used < size and cell.window ~= ARGV[5] then
+            return {'OK', cell.window} -- somebody was faster
+        end
     end
     -- A window that is not above the one found was leased earlier and may
     -- have been counted in already.

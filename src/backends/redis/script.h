@@ -13,7 +13,7 @@
 #define REDIS_KEY_SIZE                                                         \
     (REDIS_PREFIX_SIZE + SEQB_COUNTER_SIZE + sizeof ":claim:{}")
 #define REDIS_NUMBER_SIZE 24 /* an int64 in decimal */
-#define REDIS_SCRIPT_ARGS 4  /* at most, the verb first */
+#define REDIS_SCRIPT_ARGS 5  /* at most, the verb first */
 
 /* Offsets exact in Lua's doubles. */
 #define REDIS_WINDOW_MAX ((int64_t)1 << 40)

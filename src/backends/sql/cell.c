@@ -88,7 +88,7 @@ struct sql_cell_answer sql_cell_install(const struct sql_cell *cell,
         return refuse(cell, SEQB_CORRUPT, "its cell is damaged");
     if (is_bound && cell->size != window->size)
         return refuse(cell, SEQB_LAYOUT, "a window of another size stands");
-    if (is_bound && cell->used < cell->size)
+    if (is_bound && cell->used < cell->size && cell->window != window->over)
         return (struct sql_cell_answer){.status = SEQB_OK,
                                         .window = cell->window};
     if (cell->window >= window->window)

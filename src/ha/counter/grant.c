@@ -12,6 +12,10 @@
  * more if another broker was faster and used up what it had installed. */
 #define GRANT_ROUNDS 4
 
+/* What a cell has left at most, as a part of what is wanted, that is given up
+ * for windows which are granted whole. */
+#define SPENT_PART 64
+
 void grant_answer(struct slot *slot, struct seqb_error *why)
 {
     slot_answer(slot, false, why);
@@ -195,29 +199,68 @@ static struct seqb_guard *slot_guard(struct worker *worker, size_t i)
     return guard;
 }
 
-/* One call of the engine for the whole batch; false if it failed, then all
- * are answered. */
+/* Whether the slot's cell has nothing of what is wanted, as far as this broker
+ * knows, or next to nothing where windows are granted whole: it counts in a
+ * window of this broker, which was granted all of it so far. Another broker may
+ * have put its window there since then: the store refuses one that is not
+ * above that, and the cell is asked. */
+static bool is_spent(const struct slot *slot)
+{
+    const int64_t rest = slot_limit(slot) - 1 - slot->mark.value;
+
+    if (!slot->is_windowed || !slot->is_alone || slot->mark.window <= 0)
+        return false;
+    return rest == 0 ||
+           (rest <= slot->want / SPENT_PART && window_is_at_hand(slot));
+}
+
+/* Puts the slots whose cells are to be asked first; returns how many they are.
+ * The others get a window at once. A probe asks. */
+static size_t grant_sort(struct worker *worker, size_t n)
+{
+    size_t asked = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = worker->batch[i];
+
+        if (is_spent(slot) && !worker->is_probing)
+            continue;
+        worker->batch[i] = worker->batch[asked];
+        worker->batch[asked++] = slot;
+    }
+    return asked;
+}
+
+static void grant_request(struct worker *worker, size_t i)
+{
+    struct slot *slot = worker->batch[i];
+
+    grant_name(worker, slot, worker->names[i], sizeof worker->names[i]);
+    if (slot->is_lease && slot->counter != NULL)
+        window_lease_begins(slot, worker->names[i]);
+    worker->requests[i] = (struct seqb_request){
+        .counter = worker->names[i],
+        .want = slot->want,
+        .limit = slot_limit(slot),
+        .begins_ms = slot_stamp(slot).begins_ms,
+        .guard = slot_guard(worker, i),
+        .window = slot_hint(slot),
+        .status = i < worker->asked ? SEQB_OK : SEQB_EXHAUSTED};
+}
+
+/* One call of the engine for those of the batch that are asked; false if it
+ * failed, then all are answered. */
 static bool grant_reserve(struct worker *worker, size_t n)
 {
     const int64_t start_us = clock_now_us();
     struct seqb_error err;
 
-    for (size_t i = 0; i < n; i++) {
-        struct slot *slot = worker->batch[i];
-
-        grant_name(worker, slot, worker->names[i], sizeof worker->names[i]);
-        if (slot->is_lease && slot->counter != NULL)
-            window_lease_begins(slot, worker->names[i]);
-        worker->requests[i] =
-            (struct seqb_request){.counter = worker->names[i],
-                                  .want = slot->want,
-                                  .limit = slot_limit(slot),
-                                  .begins_ms = slot_stamp(slot).begins_ms,
-                                  .guard = slot_guard(worker, i),
-                                  .window = slot_hint(slot)};
-    }
-    if (connection_reserve(&worker->connection, worker->requests, n, &err) ==
-        SEQB_OK) {
+    for (size_t i = 0; i < n; i++)
+        grant_request(worker, i);
+    if (worker->asked == 0)
+        return true;
+    if (connection_reserve(&worker->connection, worker->requests, worker->asked,
+                           &err) == SEQB_OK) {
         worker_note(worker, NULL, clock_now_us() - start_us);
         return true;
     }
@@ -244,9 +287,18 @@ static void grant_poison(struct worker *worker, struct slot *slot,
     worker_fail(worker, err, 0);
 }
 
+/* Whether nobody was granted anything between the slot's last block of the cell
+ * and this one. */
+static bool is_next(const struct slot *slot, const struct seqb_request *reply)
+{
+    return reply->block.first ==
+           (reply->window == slot->mark.window ? slot->mark.value + 1 : 0);
+}
+
 static void grant_accept(struct worker *worker, struct slot *slot,
                          const struct seqb_request *reply)
 {
+    slot->is_alone = slot->is_alone && is_next(slot, reply);
     slot->mark = fence_advance(reply, slot_class(slot));
     slot->history = worker->history;
     slot->block = reply->block;
@@ -410,6 +462,7 @@ void grant_run(struct worker *worker, size_t n)
     if (n == 0 && connection_is_open(&worker->connection))
         worker_note(worker, NULL, clock_now_us() - start_us);
     for (int round = 0; n > 0 && round < GRANT_ROUNDS; round++) {
+        worker->asked = round == 0 ? grant_sort(worker, n) : n;
         if (!grant_reserve(worker, n))
             return;
         n = grant_finish(worker, n);

@@ -4,6 +4,7 @@
 
 #include "ha/counter/window.h"
 #include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
 #include "platform/chance.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -233,6 +234,27 @@ static void mend_answer(struct worker *worker, struct slot *slot,
     slot_answer(slot, false, NULL);
 }
 
+/* I2: sent once. If it fails, the windows are lost with it; if another broker's
+ * window stands there, too, and SEQB_AGAIN says so. Where no slot of the batch
+ * was asked, this call is all that shows that the store is well. */
+static enum seqb_status mend_install(struct worker *worker, struct slot *slot,
+                                     const struct seqb_window *window,
+                                     struct seqb_error *err)
+{
+    const int64_t start_us = clock_now_us();
+    int64_t standing = window->window;
+    const enum seqb_status status =
+        connection_install(&worker->connection, window, &standing, err);
+
+    slot->is_alone = status == SEQB_OK && standing == window->window;
+    if (status == SEQB_OK && worker->asked == 0)
+        worker_note(worker, NULL, clock_now_us() - start_us);
+    mend_end(worker, slot, status, err);
+    if (status == SEQB_FENCED || (status == SEQB_OK && !slot->is_alone))
+        return SEQB_AGAIN;
+    return status;
+}
+
 /*
  * Puts a fresh window into the cell: the last one of those that are taken. It
  * is above the one that stands there, so that those before it are above what
@@ -246,9 +268,10 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
 {
     struct seqb_window window = {.counter = reply->counter,
                                  .size = reply->limit,
-                                 .keep_s = slot_keep_s(slot)};
+                                 .keep_s = slot_keep_s(slot),
+                                 .over =
+                                     slot->is_alone ? slot->mark.window : 0};
     struct windows taken;
-    int64_t standing;
     enum seqb_status status =
         window_take(slot, fence_window_floor(&slot->mark, slot->floor, reply),
                     worker->mend_until_ms, &taken, err);
@@ -262,13 +285,11 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
     if (status != SEQB_OK || *is_done)
         return status;
     window.window = windows_last(&taken);
-    /* I2: sent once. If it fails, the windows are lost with it. */
-    status = connection_install(&worker->connection, &window, &standing, err);
-    mend_end(worker, slot, status, err);
+    status = mend_install(worker, slot, &window, err);
     *is_done = status == SEQB_OK && taken.count > 1;
     if (*is_done)
         mend_answer(worker, slot, &taken);
-    return status == SEQB_FENCED ? SEQB_OK : status;
+    return status == SEQB_AGAIN ? SEQB_OK : status;
 }
 
 enum seqb_status mend_counter(struct worker *worker, struct slot *slot,

@@ -49,6 +49,10 @@ struct slot {
     bool was_raised : 1; /* to get it */
     bool is_refused : 1; /* `why` is of this counter alone */
     bool is_unlevel : 1; /* of a lease: its lessor is not level */
+
+    /* The worker's own: the cell is in a window that this broker put there, and
+     * no other broker was seen to count in it. */
+    bool is_alone;
 };
 
 static inline enum seqb_guarantee slot_class(const struct slot *slot)

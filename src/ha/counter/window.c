@@ -222,6 +222,19 @@ static enum seqb_status source_take_later(struct slot *slot, int64_t floor,
     return status;
 }
 
+bool window_is_at_hand(const struct slot *slot)
+{
+    const struct window_source *source = slot->windows;
+    bool is_at_hand;
+
+    if (source == NULL || !counter_grants_windows(slot->counter))
+        return false;
+    pthread_mutex_lock(source->lock);
+    is_at_hand = source->run.left > 1;
+    pthread_mutex_unlock(source->lock);
+    return is_at_hand;
+}
+
 enum seqb_status window_take(struct slot *slot, int64_t floor,
                              int64_t deadline_ms, struct windows *out,
                              struct seqb_error *err)

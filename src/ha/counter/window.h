@@ -40,6 +40,10 @@ enum seqb_status window_take(struct slot *slot, int64_t floor,
  * and the slot is posted once more when there is one, or is
  * answered by another thread. It is not the caller's any more. */
 
+/* Whether windows that are granted whole were leased for the slot, and are not
+ * used yet. On its worker's thread. */
+bool window_is_at_hand(const struct slot *slot);
+
 /* On the lessor's thread: the slot of a lease is about to be reserved for, as
  * that counter. */
 void window_lease_begins(struct slot *slot, const char *counter);
