@@ -172,6 +172,37 @@ static void explain_pool(const struct explained *pool)
     pool->report(pool->context, line);
 }
 
+/* Whether the pool has direct counters, and its stores could know them of each
+ * other. */
+static bool could_have_neighbours(const struct explained *pool)
+{
+    int32_t direct = 0;
+    int32_t lessors = 0;
+
+    for (int32_t i = 0; i < 1 << pool->layout->bits; i++) {
+        const struct seqb_backend_ops *ops = member_at(pool, i)->ops;
+
+        if (ops->install == NULL)
+            return false;
+        direct += !is_windowed(pool, i);
+        lessors += layout_may_lease(ops);
+    }
+    return direct > 0 && lessors > 1;
+}
+
+static void explain_way_out(const struct explained *pool)
+{
+    char line[LINE_SIZE];
+
+    if (!could_have_neighbours(pool))
+        return;
+    (void)text_format(line, sizeof line,
+                      "pool %s: authority = \"neighbours\" ends that: any one "
+                      "of these stores may go back then (docs/choosing.md)",
+                      pool->layout->name);
+    pool->report(pool->context, line);
+}
+
 void offline_explain(const struct store_topology *topology,
                      void (*report)(void *context, const char *line),
                      void *context)
@@ -183,5 +214,6 @@ void offline_explain(const struct store_topology *topology,
         for (int32_t j = 0; j < 1 << pool.layout->bits; j++)
             explain_partition(&pool, j);
         explain_pool(&pool);
+        explain_way_out(&pool);
     }
 }

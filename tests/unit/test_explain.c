@@ -18,6 +18,10 @@
 #define UNNOTICED                                                              \
     " goes back alone and says nothing of it, as when a snapshot of its disk " \
     "is put back, or loses more than failover_gap (docs/guarantees.md)\n"
+#define WAY_OUT                                                                \
+    "pool p: authority = \"neighbours\" ends that: any one of these stores "   \
+    "may "                                                                     \
+    "go back then (docs/choosing.md)\n"
 
 static void hear(void *context, const char *line)
 {
@@ -40,11 +44,28 @@ static void expect(const char *text, const char *told)
 
 TEST(direct_counters_depend_on_each_store_alone)
 {
-    expect("backends=(" SQLITE("a") "," SQLITE("b") ");\n" POOL_OF(
-               "\"a\",\"b\"", ""),
+    expect(
+        "backends=(" SQLITE("a") "," SQLITE("b") ");\n" POOL_OF("\"a\",\"b\"",
+                                                                ""),
+        "pool p: partition 0 (a) is " DIRECT
+        "pool p: partition 1 (b) is " DIRECT
+        "pool p: a number repeats if one of the stores a, b" UNNOTICED WAY_OUT);
+}
+
+/* Who is alone has no neighbours; nor has one that cannot lease. */
+TEST(pool_of_one_store_is_told_of_no_way_out)
+{
+    expect("backends=(" SQLITE("a") ");\n" POOL_OF("\"a\"", ""),
            "pool p: partition 0 (a) is " DIRECT
-           "pool p: partition 1 (b) is " DIRECT
-           "pool p: a number repeats if one of the stores a, b" UNNOTICED);
+           "pool p: a number repeats if one of the stores a" UNNOTICED);
+    if (backend_find("redis") == NULL)
+        skip();
+    expect("backends=(" REDIS("") "," SQLITE("a") ");\n" POOL_OF(
+               "\"r\",\"a\"", "authority=\"a\";"),
+           "pool p: partition 0 (r) is windowed, since engine redis may "
+           "forget; its windows are leased by the authority a\n"
+           "pool p: partition 1 (a) is " DIRECT
+           "pool p: a number repeats if the authority a" UNNOTICED);
 }
 
 TEST(windows_depend_on_their_authority)
@@ -68,7 +89,7 @@ TEST(windows_depend_on_their_authority)
            "forget; its windows are leased by the authority a\n"
            "pool p: partition 3 (b) is " DIRECT
            "pool p: a number repeats if the authority a or one of the direct "
-           "stores b" UNNOTICED);
+           "stores b" UNNOTICED WAY_OUT);
 }
 
 TEST(neighbours_depend_on_two_stores_together)
