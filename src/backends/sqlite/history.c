@@ -119,6 +119,9 @@ enum seqb_status sqlite_history_identify(struct sqlite_link *link,
     int has_moved = 0;
     enum seqb_status status = link_compare_mark(link, err);
 
+    /* SQLite has opened the log by now. An index that is looked at before it
+     * has is never closed. */
+    link->is_logged = status == SEQB_OK;
     if (status == SEQB_OK)
         status = link_compare_log(link, err);
     if (status != SEQB_OK)

@@ -35,15 +35,21 @@ static const struct {
 
 /* --- transactions --- */
 
-/* For sqlite_log_matches. A pragma takes no parameter. */
+/* For sqlite_log_matches, which takes a count that went back for an older file.
+ * A pragma takes no parameter. */
 static enum seqb_status count_up(struct sqlite_link *link,
                                  struct seqb_error *err)
 {
     char sql[SQL_SIZE * 2];
+    uint32_t count;
     int result;
 
+    if (!sqlite_log_count(link, &count))
+        return error_set(err, SEQB_UNREACHABLE,
+                         "sqlite %s: the count of commits in %s cannot be read",
+                         link->name, link->path);
     (void)text_format(sql, sizeof sql, "PRAGMA user_version = %d",
-                      (int)(sqlite_log_count(link) + 1));
+                      (int)(count + 1));
     result = sqlite3_exec(link->db, sql, NULL, NULL, NULL);
     return result == SQLITE_OK ? SEQB_OK
                                : sqlite_link_fail(link, result, "mark", err);
@@ -252,7 +258,6 @@ static enum seqb_status link_open_tables(struct sqlite_link *link, bool create,
                          "sqlite %s: %s is none of ours: it has no tables",
                          link->name, link->path);
     status = link_set(link, err);
-    link->is_logged = status == SEQB_OK;
     if (status == SEQB_OK && create)
         status = link_found(link, err);
     if (status == SEQB_OK)
@@ -260,14 +265,28 @@ static enum seqb_status link_open_tables(struct sqlite_link *link, bool create,
     return status;
 }
 
+enum seqb_status sqlite_link_empty_log(struct sqlite_link *link,
+                                       struct seqb_error *err)
+{
+    const int result = sqlite3_wal_checkpoint_v2(
+        link->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+
+    return result == SQLITE_OK
+               ? SEQB_OK
+               : sqlite_link_fail(link, result, "empty the log of", err);
+}
+
 /* Once in a file of an earlier version: that it is not counted yet is no
  * longer to be believed of any copy. If it is locked, the next open does it. */
 static void link_begin_count(struct sqlite_link *link)
 {
+    uint32_t count;
+
+    if (!sqlite_log_count(link, &count) || count != 0)
+        return;
     if (sqlite_link_begin(link, NULL) == SEQB_OK &&
         sqlite_link_end(link, SEQB_OK, NULL) == SEQB_OK)
-        (void)sqlite3_wal_checkpoint_v2(link->db, "main",
-                                        SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        (void)sqlite_link_empty_log(link, NULL);
 }
 
 enum seqb_status sqlite_link_open(struct sqlite_link *link,
@@ -286,7 +305,7 @@ enum seqb_status sqlite_link_open(struct sqlite_link *link,
         status = link_open_tables(link, options->create, err);
     if (status == SEQB_OK)
         status = sqlite_history_identify(link, err);
-    if (status == SEQB_OK && !options->create && sqlite_log_count(link) == 0)
+    if (status == SEQB_OK && !options->create)
         link_begin_count(link);
     return status;
 }
@@ -299,8 +318,8 @@ void sqlite_link_close(struct sqlite_link *link)
         (void)sqlite3_finalize(link->queries[i]);
     sqlite_incarnation_close(link);
     /* The last one to close copies the log into the file: what does not belong
-     * together would look whole then. */
-    if (!sqlite_log_matches(link))
+     * together, or was not compared, would look whole then. */
+    if (!link->is_logged || !sqlite_log_matches(link))
         (void)sqlite3_db_config(link->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                                 NULL);
     (void)sqlite3_close(link->db);

@@ -14,6 +14,10 @@ enum seqb_status sqlite_link_open(struct sqlite_link *link,
                                   const struct seqb_backend_options *options,
                                   struct seqb_error *err);
 
+/* Copies the whole log into the file, which is then whole without it. */
+enum seqb_status sqlite_link_empty_log(struct sqlite_link *link,
+                                       struct seqb_error *err);
+
 /* From now on a call takes no longer than that, waiting for others' lock
  * included. As opened, it is the time that opening has. */
 void sqlite_link_be_patient(struct sqlite_link *link, int32_t call_ms);

@@ -106,18 +106,20 @@ static bool frame_read(const struct halves *halves, uint32_t frame,
     return true;
 }
 
-/* The count in the log's last frame of the first page; false without one. */
-static bool count_last(const struct halves *halves, uint32_t *out)
+/* The count in the log's last frame of the first page, if there is one; false
+ * if the log cannot be read. */
+static bool count_last(const struct halves *halves, bool *is_there,
+                       uint32_t *out)
 {
     uint32_t page;
 
-    for (uint32_t frame = halves->frames; frame > 0; frame--) {
+    *is_there = false;
+    for (uint32_t frame = halves->frames; frame > 0 && !*is_there; frame--) {
         if (!frame_read(halves, frame, &page, out))
             return false;
-        if (page == 1)
-            return true;
+        *is_there = page == 1;
     }
-    return false;
+    return true;
 }
 
 /* That in the first one of the log. */
@@ -168,10 +170,12 @@ static bool counts_match(const struct halves *halves)
     uint32_t of_file;
     uint32_t least;
     uint32_t most;
+    bool is_ours;
 
-    if (!count_of_file(halves, &of_file))
+    if (!count_of_file(halves, &of_file) ||
+        !count_last(halves, &is_ours, &most))
         return false;
-    if (!count_last(halves, &most))
+    if (!is_ours)
         return true; /* no transaction of ours */
     if (!count_first(halves, &least))
         return false;
@@ -285,13 +289,15 @@ bool sqlite_log_matches(struct sqlite_link *link)
     return true;
 }
 
-uint32_t sqlite_log_count(struct sqlite_link *link)
+bool sqlite_log_count(struct sqlite_link *link, uint32_t *out)
 {
     struct halves halves;
-    uint32_t count = 0;
+    bool is_in_log;
 
-    if (halves_find(link, &halves) && !count_last(&halves, &count) &&
-        !count_of_file(&halves, &count))
-        count = 0;
-    return count;
+    *out = 0;
+    if (!halves_find(link, &halves))
+        return !link->is_logged;
+    if (!count_last(&halves, &is_in_log, out))
+        return false;
+    return is_in_log || count_of_file(&halves, out);
 }

@@ -19,5 +19,6 @@
 /* Says for sure only while no other handle writes; true without a log. */
 bool sqlite_log_matches(struct sqlite_link *link);
 
-/* How often `user_version` was counted up, modulo 2^32. */
-uint32_t sqlite_log_count(struct sqlite_link *link);
+/* How often `user_version` was counted up, modulo 2^32; false if that cannot be
+ * read. */
+bool sqlite_log_count(struct sqlite_link *link, uint32_t *out);

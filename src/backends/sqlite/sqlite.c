@@ -202,6 +202,32 @@ file_system_check(const struct seqb_backend_options *options,
                      options->name, options->path, network);
 }
 
+/* Makes a store that is whole in its file: the log does not go by its next
+ * name. */
+static enum seqb_status store_draft(const struct seqb_backend_options *options,
+                                    struct seqb_error *err)
+{
+    struct seqb_backend *backend = NULL;
+    enum seqb_status status = store_open(options, &backend, err);
+
+    if (status == SEQB_OK)
+        status = sqlite_link_empty_log(&((struct sqlite *)backend)->link, err);
+    sqlite_close(backend);
+    return status;
+}
+
+/* What a draft that failed, or could not be closed well, leaves behind. */
+static void draft_remove(const char *path)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char file[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (text_format(file, sizeof file, "%s%s", path, ends[i]))
+            (void)unlink(file);
+    }
+}
+
 /* A store is made whole under a name of its own and only then gets its real
  * one, so that many who begin at once find none that is half made; whoever
  * was faster has made the store. */
@@ -209,7 +235,6 @@ static enum seqb_status store_found(const struct seqb_backend_options *options,
                                     struct seqb_error *err)
 {
     struct seqb_backend_options draft = *options;
-    struct seqb_backend *backend = NULL;
     char random[SQLITE_RANDOM_SIZE];
     char path[PATH_MAX];
     enum seqb_status status = sqlite_link_random(options->name, random, err);
@@ -220,15 +245,14 @@ static enum seqb_status store_found(const struct seqb_backend_options *options,
         return error_set(err, SEQB_INVALID, "sqlite %s: the path is too long",
                          options->name);
     draft.path = path;
-    status = store_open(&draft, &backend, err);
-    sqlite_close(backend);
-    if (status == SEQB_OK && renameat2(AT_FDCWD, path, AT_FDCWD, options->path,
-                                       RENAME_NOREPLACE) == 0)
-        return SEQB_OK;
-    if (status == SEQB_OK && errno != EEXIST)
+    status = store_draft(&draft, err);
+    if (status == SEQB_OK &&
+        renameat2(AT_FDCWD, path, AT_FDCWD, options->path, RENAME_NOREPLACE) !=
+            0 &&
+        errno != EEXIST)
         status = error_set(err, SEQB_REFUSED, "sqlite %s: cannot make %s: %s",
                            options->name, options->path, strerror(errno));
-    (void)unlink(path);
+    draft_remove(path);
     return status;
 }
 

@@ -123,20 +123,35 @@ enum seqb_status sqlite_link_run(struct sqlite_link *link,
                : sqlite_link_fail(link, result, query_texts[query], err);
 }
 
+/* The first row's first column, "" without a row. To the statement's end: what
+ * it writes is committed there. */
+static int answer_read(sqlite3_stmt *statement, char *out, size_t size)
+{
+    int result = sqlite3_step(statement);
+    const char *text;
+
+    (void)text_copy(out, size, "");
+    if (result != SQLITE_ROW)
+        return result;
+    text = (const char *)sqlite3_column_text(statement, 0);
+    if (text == NULL && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+        return SQLITE_NOMEM;
+    (void)text_copy(out, size, text != NULL ? text : "");
+    while (result == SQLITE_ROW)
+        result = sqlite3_step(statement);
+    return result;
+}
+
 enum seqb_status sqlite_link_ask(struct sqlite_link *link, const char *sql,
                                  char *out, size_t size, struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
     sqlite3_stmt *statement = NULL;
-    const char *text = NULL;
     int result = sqlite3_prepare_v2(link->db, sql, -1, &statement, NULL);
 
     if (result == SQLITE_OK)
-        result = sqlite3_step(statement);
-    if (result == SQLITE_ROW)
-        text = (const char *)sqlite3_column_text(statement, 0);
-    (void)text_copy(out, size, text != NULL ? text : "");
-    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        result = answer_read(statement, out, size);
+    if (result != SQLITE_DONE)
         status = sqlite_link_fail(link, result, "read", err);
     (void)sqlite3_finalize(statement);
     return status;
