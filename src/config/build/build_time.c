@@ -193,7 +193,7 @@ void build_snowflake(const struct build *build,
     const struct draft_snowflake *snowflake = &sequence->snowflake;
     const struct queue_options *queue = &build->topology->queue;
 
-    if (snowflake->line == 0)
+    if (snowflake->line == 0 || queue->snowflakes == NULL)
         return;
     out->memory_bits = 0;
     out->claims_first = true;
