@@ -3,11 +3,10 @@
 #include "platform/thread_index.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "platform/barrier.h"
 
-_Thread_local uint32_t thread_index_mine;
+_Thread_local struct thread_index thread_index_mine;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t ended; /* its destructor runs when a thread ends */
@@ -27,21 +26,20 @@ static uint64_t bit_of(uint32_t index)
 /* A thread ends. One that asks again in a later destructor gets another. */
 static void index_free(void *argument)
 {
-    const uint64_t bit = bit_of(thread_index_mine);
+    const uint64_t bit = bit_of(thread_index_mine.own);
 
     (void)argument;
-    thread_index_mine = 0;
+    thread_index_mine = (struct thread_index){.any = 0};
     atomic_fetch_and_explicit(&owned, ~bit, memory_order_release);
 }
 
 /* The child has one thread. */
 static void forked(void)
 {
-    const uint32_t mine = thread_index_mine;
+    const uint32_t own = thread_index_mine.own;
 
     (void)barrier_prepare();
-    atomic_store(&owned,
-                 mine == 0 || thread_index_is_shared(mine) ? 0 : bit_of(mine));
+    atomic_store(&owned, own == 0 ? 0 : bit_of(own));
 }
 
 static void prepare(void)
@@ -79,18 +77,19 @@ uint32_t thread_index_choose(void)
 {
     uint32_t index;
 
-    if (thread_index_mine != 0)
-        return thread_index_mine;
+    if (thread_index_mine.any != 0)
+        return thread_index_mine.any;
     (void)pthread_once(&once, prepare);
     index = is_prepared ? index_own() : 0;
     if (index != 0 && pthread_setspecific(ended, &owned) != 0) {
         atomic_fetch_and(&owned, ~bit_of(index));
         index = 0;
     }
+    thread_index_mine.own = index;
     if (index == 0)
         index = 1 + THREAD_INDEX_OWN +
                 atomic_fetch_add_explicit(&shared, 1, memory_order_relaxed) %
                     THREAD_INDEX_REST;
-    thread_index_mine = index;
+    thread_index_mine.any = index;
     return index;
 }

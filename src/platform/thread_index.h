@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,8 +16,15 @@
 #define THREAD_INDEX_OWN  55 /* 1 ... 55 have one owner each */
 #define THREAD_INDEX_REST (THREAD_INDEXES - 1 - THREAD_INDEX_OWN)
 
-/* The calling thread's; 0: it was not asked for yet. */
-extern _Thread_local uint32_t thread_index_mine
+struct thread_index {
+    uint32_t any; /* in 1 ... THREAD_INDEXES - 1; 0: not asked for yet */
+    uint32_t own; /* the same if no other thread has it; else 0 */
+    _Atomic bool is_busy; /* the thread changes what is kept by its index: not
+                             to be changed by a handler of a signal */
+};
+
+/* The calling thread's. */
+extern _Thread_local struct thread_index thread_index_mine
     __attribute__((tls_model("initial-exec")));
 
 /* The calling thread's, in 1 ... THREAD_INDEXES - 1; chosen at the first call.

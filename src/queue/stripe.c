@@ -56,7 +56,7 @@ static uint64_t stripe_base(const struct stripe *stripe,
  * By who holds the stripe, which is used up or was emptied: a taker that finds
  * the old limit is past it then, whatever base it finds. Now takes the slice's
  * first number and leaves the others in it. The releases pair with the acquires
- * of stripes_take.
+ * of take_shared.
  */
 static void stripe_fill(const struct ring *ring, struct stripe *stripe,
                         const struct ring_slice *slice, int64_t *out)
@@ -80,6 +80,27 @@ static bool stripe_is_empty(const struct stripe *stripe)
            atomic_load_explicit(&stripe->limit, memory_order_relaxed);
 }
 
+/*
+ * Of a stripe that several threads take from. A position is the taker's alone
+ * if it is below `limit`, and `limit` is the same before and after. Then `base`
+ * is of the same slice: it is written before the limit of its slice, whose
+ * release pairs with the acquire here; and a later slice is put in only when
+ * the head has passed this limit, or the limit was 0 meanwhile.
+ */
+static bool take_shared(struct stripe *stripe, int64_t *out)
+{
+    const uint64_t limit =
+        atomic_load_explicit(&stripe->limit, memory_order_acquire);
+    const uint64_t base =
+        atomic_load_explicit(&stripe->base, memory_order_acquire);
+    const uint64_t position = atomic_fetch_add(&stripe->head, 1);
+
+    if (position >= limit || atomic_load(&stripe->limit) != limit)
+        return false;
+    *out = stripe_number(stripe, base, position);
+    return true;
+}
+
 enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
                                int64_t *out)
 {
@@ -90,7 +111,9 @@ enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
     enum ring_taken taken;
     struct ring_slice slice;
 
-    if (count == 0 || !stripe_hold(stripe))
+    if (thread_index_is_shared(index) && take_shared(stripe, out))
+        return RING_TAKEN;
+    if (count == 0 || thread_index_mine.is_busy || !stripe_hold(stripe))
         return ring_take(ring, out);
     if (!stripe_is_empty(stripe)) { /* somebody was faster */
         stripe_let_go(stripe);

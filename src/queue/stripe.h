@@ -2,15 +2,14 @@
 /*
  * Stripes: slices of a ring that the callers of a busy sequence take from. Each
  * thread has a stripe, by its index. One that no other thread takes from costs
- * a plain addition a number; one that some share costs a fetch-and-add. A
- * stripe that is used up takes the next slice of the ring, and anybody may take
- * away what a stripe holds. While a sequence is not busy its stripes hold
- * nothing.
+ * a load and a store a number; one that some share costs a fetch-and-add, and
+ * is taken from where a stripe is refilled. A stripe that is used up takes the
+ * next slice of the ring, and anybody may take away what a stripe holds. While
+ * a sequence is not busy its stripes hold nothing.
  */
 #pragma once
 
 #include "platform/likely.h"
-#include "platform/own_add.h"
 #include "platform/thread_index.h"
 #include "queue/ring.h"
 
@@ -18,7 +17,7 @@
 
 struct stripe {
     /* The next position of the slice; written by every taker, and alone on its
-     * line. */
+     * line. It never goes back. */
     _Alignas(RING_LINE) _Atomic uint64_t head;
 
     /* Only read by takers. */
@@ -44,8 +43,8 @@ struct stripes *stripes_init(void *memory, const struct ring *ring);
 /* How many numbers a stripe takes at once from now on; 0: none. */
 void stripes_set_slice(struct stripes *stripes, uint64_t numbers);
 
-/* Takes a number for a thread whose stripe is used up: gives it a new slice, or
- * takes it from the ring. */
+/* Takes a number for a thread that has no stripe of its own, or whose stripe is
+ * used up: gives the stripe a new slice, or takes the number from the ring. */
 enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
                                int64_t *out);
 
@@ -58,43 +57,50 @@ size_t stripes_gather(struct stripes *stripes, const struct ring *ring,
 size_t stripes_gather_all(struct stripes *stripes, const struct ring *ring,
                           struct ring_slice *out);
 
-/* The next position of a stripe, which is the caller's alone if it is below
- * the limit. */
-static inline uint64_t stripe_claim(struct stripe *stripe, uint32_t index)
+/* The number at a position of the slice that has the base. */
+static inline int64_t stripe_number(const struct stripe *stripe, uint64_t base,
+                                    uint64_t position)
 {
-    return LIKELY(!thread_index_is_shared(index))
-               ? own_fetch_increment(&stripe->head)
-               : atomic_fetch_add(&stripe->head, 1);
+    return LIKELY(stripe->shape.gap == 0)
+               ? (int64_t)(base + position)
+               : ring_number_of_window(stripe->shape, base, position);
 }
 
 /*
- * Takes one number of the thread's stripe; false if there is none.
+ * Takes one number of the thread's own stripe; false if there is none.
  *
- * A position is the taker's alone if it is below `limit`, and `limit` is the
- * same before and after. Then `base` is of the same slice: it is written before
- * the limit of its slice, whose release pairs with the acquire here; and a
- * later slice is put in only when the head has passed this limit, or the limit
- * was 0 meanwhile.
- *
- * Who takes the slice away sets the limit to 0, has all threads pass a barrier,
- * and reads the head. A taker whose addition it does not see looks at the
- * limit behind that barrier: it finds 0, and its position is nobody's.
+ * The thread alone moves the head and gives the stripe its slices, and none of
+ * its signals' handlers does while it is busy. So the position that it read is
+ * its own, unless somebody took the slice away. Who does that sets the limit to
+ * 0, has all threads pass a barrier, and reads the head. A taker whose store of
+ * the head that one does not see looks at the limit behind the barrier: it
+ * finds another one, and its position is nobody's. What the handler of a signal
+ * does before the thread is busy, or after it, only raises head and limit.
  */
 static inline bool stripes_take(struct stripes *stripes, int64_t *out)
 {
-    const uint32_t index = thread_index_mine;
-    struct stripe *stripe = &stripes->stripes[index];
-    const uint64_t limit =
-        atomic_load_explicit(&stripe->limit, memory_order_acquire);
-    const uint64_t base =
-        atomic_load_explicit(&stripe->base, memory_order_acquire);
-    const uint64_t position = stripe_claim(stripe, index);
+    struct thread_index *mine = &thread_index_mine;
+    struct stripe *stripe = &stripes->stripes[mine->own];
+    uint64_t position;
+    uint64_t limit;
+    uint64_t base;
 
-    if (UNLIKELY(position >= limit) ||
-        UNLIKELY(atomic_load(&stripe->limit) != limit))
+    if (UNLIKELY(atomic_load_explicit(&mine->is_busy, memory_order_relaxed)))
         return false;
-    *out = LIKELY(stripe->shape.gap == 0)
-               ? (int64_t)(base + position)
-               : ring_number_of_window(stripe->shape, base, position);
+    atomic_store_explicit(&mine->is_busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    position = atomic_load_explicit(&stripe->head, memory_order_relaxed);
+    limit = atomic_load_explicit(&stripe->limit, memory_order_relaxed);
+    if (LIKELY(position < limit))
+        atomic_store_explicit(&stripe->head, position + 1,
+                              memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&mine->is_busy, false, memory_order_relaxed);
+    base = atomic_load_explicit(&stripe->base, memory_order_acquire);
+    if (UNLIKELY(position >= limit) ||
+        UNLIKELY(atomic_load_explicit(&stripe->limit, memory_order_relaxed) !=
+                 limit))
+        return false;
+    *out = stripe_number(stripe, base, position);
     return true;
 }

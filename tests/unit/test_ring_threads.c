@@ -208,7 +208,7 @@ static void *taker_run(void *argument)
     struct stress *stress = taker->stress;
 
     if ((stress->ways & ONE_STRIPE) != 0)
-        thread_index_mine = THREAD_INDEXES - 1;
+        thread_index_mine.any = THREAD_INDEXES - 1;
     for (;;) {
         /* Read before the take: then empty after the last push is the end. */
         const bool is_over =

@@ -167,7 +167,7 @@ TEST(a_stripe_that_is_held_is_left_alone)
     assert_true(ring_push(scene.ring, 0, 16));
     for (int64_t i = 0; i < 4; i++)
         assert_int_equal(take(&scene), i);
-    stripe = &scene.stripes->stripes[thread_index_mine];
+    stripe = &scene.stripes->stripes[thread_index_mine.own];
     assert_false(atomic_flag_test_and_set(&stripe->is_held));
     assert_int_equal(take(&scene), 4);
     assert_int_equal(ring_stock(scene.ring), 11);
@@ -246,6 +246,26 @@ TEST(handlers_of_signals_take_from_the_same_stripe)
     free(handled.seen);
     free(seen);
     scene_unmake(&handled.scene);
+}
+
+/* The handler of a signal came while its thread took of a slice that somebody
+ * took away just then: the thread sets the head of that slice behind it. */
+TEST(a_thread_that_is_busy_is_given_no_slice)
+{
+    struct scene scene = scene_make(4);
+    struct ring_slice slices[STRIPES];
+
+    assert_true(ring_push(scene.ring, 0, 16));
+    assert_int_equal(take(&scene), 0);
+    assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 1);
+    thread_index_mine.is_busy = true;
+    for (int64_t i = 4; i < 6; i++)
+        assert_int_equal(take(&scene), i);
+    thread_index_mine.is_busy = false;
+    assert_int_equal(ring_stock(scene.ring), 10);
+    for (int64_t i = 6; i < 16; i++)
+        assert_int_equal(take(&scene), i);
+    scene_unmake(&scene);
 }
 
 TEST(closed_stripes_take_from_the_ring)

@@ -76,7 +76,7 @@ TEST(as_many_as_can_have_their_own)
     struct crowd crowd;
 
     for (int i = 0; i < 4; i++) {
-        const size_t others = THREAD_INDEX_OWN - (thread_index_mine != 0);
+        const size_t others = THREAD_INDEX_OWN - (thread_index_mine.own != 0);
 
         crowd_run(&crowd, 8);
         assert_int_equal(count_owners(&crowd, 8), 8);
@@ -95,7 +95,7 @@ static int expect_of_child(uint32_t mine)
     if (thread_index_choose() != mine)
         return 1;
     for (size_t i = 0; i < THREADS; i++) {
-        thread_index_mine = 0;
+        thread_index_mine.any = 0;
         crowd.indexes[i] = thread_index_choose();
     }
     return count_owners(&crowd, THREADS) == THREAD_INDEX_OWN - 1 ? 0 : 2;
