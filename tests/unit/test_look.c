@@ -9,7 +9,7 @@
 #include "support/test.h"
 
 #define INTERVAL_MS 1500
-#define CONNECT_MS  1000 /* connect_timeout */
+#define CONNECT_MS  ((int64_t)1000) /* connect_timeout */
 
 static int64_t look_at(const struct fixture *fixture, int64_t answered_ms)
 {
