@@ -49,22 +49,23 @@ enum seqb_status sized_check(const void *to, const char *name,
     return size_check(size_of(to), sizeof(size_t), name, err);
 }
 
-enum seqb_status sized_read_other(const void *from, void *out, size_t whole,
-                                  const char *name, struct seqb_error *err)
+const void *sized_read_other(const void *from, void *copy, size_t whole,
+                             const char *name, struct seqb_error *err)
 {
     const size_t size = size_of(from);
-    const enum seqb_status status = sized_check(from, name, err);
 
-    if (status != SEQB_OK)
-        return status;
-    if (size > whole && !is_zero((const char *)from + whole, size - whole))
-        return error_set(err, SEQB_INVALID,
-                         "a struct %s sets members that this library does not "
-                         "know: it is older than the program",
-                         name);
-    memset(out, 0, whole);
-    memcpy(out, from, least(size, whole));
-    return SEQB_OK;
+    if (sized_check(from, name, err) != SEQB_OK)
+        return NULL;
+    if (size > whole && !is_zero((const char *)from + whole, size - whole)) {
+        (void)error_set(err, SEQB_INVALID,
+                        "a struct %s sets members that this library does not "
+                        "know: it is older than the program",
+                        name);
+        return NULL;
+    }
+    memset(copy, 0, whole);
+    memcpy(copy, from, least(size, whole));
+    return copy;
 }
 
 void sized_write(const void *from, size_t whole, void *to)

@@ -12,25 +12,23 @@
 #include <seqbroker/status.h>
 
 /* As sized_read, of what is not as long as here. */
-enum seqb_status sized_read_other(const void *from, void *out, size_t whole,
-                                  const char *name, struct seqb_error *err);
+const void *sized_read_other(const void *from, void *copy, size_t whole,
+                             const char *name, struct seqb_error *err);
 
 /*
- * Copies what the caller knows of a struct into the `whole` bytes at `out`;
- * what it does not know is 0 there. SEQB_INVALID, with `name` in the text: its
- * size is none, or it sets what this library does not know.
+ * What the caller knows of a struct that has `whole` bytes here: the struct
+ * itself, or a copy of it in which what it does not know is 0. NULL, which is
+ * SEQB_INVALID, with `name` in the text: its size is none, or it sets what this
+ * library does not know.
  */
-static inline enum seqb_status sized_read(const void *from, void *out,
-                                          size_t whole, const char *name,
-                                          struct seqb_error *err)
+static inline const void *sized_read(const void *from, void *copy, size_t whole,
+                                     const char *name, struct seqb_error *err)
 {
     size_t size;
 
     memcpy(&size, from, sizeof size);
-    if (size != whole)
-        return sized_read_other(from, out, whole, name, err);
-    memcpy(out, from, whole);
-    return SEQB_OK;
+    return size == whole ? from
+                         : sized_read_other(from, copy, whole, name, err);
 }
 
 /* Whether the size at the begin of a struct that is to be written can be one;

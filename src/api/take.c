@@ -12,6 +12,9 @@
 #define FLAGS_KNOWN                                                            \
     (SEQB_TRY | SEQB_SOME | SEQB_CONTIGUOUS | SEQB_SHARD | SEQB_ANY_STAMP)
 
+/* Of options that could not be read. */
+static const struct seqb_take_options nothing;
+
 static bool has(const struct seqb_take_options *options, uint32_t flags)
 {
     return (options->flags & flags) == flags;
@@ -47,22 +50,26 @@ static enum seqb_status check_flags(const struct seqb_take_options *options,
     return SEQB_OK;
 }
 
-/* Reads the caller's structs; `*given` is empty. */
+/* Reads the caller's structs. `*wanted` is the options as they are read, which
+ * may be `*copy`. */
 static enum seqb_status take_begin(const struct seqb_take_options *options,
                                    const struct seqb_taken *taken,
-                                   struct seqb_take_options *wanted,
+                                   struct seqb_take_options *copy,
+                                   const struct seqb_take_options **wanted,
                                    struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
     if (taken != NULL)
         status = sized_check(taken, "seqb_taken", err);
-    if (status == SEQB_OK)
-        status = sized_read(options, wanted, sizeof *wanted,
-                            "seqb_take_options", err);
-    if (status == SEQB_OK)
-        status = check_flags(wanted, err);
-    if (status == SEQB_OK && has(wanted, SEQB_SOME) && taken == NULL)
+    if (status != SEQB_OK)
+        return status;
+    options = sized_read(options, copy, sizeof *copy, "seqb_take_options", err);
+    if (options == NULL)
+        return SEQB_INVALID;
+    *wanted = options;
+    status = check_flags(options, err);
+    if (status == SEQB_OK && has(options, SEQB_SOME) && taken == NULL)
         return refuse(err, "SEQB_SOME needs a struct seqb_taken, which says "
                            "how many there are");
     return status;
@@ -87,6 +94,16 @@ static enum seqb_status take_end(enum seqb_status status,
     if (taken != NULL && sized_check(taken, "seqb_taken", NULL) == SEQB_OK)
         sized_write(given, sizeof *given, taken);
     return status;
+}
+
+/* Most calls want one, and wait for it as usual: no struct has to be filled. */
+static bool is_one(const struct seqb_take_options *options,
+                   const struct seqb_taken *taken)
+{
+    return options->size == sizeof *options && options->count == 1 &&
+           (options->flags & ~(uint32_t)(SEQB_SHARD | SEQB_ANY_STAMP)) == 0 &&
+           (options->shard == 0 || has(options, SEQB_SHARD)) &&
+           options->deadline_ms == 0 && taken == NULL;
 }
 
 /* --- numbers --- */
@@ -149,20 +166,37 @@ static enum seqb_status check_numbers(const struct seqb_take_options *wanted,
                        "seqb_take_texts: numbers have none");
 }
 
+static enum seqb_status take_one(struct seqb_sequence *sequence,
+                                 const struct seqb_take_options *options,
+                                 int64_t *out, struct seqb_error *err)
+{
+    const struct queue_take take = {.out = out,
+                                    .count = 1,
+                                    .shard = options->shard,
+                                    .is_sharded = has(options, SEQB_SHARD)};
+    const enum seqb_status status = check_numbers(options, err);
+
+    return status == SEQB_OK ? queue_take(sequence, &take, err) : status;
+}
+
 enum seqb_status seqb_take(struct seqb_sequence *sequence,
                            const struct seqb_take_options *options,
                            int64_t *out, struct seqb_taken *taken,
                            struct seqb_error *err)
 {
-    struct seqb_take_options wanted = {.size = 0};
+    const struct seqb_take_options *wanted = &nothing;
+    struct seqb_take_options copy;
     struct seqb_taken given = {.size = sizeof given};
-    enum seqb_status status = take_begin(options, taken, &wanted, err);
+    enum seqb_status status;
 
+    if (is_one(options, taken))
+        return take_one(sequence, options, out, err);
+    status = take_begin(options, taken, &copy, &wanted, err);
     if (status == SEQB_OK)
-        status = check_numbers(&wanted, err);
+        status = check_numbers(wanted, err);
     if (status == SEQB_OK)
-        status = take_numbers(sequence, &wanted, out, &given, err);
-    return take_end(status, &wanted, &given, taken);
+        status = take_numbers(sequence, wanted, out, &given, err);
+    return take_end(status, wanted, &given, taken);
 }
 
 /* --- texts --- */
@@ -182,35 +216,47 @@ static enum seqb_status check_texts(const struct seqb_take_options *wanted,
     return SEQB_OK;
 }
 
+/* Into `given`, if it is not NULL, comes what was taken. */
+static enum seqb_status take_texts(struct seqb_sequence *sequence,
+                                   const struct seqb_take_options *wanted,
+                                   char *out, struct seqb_taken *given,
+                                   struct seqb_error *err)
+{
+    const struct number_order order = {
+        .params = wanted->params,
+        .param_count = wanted->param_count,
+        .count = wanted->count,
+        .out = out,
+        .size = wanted->text_size,
+        .shard = wanted->shard,
+        .is_sharded = has(wanted, SEQB_SHARD),
+        .waits = !has(wanted, SEQB_TRY),
+        .is_some = has(wanted, SEQB_SOME),
+        .any_stamp = has(wanted, SEQB_ANY_STAMP),
+        .until_ms = until_of(wanted),
+        .stamp = given == NULL ? NULL : &given->stamp,
+        .taken = given == NULL ? NULL : &given->count,
+    };
+
+    return number_take(sequence, &order, err);
+}
+
 enum seqb_status seqb_take_texts(struct seqb_sequence *sequence,
                                  const struct seqb_take_options *options,
                                  char *out, struct seqb_taken *taken,
                                  struct seqb_error *err)
 {
-    struct seqb_take_options wanted = {.size = 0};
+    const struct seqb_take_options *wanted = &nothing;
+    struct seqb_take_options copy;
     struct seqb_taken given = {.size = sizeof given};
-    enum seqb_status status = take_begin(options, taken, &wanted, err);
+    enum seqb_status status;
 
+    if (is_one(options, taken))
+        return take_texts(sequence, options, out, NULL, err);
+    status = take_begin(options, taken, &copy, &wanted, err);
     if (status == SEQB_OK)
-        status = check_texts(&wanted, err);
-    if (status == SEQB_OK) {
-        const struct number_order order = {
-            .params = wanted.params,
-            .param_count = wanted.param_count,
-            .count = wanted.count,
-            .out = out,
-            .size = wanted.text_size,
-            .shard = wanted.shard,
-            .is_sharded = has(&wanted, SEQB_SHARD),
-            .waits = !has(&wanted, SEQB_TRY),
-            .is_some = has(&wanted, SEQB_SOME),
-            .any_stamp = has(&wanted, SEQB_ANY_STAMP),
-            .until_ms = until_of(&wanted),
-            .stamp = &given.stamp,
-            .taken = &given.count,
-        };
-
-        status = number_take(sequence, &order, err);
-    }
-    return take_end(status, &wanted, &given, taken);
+        status = check_texts(wanted, err);
+    if (status == SEQB_OK)
+        status = take_texts(sequence, wanted, out, &given, err);
+    return take_end(status, wanted, &given, taken);
 }

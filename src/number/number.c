@@ -17,9 +17,8 @@ struct writer {
     const struct template *template;
     const struct number_order *order;
     struct facts facts;
-    size_t have;             /* texts ... */
-    struct seqb_stamp stamp; /* ... and the stamp of the last one */
-    int64_t until_ms;        /* 0: the usual deadline */
+    size_t have;      /* texts; of the last one is the facts' stamp */
+    int64_t until_ms; /* 0: the usual deadline */
 };
 
 /* --- dates --- */
@@ -32,12 +31,11 @@ static void set_moment(struct writer *writer, int64_t ms)
     date_fields_of(writer->template->unit, span.stamp, &writer->facts.date);
 }
 
-/* What numbers that were taken together have in common. */
-static void set_stamp(struct writer *writer, const struct seqb_stamp *stamp)
+/* What numbers of the facts' stamp that were taken together have in common. */
+static void set_date(struct writer *writer)
 {
     const struct template *template = writer->template;
 
-    writer->facts.stamp = *stamp;
     if (template->rules.period == NULL && template->has_date)
         set_moment(writer, clock_wall_ms());
 }
@@ -129,23 +127,19 @@ static enum seqb_status take(struct writer *writer, size_t count, int64_t *out,
 static void keep_stamp(struct writer *writer, const struct seqb_stamp *stamp)
 {
     if (!writer->order->any_stamp &&
-        writer->stamp.begins_ms != stamp->begins_ms)
+        writer->facts.stamp.begins_ms != stamp->begins_ms)
         writer->have = 0;
-    writer->stamp = *stamp;
+    writer->facts.stamp = *stamp;
 }
 
 static enum seqb_status write_all(struct writer *writer, const int64_t *values,
-                                  size_t count, const struct seqb_stamp *stamp,
-                                  struct seqb_error *err)
+                                  size_t count, struct seqb_error *err)
 {
     const struct number_order *order = writer->order;
     struct draft draft;
     enum seqb_status status;
 
-    if (count == 0)
-        return SEQB_OK;
-    keep_stamp(writer, stamp);
-    set_stamp(writer, stamp);
+    set_date(writer);
     status = template_begin(writer->template, &writer->facts, &draft, err);
     for (size_t i = 0; i < count && status == SEQB_OK; i++) {
         set_value(writer, values[i]);
@@ -157,24 +151,47 @@ static enum seqb_status write_all(struct writer *writer, const int64_t *values,
     return status;
 }
 
+/* Most calls want no more, and wait for it. */
+static enum seqb_status write_one(struct writer *writer, struct seqb_error *err)
+{
+    int64_t value;
+    const struct queue_take wanted = {
+        .out = &value,
+        .count = 1,
+        .shard = writer->facts.shard,
+        .is_sharded =
+            writer->template->rules.ids != NULL || writer->order->is_sharded,
+        .stamp = &writer->facts.stamp,
+        .until_ms = writer->until_ms,
+    };
+    const enum seqb_status status = queue_take(writer->sequence, &wanted, err);
+
+    return status == SEQB_OK ? write_all(writer, &value, 1, err) : status;
+}
+
 static enum seqb_status take_and_write(struct writer *writer,
                                        struct seqb_error *err)
 {
     const struct number_order *order = writer->order;
     enum seqb_status status = SEQB_OK;
 
-    if (writer->until_ms == 0 && order->waits && order->count > 1)
+    if (order->waits && order->count == 1)
+        return write_one(writer, err);
+    if (writer->until_ms == 0 && order->waits)
         writer->until_ms = clock_now_ms() + queue_deadline_ms(writer->sequence);
     while (writer->have < order->count && status == SEQB_OK) {
         const size_t left = order->count - writer->have;
         int64_t values[AT_ONCE];
         size_t taken = 0;
         struct seqb_stamp stamp;
-        enum seqb_status written;
+        enum seqb_status written = SEQB_OK;
 
         status = take(writer, left < AT_ONCE ? left : AT_ONCE, values, &taken,
                       &stamp, err);
-        written = write_all(writer, values, taken, &stamp, err);
+        if (taken > 0) {
+            keep_stamp(writer, &stamp);
+            written = write_all(writer, values, taken, err);
+        }
         if (written != SEQB_OK)
             status = written;
     }
@@ -210,7 +227,7 @@ static void writer_init(struct writer *writer, struct seqb_sequence *sequence,
     writer->facts.key = queue_key(sequence);
     writer->facts.shard = order->is_sharded ? order->shard : -1;
     writer->have = 0;
-    writer->stamp = (struct seqb_stamp){.digits = 0};
+    writer->facts.stamp = (struct seqb_stamp){.digits = 0};
     writer->until_ms = order->until_ms;
 }
 
@@ -236,7 +253,7 @@ enum seqb_status number_take(struct seqb_sequence *sequence,
     if (status == SEQB_OK)
         status = take_and_write(&writer, err);
     if (order->stamp != NULL)
-        *order->stamp = writer.stamp;
+        *order->stamp = writer.facts.stamp;
     if (order->taken != NULL)
         *order->taken = writer.have;
     return status;

@@ -22,7 +22,7 @@ static int64_t read_ms(clockid_t clock)
     struct timespec now;
 
     clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000 + (uint32_t)now.tv_nsec / 1000000;
 }
 
 int64_t clock_now_us(void)
@@ -45,13 +45,19 @@ int64_t clock_wall_ms(void)
     return read_ms(CLOCK_REALTIME);
 }
 
+static bool is_within_precisely(int64_t begin_ms, int64_t end_ms)
+{
+    const int64_t now_ms = clock_wall_ms();
+
+    return now_ms >= begin_ms && now_ms < end_ms;
+}
+
 bool clock_wall_is_within(int64_t begin_ms, int64_t end_ms)
 {
-    int64_t now_ms = read_ms(CLOCK_REALTIME_COARSE);
+    const int64_t now_ms = read_ms(CLOCK_REALTIME_COARSE);
 
-    if (now_ms >= end_ms - COARSE_LATE_MS)
-        now_ms = clock_wall_ms();
-    return now_ms >= begin_ms && now_ms < end_ms;
+    return (now_ms >= begin_ms && now_ms < end_ms - COARSE_LATE_MS) ||
+           is_within_precisely(begin_ms, end_ms);
 }
 
 int64_t clock_boot_us(void)

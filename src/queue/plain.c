@@ -16,15 +16,6 @@ static enum seqb_status plain_open(const struct source_setup *setup,
     return status;
 }
 
-static enum seqb_status plain_next(struct seqb_sequence *sequence, int64_t *out,
-                                   struct seqb_error *err)
-{
-    if (sequence_take_unstriped(sequence, out))
-        return SEQB_OK;
-    return sequence_take(sequence, &(struct queue_take){.out = out, .count = 1},
-                         err);
-}
-
 /* The count is shown as a caller's negative number that was made a size. */
 static enum seqb_status refuse_run(const struct seqb_sequence *sequence,
                                    size_t count, struct seqb_error *err)
@@ -116,7 +107,6 @@ static enum seqb_status plain_permits(const struct seqb_sequence *sequence,
 
 const struct source source_plain = {
     .open = plain_open,
-    .next = plain_next,
     .take = plain_take,
     .try_take = plain_try_take,
     .permits = plain_permits,

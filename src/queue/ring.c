@@ -101,8 +101,8 @@ struct segment {
 
 /* Of an index up to `newest`. False if the entry serves another segment by
  * now: the head has passed that one then. */
-static bool segment_read(const struct ring *ring, uint64_t index,
-                         struct segment *out)
+static inline bool segment_read(const struct ring *ring, uint64_t index,
+                                struct segment *out)
 {
     const struct ring_segment *entry =
         &ring->segments[index & ring->segment_mask];
@@ -116,8 +116,8 @@ static bool segment_read(const struct ring *ring, uint64_t index,
 
 /* The first segment from `index` on that has a position at or after `*head`,
  * which is moved up to its start. */
-static bool segment_find(const struct ring *ring, uint64_t index,
-                         uint64_t *head, struct segment *out)
+static inline bool segment_find(const struct ring *ring, uint64_t index,
+                                uint64_t *head, struct segment *out)
 {
     const uint64_t newest =
         atomic_load_explicit(&ring->newest, memory_order_acquire);
@@ -211,13 +211,18 @@ enum ring_taken ring_take_slice(struct ring *ring, uint64_t count,
 
 enum ring_taken ring_take(struct ring *ring, int64_t *out)
 {
-    struct ring_slice slice;
-    const enum ring_taken taken =
-        ring_take_slice(ring, 1, RING_SEGMENT, &slice);
+    uint64_t head = ring_head(ring);
+    struct segment segment;
+    uint64_t at;
 
-    if (taken != RING_EMPTY)
-        *out = ring_number(ring->shape, slice.base, slice.position);
-    return taken;
+    do {
+        at = head;
+        if (!segment_find(ring, ring_hint(ring), &at, &segment))
+            return RING_EMPTY;
+    } while (!head_move(ring, &head, at + 1));
+    ring_set_hint(ring, segment.index);
+    *out = ring_number(ring->shape, segment.base, at);
+    return low_or_taken(ring, head, at + 1);
 }
 
 /* Up to `count` positions from `*at` on, as slices; `*at` is moved behind

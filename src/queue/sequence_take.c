@@ -198,8 +198,7 @@ bool sequence_take_run(struct seqb_sequence *sequence, size_t count,
     struct ring *ring = sequence->ring;
 
     if (count == 1)
-        return sequence_take_striped(sequence, first) ||
-               sequence_take_unstriped(sequence, first);
+        return sequence_take_one(sequence, first);
     return was_taken(sequence, ring_take_run(ring, count, first)) ||
            (has_more(sequence) &&
             was_taken(sequence, ring_take_run(ring, count, first)));
@@ -288,7 +287,7 @@ enum seqb_status sequence_take(struct seqb_sequence *sequence,
 {
     size_t have;
 
-    if (take->count == 1 && sequence_take_run(sequence, 1, take->out))
+    if (take->count == 1 && sequence_take_one(sequence, take->out))
         return SEQB_OK;
     have = take_there(sequence, take, 0);
     return have == take->count ? SEQB_OK
@@ -297,18 +296,28 @@ enum seqb_status sequence_take(struct seqb_sequence *sequence,
 
 /* --- callers --- */
 
+/* Apart, so that the common path needs no stack. */
+static __attribute__((noinline)) enum seqb_status
+next_of_source(struct seqb_sequence *sequence, int64_t *out,
+               struct seqb_error *err)
+{
+    const struct queue_take one = {.out = out, .count = 1};
+
+    return sequence->source->take(sequence, &one, err);
+}
+
 enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
                             struct seqb_error *err)
 {
     if (LIKELY(sequence_take_striped(sequence, out)))
         return SEQB_OK;
-    return sequence->source->next(sequence, out, err);
+    return next_of_source(sequence, out, err);
 }
 
 enum seqb_status queue_try_next(struct seqb_sequence *sequence, int64_t *out,
                                 struct seqb_error *err)
 {
-    if (sequence_take_run(sequence, 1, out))
+    if (sequence_take_one(sequence, out))
         return SEQB_OK;
     return sequence->source->try_take(
         sequence,
@@ -316,18 +325,28 @@ enum seqb_status queue_try_next(struct seqb_sequence *sequence, int64_t *out,
         err);
 }
 
-static enum seqb_status check_count(const struct seqb_sequence *sequence,
-                                    size_t count, struct seqb_error *err)
+static bool count_is_valid(size_t count)
 {
-    if (count >= 1 && count <= SEQB_TAKE_MAX)
-        return SEQB_OK;
+    return count >= 1 && count <= SEQB_TAKE_MAX;
+}
+
+static enum seqb_status refuse_count(const struct seqb_sequence *sequence,
+                                     size_t count, struct seqb_error *err)
+{
     return error_set(err, SEQB_INVALID,
                      "sequence %s: count %zu is not in 1 ... %d", sequence->key,
                      count, SEQB_TAKE_MAX);
 }
 
-static enum seqb_status check_shard(const struct seqb_sequence *sequence,
-                                    int64_t shard, struct seqb_error *err)
+static bool shard_is_valid(const struct seqb_sequence *sequence, int64_t shard)
+{
+    const struct bits_layout *ids = sequence->options->ids;
+
+    return ids != NULL && shard >= 0 && shard <= bits_shard_max(ids);
+}
+
+static enum seqb_status refuse_shard(const struct seqb_sequence *sequence,
+                                     int64_t shard, struct seqb_error *err)
 {
     const struct bits_layout *ids = sequence->options->ids;
 
@@ -336,28 +355,24 @@ static enum seqb_status check_shard(const struct seqb_sequence *sequence,
                          "sequence %s has no ids: a shard has no place in its "
                          "numbers",
                          sequence->key);
-    if (shard >= 0 && shard <= bits_shard_max(ids))
-        return SEQB_OK;
     return error_set(
         err, SEQB_INVALID, "sequence %s: shard %lld is not in 0 ... %lld",
         sequence->key, (long long)shard, (long long)bits_shard_max(ids));
 }
 
-/* A sequence whose source sets no stamp has one, always. */
-static enum seqb_status take_begin(const struct seqb_sequence *sequence,
-                                   const struct queue_take *take,
-                                   struct seqb_error *err)
+/* How long a run may be is the source's to say. A sequence whose source sets no
+ * stamp has one, always. */
+static inline enum seqb_status take_begin(const struct seqb_sequence *sequence,
+                                          const struct queue_take *take,
+                                          struct seqb_error *err)
 {
-    enum seqb_status status = SEQB_OK;
-
-    /* How long a run may be is the source's to say. */
-    if (!take->is_contiguous)
-        status = check_count(sequence, take->count, err);
-    if (status == SEQB_OK && take->stamp != NULL)
+    if (!take->is_contiguous && !count_is_valid(take->count))
+        return refuse_count(sequence, take->count, err);
+    if (take->stamp != NULL)
         *take->stamp = (struct seqb_stamp){.ends_ms = INT64_MAX};
-    if (status != SEQB_OK || !take->is_sharded)
-        return status;
-    return check_shard(sequence, take->shard, err);
+    if (take->is_sharded && !shard_is_valid(sequence, take->shard))
+        return refuse_shard(sequence, take->shard, err);
+    return SEQB_OK;
 }
 
 enum seqb_status queue_check_stamp(const struct seqb_sequence *sequence,
@@ -379,7 +394,7 @@ enum seqb_status queue_take(struct seqb_sequence *sequence,
 {
     enum seqb_status status = take_begin(sequence, take, err);
 
-    if (status == SEQB_OK && take->stamp != NULL)
+    if (status == SEQB_OK && take->stamp != NULL && take->count > 1)
         status = queue_check_stamp(sequence, take->count, err);
     return status == SEQB_OK ? sequence->source->take(sequence, take, err)
                              : status;

@@ -21,6 +21,14 @@ static inline bool sequence_take_striped(struct seqb_sequence *sequence,
 /* One number. The stripe, if there is one, is used up. */
 bool sequence_take_unstriped(struct seqb_sequence *sequence, int64_t *out);
 
+/* One number that is there. */
+static inline bool sequence_take_one(struct seqb_sequence *sequence,
+                                     int64_t *out)
+{
+    return sequence_take_striped(sequence, out) ||
+           sequence_take_unstriped(sequence, out);
+}
+
 /* Takes up to `count` numbers that are there. */
 size_t sequence_take_some(struct seqb_sequence *sequence, size_t count,
                           int64_t *out);

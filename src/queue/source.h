@@ -57,10 +57,6 @@ struct source {
                              struct seqb_sequence **out,
                              struct seqb_error *err);
 
-    /* Takes one number, as seqb_next does when the stripe holds none. */
-    enum seqb_status (*next)(struct seqb_sequence *sequence, int64_t *out,
-                             struct seqb_error *err);
-
     /* Takes all that is asked for, and waits for it until the deadline. The
      * caller has set the stamp to that of a sequence that has none. */
     enum seqb_status (*take)(struct seqb_sequence *sequence,

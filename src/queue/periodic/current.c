@@ -4,45 +4,8 @@
  * at nothing else; any other asks the guarded clock, and moves on to the stamp
  * that it says, once that is kept for the next start.
  */
-#include "platform/clock.h"
 #include "platform/error.h"
 #include "queue/periodic/periodic.h"
-
-/* Reads a slot; false while it changes. */
-static bool current_read(struct period_slot *slot, struct current_period *out)
-{
-    /* Pairs with the release in slot_renew. */
-    out->span.stamp = atomic_load_explicit(&slot->stamp, memory_order_acquire);
-    out->span.begin_ms =
-        atomic_load_explicit(&slot->begin_ms, memory_order_relaxed);
-    out->span.end_ms =
-        atomic_load_explicit(&slot->end_ms, memory_order_relaxed);
-    out->first_id = atomic_load_explicit(&slot->first_id, memory_order_relaxed);
-    out->slot = slot;
-    return out->span.stamp != 0;
-}
-
-bool periodic_last(struct periodic *periodic, struct current_period *out)
-{
-    struct period_slot *slot =
-        atomic_load_explicit(&periodic->now, memory_order_acquire);
-
-    return slot != NULL && current_read(slot, out);
-}
-
-bool periodic_current(struct periodic *periodic, struct current_period *out)
-{
-    return periodic_last(periodic, out) &&
-           clock_wall_is_within(out->span.begin_ms, out->span.end_ms);
-}
-
-/* The fence keeps this look behind the taking. */
-bool current_holds(const struct current_period *current)
-{
-    atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&current->slot->stamp, memory_order_relaxed) ==
-           current->span.stamp;
-}
 
 /* Those who wait for numbers of a stamp that is over look again. */
 static void slot_end(struct seqb_sequence *sequence)

@@ -328,7 +328,6 @@ static void periodic_counts(struct seqb_sequence *front, int64_t now_ms,
 
 const struct source source_periodic = {
     .open = periodic_open,
-    .next = periodic_next,
     .take = periodic_take,
     .try_take = periodic_try_take,
     .permits = periodic_permits,

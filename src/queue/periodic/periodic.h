@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "platform/clock.h"
 #include "queue/guarded_clock/guarded_clock.h"
 #include "queue/sequence_take.h"
 
@@ -98,19 +99,50 @@ static inline bool current_may_come(enum seqb_status status)
     return status == SEQB_AGAIN || status == SEQB_TIMEOUT;
 }
 
-/* Of it too: the current slot if the machine's clock is within its span, which
- * is all there is to it, nearly always. */
-bool periodic_current(struct periodic *periodic, struct current_period *out);
+/* Reads a slot; false while it changes. */
+static inline bool current_read(struct period_slot *slot,
+                                struct current_period *out)
+{
+    /* Pairs with the release in slot_renew. */
+    out->span.stamp = atomic_load_explicit(&slot->stamp, memory_order_acquire);
+    out->span.begin_ms =
+        atomic_load_explicit(&slot->begin_ms, memory_order_relaxed);
+    out->span.end_ms =
+        atomic_load_explicit(&slot->end_ms, memory_order_relaxed);
+    out->first_id = atomic_load_explicit(&slot->first_id, memory_order_relaxed);
+    out->slot = slot;
+    return out->span.stamp != 0;
+}
 
-/* Of it too: the slot that was current last; false if there is none. */
-bool periodic_last(struct periodic *periodic, struct current_period *out);
+/* The slot that was current last; false if there is none. */
+static inline bool periodic_last(struct periodic *periodic,
+                                 struct current_period *out)
+{
+    struct period_slot *slot =
+        atomic_load_explicit(&periodic->now, memory_order_acquire);
 
-/* Whether what was taken of the slot since is of the current stamp. */
-bool current_holds(const struct current_period *current);
+    return slot != NULL && current_read(slot, out);
+}
+
+/* The current slot if the machine's clock is within its span, which is all
+ * there is to it, nearly always. */
+static inline bool periodic_current(struct periodic *periodic,
+                                    struct current_period *out)
+{
+    return periodic_last(periodic, out) &&
+           clock_wall_is_within(out->span.begin_ms, out->span.end_ms);
+}
+
+/* Whether what was taken of the slot since is of the current stamp. The fence
+ * keeps this look behind the taking. */
+static inline bool current_holds(const struct current_period *current)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&current->slot->stamp, memory_order_relaxed) ==
+           current->span.stamp;
+}
 
 /* Of take.c: as those of the source. */
-enum seqb_status periodic_next(struct seqb_sequence *front, int64_t *out,
-                               struct seqb_error *err);
 enum seqb_status periodic_take(struct seqb_sequence *front,
                                const struct queue_take *take,
                                struct seqb_error *err);

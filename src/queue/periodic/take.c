@@ -22,24 +22,26 @@ struct taking {
     int64_t stamp; /* of those taken; 0: none is */
 };
 
-/* Of `n` numbers just taken, the ids. */
-static enum seqb_status make_ids(const struct taking *taking,
-                                 const struct current_period *current,
-                                 int64_t *out, size_t n, struct seqb_error *err)
+/* Of a number just taken, if the sequence has ids: the shard's id. */
+static inline enum seqb_status make_id(const struct seqb_sequence *front,
+                                       const struct current_period *current,
+                                       int64_t shard, int64_t *number,
+                                       struct seqb_error *err)
 {
-    const struct bits_layout *ids = taking->front->options->ids;
-    const int64_t shard = taking->take->shard;
+    const struct bits_layout *ids = front->options->ids;
 
-    if (ids == NULL)
+    if (ids == NULL ||
+        LIKELY(bits_compose_at(ids, current->first_id, shard, *number, number)))
         return SEQB_OK;
-    for (size_t i = 0; i < n; i++) {
-        if (!bits_compose_at(ids, current->first_id, shard, out[i], &out[i]))
-            return bits_compose(
-                ids,
-                &(struct bits_parts){current->span.begin_ms, shard, out[i]},
-                &out[i], err);
-    }
-    return SEQB_OK;
+    return bits_compose(
+        ids, &(struct bits_parts){current->span.begin_ms, shard, *number},
+        number, err);
+}
+
+static inline struct seqb_stamp stamp_of(const struct current_period *current)
+{
+    return (struct seqb_stamp){current->span.stamp, current->span.begin_ms,
+                               current->span.end_ms};
 }
 
 /* If all have to be of one stamp, those of an earlier one are lost. */
@@ -52,18 +54,44 @@ static void keep_stamp(struct taking *taking,
         memmove(taking->take->out, taking->take->out + taking->have,
                 n * sizeof *taking->take->out);
         taking->have = 0;
-        *stamp = (struct seqb_stamp){
-            current->span.stamp, current->span.begin_ms, current->span.end_ms};
+        *stamp = stamp_of(current);
     }
     taking->stamp = current->span.stamp;
     taking->have += n;
 }
 
-static size_t take_some(struct seqb_sequence *sequence, size_t count,
-                        int64_t *out)
+/* The only number that is wanted. */
+static inline enum seqb_status take_one(const struct seqb_sequence *front,
+                                        const struct queue_take *take,
+                                        const struct current_period *current,
+                                        struct seqb_error *err)
 {
-    return count == 1 ? sequence_take_run(sequence, 1, out)
-                      : sequence_take_some(sequence, count, out);
+    if (!sequence_take_one(current->slot->sequence, take->out) ||
+        !current_holds(current))
+        return SEQB_AGAIN;
+    if (take->stamp != NULL)
+        *take->stamp = stamp_of(current);
+    return make_id(front, current, take->shard, take->out, err);
+}
+
+static enum seqb_status take_several(struct taking *taking,
+                                     const struct current_period *current,
+                                     struct seqb_error *err)
+{
+    const size_t left = taking->take->count - taking->have;
+    int64_t *out = taking->take->out + taking->have;
+    const size_t n = sequence_take_some(current->slot->sequence, left, out);
+    enum seqb_status status = SEQB_OK;
+
+    if (n == 0 || !current_holds(current))
+        return SEQB_AGAIN;
+    for (size_t i = 0; i < n && status == SEQB_OK; i++)
+        status =
+            make_id(taking->front, current, taking->take->shard, &out[i], err);
+    if (status != SEQB_OK)
+        return status;
+    keep_stamp(taking, current, n);
+    return taking->have == taking->take->count ? SEQB_OK : SEQB_AGAIN;
 }
 
 /* Takes what the current ring holds. SEQB_AGAIN: that was not enough. */
@@ -71,18 +99,13 @@ static enum seqb_status take_there(struct taking *taking,
                                    const struct current_period *current,
                                    struct seqb_error *err)
 {
-    const size_t left = taking->take->count - taking->have;
-    int64_t *out = taking->take->out + taking->have;
-    const size_t n = take_some(current->slot->sequence, left, out);
     enum seqb_status status;
 
-    if (n == 0 || !current_holds(current))
-        return SEQB_AGAIN;
-    status = make_ids(taking, current, out, n, err);
-    if (status != SEQB_OK)
-        return status;
-    keep_stamp(taking, current, n);
-    return taking->have == taking->take->count ? SEQB_OK : SEQB_AGAIN;
+    if (taking->take->count > 1)
+        return take_several(taking, current, err);
+    status = take_one(taking->front, taking->take, current, err);
+    taking->have = status == SEQB_OK;
+    return status;
 }
 
 /* --- waiting --- */
@@ -219,34 +242,50 @@ static enum seqb_status refuse_run(const struct seqb_sequence *front,
                      front->key, (long long)take->count);
 }
 
-enum seqb_status periodic_take(struct seqb_sequence *front,
-                               const struct queue_take *take,
-                               struct seqb_error *err)
+/* What was at hand is not enough, or no stamp is current by the clock. */
+static enum seqb_status take_more(struct taking *taking, struct seqb_error *err)
+{
+    struct seqb_sequence *front = taking->front;
+    enum seqb_status status;
+
+    if (!front->ring->is_alive)
+        return sequence_forked(err);
+    /* So that it is not freed, whatever this waits for. */
+    sequence_wait_begin(front);
+    status = take_waiting(taking, err);
+    sequence_wait_end(front);
+    return status;
+}
+
+static enum seqb_status take_all(struct seqb_sequence *front,
+                                 const struct queue_take *take,
+                                 struct seqb_error *err)
 {
     struct taking taking = {.front = front, .take = take};
     struct current_period current;
     enum seqb_status status = SEQB_AGAIN;
 
-    if (take->is_contiguous && take->count != 1)
+    if (take->is_contiguous)
         return refuse_run(front, take, err);
     if (periodic_current(periodic_of(front), &current))
-        status = take_there(&taking, &current, err);
-    if (status != SEQB_AGAIN)
-        return status;
-    if (!front->ring->is_alive)
-        return sequence_forked(err);
-    /* So that it is not freed, whatever this waits for. */
-    sequence_wait_begin(front);
-    status = take_waiting(&taking, err);
-    sequence_wait_end(front);
-    return status;
+        status = take_several(&taking, &current, err);
+    return status == SEQB_AGAIN ? take_more(&taking, err) : status;
 }
 
-enum seqb_status periodic_next(struct seqb_sequence *front, int64_t *out,
+enum seqb_status periodic_take(struct seqb_sequence *front,
+                               const struct queue_take *take,
                                struct seqb_error *err)
 {
-    return periodic_take(front, &(struct queue_take){.out = out, .count = 1},
-                         err);
+    struct current_period current;
+    enum seqb_status status = SEQB_AGAIN;
+
+    if (take->count != 1)
+        return take_all(front, take, err);
+    if (LIKELY(periodic_current(periodic_of(front), &current)))
+        status = take_one(front, take, &current, err);
+    if (LIKELY(status != SEQB_AGAIN))
+        return status;
+    return take_more(&(struct taking){.front = front, .take = take}, err);
 }
 
 /* --- without waiting --- */

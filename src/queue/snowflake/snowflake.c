@@ -184,13 +184,6 @@ static enum seqb_status snowflake_take(struct seqb_sequence *front,
     return take_waiting(snowflake, take, have, err);
 }
 
-static enum seqb_status snowflake_next(struct seqb_sequence *front,
-                                       int64_t *out, struct seqb_error *err)
-{
-    return snowflake_take(front, &(struct queue_take){.out = out, .count = 1},
-                          err);
-}
-
 /* All that are wanted, or of one ms what there is of it. Ids are made at no
  * cost: those that are not enough are let go. */
 static enum seqb_status try_some(struct snowflake *snowflake,
@@ -312,7 +305,6 @@ static void snowflake_status(struct seqb_sequence *front, int64_t now_ms,
 
 const struct source source_snowflake = {
     .open = snowflake_open,
-    .next = snowflake_next,
     .take = snowflake_take,
     .try_take = snowflake_try_take,
     .permits = snowflake_permits,
