@@ -4,6 +4,7 @@
 #include "daemon/connection.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -48,8 +49,7 @@ static void connection_watch(struct connection *connection, bool reads,
     event_switch(&connection->writable, &session->is_writing, writes);
 }
 
-/* Closes it, leaves every list and frees it. */
-static void connection_close(struct connection *connection)
+void connection_free(struct connection *connection)
 {
     struct session *session = &connection->session;
     struct connections *all = connection->all;
@@ -62,8 +62,12 @@ static void connection_close(struct connection *connection)
     buffer_fini(&session->in);
     buffer_fini(&session->out);
     batch_free(session->batch);
+    listing_free(session->listing);
+    limits_hold(&daemon->limits, &session->held, 0);
     if (session->blocking_call != NULL)
         session->blocking_call->session = NULL;
+    if (all->swept == session)
+        all->swept = TAILQ_NEXT(session, entry);
     TAILQ_REMOVE(&daemon->sessions, session, entry);
     if (connection->is_deferred)
         TAILQ_REMOVE(&all->deferred, connection, deferred);
@@ -83,7 +87,7 @@ static void request_count(struct session *session)
     session->daemon->commands_processed++;
     session->budget--;
     if (session->state == SESSION_READING &&
-        (session->budget <= 0 || session->out.length > SESSION_UNSENT_MAX))
+        (session->budget <= 0 || !session_has_room(session)))
         session->state = SESSION_RUNNABLE;
 }
 
@@ -154,11 +158,16 @@ static bool connection_send(struct connection *connection)
     if (session->out.length > 0)
         sent = send(session->fd, buffer_content(&session->out),
                     session->out.length, MSG_NOSIGNAL);
-    if (sent < 0)
-        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-    if ((size_t)sent == session->out.length)
+    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        return false;
+    if (sent >= 0 && (size_t)sent == session->out.length) {
         buffer_give_spare(&session->out, &connection->all->spare);
-    else
+        connection->unsent_ms = 0;
+        return true;
+    }
+    if (sent > 0 || connection->unsent_ms == 0)
+        connection->unsent_ms = daemon_now_ms();
+    if (sent > 0)
         buffer_drop(&session->out, (size_t)sent);
     return true;
 }
@@ -179,7 +188,7 @@ static void connection_count(struct connection *connection)
 static void connection_end(struct connection *connection)
 {
     if (connection->has_input_ended && !connection->lingers) {
-        connection_close(connection);
+        connection_free(connection);
         return;
     }
     shutdown(connection->session.fd, SHUT_WR);
@@ -210,6 +219,28 @@ static void connection_end_input(struct connection *connection)
     connection->has_input_ended = true;
 }
 
+/* A request that is large waits until clients hold less: all of it would have
+ * to be held. */
+static bool connection_is_held_back(const struct connection *connection)
+{
+    const struct session *session = &connection->session;
+
+    return session->in.length >= LIMITS_SMALL &&
+           limits_are_full(&session->daemon->limits);
+}
+
+/* Since when a request is incomplete. The time is that of its first bytes: one
+ * that comes byte by byte is late as well. */
+static void connection_note_input(struct connection *connection)
+{
+    const struct session *session = &connection->session;
+
+    if (session->state != SESSION_READING || session->in.length == 0)
+        connection->partial_ms = 0;
+    else if (connection->partial_ms == 0)
+        connection->partial_ms = session->received_ms;
+}
+
 /* After running: sends, and arranges what calls the connection next. */
 static void connection_update(struct connection *connection)
 {
@@ -220,7 +251,7 @@ static void connection_update(struct connection *connection)
         session->command != NULL)
         connection_end_input(connection);
     if (!connection_send(connection)) {
-        connection_close(connection);
+        connection_free(connection);
         return;
     }
     connection_count(connection);
@@ -230,15 +261,18 @@ static void connection_update(struct connection *connection)
         connection_end(connection);
         return;
     }
-    has_room = session->out.length <= SESSION_UNSENT_MAX;
-    connection_watch(connection, session->state == SESSION_READING && has_room,
+    session_account(session, 0);
+    connection_note_input(connection);
+    has_room = session_has_room(session);
+    connection_watch(connection,
+                     session->state == SESSION_READING && has_room &&
+                         !connection_is_held_back(connection),
                      session->out.length > 0);
     if (session->state == SESSION_RUNNABLE && has_room)
         connection_defer(connection);
 }
 
-/* Executes what it has. It may be gone afterwards. */
-static void connection_work(struct connection *connection)
+void connection_work(struct connection *connection)
 {
     struct buffer *in = &connection->session.in;
     size_t used = connection_run(connection, buffer_content(in), in->length);
@@ -257,6 +291,14 @@ void connection_resume(struct session *session)
 
 /* --- reading --- */
 
+/* Bytes to be read at once behind those that are held back. */
+static size_t connection_read_size(const struct session *session)
+{
+    return limits_are_full(&session->daemon->limits)
+               ? LIMITS_SMALL
+               : CONNECTION_INPUT_SIZE - session->in.length;
+}
+
 /* Reads behind what the session held back, all of it in the one big buffer, so
  * that idle sessions need none. Copying is bounded: what is held back is part
  * of one request. False if the connection is gone. */
@@ -267,7 +309,7 @@ static bool connection_read(struct connection *connection)
     size_t held = session->in.length;
     size_t used = 0;
     ssize_t got =
-        recv(session->fd, input + held, CONNECTION_INPUT_SIZE - held, 0);
+        recv(session->fd, input + held, connection_read_size(session), 0);
 
     if (got < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -290,7 +332,7 @@ static void connection_discard(struct connection *connection)
                        CONNECTION_INPUT_SIZE, 0);
 
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-        connection_close(connection);
+        connection_free(connection);
 }
 
 static void connection_on_readable(evutil_socket_t fd, short events,
@@ -305,7 +347,7 @@ static void connection_on_readable(evutil_socket_t fd, short events,
         return;
     }
     if (!connection_read(connection)) {
-        connection_close(connection);
+        connection_free(connection);
         return;
     }
     connection_update(connection);
@@ -330,7 +372,7 @@ static void connection_on_timer(evutil_socket_t fd, short events, void *context)
     (void)events;
     if (session->state == SESSION_LINGERING ||
         session->state == SESSION_READING) {
-        connection_close(connection);
+        connection_free(connection);
         return;
     }
     waitlists_leave(&session->daemon->waitlists, &session->waiter);
@@ -338,21 +380,21 @@ static void connection_on_timer(evutil_socket_t fd, short events, void *context)
     connection_work(connection);
 }
 
-void connection_adopt(struct connections *all, int fd)
+struct connection *connection_new(struct connections *all, int fd,
+                                  bool is_local)
 {
     struct connection *connection = calloc(1, sizeof *connection);
     struct daemon *daemon = all->daemon;
     struct session *session;
 
-    if (connection == NULL) {
-        close(fd);
-        return;
-    }
+    if (connection == NULL)
+        return NULL;
     connection->all = all;
     session = &connection->session;
     session->daemon = daemon;
     session->resume = connection_resume;
     session->fd = fd;
+    session->is_local = is_local;
     session->id = ++daemon->connections_received;
     session->opened_ms = daemon_now_ms();
     session->received_ms = session->opened_ms;
@@ -363,9 +405,50 @@ void connection_adopt(struct connections *all, int fd)
                  connection_on_writable, connection);
     event_assign(&connection->timer, all->base, -1, 0, connection_on_timer,
                  connection);
-    TAILQ_INSERT_TAIL(&daemon->sessions, session, entry);
-    daemon->session_count++;
     connection_watch(connection, true, false);
+    return connection;
+}
+
+static bool is_past(int64_t since_ms, int64_t timeout_ms, int64_t now_ms)
+{
+    return since_ms > 0 && timeout_ms > 0 && now_ms - since_ms >= timeout_ms;
+}
+
+/* Over a time-out: it began a request and does not end it, it does not read, or
+ * it says nothing. Who waits for a number has a deadline. */
+static bool connection_is_over(const struct connection *connection,
+                               int64_t now_ms)
+{
+    const struct session *session = &connection->session;
+    const struct limits_options *options = &session->daemon->limits.options;
+    const int64_t client_ms = options->client_timeout_ms;
+
+    if (is_past(connection->partial_ms, client_ms, now_ms) ||
+        is_past(connection->unsent_ms, client_ms, now_ms))
+        return true;
+    return session->state == SESSION_READING && session->in.length == 0 &&
+           session->out.length == 0 &&
+           is_past(session->received_ms, options->idle_timeout_ms, now_ms);
+}
+
+/* Its peer is gone, which who is not read does not notice. */
+static bool connection_has_left(const struct connection *connection)
+{
+    struct pollfd peer = {.fd = connection->session.fd, .events = POLLRDHUP};
+
+    return connection_is_held_back(connection) && poll(&peer, 1, 0) > 0;
+}
+
+void connection_sweep(struct connection *connection, int64_t now_ms)
+{
+    struct session *session = &connection->session;
+    const bool is_over = connection_is_over(connection, now_ms);
+
+    session->daemon->limits.connections_timed_out += is_over;
+    if (is_over || connection_has_left(connection))
+        connection_free(connection);
+    else if (session->state == SESSION_READING && !session->is_reading)
+        connection_update(connection); /* it may have been held back */
 }
 
 /* Its client has connected, and may be about to send its first command. */
@@ -389,17 +472,17 @@ static bool connection_is_idle(const struct connection *connection)
            daemon_now_ms() - session->received_ms >= LINGER_MS;
 }
 
-static void connection_finish(struct connection *connection, int64_t new_ms)
+void connection_finish(struct connection *connection, int64_t new_ms)
 {
     const bool is_idle = connection_is_idle(connection);
 
     if (connection->session.state == SESSION_LINGERING) {
-        connection_close(connection);
+        connection_free(connection);
         return;
     }
     if (connection->session.state == SESSION_READING &&
         !connection_read(connection)) {
-        connection_close(connection);
+        connection_free(connection);
         return;
     }
     if (connection_is_new(connection, new_ms)) {
@@ -409,69 +492,4 @@ static void connection_finish(struct connection *connection, int64_t new_ms)
     connection_end_input(connection);
     connection->lingers = connection->lingers && !is_idle;
     connection_update(connection);
-}
-
-/* --- all of them --- */
-
-/* One turn of one session, then the loop looks at all others again: whoever
- * asks for little waits for one turn at most, however many ask for much. */
-static void connections_on_defer(evutil_socket_t fd, short events,
-                                 void *context)
-{
-    struct connections *all = context;
-    struct connection *connection = TAILQ_FIRST(&all->deferred);
-
-    (void)fd;
-    (void)events;
-    if (connection == NULL)
-        return;
-    TAILQ_REMOVE(&all->deferred, connection, deferred);
-    connection->is_deferred = false;
-    if (!TAILQ_EMPTY(&all->deferred))
-        timer_start(all->defer, 0);
-    connection_work(connection);
-}
-
-bool connections_init(struct connections *all, struct daemon *daemon,
-                      struct event_base *base)
-{
-    all->daemon = daemon;
-    all->base = base;
-    TAILQ_INIT(&all->deferred);
-    all->defer = evtimer_new(base, connections_on_defer, all);
-    daemon->session_size = sizeof(struct connection);
-    return all->defer != NULL;
-}
-
-void connections_finish(struct connections *all, int64_t new_ms)
-{
-    struct daemon *daemon = all->daemon;
-    struct session *session = NULL;
-    struct session *next = NULL;
-
-    daemon->is_stopping = true;
-    if (daemon_is_done(daemon))
-        event_base_loopbreak(all->base);
-    for (session = TAILQ_FIRST(&daemon->sessions); session != NULL;
-         session = next) {
-        next = TAILQ_NEXT(session, entry);
-        connection_finish((struct connection *)session, new_ms);
-    }
-}
-
-void connections_fini(struct connections *all)
-{
-    struct session *session = NULL;
-    struct session *next = NULL;
-
-    if (all->daemon == NULL)
-        return;
-    for (session = TAILQ_FIRST(&all->daemon->sessions); session != NULL;
-         session = next) {
-        next = TAILQ_NEXT(session, entry);
-        connection_close((struct connection *)session);
-    }
-    if (all->defer != NULL)
-        event_free(all->defer);
-    buffer_fini(&all->spare);
 }

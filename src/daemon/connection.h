@@ -27,6 +27,9 @@ struct connection {
     bool has_input_ended; /* the peer sends no more, or we stop */
     bool lingers;         /* the peer may send still, though we stop */
     int64_t received_us;  /* when the bytes came that are being executed */
+    int64_t partial_ms;   /* when an incomplete request began; 0: none is */
+    int64_t unsent_ms;    /* when its peer took something of what is unsent
+                             last; 0: nothing is */
     int64_t answered;     /* commands whose answers are yet to be sent */
 };
 
@@ -37,8 +40,9 @@ struct connections {
     struct daemon *daemon;
     struct event_base *base;
     struct connection_list deferred; /* have more to execute, next turn */
-    struct event *defer;
-    struct buffer spare; /* see buffer.h */
+    struct event *defer, *sweep;
+    struct session *swept; /* is looked at next; NULL: the first is */
+    struct buffer spare;   /* see buffer.h */
     char input[CONNECTION_INPUT_SIZE];
 };
 
@@ -58,9 +62,37 @@ void connections_fini(struct connections *all);
  * the loop, at once if there is none. */
 void connections_finish(struct connections *all, int64_t new_ms);
 
-/* Takes a socket over; closes it if memory is short. */
-void connection_adopt(struct connections *all, int fd);
+/* Takes a socket over; closes it if memory is short. `is_local`: it is a unix
+ * socket's. */
+void connection_adopt(struct connections *all, int fd, bool is_local);
+
+/* Says to a client that there are too many, and closes its socket. */
+void connections_refuse(struct connections *all, int fd);
+
+/* Counts a client that was refused, and logs how many were, now and then. */
+void connections_tell_refused(struct daemon *daemon);
 
 /* The session's wait is over, and it has left its line: its command is executed
  * again. The connection may be gone afterwards. */
 void connection_resume(struct session *session);
+
+/* --- what connections.c asks of one --- */
+
+/* One that is read from now on; NULL if memory is short. It must be added to
+ * the daemon's sessions. */
+struct connection *connection_new(struct connections *all, int fd,
+                                  bool is_local);
+
+/* Closes it if it is over a time-out, and reads again what was held back if it
+ * may. It may be gone afterwards. */
+void connection_sweep(struct connection *connection, int64_t now_ms);
+
+/* Executes what has come and takes no more; see connections_finish. It may be
+ * gone afterwards. */
+void connection_finish(struct connection *connection, int64_t new_ms);
+
+/* Executes what it has, in its turn. It may be gone afterwards. */
+void connection_work(struct connection *connection);
+
+/* Closes it, leaves every list and frees it. */
+void connection_free(struct connection *connection);

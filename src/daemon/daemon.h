@@ -13,6 +13,7 @@
 #include <seqbroker/seqbroker.h>
 
 #include "daemon/counts.h"
+#include "daemon/limits/limits.h"
 #include "daemon/session.h"
 #include "daemon/waitlist.h"
 #include "status/status.h"
@@ -37,6 +38,7 @@ struct daemon {
     int64_t commands_processed;
     int64_t request_count; /* of HTTP, not yet answered whole */
     struct counts counts;
+    struct limits limits;
     bool is_drain_asked; /* the loop stops in its next turn */
     bool is_leaving;     /* it serves on, and says that it will not for long */
     bool is_stopping;    /* it takes nothing new */

@@ -17,6 +17,8 @@
 #define SOCKET_NAME    "seqbrokerd.sock"
 #define NONE           "none"
 
+#define MIB (INT64_C(1) << 20) /* bytes */
+
 /* Without the setting. */
 #define STOP_TIMEOUT_MS 5000
 
@@ -180,7 +182,8 @@ int options_parse(int argc, char **argv, struct options *out)
     int option = 0;
 
     *out = (struct options){.log = {LOG_LOGFMT, SEQB_LOG_INFO},
-                            .stop_timeout_ms = STOP_TIMEOUT_MS};
+                            .stop_timeout_ms = STOP_TIMEOUT_MS,
+                            .limits = limits_defaults};
     alarm_settings_init(&out->alarm);
     opterr = 0; /* usage_error says it */
     while ((option = getopt_long(argc, argv, ":c:", known, NULL)) != -1) {
@@ -221,6 +224,32 @@ static bool places_set(struct options_places *places, bool takes,
     return *value == '\0' || places_add(places, value);
 }
 
+/* False: it is no number. */
+static bool number_set(struct options *options, const char *setting,
+                       const char *value)
+{
+    const struct {
+        const char *setting;
+        int64_t *number;
+        int64_t unit;
+    } numbers[] = {
+        {"stop_delay", &options->stop_delay_ms, 1},
+        {"stop_timeout", &options->stop_timeout_ms, 1},
+        {"max_connections", &options->limits.max_connections, 1},
+        {"max_client_memory", &options->limits.max_client_memory, MIB},
+        {"client_timeout", &options->limits.client_timeout_ms, 1},
+        {"idle_timeout", &options->limits.idle_timeout_ms, 1},
+    };
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(setting, numbers[i].setting) == 0) {
+            *numbers[i].number = strtoll(value, NULL, 10) * numbers[i].unit;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void setting_take(void *context, const char *setting, const char *value)
 {
     struct reading *reading = context;
@@ -241,11 +270,7 @@ static void setting_take(void *context, const char *setting, const char *value)
         is_well = text_set(&options->socket_mode, value);
     else if (strcmp(setting, "socket_group") == 0)
         is_well = text_set(&options->socket_group, value);
-    else if (strcmp(setting, "stop_delay") == 0)
-        options->stop_delay_ms = strtoll(value, NULL, 10);
-    else if (strcmp(setting, "stop_timeout") == 0)
-        options->stop_timeout_ms = strtoll(value, NULL, 10);
-    else
+    else if (!number_set(options, setting, value))
         is_well = alarm_settings_take(&options->alarm, setting, value);
     reading->is_complete = reading->is_complete && is_well;
 }
@@ -298,6 +323,7 @@ struct server_options options_of_server(const struct options *options)
                    .rights = {.group = options->socket_group}},
         .stop_delay_ms = options->stop_delay_ms,
         .stop_timeout_ms = options->stop_timeout_ms,
+        .limits = options->limits,
     };
 
     if (options->http != NULL && strcmp(options->http, NONE) != 0)

@@ -33,6 +33,7 @@ struct options {
     char *socket_mode;  /* octal; NULL: not given */
     char *socket_group; /* NULL: not given */
     int64_t stop_delay_ms, stop_timeout_ms;
+    struct limits_options limits;
     struct alarm_settings alarm;
     char state_dir[OPTIONS_PATH_SIZE];
     char socket_path[OPTIONS_PATH_SIZE + 32]; /* where none is given */

@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <seqbroker/admin.h>
 
 #include "daemon/blocking_call.h"
 #include "daemon/log/log.h"
@@ -30,6 +33,18 @@ static void server_on_again(evutil_socket_t fd, short events, void *context)
     listeners_watch(&((struct server *)context)->listeners, true);
 }
 
+static void server_admit(struct server *server, const struct listener *listener,
+                         int fd)
+{
+    const struct daemon *daemon = &server->daemon;
+    const int64_t more = listener->is_local ? LIMITS_LOCAL : 0;
+
+    if (limits_admit(&daemon->limits, daemon->session_count, more))
+        connection_adopt(&server->connections, fd, listener->is_local);
+    else
+        connections_refuse(&server->connections, fd);
+}
+
 static void server_accept(struct server *server,
                           const struct listener *listener, int max)
 {
@@ -37,7 +52,7 @@ static void server_accept(struct server *server,
         int fd = listener_accept(listener);
 
         if (fd >= 0) {
-            connection_adopt(&server->connections, fd);
+            server_admit(server, listener, fd);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
@@ -331,6 +346,27 @@ static enum seqb_status server_listen(struct server *server,
     return SEQB_OK;
 }
 
+/* Clients must leave descriptors to the stores and to the operator. */
+static void server_fit_limits(struct server *server)
+{
+    struct limits *limits = &server->daemon.limits;
+    const int64_t wanted = limits->options.max_connections;
+    struct rlimit files = {.rlim_cur = 0};
+    size_t partitions = 0;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > INT_MAX ||
+        seqb_partitions(server->daemon.broker, NULL,
+                        sizeof(struct seqb_partition_status), 0, &partitions,
+                        NULL) != SEQB_OK)
+        return;
+    if (limits_fit(limits, (int64_t)files.rlim_cur, (int64_t)partitions))
+        log_event(SEQB_LOG_WARN,
+                  "event=connections_capped max=%lld max_connections=%lld "
+                  "open_files=%lld",
+                  (long long)limits->options.max_connections, (long long)wanted,
+                  (long long)files.rlim_cur);
+}
+
 /* What SEQ.SHOW CONFIG says. */
 static void server_describe(struct server *server)
 {
@@ -377,6 +413,7 @@ static enum seqb_status server_start(struct server *server,
         server_open_broker(server, err) != SEQB_OK)
         return err->status;
     waitlists_init(&daemon->waitlists, daemon->broker, daemon->wake_fd);
+    server_fit_limits(server);
     if (server_listen(server, err) != SEQB_OK)
         return err->status;
     server_describe(server);
@@ -392,6 +429,7 @@ enum seqb_status server_open(const struct server_options *options,
         return server_fail(err, "server");
     server->options = *options;
     daemon_init(&server->daemon, options->state_dir);
+    server->daemon.limits.options = options->limits;
     if (server_start(server, err) != SEQB_OK) {
         server_close(server);
         return err->status;

@@ -27,6 +27,7 @@ struct server_options {
     /* How long it serves on after it said that it will stop, and how long it
      * then waits for clients; ms. */
     int64_t stop_delay_ms, stop_timeout_ms;
+    struct limits_options limits;
     char **argv; /* of a restart; NULL: there is none */
 };
 

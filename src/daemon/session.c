@@ -10,6 +10,39 @@
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 
+size_t session_unsent_max(const struct session *session)
+{
+    return limits_are_full(&session->daemon->limits) ? LIMITS_SMALL
+                                                     : SESSION_UNSENT_MAX;
+}
+
+bool session_has_room(const struct session *session)
+{
+    return session->out.length <= session_unsent_max(session);
+}
+
+void session_account(struct session *session, size_t beside)
+{
+    limits_hold(&session->daemon->limits, &session->held,
+                session->in.capacity + session->out.capacity +
+                    batch_memory(session->batch) + beside);
+}
+
+bool session_may_hold(struct session *session, size_t bytes, bool of_operator)
+{
+    struct limits *limits = &session->daemon->limits;
+
+    if ((of_operator && session->is_local) || !limits_are_passed(limits, bytes))
+        return true;
+    limits->answers_refused++;
+    reply_error(&session->out, "OOM",
+                "the answer needs %zu bytes, and clients hold %lld of "
+                "max_client_memory, %lld: ask for less, or try again",
+                bytes, (long long)limits->client_memory,
+                (long long)limits->options.max_client_memory);
+    return false;
+}
+
 struct waitlist *session_waitlist(struct session *session,
                                   struct resp_slice key)
 {

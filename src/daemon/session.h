@@ -16,10 +16,12 @@
 
 #define SESSION_NAME_MAX 64
 
-/* No further command is executed while more than so many bytes are unsent. */
+/* No further command is executed while more than so many bytes are unsent, or
+ * LIMITS_SMALL while clients hold all the memory that they may. */
 #define SESSION_UNSENT_MAX 262144
 
 struct batch;
+struct listing;
 struct daemon;
 struct blocking_call;
 
@@ -48,6 +50,7 @@ struct session {
     struct waitlist
         *waitlist;       /* of its last key, saves looking it up; or NULL */
     struct batch *batch; /* of the command under way, see batch.c; or NULL */
+    struct listing *listing; /* the same of listing.c */
     struct blocking_call
         *blocking_call;    /* the daemon's, if it is for this session */
     int64_t wait_until_ms; /* 0: the current command has not waited yet */
@@ -57,14 +60,31 @@ struct session {
     int64_t received_ms; /* when its last bytes came */
     int64_t id;
     int64_t commands; /* that were answered */
+    int64_t held;     /* bytes of memory, as counted by the daemon's limits */
     int budget;       /* numbers and commands left in this turn of the loop */
     bool is_late;     /* the current command's deadline has passed */
     bool is_resp3;
+    bool is_local; /* by a unix socket */
     bool is_drain; /* it asked for a drain, and waits for its end */
     char name[SESSION_NAME_MAX + 1];    /* by CLIENT SETNAME */
     char library[SESSION_NAME_MAX + 1]; /* by CLIENT SETINFO, and its version */
     char library_version[SESSION_NAME_MAX + 1];
 };
+
+/* How many bytes of answers may be unsent before it executes no further
+ * command. */
+size_t session_unsent_max(const struct session *session);
+
+/* Whether further answers may be written. */
+bool session_has_room(const struct session *session);
+
+/* Counts what it holds now, and `beside` bytes. */
+void session_account(struct session *session, size_t beside);
+
+/* Whether an answer of about so many bytes may be held for it; false after
+ * answering OOM. The operator's, by a unix socket, always may, as long as it is
+ * `of_operator`. */
+bool session_may_hold(struct session *session, size_t bytes, bool of_operator);
 
 /* The waitlist of a key; answers the error and returns NULL if there is none.
  */

@@ -99,6 +99,22 @@ const struct status_field stats_fields[] = {
      .help = "requests of HTTP that were answered since the start"},
     {STATS(STATUS_INTEGER, log_lines),
      .help = "lines of the log since the start, of every level"},
+    {STATS(STATUS_INTEGER, http_connections),
+     .help = "clients of HTTP that are connected"},
+    {STATS(STATUS_INTEGER, max_connections),
+     .help = "clients of both that may be connected at a time"},
+    {STATS(STATUS_INTEGER, connections_refused),
+     .help = "connections that were refused since the start, being too many"},
+    {STATS(STATUS_INTEGER, connections_timed_out),
+     .help = "connections that were closed since the start, being stalled or "
+             "idle"},
+    {STATS(STATUS_INTEGER, client_memory), .unit = "bytes",
+     .help = "held for clients: answers and requests under way"},
+    {STATS(STATUS_INTEGER, max_client_memory), .unit = "bytes",
+     .help = "that may be held for them"},
+    {STATS(STATUS_INTEGER, answers_refused),
+     .help = "answers that were refused since the start, being too long for "
+             "that"},
     {.name = NULL},
 };
 

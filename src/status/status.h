@@ -120,6 +120,13 @@ struct status_stats {
     int64_t command_errors;
     int64_t http_responses;
     int64_t log_lines;
+    int64_t http_connections;
+    int64_t max_connections;
+    int64_t connections_refused;
+    int64_t connections_timed_out;
+    int64_t client_memory;
+    int64_t max_client_memory;
+    int64_t answers_refused;
 };
 
 /* What the daemon runs with, of SEQ.SHOW CONFIG. */

@@ -60,8 +60,8 @@ void script_fini(struct script *script)
 
 struct server *dialogue_server(void)
 {
-    const struct server_options options = {.state_dir = "",
-                                           .stop_timeout_ms = 5000};
+    const struct server_options options = {
+        .state_dir = "", .stop_timeout_ms = 5000, .limits = limits_defaults};
     struct server *server = NULL;
     struct seqb_error err;
 
@@ -76,7 +76,7 @@ void talker_init(struct talker *talker, struct server *server)
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
                     ends) == 0);
     *talker = (struct talker){.fd = ends[0]};
-    connection_adopt(&server->connections, ends[1]);
+    connection_adopt(&server->connections, ends[1], false);
 }
 
 void talker_fini(struct talker *talker)

@@ -263,6 +263,13 @@ enum seqb_status seqb_lessors(struct seqb_broker *broker,
     return SEQB_OK;
 }
 
+static size_t listed_count(void)
+{
+    if (stub.status.key[0] == '\0')
+        return 0;
+    return stub.status_count == 0 ? 1 : stub.status_count;
+}
+
 enum seqb_status seqb_sequences(struct seqb_broker *broker,
                                 struct seqb_sequence_status *out, size_t size,
                                 size_t capacity, size_t *count,
@@ -271,9 +278,9 @@ enum seqb_status seqb_sequences(struct seqb_broker *broker,
     (void)broker;
     (void)size;
     (void)err;
-    *count = stub.status.key[0] != '\0';
-    if (capacity > 0)
-        out[0] = stub.status;
+    *count = listed_count();
+    for (size_t i = 0; i < *count && i < capacity; i++)
+        out[i] = stub.status;
     return SEQB_OK;
 }
 
@@ -306,7 +313,7 @@ enum seqb_status seqb_sequence_at(struct seqb_broker *broker, size_t index,
     (void)broker;
     (void)size;
     (void)err;
-    if (index > 0 || stub.status.key[0] == '\0')
+    if (index >= listed_count())
         return SEQB_INVALID;
     *out = stub.status;
     return SEQB_OK;

@@ -46,8 +46,9 @@ struct stub_broker {
     struct seqb_clock_status clock;
     struct seqb_worker worker; /* the only one */
     struct seqb_lessor lessor; /* the only one; without a backend none is */
-    struct seqb_sequence_status status; /* of the only one that is listed;
-                                           without a key none is */
+    struct seqb_sequence_status status; /* of each that is listed; without a
+                                           key none is */
+    size_t status_count;                /* how many are listed; 0: one */
 };
 
 extern struct stub_broker stub;

@@ -18,8 +18,8 @@ static void add(struct values *values, const char *setting, const char *value)
 }
 
 /* A time goes on as its ms. */
-static void add_duration(struct values *values, const char *setting,
-                         const struct draft_number *number)
+static void add_number(struct values *values, const char *setting,
+                       const struct draft_number *number)
 {
     if (number->line > 0)
         add(values, setting,
@@ -33,8 +33,8 @@ static void add_row(struct values *values, const struct draft_daemon *daemon,
     const struct draft_names *names = member;
     const struct draft_text *text = member;
 
-    if (row->type == SCHEMA_DURATION) {
-        add_duration(values, row->name, member);
+    if (row->type == SCHEMA_DURATION || row->type == SCHEMA_INTEGER) {
+        add_number(values, row->name, member);
         return;
     }
     if (!schema_is_list(row)) {

@@ -303,6 +303,20 @@
     ROW(DAEMON, stop_timeout, DURATION, "1ms", "1h", "5s", ALL_ENGINES,        \
         "How long a stop then waits at most for clients that wait for a "      \
         "number, do not read, or have connected and not said anything yet.")   \
+    ROW(DAEMON, max_connections, INTEGER, "1", "1000000", "10000",             \
+        ALL_ENGINES,                                                           \
+        "Clients that may be connected at a time, those of HTTP included. "    \
+        "Further ones are refused; unix sockets have 16 more. Fewer if the "   \
+        "system's limit of open files leaves no more.")                        \
+    ROW(DAEMON, max_client_memory, INTEGER, "1", "65536", "32", ALL_ENGINES,   \
+        "MiB that clients may make the daemon hold: answers that they do not " \
+        "read, requests that they do not finish. Past that long answers are "  \
+        "refused with OOM, and large requests wait.")                          \
+    ROW(DAEMON, client_timeout, DURATION, "0s", "1d", "1m", ALL_ENGINES,       \
+        "A client is disconnected that does not finish a request in this "     \
+        "time, or reads nothing of its answers for so long; 0s: never.")       \
+    ROW(DAEMON, idle_timeout, DURATION, "0s", "7d", "0s", ALL_ENGINES,         \
+        "A client is disconnected that says nothing for so long; 0s: never.")  \
     ROW(DAEMON, on_event, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,             \
         "A program that is run for each alarm, by its absolute path, with "    \
         "the "                                                                 \

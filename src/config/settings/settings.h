@@ -159,6 +159,10 @@ struct draft_daemon {
     struct draft_text http;
     struct draft_number stop_delay;
     struct draft_number stop_timeout;
+    struct draft_number max_connections;
+    struct draft_number max_client_memory;
+    struct draft_number client_timeout;
+    struct draft_number idle_timeout;
     struct draft_text on_event;
     struct draft_text webhook;
     struct draft_text webhook_ca_file;

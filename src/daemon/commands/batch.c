@@ -24,6 +24,7 @@ struct batch {
     size_t size; /* of an item */
     size_t step;
     size_t capacity;
+    size_t most; /* of items, that it will have */
     size_t have; /* of items */
     size_t sent; /* of items: written as replies */
     int64_t
@@ -38,6 +39,11 @@ void batch_free(struct batch *batch)
     free(batch);
 }
 
+size_t batch_memory(const struct batch *batch)
+{
+    return batch == NULL ? 0 : batch->most * batch->size;
+}
+
 /* A text's size is 0 where there is no template: then the library refuses, as
  * long as there is room for a text. */
 static struct batch *batch_new(const struct waitlist *waitlist,
@@ -47,6 +53,7 @@ static struct batch *batch_new(const struct waitlist *waitlist,
 
     if (batch == NULL)
         return NULL;
+    batch->most = take_request->take.count;
     batch->size = sizeof(int64_t);
     batch->step = NUMBERS_STEP;
     if (!take_request->is_text)
@@ -58,7 +65,7 @@ static struct batch *batch_new(const struct waitlist *waitlist,
     return batch;
 }
 
-/* Grows with what has come, not with what was asked for. */
+/* Grows with what has come, up to what was asked for. */
 static bool batch_reserve(struct batch *batch, size_t needed)
 {
     size_t capacity = batch->capacity == 0 ? batch->step : 2 * batch->capacity;
@@ -66,6 +73,8 @@ static bool batch_reserve(struct batch *batch, size_t needed)
 
     if (needed <= batch->capacity)
         return true;
+    if (capacity > batch->most)
+        capacity = batch->most;
     assert(capacity >= needed && batch->size > 0);
     items = realloc(batch->items, capacity * batch->size);
     if (items == NULL)
@@ -133,8 +142,8 @@ static enum command_outcome batch_fill(struct session *session,
     return COMMAND_DONE;
 }
 
-static void batch_begin(struct session *session,
-                        const struct take_request *take_request)
+static void batch_head(struct session *session,
+                       const struct take_request *take_request)
 {
     const struct batch *batch = session->batch;
 
@@ -155,10 +164,10 @@ static enum command_outcome batch_send(struct session *session,
     while (batch->sent < batch->have) {
         const size_t step = batch_step(batch, batch->sent, batch->have);
 
-        if (session->budget <= 0 || session->out.length > SESSION_UNSENT_MAX)
+        if (session->budget <= 0 || !session_has_room(session))
             return COMMAND_YIELDS;
         if (batch->sent == 0) /* and not before a turn that comes twice */
-            batch_begin(session, take_request);
+            batch_head(session, take_request);
         take_request_reply(
             &session->out, take_request,
             &(struct take_request_items){all + batch->sent * batch->size,
@@ -169,6 +178,27 @@ static enum command_outcome batch_send(struct session *session,
     return COMMAND_DONE;
 }
 
+/* False after answering that clients hold too much already: before a number is
+ * taken. */
+static bool batch_begin(struct session *session,
+                        const struct waitlist *waitlist,
+                        const struct take_request *take_request)
+{
+    struct batch *batch = batch_new(waitlist, take_request);
+
+    if (batch == NULL) {
+        session->out.is_broken = true;
+        return false;
+    }
+    if (!session_may_hold(session, batch_memory(batch), false)) {
+        batch_free(batch);
+        return false;
+    }
+    session->batch = batch;
+    session_account(session, 0);
+    return true;
+}
+
 enum command_outcome batch_run(struct session *session, struct resp_slice key,
                                const struct take_request *take_request)
 {
@@ -177,12 +207,8 @@ enum command_outcome batch_run(struct session *session, struct resp_slice key,
 
     if (waitlist == NULL)
         return COMMAND_DONE;
-    if (session->batch == NULL)
-        session->batch = batch_new(waitlist, take_request);
-    if (session->batch == NULL) {
-        session->out.is_broken = true;
+    if (session->batch == NULL && !batch_begin(session, waitlist, take_request))
         return COMMAND_DONE;
-    }
     outcome = batch_fill(session, waitlist, take_request);
     if (outcome != COMMAND_DONE)
         return outcome;

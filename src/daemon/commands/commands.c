@@ -70,6 +70,9 @@ static const struct command commands[] = {
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
+/* Bytes of an answer that has all of it, about. */
+#define TABLE_SIZE 16384
+
 static_assert(COMMAND_COUNT <= COUNTS_COMMANDS, "there is a count of each");
 
 /* What users of Redis will try, to be told what there is instead. */
@@ -326,6 +329,8 @@ static enum command_outcome command_command(struct session *session,
     struct resp_slice what = {"INFO", 4};
     const bool names_some = request->argc > 2;
 
+    if (!session_may_hold(session, TABLE_SIZE, true))
+        return COMMAND_DONE;
     if (request->argc > 1)
         what = request->argv[1];
     if (word_is(what, "COUNT") && !names_some)

@@ -13,6 +13,7 @@
 #include "status/status.h"
 
 struct batch;
+struct listing;
 struct daemon;
 struct seqb_broker;
 struct session;
@@ -49,6 +50,29 @@ const struct command *command_at(size_t i);
 
 /* Of batch.c: what a session keeps of a command under way. Takes NULL. */
 void batch_free(struct batch *batch);
+
+/* Bytes that it holds, or will. Takes NULL. */
+size_t batch_memory(const struct batch *batch);
+
+/* Of listing.c: the same of a long answer. Takes NULL. */
+void listing_free(struct listing *listing);
+
+/* A long answer, which is written in pieces: between them others have their
+ * turn, and the client reads. */
+struct listing_rows {
+    void (*write)(struct session *session, size_t at); /* one row */
+    void (*end)(struct session *session); /* what stands behind them, or NULL */
+};
+
+/* For a command whose session has no listing yet: it writes what stands before
+ * `count` rows. `has_end`: rows.end is to be called. False: memory is short,
+ * and the session ends. */
+bool listing_begin(struct session *session, size_t count, bool has_end);
+
+/* Writes what fits into this turn. The command is executed again until all is
+ * written. */
+enum command_outcome listing_run(struct session *session,
+                                 const struct listing_rows *rows);
 
 /* --- the functions of the rows, by file --- */
 

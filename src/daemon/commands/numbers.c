@@ -18,12 +18,13 @@
 static size_t repeats_allowed(const struct session *session)
 {
     const size_t unsent = session->out.length;
+    const size_t most = session_unsent_max(session);
     size_t allowed = (size_t)session->budget - 1;
 
-    if (unsent > SESSION_UNSENT_MAX)
+    if (unsent > most)
         return 0;
-    if (allowed > (SESSION_UNSENT_MAX - unsent) / REPLY_NUMBER_MAX)
-        allowed = (SESSION_UNSENT_MAX - unsent) / REPLY_NUMBER_MAX;
+    if (allowed > (most - unsent) / REPLY_NUMBER_MAX)
+        allowed = (most - unsent) / REPLY_NUMBER_MAX;
     return allowed < REPEATS_MAX ? allowed : REPEATS_MAX;
 }
 

@@ -20,6 +20,9 @@
 
 #define PATTERN_SIZE 256
 
+#define SHOW_LONG  524288
+#define SHOW_SHORT 4096
+
 /* --- lines of the log --- */
 
 /* Copies, since the log's lock is not to be held while the answer is written.
@@ -190,6 +193,7 @@ static void show_stats(struct session *session,
                        const struct resp_request *request)
 {
     const struct daemon *daemon = session->daemon;
+    const struct limits *limits = &daemon->limits;
     const struct status_stats stats = {
         .uptime_ms = daemon_now_ms() - daemon->started_ms,
         .pid = getpid(),
@@ -200,6 +204,13 @@ static void show_stats(struct session *session,
         .command_errors = errors_sum(&daemon->counts),
         .http_responses = responses_sum(&daemon->counts),
         .log_lines = (int64_t)log_line_count(),
+        .http_connections = limits->http_connections,
+        .max_connections = limits->options.max_connections,
+        .connections_refused = limits->connections_refused,
+        .connections_timed_out = limits->connections_timed_out,
+        .client_memory = limits->client_memory,
+        .max_client_memory = limits->options.max_client_memory,
+        .answers_refused = limits->answers_refused,
     };
 
     (void)request;
@@ -282,11 +293,14 @@ static void show_config(struct session *session,
 static const struct {
     const char *word;
     size_t most; /* words, the command's name among them */
+    size_t size; /* bytes of the answer, about, if it is long */
     void (*show)(struct session *session, const struct resp_request *request);
 } shows[] = {
-    {"CONFIG", 3, show_config}, {"CLIENTS", 2, show_clients},
-    {"EVENTS", 2, show_events}, {"ERRORS", 2, show_errors},
-    {"STATS", 2, show_stats},
+    {"CONFIG", 3, SHOW_LONG, show_config},
+    {"CLIENTS", 2, SHOW_LONG, show_clients},
+    {"EVENTS", 2, SHOW_LONG, show_events},
+    {"ERRORS", 2, SHOW_SHORT, show_errors},
+    {"STATS", 2, SHOW_SHORT, show_stats},
 };
 
 enum command_outcome command_show(struct session *session,
@@ -295,7 +309,8 @@ enum command_outcome command_show(struct session *session,
     for (size_t i = 0; i < sizeof shows / sizeof shows[0]; i++) {
         if (word_is(request->argv[1], shows[i].word) &&
             request->argc <= shows[i].most) {
-            shows[i].show(session, request);
+            if (session_may_hold(session, shows[i].size, true))
+                shows[i].show(session, request);
             return COMMAND_DONE;
         }
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <seqbroker/admin.h>
+#include <seqbroker/counts.h>
 
 #include "daemon/blocking_call.h"
 #include "daemon/commands/commands.h"
@@ -16,6 +17,14 @@
 
 /* What INFO calls itself for clients that compare versions of Redis. */
 #define REDIS_VERSION "7.0.0"
+
+/* Sequences that INFO lists, the first ones: the loop rests meanwhile.
+ * SEQ.STATUS lists all. */
+#define INFO_SEQUENCES 200
+
+/* Bytes of an INFO, and of a list of worker ids, at most about. */
+#define INFO_SIZE    65536
+#define WORKERS_SIZE 262144
 
 /* One of the broker's lists. */
 struct list {
@@ -133,11 +142,21 @@ static void reply_libraries(struct buffer *out)
         reply_string(out, seqb_library(i));
 }
 
-enum command_outcome command_status(struct session *session,
-                                    const struct resp_request *request)
+static size_t sequences_count(struct seqb_broker *broker)
+{
+    size_t count = 0;
+
+    if (sequences_read(broker, NULL, sizeof(struct seqb_sequence_status), 0,
+                       &count) != SEQB_OK)
+        return 0;
+    return count;
+}
+
+/* What stands before the sequences; false after answering that it may not be.
+ */
+static bool status_begin(struct session *session)
 {
     const struct daemon *daemon = session->daemon;
-    struct buffer *out = &session->out;
     struct seqb_clock_status clock = {.is_used = false};
     const struct status_broker broker = {
         .broker = seqb_broker_name(daemon->broker),
@@ -147,19 +166,52 @@ enum command_outcome command_status(struct session *session,
         .pid = getpid(),
     };
 
-    (void)request;
+    const size_t count = sequences_count(daemon->broker);
+
     if (seqb_clock(daemon->broker, &clock, sizeof clock, NULL) != SEQB_OK)
         clock.is_used = false;
+    if (!session_may_hold(session, 0, true) ||
+        !listing_begin(session, count, clock.is_used))
+        return false;
     reply_fields(session, STATUS_OF_BROKER, &broker, 4 + (size_t)clock.is_used);
-    reply_libraries(out);
+    reply_libraries(&session->out);
     reply_list(session, &partitions);
     reply_list(session, &lessors);
-    reply_list(session, &sequences);
-    if (clock.is_used) {
-        reply_string(out, status_tables[STATUS_OF_CLOCK].name);
-        reply_fields(session, STATUS_OF_CLOCK, &clock, 0);
-    }
-    return COMMAND_DONE;
+    reply_string(&session->out, status_tables[STATUS_OF_SEQUENCES].name);
+    reply_array(&session->out, count);
+    return true;
+}
+
+/* One that is there no more is empty: the list's length was told. */
+static void status_sequence(struct session *session, size_t at)
+{
+    struct seqb_sequence_status status;
+
+    if (seqb_sequence_at(session->daemon->broker, at, &status, sizeof status,
+                         NULL) == SEQB_OK)
+        reply_fields(session, STATUS_OF_SEQUENCES, &status, 0);
+    else
+        reply_map(&session->out, 0, session->is_resp3);
+}
+
+static void status_clock(struct session *session)
+{
+    struct seqb_clock_status clock = {.is_used = false};
+
+    (void)!seqb_clock(session->daemon->broker, &clock, sizeof clock, NULL);
+    reply_string(&session->out, status_tables[STATUS_OF_CLOCK].name);
+    reply_fields(session, STATUS_OF_CLOCK, &clock, 0);
+}
+
+enum command_outcome command_status(struct session *session,
+                                    const struct resp_request *request)
+{
+    static const struct listing_rows rows = {status_sequence, status_clock};
+
+    (void)request;
+    if (session->listing == NULL && !status_begin(session))
+        return COMMAND_DONE;
+    return listing_run(session, &rows);
 }
 
 enum command_outcome command_dbsize(struct session *session,
@@ -212,19 +264,19 @@ static void info_stats(const struct daemon *daemon, struct buffer *text)
 
 static void info_sequences(const struct daemon *daemon, struct buffer *text)
 {
-    size_t count = 0;
-    struct seqb_sequence_status *all =
-        list_copy(daemon->broker, &sequences, &count);
+    struct seqb_sequence_status status;
 
     buffer_format(text, "# Sequences\r\n");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0;
+         i < INFO_SEQUENCES && seqb_sequence_at(daemon->broker, i, &status,
+                                                sizeof status, NULL) == SEQB_OK;
+         i++)
         buffer_format(text,
                       "%s:pool=%s,stock=%lld,taken=%lld,rate=%lld,"
                       "waits=%lld\r\n",
-                      all[i].key, all[i].pool, (long long)all[i].stock,
-                      (long long)all[i].taken, (long long)all[i].rate,
-                      (long long)all[i].waits);
-    free(all);
+                      status.key, status.pool, (long long)status.stock,
+                      (long long)status.taken, (long long)status.rate,
+                      (long long)status.waits);
 }
 
 static const struct {
@@ -259,6 +311,8 @@ enum command_outcome command_info(struct session *session,
 {
     struct buffer text = {0};
 
+    if (!session_may_hold(session, INFO_SIZE, true))
+        return COMMAND_DONE;
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         if (!info_wants(request, sections[i].name))
             continue;
@@ -291,6 +345,9 @@ enum command_outcome command_workers(struct session *session,
     static const struct blocking_call_order order = {.kind = ERRAND_WORKERS};
 
     (void)request;
+    if (session->blocking_call == NULL &&
+        !session_may_hold(session, WORKERS_SIZE, true))
+        return COMMAND_DONE;
     if (session->blocking_call == NULL)
         return blocking_call_start(session, &order) ? COMMAND_WAITS
                                                     : COMMAND_DONE;

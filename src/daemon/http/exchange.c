@@ -42,6 +42,7 @@ static void exchange_close(struct exchange *exchange)
     struct daemon *daemon = exchanges->daemon;
 
     exchange_cancel(exchange);
+    limits_hold(&daemon->limits, &exchange->held, 0);
     TAILQ_REMOVE(&exchanges->all, exchange, entry);
     if (!exchange->is_endless)
         daemon->request_count--;
@@ -156,13 +157,14 @@ static void exchange_common_headers(struct exchange *exchange, int status,
 void exchange_answer(struct exchange *exchange, int status, const char *type,
                      struct evbuffer *body)
 {
+    const size_t size = body != NULL ? evbuffer_get_length(body) : 0;
     char length[24];
 
     assert(exchange->pending == NULL && !exchange->is_answered);
     exchange->is_answered = true;
+    limits_hold(&exchange->exchanges->daemon->limits, &exchange->held, size);
     exchange_common_headers(exchange, status, type);
-    snprintf(length, sizeof length, "%zu",
-             body != NULL ? evbuffer_get_length(body) : 0);
+    snprintf(length, sizeof length, "%zu", size);
     exchange_header(exchange, "Content-Length", length);
     if (evhttp_request_get_command(exchange->request) == EVHTTP_REQ_HEAD)
         body = NULL;

@@ -44,8 +44,9 @@ struct exchange {
     struct evhttp_request *request; /* libevent's, which frees it */
     struct pending *pending;        /* NULL: it need not wait */
     struct event *closed;           /* while it waits: the client went away */
-    bool is_answered;               /* the answer is being sent */
-    bool is_endless;                /* it is an answer without an end */
+    int64_t held; /* bytes of its answer, as counted by the daemon's limits */
+    bool is_answered; /* the answer is being sent */
+    bool is_endless;  /* it is an answer without an end */
 };
 
 /* One for a request; NULL after answering it if memory is short. */

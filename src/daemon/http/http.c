@@ -13,6 +13,7 @@
 #include <event2/listener.h>
 
 #include "daemon/daemon.h"
+#include "daemon/http/clients/clients.h"
 #include "daemon/http/events/events.h"
 #include "daemon/http/exchange.h"
 #include "daemon/http/problem.h"
@@ -38,6 +39,7 @@ struct http {
     struct listener listener; /* its event stays NULL: `incoming` has it */
     struct evconnlistener *incoming; /* the server's, once it is bound */
     struct evhttp *server;
+    struct http_clients *clients;
 };
 
 static enum seqb_status http_fail(struct seqb_error *err)
@@ -51,10 +53,19 @@ static enum seqb_status http_fail(struct seqb_error *err)
 static void http_on_request(struct evhttp_request *request, void *context)
 {
     struct http *http = context;
+    const struct bufferevent *stream = evhttp_connection_get_bufferevent(
+        evhttp_request_get_connection(request));
     struct exchange *exchange = exchange_open(&http->exchanges, request);
 
-    if (exchange != NULL)
+    if (exchange == NULL)
+        return;
+    if (!http_clients_refuse(http->clients, stream)) {
         route_request(exchange);
+        return;
+    }
+    exchange_header(exchange, "Connection", "close");
+    problem_answer(exchange, HTTP_SERVUNAVAIL, "ERR",
+                   "max number of clients reached");
 }
 
 static void http_on_again(evutil_socket_t fd, short events, void *context)
@@ -106,7 +117,9 @@ static enum seqb_status http_start(struct http *http, struct seqb_error *err)
         return http_fail(err);
     }
     evconnlistener_set_error_cb(http->incoming, http_on_accept_error);
-    return SEQB_OK;
+    http->clients =
+        http_clients_open(http->exchanges.daemon, http->server, http->incoming);
+    return http->clients != NULL ? SEQB_OK : http_fail(err);
 }
 
 enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
@@ -155,6 +168,7 @@ void http_finish(struct http *http, bool keeps)
 {
     if (http == NULL)
         return;
+    http_clients_stop(http->clients);
     /* Open, but no longer listening: its number stays ours. Others go on with
      * a socket that is not ours alone. */
     evconnlistener_disable(http->incoming);
@@ -185,6 +199,7 @@ void http_close(struct http *http)
     exchanges_cancel(&http->exchanges, exchange_ignore);
     if (http->server != NULL)
         evhttp_free(http->server);
+    http_clients_close(http->clients);
     reports_close(http->exchanges.reports);
     streams_close(http->exchanges.streams);
     listener_close(&http->listener);

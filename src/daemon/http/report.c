@@ -161,8 +161,15 @@ static void report_cancel(struct pending *pending)
 void report_start(struct exchange *exchange, const struct report_order *order)
 {
     struct reports *reports = exchange->exchanges->reports;
+    struct limits *limits = &reports->daemon->limits;
     struct report *report = NULL;
 
+    if (limits_are_full(limits)) {
+        limits->answers_refused++;
+        problem_answer(exchange, HTTP_SERVUNAVAIL, "OOM",
+                       "clients hold all of max_client_memory, try again");
+        return;
+    }
     if (reports->waiting_count < WAITING_MAX)
         report = calloc(1, sizeof *report);
     if (report == NULL) {

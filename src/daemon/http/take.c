@@ -47,6 +47,7 @@ static void take_free(struct take *take)
     for (size_t i = 0; i < take->request.argc; i++)
         free((char *)take->request.argv[i].data);
     batch_free(take->session.batch);
+    limits_hold(&take->session.daemon->limits, &take->session.held, 0);
     buffer_fini(&take->session.out);
     buffer_fini(&take->reply);
     free(take);
@@ -141,6 +142,7 @@ static bool take_step(struct take *take)
     buffer_append(&take->reply, buffer_content(&session->out),
                   session->out.length);
     buffer_drop(&session->out, session->out.length);
+    session_account(session, take->reply.capacity);
     if (outcome == COMMAND_DONE || session->out.is_broken ||
         take->reply.is_broken)
         return true;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A long answer in pieces, as batch.c has those of numbers: its rows are read
+ * as they are written, so that nothing of them is held, however slowly the
+ * client reads.
+ */
+#include <stdlib.h>
+
+#include "daemon/commands/commands.h"
+#include "daemon/session.h"
+
+/* Of a session's share of a turn: a row takes as long as so many numbers. */
+#define ROW_COST 64
+
+struct listing {
+    size_t at;
+    size_t count;
+    bool has_end;
+};
+
+void listing_free(struct listing *listing)
+{
+    free(listing);
+}
+
+bool listing_begin(struct session *session, size_t count, bool has_end)
+{
+    session->listing = calloc(1, sizeof *session->listing);
+    if (session->listing == NULL) {
+        session->out.is_broken = true;
+        return false;
+    }
+    session->listing->count = count;
+    session->listing->has_end = has_end;
+    return true;
+}
+
+enum command_outcome listing_run(struct session *session,
+                                 const struct listing_rows *rows)
+{
+    struct listing *listing = session->listing;
+
+    for (; listing->at < listing->count; listing->at++) {
+        if (session->budget <= 0 || !session_has_room(session))
+            return COMMAND_YIELDS;
+        rows->write(session, listing->at);
+        session->budget -= ROW_COST;
+    }
+    if (listing->has_end)
+        rows->end(session);
+    listing_free(listing);
+    session->listing = NULL;
+    return COMMAND_DONE;
+}

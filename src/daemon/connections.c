@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All connections: whose turn it is, who is over a time-out, and how all of
+ * them end; see connection.h. */
+#include "daemon/connection.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+#include "daemon/log/log.h"
+
+/* How often connections are looked at, and how many at a time, so that others
+ * wait for few of them. */
+#define SWEEP_MS  250
+#define SWEEP_MAX 1024
+
+/* Between two lines about clients that were refused. */
+#define TELL_REFUSED_MS 10000
+
+/* One turn of one session, then the loop looks at all others again: whoever
+ * asks for little waits for one turn at most, however many ask for much. */
+static void connections_on_defer(evutil_socket_t fd, short events,
+                                 void *context)
+{
+    struct connections *all = context;
+    struct connection *connection = TAILQ_FIRST(&all->deferred);
+
+    (void)fd;
+    (void)events;
+    if (connection == NULL)
+        return;
+    TAILQ_REMOVE(&all->deferred, connection, deferred);
+    connection->is_deferred = false;
+    if (!TAILQ_EMPTY(&all->deferred))
+        timer_start(all->defer, 0);
+    connection_work(connection);
+}
+
+/* Goes on where the last one stopped. It stops when nobody is connected. */
+static void connections_on_sweep(evutil_socket_t fd, short events,
+                                 void *context)
+{
+    struct connections *all = context;
+    const int64_t now_ms = daemon_now_ms();
+    struct session *session = all->swept;
+
+    (void)fd;
+    (void)events;
+    if (session == NULL)
+        session = TAILQ_FIRST(&all->daemon->sessions);
+    for (int i = 0; session != NULL && i < SWEEP_MAX; i++) {
+        all->swept = TAILQ_NEXT(session, entry);
+        connection_sweep((struct connection *)session, now_ms);
+        session = all->swept;
+    }
+    if (all->daemon->session_count > 0)
+        timer_start(all->sweep, SWEEP_MS);
+}
+
+void connection_adopt(struct connections *all, int fd, bool is_local)
+{
+    struct connection *connection = connection_new(all, fd, is_local);
+    struct daemon *daemon = all->daemon;
+
+    if (connection == NULL) {
+        close(fd);
+        return;
+    }
+    if (daemon->session_count == 0)
+        timer_start(all->sweep, SWEEP_MS);
+    TAILQ_INSERT_TAIL(&daemon->sessions, &connection->session, entry);
+    daemon->session_count++;
+}
+
+void connections_tell_refused(struct daemon *daemon)
+{
+    struct limits *limits = &daemon->limits;
+    const int64_t now_ms = daemon_now_ms();
+
+    limits->connections_refused++;
+    if (now_ms < limits->tell_refused_ms)
+        return;
+    limits->tell_refused_ms = now_ms + TELL_REFUSED_MS;
+    log_event(SEQB_LOG_WARN, "event=connections_refused count=%lld max=%lld",
+              (long long)(limits->connections_refused - limits->refused_told),
+              (long long)limits->options.max_connections);
+    limits->refused_told = limits->connections_refused;
+}
+
+/* What it has sent is read: closing a socket with unread input would make the
+ * kernel throw the refusal away. */
+void connections_refuse(struct connections *all, int fd)
+{
+    static const char refusal[] = "-ERR max number of clients reached\r\n";
+
+    (void)!recv(fd, all->input, sizeof all->input, MSG_DONTWAIT);
+    (void)!send(fd, refusal, sizeof refusal - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    shutdown(fd, SHUT_WR);
+    close(fd);
+    connections_tell_refused(all->daemon);
+}
+
+bool connections_init(struct connections *all, struct daemon *daemon,
+                      struct event_base *base)
+{
+    all->daemon = daemon;
+    all->base = base;
+    TAILQ_INIT(&all->deferred);
+    all->defer = evtimer_new(base, connections_on_defer, all);
+    all->sweep = evtimer_new(base, connections_on_sweep, all);
+    daemon->session_size = sizeof(struct connection);
+    return all->defer != NULL && all->sweep != NULL;
+}
+
+void connections_finish(struct connections *all, int64_t new_ms)
+{
+    struct daemon *daemon = all->daemon;
+    struct session *session = NULL;
+    struct session *next = NULL;
+
+    daemon->is_stopping = true;
+    if (daemon_is_done(daemon))
+        event_base_loopbreak(all->base);
+    for (session = TAILQ_FIRST(&daemon->sessions); session != NULL;
+         session = next) {
+        next = TAILQ_NEXT(session, entry);
+        connection_finish((struct connection *)session, new_ms);
+    }
+}
+
+void connections_fini(struct connections *all)
+{
+    struct session *session = NULL;
+    struct session *next = NULL;
+
+    if (all->daemon == NULL)
+        return;
+    for (session = TAILQ_FIRST(&all->daemon->sessions); session != NULL;
+         session = next) {
+        next = TAILQ_NEXT(session, entry);
+        connection_free((struct connection *)session);
+    }
+    if (all->defer != NULL)
+        event_free(all->defer);
+    if (all->sweep != NULL)
+        event_free(all->sweep);
+    buffer_fini(&all->spare);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting connections that libevent owns. It tells when it makes one, and not
+ * when it frees one: so each is kept by a reference, whose callbacks are gone
+ * once libevent has freed it. Its peer has seen the end by then.
+ */
+#include "daemon/http/clients/clients.h"
+
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "daemon/connection.h"
+#include "daemon/daemon.h"
+
+/* How often those that have ended are looked for. */
+#define SWEEP_MS 100
+
+struct http_client {
+    TAILQ_ENTRY(http_client) entry;
+    struct bufferevent *stream; /* our reference */
+    bool is_refused;
+};
+
+TAILQ_HEAD(http_client_list, http_client);
+
+struct http_clients {
+    struct daemon *daemon;
+    struct evconnlistener *incoming;
+    struct event *sweep;
+    struct http_client_list all;
+    bool is_resting; /* nothing is accepted, until some have ended */
+    bool is_stopped;
+};
+
+static bool client_has_ended(const struct http_client *client)
+{
+    bufferevent_event_cb on_event = NULL;
+
+    bufferevent_getcb(client->stream, NULL, NULL, &on_event, NULL);
+    return on_event == NULL;
+}
+
+static void client_forget(struct http_clients *clients,
+                          struct http_client *client)
+{
+    TAILQ_REMOVE(&clients->all, client, entry);
+    clients->daemon->limits.http_connections--;
+    bufferevent_decref(client->stream);
+    free(client);
+}
+
+static void clients_forget_ended(struct http_clients *clients)
+{
+    struct http_client *client = TAILQ_FIRST(&clients->all);
+
+    while (client != NULL) {
+        struct http_client *next = TAILQ_NEXT(client, entry);
+
+        if (client_has_ended(client))
+            client_forget(clients, client);
+        client = next;
+    }
+}
+
+static void clients_on_sweep(evutil_socket_t fd, short events, void *context)
+{
+    struct http_clients *clients = context;
+    const struct daemon *daemon = clients->daemon;
+
+    (void)fd;
+    (void)events;
+    clients_forget_ended(clients);
+    if (clients->is_resting && !clients->is_stopped &&
+        limits_admit(&daemon->limits, daemon->session_count, LIMITS_HTTP)) {
+        clients->is_resting = false;
+        evconnlistener_enable(clients->incoming);
+    }
+    if (clients->is_resting || !TAILQ_EMPTY(&clients->all))
+        timer_start(clients->sweep, SWEEP_MS);
+}
+
+/* One more than can be refused: the rest waits at the socket. */
+static void clients_rest_if_full(struct http_clients *clients)
+{
+    const struct daemon *daemon = clients->daemon;
+
+    if (limits_admit(&daemon->limits, daemon->session_count, LIMITS_HTTP))
+        return;
+    clients->is_resting = true;
+    evconnlistener_disable(clients->incoming);
+}
+
+/* Without memory libevent makes one by itself, which is not counted. */
+static struct bufferevent *clients_on_connection(struct event_base *base,
+                                                 void *context)
+{
+    struct http_clients *clients = context;
+    struct daemon *daemon = clients->daemon;
+    struct http_client *client = calloc(1, sizeof *client);
+
+    if (client == NULL)
+        return NULL;
+    client->stream = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+    if (client->stream == NULL) {
+        free(client);
+        return NULL;
+    }
+    if (!limits_admit(&daemon->limits, daemon->session_count, 0))
+        clients_forget_ended(clients);
+    client->is_refused =
+        !limits_admit(&daemon->limits, daemon->session_count, 0);
+    if (client->is_refused)
+        connections_tell_refused(daemon);
+    bufferevent_incref(client->stream);
+    if (TAILQ_EMPTY(&clients->all))
+        timer_start(clients->sweep, SWEEP_MS);
+    TAILQ_INSERT_HEAD(&clients->all, client, entry);
+    daemon->limits.http_connections++;
+    clients_rest_if_full(clients);
+    return client->stream;
+}
+
+struct http_clients *http_clients_open(struct daemon *daemon,
+                                       struct evhttp *server,
+                                       struct evconnlistener *incoming)
+{
+    struct http_clients *clients = calloc(1, sizeof *clients);
+
+    if (clients == NULL)
+        return NULL;
+    clients->daemon = daemon;
+    clients->incoming = incoming;
+    TAILQ_INIT(&clients->all);
+    clients->sweep = evtimer_new(evconnlistener_get_base(incoming),
+                                 clients_on_sweep, clients);
+    if (clients->sweep == NULL) {
+        free(clients);
+        return NULL;
+    }
+    evhttp_set_bevcb(server, clients_on_connection, clients);
+    return clients;
+}
+
+bool http_clients_refuse(const struct http_clients *clients,
+                         const struct bufferevent *stream)
+{
+    const struct http_client *client = NULL;
+
+    if (clients->daemon->limits.connections_refused == 0)
+        return false;
+    TAILQ_FOREACH(client, &clients->all, entry)
+    if (client->stream == stream)
+        return client->is_refused;
+    return false;
+}
+
+void http_clients_stop(struct http_clients *clients)
+{
+    clients->is_stopped = true;
+}
+
+void http_clients_close(struct http_clients *clients)
+{
+    if (clients == NULL)
+        return;
+    while (!TAILQ_EMPTY(&clients->all))
+        client_forget(clients, TAILQ_FIRST(&clients->all));
+    event_free(clients->sweep);
+    free(clients);
+}

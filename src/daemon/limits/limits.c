@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting what clients use; see limits.h. */
+#include "daemon/limits/limits.h"
+
+/* Descriptors of the process: its listening sockets, the state directory, the
+ * loop, reports, programs of alarms. */
+#define OWN_DESCRIPTORS 96
+
+/* Of a partition: an SQLite file has three and its lock; a server, one, and one
+ * more while it is found by others. */
+#define STORE_DESCRIPTORS 6
+
+const struct limits_options limits_defaults = {
+    .max_connections = 10000,
+    .max_client_memory = INT64_C(32) << 20,
+    .client_timeout_ms = 60000,
+};
+
+bool limits_are_full(const struct limits *limits)
+{
+    return limits->client_memory > limits->options.max_client_memory;
+}
+
+bool limits_are_passed(const struct limits *limits, size_t more)
+{
+    return limits->client_memory + (int64_t)more >
+           limits->options.max_client_memory;
+}
+
+void limits_hold(struct limits *limits, int64_t *held, size_t now)
+{
+    limits->client_memory += (int64_t)now - *held;
+    *held = (int64_t)now;
+}
+
+bool limits_admit(const struct limits *limits, int64_t connections,
+                  int64_t more)
+{
+    return connections + limits->http_connections <
+           limits->options.max_connections + more;
+}
+
+bool limits_fit(struct limits *limits, int64_t descriptors, int64_t partitions)
+{
+    const int64_t kept = OWN_DESCRIPTORS + LIMITS_LOCAL + LIMITS_HTTP +
+                         STORE_DESCRIPTORS * partitions;
+    int64_t left = descriptors - kept;
+
+    if (left < 1)
+        left = 1;
+    if (left >= limits->options.max_connections)
+        return false;
+    limits->options.max_connections = left;
+    return true;
+}

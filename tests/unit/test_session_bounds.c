@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What clients can make the daemon hold: those who ask for much and do not
+ * read, and those who do not finish what they say. Meanwhile others are served.
+ * The broker is a stub, which holds nothing itself.
+ */
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/server.h"
+#include "support/dialogue.h"
+#include "support/stub_broker.h"
+#include "support/test.h"
+
+#define PLENTY       1000000000
+#define MINUTE_MS    60000
+#define CROWD        300
+#define SEQUENCES    10000
+#define MEMORY_BOUND ((size_t)64 << 20) /* bytes */
+
+#define INCR_A "*2\r\n$4\r\nINCR\r\n$1\r\na\r\n"
+
+/* Bytes that were allocated and not freed. */
+static size_t heap_used(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+static struct server *server_begin(void)
+{
+    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    snprintf(stub.status.key, sizeof stub.status.key, "a-sequence");
+    stub.status_count = SEQUENCES;
+    return dialogue_server();
+}
+
+/* Turns the loop until nothing happens any more, while nobody reads. */
+static void settle_unread(struct server *server)
+{
+    struct talker nobody = {.fd = -1};
+
+    dialogue_settle(server, &nobody);
+}
+
+static void assert_number(struct server *server, struct talker *talker)
+{
+    const size_t before = talker->length;
+
+    talker_say(talker, INCR_A, strlen(INCR_A));
+    dialogue_settle(server, talker);
+    assert_true(talker->length > before);
+    assert_int_equal(talker->heard[before], ':');
+}
+
+static void crowd_free(struct talker *crowd)
+{
+    for (int i = 0; i < CROWD; i++)
+        talker_fini(&crowd[i]);
+}
+
+/* Each of a crowd says it, and reads nothing. Somebody else takes a number. */
+static void check_memory(const char *words)
+{
+    struct server *server = server_begin();
+    struct talker crowd[CROWD];
+    struct talker modest;
+    const size_t before = heap_used();
+
+    talker_init(&modest, server);
+    for (int i = 0; i < CROWD; i++) {
+        talker_init(&crowd[i], server);
+        talker_say(&crowd[i], words, strlen(words));
+    }
+    settle_unread(server);
+    assert_true(heap_used() <= before + MEMORY_BOUND);
+    assert_number(server, &modest);
+    server_close(server);
+    talker_fini(&modest);
+    crowd_free(crowd);
+}
+
+TEST(texts_of_those_who_do_not_read_are_bounded)
+{
+    check_memory("SEQ.NUMBER a COUNT 100000\r\n");
+}
+
+TEST(numbers_of_those_who_do_not_read_are_bounded)
+{
+    check_memory("SEQ.NEXT a COUNT 100000\r\n");
+}
+
+TEST(a_status_of_those_who_do_not_read_is_bounded)
+{
+    check_memory("SEQ.STATUS\r\n");
+}
+
+TEST(an_info_of_those_who_do_not_read_is_bounded)
+{
+    check_memory("INFO\r\n");
+}
+
+TEST(lists_of_those_who_do_not_read_are_bounded)
+{
+    check_memory("COMMAND DOCS\r\nCOMMAND\r\nSEQ.SHOW CONFIG\r\n"
+                 "SEQ.SHOW CLIENTS\r\nSEQ.SHOW EVENTS\r\nCLIENT LIST\r\n");
+}
+
+/* --- while clients hold all that they may --- */
+
+#define FULL_BYTES 40000 /* max_client_memory */
+
+static struct server *server_small(void)
+{
+    struct server *server = server_begin();
+
+    server->daemon.limits.options.max_client_memory = FULL_BYTES;
+    return server;
+}
+
+/* One begins a request of so many bytes, which fill the memory. */
+static void fill(struct server *server, struct talker *talker, size_t bytes)
+{
+    static char words[65536];
+    const int head =
+        snprintf(words, sizeof words, "*2\r\n$4\r\nPING\r\n$60000\r\n");
+
+    memset(words + head, 'x', sizeof words - (size_t)head);
+    talker_init(talker, server);
+    talker_say(talker, words, bytes);
+    settle_unread(server);
+}
+
+static void assert_answer(struct server *server, struct talker *talker,
+                          const char *words, const char *begin)
+{
+    const size_t before = talker->length;
+
+    talker_say(talker, words, strlen(words));
+    dialogue_settle(server, talker);
+    assert_true(talker->length >= before + strlen(begin));
+    assert_memory_equal(talker->heard + before, begin, strlen(begin));
+}
+
+TEST(a_long_answer_is_refused_before_a_number_is_taken)
+{
+    struct server *server = server_small();
+    struct talker talker;
+
+    talker_init(&talker, server);
+    assert_answer(server, &talker, "SEQ.NEXT a COUNT 10000\r\n", "-OOM ");
+    assert_int_equal(stub.sequences[0].next, STUB_FIRST);
+    assert_int_equal(server->daemon.limits.answers_refused, 1);
+    assert_answer(server, &talker, "SEQ.NEXT a COUNT 10\r\n", "*10\r\n:95\r\n");
+    server_close(server);
+    talker_fini(&talker);
+}
+
+TEST(who_asks_for_little_is_served_while_memory_is_used_up)
+{
+    struct server *server = server_small();
+    struct talker full;
+    struct talker modest;
+
+    fill(server, &full, 60000);
+    assert_true(limits_are_full(&server->daemon.limits));
+    talker_init(&modest, server);
+    for (int i = 0; i < 100; i++)
+        assert_number(server, &modest);
+    assert_answer(server, &modest, "INFO\r\n", "-OOM ");
+    server_close(server);
+    talker_fini(&full);
+    talker_fini(&modest);
+}
+
+TEST(the_operator_is_answered_while_memory_is_used_up)
+{
+    struct server *server = server_small();
+    struct talker full;
+    struct talker operator;
+
+    fill(server, &full, 60000);
+    talker_init(&operator, server);
+    TAILQ_LAST(&server->daemon.sessions, session_list)->is_local = true;
+    assert_answer(server, &operator, "INFO\r\n", "$");
+    assert_answer(server, &operator, "SEQ.STATUS\r\n", "*");
+    server_close(server);
+    talker_fini(&full);
+    talker_fini(&operator);
+}
+
+TEST(large_requests_wait_while_memory_is_used_up)
+{
+    struct server *server = server_small();
+    struct talker full;
+    struct talker second;
+    const struct session *session = NULL;
+
+    fill(server, &full, 60000);
+    fill(server, &second, 20000);
+    session = TAILQ_LAST(&server->daemon.sessions, session_list);
+    assert_true(session->in.length < 2 * LIMITS_SMALL);
+    assert_false(session->is_reading);
+    talker_fini(&full);
+    while (session->in.length < 20000) /* the sweep sees that there is room */
+        dialogue_turn(server);
+    server_close(server);
+    talker_fini(&second);
+}
+
+TEST(what_was_held_is_given_back)
+{
+    struct server *server = server_begin();
+    struct talker talker;
+
+    talker_init(&talker, server);
+    talker_say(&talker, "SEQ.NUMBER a COUNT 100000\r\nSEQ.STATUS\r\n", 39);
+    settle_unread(server);
+    assert_true(server->daemon.limits.client_memory >= 100000 * STUB_TEXT_SIZE);
+    dialogue_settle(server, &talker);
+    assert_int_equal(server->daemon.limits.client_memory, 0);
+    talker_say(&talker, "SEQ.NUMBER a COUNT 100000\r\n", 27);
+    settle_unread(server);
+    talker_fini(&talker);
+    settle_unread(server);
+    assert_int_equal(server->daemon.limits.client_memory, 0);
+    server_close(server);
+}
+
+/* --- turns --- */
+
+TEST(a_status_is_written_between_the_turns_of_others)
+{
+    struct server *server = server_begin();
+    struct talker curious;
+    struct talker modest;
+
+    talker_init(&curious, server);
+    talker_init(&modest, server);
+    talker_say(&curious, "SEQ.STATUS\r\n", 12);
+    dialogue_turn(server);
+    assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length +
+                    (size_t)talker_hear(&curious) <
+                100000);
+    talker_say(&modest, INCR_A, strlen(INCR_A));
+    dialogue_turn(server);
+    assert_true(talker_hear(&modest));
+    assert_int_equal(server->daemon.commands_processed, 1);
+    dialogue_settle(server, &curious);
+    assert_int_equal(server->daemon.commands_processed, 2);
+    server_close(server);
+    talker_fini(&curious);
+    talker_fini(&modest);
+}
+
+/* --- time-outs --- */
+
+/* Turns until the daemon has closed it. */
+static void assert_closes(struct server *server, struct talker *talker)
+{
+    while (server->daemon.session_count > 0)
+        dialogue_turn(server);
+    assert_int_equal(server->daemon.limits.connections_timed_out, 1);
+    talker_fini(talker);
+    server_close(server);
+}
+
+TEST(a_request_that_is_not_finished_is_given_up)
+{
+    struct server *server = server_begin();
+    struct talker talker;
+
+    server->daemon.limits.options.client_timeout_ms = 1;
+    talker_init(&talker, server);
+    talker_say(&talker, INCR_A, 9);
+    assert_closes(server, &talker);
+}
+
+TEST(a_client_that_does_not_read_is_given_up)
+{
+    struct server *server = server_begin();
+    struct talker talker;
+
+    server->daemon.limits.options.client_timeout_ms = 1;
+    talker_init(&talker, server);
+    talker_say(&talker, "SEQ.STATUS\r\n", 12);
+    assert_closes(server, &talker);
+}
+
+TEST(an_idle_connection_is_closed_if_that_is_asked_for)
+{
+    struct server *server = server_begin();
+    struct talker talker;
+
+    server->daemon.limits.options.client_timeout_ms = 1;
+    server->daemon.limits.options.idle_timeout_ms = 1;
+    talker_init(&talker, server);
+    assert_number(server, &talker);
+    assert_closes(server, &talker);
+}
+
+/* Neither waits for anything of its client. */
+TEST(nobody_else_is_closed)
+{
+    struct server *server = server_begin();
+    struct talker idle;
+    struct talker waiting;
+
+    server->daemon.limits.options.client_timeout_ms = 1;
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    talker_init(&idle, server);
+    talker_init(&waiting, server);
+    talker_say(&waiting, INCR_A, strlen(INCR_A));
+    settle_unread(server);
+    for (int64_t until = daemon_now_ms() + 600; daemon_now_ms() < until;)
+        dialogue_turn(server);
+    assert_int_equal(server->daemon.session_count, 2);
+    server_close(server);
+    talker_fini(&idle);
+    talker_fini(&waiting);
+}
