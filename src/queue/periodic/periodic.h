@@ -114,14 +114,17 @@ static inline bool current_read(struct period_slot *slot,
     return out->span.stamp != 0;
 }
 
-/* The slot that was current last; false if there is none. */
+/* The slot that was current last; false if there is none, or another one is by
+ * now. The second look finds a slot that was made that of a later stamp after
+ * the first: such a stamp is not issued before the slot is current. */
 static inline bool periodic_last(struct periodic *periodic,
                                  struct current_period *out)
 {
     struct period_slot *slot =
         atomic_load_explicit(&periodic->now, memory_order_acquire);
 
-    return slot != NULL && current_read(slot, out);
+    return slot != NULL && current_read(slot, out) &&
+           atomic_load_explicit(&periodic->now, memory_order_acquire) == slot;
 }
 
 /* The current slot if the machine's clock is within its span, which is all
