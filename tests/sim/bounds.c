@@ -114,7 +114,7 @@ int64_t bounds_rescue(const struct scene *scene, int32_t partition)
     return rescue_us(scene, max_of(away, authority)) + authority;
 }
 
-int64_t bounds_urged(const struct scene *scene, int32_t partition)
+int64_t bounds_forced(const struct scene *scene, int32_t partition)
 {
     const int64_t once = probe_us(scene) +
                          (ENDPOINT_ATTEMPT_MS + POOL_FORCE_REST_MS) * MS +

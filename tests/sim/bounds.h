@@ -12,4 +12,4 @@ int64_t bounds_able_since(const struct broker *broker, int32_t partition);
 int64_t bounds_rescue(const struct scene *scene, int32_t partition);
 
 /* The same while somebody waits and there is no other. */
-int64_t bounds_urged(const struct scene *scene, int32_t partition);
+int64_t bounds_forced(const struct scene *scene, int32_t partition);

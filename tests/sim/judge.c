@@ -246,7 +246,7 @@ static int32_t find_able(const struct broker *broker, int64_t deadline_us)
     (void)partitions_read(broker, partitions);
     for (int32_t i = 0; i < 1 << scene->pool.layout.bits; i++) {
         const int64_t since_us = idle_since(broker, i, partitions);
-        const int64_t bound_us = bounds_urged(scene, i);
+        const int64_t bound_us = bounds_forced(scene, i);
 
         if (since_us != WORLD_NEVER && world_now_us() - since_us > bound_us &&
             (scene->pool.rescue == HA_RESCUE_FIXED || deadline_us > bound_us))

@@ -22,7 +22,7 @@ static void bring_all_down(struct fixture *fixture)
 }
 
 /* Windows come from the authority alone: it is forced in its turn. */
-TEST(the_least_recently_probed_is_urged_when_none_is_up)
+TEST(the_least_recently_probed_is_forced_when_none_is_up)
 {
     struct fixture fixture;
 
@@ -37,7 +37,7 @@ TEST(the_least_recently_probed_is_urged_when_none_is_up)
     assert_int_equal(pool_force_probe(&fixture.pool, 0, 11000), -1);
 }
 
-TEST(none_is_urged_sooner_than_its_rest)
+TEST(none_is_forced_sooner_than_its_rest)
 {
     struct fixture fixture;
     const int64_t first_ms = 10100 + POOL_FORCE_REST_MS;
@@ -52,7 +52,7 @@ TEST(none_is_urged_sooner_than_its_rest)
     assert_int_equal(pool_force_probe(&fixture.pool, 0, first_ms + 10), 0);
 }
 
-TEST(none_is_urged_while_one_is_up_that_may_be_asked)
+TEST(none_is_forced_while_one_is_up_that_may_be_asked)
 {
     struct fixture fixture;
 
@@ -77,7 +77,7 @@ TEST(an_authority_that_is_up_gives_nobody_a_number)
     assert_int_equal(pool_force_probe(&fixture.pool, 0, 20000), 2);
 }
 
-TEST(a_fixed_rescue_is_never_urged)
+TEST(a_fixed_rescue_is_never_forced)
 {
     struct fixture fixture;
 
@@ -86,7 +86,7 @@ TEST(a_fixed_rescue_is_never_urged)
     assert_int_equal(pool_force_probe(&fixture.pool, 0, 20000), -1);
 }
 
-TEST(only_those_that_rest_are_urged)
+TEST(only_those_that_rest_are_forced)
 {
     struct fixture fixture;
 
@@ -101,7 +101,7 @@ TEST(only_those_that_rest_are_urged)
     assert_int_equal(fixture.pool.member[1].since_ms, 10000);
 }
 
-TEST(of_those_never_probed_the_first_is_urged)
+TEST(of_those_never_probed_the_first_is_forced)
 {
     struct fixture fixture;
 
@@ -114,7 +114,7 @@ TEST(of_those_never_probed_the_first_is_urged)
 }
 
 /* Member 1 is forced, probed at once, and fails. Returns its rest. */
-static int64_t urged_fails(struct fixture *fixture, int64_t now_ms)
+static int64_t forced_fails(struct fixture *fixture, int64_t now_ms)
 {
     pool_probe_begins(&fixture->pool, 1, now_ms);
     (void)fail_at(fixture, 1, SEQB_UNREACHABLE, now_ms);
@@ -122,7 +122,7 @@ static int64_t urged_fails(struct fixture *fixture, int64_t now_ms)
 }
 
 /* One before its time says no more than that it is still away. */
-TEST(an_urged_probe_that_fails_prolongs_no_rest)
+TEST(a_forced_probe_that_fails_prolongs_no_rest)
 {
     struct fixture fixture;
 
@@ -131,13 +131,13 @@ TEST(an_urged_probe_that_fails_prolongs_no_rest)
     fixture.pool.member[1].rest_ms = 5000;
     fixture.pool.member[1].next_probe_ms = 15000;
     assert_int_equal(pool_force_probe(&fixture.pool, 1, 11000), 1);
-    assert_int_equal(urged_fails(&fixture, 11000), 5000);
+    assert_int_equal(forced_fails(&fixture, 11000), 5000);
     assert_in_range(pool_probe_at(&fixture.pool, 1), 15000, 16000);
     /* The next one, in its time, does. */
-    assert_int_equal(urged_fails(&fixture, 16000), 10000);
+    assert_int_equal(forced_fails(&fixture, 16000), 10000);
     assert_int_equal(pool_force_probe(&fixture.pool, 1, 17000), 1);
     pool_probe_begins(&fixture.pool, 1, 17000);
     (void)answer_at(&fixture, 1, 17000);
     expect_state(&fixture, 1, QUARANTINED);
-    assert_int_equal(urged_fails(&fixture, 17100), 20000);
+    assert_int_equal(forced_fails(&fixture, 17100), 20000);
 }

@@ -105,7 +105,7 @@ static int64_t rest_of(const struct pool *pool,
     if (pool->options->rescue == HA_RESCUE_FIXED)
         return longest;
     /* One before its time says no more than that it is still away. */
-    if (member->state == SEQB_PARTITION_PROBING && member->is_urged)
+    if (member->state == SEQB_PARTITION_PROBING && member->is_forced)
         return member->rest_ms;
     if (is_relapse || member->state == SEQB_PARTITION_PROBING)
         return min_of(member->rest_ms * 2, longest);
@@ -131,7 +131,7 @@ static struct pool_change member_quarantine(struct pool *pool, int32_t i,
 
     member->rest_ms = rest_of(pool, member, now_ms);
     member->next_probe_ms = now_ms + jittered(pool, member->rest_ms);
-    member->is_urged = false;
+    member->is_forced = false;
     member->successes = 0;
     member->ejections += pool_state_is_usable(member->state);
     (void)text_copy(member->reason, sizeof member->reason, reason);
@@ -260,7 +260,7 @@ static struct pool_change member_rise(struct pool *pool, int32_t i,
     const bool is_needed = is_last_usable(pool, i);
 
     member->successes++;
-    member->is_urged = false;
+    member->is_forced = false;
     if (member->successes < POOL_PROBES_TO_RISE && !is_needed &&
         pool->options->rescue != HA_RESCUE_FIXED) {
         member->state = SEQB_PARTITION_QUARANTINED;

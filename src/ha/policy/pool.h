@@ -36,7 +36,7 @@ struct pool_member {
     int64_t next_look_ms;  /* no look before; read only if usable */
     int64_t rest_ms;       /* before the next probe, if this one fails */
     int32_t successes;     /* probes that succeeded in a row */
-    bool is_urged;         /* the probe comes before its time */
+    bool is_forced;        /* the probe comes before its time */
     int32_t credit;        /* of turns while ramping, in 256ths */
     int64_t evaluated_ms;  /* begin of the hanging call that judged counts;
                            POOL_NO_CALL: of none */

@@ -66,7 +66,7 @@ int32_t pool_force_probe(struct pool *pool, uint64_t skip, int64_t now_ms)
     if (oldest < 0)
         return -1;
     pool->member[oldest].next_probe_ms = now_ms;
-    pool->member[oldest].is_urged = true;
+    pool->member[oldest].is_forced = true;
     return oldest;
 }
 
