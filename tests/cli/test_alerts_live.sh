@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The alerts of packaging/prometheus in a Prometheus that runs, on a daemon whose
-# stores go away and come back: each fires, and ends. Only durations are
-# shortened; that of PartitionFlaps, 30 minutes, is not, and it does not end. Not
-# here: those of clocks, which need another clock, SequenceRunsOut, whose forecast
-# takes minutes, and Restarted, which is none of stores.
+# stores go away and come back, and that is restarted: each fires, and ends. Only
+# durations are shortened. Not here: those of clocks, which need another clock, and
+# SequenceRunsOut, whose forecast takes minutes.
 # Usage: test_alerts_live.sh BUILD_FOLDER
 # shellcheck disable=SC2317 # ok() calls functions
 set -u
@@ -88,10 +87,11 @@ is_state() { # PLACE STATE...
 # --- a Prometheus ---
 
 sed -e 's/^\( *for:\) .*/\1 1s/' -e 's/\[5m\]/[20s]/g' \
+    -e 's/\[[13][05]m\]/[45s]/' \
     "$root/packaging/prometheus/seqbroker.rules.yml" >"$work/rules.yml"
 is "only durations are others" "$(diff "$work/rules.yml" \
     "$root/packaging/prometheus/seqbroker.rules.yml" |
-    grep '^>' | grep -vcE 'for: |\[5m\]')" 0
+    grep '^>' | grep -vcE 'for: |\[(5|15|30)m\]')" 0
 cat >"$work/prometheus.yml" <<END
 global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 500ms}
 rule_files: ["$work/rules.yml"]
@@ -235,5 +235,19 @@ ends SeqbrokerTimeouts
 ends SeqbrokerSlow
 ok "who reads the events hears of a daemon that is silent" \
     wait_for grep -q '^:' "$work/events"
+ends SeqbrokerPartitionFlaps
+
+# --- a daemon that is started again and again ---
+
+# Each run is seen for a second at least: its uptime is what is reset.
+runs_a_while() {
+    [[ $(answer "seqbroker_uptime_seconds > 1") == *'"instance":"broker"'* ]]
+}
+restart() {
+    daemon_stop
+    broker_start && wait_for runs_a_while
+}
+fires SeqbrokerRestarted '' restart
+ends SeqbrokerRestarted
 daemon_stop
 tap_end
