@@ -17,6 +17,10 @@
 #include "daemon/server.h"
 #include "daemon/signals.h"
 
+/* Beyond stop_timeout, which is for clients: how long the broker may take to
+ * close, whatever its stores do. */
+#define CLOSE_MS 1000
+
 static void refuse_reload(void)
 {
     log_event(SEQB_LOG_WARN,
@@ -94,7 +98,12 @@ static int serve(const struct options *options, char **argv,
     server_run(server);
     log_event(SEQB_LOG_INFO, "event=stopping");
     *is_restart = server_release(server, kept);
+    /* What goes on in place must not end for a slow store. */
+    if (!*is_restart)
+        signals_end_within(server->stopped_ms + of_server.stop_timeout_ms +
+                           CLOSE_MS - daemon_now_ms());
     server_close(server);
+    signals_end_later();
     return EXIT_SUCCESS;
 }
 

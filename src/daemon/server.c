@@ -19,6 +19,7 @@
 #include "daemon/blocking_call.h"
 #include "daemon/log/log.h"
 #include "daemon/restart.h"
+#include "daemon/signals.h"
 
 /* Connections accepted before those that exist have their turn. */
 #define ACCEPT_MAX 64
@@ -112,6 +113,7 @@ static void server_end_listening(struct server *server)
 static void server_stop(struct server *server)
 {
     event_del(server->delay);
+    server->stopped_ms = daemon_now_ms();
     server_end_listening(server);
     timer_start(server->grace, server->options.stop_timeout_ms);
     connections_finish(&server->connections, server->options.stop_timeout_ms);
@@ -388,11 +390,15 @@ static enum seqb_status server_open_broker(struct server *server,
                                            struct seqb_error *err)
 {
     const char *topology = server->options.topology;
+    enum seqb_status status;
 
     if (topology != NULL)
         server->topology = realpath(topology, NULL);
     server->read_ms = daemon_wall_ms();
-    return seqb_open(topology, &server->daemon.broker, err);
+    signals_begin_opening(server->options.stop_timeout_ms);
+    status = seqb_open(topology, &server->daemon.broker, err);
+    signals_end_opening();
+    return status;
 }
 
 static enum seqb_status server_start(struct server *server,

@@ -42,9 +42,10 @@ struct server {
     bool is_restarting; /* it stops, and its sockets go on listening */
     struct daemon daemon;
     struct connections connections;
-    struct http *http; /* or NULL */
-    char *topology;    /* its file's absolute path; NULL: none was named */
-    int64_t read_ms;   /* when it was read, ms since 1970 */
+    struct http *http;  /* or NULL */
+    char *topology;     /* its file's absolute path; NULL: none was named */
+    int64_t read_ms;    /* when it was read, ms since 1970 */
+    int64_t stopped_ms; /* when it began to stop */
 };
 
 /*

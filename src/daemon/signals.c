@@ -4,6 +4,11 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
 
 static sigset_t hangup_only(void)
 {
@@ -60,4 +65,89 @@ bool signals_answer(const struct signals_answers *answers)
         return false;
     pthread_detach(thread);
     return true;
+}
+
+/* --- an end that nothing delays --- */
+
+/* Written before its signal may come, read by handlers. */
+static struct {
+    int64_t at_ms; /* on the monotonic clock */
+    int code;
+    const char *why;
+    int64_t opening_ms;
+    volatile sig_atomic_t asked;      /* signals while the broker opens */
+    struct sigaction term, interrupt; /* the loop's */
+} ending;
+
+/* An alarm that somebody else sends is none. */
+static void on_alarm(int number)
+{
+    (void)number;
+    if (daemon_now_ms() < ending.at_ms)
+        return;
+    (void)!write(STDERR_FILENO, ending.why, strlen(ending.why));
+    _exit(ending.code);
+}
+
+static void alarm_set(int64_t ms)
+{
+    const int64_t rest_ms = ms > 0 ? ms : 0;
+    const struct itimerval timer = {
+        .it_interval = {.tv_usec = 100000}, /* again, if it came early */
+        .it_value = {(time_t)(rest_ms / 1000),
+                     (suseconds_t)(rest_ms % 1000) * 1000 + 1},
+    };
+
+    ending.at_ms = daemon_now_ms() + ms;
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void on_asked(int number)
+{
+    (void)number;
+    ending.asked++;
+    if (ending.asked > 1)
+        _exit(1);
+    alarm_set(ending.opening_ms);
+}
+
+void signals_begin_opening(int64_t ms)
+{
+    struct sigaction action = {.sa_handler = on_asked};
+
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGTERM);
+    sigaddset(&action.sa_mask, SIGINT);
+    action.sa_flags = SA_RESTART;
+    ending.opening_ms = ms;
+    ending.code = 0;
+    ending.why = "seqbrokerd: stopped before its stores had answered\n";
+    sigaction(SIGTERM, &action, &ending.term);
+    sigaction(SIGINT, &action, &ending.interrupt);
+}
+
+void signals_end_opening(void)
+{
+    sigaction(SIGTERM, &ending.term, NULL);
+    sigaction(SIGINT, &ending.interrupt, NULL);
+    signals_end_later();
+    if (ending.asked > 0)
+        raise(SIGTERM);
+}
+
+void signals_end_within(int64_t ms)
+{
+    ending.code = 1;
+    ending.why = "seqbrokerd: ended while a store did not answer: see "
+                 "stop_timeout; numbers that could not be kept are a gap\n";
+    alarm_set(ms);
+}
+
+void signals_end_later(void)
+{
+    const struct itimerval none = {.it_interval = {0}};
+
+    setitimer(ITIMER_REAL, &none, NULL);
+    signal(SIGALRM, SIG_IGN);
 }

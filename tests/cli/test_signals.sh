@@ -145,6 +145,45 @@ exec {fd}>&-
 reap "$daemon_pid"
 is "SIGTERM while the broker opens ends it with 0 when it has" $? 0
 
+# A store that takes a connection and says nothing: a stopped process. It would
+# be waited for a minute.
+daemon_start silent || exit 1
+kill -STOP "$daemon_pid"
+{
+    echo 'broker = { open_timeout = "3s"; };'
+    echo 'backends = ('
+    echo "  { name = \"good\"; engine = \"sqlite\"; path = \"$work/good.db\"; },"
+    echo '  { name = "silent"; engine = "mysql-row"; host = "127.0.0.1";'
+    echo "    port = $daemon_port; user = \"nobody\"; database = \"none\";"
+    echo '    connect_timeout = "60s"; }'
+    echo ');'
+    echo 'pools = ( { name = "main"; partitions = [ "good", "silent" ]; } );'
+    echo 'auto_sequences = { pattern = "*"; };'
+    echo 'daemon = { stop_timeout = "1s"; };'
+} >"$work/silent.conf"
+silent_pid=$daemon_pid
+silent_port=$(printf %04X "$daemon_port")
+is_dialling() { # established to the silent one
+    grep -q ":$silent_port 01 " /proc/net/tcp || is_over
+}
+launch dialling "$work/silent.conf"
+wait_for is_dialling
+kill -TERM "$daemon_pid"
+reap "$daemon_pid"
+is "SIGTERM while a store is silent ends the start with 0" $? 0
+like "and it says so" "$(tail -n 1 "$daemon_log")" \
+    "seqbrokerd: stopped before its stores had answered"
+sed -i 's/stop_timeout = "1s"/stop_timeout = "1h"/' "$work/silent.conf"
+launch dialling "$work/silent.conf"
+wait_for is_dialling
+kill -TERM "$daemon_pid"
+sleep 0.2 # the kernel merges signals that nobody has seen yet
+kill -TERM "$daemon_pid"
+reap "$daemon_pid"
+is "a second one ends it at once, with 1" $? 1
+kill -KILL "$silent_pid"
+reap "$silent_pid"
+
 # --- while it stops ---
 
 # start_unable_to_end NAME: the time of its stamps is to be written to a pipe,
@@ -153,6 +192,7 @@ is "SIGTERM while the broker opens ends it with 0 when it has" $? 0
     cat "$work/patient.conf"
     echo 'sequences = ( { key = "tick"; pool = "main"; period = "second";'
     echo '                deadline = "3s"; } );'
+    echo 'daemon = { stop_timeout = "10m"; };'
 } >"$work/ticking.conf"
 is_held() {
     [[ $(cli INCR tick) == *TIMEOUT* ]]
@@ -187,6 +227,14 @@ wait_for is_logged ' event=stopping$'
 kill -TERM "$daemon_pid"
 reap "$daemon_pid"
 is "a second SIGTERM ends it at once, with 1" $? 1
+
+sed -i 's/stop_timeout = "10m"/stop_timeout = "1s"/' "$work/ticking.conf"
+start_unable_to_end bounded
+kill -TERM "$daemon_pid"
+reap "$daemon_pid"
+is "a stop that cannot end is ended, with 1" $? 1
+like "and it says so" "$(tail -n 1 "$daemon_log")" \
+    "seqbrokerd: ended while a store did not answer*"
 
 like "--help tells of the signals and the exit codes" \
     "$("$build/seqbrokerd" --help)" \
