@@ -53,6 +53,7 @@ static void connections_on_sweep(evutil_socket_t fd, short events,
         connection_sweep((struct connection *)session, now_ms);
         session = all->swept;
     }
+    log_tick();
     if (all->daemon->session_count > 0)
         timer_start(all->sweep, SWEEP_MS);
 }

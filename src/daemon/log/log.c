@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/log/flood.h"
 #include "daemon/log/log_line.h"
 #include "daemon/log/log_tally.h"
 
@@ -20,6 +21,7 @@
 static struct {
     pthread_mutex_t lock; /* guards the rest; one line at a time */
     struct log_options options;
+    struct flood flood;              /* of those that are written */
     bool is_journal;                 /* stderr is journald's */
     struct log_entry kept[LOG_KEPT]; /* in a ring */
     size_t count;                    /* of all that were kept so far */
@@ -156,9 +158,23 @@ void log_write(void *context, enum seqb_log_level level, const char *line)
     log_tally_add(log_state.tallies, line);
     entry_keep(&entry);
     entry_show(&entry);
-    if (level <= log_state.options.level)
+    if (level <= log_state.options.level &&
+        flood_admit(&log_state.flood, line, entry.time_ms))
         entry_write(&entry);
     pthread_mutex_unlock(&log_state.lock);
+}
+
+void log_tick(void)
+{
+    int64_t count = 0;
+    const char *name;
+
+    pthread_mutex_lock(&log_state.lock);
+    name = flood_report(&log_state.flood, now_ms(), &count);
+    pthread_mutex_unlock(&log_state.lock);
+    if (name != NULL)
+        log_event(SEQB_LOG_WARN, "event=lines_left_out name=%s count=%lld",
+                  name, (long long)count);
 }
 
 void log_event(enum seqb_log_level level, const char *format, ...)

@@ -61,8 +61,12 @@ struct log_tally {
 
 void log_tallies(struct log_tally out[LOG_EVENTS_MAX]);
 
-/* A line of the library's, whose logger this is. */
+/* A line of the library's, whose logger this is. Of an event that comes very
+ * often some are not written to stderr; all are kept and seen. */
 void log_write(void *context, enum seqb_log_level level, const char *line);
+
+/* To be called now and then: logs how many lines were not written. */
+void log_tick(void);
 
 /* A line of the daemon's own: "event=... key=value ...". A value that may hold
  * a space, a quote or the like goes through log_quote. */
