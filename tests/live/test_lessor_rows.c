@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Somebody deletes rows of a lessor by hand, while its store goes on: no
+ * incarnation tells it, and no sync reads its neighbours.
+ */
+#include <sqlite3.h>
+
+#include "platform/text.h"
+#include "scene.h"
+#include "support/test.h"
+
+#define TIMES 6
+
+/* One of them after the other is edited. */
+static const char *const names[] = {"a.db", "b.db", "c.db", "d.db"};
+
+/* Few numbers are held, so that windows are used up in each round. */
+static const char topology[] =
+    "backends = ("
+    "  { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
+    "  { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; },"
+    "  { name = \"c\"; engine = \"sqlite\"; path = \"c.db\"; },"
+    "  { name = \"d\"; engine = \"sqlite\"; path = \"d.db\"; } );"
+    "pools = ( { name = \"main\"; timeout = \"1m\";"
+    "  partitions = [ \"a\", \"b\", \"c\", \"d\" ];"
+    "  authority = \"neighbours\"; window_bits = 8; } );"
+    "sequences = ( { key = \"order\"; memory_bits = 0; max_unused = 2000;"
+    "  deadline = \"1m\"; } );";
+
+static void edit(const struct scene *scene, const char *name, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char *why = NULL;
+
+    assert_int_equal(sqlite3_open(scene_state_path(scene, name), &db),
+                     SQLITE_OK);
+    sqlite3_busy_timeout(db, SCENE_PATIENCE_MS);
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        fail_msg("%s: %s", sql, why);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* Under the broker that leased, and between two brokers. */
+static void expect_no_repeats(struct scene *scene, const char *sql)
+{
+    char path[128];
+
+    (void)text_copy(path, sizeof path,
+                    scene_write(scene, "rows.conf", topology));
+    for (int i = 0; i < TIMES; i++) {
+        scene_open(scene, path);
+        scene_take(scene, "order", 20000);
+        edit(scene, names[i % 4], sql);
+        scene_take(scene, "order", 20000);
+        scene_close(scene);
+        edit(scene, names[(i + 1) % 4], sql);
+    }
+    scene_expect_no_repeats(scene);
+}
+
+TEST_WITH(SCENE, deleted_counters_of_leases_repeat_nothing)
+{
+    expect_no_repeats(scene,
+                      "DELETE FROM seqb_counters WHERE name LIKE 'window/%'");
+}
+
+TEST_WITH(SCENE, deleted_counters_and_notes_of_leases_repeat_nothing)
+{
+    expect_no_repeats(scene,
+                      "DELETE FROM seqb_counters WHERE name LIKE '%window/%'");
+}
+
+TEST_WITH(SCENE, deleted_cells_repeat_nothing)
+{
+    expect_no_repeats(scene,
+                      "DELETE FROM seqb_counters WHERE name LIKE 'cell:%'");
+}
+
+TEST_WITH(SCENE, emptied_lessor_repeats_nothing)
+{
+    expect_no_repeats(scene, "DELETE FROM seqb_counters");
+}
