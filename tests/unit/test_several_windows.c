@@ -4,126 +4,15 @@
  * is put into the cell, and the others are granted once that is done. If it
  * fails, or nobody knows, none of them is ever used.
  */
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "ha/counter/source.h"
 #include "platform/clock.h"
 #include "queue/flusher/span.h"
-#include "support/rig.h"
 #include "support/test.h"
+#include "unit/window_taker.h"
 
-#define CELL      "cell:main/0/bill"
-#define WINDOW    INT64_C(256) /* runs */
-#define RUN       INT64_C(4)
-#define STEP      INT64_C(2) /* of one lessor's windows, where there are two */
-#define DAY_MS    INT64_C(86400000)
-#define MANY      INT64_C(5) /* windows that an ask takes: four, and the cell's */
-#define WANT_MANY ((MANY - 1) * WINDOW + 3)
-
-/* A counter of its own, which no thread refills, and its last answer. */
-struct taker {
-    struct ha_sink sink; /* first */
-    struct ha_counter *counter;
-    struct rig *rig;
-    struct rig_broker *broker;
-    struct ha_grant grant;
-    atomic_int answers;
-};
-
-static const struct ha_counter_attributes attributes = {
-    .claim = "", .value_bits = 63, .keep_ms = DAY_MS};
-
-static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
-{
-    struct taker *taker = (struct taker *)sink;
-
-    taker->grant = *grant;
-    atomic_fetch_add(&taker->answers, 1);
-}
-
-/* Two partitions; the other one leases to the first, or the first itself. */
-static void taker_begin(struct taker *taker, void **state)
-{
-    *taker = (struct taker){.sink = {.deliver = taker_deliver}, .rig = *state};
-    rig_set_timeout(taker->rig, RIG_FOREVER_MS);
-    taker->broker = rig_open(taker->rig);
-    assert_int_equal(ha_counter_new(ha_pool_at(taker->broker->ha, 0), "bill", 2,
-                                    &taker->sink, &taker->counter, NULL),
-                     SEQB_OK);
-    ha_counter_set_attributes(taker->counter, &attributes);
-}
-
-static void taker_end(struct taker *taker)
-{
-    struct rig_broker *broker = taker->broker;
-
-    queue_stop(broker->queue);
-    ha_close(broker->ha);
-    queue_free(broker->queue);
-    ha_counter_free(taker->counter);
-    *broker = (struct rig_broker){NULL, NULL};
-}
-
-static void post(struct taker *taker, int64_t want)
-{
-    struct ha_pool *pool = ha_pool_at(taker->broker->ha, 0);
-    struct slot *slot = &taker->counter->slots[0];
-
-    atomic_store(&taker->answers, 0);
-    pthread_mutex_lock(pool->lock);
-    slot_ask(slot, want, clock_now_ms());
-    assert_true(worker_push(pool->workers[0], &slot->job));
-    pthread_mutex_unlock(pool->lock);
-}
-
-/* An answer is there, and the slot may be asked again. */
-static bool is_answered(void *context)
-{
-    const struct taker *taker = context;
-    struct ha_view view;
-
-    ha_counter_view(taker->counter, clock_now_ms(), &view);
-    return atomic_load(&taker->answers) > 0 && view.all == 0;
-}
-
-static struct ha_grant answer(struct taker *taker)
-{
-    rig_await(is_answered, taker);
-    return taker->grant;
-}
-
-static struct ha_grant ask(struct taker *taker, int64_t want)
-{
-    post(taker, want);
-    return answer(taker);
-}
-
-/* Until it is answered well, as its partition may have to be rescued. */
-static struct ha_grant ask_again(struct taker *taker, int64_t want)
-{
-    struct ha_grant grant;
-
-    do
-        grant = ask(taker, want);
-    while (grant.count == 0);
-    return grant;
-}
-
-static int64_t window_of(const struct ha_grant *grant)
-{
-    return grant->first / RUN / 2 / WINDOW; /* partitions */
-}
-
-static int64_t cell_window(const struct taker *taker)
-{
-    return fake_window(taker->rig->stores[0], CELL);
-}
-
-static int64_t installs(const struct taker *taker)
-{
-    return fake_calls(taker->rig->stores[0], FAKE_INSTALL);
-}
+#define DAY_MS INT64_C(86400000)
 
 static void expect_whole_windows(const struct ha_grant *grant, int64_t count)
 {
@@ -138,17 +27,17 @@ TEST_STATE(NEIGHBOURS, windows_that_are_wanted_take_one_install)
     int64_t first;
 
     taker_begin(&taker, state);
-    grant = ask_again(&taker, WANT_MANY);
-    first = window_of(&grant);
+    grant = taker_ask_again(&taker, WANT_MANY);
+    first = taker_window(&grant);
     expect_whole_windows(&grant, MANY - 1);
-    assert_int_equal(installs(&taker), 1);
-    assert_int_equal(cell_window(&taker), first + (MANY - 1) * STEP);
+    assert_int_equal(taker_installs(&taker), 1);
+    assert_int_equal(taker_cell_window(&taker), first + (MANY - 1) * STEP);
     assert_int_equal(fake_value(taker.rig->stores[0], CELL), 0);
     /* The cell goes on with the next one, of the same lessor. */
-    grant = ask_again(&taker, 10);
+    grant = taker_ask_again(&taker, 10);
     assert_int_equal(grant.count, 10);
-    assert_int_equal(window_of(&grant), first + (MANY - 1) * STEP);
-    assert_int_equal(taker.counter->level[SEQB_WINDOWED], window_of(&grant));
+    assert_int_equal(taker_window(&grant), first + (MANY - 1) * STEP);
+    assert_int_equal(taker.counter->level[SEQB_WINDOWED], taker_window(&grant));
     taker_end(&taker);
 }
 
@@ -160,8 +49,8 @@ TEST_STATE(NEIGHBOURS, level_is_that_of_the_last_window)
     int64_t last;
 
     taker_begin(&taker, state);
-    grant = ask_again(&taker, WANT_MANY);
-    last = window_of(&grant) + (MANY - 2) * STEP;
+    grant = taker_ask_again(&taker, WANT_MANY);
+    last = taker_window(&grant) + (MANY - 2) * STEP;
     assert_int_equal(taker.counter->level[SEQB_WINDOWED], last);
     assert_int_equal(taker.counter->slots[0].last, (last + 1) * WINDOW - 1);
     taker_end(&taker);
@@ -174,10 +63,10 @@ TEST_STATE(NEIGHBOURS, small_want_takes_one_window)
     struct ha_grant grant;
 
     taker_begin(&taker, state);
-    grant = ask_again(&taker, WINDOW - 1);
+    grant = taker_ask_again(&taker, WINDOW - 1);
     assert_int_equal(grant.count, WINDOW - 1);
-    assert_true(window_of(&grant) < 2 * STEP);
-    assert_int_equal(cell_window(&taker), window_of(&grant));
+    assert_true(taker_window(&grant) < 2 * STEP);
+    assert_int_equal(taker_cell_window(&taker), taker_window(&grant));
     taker_end(&taker);
 }
 
@@ -194,147 +83,8 @@ TEST_STATE(NEIGHBOURS, narrow_sequence_takes_one_window)
 
     taker_begin(&taker, state);
     ha_counter_set_attributes(taker.counter, &narrow);
-    grant = ask_again(&taker, WANT_MANY);
+    grant = taker_ask_again(&taker, WANT_MANY);
     assert_int_equal(grant.count, WINDOW);
-    taker_end(&taker);
-}
-
-/* --- a cell that has nothing of what is wanted --- */
-
-/* Of which the window in the cell is next to nothing. */
-#define WANT_LARGE (64 * WINDOW)
-
-static bool has_spares(void *context)
-{
-    const struct taker *taker = context;
-    struct ha_pool *pool = ha_pool_at(taker->broker->ha, 0);
-    const struct window_source *source = taker->counter->slots[0].windows;
-    bool has_some;
-
-    pthread_mutex_lock(pool->lock);
-    has_some = source->run.left > 1;
-    pthread_mutex_unlock(pool->lock);
-    return has_some;
-}
-
-/* Leaves a whole window of the taker in the cell, and windows at hand. */
-static int64_t leave_window(struct taker *taker)
-{
-    (void)ask_again(taker, WANT_MANY);
-    rig_await(has_spares, taker);
-    return cell_window(taker);
-}
-
-/* To ask it first would be a round trip for a grant that is far too small. */
-TEST_STATE(NEIGHBOURS, large_want_passes_over_a_window)
-{
-    struct taker taker;
-    struct ha_grant grant;
-    int64_t window;
-
-    taker_begin(&taker, state);
-    window = leave_window(&taker);
-    grant = ask(&taker, WANT_LARGE);
-    assert_true(grant.count >= WINDOW);
-    assert_int_equal(grant.count % WINDOW, 0);
-    assert_true(window_of(&grant) > window);
-    assert_int_equal(installs(&taker), 2);
-    taker_end(&taker);
-}
-
-TEST_STATE(NEIGHBOURS, smaller_want_takes_the_window_first)
-{
-    struct taker taker;
-    struct ha_grant grant;
-    int64_t window;
-
-    taker_begin(&taker, state);
-    window = leave_window(&taker);
-    grant = ask(&taker, WANT_LARGE - 1);
-    assert_int_equal(grant.count, WINDOW);
-    assert_int_equal(window_of(&grant), window);
-    assert_int_equal(installs(&taker), 1);
-    taker_end(&taker);
-}
-
-/* What is left of it is more than nothing while no other window is there. */
-TEST_STATE(NEIGHBOURS, large_want_takes_the_window_if_there_is_no_other)
-{
-    struct taker taker;
-    struct ha_grant grant;
-    struct window_source *source;
-    int64_t window;
-
-    taker_begin(&taker, state);
-    window = leave_window(&taker);
-    source = taker.counter->slots[0].windows;
-    pthread_mutex_lock(source->lock);
-    source_drop(source, source_last(source) - STEP);
-    pthread_mutex_unlock(source->lock);
-    grant = ask(&taker, WANT_LARGE);
-    assert_int_equal(grant.count, WINDOW);
-    assert_int_equal(window_of(&grant), window);
-    taker_end(&taker);
-}
-
-/* Each of them would put an end to the other one's window. */
-TEST_STATE(NEIGHBOURS, window_that_another_broker_counts_in_is_taken_first)
-{
-    struct taker takers[2];
-    struct ha_grant grant;
-    int64_t window;
-
-    taker_begin(&takers[0], state);
-    taker_begin(&takers[1], state);
-    window = leave_window(&takers[0]);
-    assert_int_equal(ask_again(&takers[1], 10).count, 10);
-    grant = ask(&takers[0], 20);
-    assert_int_equal(grant.count, 20);
-    assert_int_equal(window_of(&grant), window);
-    grant = ask(&takers[0], WANT_LARGE);
-    assert_int_equal(grant.count, WINDOW - 30);
-    assert_int_equal(window_of(&grant), window);
-    taker_end(&takers[0]);
-    taker_end(&takers[1]);
-}
-
-/* The broker was wrong: the store refuses its window, and is asked. */
-TEST_STATE(NEIGHBOURS, window_that_was_put_above_is_taken_after_all)
-{
-    struct taker takers[2];
-    struct ha_grant grant;
-
-    taker_begin(&takers[0], state);
-    taker_begin(&takers[1], state);
-    (void)leave_window(&takers[0]);
-    do /* its windows are leased above all */
-        grant = ask_again(&takers[1], WANT_MANY);
-    while (cell_window(&takers[1]) <
-           source_last(takers[0].counter->slots[0].windows));
-    grant = ask(&takers[0], WANT_LARGE);
-    assert_int_equal(grant.count, WINDOW);
-    assert_int_equal(window_of(&grant), cell_window(&takers[1]));
-    taker_end(&takers[0]);
-    taker_end(&takers[1]);
-}
-
-static int64_t reserves(const struct taker *taker)
-{
-    return fake_calls(taker->rig->stores[0], FAKE_RESERVE);
-}
-
-/* The broker was granted all of it. */
-TEST_STATE(WINDOWED, window_that_is_used_up_is_followed_without_asking)
-{
-    struct taker taker;
-    int64_t before;
-
-    taker_begin(&taker, state);
-    while (ask_again(&taker, WINDOW).count < WINDOW)
-        continue;
-    before = reserves(&taker);
-    assert_int_equal(ask(&taker, WINDOW).count, WINDOW);
-    assert_int_equal(reserves(&taker), before + 1);
     taker_end(&taker);
 }
 
@@ -349,13 +99,13 @@ TEST_STATE(NEIGHBOURS, windows_are_dropped_if_somebody_was_faster)
 
     taker_begin(&takers[0], state);
     taker_begin(&takers[1], state);
-    (void)leave_window(&takers[0]);
-    (void)ask_again(&takers[1], WINDOW);
-    (void)ask_again(&takers[1], WANT_MANY);
-    window = cell_window(&takers[1]);
+    (void)taker_leave_window(&takers[0]);
+    (void)taker_ask_again(&takers[1], WINDOW);
+    (void)taker_ask_again(&takers[1], WANT_MANY);
+    window = taker_cell_window(&takers[1]);
     fake_refuse(takers[0].rig->stores[0], FAKE_RESERVE, CELL, SEQB_EXHAUSTED);
-    assert_int_equal(ask(&takers[0], WANT_MANY).count, 0);
-    assert_int_equal(cell_window(&takers[0]), window);
+    assert_int_equal(taker_ask(&takers[0], WANT_MANY).count, 0);
+    assert_int_equal(taker_cell_window(&takers[0]), window);
     fake_refuse(takers[0].rig->stores[0], FAKE_RESERVE, CELL, SEQB_OK);
     taker_end(&takers[0]);
     taker_end(&takers[1]);
@@ -371,22 +121,22 @@ TEST_STATE(NEIGHBOURS, windows_below_another_brokers_are_dropped)
     taker_begin(&taker, state);
     fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_FENCED);
     do
-        assert_int_equal(ask(&taker, WANT_MANY).count, 0);
+        assert_int_equal(taker_ask(&taker, WANT_MANY).count, 0);
     while (fake_refusals(taker.rig->stores[0]) == 0);
     leased = taker.counter->slots[0].windows->lease.block.first;
     fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_OK);
-    grant = ask_again(&taker, WANT_MANY);
+    grant = taker_ask_again(&taker, WANT_MANY);
     expect_whole_windows(&grant, MANY - 1);
-    assert_true(window_of(&grant) / STEP >= leased);
+    assert_true(taker_window(&grant) / STEP >= leased);
     taker_end(&taker);
 }
 
 static void expect_dropped(struct taker *taker, int64_t after)
 {
-    const struct ha_grant grant = ask_again(taker, WANT_MANY);
+    const struct ha_grant grant = taker_ask_again(taker, WANT_MANY);
 
     expect_whole_windows(&grant, MANY - 1);
-    assert_true(window_of(&grant) > after);
+    assert_true(taker_window(&grant) > after);
 }
 
 /* Nothing was done, but nobody knows. */
@@ -396,14 +146,14 @@ TEST_STATE(NEIGHBOURS, windows_are_dropped_if_the_install_is_in_doubt)
     struct ha_grant grant;
 
     taker_begin(&taker, state);
-    grant = ask_again(&taker, WANT_MANY);
-    grant = ask_again(&taker, WINDOW); /* what is in the cell */
+    grant = taker_ask_again(&taker, WANT_MANY);
+    grant = taker_ask_again(&taker, WINDOW); /* what is in the cell */
     assert_int_equal(grant.count, WINDOW);
     fake_fail(taker.rig->stores[0], FAKE_INSTALL, 1, SEQB_UNCERTAIN);
     do
-        assert_int_equal(ask(&taker, WANT_MANY).count, 0);
-    while (installs(&taker) < 2);
-    expect_dropped(&taker, window_of(&grant) + (MANY - 1) * STEP);
+        assert_int_equal(taker_ask(&taker, WANT_MANY).count, 0);
+    while (taker_installs(&taker) < 2);
+    expect_dropped(&taker, taker_window(&grant) + (MANY - 1) * STEP);
     taker_end(&taker);
 }
 
@@ -417,12 +167,12 @@ TEST_STATE(NEIGHBOURS, windows_are_dropped_if_the_answer_is_lost)
     taker_begin(&taker, state);
     fake_lose_answers(taker.rig->stores[0], FAKE_INSTALL, 1);
     do
-        assert_int_equal(ask(&taker, WANT_MANY).count, 0);
-    while (installs(&taker) == 0);
-    window = cell_window(&taker);
+        assert_int_equal(taker_ask(&taker, WANT_MANY).count, 0);
+    while (taker_installs(&taker) == 0);
+    window = taker_cell_window(&taker);
     assert_true(window >= (MANY - 1) * STEP);
-    grant = ask_again(&taker, WINDOW);
-    assert_int_equal(window_of(&grant), window);
+    grant = taker_ask_again(&taker, WINDOW);
+    assert_int_equal(taker_window(&grant), window);
     expect_dropped(&taker, window);
     taker_end(&taker);
 }
@@ -438,17 +188,17 @@ TEST_STATE(NEIGHBOURS, windows_asked_for_before_a_resumption_are_dropped)
 
     taker_begin(&taker, state);
     for (int i = 0; i < 2; i++) /* and the cell's */
-        assert_int_equal(ask_again(&taker, WINDOW).count, WINDOW);
+        assert_int_equal(taker_ask_again(&taker, WINDOW).count, WINDOW);
     fake_hang(taker.rig->stores[0]);
-    post(&taker, WINDOW * 100);
+    taker_post(&taker, WINDOW * 100);
     assert_true(
         fake_wait_for_hanging(taker.rig->stores[0], 1, RIG_PATIENCE_MS));
     ha_resumed(taker.broker->ha);
     fake_release(taker.rig->stores[0]);
-    assert_int_equal(answer(&taker).count, 0);
-    window = cell_window(&taker);
-    grant = ask_again(&taker, WANT_MANY);
-    assert_true(window_of(&grant) >= window);
+    assert_int_equal(taker_answer(&taker).count, 0);
+    window = taker_cell_window(&taker);
+    grant = taker_ask_again(&taker, WANT_MANY);
+    assert_true(taker_window(&grant) >= window);
     taker_end(&taker);
 }
 
@@ -460,9 +210,9 @@ TEST_STATE(NEIGHBOURS, windows_below_an_operators_floor_are_dropped)
     struct ha_grant grant;
 
     taker_begin(&taker, state);
-    (void)ask_again(&taker, WANT_MANY);
+    (void)taker_ask_again(&taker, WANT_MANY);
     assert_int_equal(ha_counter_advance(taker.counter, to, NULL), SEQB_OK);
-    grant = ask_again(&taker, WANT_MANY);
+    grant = taker_ask_again(&taker, WANT_MANY);
     expect_whole_windows(&grant, MANY - 1);
     assert_true(grant.first > to);
     taker_end(&taker);
@@ -478,15 +228,16 @@ TEST_STATE(NEIGHBOURS, windows_of_a_stamp_are_of_no_other)
     int64_t first;
 
     taker_begin(&taker, state);
-    grant = ask_again(&taker, WANT_MANY);
-    first = window_of(&grant);
-    grant = ask_again(&taker, 1);
+    grant = taker_ask_again(&taker, WANT_MANY);
+    first = taker_window(&grant);
+    grant = taker_ask_again(&taker, 1);
     assert_true(ha_counter_restamp(taker.counter, &next));
-    grant = ask_again(&taker, WANT_MANY);
+    grant = taker_ask_again(&taker, WANT_MANY);
     expect_whole_windows(&grant, MANY - 1);
-    assert_true(window_of(&grant) <= first + 1); /* maybe of the other lessor */
+    assert_true(taker_window(&grant) <=
+                first + 1); /* maybe of the other lessor */
     assert_int_equal(fake_window(taker.rig->stores[0], CELL "@7"),
-                     window_of(&grant) + (MANY - 1) * STEP);
+                     taker_window(&grant) + (MANY - 1) * STEP);
     taker_end(&taker);
 }
 

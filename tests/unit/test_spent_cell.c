@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A cell that has nothing of what is wanted, or next to nothing, gets a window
+ * without being asked first, unless others count in it.
+ */
+#include "ha/counter/source.h"
+#include "support/test.h"
+#include "unit/window_taker.h"
+
+/* Of which the window in the cell is next to nothing. */
+#define WANT_LARGE (64 * WINDOW)
+
+/* To ask it first would be a round trip for a grant that is far too small. */
+TEST_STATE(NEIGHBOURS, large_want_passes_over_a_window)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t window;
+
+    taker_begin(&taker, state);
+    window = taker_leave_window(&taker);
+    grant = taker_ask(&taker, WANT_LARGE);
+    assert_true(grant.count >= WINDOW);
+    assert_int_equal(grant.count % WINDOW, 0);
+    assert_true(taker_window(&grant) > window);
+    assert_int_equal(taker_installs(&taker), 2);
+    taker_end(&taker);
+}
+
+TEST_STATE(NEIGHBOURS, smaller_want_takes_the_window_first)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t window;
+
+    taker_begin(&taker, state);
+    window = taker_leave_window(&taker);
+    grant = taker_ask(&taker, WANT_LARGE - 1);
+    assert_int_equal(grant.count, WINDOW);
+    assert_int_equal(taker_window(&grant), window);
+    assert_int_equal(taker_installs(&taker), 1);
+    taker_end(&taker);
+}
+
+/* What is left of it is more than nothing while no other window is there. */
+TEST_STATE(NEIGHBOURS, large_want_takes_the_window_if_there_is_no_other)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    struct window_source *source;
+    int64_t window;
+
+    taker_begin(&taker, state);
+    window = taker_leave_window(&taker);
+    source = taker.counter->slots[0].windows;
+    pthread_mutex_lock(source->lock);
+    source_drop(source, source_last(source) - STEP);
+    pthread_mutex_unlock(source->lock);
+    grant = taker_ask(&taker, WANT_LARGE);
+    assert_int_equal(grant.count, WINDOW);
+    assert_int_equal(taker_window(&grant), window);
+    taker_end(&taker);
+}
+
+/* Each of them would put an end to the other one's window. */
+TEST_STATE(NEIGHBOURS, window_that_another_broker_counts_in_is_taken_first)
+{
+    struct taker takers[2];
+    struct ha_grant grant;
+    int64_t window;
+
+    taker_begin(&takers[0], state);
+    taker_begin(&takers[1], state);
+    window = taker_leave_window(&takers[0]);
+    assert_int_equal(taker_ask_again(&takers[1], 10).count, 10);
+    grant = taker_ask(&takers[0], 20);
+    assert_int_equal(grant.count, 20);
+    assert_int_equal(taker_window(&grant), window);
+    grant = taker_ask(&takers[0], WANT_LARGE);
+    assert_int_equal(grant.count, WINDOW - 30);
+    assert_int_equal(taker_window(&grant), window);
+    taker_end(&takers[0]);
+    taker_end(&takers[1]);
+}
+
+/* The broker was wrong: the store refuses its window, and is asked. */
+TEST_STATE(NEIGHBOURS, window_that_was_put_above_is_taken_after_all)
+{
+    struct taker takers[2];
+    struct ha_grant grant;
+
+    taker_begin(&takers[0], state);
+    taker_begin(&takers[1], state);
+    (void)taker_leave_window(&takers[0]);
+    do /* its windows are leased above all */
+        grant = taker_ask_again(&takers[1], WANT_MANY);
+    while (taker_cell_window(&takers[1]) <
+           source_last(takers[0].counter->slots[0].windows));
+    grant = taker_ask(&takers[0], WANT_LARGE);
+    assert_int_equal(grant.count, WINDOW);
+    assert_int_equal(taker_window(&grant), taker_cell_window(&takers[1]));
+    taker_end(&takers[0]);
+    taker_end(&takers[1]);
+}
+
+static int64_t reserves(const struct taker *taker)
+{
+    return fake_calls(taker->rig->stores[0], FAKE_RESERVE);
+}
+
+/* The broker was granted all of it. */
+TEST_STATE(WINDOWED, window_that_is_used_up_is_followed_without_asking)
+{
+    struct taker taker;
+    int64_t before;
+
+    taker_begin(&taker, state);
+    while (taker_ask_again(&taker, WINDOW).count < WINDOW)
+        continue;
+    before = reserves(&taker);
+    assert_int_equal(taker_ask(&taker, WINDOW).count, WINDOW);
+    assert_int_equal(reserves(&taker), before + 1);
+    taker_end(&taker);
+}
