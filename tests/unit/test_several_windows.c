@@ -218,6 +218,22 @@ TEST_STATE(NEIGHBOURS, windows_below_an_operators_floor_are_dropped)
     taker_end(&taker);
 }
 
+/* Others would count on in it, below that number. */
+TEST_STATE(NEIGHBOURS, window_that_holds_an_operators_number_is_given_up)
+{
+    struct taker taker;
+    struct ha_grant grant;
+
+    taker_begin(&taker, state);
+    grant = taker_ask_again(&taker, 10);
+    assert_int_equal(
+        ha_counter_advance(taker.counter, grant.first + 50 * 2 * RUN, NULL),
+        SEQB_OK);
+    (void)ha_counter_raise(taker.counter, clock_now_ms() + DAY_MS, NULL);
+    assert_true(taker_cell_window(&taker) > taker_window(&grant));
+    taker_end(&taker);
+}
+
 /* Another stamp has counters, cells and leases of its own. */
 TEST_STATE(NEIGHBOURS, windows_of_a_stamp_are_of_no_other)
 {
