@@ -20,6 +20,26 @@ endif()
 if(SEQB_FUZZERS) # the library too is watched for coverage
   target_compile_options(seqb_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+# What makes a bug harder to use, as Debian's hardening=+all does; for builds
+# that optimize. scripts/check-hardening reads the programs for it.
+option(SEQB_HARDEN "Build hardened programs" OFF)
+add_library(seqb_hardening INTERFACE)
+if(SEQB_HARDEN)
+  include(CheckCCompilerFlag)
+  include(CheckPIESupported)
+  check_pie_supported(LANGUAGES C)
+  target_compile_options(seqb_hardening INTERFACE
+    -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+  foreach(flag stack-clash-protection cf-protection)
+    check_c_compiler_flag(-f${flag} SEQB_HAS_${flag})
+    if(SEQB_HAS_${flag})
+      target_compile_options(seqb_hardening INTERFACE -f${flag})
+    endif()
+  endforeach()
+  target_link_options(seqb_hardening INTERFACE
+    LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+endif()
+target_link_libraries(seqb_flags INTERFACE seqb_hardening)
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)

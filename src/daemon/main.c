@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -46,6 +47,13 @@ static void raise_open_files(void)
         return;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* A core would have the stores' passwords in it, wherever it is sent to. So
+ * nobody but root can attach a debugger, either. */
+static void forbid_cores(void)
+{
+    (void)prctl(PR_SET_DUMPABLE, 0);
 }
 
 static void check_print(void *context, const char *line)
@@ -133,6 +141,7 @@ static int run(struct options *options, char **argv)
     if (!signals_answer(&answers))
         return fail(&(struct seqb_error){.text = "cannot start a thread"});
     raise_open_files();
+    forbid_cores();
     if (options_complete(options, &err) != SEQB_OK)
         return fail(&err);
     return serve_watched(options, argv);
