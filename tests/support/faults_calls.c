@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of our own objects, by the linker's --wrap. The list of them in
+ * tests/sweep/CMakeLists.txt is the same. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "support/faults.h"
+
+static bool comes(enum faults_kind kind, const char *call, int error)
+{
+    if (!faults_come(kind, call))
+        return false;
+    errno = error;
+    return true;
+}
+
+/* A call that does nothing, and answers `failure`. */
+#define WRAP(kind, error, failure, type, name, parameters, arguments)          \
+    type __real_##name parameters;                                             \
+    type __wrap_##name parameters;                                             \
+    type __wrap_##name parameters                                              \
+    {                                                                          \
+        if (comes(kind, #name, error))                                         \
+            return failure;                                                    \
+        return __real_##name arguments;                                        \
+    }
+
+#define MEMORY(name, parameters, arguments)                                    \
+    WRAP(FAULTS_MEMORY, ENOMEM, NULL, void *, name, parameters, arguments)
+#define TEXT(name, parameters, arguments)                                      \
+    WRAP(FAULTS_MEMORY, ENOMEM, NULL, char *, name, parameters, arguments)
+#define CALL(error, type, name, parameters, arguments)                         \
+    WRAP(FAULTS_CALLS, error, -1, type, name, parameters, arguments)
+
+MEMORY(malloc, (size_t size), (size))
+MEMORY(calloc, (size_t n, size_t size), (n, size))
+MEMORY(realloc, (void *old, size_t size), (old, size))
+MEMORY(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+TEXT(strdup, (const char *text), (text))
+TEXT(strndup, (const char *text, size_t n), (text, n))
+WRAP(FAULTS_MEMORY, EAGAIN, EAGAIN, int, pthread_create,
+     (pthread_t * out, const pthread_attr_t *attributes, void *(*run)(void *),
+      void *argument),
+     (out, attributes, run, argument))
+
+CALL(EIO, ssize_t, read, (int fd, void *bytes, size_t n), (fd, bytes, n))
+CALL(EIO, int, fsync, (int fd), (fd))
+CALL(EIO, int, rename, (const char *from, const char *to), (from, to))
+CALL(EIO, int, unlink, (const char *path), (path))
+CALL(ENOLCK, int, flock, (int fd, int operation), (fd, operation))
+CALL(EIO, int, stat64, (const char *path, struct stat64 *out), (path, out))
+CALL(EIO, int, fstat64, (int fd, struct stat64 *out), (fd, out))
+CALL(EIO, int, access, (const char *path, int mode), (path, mode))
+CALL(EIO, int, fchmod, (int fd, mode_t mode), (fd, mode))
+CALL(ENOSPC, int, mkdir, (const char *path, mode_t mode), (path, mode))
+CALL(EIO, ssize_t, getrandom, (void *out, size_t n, unsigned flags),
+     (out, n, flags))
+CALL(EMFILE, int, eventfd, (unsigned count, int flags), (count, flags))
+CALL(EMFILE, int, socket, (int domain, int type, int protocol),
+     (domain, type, protocol))
+CALL(ECONNREFUSED, int, connect,
+     (int fd, const struct sockaddr *to, socklen_t size), (fd, to, size))
+CALL(EADDRINUSE, int, bind, (int fd, const struct sockaddr *to, socklen_t size),
+     (fd, to, size))
+CALL(EADDRINUSE, int, listen, (int fd, int backlog), (fd, backlog))
+CALL(ENOMEM, int, poll, (struct pollfd * fds, nfds_t n, int timeout_ms),
+     (fds, n, timeout_ms))
+CALL(EIO, ssize_t, pread64, (int fd, void *bytes, size_t n, off64_t at),
+     (fd, bytes, n, at))
+CALL(ENOSPC, ssize_t, pwrite64,
+     (int fd, const void *bytes, size_t n, off64_t at), (fd, bytes, n, at))
+CALL(EIO, int, faccessat, (int folder, const char *path, int mode, int flags),
+     (folder, path, mode, flags))
+CALL(EIO, int, statx,
+     (int folder, const char *path, int flags, unsigned mask,
+      struct statx *out),
+     (folder, path, flags, mask, out))
+CALL(EIO, int, statfs64, (const char *path, struct statfs64 *out), (path, out))
+CALL(EIO, int, unlinkat, (int folder, const char *path, int flags),
+     (folder, path, flags))
+CALL(EIO, ssize_t, getxattr,
+     (const char *path, const char *name, void *out, size_t size),
+     (path, name, out, size))
+CALL(ENOSPC, int, setxattr,
+     (const char *path, const char *name, const void *value, size_t size,
+      int flags),
+     (path, name, value, size, flags))
+WRAP(FAULTS_MEMORY, ENOMEM, MAP_FAILED, void *, mmap64,
+     (void *at, size_t size, int protection, int flags, int fd, off64_t offset),
+     (at, size, protection, flags, fd, offset))
+WRAP(FAULTS_CALLS, EMFILE, NULL, DIR *, opendir, (const char *path), (path))
+WRAP(FAULTS_CALLS, EMFILE, NULL, FILE *, fopen64,
+     (const char *path, const char *mode), (path, mode))
+
+/* Half of what was to be written stands there. What is written to stderr is the
+ * test's own. */
+ssize_t __real_write(int fd, const void *bytes, size_t n);
+ssize_t __wrap_write(int fd, const void *bytes, size_t n);
+ssize_t __wrap_write(int fd, const void *bytes, size_t n)
+{
+    if (fd != STDERR_FILENO && comes(FAULTS_CALLS, "write", ENOSPC)) {
+        (void)!__real_write(fd, bytes, n / 2);
+        errno = ENOSPC;
+        return -1;
+    }
+    return __real_write(fd, bytes, n);
+}
+
+/* It is closed, whatever the answer. */
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+    const int result = __real_close(fd);
+
+    return comes(FAULTS_CALLS, "close", EIO) ? -1 : result;
+}
+
+/* The name that files of any size have. */
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list rest;
+
+    va_start(rest, flags);
+    if ((flags & O_CREAT) != 0)
+        mode = va_arg(rest, mode_t);
+    va_end(rest);
+    if (comes(FAULTS_CALLS, "open", EMFILE))
+        return -1;
+    return __real_open64(path, flags, mode);
+}
