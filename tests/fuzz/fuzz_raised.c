@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes as the file of what was raised, and once more as one line with the
+ * right checksum. What must hold: it is opened, a raise that is noted then is
+ * known at the next start, and nothing that was known before is less.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ha/raised.h"
+#include "platform/checksum.h"
+#include "platform/file.h"
+#include "platform/text.h"
+
+#define BACKEND  "a"
+#define COUNTER  "order"
+#define OTHER    "bill"
+#define SUM_SIZE 18 /* a space, digits, and the end of the line */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static const char *path_of_file(void)
+{
+    static char path[64];
+
+    if (path[0] == '\0')
+        (void)text_format(path, sizeof path, "/dev/shm/seqb-fuzz-raised-%ld",
+                          (long)getpid());
+    return path;
+}
+
+static void files_remove(void)
+{
+    char lock[80];
+
+    (void)text_format(lock, sizeof lock, "%s.lock", path_of_file());
+    (void)unlink(path_of_file());
+    (void)unlink(lock);
+}
+
+static struct raised *reopen(struct raised *raised)
+{
+    struct raised *again = NULL;
+
+    raised_close(raised);
+    require(raised_open(path_of_file(), &again, NULL) == SEQB_OK);
+    return again;
+}
+
+static void check(const char *bytes, size_t size)
+{
+    struct raised *raised;
+    int64_t other;
+    int64_t noted;
+
+    require(file_save(path_of_file(), bytes, size, NULL) == SEQB_OK);
+    raised = reopen(NULL);
+    other = raised_find(raised, BACKEND, OTHER);
+    noted = raised_find(raised, BACKEND, COUNTER);
+    noted = noted < INT64_MAX ? noted + 1 : noted;
+    raised_note(raised, BACKEND, COUNTER, noted);
+    raised = reopen(raised);
+    /* What follows a line that was torn off is lost with it. */
+    if (size == 0 || bytes[size - 1] == '\n') {
+        require(raised_find(raised, BACKEND, COUNTER) == noted);
+        require(raised_find(raised, BACKEND, OTHER) == other);
+    }
+    raised_close(raised);
+    files_remove();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *bytes = malloc(size + SUM_SIZE + 1);
+
+    require(bytes != NULL);
+    if (size > 0)
+        memcpy(bytes, data, size);
+    check(bytes, size);
+    (void)text_format(bytes + size, SUM_SIZE + 1, " %016" PRIx64 "\n",
+                      checksum_of(bytes, size));
+    check(bytes, size + SUM_SIZE);
+    free(bytes);
+    return 0;
+}
