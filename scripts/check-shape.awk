@@ -120,7 +120,7 @@ function check_include(line,    header)
         if (!library_is_at_home(header))
             finding("include <" header "> outside its place")
         if (header ~ /^seqbroker\// && \
-            header !~ /^seqbroker\/(status|backend|settings|counts|admin|seqbroker)\.h$/)
+            header !~ /^seqbroker\/(status|backend|settings|counts|reload|admin|seqbroker)\.h$/)
             finding("<" header "> is no public header")
         return
     }

@@ -40,10 +40,11 @@ struct seqb_setting_value {
 
 /*
  * Calls `visit` for each setting that the broker runs with, as its topology was
- * when it was opened: those that it gives, and the defaults of those that it
+ * when it was opened or reloaded last, but for what needs a restart to change:
+ * those that it gives, and the defaults of those that it
  * leaves out and that have one, in the order of docs/configuration.md. What was
  * said by the environment is told as it is in effect. On the caller's thread;
- * `visit` must not close the broker. Errors: SEQB_FORKED.
+ * `visit` must not close or reload the broker. Errors: SEQB_FORKED.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_visit_settings(
     struct seqb_broker *broker,

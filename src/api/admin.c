@@ -225,7 +225,7 @@ enum seqb_status seqb_on_event(struct seqb_broker *broker,
 
 const char *seqb_broker_name(const struct seqb_broker *broker)
 {
-    return config_topology(broker->config)->broker_name;
+    return config_topology(broker->first)->broker_name;
 }
 
 int64_t seqb_deadline_ms(const struct seqb_sequence *sequence)
@@ -378,9 +378,12 @@ enum seqb_status seqb_visit_settings(
 {
     const enum seqb_status status = check_fork(broker, err);
 
-    if (status == SEQB_OK)
-        config_visit(broker->config, visit, context);
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    pthread_mutex_lock(&broker->config_lock);
+    config_visit(broker->config, visit, context);
+    pthread_mutex_unlock(&broker->config_lock);
+    return SEQB_OK;
 }
 
 const struct seqb_setting *seqb_settings(size_t *count)

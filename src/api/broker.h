@@ -2,6 +2,8 @@
 /* The broker's handle, shared by the files of this folder alone. */
 #pragma once
 
+#include <pthread.h>
+
 #include <seqbroker/admin.h>
 
 #include "config/config.h"
@@ -9,7 +11,17 @@
 #include "queue/queue.h"
 
 struct seqb_broker {
-    struct config *config;
+    struct config *first;                          /* that it was opened with */
+    const struct seqb_backend_ops *const *engines; /* as given to open, with a
+                                                      list of our own */
+
+    pthread_mutex_t reload_lock; /* held by a reload */
+    pthread_mutex_t config_lock; /* guards the next one */
+    struct config *config;       /* of the last reload; or the first one */
+    struct kept_config *kept;    /* earlier ones that are still pointed to */
     struct ha *ha;
     struct queue *queue;
 };
+
+/* Of reload.c: closes all topologies that it has. */
+void configs_close(struct seqb_broker *broker);

@@ -9,14 +9,35 @@
 #include "platform/file.h"
 #include "platform/log.h"
 
-/* Grants come until the ha is closed, and its options are the config's. */
+/* Grants come until the ha is closed, and its options are the configs'. */
 static void broker_free(struct seqb_broker *broker)
 {
     queue_stop(broker->queue);
     ha_close(broker->ha);
     queue_free(broker->queue);
-    config_close(broker->config);
+    configs_close(broker);
+    pthread_mutex_destroy(&broker->config_lock);
+    pthread_mutex_destroy(&broker->reload_lock);
+    free((void *)broker->engines);
     free(broker);
+}
+
+/* A later reload needs them, and the caller's list is used in the call only. */
+static bool engines_keep(struct seqb_broker *broker,
+                         const struct seqb_backend_ops *const *engines)
+{
+    const struct seqb_backend_ops **copy;
+    size_t count = 0;
+
+    if (engines == NULL)
+        return true;
+    while (engines[count] != NULL)
+        count++;
+    copy = calloc(count + 1, sizeof(const struct seqb_backend_ops *));
+    for (size_t i = 0; copy != NULL && i < count; i++)
+        copy[i] = engines[i];
+    broker->engines = copy;
+    return copy != NULL;
 }
 
 static enum seqb_status broker_start(struct seqb_broker *broker,
@@ -26,8 +47,11 @@ static enum seqb_status broker_start(struct seqb_broker *broker,
     const struct config_topology *topology;
     enum seqb_status status = config_open(request, &broker->config, err);
 
+    broker->first = broker->config;
     if (status != SEQB_OK)
         return status;
+    if (!engines_keep(broker, request->engines))
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
     topology = config_topology(broker->config);
     status = file_make_folder(topology->state_dir, err);
     if (status == SEQB_OK)
@@ -59,6 +83,8 @@ enum seqb_status seqb_open_with(const char *topology,
 
     if (broker == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    pthread_mutex_init(&broker->reload_lock, NULL);
+    pthread_mutex_init(&broker->config_lock, NULL);
     status = broker_start(broker, &request, err);
     if (status != SEQB_OK) {
         broker_free(broker);

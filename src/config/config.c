@@ -269,6 +269,21 @@ void config_visit(const struct config *config, config_visit_function *visit,
     settings_visit(config->topology.settings, visit, context);
 }
 
+enum seqb_status config_compare(const struct config *runs, struct config *next,
+                                struct config_changes **out,
+                                struct seqb_error *err)
+{
+    return changes_find(&runs->topology, &next->topology, &next->arena, out,
+                        err);
+}
+
+enum seqb_status config_keep(struct config *next,
+                             const struct config_kept *kept,
+                             struct seqb_error *err)
+{
+    return changes_keep(kept, &next->topology, &next->arena, err);
+}
+
 void config_close(struct config *config)
 {
     if (config == NULL)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <seqbroker/admin.h>
+#include <seqbroker/reload.h>
 
 #include "ha/ha.h"
 #include "queue/queue.h"
@@ -28,7 +29,7 @@ struct config_topology {
     struct store_topology stores; /* the same ones, without their pools */
     struct queue_options queue;
     const struct config_daemon *daemon; /* what was said, setting by setting */
-    const struct config_settings *settings; /* for config_visit */
+    struct config_settings *settings;   /* for config_visit */
     /* Lines "file:line: what", ended by NULL. */
     const char *const *warnings; /* of what is sound, but to be looked at */
     const char *const *notes;    /* of what is worth knowing */
@@ -69,8 +70,45 @@ typedef void config_visit_function(void *context,
 void config_visit(const struct config *config, config_visit_function *visit,
                   void *context);
 
+struct config_changes;
+
+/* What is different in a topology that is to come to one that runs. It lives as
+ * long as `next`. SEQB_NO_MEMORY. */
+enum seqb_status config_compare(const struct config *runs, struct config *next,
+                                struct config_changes **out,
+                                struct seqb_error *err);
+
+/* Tells each of them; how many there are of a kind; and SEQB_LAYOUT, with the
+ * first ones, if any is refused. */
+void config_tell(const struct config_changes *changes,
+                 void (*tell)(void *context,
+                              const struct seqb_reload_change *change),
+                 void *context);
+size_t config_count(const struct config_changes *changes,
+                    enum seqb_reload_need need);
+enum seqb_status config_allow(const struct config_changes *changes,
+                              struct seqb_error *err);
+
+/* What is to be kept of a broker that runs. */
+struct config_kept {
+    const struct config_changes *changes;
+    const struct queue_options *queue; /* that it runs with */
+    const int32_t *pools; /* by the index of a pool of the next topology: that
+                             of the broker's pool of that name; -1: none */
+};
+
+/* Makes `next` what the broker runs with after the changes, none of which is
+ * refused: what needs a restart is as it was, and its sequences name pools by
+ * the broker's indexes. SEQB_NO_MEMORY: `next` is of no use any more. */
+enum seqb_status config_keep(struct config *next,
+                             const struct config_kept *kept,
+                             struct seqb_error *err);
+
 /* Takes NULL. */
 void config_close(struct config *config);
+
+/* See seqb_setting_need. */
+enum seqb_reload_need config_need(const char *section, const char *name);
 
 /* The table of settings as an operator sees it. */
 const struct seqb_setting *config_settings(size_t *count);

@@ -72,7 +72,8 @@ static void pool_assemble(struct ha *ha, struct ha_pool *pool,
 {
     const struct layout *layout = &options->layout;
 
-    pool->options = options;
+    pool->current = *options;
+    pool->options = &pool->current;
     layout_internal_name(layout->name, layout->generation, pool->name,
                          sizeof pool->name);
     pool->failover_gap = layout->failover_gap;
@@ -83,8 +84,8 @@ static void pool_assemble(struct ha *ha, struct ha_pool *pool,
         add_membership(pool, &ha->workers[layout_member(layout, i)]);
     if (layout->authority >= 0)
         pool->authority = &ha->workers[layout->authority];
-    pool_init(&pool->pool, options, pool->members, (uint64_t)clock_now_us(),
-              clock_now_ms());
+    pool_init(&pool->pool, pool->options, pool->members,
+              (uint64_t)clock_now_us(), clock_now_ms());
     lessors_assemble(ha, pool);
 }
 
@@ -112,6 +113,8 @@ static enum seqb_status backend_assemble(struct ha *ha, size_t i,
         endpoint_find(ha->endpoints, &ha->endpoint_count, options);
 
     connection_init(&worker->connection, options, ha->watchdog, endpoint);
+    worker->all = ha->workers;
+    worker->all_count = ha->options->backend_count;
     worker->events = &ha->events;
     worker->raised = ha->raised;
     return worker_init(worker, &ha->lock, ha->options->pool_count, err);
@@ -203,6 +206,7 @@ void ha_close(struct ha *ha)
     pthread_cond_destroy(&ha->lessors_changed);
     raised_close(ha->raised);
     pthread_mutex_destroy(&ha->lock);
+    reloads_free(ha);
     free(ha->endpoints);
     free(ha->workers);
     free(ha->pools);

@@ -80,6 +80,23 @@ enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
  */
 void ha_close(struct ha *ha);
 
+/*
+ * Other options, for pools and backends of the same names and layouts; those
+ * that the options do not have go on as they are. First ha_prepare, which may
+ * fail, then ha_commit or ha_reload_free. Nothing of the options is used after
+ * that. One at a time; neither waits for a network.
+ */
+struct ha_reload;
+enum seqb_status ha_prepare(struct ha *ha, const struct ha_options *options,
+                            struct ha_reload **out, struct seqb_error *err);
+void ha_commit(struct ha_reload *reload);
+void ha_reload_free(struct ha_reload *reload); /* NULL is allowed */
+
+/* `out[i]` is the index of the pool that has the name of the options' i-th one;
+ * -1: none has. */
+void ha_map_pools(const struct ha *ha, const struct ha_options *options,
+                  int32_t *out);
+
 /* Call it when this process may have been resumed from an image of its memory.
  * What was asked for before is not delivered. Windows that were leased ahead
  * are dropped. Every connection is closed and opened again. Any thread may call

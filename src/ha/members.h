@@ -14,8 +14,10 @@
 struct worker;
 
 struct ha_pool {
-    const struct ha_pool_options *options;
-    char name[LAYOUT_POOL_SIZE];              /* what its stores call it */
+    const struct ha_pool_options *options; /* the next ones */
+    struct ha_pool_options current; /* the layout is constant, and a reload
+                                       changes the rest with the lock held */
+    char name[LAYOUT_POOL_SIZE];    /* what its stores call it */
     struct worker *workers[POOL_MEMBERS_MAX]; /* by member */
     struct worker *authority;                 /* NULL: none */
     char synced[SEQB_COUNTER_SIZE]; /* claim that says which lessor is level */

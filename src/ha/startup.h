@@ -21,7 +21,11 @@ struct ha {
     size_t pools_made;              /* pools whose lock is initialised */
     struct neighbours *neighbours;  /* NULL: no pool has any, or not started */
     pthread_cond_t lessors_changed; /* wakes who looks at lessors */
+    struct ha_reload *reloads; /* that were committed, the last one first */
 };
+
+/* Of reload.c: frees them, once no worker runs. */
+void reloads_free(struct ha *ha);
 
 /* Settles every pool; on failure nothing serves and nothing was granted. */
 enum seqb_status startup_run(struct ha *ha, struct seqb_error *err);

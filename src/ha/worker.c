@@ -15,6 +15,8 @@ enum seqb_status worker_init(struct worker *worker, pthread_mutex_t *lock,
         return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
                          worker_name(worker));
     worker->lock = lock;
+    worker->wanted = worker->connection.options;
+    worker->wanted_endpoint = worker->connection.endpoint;
     condition_init(&worker->changed);
     return SEQB_OK;
 }
@@ -40,11 +42,17 @@ bool worker_post(struct worker *worker, struct worker_job *job)
 /* On its thread, which connects whenever it is not connected. */
 static void again_run(struct worker *worker, struct worker_job *job)
 {
+    const struct store_options *options;
+    struct endpoint *endpoint;
+
     (void)job;
     pthread_mutex_lock(worker->lock);
     worker->is_again_posted = false;
+    options = worker->wanted;
+    endpoint = worker->wanted_endpoint;
     pthread_mutex_unlock(worker->lock);
     connection_close(&worker->connection);
+    connection_change(&worker->connection, options, endpoint);
 }
 
 void worker_connect_again(struct worker *worker)
@@ -53,6 +61,14 @@ void worker_connect_again(struct worker *worker)
         return;
     worker->again.call = again_run;
     worker->is_again_posted = worker_push(worker, &worker->again);
+}
+
+void worker_change(struct worker *worker, const struct store_options *options,
+                   struct endpoint *endpoint)
+{
+    worker->wanted = options;
+    worker->wanted_endpoint = endpoint;
+    worker_connect_again(worker);
 }
 
 void worker_wake(struct worker *worker)

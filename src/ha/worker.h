@@ -22,8 +22,9 @@ struct worker_membership {
 };
 
 struct worker {
-    struct connection connection; /* first: an endpoint lists connections. Its
-                                     thread's own */
+    struct connection connection; /* its thread's own */
+    struct worker *all;           /* of the ha, itself among them ... */
+    size_t all_count;             /* ... constant after start */
     struct events *events;        /* NULL: only the log */
     struct raised *raised;        /* of the ha; NULL: nothing is kept */
     struct worker_membership *memberships; /* constant after start */
@@ -31,13 +32,15 @@ struct worker {
     pthread_t thread;
     bool is_started;
 
-    pthread_mutex_t *lock; /* of the ha: guards first ... is_again_posted */
+    pthread_mutex_t *lock; /* of the ha: guards first ... wanted_endpoint */
     pthread_cond_t changed;
     struct worker_job *first;
     struct worker_job *last;
     bool is_stopping;
     struct worker_job again; /* closes the connection */
     bool is_again_posted;
+    const struct store_options *wanted; /* that the next one is made with ... */
+    struct endpoint *wanted_endpoint;   /* ... at that server */
 
     /* Startup is over: probes may begin. Relaxed: it carries nothing, and
      * worker_wake follows it. */
@@ -130,6 +133,10 @@ static inline bool worker_push(struct worker *worker, struct worker_job *job)
 /* With the lock held: its connection is closed and made again, after the calls
  * that were posted before. */
 void worker_connect_again(struct worker *worker);
+
+/* The same; it is made with other options, which outlive the worker. */
+void worker_change(struct worker *worker, const struct store_options *options,
+                   struct endpoint *endpoint);
 
 /* Any thread: looks again when its next probe is due. */
 void worker_wake(struct worker *worker);

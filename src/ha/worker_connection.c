@@ -33,13 +33,13 @@ static void worker_speak_for_all(const struct worker *worker,
                     "as backend %s on the same "
                     "server: %s",
                     worker_name(worker), why->text);
-    for (struct connection *at = worker->connection.endpoint->first; at != NULL;
-         at = at->next_on_endpoint) {
-        struct worker *other = (struct worker *)at;
+    for (size_t i = 0; i < worker->all_count; i++) {
+        struct worker *other = &worker->all[i];
 
         if (other == worker ||
-            atomic_load_explicit(&at->answered_ms, memory_order_relaxed) >=
-                since_ms)
+            other->connection.endpoint != worker->connection.endpoint ||
+            atomic_load_explicit(&other->connection.answered_ms,
+                                 memory_order_relaxed) >= since_ms)
             continue;
         atomic_store_explicit(&other->is_doubted, true, memory_order_relaxed);
         worker_note(other, &copy, 0);

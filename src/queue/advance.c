@@ -54,7 +54,7 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
         status = sequence_drop(sequence, to, &dropped, err);
     if (status != SEQB_OK)
         return status;
-    until_ms = clock_now_ms() + sequence->options->deadline_ms;
+    until_ms = clock_now_ms() + sequence->settings->deadline_ms;
     if (dropped > 0)
         report_dropped(sequence, dropped, to);
     sequence_wake(sequence);

@@ -73,17 +73,23 @@ bool catalog_reserve(struct catalog *catalog, size_t more)
     return places_grow(catalog, 2 * room);
 }
 
-struct seqb_sequence *catalog_get(const struct catalog *catalog,
-                                  const char *key)
+size_t catalog_find(const struct catalog *catalog, const char *key)
 {
     size_t place;
 
     if (catalog->count == 0)
-        return NULL;
+        return CATALOG_NONE;
     place = place_find(catalog, key);
-    if (catalog->places[place] == 0)
-        return NULL;
-    return catalog->sequences[catalog->places[place] - 1];
+    return catalog->places[place] == 0 ? CATALOG_NONE
+                                       : catalog->places[place] - 1;
+}
+
+struct seqb_sequence *catalog_get(const struct catalog *catalog,
+                                  const char *key)
+{
+    const size_t i = catalog_find(catalog, key);
+
+    return i == CATALOG_NONE ? NULL : catalog->sequences[i];
 }
 
 bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence)

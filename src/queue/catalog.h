@@ -27,6 +27,11 @@ bool catalog_reserve(struct catalog *catalog, size_t more);
 struct seqb_sequence *catalog_get(const struct catalog *catalog,
                                   const char *key);
 
+#define CATALOG_NONE SIZE_MAX
+
+/* Its index; CATALOG_NONE: there is none. */
+size_t catalog_find(const struct catalog *catalog, const char *key);
+
 /* Adds a sequence whose key is not there; false when out of memory. */
 bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence);
 

@@ -2,6 +2,7 @@
 /* The sequences of a queue by key: those that are there, those that make
  * themselves, and a visit to all of them. */
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "platform/clock.h"
@@ -12,19 +13,67 @@
 #define VISIT_PART 256 /* sequences visited with the catalog locked */
 #define AHEAD      16  /* sequences whose memory is asked for ahead */
 
+/* No stamp is purged that is younger. */
+#define KEEP_LEAST_MS INT64_C(3600000)
+
 /* Of a sequence with a period: the counter's name holds the stamp, too. */
 #define KEY_MAX_WITH_PERIOD 48
 
-/* What its counter claims and may give, which all of its options share. */
+/* How long stamps are kept that are over. */
+static int64_t keep_ms_of(const struct queue_sequence_options *options)
+{
+    static const int64_t lengths_ms[] = {
+        [PERIOD_SECOND] = 1000,
+        [PERIOD_MINUTE] = 60000,
+        [PERIOD_HOUR] = 3600000,
+        [PERIOD_DAY] = 86400000,
+        [PERIOD_WEEK] = 7 * INT64_C(86400000),
+        [PERIOD_MONTH] = 31 * INT64_C(86400000),
+        [PERIOD_QUARTER] = 92 * INT64_C(86400000),
+        [PERIOD_YEAR] = 366 * INT64_C(86400000),
+    };
+    const int64_t keep_ms =
+        options->keep_periods * lengths_ms[options->period->unit];
+
+    return keep_ms > KEEP_LEAST_MS ? keep_ms : KEEP_LEAST_MS;
+}
+
+struct ha_counter_attributes
+queue_attributes(const struct queue_sequence_options *options)
+{
+    return (struct ha_counter_attributes){
+        .claim = options->attributes == NULL ? "" : options->attributes,
+        .value_bits = options_value_bits(options),
+        .window_bits = options->window_bits,
+        .useful = queue_useful_numbers(options),
+        .keep_ms = options->period == NULL ? 0 : keep_ms_of(options),
+    };
+}
+
+/* What its counter claims and may give, which all of its options share. Of
+ * options that the queue was opened with. */
 static const struct ha_counter_attributes *
 attributes_of(const struct queue *queue,
               const struct queue_sequence_options *options)
 {
-    const struct queue_options *all = queue->options;
+    const struct queue_options *first = queue->first;
 
-    return options == all->automatic
-               ? &queue->attributes[all->sequence_count]
-               : &queue->attributes[options - all->sequences];
+    return options == first->automatic
+               ? &queue->attributes[first->sequence_count]
+               : &queue->attributes[options - first->sequences];
+}
+
+static struct sequence_own *
+own_new(const struct queue_sequence_options *options)
+{
+    struct sequence_own *own = malloc(sizeof *own);
+
+    if (own == NULL)
+        return NULL;
+    own->options = *options;
+    own->attributes = queue_attributes(options);
+    own->attributes.asks_first = options->key == NULL; /* it makes itself */
+    return own;
 }
 
 static const struct source *
@@ -35,12 +84,57 @@ source_of(const struct queue_sequence_options *options)
     return options->snowflake != NULL ? &source_snowflake : &source_plain;
 }
 
-enum seqb_status queue_add(struct queue *queue,
-                           const struct queue_sequence_options *options,
-                           const char *key, struct seqb_sequence **out,
-                           struct seqb_error *err)
+static enum seqb_status make(struct queue *queue,
+                             const struct source_setup *setup,
+                             struct sequence_own *own,
+                             struct seqb_sequence **out, struct seqb_error *err)
 {
-    const struct source *source = source_of(options);
+    const struct source *source = source_of(setup->options);
+    struct seqb_sequence *sequence;
+    const enum seqb_status status = source->open(setup, &sequence, err);
+
+    if (status != SEQB_OK) {
+        free(own);
+        return status;
+    }
+    sequence->own = own;
+    if (own != NULL)
+        own->options.key = sequence->key; /* the topology's may go */
+    /* Of those that are listed, the flusher takes them at the start. */
+    atomic_store(&sequence->may_be_kept,
+                 queue->flusher != NULL &&
+                     source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK);
+    *out = sequence;
+    return SEQB_OK;
+}
+
+enum seqb_status queue_make(struct queue *queue,
+                            const struct queue_sequence_options *options,
+                            const char *key, struct seqb_sequence **out,
+                            struct seqb_error *err)
+{
+    struct sequence_own *own = own_new(options);
+    struct source_setup setup;
+
+    if (own == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
+                         key);
+    setup = (struct source_setup){
+        .context = &queue->context,
+        .pool = ha_pool_at(queue->ha, (size_t)options->pool),
+        .options = &own->options,
+        .attributes = &own->attributes,
+        .key = key,
+    };
+    return make(queue, &setup, own, out, err);
+}
+
+/* The same from options that the queue was opened with, which are constant. */
+static enum seqb_status make_first(struct queue *queue,
+                                   const struct queue_sequence_options *options,
+                                   const char *key, struct seqb_sequence **out,
+                                   struct seqb_error *err)
+{
     const struct source_setup setup = {
         .context = &queue->context,
         .pool = ha_pool_at(queue->ha, (size_t)options->pool),
@@ -48,17 +142,25 @@ enum seqb_status queue_add(struct queue *queue,
         .attributes = attributes_of(queue, options),
         .key = key,
     };
+
+    return make(queue, &setup, NULL, out, err);
+}
+
+enum seqb_status queue_add(struct queue *queue,
+                           const struct queue_sequence_options *options,
+                           const char *key, struct seqb_sequence **out,
+                           struct seqb_error *err)
+{
     struct seqb_sequence *sequence;
-    const enum seqb_status status = source->open(&setup, &sequence, err);
+    const enum seqb_status status =
+        queue->options == queue->first
+            ? make_first(queue, options, key, &sequence, err)
+            : queue_make(queue, options, key, &sequence, err);
 
     if (status != SEQB_OK)
         return status;
-    /* Of those that are listed, the flusher takes them at the start. */
-    atomic_store(&sequence->may_be_kept,
-                 queue->flusher != NULL &&
-                     source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK);
     if (!catalog_add(&queue->catalog, sequence)) {
-        source->free(sequence);
+        sequence->source->free(sequence);
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
                          key);
     }
@@ -102,6 +204,7 @@ static const char *hint_near(const struct queue_options *options,
     return near;
 }
 
+/* With the catalog locked. */
 static enum seqb_status unknown_key(const struct queue *queue, const char *key,
                                     struct seqb_error *err)
 {
@@ -117,6 +220,7 @@ static enum seqb_status unknown_key(const struct queue *queue, const char *key,
                      key);
 }
 
+/* With the catalog locked. */
 static enum seqb_status too_many(const struct queue *queue, const char *key,
                                  struct seqb_error *err)
 {
@@ -137,9 +241,11 @@ static enum seqb_status admit_new(struct queue *queue,
                                   struct seqb_sequence *sequence,
                                   struct seqb_error *err)
 {
-    const enum seqb_status status =
-        ha_admit(queue->ha, &sequence->counter, 1, err);
+    enum seqb_status status;
 
+    pthread_mutex_lock(&queue->admit_lock);
+    status = ha_admit(queue->ha, &sequence->counter, 1, err);
+    pthread_mutex_unlock(&queue->admit_lock);
     if (status == SEQB_OK)
         return SEQB_OK;
     catalog_remove_last(&queue->catalog);
@@ -184,23 +290,43 @@ static enum seqb_status find_automatic(struct queue *queue, const char *key,
     pthread_rwlock_wrlock(&queue->catalog_lock);
     *out = catalog_get(&queue->catalog, key);
     if (*out == NULL)
-        status = add_automatic(queue, key, out, err);
+        status = options_match(queue->options, key)
+                     ? add_automatic(queue, key, out, err)
+                     : unknown_key(queue, key, err);
     pthread_rwlock_unlock(&queue->catalog_lock);
     return status;
 }
 
-static bool may_make_itself(const struct queue *queue, const char *key)
+bool options_match(const struct queue_options *options, const char *key)
 {
-    return queue->options->automatic != NULL &&
-           fnmatch(queue->options->auto_pattern, key, 0) == 0;
+    return options->automatic != NULL &&
+           fnmatch(options->auto_pattern, key, 0) == 0;
+}
+
+/* SEQB_AGAIN: it is not there, and may make itself. */
+static enum seqb_status find_there(struct queue *queue, const char *key,
+                                   struct seqb_sequence **out,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    *out = catalog_get(&queue->catalog, key);
+    if (*out == NULL && !options_match(queue->options, key))
+        status = unknown_key(queue, key, err);
+    else if (*out == NULL)
+        status = queue->automatic >= queue->options->auto_limit
+                     ? too_many(queue, key, err)
+                     : SEQB_AGAIN;
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return status;
 }
 
 enum seqb_status queue_find(struct queue *queue, const char *key,
                             struct seqb_sequence **out, struct seqb_error *err)
 {
-    enum seqb_status status = SEQB_OK;
+    enum seqb_status status;
     struct seqb_sequence *found;
-    bool is_full;
 
     if (!*queue->is_alive)
         return error_set(err, SEQB_FORKED,
@@ -210,21 +336,17 @@ enum seqb_status queue_find(struct queue *queue, const char *key,
         return error_set(err, SEQB_INVALID,
                          "not a sequence key: 1 to %d of A-Z a-z 0-9 . _ : -",
                          SEQB_KEY_MAX);
-    pthread_rwlock_rdlock(&queue->catalog_lock);
-    found = catalog_get(&queue->catalog, key);
-    is_full = queue->automatic >= queue->options->auto_limit;
-    pthread_rwlock_unlock(&queue->catalog_lock);
-    if (found != NULL && found->is_refused)
-        return ha_counter_availability(found->counter, err);
-    if (found == NULL && !may_make_itself(queue, key))
-        return unknown_key(queue, key, err);
-    if (found == NULL && is_full)
-        return too_many(queue, key, err);
-    if (found == NULL)
+    status = find_there(queue, key, &found, err);
+    if (status == SEQB_AGAIN)
         status = find_automatic(queue, key, &found, err);
-    if (status == SEQB_OK)
-        *out = found;
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    if (found->is_refused)
+        return ha_counter_availability(found->counter, err);
+    if (sequence_is_removed(found))
+        return sequence_unlisted(found, err);
+    *out = found;
+    return SEQB_OK;
 }
 
 struct seqb_sequence *queue_peek(struct queue *queue, const char *key)
@@ -265,6 +387,8 @@ static void status_add(void *context, struct seqb_sequence *sequence)
 {
     struct status_list *list = context;
 
+    if (sequence_is_removed(sequence))
+        return;
     if (list->count < list->capacity)
         sequence->source->status(sequence, list->now_ms,
                                  &list->out[list->count]);

@@ -24,9 +24,6 @@
  * between a resumption and such a look come twice. */
 #define WATCH_MS 1000
 
-/* No stamp is purged that is younger. */
-#define KEEP_LEAST_MS INT64_C(3600000)
-
 /* With the catalog locked. A sequence that is due is in no list. */
 static void wake_if_due(void *context, struct seqb_sequence *sequence)
 {
@@ -79,7 +76,7 @@ static void *refill_run(void *argument)
         queue_watch(queue);
         wake_those_due(queue);
         if (list != NULL)
-            until_ms = clock_now_ms() + queue->options->interval_ms;
+            until_ms = clock_now_ms() + queue->context.interval_ms;
         while (list != NULL)
             list = poll_at(&queue->context.agenda, list, &until_ms);
     }
@@ -135,37 +132,6 @@ static void catalog_lock_init(pthread_rwlock_t *lock)
     pthread_rwlockattr_destroy(&attributes);
 }
 
-/* How long stamps are kept that are over. */
-static int64_t keep_ms_of(const struct queue_sequence_options *options)
-{
-    static const int64_t lengths_ms[] = {
-        [PERIOD_SECOND] = 1000,
-        [PERIOD_MINUTE] = 60000,
-        [PERIOD_HOUR] = 3600000,
-        [PERIOD_DAY] = 86400000,
-        [PERIOD_WEEK] = 7 * INT64_C(86400000),
-        [PERIOD_MONTH] = 31 * INT64_C(86400000),
-        [PERIOD_QUARTER] = 92 * INT64_C(86400000),
-        [PERIOD_YEAR] = 366 * INT64_C(86400000),
-    };
-    const int64_t keep_ms =
-        options->keep_periods * lengths_ms[options->period->unit];
-
-    return keep_ms > KEEP_LEAST_MS ? keep_ms : KEEP_LEAST_MS;
-}
-
-static struct ha_counter_attributes
-attributes_of(const struct queue_sequence_options *options)
-{
-    return (struct ha_counter_attributes){
-        .claim = options->attributes == NULL ? "" : options->attributes,
-        .value_bits = options_value_bits(options),
-        .window_bits = options->window_bits,
-        .useful = queue_useful_numbers(options),
-        .keep_ms = options->period == NULL ? 0 : keep_ms_of(options),
-    };
-}
-
 /* Shared by all sequences of the same options. */
 static struct ha_counter_attributes *
 attributes_new(const struct queue_options *options)
@@ -176,9 +142,10 @@ attributes_new(const struct queue_options *options)
     if (attributes == NULL)
         return NULL;
     for (size_t i = 0; i < options->sequence_count; i++)
-        attributes[i] = attributes_of(&options->sequences[i]);
+        attributes[i] = queue_attributes(&options->sequences[i]);
     if (options->automatic != NULL)
-        attributes[options->sequence_count] = attributes_of(options->automatic);
+        attributes[options->sequence_count] =
+            queue_attributes(options->automatic);
     attributes[options->sequence_count].asks_first = true;
     return attributes;
 }
@@ -207,7 +174,9 @@ static struct queue *queue_new(const struct queue_options *options,
     }
     *queue->is_alive = true;
     queue->options = options;
+    queue->first = options;
     queue->ha = ha;
+    pthread_mutex_init(&queue->admit_lock, NULL);
     catalog_lock_init(&queue->catalog_lock);
     agenda_init(&queue->context.agenda);
     wakeup_init(&queue->context.flusher);
@@ -248,7 +217,7 @@ static void cold_add(struct cold *cold, const char *key)
 
 static bool is_warmed(const struct seqb_sequence *sequence)
 {
-    return sequence->options->warm && !sequence->is_refused;
+    return sequence->settings->warm && !sequence->is_refused;
 }
 
 /* Has the warm sequences filled, side by side, and waits until each holds what
@@ -354,6 +323,7 @@ void queue_free(struct queue *queue)
     wakeup_fini(&queue->context.flusher);
     agenda_fini(&queue->context.agenda);
     pthread_rwlock_destroy(&queue->catalog_lock);
+    pthread_mutex_destroy(&queue->admit_lock);
     free(queue);
 }
 

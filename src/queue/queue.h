@@ -83,11 +83,40 @@ struct queue_options {
     const struct queue_clock_options *clock; /* NULL: nothing has a period */
 };
 
+/* Whether a queue that was opened with such options cannot serve that sequence:
+ * it has no clock for its period, or no worker id for its snowflakes. */
+static inline bool
+queue_needs_restart(const struct queue_options *options,
+                    const struct queue_sequence_options *sequence)
+{
+    return sequence->snowflake != NULL ||
+           (sequence->period != NULL && options->clock == NULL);
+}
+
 /* Makes the listed sequences, claims their memory bits, starts refilling.
  * `ha` and the options must outlive the queue. `*out` is set even on failure
  * unless that was SEQB_NO_MEMORY at once: free it after ha_close. */
 enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
                             struct queue **out, struct seqb_error *err);
+
+/*
+ * Other options for a queue that serves, with pools by the ha's indexes. First
+ * queue_prepare, which makes and claims what is new and waits for the stores;
+ * then queue_commit, then queue_reload_free in any case. SEQB_LAYOUT: numbers
+ * of a sequence would mean something else, or a store knows a new one
+ * otherwise; SEQB_AGAIN: a sequence made itself meanwhile; SEQB_NO_MEMORY. On
+ * failure nothing is changed. Once committed the options must last until the
+ * next ones are, or if queue_keeps_options as long as the queue. One at a time.
+ */
+struct queue_reload;
+enum seqb_status queue_prepare(struct queue *queue,
+                               const struct queue_options *options,
+                               struct queue_reload **out,
+                               struct seqb_error *err);
+bool queue_keeps_options(const struct queue_reload *reload);
+enum seqb_status queue_commit(struct queue_reload *reload,
+                              struct seqb_error *err);
+void queue_reload_free(struct queue_reload *reload); /* NULL is allowed */
 
 /* Two steps, since grants come until the ha is closed: queue_stop answers the
  * waiting callers and ends refilling, then ha_close, then queue_free. Both

@@ -12,17 +12,20 @@
 struct flusher;
 
 struct queue {
-    const struct queue_options *options;
+    const struct queue_options *first; /* that it was opened with; constant */
     struct ha *ha;
     struct ha_counter_attributes
-        *attributes; /* by the index of the sequence's options; behind
-      the listed ones the automatic ones' */
+        *attributes; /* by the index of the sequence's options in the first
+      ones; behind the listed ones the automatic ones' */
     bool *is_alive;  /* in memory that a forked child finds zero */
     struct source_context context;
 
-    pthread_rwlock_t catalog_lock; /* guards the next two */
+    pthread_rwlock_t catalog_lock;       /* guards the next three */
+    const struct queue_options *options; /* of the last reload */
     struct catalog catalog;
     int64_t automatic; /* sequences that made themselves */
+
+    pthread_mutex_t admit_lock; /* held over ha_admit once the queue is open */
 
     struct flusher
         *flusher; /* of the spool; NULL: none. Constant after open. */
@@ -45,7 +48,22 @@ enum seqb_status generators_start(struct queue *queue, int64_t until_ms,
 void generators_close(struct queue *queue);
 void generators_free(struct queue *queue);
 
-/* The rest is of find.c. Makes a sequence. With the catalog locked for writing,
+/* The rest is of find.c. What the counter of a sequence with such options
+ * claims, and may give. */
+struct ha_counter_attributes
+queue_attributes(const struct queue_sequence_options *options);
+
+/* Whether a key makes its sequence with such options. */
+bool options_match(const struct queue_options *options, const char *key);
+
+/* Makes a sequence that is in no catalog yet, with a
+ * copy of the options. */
+enum seqb_status queue_make(struct queue *queue,
+                            const struct queue_sequence_options *options,
+                            const char *key, struct seqb_sequence **out,
+                            struct seqb_error *err);
+
+/* Makes a sequence. With the catalog locked for writing,
  * or nobody else there yet. */
 enum seqb_status queue_add(struct queue *queue,
                            const struct queue_sequence_options *options,

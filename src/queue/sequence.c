@@ -40,6 +40,41 @@ void sequence_put(struct seqb_sequence *sequence, int64_t first, uint64_t count)
     sequence_notify_ready(sequence);
 }
 
+void sequence_set(struct seqb_sequence *sequence,
+                  const struct queue_sequence_options *options)
+{
+    struct sequence_settings *settings = sequence->settings;
+
+    atomic_store(&settings->deadline_ms, options->deadline_ms);
+    atomic_store(&settings->runway_ms, options->runway_ms);
+    atomic_store(&settings->max_unused, options->max_unused);
+    atomic_store(&settings->idle_after_ms, options->idle_after_ms);
+    atomic_store(&settings->prefetch, options->prefetch);
+    atomic_store(&settings->warm, options->warm);
+    atomic_store(&settings->full_waits, options->full_waits);
+    atomic_store(&settings->is_removed, false);
+}
+
+void sequence_remove(struct seqb_sequence *sequence, bool is_kept)
+{
+    atomic_store(&sequence->settings->is_removed, true);
+    pthread_mutex_lock(&sequence->lock);
+    pthread_cond_broadcast(&sequence->filled);
+    pthread_mutex_unlock(&sequence->lock);
+    if (!is_kept && sequence->source->drop != NULL)
+        (void)sequence->source->drop(sequence);
+    sequence_notify_ready(sequence);
+}
+
+enum seqb_status sequence_unlisted(const struct seqb_sequence *sequence,
+                                   struct seqb_error *err)
+{
+    return error_set(err, SEQB_UNKNOWN_KEY,
+                     "sequence '%s' was taken out of the topology: list it "
+                     "again and reload",
+                     sequence->key);
+}
+
 static void sequence_init(struct seqb_sequence *sequence,
                           const struct source *source,
                           const struct source_setup *setup)
@@ -48,6 +83,10 @@ static void sequence_init(struct seqb_sequence *sequence,
     sequence->source = source;
     sequence->context = setup->context;
     sequence->options = setup->options;
+    sequence->settings =
+        setup->settings != NULL ? setup->settings : &sequence->own_settings;
+    if (setup->settings == NULL)
+        sequence_set(sequence, setup->options);
     sequence->poll_ms = INT64_MAX;
     pthread_mutex_init(&sequence->lock, NULL);
     pthread_mutex_init(&sequence->ready_lock, NULL);
@@ -104,9 +143,11 @@ enum seqb_status sequence_new(const struct source_setup *setup,
 void sequence_free(struct seqb_sequence *sequence)
 {
     struct fork_wiped *memory;
+    struct sequence_own *own;
 
     if (sequence == NULL)
         return;
+    own = sequence->own;
     memory = sequence->context->memory;
     ha_counter_free(sequence->counter);
     fork_wiped_give(memory, sequence->spare, sizeof *sequence->spare);
@@ -116,6 +157,7 @@ void sequence_free(struct seqb_sequence *sequence)
     pthread_mutex_destroy(&sequence->ready_lock);
     pthread_mutex_destroy(&sequence->lock);
     free(sequence);
+    free(own);
 }
 
 /* Returns when nobody is in a call that has waited. */
@@ -214,7 +256,7 @@ const struct template *queue_template(const struct seqb_sequence *sequence)
 
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence)
 {
-    return sequence->options->deadline_ms;
+    return sequence->settings->deadline_ms;
 }
 
 bool sequence_has_capacity(struct seqb_sequence *sequence, uint32_t blocks,
@@ -226,19 +268,21 @@ bool sequence_has_capacity(struct seqb_sequence *sequence, uint32_t blocks,
     pthread_mutex_lock(&sequence->lock);
     has_place = ring_free_blocks(sequence->ring) >= partitions + blocks &&
                 (int64_t)ring_stock(sequence->ring) + numbers <=
-                    SEQUENCE_ROOM * sequence->options->max_unused;
+                    SEQUENCE_ROOM * sequence->settings->max_unused;
     pthread_mutex_unlock(&sequence->lock);
     return has_place;
 }
 
 bool sequence_is_idle(struct seqb_sequence *sequence, int64_t now_ms)
 {
-    const int64_t after_ms = sequence->options->idle_after_ms;
+    const int64_t after_ms = sequence->settings->idle_after_ms;
     uint64_t stock;
     uint64_t consumed;
     bool is_idle;
 
-    if (after_ms == 0 || sequence->options->warm)
+    if (sequence_is_removed(sequence))
+        return ring_stock(sequence->ring) > 0;
+    if (after_ms == 0 || sequence->settings->warm)
         return false;
     pthread_mutex_lock(&sequence->lock);
     stock = ring_stock(sequence->ring);

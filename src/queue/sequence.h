@@ -21,6 +21,27 @@
 /* Fetches overlap and hedges answer twice: up to so many times as much. */
 #define SEQUENCE_ROOM 2
 
+/* What a reload may change of a sequence, at any moment: whoever reads two of
+ * them may have one of before. The default order costs readers nothing. */
+struct sequence_settings {
+    _Atomic int32_t deadline_ms;
+    _Atomic int32_t runway_ms;
+    _Atomic int64_t max_unused;
+    _Atomic int64_t idle_after_ms;
+    atomic_bool prefetch;
+    atomic_bool warm;
+    atomic_bool full_waits;
+    atomic_bool is_removed; /* it is not listed any more: it asks for nothing,
+                               and refuses calls */
+};
+
+/* What a sequence is made from that was not there when the queue was opened:
+ * its options would not last as long as it does. */
+struct sequence_own {
+    struct queue_sequence_options options;
+    struct ha_counter_attributes attributes;
+};
+
 struct seqb_sequence {
     struct ha_sink sink; /* first: grants are delivered to it */
     struct ring *ring;
@@ -31,7 +52,8 @@ struct seqb_sequence {
     struct source_context *context;
     struct ha_counter *counter;
     const struct queue_sequence_options *options;
-    const char *key; /* the counter's */
+    struct sequence_settings *settings; /* of a slot: its front's */
+    const char *key;                    /* the counter's */
 
     /* From here on it is written: on lines apart from the ring's address. */
 
@@ -79,6 +101,10 @@ struct seqb_sequence {
     void (*ready)(void *context);
     void *ready_context;
 
+    struct sequence_settings own_settings; /* unused in a slot */
+    struct sequence_own *own; /* freed with it; NULL: its options are constant
+                                 as long as the queue */
+
     int64_t poll_ms; /* the refill thread's: when it looks again though the
                         sequence is in no list; INT64_MAX: when woken */
 
@@ -96,6 +122,24 @@ options_value_bits(const struct queue_sequence_options *options)
         return options->ids->counter;
     return options->value_bits == 0 ? BITS_ALL : options->value_bits;
 }
+
+static inline bool sequence_is_removed(const struct seqb_sequence *sequence)
+{
+    return atomic_load_explicit(&sequence->settings->is_removed,
+                                memory_order_relaxed);
+}
+
+/* From now on it has the options' settings. Any thread. */
+void sequence_set(struct seqb_sequence *sequence,
+                  const struct queue_sequence_options *options);
+
+/* It is not listed any more: who waits is answered, and what it holds is
+ * dropped unless it is to be kept. */
+void sequence_remove(struct seqb_sequence *sequence, bool is_kept);
+
+/* SEQB_UNKNOWN_KEY, since it was removed. */
+enum seqb_status sequence_unlisted(const struct seqb_sequence *sequence,
+                                   struct seqb_error *err);
 
 /* Makes a sequence at the begin of `size` zeroed bytes, for a source that keeps
  * more behind it. */

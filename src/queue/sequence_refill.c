@@ -26,7 +26,7 @@ void sequence_set_mark(struct seqb_sequence *sequence)
     const int64_t look = (int64_t)ring_stock(sequence->ring) - LOOK_NUMBERS;
     int64_t mark = sequence->low;
 
-    if (sequence->options->prefetch && look > mark)
+    if (sequence->settings->prefetch && look > mark)
         mark = look;
     ring_set_low(sequence->ring, (uint64_t)mark);
 }
@@ -41,7 +41,7 @@ static int64_t sequence_free_numbers(const struct seqb_sequence *sequence,
     if (ring_free_blocks(sequence->ring) <
         ha_counter_partitions(sequence->counter))
         return 0;
-    return SEQUENCE_ROOM * (sequence->options->max_unused + run) - stock - all;
+    return SEQUENCE_ROOM * (sequence->settings->max_unused + run) - stock - all;
 }
 
 /* With the lock held. What is given back was counted once. */
@@ -70,7 +70,7 @@ static struct refill_view sequence_view(struct seqb_sequence *sequence,
     view.delay_ms = ha->delay_ms;
     view.is_starved = atomic_load(&sequence->waiters) > 0 ||
                       atomic_load(&sequence->is_armed) ||
-                      (sequence->options->prefetch && view.stock == 0);
+                      (sequence->settings->prefetch && view.stock == 0);
     return view;
 }
 
@@ -78,11 +78,11 @@ static struct refill_plan sequence_plan(struct seqb_sequence *sequence,
                                         const struct refill_view *view)
 {
     const struct refill_rules rules = {
-        .runway_ms = sequence->options->runway_ms,
-        .max_unused = sequence->options->max_unused,
+        .runway_ms = sequence->settings->runway_ms,
+        .max_unused = sequence->settings->max_unused,
         .run = (int64_t)1 << sequence->options->memory_bits,
         .wanted = atomic_load(&sequence->wanted),
-        .prefetch = sequence->options->prefetch,
+        .prefetch = sequence->settings->prefetch,
         .interval_ms = sequence->context->interval_ms,
     };
     const struct refill_plan plan =
@@ -104,7 +104,7 @@ struct sequence_poll sequence_ask(struct seqb_sequence *sequence,
     struct refill_plan plan;
     struct sequence_poll look = {.late_ms = INT64_MAX};
 
-    if (atomic_load(&sequence->is_over))
+    if (atomic_load(&sequence->is_over) || sequence_is_removed(sequence))
         return look;
     ha_counter_view(sequence->counter, now_ms, &ha);
     view = sequence_view(sequence, &ha, now_ms);
@@ -199,6 +199,7 @@ int64_t sequence_drop_all(struct seqb_sequence *sequence)
 
     pthread_mutex_lock(&sequence->lock);
     dropped = sequence_drop_below(sequence, sequence->floor);
+    sequence_wake_waiters(sequence);
     pthread_mutex_unlock(&sequence->lock);
     return (int64_t)dropped;
 }
@@ -213,7 +214,7 @@ static void report_void(const struct seqb_sequence *sequence, uint64_t dropped)
 void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 {
     struct seqb_sequence *sequence = (struct seqb_sequence *)sink;
-    uint64_t count;
+    uint64_t count = 0; /* after a removal: what still comes is a gap */
     uint64_t dropped = 0;
     int64_t low;
     bool is_pushed = false;
@@ -223,7 +224,9 @@ void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
     if (grant->is_void)
         dropped = sequence_drop_below(sequence, INT64_MAX);
     low = runs_too_low(sequence, grant);
-    count = (uint64_t)(grant->count - low) << sequence->options->memory_bits;
+    if (!sequence_is_removed(sequence))
+        count = (uint64_t)(grant->count - low)
+                << sequence->options->memory_bits;
     if (count > 0)
         is_pushed =
             sequence_push(sequence, run_begin(sequence, grant, low), count);
@@ -350,7 +353,7 @@ bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
     bool is_striped;
 
     *next_ms = INT64_MAX;
-    if (atomic_load(&sequence->is_over))
+    if (atomic_load(&sequence->is_over) || sequence_is_removed(sequence))
         return false;
     sequence_miss(sequence);
     pthread_mutex_lock(&sequence->lock);

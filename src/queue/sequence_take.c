@@ -19,7 +19,7 @@ enum seqb_status sequence_forked(struct seqb_error *err)
 
 int64_t sequence_until(const struct seqb_sequence *sequence)
 {
-    return clock_now_ms() + sequence->options->deadline_ms;
+    return clock_now_ms() + sequence->settings->deadline_ms;
 }
 
 /* With the lock held, nothing came by the deadline. */
@@ -35,7 +35,7 @@ static enum seqb_status timed_out(struct seqb_sequence *sequence,
                      "sequence %s: no number by the deadline (its own is %d "
                      "ms), though backends are up: they are slow, or the "
                      "deadline is short",
-                     sequence->key, (int)sequence->options->deadline_ms);
+                     sequence->key, (int)sequence->settings->deadline_ms);
 }
 
 /* Whether waiting is in vain: every partition is closed for this counter. */
@@ -87,6 +87,8 @@ static enum seqb_status wait_once(struct seqb_sequence *sequence,
 
     if (sequence->is_closed)
         return error_set(err, SEQB_CLOSED, "the broker is closing");
+    if (sequence_is_removed(sequence))
+        return sequence_unlisted(sequence, err);
     if (atomic_load(&sequence->is_over))
         return SEQB_AGAIN;
     if (is_hopeless(sequence))
@@ -125,7 +127,7 @@ enum seqb_status sequence_wait(struct seqb_sequence *sequence, int64_t until_ms,
 static bool is_warm(const struct seqb_sequence *sequence)
 {
     const int64_t stock = (int64_t)ring_stock(sequence->ring);
-    const int64_t most = sequence->options->max_unused;
+    const int64_t most = sequence->settings->max_unused;
     const int64_t least = (most < REFILL_MIN ? most : REFILL_MIN) / 2;
 
     return stock > 0 && stock >= least && stock >= sequence->low;
@@ -211,6 +213,8 @@ enum seqb_status sequence_again(struct seqb_sequence *sequence,
 
     if (!sequence->ring->is_alive)
         return sequence_forked(err);
+    if (sequence_is_removed(sequence))
+        return sequence_unlisted(sequence, err);
     atomic_fetch_add_explicit(&sequence->waits, 1, memory_order_relaxed);
     atomic_store(&sequence->is_armed, true);
     sequence_wake(sequence);
@@ -405,7 +409,7 @@ static enum seqb_status check_all(const struct seqb_sequence *sequence,
                                   const struct queue_take *take,
                                   struct seqb_error *err)
 {
-    const int64_t most = sequence->options->max_unused / 2;
+    const int64_t most = sequence->settings->max_unused / 2;
 
     if (take->taken != NULL || take->is_contiguous || take->count == 1 ||
         (int64_t)take->count <= most)

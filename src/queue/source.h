@@ -14,6 +14,7 @@
 #include "queue/wakeup.h"
 
 struct generator;
+struct sequence_settings;
 struct guarded_clock;
 struct fork_wiped;
 
@@ -23,7 +24,8 @@ struct source_context {
     struct wakeup flusher;     /* of the thread that exchanges with the spool */
     struct fork_wiped *memory; /* where rings, stripes and cursors are */
     struct guarded_clock *clock; /* NULL: nothing has a period */
-    int32_t interval_ms;         /* between two looks at each sequence */
+    _Atomic int32_t interval_ms; /* between two looks at each sequence; as the
+                                    settings of a sequence */
 
     /* Times that this process may have been resumed from an image of its
      * memory. Relaxed: it says nothing about other memory. */
@@ -41,6 +43,7 @@ struct source_setup {
     const struct queue_sequence_options *options;
     const struct ha_counter_attributes *attributes;
     const char *key;
+    struct sequence_settings *settings; /* shared; NULL: it has its own */
 };
 
 /* Uses that let numbers leave a sequence before they are handed out, or move

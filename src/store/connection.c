@@ -13,16 +13,21 @@ void connection_init(struct connection *connection,
                      const struct store_options *options,
                      struct watchdog *watchdog, struct endpoint *endpoint)
 {
-    connection->options = options;
+    atomic_init(&connection->options, options);
+    atomic_init(&connection->endpoint, endpoint);
     connection->watchdog = watchdog;
-    connection->endpoint = endpoint;
     atomic_init(&connection->call_ms, -1);
     atomic_init(&connection->answered_ms, -1);
     atomic_init(&connection->clock_ms, CONNECTION_NO_CLOCK);
-    if (endpoint == NULL)
-        return;
-    connection->next_on_endpoint = endpoint->first;
-    endpoint->first = connection;
+}
+
+void connection_change(struct connection *connection,
+                       const struct store_options *options,
+                       struct endpoint *endpoint)
+{
+    assert(connection->backend == NULL);
+    atomic_store(&connection->options, options);
+    atomic_store(&connection->endpoint, endpoint);
 }
 
 const char *connection_name(const struct connection *connection)

@@ -24,12 +24,13 @@
 #define CONNECTION_SLACK_MS 50
 
 struct connection {
-    const struct store_options *options; /* constant, as the next three */
-    struct watchdog *watchdog;
-    struct endpoint *endpoint;           /* NULL: nothing is known of it */
-    struct connection *next_on_endpoint; /* constant after start */
-    int32_t slow_ms; /* the watchdog has a call judged that takes longer; 0: no
-                        call. Constant after start */
+    /* These two change while it is closed, see connection_change; others read
+     * them at any time. What they point to outlives the connection. */
+    _Atomic(const struct store_options *) options;
+    _Atomic(struct endpoint *) endpoint; /* NULL: nothing is known of it */
+    struct watchdog *watchdog;           /* constant */
+    /* The watchdog has a call judged that takes longer; 0: no call. */
+    _Atomic int32_t slow_ms;
 
     struct seqb_backend *backend; /* NULL: not open */
     char *password;               /* that it was opened with, out of a file */
@@ -58,6 +59,11 @@ struct connection {
 void connection_init(struct connection *connection,
                      const struct store_options *options,
                      struct watchdog *watchdog, struct endpoint *endpoint);
+
+/* It is opened with these from now on. It is not open. */
+void connection_change(struct connection *connection,
+                       const struct store_options *options,
+                       struct endpoint *endpoint);
 
 const char *connection_name(const struct connection *connection);
 enum seqb_guarantee connection_guarantee(const struct connection *connection);

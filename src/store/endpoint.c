@@ -52,7 +52,7 @@ struct endpoint *endpoint_find(struct endpoint *endpoints, size_t *count,
             return &endpoints[i];
     }
     endpoint = &endpoints[(*count)++];
-    *endpoint = (struct endpoint){.first = NULL};
+    *endpoint = (struct endpoint){.address = ""};
     (void)text_copy(endpoint->address, sizeof endpoint->address, address);
     pthread_mutex_init(&endpoint->lock, NULL);
     return endpoint;

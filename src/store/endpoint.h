@@ -26,13 +26,10 @@ struct endpoint_gate {
 /* 0: go on, and this is the attempt; else when to ask again. */
 int64_t endpoint_gate_enter(struct endpoint_gate *gate, int64_t now_ms);
 
-struct connection;
-
 struct endpoint {
     char address[ENDPOINT_ADDRESS_SIZE]; /* "": a store of its own */
     pthread_mutex_t lock;                /* guards the gate */
     struct endpoint_gate gate;
-    struct connection *first; /* those to it; constant after start */
 };
 
 /* How the options name the server: where two are equal, it is one. "" for

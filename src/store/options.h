@@ -23,6 +23,15 @@ struct store_options {
     struct seqb_backend_options options;
 };
 
+bool store_options_equal(const struct store_options *a,
+                         const struct store_options *b);
+
+/* With texts of its own, for store_options_free; NULL when out of memory. */
+struct store_options *store_options_copy(const struct store_options *from);
+
+/* Takes NULL. */
+void store_options_free(struct store_options *options);
+
 /* What gives the numbers of a pool their meaning. */
 struct layout {
     const char *name;                         /* the pool's */

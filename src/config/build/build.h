@@ -142,10 +142,25 @@ void width_check(const struct build *build,
 
 /* What the topology comes to, which lives in the arena, once its state
  * directory is known; NULL when out of memory. */
-const struct config_settings *build_settings(const struct build *build);
+struct config_settings *build_settings(const struct build *build);
 
 void settings_visit(const struct config_settings *settings,
                     config_visit_function *visit, void *context);
+
+/* --- changes.c --- */
+
+/* What is different in the next topology, whose groups are marked that are left
+ * out until a restart. It lives in the arena. SEQB_NO_MEMORY. */
+enum seqb_status changes_find(const struct config_topology *runs,
+                              struct config_topology *next, struct arena *arena,
+                              struct config_changes **out,
+                              struct seqb_error *err);
+
+/* --- changes_keep.c; see config_keep --- */
+
+enum seqb_status changes_keep(const struct config_kept *kept,
+                              struct config_topology *next, struct arena *arena,
+                              struct seqb_error *err);
 
 /* --- build_daemon.c --- */
 

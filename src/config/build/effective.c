@@ -2,65 +2,45 @@
 /* The settings that a topology comes to: what it says, and the defaults of the
  * rest. Only what is not the table's default is kept, since there may be
  * 100,000 sequences; secrets are not kept at all. */
-#include "config/build/build.h"
+#include "config/build/effective.h"
 
 #include <string.h>
 
+#include "config/build/build.h"
+#include "platform/checksum.h"
 #include "platform/text.h"
-
-#define PATH_SIZE 256 /* of "sequences.<key>.snowflake.<name>", and more */
-
-/* A value that is not the table's default. */
-struct value {
-    const struct schema_row *row;
-    const char *text;
-    bool is_given; /* by the topology; else it follows from other settings */
-    struct value *next;
-};
-
-/* A group: the broker, a backend, the ids of a sequence, ... */
-struct item {
-    enum schema_section section;
-    enum schema_section outer; /* of the group it is nested in; or its own */
-    const char *name;          /* NULL: there is one only */
-    const char *engine;        /* of a backend; NULL: it is none */
-    bool has_no_host;          /* a backend that is reached otherwise */
-    struct value *first;       /* in the order of the rows */
-    struct value **last;
-    struct item *next;
-};
-
-struct config_settings {
-    struct item *first;
-    struct item **last;
-};
 
 /* --- keeping --- */
 
-static struct item *item_add(const struct build *build,
-                             struct config_settings *settings,
-                             enum schema_section section, const char *name)
+static struct setting_item *item_add(const struct build *build,
+                                     struct config_settings *settings,
+                                     enum schema_section section,
+                                     const char *name)
 {
-    struct item *item = arena_take(build->arena, 1, sizeof *item);
+    struct setting_item *item = arena_take(build->arena, 1, sizeof *item);
 
     if (item == NULL)
         return NULL;
-    *item = (struct item){.section = section, .outer = section, .name = name};
+    *item = (struct setting_item){
+        .section = section, .outer = section, .name = name};
     item->last = &item->first;
     *settings->last = item;
     settings->last = &item->next;
+    settings->count++;
     return item;
 }
 
-static void value_add(const struct build *build, struct item *item,
-                      const struct schema_row *row, const char *text,
-                      bool is_given)
+static void value_add(const struct build *build, struct setting_item *item,
+                      const struct setting_value *from)
 {
-    struct value *value = arena_take(build->arena, 1, sizeof *value);
+    struct setting_value *value;
 
-    if (value == NULL || text == NULL)
+    if (from->text == NULL)
         return;
-    *value = (struct value){.row = row, .text = text, .is_given = is_given};
+    value = arena_take(build->arena, 1, sizeof *value);
+    if (value == NULL)
+        return;
+    *value = *from;
     *item->last = value;
     item->last = &value->next;
 }
@@ -104,6 +84,19 @@ static const char *given_text(const struct build *build,
         return number->line > 0 ? number_text(build, row, number->number)
                                 : NULL;
     return text->line > 0 ? secret_masked(row, text->text) : NULL;
+}
+
+/* So that two of them can be compared, and neither is kept. */
+static uint64_t secret_of(const struct schema_row *row, const void *group,
+                          const char *shown)
+{
+    const struct draft_text *text =
+        (const void *)((const char *)group + row->offset);
+
+    if (shown == NULL || schema_is_list(row) || row->type >= SCHEMA_INTEGER ||
+        text->text == shown)
+        return 0;
+    return checksum_of(text->text, strlen(text->text));
 }
 
 static bool row_is(const struct schema_row *row, const char *name)
@@ -170,7 +163,7 @@ static const char *derived_text(const struct build *build,
     }
 }
 
-static void values_add(const struct build *build, struct item *item,
+static void values_add(const struct build *build, struct setting_item *item,
                        const void *group)
 {
     size_t count;
@@ -178,14 +171,16 @@ static void values_add(const struct build *build, struct item *item,
 
     for (size_t i = 0; i < count; i++) {
         const struct schema_row *row = &rows[i];
-        const char *given;
+        struct setting_value value = {.row = row};
 
         if (row->section != item->section || row->type == SCHEMA_GROUP)
             continue;
-        given = given_text(build, row, group);
-        value_add(build, item, row,
-                  given != NULL ? given : derived_text(build, row, group),
-                  given != NULL);
+        value.text = given_text(build, row, group);
+        value.secret = secret_of(row, group, value.text);
+        value.is_given = value.text != NULL;
+        if (!value.is_given)
+            value.text = derived_text(build, row, group);
+        value_add(build, item, &value);
     }
 }
 
@@ -196,12 +191,13 @@ static void broker_add(const struct build *build,
                        struct config_settings *settings)
 {
     const struct draft_broker *broker = build->draft->broker;
-    struct item *item = item_add(build, settings, SCHEMA_BROKER, NULL);
+    struct setting_item *item = item_add(build, settings, SCHEMA_BROKER, NULL);
 
     if (item == NULL)
         return;
     values_add(build, item, broker);
-    for (struct value *value = item->first; value != NULL; value = value->next)
+    for (struct setting_value *value = item->first; value != NULL;
+         value = value->next)
         if (row_is(value->row, "state_dir"))
             value->text = build->topology->state_dir;
 }
@@ -210,7 +206,7 @@ static void backend_add(const struct build *build,
                         struct config_settings *settings,
                         const struct draft_backend *backend)
 {
-    struct item *item =
+    struct setting_item *item =
         item_add(build, settings, SCHEMA_BACKENDS, backend->name.text);
 
     if (item == NULL)
@@ -224,10 +220,10 @@ static void backend_add(const struct build *build,
 
 static void nested_add(const struct build *build,
                        struct config_settings *settings,
-                       const struct item *outer, enum schema_section section,
-                       const void *group)
+                       const struct setting_item *outer,
+                       enum schema_section section, const void *group)
 {
-    struct item *item;
+    struct setting_item *item;
 
     if (*(const int *)group == 0) /* its line: it is not there */
         return;
@@ -243,7 +239,8 @@ static void sequence_add(const struct build *build,
                          enum schema_section section,
                          const struct draft_sequence *sequence)
 {
-    struct item *item = item_add(build, settings, section, sequence->key.text);
+    struct setting_item *item =
+        item_add(build, settings, section, sequence->key.text);
 
     if (item == NULL)
         return;
@@ -257,13 +254,13 @@ static void group_add(const struct build *build,
                       enum schema_section section, const char *name,
                       const void *group)
 {
-    struct item *item = item_add(build, settings, section, name);
+    struct setting_item *item = item_add(build, settings, section, name);
 
     if (item != NULL)
         values_add(build, item, group);
 }
 
-const struct config_settings *build_settings(const struct build *build)
+struct config_settings *build_settings(const struct build *build)
 {
     const struct draft *draft = build->draft;
     struct config_settings *settings =
@@ -289,7 +286,8 @@ const struct config_settings *build_settings(const struct build *build)
 /* --- telling --- */
 
 /* Whether a setting that was not given has a meaning there. */
-static bool row_applies(const struct item *item, const struct schema_row *row)
+static bool row_applies(const struct setting_item *item,
+                        const struct schema_row *row)
 {
     if (item->engine == NULL)
         return true;
@@ -299,8 +297,8 @@ static bool row_applies(const struct item *item, const struct schema_row *row)
            value_is_listed(row->engines, item->engine);
 }
 
-static const char *default_text(const struct item *item,
-                                const struct schema_row *row)
+const char *setting_default(const struct setting_item *item,
+                            const struct schema_row *row)
 {
     return row->initial[0] != '\0' &&
                    strcmp(row->initial, SCHEMA_REQUIRED) != 0 &&
@@ -309,38 +307,39 @@ static const char *default_text(const struct item *item,
                : NULL;
 }
 
-static void path_print(const struct item *item, const char *name,
-                       char out[PATH_SIZE])
+void setting_path(const struct setting_item *item, const char *name,
+                  char out[SETTING_PATH_SIZE])
 {
     const bool is_nested = item->outer != item->section;
 
     (void)text_format(
-        out, PATH_SIZE, "%s%s%s%s%s.%s", schema_group(item->outer)->name,
-        item->name != NULL ? "." : "", item->name != NULL ? item->name : "",
-        is_nested ? "." : "",
-        is_nested ? schema_group(item->section)->name : "", name);
+        out, SETTING_PATH_SIZE, "%s%s%s%s%s%s%s",
+        schema_group(item->outer)->name, item->name != NULL ? "." : "",
+        item->name != NULL ? item->name : "", is_nested ? "." : "",
+        is_nested ? schema_group(item->section)->name : "",
+        name != NULL ? "." : "", name != NULL ? name : "");
 }
 
-static void item_visit(const struct item *item, config_visit_function *visit,
-                       void *context)
+static void item_visit(const struct setting_item *item,
+                       config_visit_function *visit, void *context)
 {
     size_t count;
     const struct schema_row *rows = schema_rows(&count);
-    const struct value *value = item->first;
-    char path[PATH_SIZE];
+    const struct setting_value *value = item->first;
+    char path[SETTING_PATH_SIZE];
 
     for (size_t i = 0; i < count; i++) {
         const struct schema_row *row = &rows[i];
         const bool is_kept = value != NULL && value->row == row;
         const bool is_given = is_kept && value->is_given;
-        const char *text = is_kept ? value->text : default_text(item, row);
+        const char *text = is_kept ? value->text : setting_default(item, row);
 
         if (is_kept)
             value = value->next;
         if (row->section != item->section || row->type == SCHEMA_GROUP ||
             text == NULL || (!is_given && !row_applies(item, row)))
             continue;
-        path_print(item, row->name, path);
+        setting_path(item, row->name, path);
         visit(context, &(struct seqb_setting_value){path, text, !is_given});
     }
 }
@@ -348,7 +347,7 @@ static void item_visit(const struct item *item, config_visit_function *visit,
 void settings_visit(const struct config_settings *settings,
                     config_visit_function *visit, void *context)
 {
-    for (const struct item *item = settings->first; item != NULL;
+    for (const struct setting_item *item = settings->first; item != NULL;
          item = item->next)
         item_visit(item, visit, context);
 }

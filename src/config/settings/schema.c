@@ -330,7 +330,11 @@
     ROW(DAEMON, alarm_level, CHOICE, ONE_OF("error, warn"), "warn",            \
         ALL_ENGINES, "The lowest level of an event that is an alarm.")         \
     ROW(DAEMON, alarm_reminder, DURATION, "1m", "7d", "1h", ALL_ENGINES,       \
-        "How long after an alarm it is sent again, while its state lasts.")
+        "How long after an alarm it is sent again, while its state lasts.")    \
+    ROW(DAEMON, log_level, CHOICE, ONE_OF("error, warn, info, debug"), "info", \
+        ALL_ENGINES,                                                           \
+        "The lowest level of what seqbrokerd logs. --log-level goes before "   \
+        "it.")
 
 /* The sections' names and structs. */
 #define GROUP_BROKER     "broker"

@@ -13,6 +13,7 @@
 
 #include <seqbroker/admin.h>
 #include <seqbroker/backend.h>
+#include <seqbroker/reload.h>
 
 #include "config/source/source.h"
 #include "period/period.h"
@@ -168,6 +169,7 @@ struct draft_daemon {
     struct draft_text webhook_ca_file;
     struct draft_text alarm_level;
     struct draft_number alarm_reminder;
+    struct draft_text log_level;
 };
 
 struct draft {
@@ -250,6 +252,9 @@ enum schema_section schema_nested(const struct schema_row *row);
 
 /* The range of a row of whole numbers or durations (ms). */
 void schema_range(const struct schema_row *row, int64_t *low, int64_t *high);
+
+/* What a change of it needs while the broker runs. Of reload.c. */
+enum seqb_reload_need schema_need(const struct schema_row *row);
 
 /* Whether a word is in a list "a, b, c". Of value.c. */
 bool value_is_listed(const char *list, const char *word);

@@ -30,17 +30,11 @@
  * they are used. */
 #define MADE_MOST 1000
 
-/* Sequences are looked at so often in their idle_after, and never more often
- * or less often than that. */
-#define LOOKS         4
-#define LOOK_LEAST_MS 250
-#define LOOK_MOST_MS  60000
-
 struct flusher {
     struct queue *queue;
     struct spool *spool;
-    int64_t poll_ms; /* between two looks at all sequences */
-    int64_t rest_ms; /* the thread's own: after the last round */
+    _Atomic int64_t poll_ms; /* between two looks at all sequences */
+    int64_t rest_ms;         /* the thread's own: after the last round */
 
     pthread_t thread;
     bool is_started;
@@ -49,7 +43,8 @@ struct flusher {
 enum flush {
     FLUSH_FIRST, /* before anybody takes numbers */
     FLUSH_USUAL,
-    FLUSH_LAST /* all is given, nothing wanted */
+    FLUSH_REMOVED, /* of those that are not listed any more; nothing wanted */
+    FLUSH_LAST     /* all is given, nothing wanted */
 };
 
 /* What was taken out of a ring. */
@@ -63,6 +58,7 @@ struct round {
     int64_t now_ms;
     bool is_first;
     bool is_last;
+    bool is_removal;
     size_t made;
     bool is_wanting;
     struct seqb_sequence *taker; /* the last one, and what it is to get */
@@ -77,26 +73,6 @@ struct round {
     size_t spooled_count;
     size_t spooled_capacity;
 };
-
-static int64_t poll_of(const struct queue_sequence_options *options,
-                       int64_t most_ms)
-{
-    const int64_t poll_ms = options->idle_after_ms / LOOKS;
-
-    if (options->idle_after_ms == 0 || poll_ms >= most_ms)
-        return most_ms;
-    return poll_ms < LOOK_LEAST_MS ? LOOK_LEAST_MS : poll_ms;
-}
-
-static int64_t poll_of_all(const struct queue_options *options)
-{
-    int64_t poll_ms = LOOK_MOST_MS;
-
-    for (size_t i = 0; i < options->sequence_count; i++)
-        poll_ms = poll_of(&options->sequences[i], poll_ms);
-    return options->automatic != NULL ? poll_of(options->automatic, poll_ms)
-                                      : poll_ms;
-}
 
 /* --- what is given --- */
 
@@ -200,8 +176,11 @@ static void round_poll(void *context, struct seqb_sequence *sequence)
 
     if (!is_kept(sequence))
         return;
-    if (round->is_last) {
+    if (round->is_removal && !sequence_is_removed(sequence))
+        return;
+    if (round->is_last || round->is_removal) {
         round_empty(round, sequence);
+        atomic_store(&sequence->may_be_kept, true);
         return;
     }
     if (atomic_exchange(&sequence->is_missed, false))
@@ -360,7 +339,8 @@ static void flusher_round(struct flusher *flusher, enum flush flush,
     struct round round = {.flusher = flusher,
                           .now_ms = clock_now_ms(),
                           .is_first = flush == FLUSH_FIRST,
-                          .is_last = flush == FLUSH_LAST};
+                          .is_last = flush == FLUSH_LAST,
+                          .is_removal = flush == FLUSH_REMOVED};
     struct seqb_error err;
     size_t at = 0;
 
@@ -369,7 +349,8 @@ static void flusher_round(struct flusher *flusher, enum flush flush,
         if (round_exchange(&round, until_ms, &err) != SEQB_OK)
             log_failed(&round, &err);
         else
-            while (queue_visit(flusher->queue, &at, round_finish, &round))
+            while (!round.is_removal &&
+                   queue_visit(flusher->queue, &at, round_finish, &round))
                 continue;
     }
     round_fini(&round);
@@ -420,7 +401,7 @@ enum seqb_status flusher_open(struct queue *queue,
     if (flusher == NULL)
         return error_set(err, SEQB_NO_MEMORY, "spool: out of memory");
     flusher->queue = queue;
-    flusher->poll_ms = poll_of_all(options);
+    flusher->poll_ms = flusher_looks(options);
     *out = flusher;
     status = spool_open(options->spool_path, ha, &flusher->spool, err);
     if (status != SEQB_OK)
@@ -486,6 +467,18 @@ void flusher_keep_all(struct flusher *flusher, int64_t until_ms)
 {
     if (flusher != NULL && flusher->spool != NULL)
         flusher_round(flusher, FLUSH_LAST, until_ms);
+}
+
+void flusher_set(struct flusher *flusher, const struct queue_options *options)
+{
+    if (flusher != NULL)
+        flusher->poll_ms = flusher_looks(options);
+}
+
+void flusher_keep_removed(struct flusher *flusher)
+{
+    if (flusher != NULL)
+        flusher_round(flusher, FLUSH_REMOVED, clock_now_ms() + ROUND_MS);
 }
 
 void flusher_close(struct flusher *flusher)

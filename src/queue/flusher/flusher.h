@@ -21,6 +21,9 @@ enum seqb_status flusher_open(struct queue *queue,
                               struct ha *ha, int64_t until_ms,
                               struct flusher **out, struct seqb_error *err);
 
+/* Of looks.c: the ms between two looks at all sequences with such options. */
+int64_t flusher_looks(const struct queue_options *options);
+
 /* Starts the thread. */
 enum seqb_status flusher_start(struct flusher *flusher, struct seqb_error *err);
 
@@ -29,6 +32,13 @@ enum seqb_status flusher_start(struct flusher *flusher, struct seqb_error *err);
 enum seqb_status flusher_drop(struct flusher *flusher,
                               const struct seqb_sequence *sequence, int64_t to,
                               int64_t until_ms, struct seqb_error *err);
+
+/* How often it looks follows from the options. Takes NULL. */
+void flusher_set(struct flusher *flusher, const struct queue_options *options);
+
+/* Gives what sequences hold that are not listed any more to the spool. Any
+ * thread; waits for other brokers and for a store. Takes NULL. */
+void flusher_keep_removed(struct flusher *flusher);
 
 /* Ends the thread. Takes NULL. */
 void flusher_stop(struct flusher *flusher);

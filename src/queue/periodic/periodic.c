@@ -200,7 +200,7 @@ static int64_t periodic_poll(struct periodic *periodic, int64_t now_ms)
     int64_t wait_ms;
 
     help_armed(periodic);
-    if (periodic->front.options->warm &&
+    if (periodic->front.settings->warm &&
         periodic_find_current(periodic, 0, &current, NULL) == SEQB_OK)
         sequence_wake(current.slot->sequence);
     pthread_mutex_lock(&periodic->lock);

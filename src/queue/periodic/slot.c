@@ -14,6 +14,7 @@ static bool slot_make(struct periodic *periodic, struct period_slot *slot)
         .options = front->options,
         .attributes = periodic->attributes,
         .key = front->key,
+        .settings = front->settings,
     };
     struct seqb_sequence *sequence;
 

@@ -110,13 +110,15 @@ static enum seqb_status take_there(struct taking *taking,
 
 /* --- waiting --- */
 
-/* Until the clock has caught up, or a slot is free. SEQB_AGAIN, or SEQB_CLOSED.
- */
+/* Until the clock has caught up, or a slot is free. SEQB_AGAIN, or SEQB_CLOSED,
+ * SEQB_UNKNOWN_KEY. */
 static enum seqb_status rest(struct seqb_sequence *front, int64_t until_ms,
                              struct seqb_error *err)
 {
     bool is_closed;
 
+    if (sequence_is_removed(front))
+        return sequence_unlisted(front, err);
     pthread_mutex_lock(&front->lock);
     if (!front->is_closed)
         (void)condition_wait(&front->filled, &front->lock, until_ms);
@@ -170,11 +172,12 @@ static enum seqb_status current_wait(struct seqb_sequence *front,
     if (status == SEQB_OK || status == SEQB_AGAIN)
         return SEQB_AGAIN;
     if (status == SEQB_EXHAUSTED) {
-        if (!front->options->full_waits || ends_ms >= until_ms)
+        if (!front->settings->full_waits || ends_ms >= until_ms)
             return full(front, current, &why, err);
         return rest(front, ends_ms, err);
     }
-    if (status != SEQB_CLOSED && clock_now_ms() < until_ms)
+    if (status != SEQB_CLOSED && status != SEQB_UNKNOWN_KEY &&
+        clock_now_ms() < until_ms)
         return SEQB_AGAIN;
     return error_copy(err, &why);
 }
@@ -329,7 +332,7 @@ static enum seqb_status try_there(struct taking *taking,
         return status;
     status = sequence_again(current->slot->sequence, &why);
     if (status == SEQB_EXHAUSTED)
-        return taking->front->options->full_waits
+        return taking->front->settings->full_waits
                    ? current_again(taking->front, err)
                    : full(taking->front, current, &why, err);
     (void)error_copy(err, &why);

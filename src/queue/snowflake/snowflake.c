@@ -166,7 +166,7 @@ static enum seqb_status take_waiting(struct snowflake *snowflake,
     return error_set(err, SEQB_TIMEOUT,
                      "sequence %s: every id of its ms was taken until the "
                      "deadline (its own is %d ms)",
-                     front->key, (int)front->options->deadline_ms);
+                     front->key, (int)front->settings->deadline_ms);
 }
 
 static enum seqb_status snowflake_take(struct seqb_sequence *front,
@@ -175,8 +175,11 @@ static enum seqb_status snowflake_take(struct seqb_sequence *front,
 {
     struct snowflake *snowflake = snowflake_of(front);
     size_t have;
-    const enum seqb_status status = take_there(snowflake, take, 0, &have, err);
+    enum seqb_status status;
 
+    if (sequence_is_removed(front))
+        return sequence_unlisted(front, err);
+    status = take_there(snowflake, take, 0, &have, err);
     if (have == take->count)
         return SEQB_OK;
     if (status != SEQB_OK && !passes(status))
@@ -210,10 +213,12 @@ static enum seqb_status snowflake_try_take(struct seqb_sequence *front,
                                            struct seqb_error *err)
 {
     struct snowflake *snowflake = snowflake_of(front);
-    const enum seqb_status status =
-        is_run(take) ? take_run(snowflake, take->count, take->out, err)
-                     : try_some(snowflake, take, err);
+    enum seqb_status status;
 
+    if (sequence_is_removed(front))
+        return sequence_unlisted(front, err);
+    status = is_run(take) ? take_run(snowflake, take->count, take->out, err)
+                          : try_some(snowflake, take, err);
     if (!passes(status))
         return status;
     atomic_fetch_add_explicit(&front->waits, 1, memory_order_relaxed);

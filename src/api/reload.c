@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A topology read again: opened, compared, prepared in the queue and the ha,
+ * and then put in place. Up to the last step nothing is changed.
+ */
+#include <seqbroker/reload.h>
+
+#include <stdlib.h>
+
+#include "api/broker.h"
+#include "api/sized.h"
+#include "platform/error.h"
+#include "platform/log.h"
+
+/* A topology that sequences, or what they are made of, still point to. */
+struct kept_config {
+    struct config *config;
+    struct kept_config *next;
+};
+
+/* One reload under way. */
+struct reload {
+    struct seqb_broker *broker;
+    const struct seqb_reload_options *options;
+    struct config *next;
+    struct config_changes *changes; /* the next one's */
+    struct queue_reload *of_queue;
+    struct ha_reload *of_ha;
+    struct kept_config *kept; /* made ahead, to be filled */
+};
+
+static bool is_kept(const struct seqb_broker *broker,
+                    const struct config *config)
+{
+    const struct kept_config *at = broker->kept;
+
+    while (at != NULL && at->config != config)
+        at = at->next;
+    return at != NULL || config == broker->first;
+}
+
+void configs_close(struct seqb_broker *broker)
+{
+    if (!is_kept(broker, broker->config))
+        config_close(broker->config);
+    while (broker->kept != NULL) {
+        struct kept_config *kept = broker->kept;
+
+        broker->kept = kept->next;
+        config_close(kept->config);
+        free(kept);
+    }
+    config_close(broker->first);
+}
+
+static void tell_daemon(const struct reload *reload)
+{
+    const struct config_topology *topology = config_topology(reload->next);
+    const struct seqb_reload_options *options = reload->options;
+
+    if (options->setting == NULL)
+        return;
+    options->setting(options->context, "state_dir", topology->state_dir);
+    options->setting(options->context, "name", topology->broker_name);
+    for (const struct config_daemon *at = topology->daemon; at->setting != NULL;
+         at++)
+        options->setting(options->context, at->setting, at->value);
+}
+
+/* Reads it, and tells how it differs. */
+static enum seqb_status reload_read(struct reload *reload, const char *topology,
+                                    struct seqb_error *err)
+{
+    const struct seqb_reload_options *options = reload->options;
+    const struct config_request request = {.path = topology,
+                                           .engines = reload->broker->engines,
+                                           .report = options->diagnostic,
+                                           .context = options->context};
+    enum seqb_status status = config_open(&request, &reload->next, err);
+
+    if (status == SEQB_OK)
+        status = config_compare(reload->broker->config, reload->next,
+                                &reload->changes, err);
+    if (status != SEQB_OK)
+        return status;
+    if (options->change != NULL)
+        config_tell(reload->changes, options->change, options->context);
+    return config_allow(reload->changes, err);
+}
+
+/* The next topology becomes what the broker is to run with. */
+static enum seqb_status reload_keep(const struct reload *reload,
+                                    struct seqb_error *err)
+{
+    const struct seqb_broker *broker = reload->broker;
+    const struct ha_options *ha = &config_topology(reload->next)->ha;
+    int32_t *pools = calloc(ha->pool_count + 1, sizeof *pools);
+    const struct config_kept kept = {
+        .changes = reload->changes,
+        .queue = &config_topology(broker->config)->queue,
+        .pools = pools};
+    enum seqb_status status;
+
+    if (pools == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+    ha_map_pools(broker->ha, ha, pools);
+    status = config_keep(reload->next, &kept, err);
+    free(pools);
+    return status;
+}
+
+static enum seqb_status reload_prepare(struct reload *reload,
+                                       struct seqb_error *err)
+{
+    const struct seqb_reload_options *options = reload->options;
+    const struct config_topology *topology = config_topology(reload->next);
+    enum seqb_status status = reload_keep(reload, err);
+
+    if (status == SEQB_OK)
+        status =
+            ha_prepare(reload->broker->ha, &topology->ha, &reload->of_ha, err);
+    if (status == SEQB_OK)
+        status = queue_prepare(reload->broker->queue, &topology->queue,
+                               &reload->of_queue, err);
+    if (status != SEQB_OK)
+        return status;
+    reload->kept = calloc(1, sizeof *reload->kept);
+    if (reload->kept == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+    tell_daemon(reload);
+    return options->prepare == NULL ? SEQB_OK
+                                    : options->prepare(options->context, err);
+}
+
+/* The one that was in use until now is closed, unless it is still pointed to.
+ * `reload->kept` remembers that of the next one. */
+static void config_replace(struct reload *reload)
+{
+    struct seqb_broker *broker = reload->broker;
+    struct config *before;
+
+    if (queue_keeps_options(reload->of_queue)) {
+        reload->kept->config = reload->next;
+        reload->kept->next = broker->kept;
+        broker->kept = reload->kept;
+        reload->kept = NULL;
+    }
+    pthread_mutex_lock(&broker->config_lock);
+    before = broker->config;
+    broker->config = reload->next;
+    pthread_mutex_unlock(&broker->config_lock);
+    reload->next = NULL;
+    if (!is_kept(broker, before))
+        config_close(before);
+}
+
+/* The queue first: it may find that a sequence was made meanwhile. */
+static enum seqb_status reload_commit(struct reload *reload,
+                                      struct seqb_error *err)
+{
+    const enum seqb_status status = queue_commit(reload->of_queue, err);
+
+    if (status != SEQB_OK)
+        return status;
+    ha_commit(reload->of_ha);
+    reload->of_ha = NULL;
+    config_replace(reload);
+    return SEQB_OK;
+}
+
+static enum seqb_status reload_run(struct reload *reload, const char *topology,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status = reload_read(reload, topology, err);
+
+    if (status != SEQB_OK || reload->options->dry_run)
+        return status;
+    status = reload_prepare(reload, err);
+    return status == SEQB_OK ? reload_commit(reload, err) : status;
+}
+
+static void report_applied(const struct config_changes *changes)
+{
+    log_line(SEQB_LOG_INFO, "event=reloaded applied=%zu restart=%zu",
+             config_count(changes, SEQB_RELOAD_NOTHING),
+             config_count(changes, SEQB_RELOAD_RESTART));
+}
+
+enum seqb_status seqb_reload(struct seqb_broker *broker, const char *topology,
+                             const struct seqb_reload_options *options,
+                             struct seqb_error *err)
+{
+    const struct seqb_reload_options none = {.size = sizeof none};
+    struct seqb_reload_options copy;
+    struct reload reload = {.broker = broker, .options = &none};
+    struct seqb_error why = {.text = ""}; /* the program's functions fill one */
+    enum seqb_status status;
+
+    if (queue_is_forked(broker->queue))
+        return error_set(err, SEQB_FORKED,
+                         "the broker was opened before fork(): open one in "
+                         "the child");
+    if (options != NULL)
+        reload.options = sized_read(options, &copy, sizeof copy,
+                                    "seqb_reload_options", err);
+    if (reload.options == NULL)
+        return SEQB_INVALID;
+    pthread_mutex_lock(&broker->reload_lock);
+    status = reload_run(&reload, topology, &why);
+    if (status == SEQB_OK && !reload.options->dry_run)
+        report_applied(reload.changes);
+    queue_reload_free(reload.of_queue);
+    ha_reload_free(reload.of_ha);
+    config_close(reload.next);
+    free(reload.kept);
+    pthread_mutex_unlock(&broker->reload_lock);
+    return status == SEQB_OK ? status : error_copy(err, &why);
+}
+
+const char *seqb_reload_need_name(enum seqb_reload_need need)
+{
+    static const char *const names[] = {[SEQB_RELOAD_RESTART] = "restart",
+                                        [SEQB_RELOAD_NOTHING] = "nothing",
+                                        [SEQB_RELOAD_REFUSED] = "refused"};
+
+    return (size_t)need < sizeof names / sizeof names[0] ? names[need]
+                                                         : "unknown";
+}
+
+enum seqb_reload_need seqb_setting_need(const char *section, const char *name)
+{
+    return config_need(section, name);
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two topologies compared, setting by setting: what differs, and what each
+ * difference needs while a broker runs. Pure: nothing is applied here. Groups
+ * are found by their names, so that their order in the file does not matter.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/build/build.h"
+#include "config/build/effective.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+/* The groups of a topology that runs, by name. */
+struct group_index {
+    const struct setting_item **items;
+    bool *is_found;
+    uint32_t *places; /* by hash: 1 + an index of `items`; NULL: not yet made */
+    size_t count;
+    size_t capacity;
+};
+
+/* One comparison. */
+struct comparison {
+    const struct config_topology *runs;
+    const struct config_topology *next;
+    struct arena *arena;
+    struct config_changes *changes;
+    struct group_index index;
+    size_t at;       /* of the index: where the next group is likely to be */
+    size_t sequence; /* of the next one's, whose group comes next */
+    const struct setting_item *added; /* the last group that is new; NULL */
+    enum seqb_reload_need added_need;
+};
+
+/* --- the groups that run --- */
+
+static uint32_t group_hash(const struct setting_item *item)
+{
+    const char *at = item->name != NULL ? item->name : "";
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    hash = (hash ^ (uint32_t)item->section) * 16777619u;
+    hash = (hash ^ (uint32_t)item->outer) * 16777619u;
+    for (; *at != '\0'; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    return hash;
+}
+
+static bool is_same_group(const struct setting_item *a,
+                          const struct setting_item *b)
+{
+    if (a->section != b->section || a->outer != b->outer)
+        return false;
+    return a->name == NULL || b->name == NULL ? a->name == b->name
+                                              : strcmp(a->name, b->name) == 0;
+}
+
+/* The place where such a group is, or the free one where it belongs. */
+static size_t index_place(const struct group_index *index,
+                          const struct setting_item *item)
+{
+    size_t place = group_hash(item) & (index->capacity - 1);
+
+    while (index->places[place] != 0 &&
+           !is_same_group(index->items[index->places[place] - 1], item))
+        place = (place + 1) & (index->capacity - 1);
+    return place;
+}
+
+static bool index_init(struct group_index *index,
+                       const struct config_settings *settings)
+{
+    *index = (struct group_index){.count = 0};
+    index->items =
+        calloc(settings->count + 1, sizeof(const struct setting_item *));
+    index->is_found = calloc(settings->count + 1, sizeof *index->is_found);
+    if (index->items == NULL || index->is_found == NULL)
+        return false;
+    for (const struct setting_item *at = settings->first; at != NULL;
+         at = at->next)
+        index->items[index->count++] = at;
+    return true;
+}
+
+static void index_fini(struct group_index *index)
+{
+    free(index->items);
+    free(index->is_found);
+    free(index->places);
+}
+
+/* The first time that a group is not where it was before. */
+static bool index_sort(struct group_index *index)
+{
+    if (index->places != NULL)
+        return true;
+    index->capacity = 16;
+    while (index->capacity < 2 * index->count)
+        index->capacity *= 2;
+    index->places = calloc(index->capacity, sizeof *index->places);
+    for (size_t i = 0; index->places != NULL && i < index->count; i++)
+        index->places[index_place(index, index->items[i])] = (uint32_t)i + 1;
+    return index->places != NULL;
+}
+
+/* The group that runs by that name; NULL: none does. */
+static const struct setting_item *group_find(struct comparison *comparison,
+                                             const struct setting_item *item)
+{
+    struct group_index *index = &comparison->index;
+    size_t place;
+
+    if (comparison->at < index->count &&
+        is_same_group(index->items[comparison->at], item)) {
+        index->is_found[comparison->at] = true;
+        return index->items[comparison->at++];
+    }
+    if (!index_sort(index)) {
+        comparison->arena->is_out_of_memory = true;
+        return NULL;
+    }
+    place = index_place(index, item);
+    if (index->places[place] == 0)
+        return NULL;
+    comparison->at = index->places[place];
+    index->is_found[comparison->at - 1] = true;
+    return index->items[comparison->at - 1];
+}
+
+/* --- what a change needs, and what to do about it --- */
+
+static const char *advice_of(enum seqb_reload_need need,
+                             const struct schema_row *row)
+{
+    if (need == SEQB_RELOAD_RESTART)
+        return "restart the broker to apply it";
+    if (need == SEQB_RELOAD_NOTHING)
+        return "";
+    if (row != NULL && strcmp(row->name, "template") == 0)
+        return "new texts may equal old ones: begin a new sequence; or restart "
+               "if docs/numbers.md calls the change safe";
+    return "numbers would get another meaning: seqctl migrate, or a new "
+           "sequence";
+}
+
+static struct config_change *change_add(struct comparison *comparison,
+                                        enum seqb_reload_need need,
+                                        const struct setting_item *item,
+                                        const struct schema_row *row)
+{
+    struct config_changes *changes = comparison->changes;
+    struct config_change *change =
+        arena_take(comparison->arena, 1, sizeof *change);
+    char path[SETTING_PATH_SIZE];
+
+    if (change == NULL)
+        return NULL;
+    setting_path(item, row != NULL ? row->name : NULL, path);
+    change->told = (struct seqb_reload_change){
+        need, arena_format(comparison->arena, "%s", path), "", "",
+        advice_of(need, row)};
+    change->row = row;
+    *changes->last = change;
+    changes->last = &change->next;
+    changes->counts[need]++;
+    return change;
+}
+
+/* --- groups --- */
+
+static bool pool_runs(const struct comparison *comparison, int32_t pool)
+{
+    const char *name = comparison->next->ha.pools[pool].layout.name;
+
+    for (const struct setting_item *at = comparison->runs->settings->first;
+         at != NULL && at->section <= SCHEMA_POOLS; at = at->next) {
+        if (at->section == SCHEMA_POOLS && strcmp(at->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A sequence that was not there, or the automatic ones. */
+static enum seqb_reload_need
+sequence_need(const struct comparison *comparison,
+              const struct queue_sequence_options *options)
+{
+    return queue_needs_restart(&comparison->runs->queue, options) ||
+                   !pool_runs(comparison, options->pool)
+               ? SEQB_RELOAD_RESTART
+               : SEQB_RELOAD_NOTHING;
+}
+
+static enum seqb_reload_need added_need(const struct comparison *comparison,
+                                        const struct setting_item *item)
+{
+    const struct queue_options *queue = &comparison->next->queue;
+
+    switch (item->section) {
+    case SCHEMA_SEQUENCES:
+        return sequence_need(comparison,
+                             &queue->sequences[comparison->sequence]);
+    case SCHEMA_AUTOMATIC:
+        return sequence_need(comparison, queue->automatic);
+    case SCHEMA_IDS:
+    case SCHEMA_SNOWFLAKE:
+        return SEQB_RELOAD_REFUSED;
+    default:
+        return SEQB_RELOAD_RESTART;
+    }
+}
+
+static enum seqb_reload_need removed_need(const struct setting_item *item)
+{
+    switch (item->section) {
+    case SCHEMA_SEQUENCES:
+    case SCHEMA_AUTOMATIC:
+        return SEQB_RELOAD_NOTHING;
+    case SCHEMA_IDS:
+    case SCHEMA_SNOWFLAKE:
+        return SEQB_RELOAD_REFUSED;
+    default:
+        return SEQB_RELOAD_RESTART;
+    }
+}
+
+/* Whether it is in a group that came, or went, as a whole. */
+static bool is_part_of(const struct setting_item *item,
+                       const struct setting_item *group)
+{
+    return group != NULL && item->section != item->outer &&
+           group->section == item->outer && group->name == item->name;
+}
+
+static void group_came(struct comparison *comparison, struct setting_item *item)
+{
+    struct config_change *change;
+
+    if (is_part_of(item, comparison->added)) {
+        item->is_left_out = comparison->added->is_left_out;
+        return;
+    }
+    change = change_add(comparison, added_need(comparison, item), item, NULL);
+    comparison->added = item;
+    if (change == NULL)
+        return;
+    change->told.after = "present";
+    item->is_left_out = change->told.need == SEQB_RELOAD_RESTART;
+}
+
+static void group_went(struct comparison *comparison,
+                       const struct setting_item *item)
+{
+    struct config_change *change =
+        change_add(comparison, removed_need(item), item, NULL);
+
+    if (change == NULL)
+        return;
+    change->told.before = "present";
+    change->stays = change->told.need == SEQB_RELOAD_RESTART ? item : NULL;
+}
+
+static void groups_went(struct comparison *comparison)
+{
+    const struct group_index *index = &comparison->index;
+    const struct setting_item *last = NULL;
+
+    for (size_t i = 0; i < index->count; i++) {
+        const struct setting_item *item = index->items[i];
+
+        if (index->is_found[i] || is_part_of(item, last))
+            continue;
+        last = item;
+        group_went(comparison, item);
+    }
+}
+
+/* --- values --- */
+
+/* A default may be written in another unit than a value. */
+static bool is_same_text(const struct schema_row *row, const char *a,
+                         const char *b)
+{
+    int64_t a_ms;
+    int64_t b_ms;
+
+    if (a == NULL || b == NULL)
+        return a == b;
+    if (strcmp(a, b) == 0)
+        return true;
+    return row->type == SCHEMA_DURATION && duration_parse(a, &a_ms) &&
+           duration_parse(b, &b_ms) && a_ms == b_ms;
+}
+
+/* A row's value in two groups. */
+struct pair {
+    const struct schema_row *row;
+    const struct setting_value *runs; /* NULL: it is not set */
+    const struct setting_value *next;
+};
+
+static void value_changed(struct comparison *comparison,
+                          struct setting_item *item, const struct pair *pair,
+                          const char *before, const char *after)
+{
+    struct config_change *change =
+        change_add(comparison, schema_need(pair->row), item, pair->row);
+
+    if (change == NULL)
+        return;
+    change->told.before = before != NULL ? before : "";
+    change->told.after = after != NULL ? after : "";
+    change->item = item;
+    change->runs = pair->runs;
+}
+
+static uint64_t secret_of(const struct setting_value *value)
+{
+    return value == NULL ? 0 : value->secret;
+}
+
+static void value_compare(struct comparison *comparison,
+                          const struct setting_item *runs,
+                          struct setting_item *next, const struct pair *pair)
+{
+    const char *before = pair->runs != NULL ? pair->runs->text
+                                            : setting_default(runs, pair->row);
+    const char *after = pair->next != NULL ? pair->next->text
+                                           : setting_default(next, pair->row);
+
+    if (!is_same_text(pair->row, before, after) ||
+        secret_of(pair->runs) != secret_of(pair->next))
+        value_changed(comparison, next, pair, before, after);
+}
+
+static const struct setting_value *value_of(const struct setting_value **at,
+                                            const struct schema_row *row)
+{
+    const struct setting_value *value = *at;
+
+    if (value == NULL || value->row != row)
+        return NULL;
+    *at = value->next;
+    return value;
+}
+
+/* The rows are in the table's order in both. */
+static const struct schema_row *row_first(const struct setting_value *a,
+                                          const struct setting_value *b)
+{
+    if (a == NULL)
+        return b->row;
+    return b == NULL || a->row < b->row ? a->row : b->row;
+}
+
+static void group_compare(struct comparison *comparison,
+                          const struct setting_item *runs,
+                          struct setting_item *next)
+{
+    const struct setting_value *before_at = runs->first;
+    const struct setting_value *after_at = next->first;
+
+    while (before_at != NULL || after_at != NULL) {
+        struct pair pair = {.row = row_first(before_at, after_at)};
+
+        pair.runs = value_of(&before_at, pair.row);
+        pair.next = value_of(&after_at, pair.row);
+        value_compare(comparison, runs, next, &pair);
+    }
+}
+
+static void compare_all(struct comparison *comparison)
+{
+    for (struct setting_item *item = comparison->next->settings->first;
+         item != NULL && !comparison->arena->is_out_of_memory;
+         item = item->next) {
+        const struct setting_item *runs = group_find(comparison, item);
+
+        if (runs == NULL)
+            group_came(comparison, item);
+        else
+            group_compare(comparison, runs, item);
+        comparison->sequence += item->section == SCHEMA_SEQUENCES;
+    }
+    groups_went(comparison);
+}
+
+enum seqb_status changes_find(const struct config_topology *runs,
+                              struct config_topology *next, struct arena *arena,
+                              struct config_changes **out,
+                              struct seqb_error *err)
+{
+    struct comparison comparison = {
+        .runs = runs,
+        .next = next,
+        .arena = arena,
+        .changes = arena_take(arena, 1, sizeof *comparison.changes)};
+
+    if (comparison.changes != NULL &&
+        index_init(&comparison.index, runs->settings)) {
+        comparison.changes->last = &comparison.changes->first;
+        compare_all(&comparison);
+    } else {
+        arena->is_out_of_memory = true;
+    }
+    index_fini(&comparison.index);
+    if (arena->is_out_of_memory)
+        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+    *out = comparison.changes;
+    return SEQB_OK;
+}
+
+/* --- telling --- */
+
+void config_tell(const struct config_changes *changes,
+                 void (*tell)(void *context,
+                              const struct seqb_reload_change *change),
+                 void *context)
+{
+    for (const struct config_change *at = changes->first; at != NULL;
+         at = at->next)
+        tell(context, &at->told);
+}
+
+size_t config_count(const struct config_changes *changes,
+                    enum seqb_reload_need need)
+{
+    return changes->counts[need];
+}
+
+enum seqb_status config_allow(const struct config_changes *changes,
+                              struct seqb_error *err)
+{
+    const size_t count = changes->counts[SEQB_RELOAD_REFUSED];
+    const struct config_change *at = changes->first;
+
+    if (count == 0)
+        return SEQB_OK;
+    while (at->told.need != SEQB_RELOAD_REFUSED)
+        at = at->next;
+    return error_set(err, SEQB_LAYOUT,
+                     "%s cannot change from '%s' to '%s' while the broker "
+                     "runs%s; nothing was applied: %s",
+                     at->told.path, at->told.before, at->told.after,
+                     count > 1 ? ", and more" : "", at->told.advice);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * After a reload, the settings that the broker runs with: the file's, but for
+ * those that need a restart. So these are shown as they are in effect, and the
+ * next reload finds them different again.
+ */
+#include <string.h>
+
+#include "config/build/build.h"
+#include "config/build/effective.h"
+#include "platform/error.h"
+
+static struct setting_value *value_copy(struct arena *arena,
+                                        const struct setting_value *from)
+{
+    struct setting_value *value = arena_take(arena, 1, sizeof *value);
+
+    if (value == NULL)
+        return NULL;
+    *value = *from;
+    value->text = arena_format(arena, "%s", from->text);
+    value->next = NULL;
+    return value;
+}
+
+/* Puts `value` where the row's value is, or belongs; NULL takes it out. */
+static void value_put(struct setting_item *item, const struct schema_row *row,
+                      struct setting_value *value)
+{
+    struct setting_value **at = &item->first;
+
+    while (*at != NULL && (*at)->row < row)
+        at = &(*at)->next;
+    if (*at != NULL && (*at)->row == row)
+        *at = (*at)->next;
+    if (value == NULL)
+        return;
+    value->next = *at;
+    *at = value;
+}
+
+/* Behind those of its section. */
+static void item_put(struct config_settings *settings,
+                     struct setting_item *item)
+{
+    struct setting_item **at = &settings->first;
+
+    while (*at != NULL && (*at)->outer <= item->outer)
+        at = &(*at)->next;
+    item->next = *at;
+    if (*at == NULL)
+        settings->last = &item->next;
+    *at = item;
+    settings->count++;
+}
+
+static void keep_group(struct config_settings *settings, struct arena *arena,
+                       const struct setting_item *from)
+{
+    struct setting_item *item = arena_take(arena, 1, sizeof *item);
+
+    if (item == NULL)
+        return;
+    *item = *from;
+    item->name = arena_format(arena, "%s", from->name);
+    if (from->engine != NULL)
+        item->engine = arena_format(arena, "%s", from->engine);
+    item->first = NULL;
+    item->last = &item->first;
+    for (const struct setting_value *at = from->first; at != NULL;
+         at = at->next) {
+        *item->last = value_copy(arena, at);
+        if (*item->last == NULL)
+            return;
+        item->last = &(*item->last)->next;
+    }
+    item_put(settings, item);
+}
+
+static void leave_out(struct config_settings *settings)
+{
+    struct setting_item **at = &settings->first;
+
+    while (*at != NULL) {
+        if ((*at)->is_left_out) {
+            *at = (*at)->next;
+            settings->count--;
+        } else {
+            at = &(*at)->next;
+        }
+    }
+    settings->last = at;
+}
+
+/* Those that are served now, each in its pool as the broker numbers them. The
+ * groups of settings and the options have one order. */
+static void keep_sequences(struct config_topology *next, struct arena *arena,
+                           const int32_t *pools)
+{
+    struct queue_options *queue = &next->queue;
+    struct queue_sequence_options *out =
+        arena_take(arena, queue->sequence_count + 1, sizeof *out);
+    size_t count = 0;
+    size_t i = 0;
+
+    if (out == NULL)
+        return;
+    for (const struct setting_item *at = next->settings->first; at != NULL;
+         at = at->next) {
+        if (at->section != SCHEMA_SEQUENCES)
+            continue;
+        out[count] = queue->sequences[i++];
+        out[count].pool = pools[out[count].pool];
+        count += !at->is_left_out;
+    }
+    queue->sequences = out;
+    queue->sequence_count = count;
+}
+
+/* All but what a reload may change. What it points to stays where it is: there
+ * may be sequences that were made of it. */
+static void keep_layout(const struct queue_sequence_options *runs,
+                        struct queue_sequence_options *out)
+{
+    const struct queue_sequence_options next = *out;
+
+    *out = *runs;
+    out->deadline_ms = next.deadline_ms;
+    out->runway_ms = next.runway_ms;
+    out->max_unused = next.max_unused;
+    out->prefetch = next.prefetch;
+    out->idle_after_ms = next.idle_after_ms;
+    out->full_waits = next.full_waits;
+}
+
+static void keep_automatic(struct config_topology *next, struct arena *arena,
+                           const struct config_kept *kept)
+{
+    struct queue_options *queue = &next->queue;
+    struct queue_sequence_options *out;
+    const struct setting_item *at = next->settings->first;
+
+    if (queue->automatic == NULL)
+        return;
+    while (at->section != SCHEMA_AUTOMATIC)
+        at = at->next;
+    out = arena_take(arena, 1, sizeof *out);
+    if (out == NULL)
+        return;
+    *out = *queue->automatic;
+    out->pool = kept->pools[out->pool];
+    if (kept->queue->automatic != NULL)
+        keep_layout(kept->queue->automatic, out);
+    queue->automatic = at->is_left_out ? NULL : out;
+}
+
+static void keep_settings(const struct config_changes *changes,
+                          struct config_settings *settings, struct arena *arena)
+{
+    for (const struct config_change *at = changes->first; at != NULL;
+         at = at->next) {
+        if (at->told.need != SEQB_RELOAD_RESTART)
+            continue;
+        if (at->row != NULL)
+            value_put(at->item, at->row,
+                      at->runs == NULL ? NULL : value_copy(arena, at->runs));
+        else if (at->stays != NULL)
+            keep_group(settings, arena, at->stays);
+    }
+}
+
+enum seqb_status changes_keep(const struct config_kept *kept,
+                              struct config_topology *next, struct arena *arena,
+                              struct seqb_error *err)
+{
+    keep_sequences(next, arena, kept->pools);
+    keep_automatic(next, arena, kept);
+    leave_out(next->settings);
+    keep_settings(kept->changes, next->settings, arena);
+    next->queue.clock = kept->queue->clock;
+    next->queue.snowflakes = kept->queue->snowflakes;
+    next->queue.snowflake_count = kept->queue->snowflake_count;
+    return arena->is_out_of_memory
+               ? error_set(err, SEQB_NO_MEMORY, "reload: out of memory")
+               : SEQB_OK;
+}

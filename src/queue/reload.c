@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Other options for a queue that serves. What may fail is done first: new
+ * sequences are made and claimed beside the catalog. Then all is put in place.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/text.h"
+#include "queue/flusher/flusher.h"
+#include "queue/queue_state.h"
+
+#define PART 256 /* sequences that are looked up with the catalog locked */
+
+struct queue_reload {
+    struct queue *queue;
+    const struct queue_options *options;
+    /* By the catalog's index, as far as it was known: the options that the
+     * sequence is to have; NULL: it is to be removed. */
+    const struct queue_sequence_options **wanted;
+    size_t known;
+    struct seqb_sequence **added;
+    size_t added_count;
+    size_t old;   /* of the catalog when those were added */
+    bool is_kept; /* the options must be kept as long as the queue */
+};
+
+/* --- comparing --- */
+
+static bool is_same_period(const struct queue_sequence_options *a,
+                           const struct queue_sequence_options *b)
+{
+    if (a->period == NULL || b->period == NULL)
+        return a->period == b->period;
+    return a->period->unit == b->period->unit &&
+           a->period->year_month == b->period->year_month &&
+           a->period->year_day == b->period->year_day &&
+           (a->ids == NULL) == (b->ids == NULL);
+}
+
+static const char *claim_of(const struct queue_sequence_options *options)
+{
+    return options->attributes == NULL ? "" : options->attributes;
+}
+
+/* Whether numbers mean the same with both. What the settings say was compared
+ * before; this sees what is behind them, as the key of a shuffle. */
+static bool is_same_layout(const struct queue_sequence_options *a,
+                           const struct queue_sequence_options *b)
+{
+    return a->pool == b->pool && a->memory_bits == b->memory_bits &&
+           a->window_bits == b->window_bits && is_same_period(a, b) &&
+           (a->snowflake == NULL) == (b->snowflake == NULL) &&
+           strcmp(claim_of(a), claim_of(b)) == 0;
+}
+
+/* With the catalog locked. */
+static enum seqb_status
+check_layout(const struct seqb_sequence *sequence,
+             const struct queue_sequence_options *wanted,
+             struct seqb_error *err)
+{
+    if (is_same_layout(sequence->options, wanted))
+        return SEQB_OK;
+    return error_set(err, SEQB_LAYOUT,
+                     "sequence %s is served with other settings of its layout "
+                     "than the topology has now; nothing was applied: put "
+                     "them back, run seqctl migrate, or begin a new sequence",
+                     sequence->key);
+}
+
+/* --- preparing --- */
+
+/* With the catalog locked. */
+static enum seqb_status find_listed(
+    struct queue_reload *reload, const struct queue_sequence_options *listed,
+    const struct queue_sequence_options **absent, struct seqb_error *err)
+{
+    const struct catalog *catalog = &reload->queue->catalog;
+    const size_t i = catalog_find(catalog, listed->key);
+
+    *absent = i == CATALOG_NONE ? listed : NULL;
+    if (i == CATALOG_NONE)
+        return SEQB_OK;
+    if (i >= reload->known)
+        return error_set(err, SEQB_AGAIN,
+                         "sequence %s made itself meanwhile; nothing was "
+                         "applied: reload again",
+                         listed->key);
+    reload->wanted[i] = listed;
+    return check_layout(catalog->sequences[i], listed, err);
+}
+
+static bool needs_options(const struct queue_sequence_options *options)
+{
+    return options->period != NULL || options->template != NULL ||
+           options->attributes != NULL;
+}
+
+static enum seqb_status add_listed(struct queue_reload *reload,
+                                   const struct queue_sequence_options *listed,
+                                   struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+    const enum seqb_status status =
+        queue_make(reload->queue, listed, listed->key, &sequence, err);
+
+    if (status != SEQB_OK)
+        return status;
+    reload->added[reload->added_count++] = sequence;
+    reload->is_kept = reload->is_kept || needs_options(listed);
+    return SEQB_OK;
+}
+
+/* From `*at` on, a part of the listed ones. */
+static enum seqb_status find_part(struct queue_reload *reload, size_t *at,
+                                  struct seqb_error *err)
+{
+    const struct queue_options *options = reload->options;
+    const struct queue_sequence_options *absent[PART];
+    enum seqb_status status = SEQB_OK;
+    size_t count = 0;
+
+    pthread_rwlock_rdlock(&reload->queue->catalog_lock);
+    for (; count < PART && *at < options->sequence_count && status == SEQB_OK;
+         (*at)++)
+        status = find_listed(reload, &options->sequences[*at], &absent[count++],
+                             err);
+    pthread_rwlock_unlock(&reload->queue->catalog_lock);
+    for (size_t i = 0; i < count && status == SEQB_OK; i++) {
+        if (absent[i] != NULL)
+            status = add_listed(reload, absent[i], err);
+    }
+    return status;
+}
+
+/* Those that are not listed, and may go on by themselves. With the catalog
+ * locked. */
+static enum seqb_status find_automatic(struct queue_reload *reload, size_t i,
+                                       struct seqb_error *err)
+{
+    const struct seqb_sequence *sequence = reload->queue->catalog.sequences[i];
+
+    if (reload->wanted[i] != NULL ||
+        !options_match(reload->options, sequence->key))
+        return SEQB_OK;
+    reload->wanted[i] = reload->options->automatic;
+    return check_layout(sequence, reload->options->automatic, err);
+}
+
+static enum seqb_status find_all(struct queue_reload *reload,
+                                 struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+    size_t at = 0;
+
+    while (at < reload->options->sequence_count && status == SEQB_OK)
+        status = find_part(reload, &at, err);
+    for (at = 0; at < reload->known && status == SEQB_OK;) {
+        pthread_rwlock_rdlock(&reload->queue->catalog_lock);
+        for (size_t i = 0; i < PART && at < reload->known && status == SEQB_OK;
+             i++, at++)
+            status = find_automatic(reload, at, err);
+        pthread_rwlock_unlock(&reload->queue->catalog_lock);
+    }
+    return status;
+}
+
+/* As at the start, but that one which a store refuses refuses all. */
+static enum seqb_status admit_added(struct queue_reload *reload,
+                                    struct seqb_error *err)
+{
+    struct ha_counter **counters =
+        calloc(reload->added_count + 1, sizeof(struct ha_counter *));
+    enum seqb_status status;
+
+    if (counters == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+    for (size_t i = 0; i < reload->added_count; i++)
+        counters[i] = reload->added[i]->counter;
+    pthread_mutex_lock(&reload->queue->admit_lock);
+    status = reload->added_count == 0 ? SEQB_OK
+                                      : ha_admit(reload->queue->ha, counters,
+                                                 reload->added_count, err);
+    pthread_mutex_unlock(&reload->queue->admit_lock);
+    for (size_t i = 0; i < reload->added_count && status == SEQB_OK; i++) {
+        if (ha_counter_availability(counters[i], err) == SEQB_LAYOUT)
+            status = SEQB_LAYOUT;
+    }
+    free(counters);
+    return status;
+}
+
+enum seqb_status queue_prepare(struct queue *queue,
+                               const struct queue_options *options,
+                               struct queue_reload **out,
+                               struct seqb_error *err)
+{
+    struct queue_reload *reload = calloc(1, sizeof *reload);
+    enum seqb_status status;
+
+    if (reload == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+    reload->queue = queue;
+    reload->options = options;
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    reload->known = queue->catalog.count;
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    reload->wanted = calloc(reload->known + 1,
+                            sizeof(const struct queue_sequence_options *));
+    reload->added =
+        calloc(options->sequence_count + 1, sizeof(struct seqb_sequence *));
+    status = reload->wanted == NULL || reload->added == NULL
+                 ? error_set(err, SEQB_NO_MEMORY, "reload: out of memory")
+                 : find_all(reload, err);
+    if (status == SEQB_OK)
+        status = admit_added(reload, err);
+    if (options->automatic != NULL && queue->options->automatic == NULL &&
+        needs_options(options->automatic))
+        reload->is_kept = true; /* what makes itself points there, too */
+    if (status != SEQB_OK) {
+        queue_reload_free(reload);
+        return status;
+    }
+    *out = reload;
+    return SEQB_OK;
+}
+
+/* --- putting in place --- */
+
+/* With the catalog locked for writing: whether none of those that made
+ * themselves meanwhile is one that is to be added. */
+static enum seqb_status check_added(const struct queue_reload *reload,
+                                    struct seqb_error *err)
+{
+    const struct catalog *catalog = &reload->queue->catalog;
+
+    if (catalog->count == reload->known)
+        return SEQB_OK;
+    for (size_t i = 0; i < reload->added_count; i++) {
+        if (catalog_find(catalog, reload->added[i]->key) != CATALOG_NONE)
+            return error_set(err, SEQB_AGAIN,
+                             "sequence %s made itself meanwhile; nothing was "
+                             "applied: reload again",
+                             reload->added[i]->key);
+    }
+    return SEQB_OK;
+}
+
+/* With the catalog locked for writing. */
+static void count_automatic(struct queue_reload *reload)
+{
+    const struct queue_options *options = reload->options;
+    struct queue *queue = reload->queue;
+
+    /* Those that made themselves since. */
+    queue->automatic = (int64_t)(queue->catalog.count - reload->known);
+    for (size_t i = 0; i < reload->known; i++)
+        queue->automatic += reload->wanted[i] != NULL &&
+                            reload->wanted[i] == options->automatic;
+}
+
+/* With the catalog locked for writing. */
+static enum seqb_status add_all(struct queue_reload *reload,
+                                struct seqb_error *err)
+{
+    struct queue *queue = reload->queue;
+    const enum seqb_status status = check_added(reload, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (!catalog_reserve(&queue->catalog, reload->added_count))
+        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+    count_automatic(reload);
+    reload->old = queue->catalog.count;
+    for (size_t i = 0; i < reload->added_count; i++)
+        (void)catalog_add(&queue->catalog, reload->added[i]);
+    queue->options = reload->options;
+    return SEQB_OK;
+}
+
+/* What is unchanged is not written: each would be another line of the caches
+ * that callers have to fetch again. */
+static bool has_settings(const struct sequence_settings *settings,
+                         const struct queue_sequence_options *options)
+{
+    return !settings->is_removed &&
+           settings->deadline_ms == options->deadline_ms &&
+           settings->runway_ms == options->runway_ms &&
+           settings->max_unused == options->max_unused &&
+           settings->idle_after_ms == options->idle_after_ms &&
+           settings->prefetch == options->prefetch &&
+           settings->warm == options->warm &&
+           settings->full_waits == options->full_waits;
+}
+
+/* What a reload does with one sequence after the other. */
+struct setting {
+    const struct queue_reload *reload;
+    size_t at; /* the catalog's index of the next one */
+    bool has_removed;
+};
+
+static void remove_one(struct setting *setting, struct seqb_sequence *sequence)
+{
+    if (sequence_is_removed(sequence))
+        return;
+    sequence_remove(sequence, setting->reload->queue->flusher != NULL &&
+                                  sequence->source->permits(
+                                      sequence, SOURCE_SPOOL, NULL) == SEQB_OK);
+    setting->has_removed = true;
+}
+
+/* With the catalog locked, in its order: those that were there, those that made
+ * themselves meanwhile, those that were added. */
+static void set_next(void *context, struct seqb_sequence *sequence)
+{
+    struct setting *setting = context;
+    const struct queue_reload *reload = setting->reload;
+    const struct queue_sequence_options *wanted = NULL;
+    const size_t i = setting->at++;
+
+    if (i >= reload->old)
+        return;
+    if (i < reload->known)
+        wanted = reload->wanted[i];
+    else if (options_match(reload->options, sequence->key))
+        wanted = reload->options->automatic;
+    if (wanted == NULL) {
+        remove_one(setting, sequence);
+    } else if (!has_settings(sequence->settings, wanted)) {
+        sequence_set(sequence, wanted);
+        sequence_wake(sequence);
+    }
+}
+
+static void set_all(struct queue_reload *reload)
+{
+    struct setting setting = {.reload = reload};
+    struct queue *queue = reload->queue;
+    size_t at = 0;
+
+    while (queue_visit(queue, &at, set_next, &setting))
+        continue;
+    for (size_t i = 0; i < reload->added_count; i++) {
+        if (reload->added[i]->settings->warm)
+            sequence_wake(reload->added[i]);
+    }
+    flusher_set(queue->flusher, reload->options);
+    if (setting.has_removed)
+        flusher_keep_removed(queue->flusher);
+}
+
+bool queue_keeps_options(const struct queue_reload *reload)
+{
+    return reload->is_kept;
+}
+
+enum seqb_status queue_commit(struct queue_reload *reload,
+                              struct seqb_error *err)
+{
+    struct queue *queue = reload->queue;
+    enum seqb_status status;
+
+    pthread_rwlock_wrlock(&queue->catalog_lock);
+    status = add_all(reload, err);
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    if (status != SEQB_OK)
+        return status;
+    queue->context.interval_ms = reload->options->interval_ms;
+    set_all(reload);
+    reload->added_count = 0;
+    return SEQB_OK;
+}
+
+void queue_reload_free(struct queue_reload *reload)
+{
+    if (reload == NULL)
+        return;
+    for (size_t i = 0; i < reload->added_count; i++)
+        reload->added[i]->source->free(reload->added[i]);
+    free(reload->added);
+    free(reload->wanted);
+    free(reload);
+}
