@@ -34,6 +34,7 @@ static const struct command commands[] = {
      "undo a drain"},
     {"advance", "KEY --to N", 1, ASKS | CTL_TO, operate_advance,
      "move a sequence beyond a number"},
+    {"reload", "", 0, ASKS | CTL_CHECK, reload_run, "read the topology again"},
     {"decode", "KEY VALUE", 2, ASKS, numbers_decode, "take a number apart"},
     {"parse", "KEY TEXT", 2, ASKS, numbers_parse,
      "take apart what number wrote"},

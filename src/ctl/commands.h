@@ -47,6 +47,7 @@ command_function operate_rescue;
 command_function operate_drain;
 command_function operate_resume;
 command_function operate_advance;
+command_function reload_run;
 
 /* offline/: check, with --probe every backend of a topology tried; settings */
 command_function check_run;

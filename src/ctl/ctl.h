@@ -42,6 +42,7 @@ enum ctl_option {
     CTL_COLOR = 1 << 21,
     CTL_SINCE = 1 << 22,
     CTL_LEVEL = 1 << 23,
+    CTL_CHECK = 1 << 24, /* of a reload */
     /* No options, but what a command takes besides. */
     CTL_TAKES_ONE_MORE = 1 << 29, /* an argument that may be left out */
     CTL_TAKES_SEVERAL = 1 << 30,  /* brokers: -s may stand several times */

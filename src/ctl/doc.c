@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <seqbroker/admin.h>
+#include <seqbroker/reload.h>
 
 #include "configuration_md.h"
 #include "ctl/commands.h"
@@ -68,6 +69,18 @@ static enum ctl_exit page_print(const struct page *page)
 
 /* --- settings --- */
 
+static const char *reload_words(enum seqb_reload_need need)
+{
+    switch (need) {
+    case SEQB_RELOAD_NOTHING:
+        return "applied";
+    case SEQB_RELOAD_REFUSED:
+        return "refused";
+    default:
+        return "restart";
+    }
+}
+
 static void print_setting(const struct seqb_setting *setting)
 {
     putchar('|');
@@ -79,6 +92,8 @@ static void print_setting(const struct seqb_setting *setting)
     else
         print_code(setting->initial);
     print_cell(setting->help);
+    print_cell(
+        reload_words(seqb_setting_need(setting->section, setting->name)));
     putchar('\n');
 }
 
@@ -92,8 +107,8 @@ static size_t print_section(const char *name, size_t length)
         fputs(seqb_embedded_topology(), stdout);
         return 0;
     }
-    puts("| setting | type | range | default | meaning |\n"
-         "|---|---|---|---|---|");
+    puts("| setting | type | range | default | meaning | reload |\n"
+         "|---|---|---|---|---|---|");
     for (size_t i = 0; i < count; i++) {
         if (!is_name(name, length, settings[i].section))
             continue;

@@ -52,6 +52,10 @@ static enum seqb_status blocking_call_make(struct blocking_call *blocking_call)
                             blocking_call->order.to, &blocking_call->err);
     case ERRAND_WORKERS:
         return workers_list(blocking_call);
+    case ERRAND_RELOAD:
+        reloader_run(blocking_call->reloader, blocking_call->order.is_check,
+                     "command", &blocking_call->report);
+        return SEQB_OK;
     }
     return SEQB_OK;
 }
@@ -87,6 +91,7 @@ bool blocking_call_start(struct session *session,
     if (blocking_call != NULL) {
         blocking_call->order = *order;
         blocking_call->broker = daemon->broker;
+        blocking_call->reloader = daemon->reloader;
         blocking_call->wake_fd = daemon->wake_fd;
         blocking_call->session = session;
         atomic_init(&blocking_call->is_done, false);
@@ -124,6 +129,7 @@ void blocking_call_end(struct daemon *daemon)
     if (daemon->blocking_call->session != NULL)
         daemon->blocking_call->session->blocking_call = NULL;
     free(daemon->blocking_call->workers);
+    reload_report_free(&daemon->blocking_call->report);
     free(daemon->blocking_call);
     daemon->blocking_call = NULL;
 }

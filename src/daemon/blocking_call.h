@@ -12,12 +12,15 @@
 
 #include <seqbroker/admin.h>
 
+#include "daemon/reloader.h"
+
 struct daemon;
 struct session;
 
 enum blocking_call_kind {
     ERRAND_ADVANCE, /* seqb_advance */
-    ERRAND_WORKERS  /* seqb_workers */
+    ERRAND_WORKERS, /* seqb_workers */
+    ERRAND_RELOAD   /* reloader_run */
 };
 
 /* What is to be done. */
@@ -25,11 +28,13 @@ struct blocking_call_order {
     enum blocking_call_kind kind;
     char key[SEQB_KEY_MAX + 1]; /* these two are for seqb_advance */
     int64_t to;
+    bool is_check; /* this is for a reload */
 };
 
 struct blocking_call {
     struct blocking_call_order order;
     struct seqb_broker *broker;
+    struct reloader *reloader;
     int wake_fd;
     pthread_t thread;
     struct session *session; /* the loop's: who waits; NULL: it went away */
@@ -37,6 +42,7 @@ struct blocking_call {
     struct seqb_error err; /* SEQB_OK: it succeeded */
     struct seqb_worker *workers;
     size_t worker_count;
+    struct reload_report report;
     atomic_bool is_done;
 };
 

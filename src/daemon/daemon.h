@@ -24,6 +24,7 @@ struct daemon {
     struct seqb_broker *broker;
     struct waitlists waitlists;
     struct blocking_call *blocking_call; /* under way, or NULL */
+    struct reloader *reloader;
     struct session_list sessions;
     size_t session_size;   /* bytes of memory of one, without its buffers */
     const char *state_dir; /* for SEQ.STATUS; the caller's */

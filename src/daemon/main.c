@@ -11,9 +11,9 @@
 
 #include <seqbroker/admin.h>
 
-#include "daemon/alarm/alarm.h"
 #include "daemon/log/log.h"
 #include "daemon/options.h"
+#include "daemon/reloader.h"
 #include "daemon/restart.h"
 #include "daemon/server.h"
 #include "daemon/signals.h"
@@ -22,15 +22,13 @@
  * close, whatever its stores do. */
 #define CLOSE_MS 1000
 
-static void refuse_reload(void)
+static void reload(void *context)
 {
-    log_event(SEQB_LOG_WARN,
-              "event=reload_refused signal=HUP reason=\"the topology is "
-              "read at the start only: restart seqbrokerd to apply "
-              "changes\"");
-}
+    struct reload_report report;
 
-static const struct signals_answers answers = {.hangup = refuse_reload};
+    reloader_run(context, false, "SIGHUP", &report);
+    reload_report_free(&report);
+}
 
 static int fail(const struct seqb_error *err)
 {
@@ -92,15 +90,13 @@ static void log_ready(const struct server *server)
 }
 
 /* `*kept` are the sockets of a restart, if `*is_restart`. */
-static int serve(const struct options *options, char **argv,
-                 struct inherited *kept, bool *is_restart)
+static int serve(const struct server_options *of_server, struct inherited *kept,
+                 bool *is_restart)
 {
-    struct server_options of_server = options_of_server(options);
     struct server *server = NULL;
     struct seqb_error err;
 
-    of_server.argv = argv;
-    if (server_open(&of_server, &server, &err) != SEQB_OK)
+    if (server_open(of_server, &server, &err) != SEQB_OK)
         return fail(&err);
     log_ready(server);
     server_run(server);
@@ -108,7 +104,7 @@ static int serve(const struct options *options, char **argv,
     *is_restart = server_release(server, kept);
     /* What goes on in place must not end for a slow store. */
     if (!*is_restart)
-        signals_end_within(server->stopped_ms + of_server.stop_timeout_ms +
+        signals_end_within(server->stopped_ms + of_server->stop_timeout_ms +
                            CLOSE_MS - daemon_now_ms());
     server_close(server);
     signals_end_later();
@@ -117,38 +113,47 @@ static int serve(const struct options *options, char **argv,
 
 /* The alarms first, and to the end: what happens as stores are opened and
  * closed may be one. */
-static int serve_watched(const struct options *options, char **argv)
+static int serve_watched(struct options *options, char **argv,
+                         struct reloader *reloader)
 {
+    struct server_options of_server = options_of_server(options);
     struct inherited kept = {.count = 0};
-    bool is_restart = false;
-    struct alarms *alarms;
     struct seqb_error err;
+    bool is_restart = false;
     int code = 0;
 
-    if (alarms_open(&options->alarm, NULL, &alarms, &err) != SEQB_OK)
+    if (reloader_watch(reloader, &options->alarm, &err) != SEQB_OK)
         return fail(&err);
-    code = serve(options, argv, &kept, &is_restart);
-    alarms_close(alarms);
+    of_server.argv = argv;
+    of_server.reloader = reloader;
+    code = serve(&of_server, &kept, &is_restart);
+    reloader_end(reloader);
     return is_restart ? restart_run(argv, &kept) : code;
 }
 
-static int run(struct options *options, char **argv)
+static int run(struct options *options, char **argv,
+               struct signals_answers *answers)
 {
+    struct reloader *reloader =
+        reloader_new(options->topology, options->has_level);
     struct seqb_error err;
 
     log_open(&options->log);
     seqb_set_logger(log_write, NULL);
-    if (!signals_answer(&answers))
+    answers->context = reloader;
+    if (reloader == NULL || !signals_answer(answers))
         return fail(&(struct seqb_error){.text = "cannot start a thread"});
     raise_open_files();
     forbid_cores();
     if (options_complete(options, &err) != SEQB_OK)
         return fail(&err);
-    return serve_watched(options, argv);
+    log_set_level(options->log.level);
+    return serve_watched(options, argv, reloader);
 }
 
 int main(int argc, char **argv)
 {
+    struct signals_answers answers = {.hangup = reload};
     struct options options;
     int code = 0;
 
@@ -157,7 +162,7 @@ int main(int argc, char **argv)
     if (code < 0 && options.is_check)
         code = check(&options);
     if (code < 0)
-        code = run(&options, argv);
+        code = run(&options, argv, &answers);
     options_free(&options);
     return code;
 }

@@ -125,6 +125,7 @@ static int option_take(struct options *options, int option)
                    : usage_error("--log-format is logfmt or json, not ",
                                  optarg);
     case 'L':
+        options->has_level = true;
         return log_level_find(optarg, &options->log.level)
                    ? -1
                    : usage_error("--log-level is error, warn, info or debug, "
@@ -270,6 +271,9 @@ static void setting_take(void *context, const char *setting, const char *value)
         is_well = text_set(&options->socket_mode, value);
     else if (strcmp(setting, "socket_group") == 0)
         is_well = text_set(&options->socket_group, value);
+    else if (strcmp(setting, "log_level") == 0)
+        is_well =
+            options->has_level || log_level_find(value, &options->log.level);
     else if (!number_set(options, setting, value))
         is_well = alarm_settings_take(&options->alarm, setting, value);
     reading->is_complete = reading->is_complete && is_well;

@@ -27,6 +27,7 @@ struct options {
     const char *topology; /* NULL: the embedded default */
     bool is_check;        /* look at the topology only, and end */
     struct log_options log;
+    bool has_level; /* --log-level was given */
     struct options_places listen;
     struct options_places sockets;
     char *http;         /* "ADDR:PORT" or "none"; NULL: not given */

@@ -423,6 +423,7 @@ static enum seqb_status server_start(struct server *server,
     if (server_listen(server, err) != SEQB_OK)
         return err->status;
     server_describe(server);
+    reloader_serve(daemon->reloader, daemon->broker);
     return SEQB_OK;
 }
 
@@ -436,6 +437,7 @@ enum seqb_status server_open(const struct server_options *options,
     server->options = *options;
     daemon_init(&server->daemon, options->state_dir);
     server->daemon.limits.options = options->limits;
+    server->daemon.reloader = options->reloader;
     if (server_start(server, err) != SEQB_OK) {
         server_close(server);
         return err->status;
@@ -485,6 +487,7 @@ void server_close(struct server *server)
     connections_fini(&server->connections);
     http_close(server->http);
     blocking_call_end(daemon);
+    reloader_serve(daemon->reloader, NULL);
     seqb_close(daemon->broker);
     waitlists_fini(&daemon->waitlists);
     server_free_events(server);

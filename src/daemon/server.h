@@ -29,6 +29,7 @@ struct server_options {
     int64_t stop_delay_ms, stop_timeout_ms;
     struct limits_options limits;
     char **argv; /* of a restart; NULL: there is none */
+    struct reloader *reloader;
 };
 
 struct server {

@@ -53,7 +53,7 @@ static void *hangup_run(void *argument)
     int number = 0;
 
     while (sigwait(&hangup, &number) == 0)
-        answers->hangup();
+        answers->hangup(answers->context);
     return NULL;
 }
 

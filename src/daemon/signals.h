@@ -15,7 +15,8 @@
 void signals_shield(void);
 
 struct signals_answers {
-    void (*hangup)(void); /* on a thread of its own */
+    void (*hangup)(void *context); /* on a thread of its own */
+    void *context;
 };
 
 /* Starts the thread that answers each SIGHUP until the process ends, also while

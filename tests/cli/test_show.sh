@@ -18,14 +18,16 @@ like "it has the lines of the log, as they are whatever its format" "$out" \
 lines=$(wc -l <"$work/out")
 ok "as many as the log has, which may have gone on" \
     test "$before" -le "$lines" -a "$lines" -le "$(wc -l <"$daemon_log")"
+mv "$work/patient.conf" "$work/away.conf"
 kill -HUP "$daemon_pid"
 # shellcheck disable=SC2317 # wait_for calls it
 has_warned() {
     grep -q reload_refused "$daemon_log"
 }
 wait_for has_warned
+mv "$work/away.conf" "$work/patient.conf"
 does "--level has what is as bad, or worse" \
-    '0 *Z warn event=reload_refused signal=HUP reason="the topology *"' \
+    '0 *Z warn event=reload_refused by=SIGHUP reason="*patient.conf*"' \
     show events --level warn
 is "and nothing else" "$(wc -l <"$work/out")" 1
 does "an error was not among it" "0 " show events --level error
@@ -34,7 +36,7 @@ does "--since a day has it, too" "0 *Z warn event=reload_refused *" \
 does "since a moment that is yet to come there is nothing" "0 " \
     show events --since 9999-12-31
 does "JSON has the same lines" \
-    '0 {*"events": \[*{"number": [0-9]*, "time_ms": 1*, "level": "warn", "line": "event=reload_refused *\\"the topology *"}*\]*}' \
+    '0 {*"events": \[*{"number": [0-9]*, "time_ms": 1*, "level": "warn", "line": "event=reload_refused *patient.conf*"}*\]*}' \
     show events --level warn --json
 ok "it is JSON" is_json "$work/out"
 does "what is neither an age nor a moment is bad usage" \

@@ -8,6 +8,7 @@
 
 #include <seqbroker/admin.h>
 #include <seqbroker/counts.h>
+#include <seqbroker/reload.h>
 
 #define RUN_MAX 8
 
@@ -224,6 +225,23 @@ enum seqb_status seqb_command(struct seqb_broker *broker, const char *pool,
     (void)partition;
     (void)order;
     return fail(err, SEQB_INVALID);
+}
+
+enum seqb_status seqb_reload(struct seqb_broker *broker, const char *topology,
+                             const struct seqb_reload_options *options,
+                             struct seqb_error *err)
+{
+    (void)broker;
+    (void)topology;
+    (void)options;
+    (void)err;
+    return SEQB_OK;
+}
+
+const char *seqb_reload_need_name(enum seqb_reload_need need)
+{
+    (void)need;
+    return "nothing";
 }
 
 enum seqb_status seqb_advance(struct seqb_broker *broker, const char *key,

@@ -39,9 +39,8 @@ static const struct named named[SCHEMA_SECTIONS] = {
     [SCHEMA_AUTOMATIC] = {PACE ", pattern, limit",
                           "time_zone, keep_periods, js_safe", ""},
     [SCHEMA_SNOWFLAKE] = {"", "lease", ""},
-    [SCHEMA_DAEMON] = {"stop_delay, stop_timeout, on_event, webhook, "
-                       "webhook_ca_file, alarm_level, alarm_reminder, "
-                       "log_level",
+    [SCHEMA_DAEMON] = {"on_event, webhook, webhook_ca_file, alarm_level, "
+                       "alarm_reminder, log_level",
                        "", ""},
 };
 

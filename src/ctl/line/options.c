@@ -44,6 +44,8 @@ static const struct option_row option_rows[] = {
      "not a partition: stop the whole broker", FLAG},
     {CTL_DRY_RUN, 'd', "dry-run", "--dry-run",
      "tell what would be done, and write nothing", FLAG},
+    {CTL_CHECK, 'K', "check", "--check", "compare only, and apply nothing",
+     FLAG},
     {CTL_KEYS, 'k', "keys", "--keys FILE",
      "keys that the topologies do not list, one a line", TEXT(keys)},
     {CTL_WITHOUT, 'W', "without", "--without BACKEND",

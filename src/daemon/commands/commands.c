@@ -42,6 +42,8 @@ static const struct command commands[] = {
      "Stops the whole daemon, as SIGTERM does"},
     {"SEQ.ADVANCE", 3, true, "write", "operator", command_advance,
      "Moves a sequence beyond a number: key number"},
+    {"SEQ.RELOAD", -1, false, "admin", "operator", command_reload,
+     "Reads the topology again, or only compares it: [CHECK]"},
     {"INFO", -1, false, "readonly", "status", command_info,
      "The server as text: [section ...]"},
     {"DBSIZE", 1, false, "readonly", "status", command_dbsize,

@@ -97,6 +97,7 @@ command_function command_partition;
 command_function command_health;
 command_function command_drain;
 command_function command_advance;
+command_function command_reload;
 
 /* greeting.c */
 command_function command_ping;

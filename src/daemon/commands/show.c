@@ -12,6 +12,7 @@
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 #include "daemon/log/log.h"
+#include "daemon/reloader.h"
 #include "daemon/session.h"
 #include "status/status.h"
 
@@ -263,6 +264,8 @@ static void reply_config(struct session *session, struct settings *settings)
                               ? settings->count
                               : SETTINGS_LISTED_MAX;
 
+    if (reloader_read_ms(session->daemon->reloader) > 0)
+        config.read_ms = reloader_read_ms(session->daemon->reloader);
     config.log_level = log_level_name(log.level);
     config.log_format = log_format_name(log.format);
     config.settings_left_out = (int64_t)(settings->count - listed);

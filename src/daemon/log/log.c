@@ -213,6 +213,13 @@ void log_open(const struct log_options *options)
     pthread_mutex_unlock(&log_state.lock);
 }
 
+void log_set_level(enum seqb_log_level level)
+{
+    pthread_mutex_lock(&log_state.lock);
+    log_state.options.level = level;
+    pthread_mutex_unlock(&log_state.lock);
+}
+
 struct log_options log_options_now(void)
 {
     struct log_options options;

@@ -45,6 +45,9 @@ bool log_level_find(const char *word, enum seqb_log_level *out);
  * above. */
 void log_open(const struct log_options *options);
 
+/* Lines below that level are not written from now on. */
+void log_set_level(enum seqb_log_level level);
+
 /* How lines look now. */
 struct log_options log_options_now(void);
 

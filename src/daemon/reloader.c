@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's part of a reload is made ready while the library may still
+ * refuse, and put in place when it has not; see reloader.h. */
+#include "daemon/reloader.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+#include "daemon/log/log.h"
+
+struct reloader {
+    const char *topology;
+    bool has_level;
+    _Atomic int64_t read_ms;
+
+    pthread_mutex_t lock; /* held by a reload; guards the rest */
+    struct seqb_broker *broker;
+    struct alarm_settings alarm; /* of the alarms, which point to its texts */
+    struct alarms *alarms;
+};
+
+/* One reload under way. */
+struct attempt {
+    struct reloader *reloader;
+    struct reload_report *report;
+    struct alarm_settings alarm;
+    struct alarms *alarms; /* made ready */
+    enum seqb_log_level level;
+    bool has_other_alarms;
+    bool is_whole; /* nothing was lost for want of memory */
+};
+
+static enum seqb_status refuse(struct seqb_error *err, enum seqb_status status,
+                               const char *why)
+{
+    err->status = status;
+    snprintf(err->text, sizeof err->text, "%s", why);
+    return status;
+}
+
+/* --- the report --- */
+
+static bool line_add(struct reload_report *report,
+                     const struct seqb_reload_change *change)
+{
+    struct reload_line *lines =
+        realloc(report->lines, (report->count + 1) * sizeof *lines);
+    struct reload_line *line;
+
+    if (lines == NULL)
+        return false;
+    report->lines = lines;
+    line = &lines[report->count];
+    *line = (struct reload_line){change->need, strdup(change->path),
+                                 strdup(change->before), strdup(change->after),
+                                 strdup(change->advice)};
+    report->count++;
+    return line->path != NULL && line->before != NULL && line->after != NULL &&
+           line->advice != NULL;
+}
+
+void reload_report_free(struct reload_report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        free(report->lines[i].path);
+        free(report->lines[i].before);
+        free(report->lines[i].after);
+        free(report->lines[i].advice);
+    }
+    free(report->lines);
+    report->lines = NULL;
+    report->count = 0;
+}
+
+static void take_change(void *context, const struct seqb_reload_change *change)
+{
+    struct attempt *attempt = context;
+    struct reload_report *report = attempt->report;
+
+    report->applied += change->need == SEQB_RELOAD_NOTHING;
+    report->restart += change->need == SEQB_RELOAD_RESTART;
+    if (report->count == RELOAD_LISTED_MAX)
+        report->left_out++;
+    else if (!line_add(report, change))
+        attempt->is_whole = false;
+}
+
+/* --- what the daemon applies --- */
+
+static void take_setting(void *context, const char *setting, const char *value)
+{
+    struct attempt *attempt = context;
+
+    if (strcmp(setting, "log_level") == 0)
+        (void)log_level_find(value, &attempt->level);
+    else if (!alarm_settings_take(&attempt->alarm, setting, value))
+        attempt->is_whole = false;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool is_same_alarm(const struct alarm_settings *a,
+                          const struct alarm_settings *b)
+{
+    return a->level == b->level && a->reminder_ms == b->reminder_ms &&
+           is_same_text(a->on_event, b->on_event) &&
+           is_same_text(a->webhook, b->webhook) &&
+           is_same_text(a->webhook_ca_file, b->webhook_ca_file);
+}
+
+static enum seqb_status prepare(void *context, struct seqb_error *err)
+{
+    struct attempt *attempt = context;
+
+    if (!attempt->is_whole)
+        return refuse(err, SEQB_NO_MEMORY, "reload: out of memory");
+    if (is_same_alarm(&attempt->alarm, &attempt->reloader->alarm))
+        return SEQB_OK;
+    attempt->has_other_alarms = true;
+    if (alarm_settings_check(&attempt->alarm, err) != SEQB_OK)
+        return err->status;
+    return alarms_open(&attempt->alarm, NULL, &attempt->alarms, err);
+}
+
+static void attempt_apply(struct attempt *attempt)
+{
+    struct reloader *reloader = attempt->reloader;
+    const struct alarm_settings before = reloader->alarm;
+    struct alarms *alarms = reloader->alarms;
+
+    if (!reloader->has_level)
+        log_set_level(attempt->level);
+    atomic_store(&reloader->read_ms, daemon_wall_ms());
+    if (!attempt->has_other_alarms)
+        return;
+    reloader->alarm = attempt->alarm;
+    reloader->alarms = attempt->alarms;
+    attempt->alarm = before;
+    attempt->alarms = alarms;
+}
+
+/* --- a reload --- */
+
+/* With the lock held. */
+static enum seqb_status attempt_run(struct attempt *attempt, bool is_check,
+                                    struct seqb_error *err)
+{
+    const struct seqb_reload_options options = {
+        .size = sizeof options,
+        .dry_run = is_check,
+        .change = take_change,
+        .setting = take_setting,
+        .prepare = prepare,
+        .context = attempt,
+    };
+    const struct reloader *reloader = attempt->reloader;
+
+    if (reloader->broker == NULL)
+        return refuse(err, SEQB_CLOSED,
+                      "the broker is not open: it starts, or stops");
+    return seqb_reload(reloader->broker, reloader->topology, &options, err);
+}
+
+static void log_refused(const char *by, const struct seqb_error *err)
+{
+    char reason[2 * SEQB_ERROR_TEXT_SIZE];
+
+    log_event(SEQB_LOG_WARN, "event=reload_refused by=%s reason=%s", by,
+              log_quote(reason, sizeof reason, err->text));
+}
+
+void reloader_run(struct reloader *reloader, bool is_check, const char *by,
+                  struct reload_report *out)
+{
+    struct attempt attempt = {.reloader = reloader,
+                              .report = out,
+                              .level = SEQB_LOG_INFO,
+                              .is_whole = true};
+    enum seqb_status status = SEQB_OK;
+
+    *out = (struct reload_report){.count = 0};
+    alarm_settings_init(&attempt.alarm);
+    pthread_mutex_lock(&reloader->lock);
+    status = attempt_run(&attempt, is_check, &out->err);
+    if (status == SEQB_OK && !is_check)
+        attempt_apply(&attempt);
+    alarms_close(attempt.alarms);
+    alarm_settings_free(&attempt.alarm);
+    pthread_mutex_unlock(&reloader->lock);
+    out->err.status = status;
+    if (status != SEQB_OK && !is_check)
+        log_refused(by, &out->err);
+}
+
+int64_t reloader_read_ms(const struct reloader *reloader)
+{
+    return reloader == NULL ? 0 : atomic_load(&reloader->read_ms);
+}
+
+/* --- from open to end --- */
+
+struct reloader *reloader_new(const char *topology, bool has_level)
+{
+    struct reloader *reloader = calloc(1, sizeof *reloader);
+
+    if (reloader == NULL)
+        return NULL;
+    reloader->topology = topology;
+    reloader->has_level = has_level;
+    alarm_settings_init(&reloader->alarm);
+    pthread_mutex_init(&reloader->lock, NULL);
+    return reloader;
+}
+
+enum seqb_status reloader_watch(struct reloader *reloader,
+                                struct alarm_settings *alarm,
+                                struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    pthread_mutex_lock(&reloader->lock);
+    reloader->alarm = *alarm;
+    alarm_settings_init(alarm);
+    status = alarms_open(&reloader->alarm, NULL, &reloader->alarms, err);
+    pthread_mutex_unlock(&reloader->lock);
+    return status;
+}
+
+void reloader_serve(struct reloader *reloader, struct seqb_broker *broker)
+{
+    if (reloader == NULL)
+        return;
+    pthread_mutex_lock(&reloader->lock);
+    reloader->broker = broker;
+    pthread_mutex_unlock(&reloader->lock);
+}
+
+void reloader_end(struct reloader *reloader)
+{
+    if (reloader == NULL)
+        return;
+    pthread_mutex_lock(&reloader->lock);
+    alarms_close(reloader->alarms);
+    reloader->alarms = NULL;
+    alarm_settings_free(&reloader->alarm);
+    alarm_settings_init(&reloader->alarm);
+    pthread_mutex_unlock(&reloader->lock);
+}

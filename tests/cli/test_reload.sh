@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The topology read again, in the three ways: seqctl reload, SEQ.RELOAD, SIGHUP.
+# Usage: test_reload.sh BUILD_FOLDER
+# shellcheck disable=SC2317 # functions are called by wait_for()
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+asks_daemon=yes
+
+cp "$work/patient.conf" "$work/first.conf"
+daemon_start reload || exit 1
+
+# write TEXT: the topology that it began with, and this.
+write() {
+    { cat "$work/first.conf" && printf '%s\n' "$1"; } >"$work/next.conf"
+    mv "$work/next.conf" "$work/patient.conf"
+}
+has_logged() { # WORDS
+    grep -q -- "$1" "$daemon_log"
+}
+
+does "nothing changed" "0 0 changes applied, 0 need a restart" reload
+
+# --- seqctl reload ---
+
+write 'daemon = { log_level = "warn"; http = "127.0.0.1:1"; };'
+does "--check tells what would be applied" \
+    "0 restart: daemon.http: (none) -> 127.0.0.1:1 (restart *)*applies: daemon.log_level: info -> warn*1 changes would be applied, 1 need a restart" \
+    reload --check
+does "and applies nothing" "0 *daemon.log_level: info*" show config daemon.log_level
+does "reload applies" \
+    "0 restart: daemon.http: *applied: daemon.log_level: info -> warn*1 changes applied, 1 need a restart" \
+    reload
+does "show config has what is in effect" "0 *daemon.log_level: warn" \
+    show config daemon.log_level
+does "what needs a restart is told again" \
+    "0 restart: daemon.http: (none) -> 127.0.0.1:1 *0 changes applied, 1 need a restart" \
+    reload
+write 'daemon = { log_level = "info"; };'
+does "JSON has the same" \
+    '0 {"applied": 1, "restart": 0, "left_out": 0, "changes": \[{"need": "nothing", "path": "daemon.log_level", "before": "warn", "after": "info", "advice": ""}\]}' \
+    reload --json
+ok "it is JSON" is_json "$work/out"
+
+# --- SEQ.RELOAD ---
+
+like "SEQ.RELOAD answers a map" "$(cli SEQ.RELOAD | tr '\n' ' ')" \
+    "applied 0 restart 0 left_out 0 changes*"
+like "CHECK is its only word" "$(cli SEQ.RELOAD NOW)" "ERR use SEQ.RELOAD*"
+
+# --- a file with a mistake ---
+
+printf 'pools = (' >"$work/patient.conf"
+does "a mistake refuses all" "1 seqctl: CONFIG *patient.conf:1: *" reload
+is "the daemon serves on" "$(cli PING)" PONG
+like "and gives numbers" "$(cli INCR order)" "[0-9]*"
+wait_for has_logged 'warn event=reload_refused by=command reason="*'
+ok "the log has the refusal" has_logged \
+    'warn event=reload_refused by=command reason="*'
+
+# --- SIGHUP ---
+
+kill -HUP "$daemon_pid"
+wait_for has_logged 'event=reload_refused by=SIGHUP '
+ok "SIGHUP is answered in the log" has_logged 'event=reload_refused by=SIGHUP '
+write 'daemon = { alarm_level = "error"; };'
+kill -HUP "$daemon_pid"
+wait_for has_logged 'event=reloaded applied=1 restart=0'
+ok "and applies what is sound" has_logged 'event=reloaded applied=1 restart=0'
+
+# --- alarms ---
+
+printf '#!/bin/sh\ncat >>"%s/told"\n' "$work" >"$work/alarm"
+chmod +x "$work/alarm"
+write "daemon = { on_event = \"$work/none\"; };"
+does "a program that is not there refuses all" "1 seqctl: ERR daemon.on_event *" \
+    reload
+write "daemon = { on_event = \"$work/alarm\"; };"
+does "one that is there is run from now on" "0 *applied: daemon.on_event: *" \
+    reload
+printf 'pools = (' >"$work/patient.conf"
+has_told() {
+    [ -s "$work/told" ]
+}
+seqctl reload
+wait_for has_told
+ok "it is told of the next warning" grep -q reload_refused "$work/told"
+daemon_stop
+is "SIGTERM ends it with 0" "$daemon_code" 0
+
+tap_end
