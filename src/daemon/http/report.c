@@ -73,6 +73,19 @@ static void text_free(const void *data, size_t length, void *context)
     free(context);
 }
 
+/* It grew by doubling, and may have to be held for long. */
+static void text_trim(struct buffer *text)
+{
+    char *data = text->length > 0 && text->start == 0
+                     ? realloc(text->data, text->length)
+                     : NULL;
+
+    if (data == NULL)
+        return;
+    text->data = data;
+    text->capacity = text->length;
+}
+
 /* The text goes into the answer without being copied. */
 static void report_answer(struct report *report)
 {
@@ -81,6 +94,7 @@ static void report_answer(struct report *report)
     struct buffer *text = &report->text;
 
     exchange_resume(exchange);
+    text_trim(text);
     if (body == NULL || text->is_broken ||
         evbuffer_add_reference(body, buffer_content(text), text->length,
                                text_free, text->data) != 0) {
