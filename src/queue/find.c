@@ -151,7 +151,7 @@ enum seqb_status queue_add(struct queue *queue,
                            const char *key, struct seqb_sequence **out,
                            struct seqb_error *err)
 {
-    struct seqb_sequence *sequence;
+    struct seqb_sequence *sequence = NULL;
     const enum seqb_status status =
         queue->options == queue->first
             ? make_first(queue, options, key, &sequence, err)
@@ -339,7 +339,7 @@ enum seqb_status queue_find(struct queue *queue, const char *key,
     status = find_there(queue, key, &found, err);
     if (status == SEQB_AGAIN)
         status = find_automatic(queue, key, &found, err);
-    if (status != SEQB_OK)
+    if (status != SEQB_OK || found == NULL)
         return status;
     if (found->is_refused)
         return ha_counter_availability(found->counter, err);

@@ -315,6 +315,12 @@ void queue_free(struct queue *queue)
     flusher_close(queue->flusher);
     for (size_t i = 0; i < queue->catalog.count; i++)
         queue->catalog.sequences[i]->source->free(queue->catalog.sequences[i]);
+    while (queue->abandoned != NULL) {
+        struct seqb_sequence *sequence = queue->abandoned;
+
+        queue->abandoned = sequence->next_active;
+        sequence->source->free(sequence);
+    }
     generators_free(queue);
     guarded_clock_close(queue->context.clock);
     catalog_fini(&queue->catalog);

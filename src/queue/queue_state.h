@@ -25,6 +25,9 @@ struct queue {
     struct catalog catalog;
     int64_t automatic; /* sequences that made themselves */
 
+    /* Made for a reload that was refused, by next_active: a worker that hangs
+     * may still look at their counters. Only reloads read and write it. */
+    struct seqb_sequence *abandoned;
     pthread_mutex_t admit_lock; /* held over ha_admit once the queue is open */
 
     struct flusher

@@ -22,8 +22,9 @@ struct queue_reload {
     size_t known;
     struct seqb_sequence **added;
     size_t added_count;
-    size_t old;   /* of the catalog when those were added */
-    bool is_kept; /* the options must be kept as long as the queue */
+    size_t old;       /* of the catalog when those were added */
+    bool is_admitted; /* workers may know the added ones */
+    bool is_kept;     /* the options must be kept as long as the queue */
 };
 
 /* --- comparing --- */
@@ -184,6 +185,7 @@ static enum seqb_status admit_added(struct queue_reload *reload,
                                       : ha_admit(reload->queue->ha, counters,
                                                  reload->added_count, err);
     pthread_mutex_unlock(&reload->queue->admit_lock);
+    reload->is_admitted = status == SEQB_OK;
     for (size_t i = 0; i < reload->added_count && status == SEQB_OK; i++) {
         if (ha_counter_availability(counters[i], err) == SEQB_LAYOUT)
             status = SEQB_LAYOUT;
@@ -378,8 +380,16 @@ void queue_reload_free(struct queue_reload *reload)
 {
     if (reload == NULL)
         return;
-    for (size_t i = 0; i < reload->added_count; i++)
-        reload->added[i]->source->free(reload->added[i]);
+    for (size_t i = 0; i < reload->added_count; i++) {
+        struct seqb_sequence *sequence = reload->added[i];
+
+        if (reload->is_admitted) {
+            sequence->next_active = reload->queue->abandoned;
+            reload->queue->abandoned = sequence;
+        } else {
+            sequence->source->free(sequence);
+        }
+    }
     free(reload->added);
     free(reload->wanted);
     free(reload);
