@@ -7,7 +7,9 @@ pkg_check_modules(LIBCONFIG REQUIRED IMPORTED_TARGET libconfig>=1.5)
 # Codes that hide the volume: src/number/shuffle.c.
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
 pkg_check_modules(LIBEVENT REQUIRED IMPORTED_TARGET libevent_core>=2.1
-  libevent_extra>=2.1)
+  libevent_extra>=2.1 libevent_openssl>=2.1)
+# TLS of both programs: src/tls.
+pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET libssl>=3.0 libcrypto>=3.0)
 pkg_check_modules(SMARTCOLS REQUIRED IMPORTED_TARGET smartcols>=2.38)
 # The JSON that the programs write; tests and benchmarks read JSON, too.
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson>=2.13)

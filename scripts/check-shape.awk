@@ -100,6 +100,9 @@ function library_is_at_home(header)
         return FILENAME == "src/number/shuffle.c"
     if (header ~ /^(event2\/|ev[a-z]*\.h)/)
         return FILENAME ~ /^src\/daemon\//
+    if (header ~ /^openssl\//)
+        return FILENAME ~ /^(src\/(tls|ctl|daemon\/transport)\/|tests\/)/ || \
+            FILENAME == "src/daemon/handshakes.c"
     if (header ~ /^libsmartcols/)
         return FILENAME ~ /^src\/ctl\//
     if (header ~ /^curl\//)
@@ -178,8 +181,9 @@ BEGIN {
     below["api"] = below["config"] " config"
     below["guess"] = ""
     below["status"] = ""
-    below["daemon"] = "status guess"
-    below["ctl"] = "status guess"
+    below["tls"] = ""
+    below["daemon"] = "status guess tls"
+    below["ctl"] = "status guess tls"
     folder_max = 15
     # Folders that are still to be divided, and how many they have.
     crowded["ha"] = 35

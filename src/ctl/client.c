@@ -13,8 +13,10 @@
 #include <seqbroker/admin.h>
 
 #include "ctl/complain.h"
+#include "ctl/secure.h"
 
-#define HOST_SIZE 256
+#define HOST_SIZE  256
+#define TLS_PREFIX "tls://"
 
 /* A path of a socket: the one that was given or that of the state directory. */
 static enum ctl_exit client_name_socket(struct client *client,
@@ -76,14 +78,70 @@ static enum ctl_exit client_unreachable(const struct client *client,
     return CTL_UNREACHABLE;
 }
 
-static enum ctl_exit client_connect(struct client *client, const char *server,
+/* What stands behind "tls://"; NULL: it is no such address. */
+static const char *address_of_tls(const char *server)
+{
+    const size_t length = strlen(TLS_PREFIX);
+
+    return server != NULL && strncmp(server, TLS_PREFIX, length) == 0
+               ? server + length
+               : NULL;
+}
+
+/* Whether the server and the options of TLS go together. */
+static enum ctl_exit tls_check(const struct ctl_options *options,
+                               const char *server, int port)
+{
+    const bool is_tls = address_of_tls(server) != NULL;
+
+    if (is_tls && port == 0) {
+        ctl_complain("-s wants tls://HOST:PORT, not %s", server);
+        return CTL_USAGE;
+    }
+    if (!is_tls && options->given & CTL_TLS) {
+        ctl_complain("--tls-ca, --tls-cert and --tls-key are for a broker that "
+                     "is named by -s tls://HOST:PORT");
+        return CTL_USAGE;
+    }
+    if ((options->tls_cert == NULL) != (options->tls_key == NULL)) {
+        ctl_complain("--tls-cert and --tls-key go together");
+        return CTL_USAGE;
+    }
+    return CTL_OK;
+}
+
+static enum ctl_exit client_secure(struct client *client, const char *host,
+                                   const struct ctl_options *options)
+{
+    const struct tls_client_files files = {options->tls_ca, options->tls_cert,
+                                           options->tls_key};
+    struct seqb_error err;
+    const enum seqb_status status =
+        secure_open(client->connection, host, &files, &client->ssl, &err);
+
+    if (status == SEQB_UNREACHABLE)
+        return client_unreachable(client, err.text);
+    if (status == SEQB_OK)
+        return CTL_OK;
+    ctl_complain("%s", err.text);
+    return CTL_USAGE;
+}
+
+static enum ctl_exit client_connect(struct client *client,
+                                    const struct ctl_options *options,
                                     struct timeval timeout)
 {
+    const char *server = options->socket;
+    const char *secured = address_of_tls(server);
     char host[HOST_SIZE];
-    const int port =
-        server != NULL ? client_split_port(server, host, sizeof host) : 0;
-    enum ctl_exit named = CTL_OK;
+    const int port = server != NULL
+                         ? client_split_port(secured != NULL ? secured : server,
+                                             host, sizeof host)
+                         : 0;
+    enum ctl_exit named = tls_check(options, server, port);
 
+    if (named != CTL_OK)
+        return named;
     if (port > 0)
         snprintf(client->socket, sizeof client->socket, "%s", server);
     else
@@ -97,27 +155,26 @@ static enum ctl_exit client_connect(struct client *client, const char *server,
         return client_unreachable(client, "out of memory");
     if (client->connection->err != 0)
         return client_unreachable(client, client->connection->errstr);
-    return CTL_OK;
+    if (redisSetTimeout(client->connection, timeout) != REDIS_OK)
+        return client_unreachable(client, "cannot set a time-out");
+    return secured != NULL ? client_secure(client, host, options) : CTL_OK;
 }
 
 enum ctl_exit client_open(const struct ctl_options *options, struct client *out)
 {
     const struct timeval timeout = {.tv_sec = options->timeout_s};
-    enum ctl_exit result;
 
     out->connection = NULL;
+    out->ssl = NULL;
     out->timeout_s = options->timeout_s;
     out->is_one_of_several = options->is_one_of_several;
-    result = client_connect(out, options->socket, timeout);
-    if (result != CTL_OK)
-        return result;
-    if (redisSetTimeout(out->connection, timeout) != REDIS_OK)
-        return client_unreachable(out, "cannot set a time-out");
-    return CTL_OK;
+    return client_connect(out, options, timeout);
 }
 
 void client_close(struct client *client)
 {
+    secure_close(client->ssl);
+    client->ssl = NULL;
     if (client->connection != NULL)
         redisFree(client->connection);
     client->connection = NULL;
@@ -161,7 +218,10 @@ enum ctl_exit client_call(struct client *client, size_t words,
     redisReply *reply;
 
     errno = 0;
-    reply = redisCommandArgv(client->connection, (int)words, argv, NULL);
+    reply =
+        client->ssl == NULL
+            ? redisCommandArgv(client->connection, (int)words, argv, NULL)
+            : secure_command(client->ssl, client->connection, (int)words, argv);
     if (reply == NULL)
         return client_lost(client, errno);
     if (reply->type == REDIS_REPLY_ERROR) {
@@ -191,8 +251,11 @@ enum ctl_exit client_await_end(struct client *client)
     void *reply = NULL;
 
     errno = 0;
-    if (redisGetReply(client->connection, &reply) != REDIS_OK &&
-        !client_timed_out(client, errno))
+    if (client->ssl != NULL)
+        reply = secure_reply(client->ssl, client->connection);
+    else
+        (void)redisGetReply(client->connection, &reply);
+    if (reply == NULL && !client_timed_out(client, errno))
         return CTL_OK;
     if (reply != NULL)
         freeReplyObject(reply);

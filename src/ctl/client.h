@@ -8,14 +8,16 @@
 #include <stdint.h>
 
 #include <hiredis/hiredis.h>
+#include <openssl/types.h>
 
 #include "ctl/ctl.h"
 
 struct client {
     redisContext *connection;
+    SSL *ssl; /* NULL: without TLS */
     int64_t timeout_s;
     bool is_one_of_several;
-    char socket[4096]; /* a path, or HOST:PORT */
+    char socket[4096]; /* a path, HOST:PORT or tls://HOST:PORT */
 };
 
 /* Connects; CTL_UNREACHABLE or CTL_USAGE after having said why. */

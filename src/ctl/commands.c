@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Of all that ask a daemon. */
-#define ASKS (CTL_JSON | CTL_SOCKET | CTL_TIMEOUT)
+#define ASKS (CTL_JSON | CTL_SOCKET | CTL_TIMEOUT | CTL_TLS)
 
 static const struct command commands[] = {
     {"next", "KEY", 1, ASKS | CTL_COUNT | CTL_SHARD | CTL_STAMP, numbers_next,

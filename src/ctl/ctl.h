@@ -43,6 +43,10 @@ enum ctl_option {
     CTL_SINCE = 1 << 22,
     CTL_LEVEL = 1 << 23,
     CTL_CHECK = 1 << 24, /* of a reload */
+    CTL_TLS_CA = 1 << 26,
+    CTL_TLS_CERT = 1 << 27,
+    CTL_TLS_KEY = 1 << 28,
+    CTL_TLS = CTL_TLS_CA | CTL_TLS_CERT | CTL_TLS_KEY,
     /* No options, but what a command takes besides. */
     CTL_TAKES_ONE_MORE = 1 << 29, /* an argument that may be left out */
     CTL_TAKES_SEVERAL = 1 << 30,  /* brokers: -s may stand several times */
@@ -52,7 +56,8 @@ enum ctl_option {
 
 struct ctl_options {
     unsigned given; /* of enum ctl_option */
-    /* Brokers that were named, each a socket's path or HOST:PORT. */
+    /* Brokers that were named, each a socket's path, HOST:PORT or
+     * tls://HOST:PORT. */
     const char *servers[CTL_SERVERS_MAX];
     size_t server_count;
     const char *socket;     /* the one that is asked; NULL: the socket in the
@@ -70,6 +75,7 @@ struct ctl_options {
     const char *color;      /* when; NULL: it was not said */
     const char *since;      /* an age or a moment; NULL: the same */
     const char *level;      /* of the log; NULL: the same */
+    const char *tls_ca, *tls_cert, *tls_key; /* files; NULL: none was given */
 };
 
 /* One line to a person, on stderr. With --json it is the error of the object

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "daemon/blocking_call.h"
 #include "daemon/commands/commands.h"
@@ -44,9 +43,13 @@ static void connection_watch(struct connection *connection, bool reads,
                              bool writes)
 {
     struct session *session = &connection->session;
+    const bool has_input = reads && connection->transport.holds_input;
 
+    transport_watch(&connection->transport, &reads, &writes);
     event_switch(&connection->readable, &session->is_reading, reads);
     event_switch(&connection->writable, &session->is_writing, writes);
+    if (has_input)
+        event_active(&connection->readable, EV_READ, 0);
 }
 
 void connection_free(struct connection *connection)
@@ -58,7 +61,9 @@ void connection_free(struct connection *connection)
     waitlists_leave(&daemon->waitlists, &session->waiter);
     connection_watch(connection, false, false);
     event_del(&connection->timer);
-    close(session->fd);
+    /* The end of a drain's connection says that the drain is over. */
+    transport_close(&connection->transport, !session->is_drain);
+    free(session->peer);
     buffer_fini(&session->in);
     buffer_fini(&session->out);
     batch_free(session->batch);
@@ -156,8 +161,9 @@ static bool connection_send(struct connection *connection)
     if (session->out.is_broken)
         return false;
     if (session->out.length > 0)
-        sent = send(session->fd, buffer_content(&session->out),
-                    session->out.length, MSG_NOSIGNAL);
+        sent =
+            transport_write(&connection->transport,
+                            buffer_content(&session->out), session->out.length);
     if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
         return false;
     if (sent >= 0 && (size_t)sent == session->out.length) {
@@ -191,7 +197,7 @@ static void connection_end(struct connection *connection)
         connection_free(connection);
         return;
     }
-    shutdown(connection->session.fd, SHUT_WR);
+    transport_end(&connection->transport);
     connection->session.state = SESSION_LINGERING;
     connection_watch(connection, true, false);
     timer_start(&connection->timer, LINGER_MS);
@@ -308,8 +314,8 @@ static bool connection_read(struct connection *connection)
     char *input = connection->all->input;
     size_t held = session->in.length;
     size_t used = 0;
-    ssize_t got =
-        recv(session->fd, input + held, connection_read_size(session), 0);
+    ssize_t got = transport_read(&connection->transport, input + held,
+                                 connection_read_size(session));
 
     if (got < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -356,9 +362,14 @@ static void connection_on_readable(evutil_socket_t fd, short events,
 static void connection_on_writable(evutil_socket_t fd, short events,
                                    void *context)
 {
-    (void)fd;
-    (void)events;
-    connection_update(context);
+    struct connection *connection = context;
+    const struct session *session = &connection->session;
+
+    if (connection->transport.reads_by_writing &&
+        session->state == SESSION_READING && session->out.length == 0)
+        connection_on_readable(fd, events, context);
+    else
+        connection_update(connection);
 }
 
 /* The deadline of a wait, the end of lingering, or that of waiting for a first
@@ -380,21 +391,26 @@ static void connection_on_timer(evutil_socket_t fd, short events, void *context)
     connection_work(connection);
 }
 
-struct connection *connection_new(struct connections *all, int fd,
+struct connection *connection_new(struct connections *all,
+                                  const struct transport *transport,
                                   bool is_local)
 {
     struct connection *connection = calloc(1, sizeof *connection);
     struct daemon *daemon = all->daemon;
+    const int fd = transport->fd;
     struct session *session;
 
     if (connection == NULL)
         return NULL;
     connection->all = all;
+    connection->transport = *transport;
     session = &connection->session;
     session->daemon = daemon;
     session->resume = connection_resume;
     session->fd = fd;
     session->is_local = is_local;
+    if (transport->ssl != NULL)
+        session->peer = tls_peer_new(transport->ssl);
     session->id = ++daemon->connections_received;
     session->opened_ms = daemon_now_ms();
     session->received_ms = session->opened_ms;

@@ -12,6 +12,7 @@
 #include <event2/event_struct.h>
 
 #include "daemon/session.h"
+#include "daemon/transport/transport.h"
 
 /* What a session holds back (less than a request) and one read behind it. */
 #define CONNECTION_INPUT_SIZE (RESP_REQUEST_MAX + 64 * 1024)
@@ -21,6 +22,7 @@ struct daemon;
 struct connection {
     struct session session; /* first: one is found by its session */
     struct connections *all;
+    struct transport transport;
     TAILQ_ENTRY(connection) deferred; /* in all->deferred if is_deferred */
     struct event readable, writable, timer;
     bool is_deferred;
@@ -62,12 +64,17 @@ void connections_fini(struct connections *all);
  * the loop, at once if there is none. */
 void connections_finish(struct connections *all, int64_t new_ms);
 
-/* Takes a socket over; closes it if memory is short. `is_local`: it is a unix
- * socket's. */
-void connection_adopt(struct connections *all, int fd, bool is_local);
+/* The same for the connection that was adopted last, while we stop. */
+void connections_finish_last(struct connections *all, int64_t new_ms);
 
-/* Says to a client that there are too many, and closes its socket. */
-void connections_refuse(struct connections *all, int fd);
+/* Takes what a client's transport has over; closes it if memory is short.
+ * `is_local`: it is a unix socket's. */
+void connection_adopt(struct connections *all, struct transport *transport,
+                      bool is_local);
+
+/* Closes the socket of a client of whom there are too many; says so in the
+ * plain protocol, unless it waits for TLS. */
+void connections_refuse(struct connections *all, int fd, bool is_tls);
 
 /* Counts a client that was refused, and logs how many were, now and then. */
 void connections_tell_refused(struct daemon *daemon);
@@ -80,7 +87,8 @@ void connection_resume(struct session *session);
 
 /* One that is read from now on; NULL if memory is short. It must be added to
  * the daemon's sessions. */
-struct connection *connection_new(struct connections *all, int fd,
+struct connection *connection_new(struct connections *all,
+                                  const struct transport *transport,
                                   bool is_local);
 
 /* Closes it if it is over a time-out, and reads again what was held back if it

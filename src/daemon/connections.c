@@ -58,13 +58,14 @@ static void connections_on_sweep(evutil_socket_t fd, short events,
         timer_start(all->sweep, SWEEP_MS);
 }
 
-void connection_adopt(struct connections *all, int fd, bool is_local)
+void connection_adopt(struct connections *all, struct transport *transport,
+                      bool is_local)
 {
-    struct connection *connection = connection_new(all, fd, is_local);
+    struct connection *connection = connection_new(all, transport, is_local);
     struct daemon *daemon = all->daemon;
 
     if (connection == NULL) {
-        close(fd);
+        transport_close(transport, true);
         return;
     }
     if (daemon->session_count == 0)
@@ -90,12 +91,14 @@ void connections_tell_refused(struct daemon *daemon)
 
 /* What it has sent is read: closing a socket with unread input would make the
  * kernel throw the refusal away. */
-void connections_refuse(struct connections *all, int fd)
+void connections_refuse(struct connections *all, int fd, bool is_tls)
 {
     static const char refusal[] = "-ERR max number of clients reached\r\n";
 
     (void)!recv(fd, all->input, sizeof all->input, MSG_DONTWAIT);
-    (void)!send(fd, refusal, sizeof refusal - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (!is_tls)
+        (void)!send(fd, refusal, sizeof refusal - 1,
+                    MSG_NOSIGNAL | MSG_DONTWAIT);
     shutdown(fd, SHUT_WR);
     close(fd);
     connections_tell_refused(all->daemon);
@@ -111,6 +114,14 @@ bool connections_init(struct connections *all, struct daemon *daemon,
     all->sweep = evtimer_new(base, connections_on_sweep, all);
     daemon->session_size = sizeof(struct connection);
     return all->defer != NULL && all->sweep != NULL;
+}
+
+void connections_finish_last(struct connections *all, int64_t new_ms)
+{
+    struct session *last = TAILQ_LAST(&all->daemon->sessions, session_list);
+
+    if (last != NULL)
+        connection_finish((struct connection *)last, new_ms);
 }
 
 void connections_finish(struct connections *all, int64_t new_ms)

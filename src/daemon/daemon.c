@@ -39,7 +39,7 @@ int64_t daemon_wall_ms(void)
 bool daemon_is_done(const struct daemon *daemon)
 {
     return daemon->is_stopping && daemon->session_count == 0 &&
-           daemon->request_count == 0;
+           daemon->request_count == 0 && daemon->handshake_count == 0;
 }
 
 const char *daemon_leaves(const struct daemon *daemon)

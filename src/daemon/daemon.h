@@ -37,7 +37,8 @@ struct daemon {
     int64_t session_count;
     int64_t connections_received;
     int64_t commands_processed;
-    int64_t request_count; /* of HTTP, not yet answered whole */
+    int64_t request_count;   /* of HTTP, not yet answered whole */
+    int64_t handshake_count; /* of TLS, under way */
     struct counts counts;
     struct limits limits;
     bool is_drain_asked; /* the loop stops in its next turn */

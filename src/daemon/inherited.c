@@ -11,12 +11,17 @@
 
 #define FIRST_FD 3 /* of sd_listen_fds(3) */
 
-/* The words of LISTEN_FDNAMES. An operator says the first one; the others are
- * those of a restart. */
-#define NAME_HTTP     "http"
-#define NAME_OWN      "own"
-#define NAME_OWN_HTTP "own-http"
-#define NAME_OTHER    "other"
+/* The words of LISTEN_FDNAMES. An operator says "tls", "http" and "https"; the
+ * others are those of a restart. */
+static const struct {
+    const char *name, *own;
+} names_of[INHERITED_KINDS] = {
+    [INHERITED_TCP] = {"other", "own"},
+    [INHERITED_LOCAL] = {"other", "own"},
+    [INHERITED_TLS] = {"tls", "own-tls"},
+    [INHERITED_HTTP] = {"http", "own-http"},
+    [INHERITED_HTTPS] = {"https", "own-https"},
+};
 
 #define NAMES_SIZE ((size_t)INHERITED_MAX * 16)
 
@@ -42,13 +47,29 @@ static bool name_is(const char *name, size_t length, const char *expected)
     return strlen(expected) == length && memcmp(name, expected, length) == 0;
 }
 
+/* Which kind of socket, and whether it is our own, by its name. Without one it
+ * serves Redis clients. */
+static void kind_read(struct inherited_socket *out, const char *name,
+                      size_t length, bool is_local)
+{
+    out->kind = is_local ? INHERITED_LOCAL : INHERITED_TCP;
+    for (int kind = 0; kind < INHERITED_KINDS; kind++) {
+        const bool is_own = name_is(name, length, names_of[kind].own);
+
+        if (!is_own && !name_is(name, length, names_of[kind].name))
+            continue;
+        out->is_own = is_own;
+        if (kind > INHERITED_LOCAL)
+            out->kind = (enum inherited_kind)kind;
+        return;
+    }
+}
+
 static enum seqb_status socket_read(struct inherited_socket *out,
                                     const char *name, size_t length,
                                     struct seqb_error *err)
 {
     const int fd = out->fd;
-    const bool is_http = name_is(name, length, NAME_HTTP) ||
-                         name_is(name, length, NAME_OWN_HTTP);
     const bool is_local = option_is(fd, SO_DOMAIN, AF_UNIX);
 
     if (!option_is(fd, SO_TYPE, SOCK_STREAM) ||
@@ -57,26 +78,22 @@ static enum seqb_status socket_read(struct inherited_socket *out,
     if (!is_local && !option_is(fd, SO_DOMAIN, AF_INET) &&
         !option_is(fd, SO_DOMAIN, AF_INET6))
         return refuse(err, fd, "it is neither TCP nor a unix socket");
-    if (is_http && is_local)
-        return refuse(err, fd, "HTTP wants a TCP socket");
+    kind_read(out, name, length, is_local);
+    if (is_local && out->kind != INHERITED_LOCAL)
+        return refuse(err, fd, "HTTP and TLS want a TCP socket");
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
         fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
         return refuse(err, fd, "it cannot be set up");
-    out->kind = is_http    ? INHERITED_HTTP
-                : is_local ? INHERITED_LOCAL
-                           : INHERITED_TCP;
-    out->is_own =
-        name_is(name, length, NAME_OWN) || name_is(name, length, NAME_OWN_HTTP);
     return SEQB_OK;
 }
 
 static enum seqb_status sockets_read(struct inherited *out, long count,
                                      const char *names, struct seqb_error *err)
 {
-    int http_count = 0;
+    int counts[INHERITED_KINDS] = {0};
 
     if (count < 0 || count > INHERITED_MAX)
-        return refuse(err, FIRST_FD, "there are more than 17");
+        return refuse(err, FIRST_FD, "there are more than 18");
     for (int i = 0; i < (int)count; i++) {
         const size_t length = strcspn(names, ":");
 
@@ -84,11 +101,12 @@ static enum seqb_status sockets_read(struct inherited *out, long count,
         if (socket_read(&out->sockets[i], names, length, err) != SEQB_OK)
             return err->status;
         out->count++;
-        http_count += out->sockets[i].kind == INHERITED_HTTP;
+        counts[out->sockets[i].kind]++;
         names += length + (names[length] == ':');
     }
-    if (http_count > 1)
-        return refuse(err, FIRST_FD, "only one may be named http");
+    if (counts[INHERITED_HTTP] > 1 || counts[INHERITED_HTTPS] > 1)
+        return refuse(err, FIRST_FD,
+                      "only one may be named http, and one https");
     return SEQB_OK;
 }
 
@@ -129,9 +147,8 @@ bool inherited_add(struct inherited *inherited,
 
 static const char *name_of(const struct inherited_socket *socket)
 {
-    if (socket->kind == INHERITED_HTTP)
-        return socket->is_own ? NAME_OWN_HTTP : NAME_HTTP;
-    return socket->is_own ? NAME_OWN : NAME_OTHER;
+    return socket->is_own ? names_of[socket->kind].own
+                          : names_of[socket->kind].name;
 }
 
 /* First to numbers above those that they get: one of them may have one of

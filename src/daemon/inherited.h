@@ -11,9 +11,16 @@
 
 #include <seqbroker/status.h>
 
-#define INHERITED_MAX 17 /* as many as the server listens on, HTTP included */
+#define INHERITED_MAX 18 /* as many as the server listens on, HTTP included */
 
-enum inherited_kind { INHERITED_TCP, INHERITED_LOCAL, INHERITED_HTTP };
+enum inherited_kind {
+    INHERITED_TCP,
+    INHERITED_LOCAL,
+    INHERITED_TLS,
+    INHERITED_HTTP,
+    INHERITED_HTTPS,
+    INHERITED_KINDS /* their number */
+};
 
 struct inherited_socket {
     int fd;

@@ -300,11 +300,19 @@ void listener_adopt(struct listener *listener,
 {
     listener->fd = from->fd;
     listener->is_own = from->is_own;
+    listener->is_tls = from->kind == INHERITED_TLS;
     /* One without a file is not removed. */
     if (from->kind != INHERITED_LOCAL)
         listener_name_tcp(listener);
     else if (!listener_name_local(listener))
         listener->is_own = false;
+}
+
+enum inherited_kind listener_kind(const struct listener *listener)
+{
+    if (listener->is_local)
+        return INHERITED_LOCAL;
+    return listener->is_tls ? INHERITED_TLS : INHERITED_TCP;
 }
 
 int listener_port(const struct listener *listener)
@@ -347,7 +355,7 @@ struct inherited_socket listener_release(struct listener *listener)
 {
     const struct inherited_socket released = {
         .fd = listener->fd,
-        .kind = listener->is_local ? INHERITED_LOCAL : INHERITED_TCP,
+        .kind = listener_kind(listener),
         .is_own = listener->is_own,
     };
 

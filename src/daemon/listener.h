@@ -19,6 +19,7 @@ struct listener {
     struct event *event;
     char name[ADDRESS_SIZE]; /* "127.0.0.1:7379", or the socket's path */
     bool is_local;           /* a unix socket */
+    bool is_tls;
     /* No other process has it. If it is local its file is removed at the end,
      * unless another one stands there by then. */
     bool is_own;
@@ -61,6 +62,9 @@ enum seqb_status listener_start(struct listener *listener,
 
 /* Whether "ADDR:PORT" has that form. */
 bool listener_is_address(const char *address);
+
+/* Which kind of socket it is, of those for Redis clients. */
+enum inherited_kind listener_kind(const struct listener *listener);
 
 /* Port in use; 0 if it is no TCP listener. */
 int listener_port(const struct listener *listener);

@@ -52,10 +52,12 @@ static enum seqb_status listeners_adopt(struct listeners *listeners,
 {
     const size_t opened =
         (inherited_has(inherited, INHERITED_TCP) ? 0 : options->listen_count) +
+        (inherited_has(inherited, INHERITED_TLS) ? 0
+                                                 : options->tls_listen_count) +
         (inherited_has(inherited, INHERITED_LOCAL) ? 0 : options->socket_count);
 
     for (size_t i = 0; i < inherited->count; i++) {
-        if (inherited->sockets[i].kind == INHERITED_HTTP)
+        if (inherited->sockets[i].kind >= INHERITED_HTTP)
             continue;
         if (listeners->count + opened == SERVER_LISTENERS_MAX) {
             snprintf(err->text, sizeof err->text,
@@ -66,6 +68,21 @@ static enum seqb_status listeners_adopt(struct listeners *listeners,
             return err->status;
         }
         listener_adopt(listeners_add(listeners), &inherited->sockets[i]);
+    }
+    return SEQB_OK;
+}
+
+static enum seqb_status
+listeners_take_tls(struct listeners *listeners,
+                   const struct listeners_options *options,
+                   struct seqb_error *err)
+{
+    for (size_t i = 0; i < options->tls_listen_count; i++) {
+        struct listener *listener = listeners_add(listeners);
+
+        listener->is_tls = true;
+        if (listener_open_tcp(listener, options->tls_listen[i], err) != SEQB_OK)
+            return err->status;
     }
     return SEQB_OK;
 }
@@ -83,6 +100,9 @@ enum seqb_status listeners_take(struct listeners *listeners,
                                   err) != SEQB_OK)
                 return err->status;
     }
+    if (!inherited_has(inherited, INHERITED_TLS) &&
+        listeners_take_tls(listeners, options, err) != SEQB_OK)
+        return err->status;
     if (inherited_has(inherited, INHERITED_LOCAL)) {
         memset(listeners->has_socket, true, sizeof listeners->has_socket);
         return SEQB_OK;
@@ -91,7 +111,7 @@ enum seqb_status listeners_take(struct listeners *listeners,
 }
 
 static void places_name(char *out, const struct listeners *listeners,
-                        bool is_local)
+                        enum inherited_kind kind)
 {
     size_t used = 0;
 
@@ -99,7 +119,7 @@ static void places_name(char *out, const struct listeners *listeners,
     for (size_t i = 0; i < listeners->count; i++) {
         const struct listener *listener = &listeners->all[i];
 
-        if (listener->is_local == is_local && used < SERVER_PLACES_SIZE)
+        if (listener_kind(listener) == kind && used < SERVER_PLACES_SIZE)
             used +=
                 (size_t)snprintf(out + used, SERVER_PLACES_SIZE - used, "%s%s",
                                  used > 0 ? "," : "", listener->name);
@@ -115,23 +135,41 @@ enum seqb_status listeners_start(struct listeners *listeners,
     for (size_t i = 0; i < listeners->count; i++)
         if (listener_start(&listeners->all[i], err) != SEQB_OK)
             return err->status;
-    places_name(listeners->addresses, listeners, false);
-    places_name(listeners->sockets, listeners, true);
+    places_name(listeners->addresses, listeners, INHERITED_TCP);
+    places_name(listeners->tls_addresses, listeners, INHERITED_TLS);
+    places_name(listeners->sockets, listeners, INHERITED_LOCAL);
     return SEQB_OK;
+}
+
+static void listener_watch(struct listener *listener, bool wanted)
+{
+    if (listener->event == NULL)
+        return;
+    if (wanted)
+        event_add(listener->event, NULL);
+    else
+        event_del(listener->event);
 }
 
 void listeners_watch(struct listeners *listeners, bool wanted)
 {
-    for (size_t i = 0; i < listeners->count; i++) {
-        struct event *event = listeners->all[i].event;
+    for (size_t i = 0; i < listeners->count; i++)
+        listener_watch(&listeners->all[i], wanted);
+}
 
-        if (event == NULL)
-            continue;
-        if (wanted)
-            event_add(event, NULL);
-        else
-            event_del(event);
-    }
+void listeners_watch_tls(struct listeners *listeners, bool wanted)
+{
+    for (size_t i = 0; i < listeners->count; i++)
+        if (listeners->all[i].is_tls)
+            listener_watch(&listeners->all[i], wanted);
+}
+
+bool listeners_have_tls(const struct listeners *listeners)
+{
+    for (size_t i = 0; i < listeners->count; i++)
+        if (listeners->all[i].is_tls)
+            return true;
+    return false;
 }
 
 const struct listener *listeners_find(const struct listeners *listeners, int fd)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that the server listens on for Redis clients. Each kind of socket, TCP or
- * unix, is inherited or opened by us: where one of a kind is inherited, none of
- * that kind is opened.
+ * All that the server listens on for Redis clients. Each kind of socket, TCP,
+ * TLS or unix, is inherited or opened by us: where one of a kind is inherited,
+ * none of that kind is opened.
  */
 #pragma once
 
@@ -21,9 +21,11 @@
 
 /* Where to listen. The strings stay the caller's. */
 struct listeners_options {
-    /* "ADDR:PORT" and paths; SERVER_LISTENERS_MAX of both at most */
+    /* "ADDR:PORT" and paths; SERVER_LISTENERS_MAX of all at most */
     const char *listen[SERVER_LISTENERS_MAX];
     size_t listen_count;
+    const char *tls_listen[SERVER_LISTENERS_MAX];
+    size_t tls_listen_count;
     const char *sockets[SERVER_LISTENERS_MAX];
     size_t socket_count;
     struct listener_rights rights; /* of all sockets */
@@ -34,6 +36,7 @@ struct listeners {
     size_t count;
     /* In use, with commas between them; "none". */
     char addresses[SERVER_PLACES_SIZE];
+    char tls_addresses[SERVER_PLACES_SIZE];
     char sockets[SERVER_PLACES_SIZE];
     bool has_socket[SERVER_LISTENERS_MAX]; /* of options.sockets */
 };
@@ -54,6 +57,12 @@ enum seqb_status listeners_start(struct listeners *listeners,
 /* Whether the loop looks for clients; an event for each socket is the
  * server's to make. */
 void listeners_watch(struct listeners *listeners, bool wanted);
+
+/* Whether the loop looks for clients of TLS. */
+void listeners_watch_tls(struct listeners *listeners, bool wanted);
+
+/* Whether one of them is for TLS. */
+bool listeners_have_tls(const struct listeners *listeners);
 
 /* The one that has that socket, which one of them has. */
 const struct listener *listeners_find(const struct listeners *listeners,

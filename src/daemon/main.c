@@ -68,7 +68,8 @@ static int check(struct options *options)
     if (seqb_check_topology(options->topology, check_print, NULL, &err) !=
         SEQB_OK)
         return EXIT_FAILURE;
-    if (options_complete(options, &err) != SEQB_OK)
+    if (options_complete(options, &err) != SEQB_OK ||
+        tls_files_check(&options->tls, check_print, NULL, &err) != SEQB_OK)
         return fail(&err);
     printf("%s: ok\n", options->topology != NULL ? options->topology
                                                  : "the embedded default");
@@ -79,14 +80,17 @@ static void log_ready(const struct server *server)
 {
     char listen[2 * SERVER_PLACES_SIZE];
     char socket[2 * SERVER_PLACES_SIZE];
+    char tls[2 * SERVER_PLACES_SIZE];
 
     log_event(SEQB_LOG_INFO,
-              "event=ready name=%s listen=%s socket=%s pid=%ld http=%s",
+              "event=ready name=%s listen=%s socket=%s pid=%ld http=%s "
+              "tls=%s https=%s",
               seqb_broker_name(server->daemon.broker),
               log_quote(listen, sizeof listen, server->listeners.addresses),
               log_quote(socket, sizeof socket, server->listeners.sockets),
-              (long)getpid(),
-              server->http == NULL ? "none" : http_name(server->http));
+              (long)getpid(), http_name(server->http),
+              log_quote(tls, sizeof tls, server->listeners.tls_addresses),
+              http_tls_name(server->http));
 }
 
 /* `*kept` are the sockets of a restart, if `*is_restart`. */

@@ -55,6 +55,12 @@ static bool places_add(struct options_places *places, const char *at)
     return places->at[places->count++] != NULL;
 }
 
+static size_t places_count(const struct options *options)
+{
+    return options->listen.count + options->tls_listen.count +
+           options->sockets.count;
+}
+
 /* "none" takes back what was said before. */
 static int places_option(struct options_places *places, const char *name,
                          const char *at)
@@ -98,13 +104,20 @@ static int listen_option(struct options *options, const char *address)
     return places_option(&options->listen, "--listen", address);
 }
 
-static int http_option(struct options *options, const char *address)
+static int tls_listen_option(struct options *options, const char *address)
 {
     if (strcmp(address, NONE) != 0 && !listener_is_address(address))
-        return usage_error("--http wants ADDR:PORT or none, not ", address);
-    return text_set(&options->http, address)
-               ? -1
-               : usage_error("--http: out of memory", "");
+        return usage_error("--tls-listen wants ADDR:PORT or none, not ",
+                           address);
+    return places_option(&options->tls_listen, "--tls-listen", address);
+}
+
+/* `wants` says what it wants. */
+static int http_option(char **http, const char *wants, const char *address)
+{
+    if (strcmp(address, NONE) != 0 && !listener_is_address(address))
+        return usage_error(wants, address);
+    return text_set(http, address) ? -1 : usage_error("out of memory", "");
 }
 
 static int option_take(struct options *options, int option)
@@ -132,7 +145,13 @@ static int option_take(struct options *options, int option)
                                  "not ",
                                  optarg);
     case 'w':
-        return http_option(options, optarg);
+        return http_option(&options->http,
+                           "--http wants ADDR:PORT or none, not ", optarg);
+    case 'W':
+        return http_option(&options->https,
+                           "--https wants ADDR:PORT or none, not ", optarg);
+    case 't':
+        return tls_listen_option(options, optarg);
     case 'k':
         options->is_check = true;
         return -1;
@@ -151,6 +170,8 @@ static const struct option known[] = {
     {"listen", required_argument, NULL, 'l'},
     {"socket", required_argument, NULL, 's'},
     {"http", required_argument, NULL, 'w'},
+    {"https", required_argument, NULL, 'W'},
+    {"tls-listen", required_argument, NULL, 't'},
     {"log-format", required_argument, NULL, 'f'},
     {"log-level", required_argument, NULL, 'L'},
     {"check", no_argument, NULL, 'k'},
@@ -200,7 +221,8 @@ int options_parse(int argc, char **argv, struct options *out)
     if (optind < argc)
         return usage_error("unexpected argument ", argv[optind]);
     if (out->listen.is_given && out->sockets.is_given &&
-        out->listen.count + out->sockets.count == 0)
+        places_count(out) == 0 &&
+        (out->tls_listen.is_given || out->topology == NULL))
         return usage_error("--listen none and --socket none leave nothing to "
                            "listen on",
                            "");
@@ -212,8 +234,9 @@ int options_parse(int argc, char **argv, struct options *out)
 /* What the topology says, as it comes. */
 struct reading {
     struct options *options;
-    bool takes_listen, takes_sockets, takes_http; /* no option said so */
-    bool is_complete;                             /* nothing was left out */
+    /* No option said so. */
+    bool takes_listen, takes_tls_listen, takes_sockets, takes_http, takes_https;
+    bool is_complete; /* nothing was left out */
 };
 
 static bool places_set(struct options_places *places, bool takes,
@@ -263,10 +286,15 @@ static void setting_take(void *context, const char *setting, const char *value)
                              "%s", value) < sizeof options->state_dir;
     else if (strcmp(setting, "listen") == 0)
         is_well = places_set(&options->listen, reading->takes_listen, value);
+    else if (strcmp(setting, "tls_listen") == 0)
+        is_well =
+            places_set(&options->tls_listen, reading->takes_tls_listen, value);
     else if (strcmp(setting, "socket") == 0)
         is_well = places_set(&options->sockets, reading->takes_sockets, value);
     else if (strcmp(setting, "http") == 0)
         is_well = !reading->takes_http || text_set(&options->http, value);
+    else if (strcmp(setting, "https") == 0)
+        is_well = !reading->takes_https || text_set(&options->https, value);
     else if (strcmp(setting, "socket_mode") == 0)
         is_well = text_set(&options->socket_mode, value);
     else if (strcmp(setting, "socket_group") == 0)
@@ -275,7 +303,8 @@ static void setting_take(void *context, const char *setting, const char *value)
         is_well =
             options->has_level || log_level_find(value, &options->log.level);
     else if (!number_set(options, setting, value))
-        is_well = alarm_settings_take(&options->alarm, setting, value);
+        is_well = alarm_settings_take(&options->alarm, setting, value) &&
+                  tls_settings_take(&options->tls, setting, value);
     reading->is_complete = reading->is_complete && is_well;
 }
 
@@ -286,11 +315,20 @@ static enum seqb_status refuse(struct seqb_error *err, const char *why)
     return err->status;
 }
 
+static bool http_is_address(const char *http)
+{
+    return http == NULL || strcmp(http, NONE) == 0 || listener_is_address(http);
+}
+
 enum seqb_status options_complete(struct options *options,
                                   struct seqb_error *err)
 {
-    struct reading reading = {options, !options->listen.is_given,
-                              !options->sockets.is_given, options->http == NULL,
+    struct reading reading = {options,
+                              !options->listen.is_given,
+                              !options->tls_listen.is_given,
+                              !options->sockets.is_given,
+                              options->http == NULL,
+                              options->https == NULL,
                               true};
 
     if (seqb_daemon_settings(options->topology, setting_take, &reading, err) !=
@@ -305,13 +343,14 @@ enum seqb_status options_complete(struct options *options,
     if (!options->sockets.is_given &&
         !places_add(&options->sockets, options->socket_path))
         return refuse(err, "out of memory");
-    if (options->http != NULL && strcmp(options->http, NONE) != 0 &&
-        !listener_is_address(options->http))
+    if (!http_is_address(options->http))
         return refuse(err, "daemon.http wants \"ADDR:PORT\" or \"none\"");
-    if (options->listen.count + options->sockets.count == 0)
+    if (!http_is_address(options->https))
+        return refuse(err, "daemon.https wants \"ADDR:PORT\" or \"none\"");
+    if (places_count(options) == 0)
         return refuse(err, "the topology's section daemon leaves nothing to "
                            "listen on; see seqbrokerd --help");
-    if (options->listen.count + options->sockets.count > SERVER_LISTENERS_MAX)
+    if (places_count(options) > SERVER_LISTENERS_MAX)
         return refuse(err, "there are more than 16 addresses and sockets to "
                            "listen on");
     return alarm_settings_check(&options->alarm, err);
@@ -323,20 +362,26 @@ struct server_options options_of_server(const struct options *options)
         .topology = options->topology,
         .state_dir = options->state_dir,
         .places = {.listen_count = options->listen.count,
+                   .tls_listen_count = options->tls_listen.count,
                    .socket_count = options->sockets.count,
                    .rights = {.group = options->socket_group}},
         .stop_delay_ms = options->stop_delay_ms,
         .stop_timeout_ms = options->stop_timeout_ms,
         .limits = options->limits,
+        .tls = options->tls,
     };
 
     if (options->http != NULL && strcmp(options->http, NONE) != 0)
         server.http = options->http;
+    if (options->https != NULL && strcmp(options->https, NONE) != 0)
+        server.https = options->https;
     if (options->socket_mode != NULL)
         server.places.rights.mode =
             (mode_t)strtoul(options->socket_mode, NULL, 8);
     memcpy(server.places.listen, options->listen.at,
            sizeof server.places.listen);
+    memcpy(server.places.tls_listen, options->tls_listen.at,
+           sizeof server.places.tls_listen);
     memcpy(server.places.sockets, options->sockets.at,
            sizeof server.places.sockets);
     return server;
@@ -345,8 +390,11 @@ struct server_options options_of_server(const struct options *options)
 void options_free(struct options *options)
 {
     places_clear(&options->listen);
+    places_clear(&options->tls_listen);
     places_clear(&options->sockets);
     free(options->http);
+    free(options->https);
+    tls_settings_free(&options->tls);
     free(options->socket_mode);
     free(options->socket_group);
     alarm_settings_free(&options->alarm);

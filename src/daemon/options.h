@@ -29,8 +29,11 @@ struct options {
     struct log_options log;
     bool has_level; /* --log-level was given */
     struct options_places listen;
+    struct options_places tls_listen;
     struct options_places sockets;
-    char *http;         /* "ADDR:PORT" or "none"; NULL: not given */
+    char *http;  /* "ADDR:PORT" or "none"; NULL: not given */
+    char *https; /* the same */
+    struct tls_settings tls;
     char *socket_mode;  /* octal; NULL: not given */
     char *socket_group; /* NULL: not given */
     int64_t stop_delay_ms, stop_timeout_ms;

@@ -34,26 +34,41 @@ static void server_on_again(evutil_socket_t fd, short events, void *context)
     listeners_watch(&((struct server *)context)->listeners, true);
 }
 
-static void server_admit(struct server *server, const struct listener *listener,
-                         int fd)
+/* Handshakes under way are connections to be. */
+static bool server_admits(const struct server *server,
+                          const struct listener *listener)
 {
     const struct daemon *daemon = &server->daemon;
     const int64_t more = listener->is_local ? LIMITS_LOCAL : 0;
 
-    if (limits_admit(&daemon->limits, daemon->session_count, more))
-        connection_adopt(&server->connections, fd, listener->is_local);
+    return limits_admit(&daemon->limits,
+                        daemon->session_count + daemon->handshake_count, more);
+}
+
+static void server_take(struct server *server, const struct listener *listener,
+                        int fd)
+{
+    struct transport plain = {.fd = fd};
+
+    if (!server_admits(server, listener))
+        connections_refuse(&server->connections, fd, listener->is_tls);
+    else if (listener->is_tls)
+        handshakes_add(server->handshakes, fd);
     else
-        connections_refuse(&server->connections, fd);
+        connection_adopt(&server->connections, &plain, listener->is_local);
 }
 
 static void server_accept(struct server *server,
                           const struct listener *listener, int max)
 {
     for (int i = 0; i < max; i++) {
-        int fd = listener_accept(listener);
+        int fd = -1;
 
+        if (listener->is_tls && !handshakes_admit(server->handshakes))
+            return;
+        fd = listener_accept(listener);
         if (fd >= 0) {
-            server_admit(server, listener, fd);
+            server_take(server, listener, fd);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
@@ -117,6 +132,7 @@ static void server_stop(struct server *server)
     server_end_listening(server);
     timer_start(server->grace, server->options.stop_timeout_ms);
     connections_finish(&server->connections, server->options.stop_timeout_ms);
+    handshakes_finish(server->handshakes, server->options.stop_timeout_ms);
     http_finish(server->http, server->is_restarting);
 }
 
@@ -301,22 +317,33 @@ static enum seqb_status server_make_events(struct server *server,
     return SEQB_OK;
 }
 
-/* Where http is to listen; false if nowhere, or it cannot. */
+/* If anybody is to come by TLS. */
+static enum seqb_status server_open_tls(struct server *server,
+                                        struct seqb_error *err)
+{
+    if (!listeners_have_tls(&server->listeners) &&
+        !inherited_has(&server->inherited, INHERITED_HTTPS) &&
+        server->options.https == NULL)
+        return SEQB_OK;
+    if (tls_server_open(&server->options.tls, server->base, &server->tls,
+                        err) != SEQB_OK)
+        return err->status;
+    server->handshakes =
+        handshakes_new(server->tls, &server->connections, &server->listeners);
+    return server->handshakes != NULL ? SEQB_OK : server_fail(err, "tls");
+}
+
 static enum seqb_status server_open_http(struct server *server,
                                          struct seqb_error *err)
 {
-    const struct inherited *inherited = &server->inherited;
-    struct listener listener = {.fd = -1};
+    const struct http_places places = {
+        .inherited = &server->inherited,
+        .address = server->options.http,
+        .tls_address = server->options.https,
+        .tls = server->tls,
+    };
 
-    for (size_t i = 0; i < inherited->count; i++)
-        if (inherited->sockets[i].kind == INHERITED_HTTP)
-            listener_adopt(&listener, &inherited->sockets[i]);
-    if (listener.fd < 0 && server->options.http == NULL)
-        return SEQB_OK;
-    if (listener.fd < 0 &&
-        listener_open_tcp(&listener, server->options.http, err) != SEQB_OK)
-        return err->status;
-    return http_open(&server->daemon, server->base, &listener, &server->http,
+    return http_open(&server->daemon, server->base, &places, &server->http,
                      err);
 }
 
@@ -329,6 +356,8 @@ static enum seqb_status server_take_addresses(struct server *server,
                        &server->inherited, err) != SEQB_OK)
         return err->status;
     server->daemon.tcp_port = listeners_port(&server->listeners);
+    if (server_open_tls(server, err) != SEQB_OK)
+        return err->status;
     return server_open_http(server, err);
 }
 
@@ -338,7 +367,7 @@ static enum seqb_status server_listen(struct server *server,
     struct listeners *listeners = &server->listeners;
 
     if (listeners_start(listeners, &server->options.places, err) != SEQB_OK ||
-        (server->http != NULL && http_listen(server->http, err) != SEQB_OK))
+        http_listen(server->http, err) != SEQB_OK)
         return err->status;
     for (size_t i = 0; i < listeners->count; i++)
         listeners->all[i].event =
@@ -382,7 +411,9 @@ static void server_describe(struct server *server)
         .state_dir = options->state_dir,
         .listen = server->listeners.addresses,
         .socket = server->listeners.sockets,
-        .http = server->http == NULL ? "none" : http_name(server->http),
+        .http = http_name(server->http),
+        .tls_listen = server->listeners.tls_addresses,
+        .https = http_tls_name(server->http),
     };
 }
 
@@ -446,6 +477,12 @@ enum seqb_status server_open(const struct server_options *options,
     return SEQB_OK;
 }
 
+enum seqb_status server_reload_tls(struct server *server,
+                                   struct seqb_error *err)
+{
+    return tls_server_reload(server->tls, err);
+}
+
 void server_run(struct server *server)
 {
     event_base_dispatch(server->base);
@@ -457,11 +494,7 @@ bool server_release(struct server *server, struct inherited *out)
         return false;
     restart_hold_signals();
     listeners_release(&server->listeners, out);
-    if (server->http != NULL) {
-        const struct inherited_socket socket = http_release(server->http);
-
-        (void)inherited_add(out, &socket); /* there is room for one more */
-    }
+    http_release(server->http, out);
     return true;
 }
 
@@ -484,8 +517,10 @@ void server_close(struct server *server)
         return;
     daemon = &server->daemon;
     listeners_close(&server->listeners);
+    handshakes_free(server->handshakes);
     connections_fini(&server->connections);
     http_close(server->http);
+    tls_server_close(server->tls);
     blocking_call_end(daemon);
     reloader_serve(daemon->reloader, NULL);
     seqb_close(daemon->broker);

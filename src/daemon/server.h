@@ -14,6 +14,7 @@
 
 #include "daemon/connection.h"
 #include "daemon/daemon.h"
+#include "daemon/handshakes.h"
 #include "daemon/http/http.h"
 #include "daemon/inherited.h"
 #include "daemon/listeners.h"
@@ -23,7 +24,9 @@ struct server_options {
     const char *topology;  /* NULL: the embedded default */
     const char *state_dir; /* for SEQ.STATUS */
     struct listeners_options places;
-    const char *http; /* "ADDR:PORT"; NULL: none */
+    const char *http;  /* "ADDR:PORT"; NULL: none */
+    const char *https; /* the same */
+    struct tls_settings tls;
     /* How long it serves on after it said that it will stop, and how long it
      * then waits for clients; ms. */
     int64_t stop_delay_ms, stop_timeout_ms;
@@ -43,7 +46,9 @@ struct server {
     bool is_restarting; /* it stops, and its sockets go on listening */
     struct daemon daemon;
     struct connections connections;
-    struct http *http;  /* or NULL */
+    struct tls_server *tls;        /* NULL: nobody comes by TLS */
+    struct handshakes *handshakes; /* the same */
+    struct http *http;             /* or NULL */
     char *topology;     /* its file's absolute path; NULL: none was named */
     int64_t read_ms;    /* when it was read, ms since 1970 */
     int64_t stopped_ms; /* when it began to stop */
@@ -62,6 +67,11 @@ enum seqb_status server_open(const struct server_options *options,
  * arrived is answered. A second signal ends the process at once, with 1; but
  * one in the delay ends that. */
 void server_run(struct server *server);
+
+/* Reads the files of TLS again, which is logged. To be called on the loop.
+ * Errors as of tls_server_reload. */
+enum seqb_status server_reload_tls(struct server *server,
+                                   struct seqb_error *err);
 
 /* Whether it ended for a restart: then `out` has the sockets, which listen. To
  * be called before server_close. */

@@ -24,6 +24,7 @@ struct batch;
 struct listing;
 struct daemon;
 struct blocking_call;
+struct tls_peer;
 
 enum session_state {
     SESSION_READING,  /* executed all it has, needs more input */
@@ -40,7 +41,10 @@ struct session {
     void (*resume)(struct session *session);
     TAILQ_ENTRY(session) entry; /* in the daemon's sessions */
     enum session_state state;
-    int fd;                      /* its socket; the connection's */
+    int fd; /* its socket; the connection's */
+    /* Who its certificate says that it is (tls/tls.h), which was checked; the
+     * connection's. NULL: it has shown none. */
+    struct tls_peer *peer;
     bool is_reading, is_writing; /* the loop watches the socket for it */
     struct buffer in;            /* what it sent and was not yet executed */
     struct buffer out;           /* what it was not yet sent */

@@ -137,6 +137,8 @@ struct status_config {
     const char *listen;
     const char *socket;
     const char *http;
+    const char *tls_listen;
+    const char *https;
     const char *log_level;
     const char *log_format;
     int64_t settings_left_out;

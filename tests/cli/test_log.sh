@@ -70,7 +70,7 @@ like "an order is no warning" "$(grep event=drained "$daemon_log")" \
 # A socket's path is the operator's as well.
 daemon_start quoted --socket "$work/a \"socket\"" || exit 1
 like "the socket's path is quoted" "$(grep event=ready "$daemon_log")" \
-    "* socket=\"$work/quoted.sock,$work/a \\\\\"socket\\\\\"\" pid=$daemon_pid http=none"
+    "* socket=\"$work/quoted.sock,$work/a \\\\\"socket\\\\\"\" pid=$daemon_pid http=none *"
 daemon_stop
 is "every line with it is logfmt" "$(strays "$logfmt")" ""
 
@@ -80,7 +80,7 @@ ok "they are as many" [ "$(lines)" -ge 10 ]
 like "a path is the same in JSON" "$(grep '"event":"open"' "$daemon_log")" \
     '*,"state_dir":"*/a \\"b\\" = \\\\c\\té"}'
 like "ready has its members" "$(grep '"event":"ready"' "$daemon_log")" \
-    "{\"ts\":\"*Z\",\"level\":\"info\",\"event\":\"ready\",\"name\":\"embedded\",\"listen\":\"127.0.0.1:*\",\"socket\":\"$daemon_socket\",\"pid\":\"$daemon_pid\",\"http\":\"none\"}"
+    "{\"ts\":\"*Z\",\"level\":\"info\",\"event\":\"ready\",\"name\":\"embedded\",\"listen\":\"127.0.0.1:*\",\"socket\":\"$daemon_socket\",\"pid\":\"$daemon_pid\",\"http\":\"none\",\"tls\":\"none\",\"https\":\"none\"}"
 
 # --- journald: JOURNAL_STREAM names the file that stderr is ---
 

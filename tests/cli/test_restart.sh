@@ -152,8 +152,8 @@ like "a descriptor that is no socket is named" "$(given 1 '3</dev/null')" \
     "*descriptor 3 of \$LISTEN_FDS: it is no stream socket that listens*exit 1"
 like "one that is closed is, too" "$(given 1 '3<&-')" \
     "*descriptor 3 of \$LISTEN_FDS: it is no stream socket*exit 1"
-like "more than there may be are refused" "$(given 18 '3</dev/null')" \
-    "*LISTEN_FDS: there are more than 17*exit 1"
+like "more than there may be are refused" "$(given 19 '3</dev/null')" \
+    "*LISTEN_FDS: there are more than 18*exit 1"
 ok "no store was touched for them" [ ! -e "$work/given" ]
 export LISTEN_PID=1 LISTEN_FDS=18
 ok "sockets that were meant for another process are not looked at" \

@@ -71,12 +71,14 @@ struct server *dialogue_server(void)
 
 void talker_init(struct talker *talker, struct server *server)
 {
+    struct transport transport = {.fd = -1};
     int ends[2];
 
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
                     ends) == 0);
     *talker = (struct talker){.fd = ends[0]};
-    connection_adopt(&server->connections, ends[1], false);
+    transport.fd = ends[1];
+    connection_adopt(&server->connections, &transport, false);
 }
 
 void talker_fini(struct talker *talker)

@@ -18,17 +18,17 @@
 struct web *web_open(void)
 {
     struct web *web = calloc(1, sizeof *web);
-    struct listener listener = {.fd = -1};
+    const struct inherited none = {.count = 0};
+    const struct http_places places = {.inherited = &none,
+                                       .address = "127.0.0.1:0"};
     struct seqb_error err;
 
     assert_non_null(web);
     signal(SIGPIPE, SIG_IGN); /* as main.c has it */
     web->server = dialogue_server();
     web->fd = -1;
-    assert_int_equal(listener_open_tcp(&listener, "127.0.0.1:0", &err),
-                     SEQB_OK);
-    assert_int_equal(http_open(&web->server->daemon, web->server->base,
-                               &listener, &web->http, &err),
+    assert_int_equal(http_open(&web->server->daemon, web->server->base, &places,
+                               &web->http, &err),
                      SEQB_OK);
     assert_int_equal(http_listen(web->http, &err), SEQB_OK);
     web->server->http = web->http; /* server_close closes it */

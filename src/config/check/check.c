@@ -312,6 +312,7 @@ void check_draft(const struct draft *draft, struct diagnostics *diagnostics)
     for (size_t i = 0; i < draft->pool_count; i++)
         check_pool(&checker, i);
     check_clock_store(&checker);
+    check_daemon(draft, diagnostics);
     if (!checker.is_name_lost && draft->pool_count > 0)
         check_unused(&checker);
     check_keys(&checker);

@@ -37,6 +37,10 @@ void check_number(const struct draft *draft,
                   const struct draft_pool *pool,
                   struct diagnostics *diagnostics);
 
+/* --- check_daemon.c: what seqbrokerd does not serve by TLS without --- */
+
+void check_daemon(const struct draft *draft, struct diagnostics *diagnostics);
+
 /* --- windows: who counts in them, and neighbours that lease them --- */
 
 /* Nothing for a pool whose partitions count as they need to. */

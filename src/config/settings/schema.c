@@ -296,6 +296,29 @@
     ROW(DAEMON, http, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                 \
         "Where seqbrokerd serves HTTP, \"host:port\". Without it nowhere. "    \
         "--http goes before it.")                                              \
+    ROW(DAEMON, tls_listen, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,    \
+        ALL_ENGINES,                                                           \
+        "Where seqbrokerd serves Redis clients by TLS. Without it nowhere. "   \
+        "--tls-listen goes before it. See tls.md.")                            \
+    ROW(DAEMON, https, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                \
+        "Where seqbrokerd serves HTTP by TLS, \"host:port\". Without it "      \
+        "nowhere. --https goes before it.")                                    \
+    ROW(DAEMON, tls_cert_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,        \
+        "The certificate of tls_listen and https, as PEM, with those that "    \
+        "lead to its CA behind it. This file and the two below are read "      \
+        "again when they change. A relative path begins where the daemon was " \
+        "started.")                                                            \
+    ROW(DAEMON, tls_key_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,         \
+        "Its private key, as PEM, without a passphrase.")                      \
+    ROW(DAEMON, tls_ca_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,          \
+        "The certificates of the CAs that clients' certificates are "          \
+        "checked by, as PEM. Required unless tls_client_auth is \"none\".")    \
+    ROW(DAEMON, tls_client_auth, CHOICE, ONE_OF("none, optional, required"),   \
+        "none", ALL_ENGINES,                                                   \
+        "Whether clients are asked for a certificate, and whether one who "    \
+        "has none is refused. One that is not valid is refused with both.")    \
+    ROW(DAEMON, tls_min_version, CHOICE, ONE_OF("1.2, 1.3"), "1.2",            \
+        ALL_ENGINES, "The lowest version of TLS that is spoken.")              \
     ROW(DAEMON, stop_delay, DURATION, "0s", "1h", "0s", ALL_ENGINES,           \
         "How long seqbrokerd serves on after it was asked to stop, while "     \
         "/readyz and SEQ.HEALTH say that it will, so that a balancer sends "   \

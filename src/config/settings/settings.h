@@ -158,6 +158,13 @@ struct draft_daemon {
     struct draft_text socket_mode;
     struct draft_text socket_group;
     struct draft_text http;
+    struct draft_names tls_listen;
+    struct draft_text https;
+    struct draft_text tls_cert_file;
+    struct draft_text tls_key_file;
+    struct draft_text tls_ca_file;
+    struct draft_text tls_client_auth;
+    struct draft_text tls_min_version;
     struct draft_number stop_delay;
     struct draft_number stop_timeout;
     struct draft_number max_connections;

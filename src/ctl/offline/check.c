@@ -9,6 +9,7 @@
 #include "ctl/commands.h"
 #include "ctl/json.h"
 #include "ctl/offline/offline.h"
+#include "tls/tls.h"
 
 /* What lines begin with. The first list is of those that begin otherwise. */
 static const char *const kinds[] = {"", "note: ", "warning: "};
@@ -55,6 +56,29 @@ static bool findings_print(struct findings *findings, const char *file,
     return true;
 }
 
+/* Memory that is short is found by whoever uses the settings. */
+static void setting_take(void *context, const char *setting, const char *value)
+{
+    (void)tls_settings_take(context, setting, value);
+}
+
+/* The files that the daemon would serve TLS with: what is wrong with them is a
+ * mistake of the topology, too. */
+static enum seqb_status files_check(const char *file, struct findings *findings,
+                                    struct seqb_error *err)
+{
+    struct tls_settings settings = {.cert_file = NULL};
+    enum seqb_status status =
+        seqb_daemon_settings(file, setting_take, &settings, err);
+
+    if (status == SEQB_OK)
+        status = tls_files_check(&settings, on_diagnostic, findings, err);
+    tls_settings_free(&settings);
+    if (status != SEQB_OK)
+        on_diagnostic(findings, err->text);
+    return status;
+}
+
 enum ctl_exit check_run(const struct ctl_options *options, char **argument)
 {
     struct findings findings = {.is_json = options->given & CTL_JSON};
@@ -69,6 +93,8 @@ enum ctl_exit check_run(const struct ctl_options *options, char **argument)
     status = seqb_check_topology(argument[0], on_diagnostic, &findings, &err);
     if (status != SEQB_OK && findings.lines == 0)
         ctl_complain("%s", err.text);
+    if (status == SEQB_OK)
+        status = files_check(argument[0], &findings, &err);
     is_printed = findings_print(&findings, argument[0], status == SEQB_OK);
     for (size_t i = 0; i < KINDS; i++)
         json_decref(findings.lists[i]);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include <event2/bufferevent_ssl.h>
 #include <event2/http.h>
 #include <event2/listener.h>
 
@@ -20,6 +21,7 @@
 #include "daemon/http/report.h"
 #include "daemon/http/route.h"
 #include "daemon/listener.h"
+#include "daemon/transport/transport.h"
 
 #define HEADERS_MAX 8192 /* bytes, with the line of the request */
 #define BODY_MAX    1024 /* bytes; no request needs one */
@@ -34,12 +36,21 @@
      EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |               \
      EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH)
 
-struct http {
-    struct exchanges exchanges;
+enum { PORT_PLAIN, PORT_TLS, PORTS };
+
+/* A socket, and libevent's server of it; closed if there is none. */
+struct port {
+    struct http *http;
     struct listener listener; /* its event stays NULL: `incoming` has it */
     struct evconnlistener *incoming; /* the server's, once it is bound */
     struct evhttp *server;
     struct http_clients *clients;
+};
+
+struct http {
+    struct exchanges exchanges;
+    struct tls_server *tls;
+    struct port ports[PORTS];
 };
 
 static enum seqb_status http_fail(struct seqb_error *err)
@@ -50,16 +61,29 @@ static enum seqb_status http_fail(struct seqb_error *err)
     return err->status;
 }
 
+/* Where memory was short for TLS, libevent speaks without it. */
+static bool request_is_plain(struct evhttp_request *request)
+{
+    return bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(
+               evhttp_request_get_connection(request))) == NULL;
+}
+
 static void http_on_request(struct evhttp_request *request, void *context)
 {
-    struct http *http = context;
+    const struct port *port = context;
+    struct http *http = port->http;
     const struct bufferevent *stream = evhttp_connection_get_bufferevent(
         evhttp_request_get_connection(request));
-    struct exchange *exchange = exchange_open(&http->exchanges, request);
+    struct exchange *exchange;
 
+    if (port == &http->ports[PORT_TLS] && request_is_plain(request)) {
+        evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
+        return;
+    }
+    exchange = exchange_open(&http->exchanges, request);
     if (exchange == NULL)
         return;
-    if (!http_clients_refuse(http->clients, stream)) {
+    if (!http_clients_refuse(port->clients, stream)) {
         route_request(exchange);
         return;
     }
@@ -87,57 +111,136 @@ static void http_on_accept_error(struct evconnlistener *incoming, void *context)
                     http_on_again, incoming, &pause);
 }
 
-static void http_configure(struct http *http)
+/* libevent gives it the socket. NULL: memory is short. */
+static struct bufferevent *port_make_stream(struct event_base *base,
+                                            void *context)
 {
-    evhttp_set_allowed_methods(http->server, METHODS);
-    evhttp_set_max_headers_size(http->server, HEADERS_MAX);
-    evhttp_set_max_body_size(http->server, BODY_MAX);
-    evhttp_set_timeout(http->server, TIMEOUT_S);
-    evhttp_set_gencb(http->server, http_on_request, http);
+    const struct port *port = context;
+    SSL *ssl;
+
+    if (port == &port->http->ports[PORT_PLAIN])
+        return bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+    ssl = tls_server_accept(port->http->tls);
+    if (ssl == NULL)
+        return NULL;
+    return bufferevent_openssl_socket_new(
+        base, -1, ssl, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+}
+
+static void port_configure(struct port *port)
+{
+    evhttp_set_allowed_methods(port->server, METHODS);
+    evhttp_set_max_headers_size(port->server, HEADERS_MAX);
+    evhttp_set_max_body_size(port->server, BODY_MAX);
+    evhttp_set_timeout(port->server, TIMEOUT_S);
+    evhttp_set_gencb(port->server, http_on_request, port);
+}
+
+static enum seqb_status port_start(struct port *port, struct http *http,
+                                   struct seqb_error *err)
+{
+    struct event_base *base = http->exchanges.base;
+
+    if (port->listener.fd < 0)
+        return SEQB_OK;
+    port->server = evhttp_new(base);
+    if (port->server == NULL)
+        return http_fail(err);
+    port_configure(port);
+    port->incoming = evconnlistener_new(
+        base, NULL, NULL, LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_DISABLED, 0,
+        port->listener.fd);
+    if (port->incoming == NULL)
+        return http_fail(err);
+    if (evhttp_bind_listener(port->server, port->incoming) == NULL) {
+        evconnlistener_free(port->incoming);
+        return http_fail(err);
+    }
+    evconnlistener_set_error_cb(port->incoming, http_on_accept_error);
+    port->clients =
+        http_clients_open(http->exchanges.daemon, port->server, port->incoming,
+                          port_make_stream, port);
+    return port->clients != NULL ? SEQB_OK : http_fail(err);
 }
 
 static enum seqb_status http_start(struct http *http, struct seqb_error *err)
 {
     struct event_base *base = http->exchanges.base;
 
-    http->server = evhttp_new(base);
     http->exchanges.reports = reports_open(http->exchanges.daemon, base);
     http->exchanges.streams = streams_open(base);
-    if (http->server == NULL || http->exchanges.reports == NULL ||
-        http->exchanges.streams == NULL)
+    if (http->exchanges.reports == NULL || http->exchanges.streams == NULL)
         return http_fail(err);
-    http_configure(http);
-    http->incoming = evconnlistener_new(
-        base, NULL, NULL, LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_DISABLED, 0,
-        http->listener.fd);
-    if (http->incoming == NULL)
-        return http_fail(err);
-    if (evhttp_bind_listener(http->server, http->incoming) == NULL) {
-        evconnlistener_free(http->incoming);
-        return http_fail(err);
+    for (size_t i = 0; i < PORTS; i++)
+        if (port_start(&http->ports[i], http, err) != SEQB_OK)
+            return err->status;
+    return SEQB_OK;
+}
+
+/* --- its sockets --- */
+
+static const enum inherited_kind kinds[PORTS] = {
+    [PORT_PLAIN] = INHERITED_HTTP,
+    [PORT_TLS] = INHERITED_HTTPS,
+};
+
+static enum seqb_status port_take(struct port *port, enum inherited_kind kind,
+                                  const struct inherited *inherited,
+                                  const char *address, struct seqb_error *err)
+{
+    struct listener *listener = &port->listener;
+
+    *listener = (struct listener){.fd = -1};
+    for (size_t i = 0; i < inherited->count; i++)
+        if (inherited->sockets[i].kind == kind)
+            listener_adopt(listener, &inherited->sockets[i]);
+    if (listener->fd >= 0 || address == NULL)
+        return SEQB_OK;
+    return listener_open_tcp(listener, address, err);
+}
+
+static bool is_wanted(const struct http_places *places)
+{
+    return places->address != NULL || places->tls_address != NULL ||
+           inherited_has(places->inherited, INHERITED_HTTP) ||
+           inherited_has(places->inherited, INHERITED_HTTPS);
+}
+
+static enum seqb_status http_take(struct http *http,
+                                  const struct http_places *places,
+                                  struct seqb_error *err)
+{
+    const char *const addresses[PORTS] = {places->address, places->tls_address};
+
+    for (size_t i = 0; i < PORTS; i++) {
+        http->ports[i].http = http;
+        http->ports[i].listener.fd = -1;
     }
-    evconnlistener_set_error_cb(http->incoming, http_on_accept_error);
-    http->clients =
-        http_clients_open(http->exchanges.daemon, http->server, http->incoming);
-    return http->clients != NULL ? SEQB_OK : http_fail(err);
+    for (size_t i = 0; i < PORTS; i++)
+        if (port_take(&http->ports[i], kinds[i], places->inherited,
+                      addresses[i], err) != SEQB_OK)
+            return err->status;
+    return SEQB_OK;
 }
 
 enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
-                           const struct listener *listener, struct http **out,
+                           const struct http_places *places, struct http **out,
                            struct seqb_error *err)
 {
-    struct listener unused = *listener;
-    struct http *http = calloc(1, sizeof *http);
+    struct http *http = NULL;
 
-    if (http == NULL) {
-        listener_close(&unused);
+    *out = NULL;
+    if (!is_wanted(places))
+        return SEQB_OK;
+    http = calloc(1, sizeof *http);
+    if (http == NULL)
         return http_fail(err);
-    }
-    http->listener = *listener;
+    http->tls = places->tls;
     http->exchanges.daemon = daemon;
     http->exchanges.base = base;
     TAILQ_INIT(&http->exchanges.all);
-    if (http_start(http, err) != SEQB_OK) {
+    if (http_take(http, places, err) != SEQB_OK ||
+        http_start(http, err) != SEQB_OK) {
         http_close(http);
         return err->status;
     }
@@ -147,15 +250,33 @@ enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
 
 enum seqb_status http_listen(struct http *http, struct seqb_error *err)
 {
-    if (listener_start(&http->listener, err) != SEQB_OK)
-        return err->status;
-    evconnlistener_enable(http->incoming);
+    for (size_t i = 0; http != NULL && i < PORTS; i++) {
+        struct port *port = &http->ports[i];
+
+        if (port->incoming == NULL)
+            continue;
+        if (listener_start(&port->listener, err) != SEQB_OK)
+            return err->status;
+        evconnlistener_enable(port->incoming);
+    }
     return SEQB_OK;
+}
+
+static const char *port_name(const struct http *http, size_t port)
+{
+    return http == NULL || http->ports[port].listener.fd < 0
+               ? "none"
+               : http->ports[port].listener.name;
 }
 
 const char *http_name(const struct http *http)
 {
-    return http->listener.name;
+    return port_name(http, PORT_PLAIN);
+}
+
+const char *http_tls_name(const struct http *http)
+{
+    return port_name(http, PORT_TLS);
 }
 
 static void refuse_stopping(struct exchange *exchange)
@@ -164,27 +285,41 @@ static void refuse_stopping(struct exchange *exchange)
                    "the broker is closing");
 }
 
+/* Open, but no longer listening: its number stays ours. Others go on with a
+ * socket that is not ours alone. */
+static void port_finish(struct port *port, bool keeps)
+{
+    if (port->incoming == NULL)
+        return;
+    http_clients_stop(port->clients);
+    evconnlistener_disable(port->incoming);
+    evconnlistener_set_cb(port->incoming, NULL, NULL); /* for good */
+    if (port->listener.is_own && !keeps)
+        shutdown(port->listener.fd, SHUT_RDWR);
+}
+
 void http_finish(struct http *http, bool keeps)
 {
     if (http == NULL)
         return;
-    http_clients_stop(http->clients);
-    /* Open, but no longer listening: its number stays ours. Others go on with
-     * a socket that is not ours alone. */
-    evconnlistener_disable(http->incoming);
-    evconnlistener_set_cb(http->incoming, NULL, NULL); /* for good */
-    if (http->listener.is_own && !keeps)
-        shutdown(http->listener.fd, SHUT_RDWR);
+    for (size_t i = 0; i < PORTS; i++)
+        port_finish(&http->ports[i], keeps);
     exchanges_cancel(&http->exchanges, refuse_stopping);
 }
 
-struct inherited_socket http_release(struct http *http)
+void http_release(struct http *http, struct inherited *out)
 {
-    return (struct inherited_socket){
-        .fd = fcntl(http->listener.fd, F_DUPFD_CLOEXEC, 0),
-        .kind = INHERITED_HTTP,
-        .is_own = http->listener.is_own,
-    };
+    for (size_t i = 0; http != NULL && i < PORTS; i++) {
+        const struct listener *listener = &http->ports[i].listener;
+        const struct inherited_socket socket = {
+            .fd = fcntl(listener->fd, F_DUPFD_CLOEXEC, 0),
+            .kind = kinds[i],
+            .is_own = listener->is_own,
+        };
+
+        if (listener->fd >= 0)
+            (void)inherited_add(out, &socket); /* there is room for two more */
+    }
 }
 
 static void exchange_ignore(struct exchange *exchange)
@@ -197,11 +332,14 @@ void http_close(struct http *http)
     if (http == NULL)
         return;
     exchanges_cancel(&http->exchanges, exchange_ignore);
-    if (http->server != NULL)
-        evhttp_free(http->server);
-    http_clients_close(http->clients);
+    for (size_t i = 0; i < PORTS; i++) {
+        if (http->ports[i].server != NULL)
+            evhttp_free(http->ports[i].server);
+        http_clients_close(http->ports[i].clients);
+    }
     reports_close(http->exchanges.reports);
     streams_close(http->exchanges.streams);
-    listener_close(&http->listener);
+    for (size_t i = 0; i < PORTS; i++)
+        listener_close(&http->ports[i].listener);
     free(http);
 }

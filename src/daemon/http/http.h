@@ -13,30 +13,41 @@
 struct daemon;
 struct event_base;
 struct http;
-struct inherited_socket;
-struct listener;
+struct inherited;
+struct tls_server;
 
-/* Takes over a TCP socket, where clients are refused or wait until http_listen,
- * and closes it if it fails. `daemon` and `base` stay the caller's.
- * SEQB_NO_MEMORY. */
+/* Where it listens: at inherited sockets of its kinds, else at addresses. All
+ * stay the caller's. */
+struct http_places {
+    const struct inherited *inherited;
+    const char *address;     /* "ADDR:PORT"; NULL: nowhere */
+    const char *tls_address; /* the same, by TLS */
+    struct tls_server *tls;  /* NULL: nobody comes by TLS */
+};
+
+/* Takes its sockets, where clients are refused or wait until http_listen.
+ * `*out` is NULL if there are none. `daemon` and `base` stay the caller's.
+ * SEQB_INVALID: an address cannot be used; SEQB_NO_MEMORY. */
 enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
-                           const struct listener *listener, struct http **out,
+                           const struct http_places *places, struct http **out,
                            struct seqb_error *err);
 
 /* From now on clients can connect: the daemon's broker is open. SEQB_INVALID.
- */
+ * Takes NULL. */
 enum seqb_status http_listen(struct http *http, struct seqb_error *err);
 
-/* The address in use. */
+/* The addresses in use, without and with TLS; "none". Take NULL. */
 const char *http_name(const struct http *http);
+const char *http_tls_name(const struct http *http);
 
 /* Takes no new connection, and refuses what waits for a number. The loop is
  * broken when that is sent and the daemon is done. `keeps`: clients that
  * connect wait for who gets the socket by http_release. Takes NULL. */
 void http_finish(struct http *http, bool keeps);
 
-/* Gives the socket away, as it listens; to be called after http_finish. */
-struct inherited_socket http_release(struct http *http);
+/* Gives its sockets away, as they listen; to be called after http_finish. Takes
+ * NULL. */
+void http_release(struct http *http, struct inherited *out);
 
 /* Closes all connections; to be called before the broker is closed. Takes NULL
  * and half-built ones. */

@@ -26,6 +26,8 @@ TAILQ_HEAD(http_client_list, http_client);
 struct http_clients {
     struct daemon *daemon;
     struct evconnlistener *incoming;
+    http_make_stream *make;
+    void *context; /* of make */
     struct event *sweep;
     struct http_client_list all;
     bool is_resting; /* nothing is accepted, until some have ended */
@@ -100,7 +102,7 @@ static struct bufferevent *clients_on_connection(struct event_base *base,
 
     if (client == NULL)
         return NULL;
-    client->stream = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+    client->stream = clients->make(base, clients->context);
     if (client->stream == NULL) {
         free(client);
         return NULL;
@@ -122,7 +124,8 @@ static struct bufferevent *clients_on_connection(struct event_base *base,
 
 struct http_clients *http_clients_open(struct daemon *daemon,
                                        struct evhttp *server,
-                                       struct evconnlistener *incoming)
+                                       struct evconnlistener *incoming,
+                                       http_make_stream *make, void *context)
 {
     struct http_clients *clients = calloc(1, sizeof *clients);
 
@@ -130,6 +133,8 @@ struct http_clients *http_clients_open(struct daemon *daemon,
         return NULL;
     clients->daemon = daemon;
     clients->incoming = incoming;
+    clients->make = make;
+    clients->context = context;
     TAILQ_INIT(&clients->all);
     clients->sweep = evtimer_new(evconnlistener_get_base(incoming),
                                  clients_on_sweep, clients);

@@ -14,12 +14,18 @@
 struct daemon;
 struct http_clients;
 
+/* Makes what a connection is read and written by, without its socket; NULL if
+ * memory is short. */
+typedef struct bufferevent *http_make_stream(struct event_base *base,
+                                             void *context);
+
 /* Counts what `server` accepts from `incoming`, in the daemon's limits. The
- * daemon, the server and the listener must last as long. NULL: out of memory.
- */
+ * daemon, the server, the listener and the context must last as long. NULL: out
+ * of memory. */
 struct http_clients *http_clients_open(struct daemon *daemon,
                                        struct evhttp *server,
-                                       struct evconnlistener *incoming);
+                                       struct evconnlistener *incoming,
+                                       http_make_stream *make, void *context);
 
 /* Whether this connection is one too many: it gets no more than a refusal. */
 bool http_clients_refuse(const struct http_clients *clients,

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handshakes, and how those end that fail; see handshakes.h. */
+#include "daemon/handshakes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "daemon/daemon.h"
+
+#define HANDSHAKES_MAX 1024
+
+/* How long one may take, and how long it may while others wait for a place. */
+#define PATIENCE_MS      10000
+#define FULL_PATIENCE_MS 1000
+
+/* The first byte of a handshake's record, which no command begins with. */
+#define RECORD_HANDSHAKE 0x16
+
+#define PLAIN_ANSWER                                                           \
+    "-ERR this port speaks TLS only: connect with redis-cli --tls, or "        \
+    "seqctl -s tls://HOST:PORT\r\n"
+
+struct handshake {
+    struct handshakes *all;
+    TAILQ_ENTRY(handshake) entry; /* the oldest first */
+    TAILQ_ENTRY(handshake) ready; /* if is_ready */
+    struct transport transport;
+    struct event event; /* of what it waits for */
+    int64_t started_ms;
+    bool is_ready; /* the socket has what it waited for */
+    bool is_known; /* its first byte is that of TLS */
+    bool is_over;  /* it has failed, and the client reads why */
+};
+
+TAILQ_HEAD(handshake_list, handshake);
+
+struct handshakes {
+    struct tls_server *server;
+    struct connections *connections;
+    struct listeners *listeners;
+    struct daemon *daemon;
+    struct handshake_list list;
+    struct handshake_list ready;
+    struct event *turn;     /* while somebody is ready */
+    struct event *deadline; /* of the oldest */
+    int64_t new_ms;         /* of connections_finish, while we stop */
+};
+
+static bool handshakes_have_room(const struct handshakes *all)
+{
+    return all->daemon->handshake_count < HANDSHAKES_MAX;
+}
+
+/* When the oldest one has to be done. */
+static void handshakes_watch(struct handshakes *all)
+{
+    const struct handshake *oldest = TAILQ_FIRST(&all->list);
+    const int64_t patience_ms =
+        handshakes_have_room(all) ? PATIENCE_MS : FULL_PATIENCE_MS;
+    int64_t left_ms = 0;
+
+    if (oldest == NULL) {
+        event_del(all->deadline);
+        return;
+    }
+    left_ms = oldest->started_ms + patience_ms - daemon_now_ms();
+    timer_start(all->deadline, left_ms > 0 ? left_ms : 0);
+}
+
+/* Takes it off all lists; its transport is the caller's. */
+static void handshake_leave(struct handshake *handshake)
+{
+    struct handshakes *all = handshake->all;
+    const bool had_room = handshakes_have_room(all);
+
+    event_del(&handshake->event);
+    if (handshake->is_ready)
+        TAILQ_REMOVE(&all->ready, handshake, ready);
+    TAILQ_REMOVE(&all->list, handshake, entry);
+    all->daemon->handshake_count--;
+    free(handshake);
+    handshakes_watch(all);
+    if (!had_room && !all->daemon->is_stopping)
+        listeners_watch_tls(all->listeners, true);
+    if (daemon_is_done(all->daemon))
+        event_base_loopbreak(all->connections->base);
+}
+
+static void handshake_drop(struct handshake *handshake)
+{
+    struct transport transport = handshake->transport;
+
+    handshake_leave(handshake);
+    transport_close(&transport, false);
+}
+
+static void handshake_done(struct handshake *handshake)
+{
+    const struct handshakes *all = handshake->all;
+    struct transport transport = handshake->transport;
+
+    /* The first command may have come with the client's last message. */
+    transport.holds_input = SSL_has_pending(transport.ssl) == 1;
+    connection_adopt(all->connections, &transport, false);
+    if (all->daemon->is_stopping)
+        connections_finish_last(all->connections, all->new_ms);
+    handshake_leave(handshake);
+}
+
+static void handshake_on_event(evutil_socket_t fd, short events, void *context)
+{
+    struct handshake *handshake = context;
+    struct handshakes *all = handshake->all;
+
+    (void)fd;
+    (void)events;
+    handshake->is_ready = true;
+    TAILQ_INSERT_TAIL(&all->ready, handshake, ready);
+    timer_start(all->turn, 0);
+}
+
+static void handshake_wait(struct handshake *handshake, short events)
+{
+    event_assign(&handshake->event, handshake->all->connections->base,
+                 handshake->transport.fd, events, handshake_on_event,
+                 handshake);
+    event_add(&handshake->event, NULL);
+}
+
+/* It has failed. To close while something is unread would make the kernel throw
+ * away what tells the client why: so the client closes first, in its time. */
+static void handshake_end(struct handshake *handshake)
+{
+    if (handshake->all->daemon->is_stopping) {
+        handshake_drop(handshake);
+        return;
+    }
+    shutdown(handshake->transport.fd, SHUT_WR);
+    handshake->is_over = true;
+    handshake_wait(handshake, EV_READ);
+}
+
+static void handshake_discard(struct handshake *handshake)
+{
+    char trash[4096];
+    const ssize_t got = recv(handshake->transport.fd, trash, sizeof trash, 0);
+
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+        handshake_wait(handshake, EV_READ);
+    else
+        handshake_drop(handshake);
+}
+
+/* Who speaks the plain protocol waits for an answer in it. */
+static void plain_refuse(struct handshake *handshake)
+{
+    const int fd = handshake->transport.fd;
+
+    tls_server_log(handshake->all->server, fd,
+                   "the client speaks no TLS, which this port wants");
+    (void)!send(fd, PLAIN_ANSWER, strlen(PLAIN_ANSWER), MSG_NOSIGNAL);
+    handshake_end(handshake);
+}
+
+/* Whether it begins as TLS does. False if that is not known yet, or it was
+ * dropped. */
+static bool handshake_is_tls(struct handshake *handshake)
+{
+    unsigned char first = 0;
+    ssize_t got = 0;
+
+    if (handshake->is_known)
+        return true;
+    got = recv(handshake->transport.fd, &first, 1, MSG_PEEK);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        handshake_wait(handshake, EV_READ);
+        return false;
+    }
+    if (got <= 0) {
+        handshake_drop(handshake);
+        return false;
+    }
+    if (first != RECORD_HANDSHAKE) {
+        plain_refuse(handshake);
+        return false;
+    }
+    handshake->is_known = true;
+    return true;
+}
+
+static void handshake_step(struct handshake *handshake)
+{
+    int result = 0;
+
+    if (handshake->is_over) {
+        handshake_discard(handshake);
+        return;
+    }
+    if (!handshake_is_tls(handshake))
+        return;
+    result = SSL_do_handshake(handshake->transport.ssl);
+    if (result == 1) {
+        handshake_done(handshake);
+        return;
+    }
+    result = SSL_get_error(handshake->transport.ssl, result);
+    ERR_clear_error();
+    if (result == SSL_ERROR_WANT_READ)
+        handshake_wait(handshake, EV_READ);
+    else if (result == SSL_ERROR_WANT_WRITE)
+        handshake_wait(handshake, EV_WRITE);
+    else
+        handshake_end(handshake);
+}
+
+static void handshakes_on_turn(evutil_socket_t fd, short events, void *context)
+{
+    struct handshakes *all = context;
+    struct handshake *next = TAILQ_FIRST(&all->ready);
+
+    (void)fd;
+    (void)events;
+    if (next == NULL)
+        return;
+    TAILQ_REMOVE(&all->ready, next, ready);
+    next->is_ready = false;
+    if (!TAILQ_EMPTY(&all->ready))
+        timer_start(all->turn, 0);
+    handshake_step(next);
+}
+
+static void handshakes_on_deadline(evutil_socket_t fd, short events,
+                                   void *context)
+{
+    struct handshakes *all = context;
+    struct handshake *oldest = TAILQ_FIRST(&all->list);
+
+    (void)fd;
+    (void)events;
+    if (oldest == NULL)
+        return;
+    if (!oldest->is_over)
+        tls_server_log(all->server, oldest->transport.fd,
+                       "the handshake took too long");
+    handshake_drop(oldest);
+}
+
+struct handshakes *handshakes_new(struct tls_server *server,
+                                  struct connections *connections,
+                                  struct listeners *listeners)
+{
+    struct handshakes *all = calloc(1, sizeof *all);
+
+    if (all == NULL)
+        return NULL;
+    all->server = server;
+    all->connections = connections;
+    all->listeners = listeners;
+    all->daemon = connections->daemon;
+    TAILQ_INIT(&all->list);
+    TAILQ_INIT(&all->ready);
+    all->turn = evtimer_new(connections->base, handshakes_on_turn, all);
+    all->deadline = evtimer_new(connections->base, handshakes_on_deadline, all);
+    if (all->turn != NULL && all->deadline != NULL)
+        return all;
+    handshakes_free(all);
+    return NULL;
+}
+
+void handshakes_add(struct handshakes *all, int fd)
+{
+    struct handshake *handshake = calloc(1, sizeof *handshake);
+    SSL *ssl = handshake == NULL ? NULL : tls_server_accept(all->server);
+
+    if (ssl == NULL || SSL_set_fd(ssl, fd) != 1) {
+        ERR_clear_error();
+        SSL_free(ssl);
+        free(handshake);
+        close(fd);
+        return;
+    }
+    /* A record by one read of the socket, and what else has come. Not for all
+     * of the server: libevent would not look for the rest. */
+    SSL_set_read_ahead(ssl, 1);
+    *handshake = (struct handshake){
+        .all = all,
+        .transport = {.fd = fd, .ssl = ssl},
+        .started_ms = daemon_now_ms(),
+    };
+    TAILQ_INSERT_TAIL(&all->list, handshake, entry);
+    all->daemon->handshake_count++;
+    handshake_wait(handshake, EV_READ);
+    if (all->daemon->handshake_count == 1 || !handshakes_have_room(all))
+        handshakes_watch(all);
+}
+
+bool handshakes_admit(struct handshakes *all)
+{
+    const bool has_room = handshakes_have_room(all);
+
+    if (!has_room)
+        listeners_watch_tls(all->listeners, false);
+    return has_room;
+}
+
+void handshakes_finish(struct handshakes *all, int64_t new_ms)
+{
+    struct handshake *handshake = NULL;
+    struct handshake *next = NULL;
+
+    if (all == NULL)
+        return;
+    all->new_ms = new_ms;
+    for (handshake = TAILQ_FIRST(&all->list); handshake != NULL;
+         handshake = next) {
+        next = TAILQ_NEXT(handshake, entry);
+        if (handshake->is_over)
+            handshake_drop(handshake);
+    }
+}
+
+void handshakes_free(struct handshakes *all)
+{
+    struct handshake *handshake = NULL;
+
+    if (all == NULL)
+        return;
+    while ((handshake = TAILQ_FIRST(&all->list)) != NULL)
+        handshake_drop(handshake);
+    if (all->turn != NULL)
+        event_free(all->turn);
+    if (all->deadline != NULL)
+        event_free(all->deadline);
+    free(all);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The context that connections are made with, read again when it is asked for,
+ * and what is logged of TLS; see transport.h. */
+#include "daemon/transport/transport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <event2/event.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "daemon/daemon.h"
+#include "daemon/listener.h"
+#include "daemon/log/log.h"
+
+#define POLL_S      2                       /* between two looks at the files */
+#define DAY_MS      (INT64_C(86400) * 1000) /* between two at the certificate */
+#define LOG_REST_MS 1000 /* between two lines on handshakes that failed */
+
+#define QUOTE_SIZE 1024
+
+enum { FILES = 3 };
+
+/* Which files stand there, as far as the file system tells. */
+struct files {
+    struct {
+        dev_t device;
+        ino_t inode;
+        off_t size;
+        struct timespec changed;
+    } all[FILES];
+};
+
+struct tls_server {
+    struct tls_settings settings; /* the strings are the caller's */
+    SSL_CTX *context;
+    struct event *poll;
+    struct files read;   /* of which the context was made, or was not */
+    struct files seen;   /* by the last look */
+    int64_t look_ms;     /* when the certificate is looked at next */
+    int64_t log_next_ms; /* no line before it */
+    int64_t left_out;    /* of the log since the last line */
+};
+
+/* --- the log --- */
+
+void tls_server_log(struct tls_server *server, int fd, const char *reason)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+    const int64_t now_ms = daemon_now_ms();
+    char peer[ADDRESS_SIZE];
+    char why[QUOTE_SIZE];
+
+    if (now_ms < server->log_next_ms) {
+        server->left_out++;
+        return;
+    }
+    (void)getpeername(fd, (struct sockaddr *)&address, &length);
+    address_print(&address, length, peer);
+    log_event(SEQB_LOG_INFO, "event=tls_failed peer=%s reason=%s left_out=%lld",
+              peer, log_quote(why, sizeof why, reason),
+              (long long)server->left_out);
+    server->log_next_ms = now_ms + LOG_REST_MS;
+    server->left_out = 0;
+}
+
+/* OpenSSL has gone as far as it can. One that waits for the peer has noted no
+ * error, nor has a peer that hung up. */
+static void on_handshake(const SSL *ssl, int where, int result)
+{
+    char reason[TLS_REASON_SIZE];
+
+    if (where != SSL_CB_ACCEPT_EXIT || result > 0 || ERR_peek_error() == 0)
+        return;
+    tls_handshake_reason(ssl, reason);
+    tls_server_log(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)), SSL_get_fd(ssl),
+                   reason);
+}
+
+/* Clients refuse one that has expired, so it is said ahead. */
+static void server_look(const struct tls_server *server)
+{
+    const struct tls_validity validity = tls_context_validity(server->context);
+    char file[QUOTE_SIZE];
+    char expires[QUOTE_SIZE];
+
+    if (validity.days_left < TLS_DAYS_SOON)
+        log_event(SEQB_LOG_WARN, "event=tls_expires file=%s expires=%s days=%d",
+                  log_quote(file, sizeof file, server->settings.cert_file),
+                  log_quote(expires, sizeof expires, validity.expires),
+                  validity.days_left);
+}
+
+/* --- the context --- */
+
+/* One that is not there is all zero. */
+static struct files files_look(const struct tls_settings *settings)
+{
+    const char *const paths[FILES] = {settings->cert_file, settings->key_file,
+                                      settings->ca_file};
+    struct files files;
+    struct stat file;
+
+    memset(&files, 0, sizeof files); /* compared by its bytes */
+    for (size_t i = 0; i < FILES; i++) {
+        if (paths[i] == NULL || stat(paths[i], &file) != 0)
+            continue;
+        files.all[i].device = file.st_dev;
+        files.all[i].inode = file.st_ino;
+        files.all[i].size = file.st_size;
+        files.all[i].changed = file.st_mtim;
+    }
+    return files;
+}
+
+static bool files_are_equal(const struct files *a, const struct files *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static enum seqb_status server_read(struct tls_server *server,
+                                    struct seqb_error *err)
+{
+    SSL_CTX *context = NULL;
+
+    /* Before they are read: a change meanwhile is one that is to be read. */
+    server->read = files_look(&server->settings);
+    server->seen = server->read;
+    if (tls_server_context(&server->settings, &context, err) != SEQB_OK)
+        return err->status;
+    SSL_CTX_set_app_data(context, server);
+    SSL_CTX_set_info_callback(context, on_handshake);
+    SSL_CTX_free(server->context);
+    server->context = context;
+    server->look_ms = daemon_now_ms() + DAY_MS;
+    server_look(server);
+    return SEQB_OK;
+}
+
+/* Files that have changed are read once they stay as they are, so that a
+ * certificate is not read before its key is there, too. */
+static void server_on_poll(evutil_socket_t fd, short events, void *context)
+{
+    struct tls_server *server = context;
+    const struct files files = files_look(&server->settings);
+    const bool is_settled = files_are_equal(&files, &server->seen);
+    struct seqb_error err;
+
+    (void)fd;
+    (void)events;
+    server->seen = files;
+    if (is_settled && !files_are_equal(&files, &server->read))
+        (void)!tls_server_reload(server, &err); /* which is logged */
+    if (daemon_now_ms() < server->look_ms)
+        return;
+    server->look_ms += DAY_MS;
+    server_look(server);
+}
+
+static enum seqb_status open_fail(struct seqb_error *err,
+                                  enum seqb_status status, const char *why)
+{
+    err->status = status;
+    snprintf(err->text, sizeof err->text, "cannot start: TLS: %s", why);
+    return status;
+}
+
+static enum seqb_status server_watch(struct tls_server *server,
+                                     struct event_base *base,
+                                     struct seqb_error *err)
+{
+    const struct timeval pause = {POLL_S, 0};
+
+    server->poll = event_new(base, -1, EV_PERSIST, server_on_poll, server);
+    if (server->poll != NULL && event_add(server->poll, &pause) == 0)
+        return SEQB_OK;
+    return open_fail(err, SEQB_NO_MEMORY, "out of memory");
+}
+
+enum seqb_status tls_server_open(const struct tls_settings *settings,
+                                 struct event_base *base,
+                                 struct tls_server **out,
+                                 struct seqb_error *err)
+{
+    struct tls_server *server = NULL;
+
+    if (settings->cert_file == NULL)
+        return open_fail(err, SEQB_INVALID,
+                         "there is no certificate: name it and its key in the "
+                         "topology's section daemon, by tls_cert_file and "
+                         "tls_key_file");
+    server = calloc(1, sizeof *server);
+    if (server == NULL)
+        return open_fail(err, SEQB_NO_MEMORY, "out of memory");
+    server->settings = *settings;
+    if (server_read(server, err) != SEQB_OK ||
+        server_watch(server, base, err) != SEQB_OK) {
+        tls_server_close(server);
+        return err->status;
+    }
+    *out = server;
+    return SEQB_OK;
+}
+
+enum seqb_status tls_server_reload(struct tls_server *server,
+                                   struct seqb_error *err)
+{
+    char text[QUOTE_SIZE];
+
+    if (server == NULL)
+        return SEQB_OK;
+    if (server_read(server, err) != SEQB_OK) {
+        log_event(SEQB_LOG_ERROR, "event=tls_reload_failed reason=%s",
+                  log_quote(text, sizeof text, err->text));
+        return err->status;
+    }
+    log_event(SEQB_LOG_INFO, "event=tls_reloaded expires=%s",
+              log_quote(text, sizeof text,
+                        tls_context_validity(server->context).expires));
+    return SEQB_OK;
+}
+
+SSL *tls_server_accept(struct tls_server *server)
+{
+    SSL *ssl = SSL_new(server->context);
+
+    if (ssl != NULL)
+        SSL_set_accept_state(ssl);
+    else
+        ERR_clear_error();
+    return ssl;
+}
+
+void tls_server_close(struct tls_server *server)
+{
+    if (server == NULL)
+        return;
+    if (server->poll != NULL)
+        event_free(server->poll);
+    SSL_CTX_free(server->context);
+    free(server);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What certificates say: until when, and of whom; see tls.h. */
+#include "tls/tls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#define LINE_SIZE 4608 /* a path, and words around it */
+
+/* --- until when --- */
+
+static void date_print(const ASN1_TIME *date, char out[static TLS_DATE_SIZE])
+{
+    BIO *text = BIO_new(BIO_s_mem());
+    int length = 0;
+
+    if (text != NULL && ASN1_TIME_print(text, date) == 1)
+        length = BIO_read(text, out, TLS_DATE_SIZE - 1);
+    out[length > 0 ? length : 0] = '\0';
+    BIO_free(text);
+}
+
+struct tls_validity tls_context_validity(SSL_CTX *context)
+{
+    const X509 *certificate = SSL_CTX_get0_certificate(context);
+    const ASN1_TIME *end = X509_get0_notAfter(certificate);
+    struct tls_validity validity = {
+        .is_begun = X509_cmp_current_time(X509_get0_notBefore(certificate)) < 0,
+    };
+    int seconds = 0;
+
+    if (ASN1_TIME_diff(&validity.days_left, &seconds, NULL, end) != 1 ||
+        (validity.days_left == 0 && seconds < 0))
+        validity.days_left = -1;
+    date_print(end, validity.expires);
+    return validity;
+}
+
+/* --- the files of a server --- */
+
+struct reporter {
+    void (*report)(void *context, const char *line);
+    void *context;
+};
+
+static void warn(const struct reporter *reporter, const char *setting,
+                 const char *file, const char *what)
+{
+    char line[LINE_SIZE];
+
+    snprintf(line, sizeof line, "warning: %s %s %s", setting, file, what);
+    reporter->report(reporter->context, line);
+}
+
+static void validity_warn(const struct reporter *reporter, const char *file,
+                          const struct tls_validity *validity)
+{
+    char what[TLS_DATE_SIZE + 64];
+
+    if (!validity->is_begun)
+        warn(reporter, "tls_cert_file", file, "is not valid yet");
+    if (validity->days_left < 0)
+        snprintf(what, sizeof what, "expired on %s: clients refuse it",
+                 validity->expires);
+    else
+        snprintf(what, sizeof what, "expires on %s, in %d days",
+                 validity->expires, validity->days_left);
+    if (validity->days_left < TLS_DAYS_SOON)
+        warn(reporter, "tls_cert_file", file, what);
+}
+
+enum seqb_status tls_files_check(const struct tls_settings *settings,
+                                 void (*report)(void *context,
+                                                const char *line),
+                                 void *context, struct seqb_error *err)
+{
+    const struct reporter reporter = {report, context};
+    struct tls_validity validity;
+    SSL_CTX *made = NULL;
+    struct stat key;
+
+    if (settings->cert_file == NULL)
+        return SEQB_OK;
+    if (tls_server_context(settings, &made, err) != SEQB_OK)
+        return err->status;
+    validity = tls_context_validity(made);
+    SSL_CTX_free(made);
+    validity_warn(&reporter, settings->cert_file, &validity);
+    if (stat(settings->key_file, &key) == 0 && (key.st_mode & S_IROTH) != 0)
+        warn(&reporter, "tls_key_file", settings->key_file,
+             "is readable by everybody: chmod 600 it");
+    return SEQB_OK;
+}
+
+/* --- of whom --- */
+
+/* False if it does not fit, or has a 0 in it, behind which another name could
+ * be meant. */
+static bool name_copy(char out[static TLS_NAME_SIZE], const char *kind,
+                      const ASN1_STRING *name)
+{
+    const char *text = (const char *)ASN1_STRING_get0_data(name);
+    const size_t length = (size_t)ASN1_STRING_length(name);
+
+    if (strlen(kind) + length >= TLS_NAME_SIZE ||
+        memchr(text, '\0', length) != NULL)
+        return false;
+    snprintf(out, TLS_NAME_SIZE, "%s%.*s", kind, (int)length, text);
+    return true;
+}
+
+/* The last one, which is the most specific. */
+static void common_name_read(struct tls_peer *peer, const X509 *certificate)
+{
+    const X509_NAME *subject = X509_get_subject_name(certificate);
+    ASN1_STRING *name = NULL;
+    unsigned char *text = NULL;
+    int at = -1;
+    int last = -1;
+    int length = 0;
+
+    while ((at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0)
+        last = at;
+    if (last < 0)
+        return;
+    name = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, last));
+    length = ASN1_STRING_to_UTF8(&text, name);
+    if (length > 0 && length < TLS_NAME_SIZE &&
+        memchr(text, '\0', (size_t)length) == NULL)
+        memcpy(peer->common_name, text, (size_t)length);
+    OPENSSL_free(text);
+}
+
+static void name_add(struct tls_peer *peer, const GENERAL_NAME *name)
+{
+    int type = 0;
+    const ASN1_STRING *value = GENERAL_NAME_get0_value(name, &type);
+    const char *kind = type == GEN_DNS     ? "DNS:"
+                       : type == GEN_EMAIL ? "email:"
+                       : type == GEN_URI   ? "URI:"
+                                           : NULL;
+
+    if (kind != NULL && peer->name_count < TLS_NAMES_MAX &&
+        name_copy(peer->names[peer->name_count], kind, value))
+        peer->name_count++;
+}
+
+static void names_read(struct tls_peer *peer, const X509 *certificate)
+{
+    GENERAL_NAMES *names =
+        X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++)
+        name_add(peer, sk_GENERAL_NAME_value(names, i));
+    GENERAL_NAMES_free(names);
+}
+
+struct tls_peer *tls_peer_new(const SSL *ssl)
+{
+    const X509 *certificate = SSL_get0_peer_certificate(ssl);
+    struct tls_peer *peer = NULL;
+
+    if (certificate == NULL)
+        return NULL;
+    peer = calloc(1, sizeof *peer);
+    if (peer == NULL)
+        return NULL;
+    common_name_read(peer, certificate);
+    names_read(peer, certificate);
+    return peer;
+}

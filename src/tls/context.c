@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts of OpenSSL, made of files; see tls.h. */
+#include "tls/tls.h"
+
+#include <stdio.h>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+/* Of TLS 1.2: forward secrecy, and encryption that authenticates. Those of
+ * TLS 1.3 all are such. */
+#define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
+
+static enum seqb_status context_fail(struct seqb_error *err)
+{
+    ERR_clear_error();
+    err->status = SEQB_NO_MEMORY;
+    snprintf(err->text, sizeof err->text, "tls: out of memory");
+    return err->status;
+}
+
+static enum seqb_status file_fail(struct seqb_error *err, const char *setting,
+                                  const char *file)
+{
+    char reason[TLS_REASON_SIZE];
+
+    tls_reason(reason);
+    ERR_clear_error();
+    err->status = SEQB_INVALID;
+    snprintf(err->text, sizeof err->text, "cannot use %s %s: %s", setting, file,
+             reason);
+    return err->status;
+}
+
+/* OpenSSL would ask at the terminal. The context notes that it did. */
+static int passphrase_refuse(char *out, int size, int is_writing, void *context)
+{
+    bool *is_asked = context;
+
+    (void)out;
+    (void)size;
+    (void)is_writing;
+    *is_asked = true;
+    return -1;
+}
+
+/* Names of settings, and the files. */
+struct pair {
+    const char *cert_setting, *cert_file;
+    const char *key_setting, *key_file;
+};
+
+static bool error_is(int library, int reason)
+{
+    const unsigned long code = ERR_peek_error();
+
+    return ERR_GET_LIB(code) == library && ERR_GET_REASON(code) == reason;
+}
+
+static enum seqb_status key_fail(const struct pair *pair, bool is_locked,
+                                 struct seqb_error *err)
+{
+    if (error_is(ERR_LIB_X509, X509_R_KEY_VALUES_MISMATCH) ||
+        error_is(ERR_LIB_X509, X509_R_KEY_TYPE_MISMATCH))
+        snprintf(err->text, sizeof err->text,
+                 "%s %s is not the key of the certificate in %s %s",
+                 pair->key_setting, pair->key_file, pair->cert_setting,
+                 pair->cert_file);
+    else if (is_locked)
+        snprintf(err->text, sizeof err->text,
+                 "cannot use %s %s: it has a passphrase; store it without "
+                 "one, readable by the user alone who runs this program",
+                 pair->key_setting, pair->key_file);
+    else
+        return file_fail(err, pair->key_setting, pair->key_file);
+    ERR_clear_error();
+    err->status = SEQB_INVALID;
+    return err->status;
+}
+
+static enum seqb_status pair_load(SSL_CTX *context, const struct pair *pair,
+                                  struct seqb_error *err)
+{
+    bool is_locked = false;
+    bool is_loaded = false;
+
+    if (SSL_CTX_use_certificate_chain_file(context, pair->cert_file) != 1)
+        return file_fail(err, pair->cert_setting, pair->cert_file);
+    SSL_CTX_set_default_passwd_cb(context, passphrase_refuse);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &is_locked);
+    is_loaded = SSL_CTX_use_PrivateKey_file(context, pair->key_file,
+                                            SSL_FILETYPE_PEM) == 1;
+    SSL_CTX_set_default_passwd_cb(context, NULL);
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+    return is_loaded ? SEQB_OK : key_fail(pair, is_locked, err);
+}
+
+static SSL_CTX *context_new(const SSL_METHOD *method, int min_version)
+{
+    SSL_CTX *context = SSL_CTX_new(method);
+
+    if (context == NULL)
+        return NULL;
+    SSL_CTX_set_options(context,
+                        SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    /* What waits to be written may have moved, and grown, until it is. */
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    /* Tickets do without a cache, which would be memory. */
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    if (SSL_CTX_set_min_proto_version(context, min_version) != 1 ||
+        SSL_CTX_set_cipher_list(context, CIPHERS) != 1) {
+        SSL_CTX_free(context);
+        return NULL;
+    }
+    return context;
+}
+
+/* --- a server's --- */
+
+static enum seqb_status clients_load(SSL_CTX *context,
+                                     const struct tls_settings *settings,
+                                     struct seqb_error *err)
+{
+    STACK_OF(X509_NAME) * names;
+
+    if (settings->client_auth == TLS_CLIENTS_NOT_ASKED)
+        return SEQB_OK;
+    if (SSL_CTX_load_verify_file(context, settings->ca_file) != 1)
+        return file_fail(err, "tls_ca_file", settings->ca_file);
+    names = SSL_load_client_CA_file(settings->ca_file);
+    if (names == NULL)
+        return file_fail(err, "tls_ca_file", settings->ca_file);
+    SSL_CTX_set_client_CA_list(context, names);
+    /* No tickets: a certificate is checked at each connection. */
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, 0);
+    SSL_CTX_set_verify(context,
+                       settings->client_auth == TLS_CLIENTS_REQUIRED
+                           ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+                           : SSL_VERIFY_PEER,
+                       NULL);
+    return SEQB_OK;
+}
+
+static enum seqb_status server_load(SSL_CTX *context,
+                                    const struct tls_settings *settings,
+                                    struct seqb_error *err)
+{
+    const struct pair pair = {"tls_cert_file", settings->cert_file,
+                              "tls_key_file", settings->key_file};
+
+    if (context == NULL)
+        return context_fail(err);
+    SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE);
+    if (pair_load(context, &pair, err) != SEQB_OK)
+        return err->status;
+    return clients_load(context, settings, err);
+}
+
+enum seqb_status tls_server_context(const struct tls_settings *settings,
+                                    SSL_CTX **out, struct seqb_error *err)
+{
+    SSL_CTX *context =
+        context_new(TLS_server_method(),
+                    settings->is_1_3_only ? TLS1_3_VERSION : TLS1_2_VERSION);
+
+    if (server_load(context, settings, err) != SEQB_OK) {
+        SSL_CTX_free(context);
+        return err->status;
+    }
+    *out = context;
+    return SEQB_OK;
+}
+
+/* --- a client's --- */
+
+static enum seqb_status client_load(SSL_CTX *context,
+                                    const struct tls_client_files *files,
+                                    struct seqb_error *err)
+{
+    const struct pair pair = {"--tls-cert", files->cert_file, "--tls-key",
+                              files->key_file};
+
+    if (context == NULL)
+        return context_fail(err);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    if (files->ca_file != NULL &&
+        SSL_CTX_load_verify_file(context, files->ca_file) != 1)
+        return file_fail(err, "--tls-ca", files->ca_file);
+    if (files->ca_file == NULL &&
+        SSL_CTX_set_default_verify_paths(context) != 1)
+        return context_fail(err);
+    return files->cert_file != NULL ? pair_load(context, &pair, err) : SEQB_OK;
+}
+
+enum seqb_status tls_client_context(const struct tls_client_files *files,
+                                    SSL_CTX **out, struct seqb_error *err)
+{
+    SSL_CTX *context = context_new(TLS_client_method(), TLS1_2_VERSION);
+
+    if (client_load(context, files, err) != SEQB_OK) {
+        SSL_CTX_free(context);
+        return err->status;
+    }
+    *out = context;
+    return SEQB_OK;
+}
