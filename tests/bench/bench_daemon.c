@@ -3,12 +3,15 @@
  * Requests a second over 50 connections: seqbrokerd on four durable SQLite
  * partitions, redis-server without persistence, and a server that answers a
  * constant, each kept busy in turn by one client that saturates it. INCR with
- * one request in flight and more; and SEQ.NEXT COUNT 1000 beside redis' INCR.
+ * one request in flight and more; SEQ.NEXT COUNT 1000 beside redis' INCR; and
+ * INCR by TLS.
  */
+#include "bench/certificate.h"
 #include "bench/peers.h"
 #include "bench/report.h"
 #include "bench/saturate.h"
 #include "bench/topology.h"
+#include "platform/text.h"
 #include "support/server_redis.h"
 
 #define CONNECTIONS 50
@@ -43,12 +46,29 @@ static const struct report_table count = {
     "count", "A thousand numbers a request", NULL, SHAPE_BARS, count_columns,
     4};
 
+enum { T_PIPELINE, T_OURS, T_REDIS, T_RATIO, T_OUR_CPU, T_REDIS_CPU, T_CPU };
+
+static const struct report_column tls_columns[] = {
+    [T_PIPELINE] = {"pipeline", NULL, BAR_NONE, PLOT_NOT},
+    [T_OURS] = {"seqbrokerd", "thousand/s", BAR_NONE, PLOT_LOG},
+    [T_REDIS] = {"redis-server", "thousand/s", BAR_NONE, PLOT_LOG},
+    [T_RATIO] = {"to redis", "", BAR_AT_LEAST, PLOT_LINEAR},
+    [T_OUR_CPU] = {"CPU of seqbrokerd", "us/request", BAR_NONE, PLOT_LOG},
+    [T_REDIS_CPU] = {"CPU of redis-server", "us/request", BAR_NONE, PLOT_LOG},
+    [T_CPU] = {"redis' CPU to ours", "", BAR_AT_LEAST, PLOT_LINEAR},
+};
+
+static const struct report_table incr_tls = {"incr-tls", "INCR by TLS", NULL,
+                                             SHAPE_BARS, tls_columns,   7};
+
 enum { SEQBROKERD, REDIS_SERVER, CONSTANT, SERVERS };
 
 struct stage {
     struct report *report;
     struct report_arguments arguments;
     struct server *servers[SERVERS];
+    int tls_ports[CONSTANT]; /* of those before it */
+    char redis_port[16];     /* the same as a word */
 };
 
 /* One row's bars; the constant's are the same over both. */
@@ -83,6 +103,56 @@ static double requests_s(const struct stage *stage, int server,
     else
         peer_unix(stage->servers[server], address);
     return saturate(&options).requests_s;
+}
+
+/* By TLS; `*cpu_us` is what a request cost the server's processor. */
+static double tls_requests_s(const struct stage *stage, int server,
+                             int pipeline, double *cpu_us)
+{
+    char address[PEER_ADDRESS_SIZE];
+    const struct saturate_options options = {
+        .address = address,
+        .key = "bench",
+        .numbers = 1,
+        .connections = CONNECTIONS,
+        .pipeline = pipeline,
+        .seconds = stage->arguments.span,
+    };
+    const double before_s = peer_cpu_s(stage->servers[server]);
+    double requests = 0;
+
+    (void)text_format(address, sizeof address, "tls:%d",
+                      stage->tls_ports[server]);
+    requests = saturate(&options).requests_s;
+    *cpu_us = (peer_cpu_s(stage->servers[server]) - before_s) * 1e6 /
+              (requests * options.seconds);
+    return requests;
+}
+
+static void tls_row(const struct stage *stage, int pipeline)
+{
+    struct report *report = stage->report;
+
+    report_row(report);
+    report_text(report, T_PIPELINE, "%d", pipeline);
+    for (int run = 0; run < stage->arguments.runs; run++) {
+        double ours_us = 0;
+        double redis_us = 0;
+        const double ours =
+            tls_requests_s(stage, SEQBROKERD, pipeline, &ours_us);
+        const double redis =
+            tls_requests_s(stage, REDIS_SERVER, pipeline, &redis_us);
+
+        report_sample(report, T_OURS, ours / 1e3);
+        report_sample(report, T_REDIS, redis / 1e3);
+        report_sample(report, T_RATIO, ours / redis);
+        report_sample(report, T_OUR_CPU, ours_us);
+        report_sample(report, T_REDIS_CPU, redis_us);
+        report_sample(report, T_CPU, redis_us / ours_us);
+    }
+    report_bar(report, T_RATIO, 1.0);
+    report_bar(report, T_CPU, 1.0);
+    report_row_end(report);
 }
 
 static void incr_row(const struct stage *stage, const struct setting *setting)
@@ -128,17 +198,47 @@ static void count_row(const struct stage *stage, const char *over)
     report_row_end(report);
 }
 
+/* Both serve plain clients and those of TLS. */
+static void stage_start(struct stage *stage, struct topology *topology,
+                        const struct certificate *certificate)
+{
+    char rest[512];
+    const char *const redis_args[] = {"--tls-port",
+                                      stage->redis_port,
+                                      "--tls-cert-file",
+                                      certificate->cert_file,
+                                      "--tls-key-file",
+                                      certificate->key_file,
+                                      "--tls-auth-clients",
+                                      "no",
+                                      NULL};
+
+    for (int i = 0; i < CONSTANT; i++)
+        stage->tls_ports[i] = (int)free_port();
+    (void)text_format(stage->redis_port, sizeof stage->redis_port, "%d",
+                      stage->tls_ports[REDIS_SERVER]);
+    (void)text_format(rest, sizeof rest,
+                      "auto_sequences = { pattern = \"*\"; };\n"
+                      "daemon = { tls_listen = [ \"127.0.0.1:%d\" ]; "
+                      "tls_cert_file = \"%s\"; tls_key_file = \"%s\"; };",
+                      stage->tls_ports[SEQBROKERD], certificate->cert_file,
+                      certificate->key_file);
+    topology_sqlite(topology, 4, rest);
+    stage->servers[SEQBROKERD] = peer_seqbrokerd(topology->path);
+    stage->servers[REDIS_SERVER] = server_redis(redis_args);
+    stage->servers[CONSTANT] = peer_constant();
+}
+
 int main(int argc, char **argv)
 {
     struct stage stage = {.arguments = {.span = 0.6, .runs = 5}};
+    struct certificate certificate;
     struct topology topology;
 
     stage.report = report_open(argc, argv, &stage.arguments);
     block_sigpipe();
-    topology_sqlite(&topology, 4, "auto_sequences = { pattern = \"*\"; };");
-    stage.servers[SEQBROKERD] = peer_seqbrokerd(topology.path);
-    stage.servers[REDIS_SERVER] = server_redis(NULL);
-    stage.servers[CONSTANT] = peer_constant();
+    certificate_make(&certificate);
+    stage_start(&stage, &topology, &certificate);
     for (int i = 0; i < SERVERS; i++) /* not counted: the ring grows */
         (void)requests_s(&stage, i, "TCP", 64, 1);
     report_table(stage.report, &incr);
@@ -147,6 +247,10 @@ int main(int argc, char **argv)
     report_table(stage.report, &count);
     count_row(&stage, "TCP");
     count_row(&stage, "unix socket");
+    report_table(stage.report, &incr_tls);
+    tls_row(&stage, 1);
+    tls_row(&stage, 16);
     topology_remove(&topology);
+    certificate_remove(&certificate);
     return report_close(stage.report);
 }

@@ -8,7 +8,7 @@
 #include "bench/saturate.h"
 
 static const char usage[] =
-    "usage: lineload tcp:PORT|unix:PATH CONNECTIONS PIPELINE SECONDS\n"
+    "usage: lineload tcp:PORT|tls:PORT|unix:PATH CONNECTIONS PIPELINE SECONDS\n"
     "                [KEY [COUNT]]\n"
     "Sends INCR KEY (lineload) to a server on this machine; with a COUNT\n"
     "above 1 SEQ.NEXT KEY COUNT, which seqbrokerd alone knows.\n";

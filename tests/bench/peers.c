@@ -84,6 +84,11 @@ double peer_resident_mb(const struct server *server)
     return resident_mb(server->pid);
 }
 
+double peer_cpu_s(const struct server *server)
+{
+    return cpu_s(server->pid);
+}
+
 void peer_tcp(const struct server *server, char out[static PEER_ADDRESS_SIZE])
 {
     (void)text_format(out, PEER_ADDRESS_SIZE, "tcp:%d",

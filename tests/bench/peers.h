@@ -17,6 +17,9 @@ struct server *peer_constant(void);
 /* Resident memory of a server's process, in MB. */
 double peer_resident_mb(const struct server *server);
 
+/* Processor time that it has used, all threads, in seconds. */
+double peer_cpu_s(const struct server *server);
+
 /* "tcp:PORT" and "unix:PATH" of a server. */
 #define PEER_ADDRESS_SIZE 96
 void peer_tcp(const struct server *server, char out[static PEER_ADDRESS_SIZE]);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 double resident_mb(pid_t pid)
@@ -24,4 +25,15 @@ double resident_mb(pid_t pid)
     if (file != NULL)
         (void)fclose(file);
     return kb / 1024;
+}
+
+double cpu_s(pid_t pid)
+{
+    struct timespec used;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(pid, &clock) != 0 ||
+        clock_gettime(clock, &used) != 0)
+        return -1;
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }

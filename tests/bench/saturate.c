@@ -7,6 +7,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <openssl/ssl.h>
+
 #include "bench/now.h"
 #include "bench/wire.h"
 #include "support/latency.h"
@@ -15,6 +17,7 @@
 
 struct connection {
     int fd;
+    SSL *ssl;  /* NULL: without TLS */
     int lines; /* of the batch in flight */
     int64_t sent_ns;
 };
@@ -48,6 +51,7 @@ static void saturation_connect(struct saturation *run)
         if (run->all[i].fd < 0 ||
             epoll_ctl(run->epoll, EPOLL_CTL_ADD, run->all[i].fd, &event) != 0)
             wire_die("connection");
+        run->all[i].ssl = wire_secure(run->options->address, run->all[i].fd);
     }
 }
 
@@ -70,12 +74,22 @@ static struct saturation *saturation_new(const struct saturate_options *options)
 
 static void saturation_free(struct saturation *run)
 {
-    for (int i = 0; i < run->options->connections; i++)
+    for (int i = 0; i < run->options->connections; i++) {
+        SSL_free(run->all[i].ssl);
         close(run->all[i].fd);
+    }
     close(run->epoll);
     free(run->all);
     free(run->batch);
     free(run);
+}
+
+static ssize_t connection_write(const struct connection *connection,
+                                const char *text, size_t size)
+{
+    return connection->ssl == NULL
+               ? write(connection->fd, text, size)
+               : SSL_write(connection->ssl, text, (int)size);
 }
 
 /* Batches are small against a socket's buffer, which is empty now. */
@@ -84,7 +98,7 @@ static void connection_send(struct connection *connection,
 {
     connection->lines = 0;
     connection->sent_ns = at_ns;
-    if (write(connection->fd, run->batch, run->batch_size) !=
+    if (connection_write(connection, run->batch, run->batch_size) !=
         (ssize_t)run->batch_size)
         wire_die("write");
 }
@@ -93,7 +107,10 @@ static void connection_send(struct connection *connection,
 static bool connection_receive(struct connection *connection,
                                struct saturation *run)
 {
-    const ssize_t got = read(connection->fd, run->input, sizeof run->input);
+    const ssize_t got =
+        connection->ssl == NULL
+            ? read(connection->fd, run->input, sizeof run->input)
+            : SSL_read(connection->ssl, run->input, (int)sizeof run->input);
 
     if (got <= 0)
         wire_die("read");

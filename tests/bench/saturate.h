@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct saturate_options {
-    const char *address; /* "tcp:PORT" or "unix:PATH" */
+    const char *address; /* "tcp:PORT", "tls:PORT" or "unix:PATH" */
     const char *key;
     int numbers; /* of one request: 1 is INCR, more SEQ.NEXT COUNT */
     int connections;

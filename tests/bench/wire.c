@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <openssl/ssl.h>
+
 _Noreturn void wire_die(const char *what)
 {
     fprintf(stderr, "wire: %s: %s\n", what, strerror(errno));
@@ -45,11 +47,26 @@ static int dial_local(const char *path)
 
 int wire_dial(const char *address)
 {
-    if (strncmp(address, "tcp:", 4) == 0)
+    if (strncmp(address, "tcp:", 4) == 0 || strncmp(address, "tls:", 4) == 0)
         return dial_tcp(address + 4);
     if (strncmp(address, "unix:", 5) == 0)
         return dial_local(address + 5);
     return -1;
+}
+
+SSL *wire_secure(const char *address, int fd)
+{
+    SSL_CTX *context = NULL;
+    SSL *ssl = NULL;
+
+    if (strncmp(address, "tls:", 4) != 0)
+        return NULL;
+    context = SSL_CTX_new(TLS_client_method());
+    ssl = context == NULL ? NULL : SSL_new(context);
+    SSL_CTX_free(context);
+    if (ssl == NULL || SSL_set_fd(ssl, fd) != 1 || SSL_connect(ssl) != 1)
+        wire_die("handshake");
+    return ssl;
 }
 
 bool wire_request_make(const char *key, int numbers, struct wire_request *out)

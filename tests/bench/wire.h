@@ -9,10 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <openssl/types.h>
+
 #define WIRE_INPUT_SIZE ((size_t)256 * 1024)
 
-/* "tcp:PORT" or "unix:PATH"; -1 if the address is neither. */
+/* "tcp:PORT", "tls:PORT" or "unix:PATH"; -1 if the address is none of them. */
 int wire_dial(const char *address);
+
+/* Shakes hands on the socket of a "tls:PORT", without looking at whose
+ * certificate it is; NULL for other addresses. For SSL_free. */
+SSL *wire_secure(const char *address, int fd);
 
 /* INCR key; of several numbers: SEQ.NEXT key COUNT numbers. */
 struct wire_request {
