@@ -163,6 +163,12 @@ like "a client of HTTP without TLS sees an end" \
     "*Empty reply*"
 is "which is no end of the daemon" "$(get /livez)" ok
 
+daemon_plain=$daemon_port
+daemon_port=$https_port
+dial
+silent=$dialled
+daemon_port=$daemon_plain
+
 # --- the files are replaced ---
 
 coproc STANDING {
@@ -187,6 +193,12 @@ read -r -t 60 after <&"${STANDING[0]}"
 is "a connection that stands goes on" "$after" $((before + 1))
 kill "$standing"
 reap "$standing"
+
+# --- time-outs, which have passed meanwhile, or will soon ---
+
+is "a client of HTTPS that says nothing is closed" \
+    "$(hear "$silent")" "(nothing: )"
+hang_up "$silent"
 
 # --- a restart in place, and the end ---
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See tls_pair.h. */
+#include "support/tls_pair.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include "support/folder.h"
+#include "support/test.h"
+
+#define DAY_S 86400L
+
+static void names_add(X509 *certificate, const char *names)
+{
+    X509_EXTENSION *extension =
+        X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, names);
+
+    assert_non_null(extension);
+    assert_int_equal(X509_add_ext(certificate, extension, -1), 1);
+    X509_EXTENSION_free(extension);
+}
+
+static X509 *certificate_new(EVP_PKEY *key, const char *common_name,
+                             const char *names)
+{
+    X509 *made = X509_new();
+    X509_NAME *subject = X509_get_subject_name(made);
+
+    assert_int_equal(X509_set_version(made, X509_VERSION_3), 1);
+    assert_int_equal(X509_NAME_add_entry_by_txt(
+                         subject, "CN", MBSTRING_UTF8,
+                         (const unsigned char *)common_name, -1, -1, 0),
+                     1);
+    assert_int_equal(X509_set_issuer_name(made, subject), 1);
+    ASN1_INTEGER_set(X509_get_serialNumber(made), 1);
+    assert_non_null(X509_gmtime_adj(X509_getm_notBefore(made), -DAY_S));
+    assert_non_null(X509_gmtime_adj(X509_getm_notAfter(made), 90 * DAY_S));
+    assert_int_equal(X509_set_pubkey(made, key), 1);
+    names_add(made, names);
+    assert_true(X509_sign(made, key, EVP_sha256()) > 0);
+    return made;
+}
+
+void tls_files_make(struct tls_files *out, const char *common_name,
+                    const char *names)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *certificate = certificate_new(key, common_name, names);
+    FILE *file;
+
+    assert_true(folder_make(out->folder, sizeof out->folder));
+    snprintf(out->cert, sizeof out->cert, "%s/crt", out->folder);
+    snprintf(out->key, sizeof out->key, "%s/key", out->folder);
+    file = fopen(out->cert, "we");
+    assert_non_null(file);
+    assert_int_equal(PEM_write_X509(file, certificate), 1);
+    fclose(file);
+    file = fopen(out->key, "we");
+    assert_non_null(file);
+    assert_int_equal(PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL),
+                     1);
+    fclose(file);
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+}
+
+void tls_files_remove(struct tls_files *files)
+{
+    folder_remove(files->folder);
+}
+
+static SSL *end_new(SSL_CTX *context, int fd)
+{
+    SSL *ssl = SSL_new(context);
+
+    assert_non_null(ssl);
+    SSL_CTX_free(context); /* the end keeps it */
+    assert_int_equal(SSL_set_fd(ssl, fd), 1);
+    return ssl;
+}
+
+static void ends_new(struct tls_pair *pair, const struct tls_files *files)
+{
+    char cert[TLS_PAIR_PATH_SIZE];
+    char key[TLS_PAIR_PATH_SIZE];
+    const struct tls_settings settings = {.cert_file = cert,
+                                          .key_file = key,
+                                          .ca_file = cert,
+                                          .client_auth = TLS_CLIENTS_REQUIRED};
+    const struct tls_client_files own = {files->cert, files->cert, files->key};
+    struct seqb_error err;
+    SSL_CTX *context = NULL;
+
+    snprintf(cert, sizeof cert, "%s", files->cert);
+    snprintf(key, sizeof key, "%s", files->key);
+    if (tls_server_context(&settings, &context, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    pair->server = end_new(context, pair->server_fd);
+    SSL_set_accept_state(pair->server);
+    if (tls_client_context(&own, &context, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    pair->client = end_new(context, pair->client_fd);
+    SSL_set_connect_state(pair->client);
+}
+
+void tls_pair_open(struct tls_pair *out, const struct tls_files *files)
+{
+    int ends[2];
+    int server = 0;
+    int client = 0;
+
+    assert_int_equal(socketpair(AF_UNIX,
+                                SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+                                ends),
+                     0);
+    *out = (struct tls_pair){.server_fd = ends[0], .client_fd = ends[1]};
+    ends_new(out, files);
+    SSL_set_read_ahead(out->server, 1);
+    for (int i = 0; i < 8 && (server != 1 || client != 1); i++) {
+        client = SSL_do_handshake(out->client);
+        server = SSL_do_handshake(out->server);
+    }
+    assert_int_equal(client, 1);
+    assert_int_equal(server, 1);
+}
+
+void tls_pair_close(struct tls_pair *pair)
+{
+    SSL_free(pair->server);
+    SSL_free(pair->client);
+    if (pair->server_fd >= 0)
+        close(pair->server_fd);
+    if (pair->client_fd >= 0)
+        close(pair->client_fd);
+}

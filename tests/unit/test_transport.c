@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading and writing by TLS as a connection does, and who a peer's certificate
+ * says that it is. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <openssl/ssl.h>
+
+#include "daemon/transport/transport.h"
+#include "support/test.h"
+#include "support/tls_pair.h"
+
+#define NAMES "DNS:a.example,email:b@c.example,URI:spiffe://d/e,IP:127.0.0.1"
+
+#define BIG 100000 /* bytes: several records */
+
+/* A server's transport, and a client at its other end. */
+struct scene {
+    struct tls_files files;
+    struct tls_pair pair;
+    struct transport transport;
+};
+
+static int scene_setup(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    assert_non_null(scene);
+    signal(SIGPIPE, SIG_IGN); /* as main.c has it */
+    tls_files_make(&scene->files, "client-1", NAMES);
+    tls_pair_open(&scene->pair, &scene->files);
+    scene->transport = (struct transport){.fd = scene->pair.server_fd,
+                                          .ssl = scene->pair.server};
+    /* the transport's from now on */
+    scene->pair.server = NULL;
+    scene->pair.server_fd = -1;
+    *state = scene;
+    return 0;
+}
+
+static int scene_teardown(void **state)
+{
+    struct scene *scene = *state;
+
+    transport_close(&scene->transport, true);
+    tls_pair_close(&scene->pair);
+    tls_files_remove(&scene->files);
+    free(scene);
+    return 0;
+}
+
+#define SCENE FIXTURE(struct scene *scene, scene_setup, scene_teardown)
+
+static void client_send(const struct scene *scene, const char *text)
+{
+    assert_int_equal(SSL_write(scene->pair.client, text, (int)strlen(text)),
+                     strlen(text));
+}
+
+static void expect_read(struct scene *scene, size_t size, const char *expected)
+{
+    char text[64] = "";
+
+    assert_int_equal(transport_read(&scene->transport, text, size),
+                     strlen(expected));
+    assert_string_equal(text, expected);
+}
+
+static void expect_nothing(struct scene *scene)
+{
+    char text[64];
+
+    errno = 0;
+    assert_int_equal(transport_read(&scene->transport, text, sizeof text), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_false(scene->transport.holds_input);
+}
+
+TEST_WITH(SCENE, records_that_came_together_are_read_together)
+{
+    client_send(scene, "one");
+    client_send(scene, "two");
+    expect_read(scene, 64, "onetwo");
+    expect_nothing(scene);
+}
+
+TEST_WITH(SCENE, what_does_not_fit_is_held_and_said_to_be)
+{
+    client_send(scene, "one");
+    client_send(scene, "two");
+    expect_read(scene, 2, "on");
+    assert_true(scene->transport.holds_input);
+    expect_read(scene, 2, "et");
+    assert_true(scene->transport.holds_input);
+    expect_read(scene, 64, "wo");
+    assert_false(scene->transport.holds_input);
+}
+
+TEST_WITH(SCENE, part_of_a_record_is_nothing_yet)
+{
+    BIO *memory = BIO_new(BIO_s_mem());
+    char record[256];
+    int length = 0;
+
+    SSL_set0_wbio(scene->pair.client, memory);
+    client_send(scene, "one");
+    length = BIO_read(memory, record, sizeof record);
+    assert_int_equal(send(scene->pair.client_fd, record, 7, 0), 7);
+    expect_nothing(scene);
+    assert_int_equal(
+        send(scene->pair.client_fd, record + 7, (size_t)length - 7, 0),
+        length - 7);
+    expect_read(scene, 64, "one");
+}
+
+TEST_WITH(SCENE, an_end_that_came_with_bytes_is_held_behind_them)
+{
+    client_send(scene, "last");
+    assert_int_equal(SSL_shutdown(scene->pair.client), 0);
+    expect_read(scene, 64, "last");
+    assert_true(scene->transport.holds_input);
+    expect_read(scene, 64, "");
+    assert_int_equal(transport_write(&scene->transport, "answer", 6), 6);
+}
+
+TEST_WITH(SCENE, a_socket_that_ends_without_a_word_is_an_end)
+{
+    client_send(scene, "last");
+    close(scene->pair.client_fd);
+    scene->pair.client_fd = -1;
+    expect_read(scene, 64, "last");
+    expect_read(scene, 64, "");
+}
+
+TEST_WITH(SCENE, what_is_no_tls_is_a_failure)
+{
+    char text[64];
+
+    assert_int_equal(send(scene->pair.client_fd, "garbage", 7, 0), 7);
+    assert_int_equal(transport_read(&scene->transport, text, sizeof text), -1);
+    assert_int_equal(errno, ECONNRESET);
+    assert_true(scene->transport.is_broken);
+}
+
+/* How much the client can read, which is all one letter. */
+static size_t client_drain(const struct scene *scene)
+{
+    static char text[BIG];
+    size_t length = 0;
+    int got = 0;
+
+    while ((got = SSL_read(scene->pair.client, text, sizeof text)) > 0) {
+        for (int i = 0; i < got; i++)
+            assert_int_equal(text[i], 'x');
+        length += (size_t)got;
+    }
+    return length;
+}
+
+TEST_WITH(SCENE, writing_goes_on_where_the_socket_was_full)
+{
+    static char text[BIG];
+    const int small = 8192;
+    size_t written = 0;
+    size_t came = 0;
+    bool was_full = false;
+
+    memset(text, 'x', sizeof text);
+    setsockopt(scene->transport.fd, SOL_SOCKET, SO_SNDBUF, &small,
+               sizeof small);
+    while (written < BIG) {
+        char *copy = malloc(BIG - written); /* as a buffer that has moved */
+        ssize_t put = 0;
+
+        assert_non_null(copy);
+        memcpy(copy, text + written, BIG - written);
+        put = transport_write(&scene->transport, copy, BIG - written);
+        free(copy);
+        if (put < 0) {
+            assert_int_equal(errno, EAGAIN);
+            was_full = true;
+            came += client_drain(scene);
+            continue;
+        }
+        written += (size_t)put;
+    }
+    assert_true(was_full);
+    assert_int_equal(came + client_drain(scene), BIG);
+}
+
+TEST(reading_that_has_to_write_watches_for_room)
+{
+    const struct transport blocked = {.reads_by_writing = true};
+    bool reads = true;
+    bool writes = false;
+
+    transport_watch(&blocked, &reads, &writes);
+    assert_false(reads);
+    assert_true(writes);
+    reads = false;
+    writes = false;
+    transport_watch(&blocked, &reads, &writes);
+    assert_false(writes);
+}
+
+TEST_WITH(SCENE, a_peer_has_the_names_of_its_certificate)
+{
+    struct tls_peer *peer = tls_peer_new(scene->transport.ssl);
+
+    assert_non_null(peer);
+    assert_string_equal(peer->common_name, "client-1");
+    assert_int_equal(peer->name_count, 3);
+    assert_string_equal(peer->names[0], "DNS:a.example");
+    assert_string_equal(peer->names[1], "email:b@c.example");
+    assert_string_equal(peer->names[2], "URI:spiffe://d/e");
+    free(peer);
+}
