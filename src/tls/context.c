@@ -153,6 +153,8 @@ static enum seqb_status server_load(SSL_CTX *context,
     if (context == NULL)
         return context_fail(err);
     SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE);
+    /* One that is idle needs no buffers. */
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     if (pair_load(context, &pair, err) != SEQB_OK)
         return err->status;
     return clients_load(context, settings, err);

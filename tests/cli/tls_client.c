@@ -28,8 +28,8 @@ struct client {
     char *text; /* all commands */
     size_t length;
     size_t sent;
-    long lines;  /* of answers */
-    short waits; /* for what of poll */
+    long lines; /* of answers */
+    int waits;  /* for what of poll */
     bool is_over;
     const char *end;
 };
@@ -77,7 +77,7 @@ static void client_prepare(struct client *client, long count)
 }
 
 /* OpenSSL goes no further: it waits, or the server has ended. */
-static void client_stop(struct client *client, int result, short waits)
+static void client_stop(struct client *client, int result, int waits)
 {
     const int why = SSL_get_error(client->ssl, result);
 
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
         if (client.sent == client.length && ends && !has_ended)
             has_ended = SSL_shutdown(client.ssl) >= 0;
         client_receive(&client);
-        wait.events = client.waits;
+        wait.events = (short)client.waits;
         if (!client.is_over && (stays || client.lines < count) &&
             poll(&wait, 1, 60000) != 1)
             die("wait");
