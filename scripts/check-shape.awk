@@ -101,8 +101,8 @@ function library_is_at_home(header)
     if (header ~ /^(event2\/|ev[a-z]*\.h)/)
         return FILENAME ~ /^src\/daemon\//
     if (header ~ /^openssl\//)
-        return FILENAME ~ /^(src\/(tls|ctl|daemon\/transport)\/|tests\/)/ || \
-            FILENAME == "src/daemon/handshakes.c"
+        return FILENAME ~ \
+            /^(src\/(tls|ctl|daemon\/(transport|handshakes))\/|tests\/)/
     if (header ~ /^libsmartcols/)
         return FILENAME ~ /^src\/ctl\//
     if (header ~ /^curl\//)

@@ -14,7 +14,7 @@
 
 #include "daemon/connection.h"
 #include "daemon/daemon.h"
-#include "daemon/handshakes.h"
+#include "daemon/handshakes/handshakes.h"
 #include "daemon/http/http.h"
 #include "daemon/inherited.h"
 #include "daemon/listeners.h"

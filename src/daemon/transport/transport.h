@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The socket of a client, plain or with TLS: bytes in and out, without
- * blocking, as recv and send have them. Handshakes come before (handshakes.h);
+ * blocking, as recv and send have them. Handshakes come before (handshakes/);
  * whom the loop calls is the connection's affair. The front header of this
  * folder.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handshakes, and how those end that fail; see handshakes.h. */
-#include "daemon/handshakes.h"
+#include "daemon/handshakes/handshakes.h"
 
 #include <errno.h>
 #include <stdlib.h>
