@@ -25,7 +25,7 @@ void session_account(struct session *session, size_t beside)
 {
     limits_hold(&session->daemon->limits, &session->held,
                 session->in.capacity + session->out.capacity +
-                    batch_memory(session->batch) + beside);
+                    session->batch_size + beside);
 }
 
 bool session_may_hold(struct session *session, size_t bytes, bool of_operator)

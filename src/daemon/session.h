@@ -55,6 +55,7 @@ struct session {
         *waitlist;       /* of its last key, saves looking it up; or NULL */
     struct batch *batch; /* of the command under way, see batch.c; or NULL */
     struct listing *listing; /* the same of listing.c */
+    size_t batch_size; /* bytes that the batch holds, or will; 0: none is */
     struct blocking_call
         *blocking_call;    /* the daemon's, if it is for this session */
     int64_t wait_until_ms; /* 0: the current command has not waited yet */

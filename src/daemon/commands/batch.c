@@ -39,11 +39,6 @@ void batch_free(struct batch *batch)
     free(batch);
 }
 
-size_t batch_memory(const struct batch *batch)
-{
-    return batch == NULL ? 0 : batch->most * batch->size;
-}
-
 /* A text's size is 0 where there is no template: then the library refuses, as
  * long as there is room for a text. */
 static struct batch *batch_new(const struct waitlist *waitlist,
@@ -190,11 +185,12 @@ static bool batch_begin(struct session *session,
         session->out.is_broken = true;
         return false;
     }
-    if (!session_may_hold(session, batch_memory(batch), false)) {
+    if (!session_may_hold(session, batch->most * batch->size, false)) {
         batch_free(batch);
         return false;
     }
     session->batch = batch;
+    session->batch_size = batch->most * batch->size;
     session_account(session, 0);
     return true;
 }
@@ -218,6 +214,7 @@ enum command_outcome batch_run(struct session *session, struct resp_slice key,
     if (outcome == COMMAND_DONE) {
         batch_free(session->batch);
         session->batch = NULL;
+        session->batch_size = 0;
     }
     return outcome;
 }

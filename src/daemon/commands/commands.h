@@ -51,9 +51,6 @@ const struct command *command_at(size_t i);
 /* Of batch.c: what a session keeps of a command under way. Takes NULL. */
 void batch_free(struct batch *batch);
 
-/* Bytes that it holds, or will. Takes NULL. */
-size_t batch_memory(const struct batch *batch);
-
 /* Of listing.c: the same of a long answer. Takes NULL. */
 void listing_free(struct listing *listing);
 
