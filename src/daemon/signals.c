@@ -8,8 +8,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "daemon/daemon.h"
-
 static sigset_t hangup_only(void)
 {
     sigset_t set;
@@ -71,7 +69,7 @@ bool signals_answer(const struct signals_answers *answers)
 
 /* Written before its signal may come, read by handlers. */
 static struct {
-    int64_t at_ms; /* on the monotonic clock */
+    struct sigaction alarm;
     int code;
     const char *why;
     int64_t opening_ms;
@@ -80,26 +78,32 @@ static struct {
 } ending;
 
 /* An alarm that somebody else sends is none. */
-static void on_alarm(int number)
+static void on_alarm(int number, siginfo_t *info, void *context)
 {
     (void)number;
-    if (daemon_now_ms() < ending.at_ms)
+    (void)context;
+    if (info->si_code != SI_KERNEL)
         return;
     (void)!write(STDERR_FILENO, ending.why, strlen(ending.why));
     _exit(ending.code);
+}
+
+static void alarm_prepare(void)
+{
+    ending.alarm =
+        (struct sigaction){.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO};
+    sigemptyset(&ending.alarm.sa_mask);
 }
 
 static void alarm_set(int64_t ms)
 {
     const int64_t rest_ms = ms > 0 ? ms : 0;
     const struct itimerval timer = {
-        .it_interval = {.tv_usec = 100000}, /* again, if it came early */
         .it_value = {(time_t)(rest_ms / 1000),
                      (suseconds_t)(rest_ms % 1000) * 1000 + 1},
     };
 
-    ending.at_ms = daemon_now_ms() + ms;
-    signal(SIGALRM, on_alarm);
+    sigaction(SIGALRM, &ending.alarm, NULL);
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -120,6 +124,7 @@ void signals_begin_opening(int64_t ms)
     sigaddset(&action.sa_mask, SIGTERM);
     sigaddset(&action.sa_mask, SIGINT);
     action.sa_flags = SA_RESTART;
+    alarm_prepare();
     ending.opening_ms = ms;
     ending.code = 0;
     ending.why = "seqbrokerd: stopped before its stores had answered\n";
@@ -138,6 +143,7 @@ void signals_end_opening(void)
 
 void signals_end_within(int64_t ms)
 {
+    alarm_prepare();
     ending.code = 1;
     ending.why = "seqbrokerd: ended while a store did not answer: see "
                  "stop_timeout; numbers that could not be kept are a gap\n";
