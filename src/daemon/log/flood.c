@@ -7,7 +7,7 @@
 
 #include "daemon/log/log.h"
 
-#define LINE_MS (1000 / FLOOD_PER_SECOND)
+#define LINE_MS (INT64_C(1000) / FLOOD_PER_SECOND)
 
 /* Lines without an event, and those past FLOOD_EVENTS, share one. */
 static struct flood_event *event_find(struct flood *flood, const char *line)

@@ -166,10 +166,17 @@ void http_clients_stop(struct http_clients *clients)
 
 void http_clients_close(struct http_clients *clients)
 {
+    struct http_client *client = NULL;
+
     if (clients == NULL)
         return;
-    while (!TAILQ_EMPTY(&clients->all))
-        client_forget(clients, TAILQ_FIRST(&clients->all));
+    client = TAILQ_FIRST(&clients->all);
+    while (client != NULL) {
+        struct http_client *next = TAILQ_NEXT(client, entry);
+
+        client_forget(clients, client);
+        client = next;
+    }
     event_free(clients->sweep);
     free(clients);
 }
