@@ -201,8 +201,8 @@ enum seqb_status seqb_reload(struct seqb_broker *broker, const char *topology,
                          "the broker was opened before fork(): open one in "
                          "the child");
     if (options != NULL)
-        reload.options = sized_read(options, &copy, sizeof copy,
-                                    "seqb_reload_options", err);
+        reload.options =
+            sized_read(options, &copy, sizeof copy, "seqb_reload_options", err);
     if (reload.options == NULL)
         return SEQB_INVALID;
     pthread_mutex_lock(&broker->reload_lock);

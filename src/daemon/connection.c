@@ -425,28 +425,6 @@ struct connection *connection_new(struct connections *all,
     return connection;
 }
 
-static bool is_past(int64_t since_ms, int64_t timeout_ms, int64_t now_ms)
-{
-    return since_ms > 0 && timeout_ms > 0 && now_ms - since_ms >= timeout_ms;
-}
-
-/* Over a time-out: it began a request and does not end it, it does not read, or
- * it says nothing. Who waits for a number has a deadline. */
-static bool connection_is_over(const struct connection *connection,
-                               int64_t now_ms)
-{
-    const struct session *session = &connection->session;
-    const struct limits_options *options = &session->daemon->limits.options;
-    const int64_t client_ms = options->client_timeout_ms;
-
-    if (is_past(connection->partial_ms, client_ms, now_ms) ||
-        is_past(connection->unsent_ms, client_ms, now_ms))
-        return true;
-    return session->state == SESSION_READING && session->in.length == 0 &&
-           session->out.length == 0 &&
-           is_past(session->received_ms, options->idle_timeout_ms, now_ms);
-}
-
 /* Its peer is gone, which who is not read does not notice. */
 static bool connection_has_left(const struct connection *connection)
 {
@@ -455,10 +433,9 @@ static bool connection_has_left(const struct connection *connection)
     return connection_is_held_back(connection) && poll(&peer, 1, 0) > 0;
 }
 
-void connection_sweep(struct connection *connection, int64_t now_ms)
+void connection_sweep(struct connection *connection, bool is_over)
 {
     struct session *session = &connection->session;
-    const bool is_over = connection_is_over(connection, now_ms);
 
     session->daemon->limits.connections_timed_out += is_over;
     if (is_over || connection_has_left(connection))

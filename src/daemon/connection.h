@@ -91,9 +91,9 @@ struct connection *connection_new(struct connections *all,
                                   const struct transport *transport,
                                   bool is_local);
 
-/* Closes it if it is over a time-out, and reads again what was held back if it
- * may. It may be gone afterwards. */
-void connection_sweep(struct connection *connection, int64_t now_ms);
+/* Closes it if it is over a time-out or its peer has left, and reads again what
+ * was held back if it may. It may be gone afterwards. */
+void connection_sweep(struct connection *connection, bool is_over);
 
 /* Executes what has come and takes no more; see connections_finish. It may be
  * gone afterwards. */

@@ -36,6 +36,28 @@ static void connections_on_defer(evutil_socket_t fd, short events,
     connection_work(connection);
 }
 
+static bool is_past(int64_t since_ms, int64_t timeout_ms, int64_t now_ms)
+{
+    return since_ms > 0 && timeout_ms > 0 && now_ms - since_ms >= timeout_ms;
+}
+
+/* Over a time-out: it began a request and does not end it, it does not read, or
+ * it says nothing. Who waits for a number has a deadline. */
+static bool connection_is_over(const struct connection *connection,
+                               int64_t now_ms)
+{
+    const struct session *session = &connection->session;
+    const struct limits_options *options = &session->daemon->limits.options;
+    const int64_t client_ms = options->client_timeout_ms;
+
+    if (is_past(connection->partial_ms, client_ms, now_ms) ||
+        is_past(connection->unsent_ms, client_ms, now_ms))
+        return true;
+    return session->state == SESSION_READING && session->in.length == 0 &&
+           session->out.length == 0 &&
+           is_past(session->received_ms, options->idle_timeout_ms, now_ms);
+}
+
 /* Goes on where the last one stopped. It stops when nobody is connected. */
 static void connections_on_sweep(evutil_socket_t fd, short events,
                                  void *context)
@@ -49,8 +71,10 @@ static void connections_on_sweep(evutil_socket_t fd, short events,
     if (session == NULL)
         session = TAILQ_FIRST(&all->daemon->sessions);
     for (int i = 0; session != NULL && i < SWEEP_MAX; i++) {
+        struct connection *connection = (struct connection *)session;
+
         all->swept = TAILQ_NEXT(session, entry);
-        connection_sweep((struct connection *)session, now_ms);
+        connection_sweep(connection, connection_is_over(connection, now_ms));
         session = all->swept;
     }
     log_tick();

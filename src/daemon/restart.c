@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/inherited.h"
+#include "daemon/listeners/listeners.h"
 #include "daemon/log/log.h"
 
 #define WHY_SIZE 256

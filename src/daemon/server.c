@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: who comes in, who has more to do, who is woken, and how it ends;
- * see server.h. What a connection does stands in connection.c. */
+/* The loop: who has more to do, who is woken, and how it ends; see server.h.
+ * Who comes in stands in accept.c, what a connection does in connection.c. */
 #include "daemon/server.h"
 
 #include <errno.h>
@@ -16,77 +16,11 @@
 
 #include <seqbroker/admin.h>
 
+#include "daemon/accept.h"
 #include "daemon/blocking_call.h"
 #include "daemon/log/log.h"
 #include "daemon/restart.h"
 #include "daemon/signals.h"
-
-/* Connections accepted before those that exist have their turn. */
-#define ACCEPT_MAX 64
-
-/* Out of descriptors, accepting rests: the loop would spin otherwise. */
-#define ACCEPT_PAUSE_MS 100
-
-static void server_on_again(evutil_socket_t fd, short events, void *context)
-{
-    (void)fd;
-    (void)events;
-    listeners_watch(&((struct server *)context)->listeners, true);
-}
-
-/* Handshakes under way are connections to be. */
-static bool server_admits(const struct server *server,
-                          const struct listener *listener)
-{
-    const struct daemon *daemon = &server->daemon;
-    const int64_t more = listener->is_local ? LIMITS_LOCAL : 0;
-
-    return limits_admit(&daemon->limits,
-                        daemon->session_count + daemon->handshake_count, more);
-}
-
-static void server_take(struct server *server, const struct listener *listener,
-                        int fd)
-{
-    struct transport plain = {.fd = fd};
-
-    if (!server_admits(server, listener))
-        connections_refuse(&server->connections, fd, listener->is_tls);
-    else if (listener->is_tls)
-        handshakes_add(server->handshakes, fd);
-    else
-        connection_adopt(&server->connections, &plain, listener->is_local);
-}
-
-static void server_accept(struct server *server,
-                          const struct listener *listener, int max)
-{
-    for (int i = 0; i < max; i++) {
-        int fd = -1;
-
-        if (listener->is_tls && !handshakes_admit(server->handshakes))
-            return;
-        fd = listener_accept(listener);
-        if (fd >= 0) {
-            server_take(server, listener, fd);
-            continue;
-        }
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-            errno == ENOMEM) {
-            listeners_watch(&server->listeners, false);
-            timer_start(server->again, ACCEPT_PAUSE_MS);
-        }
-        return;
-    }
-}
-
-static void server_on_incoming(evutil_socket_t fd, short events, void *context)
-{
-    struct server *server = context;
-
-    (void)events;
-    server_accept(server, listeners_find(&server->listeners, fd), ACCEPT_MAX);
-}
 
 static void server_on_grace(evutil_socket_t fd, short events, void *context)
 {
@@ -103,15 +37,6 @@ static void die_at_once(int signal_number)
     _exit(1);
 }
 
-/* Clients that wait at a socket of our own would be cut off with it. One that
- * another process has, or will have, keeps them. */
-static void server_accept_rest(struct server *server)
-{
-    for (size_t i = 0; i < server->listeners.count; i++)
-        if (server->listeners.all[i].is_own)
-            server_accept(server, &server->listeners.all[i], INT_MAX);
-}
-
 static void server_end_listening(struct server *server)
 {
     event_del(server->again);
@@ -119,7 +44,7 @@ static void server_end_listening(struct server *server)
         listeners_watch(&server->listeners, false);
         return;
     }
-    server_accept_rest(server);
+    accept_rest(server);
     listeners_close(&server->listeners);
 }
 
@@ -307,7 +232,7 @@ static enum seqb_status server_make_events(struct server *server,
 
     server->wake = event_new(base, server->daemon.wake_fd, EV_READ | EV_PERSIST,
                              server_on_wake, server);
-    server->again = evtimer_new(base, server_on_again, server);
+    server->again = evtimer_new(base, accept_again, server);
     server->delay = evtimer_new(base, server_on_delay, server);
     server->grace = evtimer_new(base, server_on_grace, server);
     if (server->wake == NULL || server->again == NULL ||
@@ -372,7 +297,7 @@ static enum seqb_status server_listen(struct server *server,
     for (size_t i = 0; i < listeners->count; i++)
         listeners->all[i].event =
             event_new(server->base, listeners->all[i].fd, EV_READ | EV_PERSIST,
-                      server_on_incoming, server);
+                      accept_incoming, server);
     listeners_watch(listeners, true);
     return SEQB_OK;
 }
@@ -475,12 +400,6 @@ enum seqb_status server_open(const struct server_options *options,
     }
     *out = server;
     return SEQB_OK;
-}
-
-enum seqb_status server_reload_tls(struct server *server,
-                                   struct seqb_error *err)
-{
-    return tls_server_reload(server->tls, err);
 }
 
 void server_run(struct server *server)

@@ -16,8 +16,7 @@
 #include "daemon/daemon.h"
 #include "daemon/handshakes/handshakes.h"
 #include "daemon/http/http.h"
-#include "daemon/inherited.h"
-#include "daemon/listeners.h"
+#include "daemon/listeners/listeners.h"
 
 /* The strings stay the caller's. */
 struct server_options {
@@ -67,11 +66,6 @@ enum seqb_status server_open(const struct server_options *options,
  * arrived is answered. A second signal ends the process at once, with 1; but
  * one in the delay ends that. */
 void server_run(struct server *server);
-
-/* Reads the files of TLS again, which is logged. To be called on the loop.
- * Errors as of tls_server_reload. */
-enum seqb_status server_reload_tls(struct server *server,
-                                   struct seqb_error *err);
 
 /* Whether it ended for a restart: then `out` has the sockets, which listen. To
  * be called before server_close. */

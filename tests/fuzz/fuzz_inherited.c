@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/inherited.h"
+#include "daemon/listeners/inherited.h"
 
 #define SOCKETS 2 /* most often 3 and 4, as the program's first ones */
 

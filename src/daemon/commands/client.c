@@ -7,7 +7,7 @@
 
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
-#include "daemon/listener.h"
+#include "daemon/listeners/listeners.h"
 #include "daemon/session.h"
 
 static bool name_is_legal(struct resp_slice name)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "daemon/connection.h"
-#include "daemon/listeners.h"
+#include "daemon/listeners/listeners.h"
 #include "daemon/transport/transport.h"
 
 struct handshakes;

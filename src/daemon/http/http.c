@@ -20,7 +20,7 @@
 #include "daemon/http/problem.h"
 #include "daemon/http/report.h"
 #include "daemon/http/route.h"
-#include "daemon/listener.h"
+#include "daemon/listeners/listeners.h"
 #include "daemon/transport/transport.h"
 
 #define HEADERS_MAX 8192 /* bytes, with the line of the request */
@@ -157,9 +157,8 @@ static enum seqb_status port_start(struct port *port, struct http *http,
         return http_fail(err);
     }
     evconnlistener_set_error_cb(port->incoming, http_on_accept_error);
-    port->clients =
-        http_clients_open(http->exchanges.daemon, port->server, port->incoming,
-                          port_make_stream, port);
+    port->clients = http_clients_open(http->exchanges.daemon, port->server,
+                                      port->incoming, port_make_stream, port);
     return port->clients != NULL ? SEQB_OK : http_fail(err);
 }
 

@@ -14,7 +14,7 @@
 #include <openssl/ssl.h>
 
 #include "daemon/daemon.h"
-#include "daemon/listener.h"
+#include "daemon/listeners/listeners.h"
 #include "daemon/log/log.h"
 
 #define POLL_S      2                       /* between two looks at the files */
@@ -142,6 +142,22 @@ static enum seqb_status server_read(struct tls_server *server,
     return SEQB_OK;
 }
 
+/* Connections made from now on use what is read, those that stand keep what
+ * they have. If it cannot be used nothing is changed. */
+static void server_reload(struct tls_server *server)
+{
+    char text[QUOTE_SIZE];
+    struct seqb_error err;
+
+    if (server_read(server, &err) != SEQB_OK)
+        log_event(SEQB_LOG_ERROR, "event=tls_reload_failed reason=%s",
+                  log_quote(text, sizeof text, err.text));
+    else
+        log_event(SEQB_LOG_INFO, "event=tls_reloaded expires=%s",
+                  log_quote(text, sizeof text,
+                            tls_context_validity(server->context).expires));
+}
+
 /* Files that have changed are read once they stay as they are, so that a
  * certificate is not read before its key is there, too. */
 static void server_on_poll(evutil_socket_t fd, short events, void *context)
@@ -149,13 +165,12 @@ static void server_on_poll(evutil_socket_t fd, short events, void *context)
     struct tls_server *server = context;
     const struct files files = files_look(&server->settings);
     const bool is_settled = files_are_equal(&files, &server->seen);
-    struct seqb_error err;
 
     (void)fd;
     (void)events;
     server->seen = files;
     if (is_settled && !files_are_equal(&files, &server->read))
-        (void)!tls_server_reload(server, &err); /* which is logged */
+        server_reload(server);
     if (daemon_now_ms() < server->look_ms)
         return;
     server->look_ms += DAY_MS;
@@ -204,24 +219,6 @@ enum seqb_status tls_server_open(const struct tls_settings *settings,
         return err->status;
     }
     *out = server;
-    return SEQB_OK;
-}
-
-enum seqb_status tls_server_reload(struct tls_server *server,
-                                   struct seqb_error *err)
-{
-    char text[QUOTE_SIZE];
-
-    if (server == NULL)
-        return SEQB_OK;
-    if (server_read(server, err) != SEQB_OK) {
-        log_event(SEQB_LOG_ERROR, "event=tls_reload_failed reason=%s",
-                  log_quote(text, sizeof text, err->text));
-        return err->status;
-    }
-    log_event(SEQB_LOG_INFO, "event=tls_reloaded expires=%s",
-              log_quote(text, sizeof text,
-                        tls_context_validity(server->context).expires));
     return SEQB_OK;
 }
 

@@ -65,15 +65,6 @@ enum seqb_status tls_server_open(const struct tls_settings *settings,
                                  struct tls_server **out,
                                  struct seqb_error *err);
 
-/*
- * Reads the files again now. Connections made from now on use them, those that
- * stand keep what they have. If they cannot be used nothing is changed. Either
- * is logged. Errors as of tls_server_context. NULL is allowed, and does
- * nothing.
- */
-enum seqb_status tls_server_reload(struct tls_server *server,
-                                   struct seqb_error *err);
-
 /* Our side of a connection, which waits for a handshake; for SSL_free. One that
  * fails is logged. NULL if memory is short. */
 SSL *tls_server_accept(struct tls_server *server);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listening sockets; see listener.h. Who comes in is the server's affair. */
-#include "daemon/listener.h"
+#include "daemon/listeners/listener.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

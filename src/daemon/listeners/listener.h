@@ -10,7 +10,7 @@
 
 #include <seqbroker/status.h>
 
-#include "daemon/inherited.h"
+#include "daemon/listeners/inherited.h"
 
 #define ADDRESS_SIZE 160
 

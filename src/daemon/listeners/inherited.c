@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sockets that come from and go to another program; see inherited.h. */
-#include "daemon/inherited.h"
+#include "daemon/listeners/inherited.h"
 
 #include <fcntl.h>
 #include <stdio.h>

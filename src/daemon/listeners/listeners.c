@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inherited sockets and those of the options; see listeners.h. */
-#include "daemon/listeners.h"
+#include "daemon/listeners/listeners.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,8 +13,8 @@
 
 #include <seqbroker/status.h>
 
-#include "daemon/inherited.h"
-#include "daemon/listener.h"
+#include "daemon/listeners/inherited.h"
+#include "daemon/listeners/listener.h"
 
 #define SERVER_LISTENERS_MAX 16
 #define SERVER_PLACES_SIZE   ((size_t)SERVER_LISTENERS_MAX * ADDRESS_SIZE)

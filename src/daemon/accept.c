@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who comes in, and who is one too many; see accept.h. */
+#include "daemon/accept.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "daemon/server.h"
+
+/* Connections accepted before those that exist have their turn. */
+#define ACCEPT_MAX 64
+
+/* Out of descriptors, accepting rests: the loop would spin otherwise. */
+#define ACCEPT_PAUSE_MS 100
+
+void accept_again(evutil_socket_t fd, short events, void *context)
+{
+    (void)fd;
+    (void)events;
+    listeners_watch(&((struct server *)context)->listeners, true);
+}
+
+/* Handshakes under way are connections to be. */
+static bool is_admitted(const struct server *server,
+                        const struct listener *listener)
+{
+    const struct daemon *daemon = &server->daemon;
+    const int64_t more = listener->is_local ? LIMITS_LOCAL : 0;
+
+    return limits_admit(&daemon->limits,
+                        daemon->session_count + daemon->handshake_count, more);
+}
+
+static void take(struct server *server, const struct listener *listener, int fd)
+{
+    struct transport plain = {.fd = fd};
+
+    if (!is_admitted(server, listener))
+        connections_refuse(&server->connections, fd, listener->is_tls);
+    else if (listener->is_tls)
+        handshakes_add(server->handshakes, fd);
+    else
+        connection_adopt(&server->connections, &plain, listener->is_local);
+}
+
+static void accept_from(struct server *server, const struct listener *listener,
+                        int max)
+{
+    for (int i = 0; i < max; i++) {
+        int fd = -1;
+
+        if (listener->is_tls && !handshakes_admit(server->handshakes))
+            return;
+        fd = listener_accept(listener);
+        if (fd >= 0) {
+            take(server, listener, fd);
+            continue;
+        }
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+            errno == ENOMEM) {
+            listeners_watch(&server->listeners, false);
+            timer_start(server->again, ACCEPT_PAUSE_MS);
+        }
+        return;
+    }
+}
+
+void accept_incoming(evutil_socket_t fd, short events, void *context)
+{
+    struct server *server = context;
+
+    (void)events;
+    accept_from(server, listeners_find(&server->listeners, fd), ACCEPT_MAX);
+}
+
+void accept_rest(struct server *server)
+{
+    for (size_t i = 0; i < server->listeners.count; i++)
+        if (server->listeners.all[i].is_own)
+            accept_from(server, &server->listeners.all[i], INT_MAX);
+}
