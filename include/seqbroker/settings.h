@@ -59,8 +59,10 @@ SEQB_API const char *seqb_embedded_topology(void);
  * "state_dir" and the folder that seqb_state_dir says, with "name" and the
  * broker's name; then for each setting that the file's section `daemon` has,
  * for each item of a list, in the order of docs/configuration.md, with the
- * value "" for an empty list, and with the ms of a time. The library
- * itself does not follow that section. Touches no backend. Both texts live for
+ * value "" for an empty list, and with the ms of a time; then for each user
+ * with "users.name", and with its other settings behind it, a hash that is in
+ * a file as "users.password_hash". The library itself does not follow these
+ * sections. Touches no backend. Both texts live for
  * the call of `report`. Errors: SEQB_CONFIG, SEQB_STATE_DIR.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_daemon_settings(

@@ -104,6 +104,11 @@ bool text_is_key(const char *text)
     return is_made_of(text, "._:-", KEY_MAX);
 }
 
+bool text_is_pattern(const char *text)
+{
+    return is_made_of(text, "._:-*?", KEY_MAX);
+}
+
 bool text_is_name(const char *text)
 {
     return is_made_of(text, "_-", NAME_MAX_LEN);

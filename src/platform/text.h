@@ -32,6 +32,9 @@ bool text_to_int64(const char *text, size_t length, int64_t *out);
 /* A sequence key: [A-Za-z0-9._:-]{1,64}. */
 bool text_is_key(const char *text);
 
+/* What stands for many keys: [A-Za-z0-9._:*?-]{1,64}. */
+bool text_is_pattern(const char *text);
+
 /* The name of a broker, backend or pool: [A-Za-z0-9_-]{1,32}. */
 bool text_is_name(const char *text);
 

@@ -73,6 +73,11 @@ const char *secret_password(const struct build *build,
 void secret_check(const struct build *build,
                   const struct draft_backend *backend);
 
+/* The hash of the user's password out of its file or the topology; NULL if it
+ * has none, or a mistake. */
+const char *secret_password_hash(const struct build *build,
+                                 const struct draft_user *user);
+
 /* The text of a setting as it may be shown: "***" if it is a secret, or holds
  * one. What a service hands to
  * its own engine may be one. */
@@ -164,6 +169,6 @@ enum seqb_status changes_keep(const struct config_kept *kept,
 
 /* --- build_daemon.c --- */
 
-/* What the daemon's section says, ended by a setting of NULL; NULL when out of
- * memory. */
+/* What the sections daemon and users say, ended by a setting of NULL; NULL when
+ * out of memory. */
 const struct config_daemon *build_daemon(const struct build *build);

@@ -280,6 +280,9 @@ struct config_settings *build_settings(const struct build *build)
     if (draft->automatic != NULL)
         sequence_add(build, settings, SCHEMA_AUTOMATIC, draft->automatic);
     group_add(build, settings, SCHEMA_DAEMON, NULL, draft->daemon);
+    for (size_t i = 0; i < draft->user_count; i++)
+        group_add(build, settings, SCHEMA_USERS, draft->users[i].name.text,
+                  &draft->users[i]);
     return settings;
 }
 

@@ -78,6 +78,7 @@ static bool is_secret(const struct schema_row *row)
         end != NULL && (strcmp(end, "_file") == 0 || strcmp(end, "_env") == 0);
 
     return !is_place && (strstr(row->name, "password") != NULL ||
+                         strstr(row->name, "token") != NULL ||
                          strstr(row->name, "secret") != NULL ||
                          strcmp(row->name, "parameters") == 0);
 }
@@ -124,6 +125,21 @@ void secret_check(const struct build *build,
     if (key != NULL && !secret_is_private(key))
         diagnostics_add(diagnostics, backend->tls_key.line,
                         "others may read the key %s: chmod 600 it", key);
+}
+
+const char *secret_password_hash(const struct build *build,
+                                 const struct draft_user *user)
+{
+    const char *hash = user->password_hash.text;
+    char *text = NULL;
+
+    if (user->password_hash_file.text == NULL)
+        return hash;
+    text = read_file(build, &user->password_hash_file, "hash of a password");
+    if (text != NULL)
+        hash = arena_format(build->arena, "%s", text);
+    secret_free(text);
+    return hash;
 }
 
 bool secret_shuffle_key(const struct build *build,

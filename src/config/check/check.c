@@ -320,4 +320,5 @@ void check_draft(const struct draft *draft, struct diagnostics *diagnostics)
         check_sequence(&checker, &draft->sequences[i]);
     if (draft->automatic != NULL)
         check_sequence(&checker, draft->automatic);
+    check_users(draft, diagnostics);
 }

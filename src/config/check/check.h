@@ -47,6 +47,10 @@ void check_daemon(const struct draft *draft, struct diagnostics *diagnostics);
 void check_windows(const struct draft *draft, const struct draft_pool *pool,
                    struct diagnostics *diagnostics);
 
+/* --- who may log in --- */
+
+void check_users(const struct draft *draft, struct diagnostics *diagnostics);
+
 /* --- neighbours.c --- */
 
 #define LESSORS_LEAST   2 /* each one is the others' witness */

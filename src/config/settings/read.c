@@ -308,6 +308,7 @@ static void read_root(struct value_reader *reader, const config_setting_t *root,
     draft->pools = read_section(reader, SCHEMA_POOLS, root, &draft->pool_count);
     draft->sequences =
         read_section(reader, SCHEMA_SEQUENCES, root, &draft->sequence_count);
+    draft->users = read_section(reader, SCHEMA_USERS, root, &draft->user_count);
     draft->automatic = read_section(reader, SCHEMA_AUTOMATIC, root, &count);
     if (count == 0)
         draft->automatic = NULL;

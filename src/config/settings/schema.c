@@ -11,6 +11,7 @@
 #define LETTERS_NAME    "1 to 32 of A-Z a-z 0-9 _ -"
 #define LETTERS_ADDRESS "host:port"
 #define LETTERS_KEY     "1 to 64 of A-Z a-z 0-9 . _ : -"
+#define LETTERS_PATTERN LETTERS_KEY ", * and ?"
 #define WRITTEN_DATE    "a date YYYY-MM-DD, from 1970 on"
 #define WRITTEN_DAY     "MM-DD, the day 01 to 28"
 #define NO_RANGE        "", ""
@@ -357,7 +358,38 @@
     ROW(DAEMON, log_level, CHOICE, ONE_OF("error, warn, info, debug"), "info", \
         ALL_ENGINES,                                                           \
         "The lowest level of what seqbrokerd logs. --log-level goes before "   \
-        "it.")
+        "it.")                                                                 \
+    ROW(DAEMON, open_to_all, BOOLEAN, NO_RANGE, "false", ALL_ENGINES,          \
+        "Whether everybody who reaches an address may take numbers without "   \
+        "logging in, though it is not of loopback: see secure.md.")            \
+    ROW(DAEMON, open_metrics, BOOLEAN, NO_RANGE, "false", ALL_ENGINES,         \
+        "Whether /metrics is answered without logging in, though there are "   \
+        "users.")                                                              \
+    ROW(DAEMON, audit_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,           \
+        "A file to which a line is appended for each order and each refused "  \
+        "login, beside the log. An absolute path.")                            \
+    ROW(USERS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED, ALL_ENGINES, \
+        "Its name. Who is not logged in is \"default\", if there is one "      \
+        "without a password and a token.")                                     \
+    ROW(USERS, role, CHOICE, ONE_OF("read, take, admin"), SCHEMA_REQUIRED,     \
+        ALL_ENGINES,                                                           \
+        "What it may do: look; take numbers, too; give orders, too.")          \
+    ROW(USERS, keys, PATTERNS, ONE_OF(LETTERS_PATTERN), NO_DEFAULT,            \
+        ALL_ENGINES,                                                           \
+        "The keys that it may use, as [ \"order*\", \"shop:*\" ]; * is any "   \
+        "text, ? one letter. All if left out.")                                \
+    ROW(USERS, password_hash, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,         \
+        "The hash of its password, as seqctl password prints it.")             \
+    ROW(USERS, password_hash_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,    \
+        "A file with that hash, readable by its owner alone. A relative one "  \
+        "is in the folder of the topology file.")                              \
+    ROW(USERS, token_hash, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,            \
+        "The hash of its token, as seqctl token prints it.")                   \
+    ROW(USERS, uids, LABELS, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                \
+        "Processes of these users of the system, names or numbers, are this "  \
+        "user on the unix socket.")                                            \
+    ROW(USERS, gids, LABELS, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                \
+        "The same for processes of these groups.")
 
 /* The sections' names and structs. */
 #define GROUP_BROKER     "broker"
@@ -368,6 +400,7 @@
 #define GROUP_IDS        "ids"
 #define GROUP_SNOWFLAKE  "snowflake"
 #define GROUP_DAEMON     "daemon"
+#define GROUP_USERS      "users"
 #define STRUCT_BROKER    struct draft_broker
 #define STRUCT_BACKENDS  struct draft_backend
 #define STRUCT_POOLS     struct draft_pool
@@ -376,11 +409,14 @@
 #define STRUCT_IDS       struct draft_ids
 #define STRUCT_SNOWFLAKE struct draft_snowflake
 #define STRUCT_DAEMON    struct draft_daemon
+#define STRUCT_USERS     struct draft_user
 
 #define WORDS_TEXT      "text"
 #define WORDS_LABEL     "text or integer"
 #define WORDS_ADDRESSES "list of addresses"
 #define WORDS_PATHS     "list of paths"
+#define WORDS_PATTERNS  "list of key patterns"
+#define WORDS_LABELS    "list of names or numbers"
 #define WORDS_NAME      "name"
 #define WORDS_KEY       "key"
 #define WORDS_PATH      "path"
@@ -424,6 +460,7 @@ static const struct schema_group groups[SCHEMA_SECTIONS] = {
                           sizeof(STRUCT_SNOWFLAKE)},
     [SCHEMA_DAEMON] = {GROUP_DAEMON, GROUP_DAEMON, false, false,
                        sizeof(STRUCT_DAEMON)},
+    [SCHEMA_USERS] = {GROUP_USERS, "user", true, false, sizeof(STRUCT_USERS)},
 };
 
 const struct schema_row *schema_rows(size_t *count)
@@ -439,8 +476,7 @@ const struct schema_group *schema_group(enum schema_section section)
 
 bool schema_is_list(const struct schema_row *row)
 {
-    return row->type == SCHEMA_NAMES || row->type == SCHEMA_ADDRESSES ||
-           row->type == SCHEMA_PATHS;
+    return row->type >= SCHEMA_NAMES && row->type <= SCHEMA_LABELS;
 }
 
 enum schema_section schema_nested(const struct schema_row *row)

@@ -177,6 +177,22 @@ struct draft_daemon {
     struct draft_text alarm_level;
     struct draft_number alarm_reminder;
     struct draft_text log_level;
+    struct draft_number open_to_all;
+    struct draft_number open_metrics;
+    struct draft_text audit_file;
+};
+
+/* Who may do what: seqbrokerd asks for it. */
+struct draft_user {
+    int line;
+    struct draft_text name;
+    struct draft_text role;
+    struct draft_names keys;
+    struct draft_text password_hash;
+    struct draft_text password_hash_file;
+    struct draft_text token_hash;
+    struct draft_names uids;
+    struct draft_names gids;
 };
 
 struct draft {
@@ -189,6 +205,8 @@ struct draft {
     struct draft_sequence *sequences;
     size_t sequence_count;
     struct draft_sequence *automatic; /* NULL: none */
+    struct draft_user *users;
+    size_t user_count;
     /* The service's own, ended by NULL; NULL: none. Not read from the text. */
     const struct seqb_backend_ops *const *engines;
     int64_t now_ms; /* of the check, ms since 1970. Not read from the text */
@@ -203,6 +221,7 @@ enum schema_section {
     SCHEMA_IDS,
     SCHEMA_SNOWFLAKE,
     SCHEMA_DAEMON,
+    SCHEMA_USERS,
     SCHEMA_SECTIONS /* their number */
 };
 
@@ -219,6 +238,8 @@ enum schema_type {
     SCHEMA_NAMES,     /* a list of names */
     SCHEMA_ADDRESSES, /* a list of "host:port" */
     SCHEMA_PATHS,     /* a list of files */
+    SCHEMA_PATTERNS,  /* a list of text_is_pattern */
+    SCHEMA_LABELS,    /* a list of texts, or whole numbers without quotes */
     SCHEMA_INTEGER,
     SCHEMA_BOOLEAN,
     SCHEMA_DURATION

@@ -48,6 +48,10 @@ static const char *wanted_words(enum schema_type type)
         return "a list of addresses, as [ \"10.0.0.3:26379\" ]";
     case SCHEMA_PATHS:
         return "a list of paths, as [ \"/run/a.sock\" ]";
+    case SCHEMA_PATTERNS:
+        return "a list of patterns, as [ \"order*\", \"shop:*\" ]";
+    case SCHEMA_LABELS:
+        return "a list of names or numbers, as [ \"deploy\", \"1000\" ]";
     case SCHEMA_LABEL:
         return "a text in quotes or an integer";
     default:
@@ -119,6 +123,8 @@ static bool text_fits(const struct schema_row *row, const char *text)
         return day_parse_yearly(text, &month, &day);
     case SCHEMA_ADDRESSES:
         return is_plain(text) && is_address(text);
+    case SCHEMA_PATTERNS:
+        return text_is_pattern(text);
     default:
         return is_plain(text);
     }
@@ -131,7 +137,7 @@ static const char *take_label(struct value_reader *reader,
 {
     const int type = config_setting_type(setting);
 
-    if (row->type != SCHEMA_LABEL)
+    if (row->type != SCHEMA_LABEL && row->type != SCHEMA_LABELS)
         return NULL;
     if (type == CONFIG_TYPE_INT)
         return arena_format(reader->arena, "%d",

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Users of the daemon: names, what each logs in by, and whether a hash is one.
+ */
+#include "config/check/check.h"
+
+#include <string.h>
+
+#define DEFAULT_USER  "default" /* who is not logged in */
+#define PASSWORD_HASH "$argon2id$"
+#define TOKEN_HASH    "blake2b:"
+
+static void check_name(const struct draft *draft, size_t i,
+                       struct diagnostics *diagnostics)
+{
+    const struct draft_text *name = &draft->users[i].name;
+
+    for (size_t j = 0; j < i && name->text != NULL; j++) {
+        const char *other = draft->users[j].name.text;
+
+        if (other == NULL || strcmp(other, name->text) != 0)
+            continue;
+        diagnostics_add(diagnostics, name->line,
+                        "there is another user named '%s'", name->text);
+        return;
+    }
+}
+
+/* A password that stands in the place of its hash is not told. */
+static void check_hash(const struct draft_text *hash, const char *begin,
+                       const char *setting, struct diagnostics *diagnostics)
+{
+    if (hash->text != NULL && strncmp(hash->text, begin, strlen(begin)) != 0)
+        diagnostics_add(diagnostics, hash->line,
+                        "'%s_hash' is no hash, which begins with %s: seqctl %s "
+                        "makes one",
+                        setting, begin, setting);
+}
+
+static bool can_log_in(const struct draft_user *user)
+{
+    return user->password_hash.line > 0 || user->password_hash_file.line > 0 ||
+           user->token_hash.line > 0 || user->uids.line > 0 ||
+           user->gids.line > 0;
+}
+
+static void check_user(const struct draft_user *user,
+                       struct diagnostics *diagnostics)
+{
+    const char *name = user->name.text;
+
+    check_hash(&user->password_hash, PASSWORD_HASH, "password", diagnostics);
+    check_hash(&user->token_hash, TOKEN_HASH, "token", diagnostics);
+    if (user->password_hash.line > 0 && user->password_hash_file.line > 0)
+        diagnostics_add(
+            diagnostics, user->password_hash_file.line,
+            "the user has a password_hash, too: remove one of them");
+    if (name != NULL && strcmp(name, DEFAULT_USER) != 0 && !can_log_in(user))
+        diagnostics_add(diagnostics, user->line,
+                        "the user '%s' can never log in: give it a "
+                        "password_hash, a password_hash_file, a token_hash, "
+                        "uids or gids",
+                        name);
+}
+
+void check_users(const struct draft *draft, struct diagnostics *diagnostics)
+{
+    for (size_t i = 0; i < draft->user_count; i++) {
+        check_name(draft, i, diagnostics);
+        check_user(&draft->users[i], diagnostics);
+    }
+}
