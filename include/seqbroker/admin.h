@@ -201,6 +201,17 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_advance(struct seqb_broker *broker, const char *key, int64_t to,
              struct seqb_error *err);
 
+/*
+ * The highest number of the sequence that this broker was granted since it
+ * opened; 0 if it was granted none yet. What other brokers have is not in it.
+ * Takes no number and asks no store. SEQB_INVALID for a sequence that cannot be
+ * advanced, as one with a period. Other errors: SEQB_UNKNOWN_KEY, SEQB_CLOSED,
+ * SEQB_FORKED. Any thread.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_highest(struct seqb_broker *broker, const char *key, int64_t *out,
+             struct seqb_error *err);
+
 enum seqb_event_kind {
     SEQB_EVENT_STATE,     /* a partition changed its state */
     SEQB_EVENT_RAISED,    /* a counter was fenced, and raised to be used */

@@ -211,6 +211,12 @@ enum seqb_status seqb_advance(struct seqb_broker *broker, const char *key,
     return queue_advance(broker->queue, key, to, err);
 }
 
+enum seqb_status seqb_highest(struct seqb_broker *broker, const char *key,
+                              int64_t *out, struct seqb_error *err)
+{
+    return queue_highest(broker->queue, key, out, err);
+}
+
 enum seqb_status seqb_on_event(struct seqb_broker *broker,
                                void (*callback)(void *context,
                                                 const struct seqb_event *event),

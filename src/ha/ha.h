@@ -304,6 +304,9 @@ enum seqb_status ha_counter_advance(struct ha_counter *counter, int64_t to,
 enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
                                   struct seqb_error *err);
 
+/* The highest number granted since the open; 0 if none was. */
+int64_t ha_counter_highest(struct ha_counter *counter);
+
 /* See seqb_sequence_status. */
 int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms);
 

@@ -39,6 +39,19 @@ static void report_dropped(const struct seqb_sequence *sequence,
                sequence->key, (unsigned long long)dropped);
 }
 
+enum seqb_status queue_highest(struct queue *queue, const char *key,
+                               int64_t *out, struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+    enum seqb_status status = queue_find(queue, key, &sequence, err);
+
+    if (status == SEQB_OK)
+        status = sequence->source->permits(sequence, SOURCE_ADVANCE, err);
+    if (status == SEQB_OK)
+        *out = ha_counter_highest(sequence->counter);
+    return status;
+}
+
 enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
                                struct seqb_error *err)
 {

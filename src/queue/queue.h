@@ -174,6 +174,10 @@ const struct template *queue_template(const struct seqb_sequence *sequence);
 /* See seqb_clock. */
 void queue_clock(struct queue *queue, struct seqb_clock_status *out);
 
+/* See seqb_highest. */
+enum seqb_status queue_highest(struct queue *queue, const char *key,
+                               int64_t *out, struct seqb_error *err);
+
 /* See seqb_advance. */
 enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
                                struct seqb_error *err);

@@ -10,7 +10,7 @@
 
 /* --- the floor --- */
 
-/* The highest number granted; 0 if none was. */
+/* With the pool's lock held. */
 static int64_t counter_highest(const struct ha_counter *counter)
 {
     const int32_t memory_bits = counter->memory_bits;
@@ -28,6 +28,17 @@ static int64_t counter_highest(const struct ha_counter *counter)
         if (number > highest)
             highest = number;
     }
+    return highest;
+}
+
+int64_t ha_counter_highest(struct ha_counter *counter)
+{
+    struct ha_pool *pool = counter->pool;
+    int64_t highest;
+
+    pthread_mutex_lock(pool->lock);
+    highest = counter_highest(counter);
+    pthread_mutex_unlock(pool->lock);
     return highest;
 }
 
