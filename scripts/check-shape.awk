@@ -97,7 +97,8 @@ function library_is_at_home(header)
     if (header == "sqlite3.h")
         return FILENAME ~ /^(src\/backends\/sqlite\/|tests\/)/
     if (header ~ /^sodium/)
-        return FILENAME == "src/number/shuffle.c"
+        return FILENAME == "src/number/shuffle.c" || \
+            FILENAME == "src/credential/credential.c"
     if (header ~ /^(event2\/|ev[a-z]*\.h)/)
         return FILENAME ~ /^src\/daemon\//
     if (header ~ /^openssl\//)
@@ -182,8 +183,9 @@ BEGIN {
     below["guess"] = ""
     below["status"] = ""
     below["tls"] = ""
-    below["daemon"] = "status guess tls"
-    below["ctl"] = "status guess tls"
+    below["credential"] = ""
+    below["daemon"] = "status guess tls credential"
+    below["ctl"] = "status guess tls credential"
     folder_max = 15
     # Folders that are still to be divided, and how many they have.
     crowded["ha"] = 35

@@ -44,12 +44,46 @@ static enum seqb_status workers_list(struct blocking_call *blocking_call)
     return status;
 }
 
+/* Nothing takes an advance back. */
+static enum seqb_status advance_check(struct blocking_call *blocking_call)
+{
+    const struct blocking_call_order *order = &blocking_call->order;
+    struct seqb_error *err = &blocking_call->err;
+    int64_t burnt;
+
+    if (seqb_highest(blocking_call->broker, order->key, &blocking_call->highest,
+                     err) != SEQB_OK)
+        return err->status;
+    burnt = order->to - blocking_call->highest;
+    if (order->is_forced || burnt <= ADVANCE_MAX)
+        return SEQB_OK;
+    err->status = SEQB_INVALID;
+    snprintf(
+        err->text, sizeof err->text,
+        "sequence %s: to advance it to %lld burns %lld numbers above %lld, "
+        "the highest that this broker was granted, and nothing brings them "
+        "back; nothing was changed; if that is meant, say FORCE (seqctl "
+        "advance --force)",
+        order->key, (long long)order->to, (long long)burnt,
+        (long long)blocking_call->highest);
+    return err->status;
+}
+
+static enum seqb_status advance_make(struct blocking_call *blocking_call)
+{
+    const enum seqb_status status = advance_check(blocking_call);
+
+    return status != SEQB_OK
+               ? status
+               : seqb_advance(blocking_call->broker, blocking_call->order.key,
+                              blocking_call->order.to, &blocking_call->err);
+}
+
 static enum seqb_status blocking_call_make(struct blocking_call *blocking_call)
 {
     switch (blocking_call->order.kind) {
     case ERRAND_ADVANCE:
-        return seqb_advance(blocking_call->broker, blocking_call->order.key,
-                            blocking_call->order.to, &blocking_call->err);
+        return advance_make(blocking_call);
     case ERRAND_WORKERS:
         return workers_list(blocking_call);
     case ERRAND_RELOAD:

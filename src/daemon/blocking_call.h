@@ -17,6 +17,9 @@
 struct daemon;
 struct session;
 
+/* An advance by more numbers than that burns what may be needed, for ever. */
+#define ADVANCE_MAX (INT64_C(1) << 40)
+
 enum blocking_call_kind {
     ERRAND_ADVANCE, /* seqb_advance */
     ERRAND_WORKERS, /* seqb_workers */
@@ -26,9 +29,10 @@ enum blocking_call_kind {
 /* What is to be done. */
 struct blocking_call_order {
     enum blocking_call_kind kind;
-    char key[SEQB_KEY_MAX + 1]; /* these two are for seqb_advance */
+    char key[SEQB_KEY_MAX + 1]; /* these three are for seqb_advance */
     int64_t to;
-    bool is_check; /* this is for a reload */
+    bool is_check;  /* this is for a reload */
+    bool is_forced; /* however far it is */
 };
 
 struct blocking_call {
@@ -40,6 +44,7 @@ struct blocking_call {
     struct session *session; /* the loop's: who waits; NULL: it went away */
     /* The thread's until it is done. */
     struct seqb_error err; /* SEQB_OK: it succeeded */
+    int64_t highest;       /* of the key, before it was advanced */
     struct seqb_worker *workers;
     size_t worker_count;
     struct reload_report report;

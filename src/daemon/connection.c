@@ -59,12 +59,13 @@ void connection_free(struct connection *connection)
     struct daemon *daemon = all->daemon;
 
     waitlists_leave(&daemon->waitlists, &session->waiter);
+    login_cancel(&session->login);
     connection_watch(connection, false, false);
     event_del(&connection->timer);
     /* The end of a drain's connection says that the drain is over. */
     transport_close(&connection->transport, !session->is_drain);
     free(session->peer);
-    buffer_fini(&session->in);
+    buffer_wipe(&session->in);
     buffer_fini(&session->out);
     batch_free(session->batch);
     listing_free(session->listing);
@@ -324,7 +325,7 @@ static bool connection_read(struct connection *connection)
     connection->received_us = daemon_now_us();
     session->received_ms = connection->received_us / 1000;
     memcpy(input, buffer_content(&session->in), held);
-    buffer_drop(&session->in, held);
+    buffer_wipe(&session->in);
     used = connection_run(connection, input, held + (size_t)got);
     buffer_append(&session->in, input + used, held + (size_t)got - used);
     if (session->in.is_broken)
@@ -415,6 +416,7 @@ struct connection *connection_new(struct connections *all,
     session->opened_ms = daemon_now_ms();
     session->received_ms = session->opened_ms;
     session->waiter.session = session;
+    identity_of_socket(&daemon->access, fd, &session->identity);
     event_assign(&connection->readable, all->base, fd, EV_READ | EV_PERSIST,
                  connection_on_readable, connection);
     event_assign(&connection->writable, all->base, fd, EV_WRITE | EV_PERSIST,

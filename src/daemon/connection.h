@@ -67,6 +67,10 @@ void connections_finish(struct connections *all, int64_t new_ms);
 /* The same for the connection that was adopted last, while we stop. */
 void connections_finish_last(struct connections *all, int64_t new_ms);
 
+/* Another table of users holds: finds out again who each one is, and closes
+ * those whose user is gone. Not to be called by a command. */
+void connections_resolve(struct connections *all);
+
 /* Takes what a client's transport has over; closes it if memory is short.
  * `is_local`: it is a unix socket's. */
 void connection_adopt(struct connections *all, struct transport *transport,

@@ -164,6 +164,21 @@ void connections_finish(struct connections *all, int64_t new_ms)
     }
 }
 
+void connections_resolve(struct connections *all)
+{
+    struct daemon *daemon = all->daemon;
+    struct session *session = NULL;
+    struct session *next = NULL;
+
+    for (session = TAILQ_FIRST(&daemon->sessions); session != NULL;
+         session = next) {
+        next = TAILQ_NEXT(session, entry);
+        session->waitlist = NULL; /* its key was allowed by the table before */
+        if (!identity_resolve(&daemon->access, session->fd, &session->identity))
+            connection_free((struct connection *)session);
+    }
+}
+
 void connections_fini(struct connections *all)
 {
     struct session *session = NULL;

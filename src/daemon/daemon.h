@@ -12,6 +12,7 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "daemon/access/access.h"
 #include "daemon/counts.h"
 #include "daemon/limits/limits.h"
 #include "daemon/session.h"
@@ -26,6 +27,7 @@ struct daemon {
     struct blocking_call *blocking_call; /* under way, or NULL */
     struct reloader *reloader;
     struct session_list sessions;
+    struct access access;
     size_t session_size;   /* bytes of memory of one, without its buffers */
     const char *state_dir; /* for SEQ.STATUS; the caller's */
     struct status_config config; /* for SEQ.SHOW, without the log's options; the

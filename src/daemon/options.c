@@ -207,6 +207,9 @@ int options_parse(int argc, char **argv, struct options *out)
                             .stop_timeout_ms = STOP_TIMEOUT_MS,
                             .limits = limits_defaults};
     alarm_settings_init(&out->alarm);
+    out->users = users_new();
+    if (out->users == NULL)
+        return usage_error("out of memory", "");
     opterr = 0; /* usage_error says it */
     while ((option = getopt_long(argc, argv, ":c:", known, NULL)) != -1) {
         const char *word = argv[optind - 1];
@@ -302,6 +305,14 @@ static void setting_take(void *context, const char *setting, const char *value)
     else if (strcmp(setting, "log_level") == 0)
         is_well =
             options->has_level || log_level_find(value, &options->log.level);
+    else if (strcmp(setting, "open_to_all") == 0)
+        options->is_open_to_all = strcmp(value, "true") == 0;
+    else if (strcmp(setting, "open_metrics") == 0)
+        options->has_open_metrics = strcmp(value, "true") == 0;
+    else if (strcmp(setting, "audit_file") == 0)
+        is_well = text_set(&options->audit_file, value);
+    else if (strncmp(setting, "users.", strlen("users.")) == 0)
+        is_well = users_take(options->users, setting, value);
     else if (!number_set(options, setting, value))
         is_well = alarm_settings_take(&options->alarm, setting, value) &&
                   tls_settings_take(&options->tls, setting, value);
@@ -353,6 +364,9 @@ enum seqb_status options_complete(struct options *options,
     if (places_count(options) > SERVER_LISTENERS_MAX)
         return refuse(err, "there are more than 16 addresses and sockets to "
                            "listen on");
+    if (users_check(options->users, err) != SEQB_OK ||
+        audit_check(options->audit_file, err) != SEQB_OK)
+        return err->status;
     return alarm_settings_check(&options->alarm, err);
 }
 
@@ -365,6 +379,10 @@ struct server_options options_of_server(const struct options *options)
                    .tls_listen_count = options->tls_listen.count,
                    .socket_count = options->sockets.count,
                    .rights = {.group = options->socket_group}},
+        .users = options->users,
+        .is_open_to_all = options->is_open_to_all,
+        .has_open_metrics = options->has_open_metrics,
+        .audit_file = options->audit_file,
         .stop_delay_ms = options->stop_delay_ms,
         .stop_timeout_ms = options->stop_timeout_ms,
         .limits = options->limits,
@@ -398,4 +416,6 @@ void options_free(struct options *options)
     free(options->socket_mode);
     free(options->socket_group);
     alarm_settings_free(&options->alarm);
+    users_free(options->users);
+    free(options->audit_file);
 }

@@ -39,6 +39,9 @@ struct options {
     int64_t stop_delay_ms, stop_timeout_ms;
     struct limits_options limits;
     struct alarm_settings alarm;
+    struct users *users;
+    bool is_open_to_all, has_open_metrics;
+    char *audit_file; /* NULL: none */
     char state_dir[OPTIONS_PATH_SIZE];
     char socket_path[OPTIONS_PATH_SIZE + 32]; /* where none is given */
 };

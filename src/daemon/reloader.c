@@ -24,7 +24,7 @@ struct reloader {
 };
 
 /* One reload under way. */
-struct attempt {
+struct reload_attempt {
     struct reloader *reloader;
     struct reload_report *report;
     struct alarm_settings alarm;
@@ -78,7 +78,7 @@ void reload_report_free(struct reload_report *report)
 
 static void take_change(void *context, const struct seqb_reload_change *change)
 {
-    struct attempt *attempt = context;
+    struct reload_attempt *attempt = context;
     struct reload_report *report = attempt->report;
 
     report->applied += change->need == SEQB_RELOAD_NOTHING;
@@ -93,7 +93,7 @@ static void take_change(void *context, const struct seqb_reload_change *change)
 
 static void take_setting(void *context, const char *setting, const char *value)
 {
-    struct attempt *attempt = context;
+    struct reload_attempt *attempt = context;
 
     if (strcmp(setting, "log_level") == 0)
         (void)log_level_find(value, &attempt->level);
@@ -117,7 +117,7 @@ static bool is_same_alarm(const struct alarm_settings *a,
 
 static enum seqb_status prepare(void *context, struct seqb_error *err)
 {
-    struct attempt *attempt = context;
+    struct reload_attempt *attempt = context;
 
     if (!attempt->is_whole)
         return refuse(err, SEQB_NO_MEMORY, "reload: out of memory");
@@ -129,7 +129,7 @@ static enum seqb_status prepare(void *context, struct seqb_error *err)
     return alarms_open(&attempt->alarm, NULL, &attempt->alarms, err);
 }
 
-static void attempt_apply(struct attempt *attempt)
+static void attempt_apply(struct reload_attempt *attempt)
 {
     struct reloader *reloader = attempt->reloader;
     const struct alarm_settings before = reloader->alarm;
@@ -149,8 +149,8 @@ static void attempt_apply(struct attempt *attempt)
 /* --- a reload --- */
 
 /* With the lock held. */
-static enum seqb_status attempt_run(struct attempt *attempt, bool is_check,
-                                    struct seqb_error *err)
+static enum seqb_status attempt_run(struct reload_attempt *attempt,
+                                    bool is_check, struct seqb_error *err)
 {
     const struct seqb_reload_options options = {
         .size = sizeof options,
@@ -179,10 +179,10 @@ static void log_refused(const char *by, const struct seqb_error *err)
 void reloader_run(struct reloader *reloader, bool is_check, const char *by,
                   struct reload_report *out)
 {
-    struct attempt attempt = {.reloader = reloader,
-                              .report = out,
-                              .level = SEQB_LOG_INFO,
-                              .is_whole = true};
+    struct reload_attempt attempt = {.reloader = reloader,
+                                     .report = out,
+                                     .level = SEQB_LOG_INFO,
+                                     .is_whole = true};
     enum seqb_status status = SEQB_OK;
 
     *out = (struct reload_report){.count = 0};

@@ -187,6 +187,7 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
     waiting = blocking_call_poll(daemon);
     if (waiting != NULL)
         server_resume(waiting);
+    logins_poll(daemon->access.logins, daemon->access.users, daemon_now_ms());
     if (daemon->is_drain_asked && daemon_leaves(daemon) == NULL)
         server_leave(server);
 }
@@ -278,7 +279,9 @@ static enum seqb_status server_take_addresses(struct server *server,
 {
     if (inherited_read(&server->inherited, err) != SEQB_OK ||
         listeners_take(&server->listeners, &server->options.places,
-                       &server->inherited, err) != SEQB_OK)
+                       &server->inherited, err) != SEQB_OK ||
+        (!access_has_guard(&server->daemon.access) &&
+         listeners_check_guard(&server->listeners, err) != SEQB_OK))
         return err->status;
     server->daemon.tcp_port = listeners_port(&server->listeners);
     if (server_open_tls(server, err) != SEQB_OK)
@@ -357,6 +360,17 @@ static enum seqb_status server_open_broker(struct server *server,
     return status;
 }
 
+static bool server_open_access(struct server *server)
+{
+    const struct server_options *options = &server->options;
+    struct access *access = &server->daemon.access;
+
+    access->is_open_to_all = options->is_open_to_all;
+    access->has_open_metrics = options->has_open_metrics;
+    access->audit.file = options->audit_file;
+    return access_init(access, options->users, server->daemon.wake_fd);
+}
+
 static enum seqb_status server_start(struct server *server,
                                      struct seqb_error *err)
 {
@@ -365,6 +379,8 @@ static enum seqb_status server_start(struct server *server,
     daemon->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (daemon->wake_fd < 0)
         return server_fail(err, "eventfd");
+    if (!server_open_access(server))
+        return server_fail(err, "users");
     server->base = event_base_new();
     if (server->base == NULL ||
         !connections_init(&server->connections, daemon, server->base))
@@ -442,6 +458,7 @@ void server_close(struct server *server)
     tls_server_close(server->tls);
     blocking_call_end(daemon);
     reloader_serve(daemon->reloader, NULL);
+    access_fini(&daemon->access);
     seqb_close(daemon->broker);
     waitlists_fini(&daemon->waitlists);
     server_free_events(server);

@@ -10,6 +10,8 @@
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 
+#define REFUSAL_SIZE 256
+
 size_t session_unsent_max(const struct session *session)
 {
     return limits_are_full(&session->daemon->limits) ? LIMITS_SMALL
@@ -40,6 +42,76 @@ bool session_may_hold(struct session *session, size_t bytes, bool of_operator)
                 "max_client_memory, %lld: ask for less, or try again",
                 bytes, (long long)limits->client_memory,
                 (long long)limits->options.max_client_memory);
+    return false;
+}
+
+void session_audit(struct session *session, audit_function *audit,
+                   const struct audit_entry *entry)
+{
+    struct audit_entry whole = *entry;
+    char name[IDENTITY_NAME_SIZE];
+    char from[ADDRESS_SIZE];
+
+    identity_from(session->fd, from);
+    whole.from = from;
+    if (whole.user == NULL)
+        whole.user = identity_name(&session->identity, name);
+    audit(&session->daemon->access.audit, &whole,
+          (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
+}
+
+/* A key that was allowed is that of the waitlist: an identity that changes
+ * forgets it. */
+static bool session_may_use(const struct session *session,
+                            struct resp_slice key)
+{
+    const struct waitlist *waitlist = session->waitlist;
+
+    return (waitlist != NULL && waitlist->key_length == key.length &&
+            memcmp(waitlist->key, key.data, key.length) == 0) ||
+           identity_may_use(&session->identity, key.data, key.length);
+}
+
+static void session_refuse(struct session *session,
+                           const struct command *command)
+{
+    char why[REFUSAL_SIZE];
+    const char *code = access_refuse(&session->identity, command->needs,
+                                     command->name, why, sizeof why);
+
+    if (command->needs == RIGHT_ADMIN)
+        session_audit(
+            session, audit_order_refused,
+            &(struct audit_entry){.command = command->name, .reason = why});
+    reply_error(&session->out, code, "%s", why);
+}
+
+/* What has begun is carried on, though another table of users holds by now: its
+ * blocking call, its batch or its listing has to end. */
+static bool session_has_begun(const struct session *session)
+{
+    return session->blocking_call != NULL || session->batch != NULL ||
+           session->listing != NULL;
+}
+
+bool session_may(struct session *session, const struct command *command,
+                 const struct resp_request *request)
+{
+    const struct identity *identity = &session->identity;
+    char name[IDENTITY_NAME_SIZE];
+
+    if (session_has_begun(session))
+        return true;
+    if ((identity->rights & command->needs) == 0) {
+        session_refuse(session, command);
+        return false;
+    }
+    if (!identity->is_limited || !command->takes_key ||
+        session_may_use(session, request->argv[1]))
+        return true;
+    reply_error(&session->out, "NOPERM", "user '%s' may not use the key '%.*s'",
+                identity_name(identity, name), word_shown(request->argv[1]),
+                request->argv[1].data);
     return false;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "daemon/access/access.h"
 #include "daemon/commands/commands.h"
 #include "daemon/waitlist.h"
 
@@ -57,7 +58,10 @@ struct session {
     struct listing *listing; /* the same of listing.c */
     size_t batch_size; /* bytes that the batch holds, or will; 0: none is */
     struct blocking_call
-        *blocking_call;    /* the daemon's, if it is for this session */
+        *blocking_call;        /* the daemon's, if it is for this session */
+    struct identity identity;  /* who it is */
+    struct login_waiter login; /* of AUTH or HELLO, if is_logging_in */
+    bool is_logging_in;
     int64_t wait_until_ms; /* 0: the current command has not waited yet */
     const struct command *command; /* that came last; NULL: none did */
     int64_t repeats; /* of the current command, answered together with it */
@@ -90,6 +94,15 @@ void session_account(struct session *session, size_t beside);
  * answering OOM. The operator's, by a unix socket, always may, as long as it is
  * `of_operator`. */
 bool session_may_hold(struct session *session, size_t bytes, bool of_operator);
+
+/* Adds to the audit who asks, unless the entry says it, and from where. */
+void session_audit(struct session *session, audit_function *audit,
+                   const struct audit_entry *entry);
+
+/* Whether it may execute the command: by its rights, and by the key if it is
+ * limited to some. Answers why not. */
+bool session_may(struct session *session, const struct command *command,
+                 const struct resp_request *request);
 
 /* The waitlist of a key; answers the error and returns NULL if there is none.
  */

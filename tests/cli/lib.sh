@@ -170,6 +170,11 @@ cli() {
     timeout 60 redis-cli -p "$daemon_port" "$@" 2>&1
 }
 
+# cli_local WORD...: the same by the unix socket, where orders are given.
+cli_local() {
+    timeout 60 redis-cli -s "$daemon_socket" "$@" 2>&1
+}
+
 # seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
 # $code. With $asks_daemon set, it asks the daemon that was started last.
 asks_daemon=

@@ -232,7 +232,7 @@ like "drain without a word is no drain of the broker" "$(drain)" \
     "*usage: seqctl drain PARTITION|--broker*exit 2"
 like "nor is one of a partition and the broker" "$(drain --broker main/0)" \
     "*usage:*exit 2"
-like "nor is SEQ.DRAIN of a partition" "$(cli SEQ.DRAIN main/0)" \
+like "nor is SEQ.DRAIN of a partition" "$(cli_local SEQ.DRAIN main/0)" \
     "ERR wrong number of arguments for 'SEQ.DRAIN'*"
 is "it serves" "$(cli PING)" PONG
 dial
@@ -253,7 +253,9 @@ like "the log of a drain is that of a stop" "$(tail -n 2 "$daemon_log")" \
 like "there is nothing left to drain" "$(drain --broker)" \
     "*no seqbrokerd at*exit 3"
 daemon_start main || exit 1
-is "redis-cli may drain it as well" "$(cli SEQ.DRAIN)" OK
+is "nobody drains it by TCP" "$(cli SEQ.DRAIN)" \
+    "NOPERM SEQ.DRAIN is an order: give it through the unix socket, as seqctl does, or log in as a user whose role is admin"
+is "redis-cli may drain it as well" "$(cli_local SEQ.DRAIN)" OK
 reap "$daemon_pid"
 is "that ends it with 0, too" $? 0
 

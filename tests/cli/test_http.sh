@@ -158,7 +158,7 @@ is "requests that come together are answered in order" "$(
 
 asks_daemon=yes
 for i in 0 1 2 3; do
-    cli SEQ.PARTITION DRAIN "main/$i" >>"$work/trash"
+    cli_local SEQ.PARTITION DRAIN "main/$i" >>"$work/trash"
 done
 like "no partition, not ready" "$(get /readyz)" "not serving: pool main *
 503"

@@ -244,6 +244,16 @@ const char *seqb_reload_need_name(enum seqb_reload_need need)
     return "nothing";
 }
 
+enum seqb_status seqb_highest(struct seqb_broker *broker, const char *key,
+                              int64_t *out, struct seqb_error *err)
+{
+    (void)broker;
+    (void)key;
+    (void)err;
+    *out = STUB_FIRST;
+    return SEQB_OK;
+}
+
 enum seqb_status seqb_advance(struct seqb_broker *broker, const char *key,
                               int64_t to, struct seqb_error *err)
 {

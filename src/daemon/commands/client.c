@@ -92,6 +92,15 @@ static void flags_print(const struct session *session, bool is_local,
     *to = '\0';
 }
 
+/* Redis's "default" is who has not logged in. */
+static const char *client_user(const struct session *session,
+                               char out[IDENTITY_NAME_SIZE])
+{
+    return session->identity.user != NULL
+               ? identity_name(&session->identity, out)
+               : "default";
+}
+
 static void line_write(struct buffer *text, const struct session *session)
 {
     const int64_t now_ms = daemon_now_ms();
@@ -99,6 +108,7 @@ static void line_write(struct buffer *text, const struct session *session)
     const struct buffer *out = &session->out;
     char command[COMMAND_NAME_SIZE] = "NULL";
     char flags[4];
+    char user[IDENTITY_NAME_SIZE];
     struct ends ends;
 
     ends_read(session->fd, &ends);
@@ -110,14 +120,14 @@ static void line_write(struct buffer *text, const struct session *session)
         "id=%lld addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s "
         "db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=%zu qbuf-free=%zu argv-mem=0 "
         "multi-mem=0 rbs=%zu rbp=%zu obl=%zu oll=0 omem=0 tot-mem=%zu "
-        "events=%s%s cmd=%s user=default redir=-1 resp=%d",
+        "events=%s%s cmd=%s user=%s redir=-1 resp=%d",
         (long long)session->id, ends.peer, ends.own, session->fd, session->name,
         (long long)(now_ms - session->opened_ms) / 1000,
         (long long)(now_ms - session->received_ms) / 1000, flags, in->length,
         in->capacity - in->length, out->capacity, out->capacity, out->length,
         session->daemon->session_size + in->capacity + out->capacity,
         session->is_reading ? "r" : "", session->is_writing ? "w" : "", command,
-        session->is_resp3 ? 3 : 2);
+        client_user(session, user), session->is_resp3 ? 3 : 2);
 }
 
 static void reply_client_info(struct session *session)

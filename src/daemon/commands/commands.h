@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "daemon/access/access.h"
 #include "daemon/wire/wire.h"
 #include "status/status.h"
 
@@ -33,6 +34,7 @@ struct command {
     const char *name; /* upper case */
     int arity;        /* words, the name among them; negative: at least */
     bool takes_key;   /* as its second word */
+    enum right needs;
     const char *flag; /* as Redis names them: "write", ... */
     const char *group;
     command_function *run;
@@ -96,13 +98,22 @@ command_function command_drain;
 command_function command_advance;
 command_function command_reload;
 
-/* greeting.c */
+/* login.c */
+command_function command_auth;
+/* Logs the session in by that user, "default" if `name` is NULL. `*is_well`
+ * says whether it is; if not, the error is answered, or the command waits and
+ * is executed again. The secret is overwritten where it stands in the request.
+ */
+enum command_outcome session_log_in(struct session *session,
+                                    const struct resp_slice *name,
+                                    struct resp_slice secret, bool *is_well);
+
+/* connection_commands.c */
 command_function command_ping;
 command_function command_echo;
 command_function command_quit;
 command_function command_reset;
 command_function command_hello;
-command_function command_auth;
 command_function command_select;
 command_function command_config;
 

@@ -8,6 +8,7 @@
 #include <seqbroker/seqbroker.h>
 
 #include "daemon/commands/commands.h"
+#include "daemon/daemon.h"
 #include "daemon/session.h"
 
 #define PATTERN_SIZE 64
@@ -45,15 +46,10 @@ enum command_outcome command_reset(struct session *session,
     (void)request;
     session->is_resp3 = false;
     session->name[0] = '\0';
+    session->waitlist = NULL;
+    identity_of_socket(&session->daemon->access, session->fd,
+                       &session->identity);
     reply_simple(&session->out, "RESET");
-    return COMMAND_DONE;
-}
-
-enum command_outcome command_auth(struct session *session,
-                                  const struct resp_request *request)
-{
-    (void)request;
-    reply_error(&session->out, "ERR", "no password is set");
     return COMMAND_DONE;
 }
 
@@ -85,31 +81,59 @@ static void reply_hello(struct session *session)
     reply_array(out, 0);
 }
 
-/* What follows the version. False after answering the error. */
-static bool hello_options(struct session *session,
-                          const struct resp_request *request)
-{
-    for (size_t i = 2; i < request->argc; i += 2) {
-        size_t left = request->argc - i - 1;
+/* What follows the version; NULL: it is not there. */
+struct hello_options {
+    const struct resp_slice *name, *user, *secret;
+};
 
-        if (word_is(request->argv[i], "AUTH") && left >= 2) {
-            command_auth(session, request);
-            return false;
-        }
-        if (!word_is(request->argv[i], "SETNAME") || left < 1) {
+/* False after answering the error. */
+static bool hello_parse(struct session *session,
+                        const struct resp_request *request,
+                        struct hello_options *out)
+{
+    *out = (struct hello_options){.name = NULL};
+    for (size_t i = 2; i < request->argc; i++) {
+        const struct resp_slice *word = &request->argv[i];
+        const size_t left = request->argc - i - 1;
+
+        if (word_is(*word, "AUTH") && left >= 2) {
+            out->user = word + 1;
+            out->secret = word + 2;
+            i += 2;
+        } else if (word_is(*word, "SETNAME") && left >= 1) {
+            out->name = word + 1;
+            i++;
+        } else {
             reply_error(&session->out, "ERR", "syntax error in HELLO");
             return false;
         }
-        if (!client_rename(session, request->argv[i + 1]))
-            return false;
     }
     return true;
+}
+
+/* `*is_well` is false after answering the error, or if it has to wait. */
+static enum command_outcome hello_apply(struct session *session,
+                                        const struct hello_options *options,
+                                        bool *is_well)
+{
+    enum command_outcome outcome = COMMAND_DONE;
+
+    *is_well = true;
+    if (options->user != NULL)
+        outcome =
+            session_log_in(session, options->user, *options->secret, is_well);
+    if (*is_well && options->name != NULL)
+        *is_well = client_rename(session, *options->name);
+    return outcome;
 }
 
 enum command_outcome command_hello(struct session *session,
                                    const struct resp_request *request)
 {
     long long version = session->is_resp3 ? 3 : 2;
+    struct hello_options options;
+    enum command_outcome outcome;
+    bool is_well = false;
 
     if (request->argc > 1 && !word_to_integer(request->argv[1], &version)) {
         reply_error(&session->out, "ERR",
@@ -120,8 +144,11 @@ enum command_outcome command_hello(struct session *session,
         reply_error(&session->out, "NOPROTO", "unsupported protocol version");
         return COMMAND_DONE;
     }
-    if (!hello_options(session, request))
+    if (!hello_parse(session, request, &options))
         return COMMAND_DONE;
+    outcome = hello_apply(session, &options, &is_well);
+    if (!is_well)
+        return outcome;
     session->is_resp3 = version == 3;
     reply_hello(session);
     return COMMAND_DONE;

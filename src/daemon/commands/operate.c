@@ -12,7 +12,9 @@
 #include "daemon/daemon.h"
 #include "daemon/session.h"
 
-#define PLACE_SIZE (2 * SEQB_NAME_MAX + 2)
+#define PLACE_SIZE  (2 * SEQB_NAME_MAX + 2)
+#define ORDER_SIZE  32
+#define NUMBER_SIZE 24
 
 static const struct {
     const char *word;
@@ -33,6 +35,15 @@ static bool order_read(struct resp_slice word, enum seqb_order *out)
         }
     }
     return false;
+}
+
+static const char *order_word(enum seqb_order order)
+{
+    size_t i = 0;
+
+    while (orders[i].order != order)
+        i++;
+    return orders[i].word;
 }
 
 /* "pool/partition", as SEQ.STATUS's fields say it. */
@@ -120,23 +131,58 @@ place_find(struct session *session, const char *name,
     return found;
 }
 
+/* Of the partition, which may have changed since it was looked at. */
+static const char *state_now(struct seqb_broker *broker,
+                             const struct seqb_partition_status *partition)
+{
+    enum seqb_partition_state state = partition->state;
+    struct places places;
+
+    places_read(broker, &places);
+    for (size_t i = 0; i < places.count; i++)
+        if (places.all[i].partition == partition->partition &&
+            strcmp(places.all[i].pool, partition->pool) == 0)
+            state = places.all[i].state;
+    free(places.all);
+    return seqb_partition_state_name(state);
+}
+
+static void order_carry_out(struct session *session, enum seqb_order order,
+                            const struct seqb_partition_status *partition)
+{
+    struct seqb_broker *broker = session->daemon->broker;
+    char command[ORDER_SIZE];
+    char place[PLACE_SIZE];
+    struct audit_entry entry = {
+        .command = command,
+        .target = place,
+        .before = seqb_partition_state_name(partition->state)};
+    struct seqb_error err;
+
+    snprintf(command, sizeof command, "SEQ.PARTITION %s", order_word(order));
+    place_print(partition, place, sizeof place);
+    if (seqb_command(broker, partition->pool, partition->partition, order,
+                     &err) == SEQB_OK) {
+        entry.after = state_now(broker, partition);
+        session_audit(session, audit_order, &entry);
+        reply_simple(&session->out, "OK");
+        return;
+    }
+    entry.reason = err.text;
+    session_audit(session, audit_order_refused, &entry);
+    reply_failure(&session->out, &err);
+}
+
 static void order_give(struct session *session, enum seqb_order order,
                        const char *name)
 {
-    struct seqb_broker *broker = session->daemon->broker;
     const struct seqb_partition_status *found;
     struct places places;
-    struct seqb_error err;
 
-    places_read(broker, &places);
+    places_read(session->daemon->broker, &places);
     found = place_find(session, name, &places);
-    if (found != NULL) {
-        if (seqb_command(broker, found->pool, found->partition, order, &err) ==
-            SEQB_OK)
-            reply_simple(&session->out, "OK");
-        else
-            reply_failure(&session->out, &err);
-    }
+    if (found != NULL)
+        order_carry_out(session, order, found);
     free(places.all);
 }
 
@@ -201,6 +247,10 @@ enum command_outcome command_drain(struct session *session,
                                    const struct resp_request *request)
 {
     (void)request;
+    session_audit(session, audit_order,
+                  &(struct audit_entry){.command = "SEQ.DRAIN",
+                                        .before = "serving",
+                                        .after = "stopping"});
     reply_simple(&session->out, "OK");
     session->is_drain = true;
     daemon_drain(session->daemon, session->fd);
@@ -217,11 +267,36 @@ static enum command_outcome advance_begin(struct session *session,
 
     if (waitlist == NULL)
         return COMMAND_DONE;
+    order.is_forced = request->argc == 4 && word_is(request->argv[3], "FORCE");
+    if (request->argc > 3 && !order.is_forced) {
+        reply_error(&session->out, "ERR",
+                    "syntax error, use SEQ.ADVANCE key number [FORCE]");
+        return COMMAND_DONE;
+    }
     if (!session_integer(session, request->argv[2], &to))
         return COMMAND_DONE;
     order.to = to;
     memcpy(order.key, waitlist->key, waitlist->key_length + 1);
     return blocking_call_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
+}
+
+static void advance_audit(struct session *session,
+                          const struct blocking_call *call)
+{
+    const bool is_done = call->err.status == SEQB_OK;
+    char before[NUMBER_SIZE];
+    char after[NUMBER_SIZE];
+
+    snprintf(before, sizeof before, "%lld", (long long)call->highest);
+    snprintf(after, sizeof after, "%lld", (long long)call->order.to);
+    session_audit(session, is_done ? audit_order : audit_order_refused,
+                  &(struct audit_entry){
+                      .command = call->order.is_forced ? "SEQ.ADVANCE FORCE"
+                                                       : "SEQ.ADVANCE",
+                      .target = call->order.key,
+                      .before = before,
+                      .after = after,
+                      .reason = is_done ? "" : call->err.text});
 }
 
 /* Called again when the blocking call is done. */
@@ -233,6 +308,7 @@ enum command_outcome command_advance(struct session *session,
     if (session->blocking_call == NULL)
         return advance_begin(session, request);
     err = session->blocking_call->err;
+    advance_audit(session, session->blocking_call);
     blocking_call_end(session->daemon);
     if (err.status == SEQB_OK)
         reply_simple(&session->out, "OK");

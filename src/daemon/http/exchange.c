@@ -96,6 +96,12 @@ struct exchange *exchange_open(struct exchanges *exchanges,
     return exchange;
 }
 
+int exchange_socket(const struct exchange *exchange)
+{
+    return bufferevent_getfd(evhttp_connection_get_bufferevent(
+        evhttp_request_get_connection(exchange->request)));
+}
+
 /* Whether the client still reads cannot be known: one that has closed its half
  * gets an answer, too. */
 static void exchange_on_gone(evutil_socket_t fd, short events, void *context)
@@ -115,13 +121,10 @@ static void exchange_on_gone(evutil_socket_t fd, short events, void *context)
  * sends ahead. */
 void exchange_wait(struct exchange *exchange, struct pending *pending)
 {
-    struct bufferevent *stream = evhttp_connection_get_bufferevent(
-        evhttp_request_get_connection(exchange->request));
-
     pending->exchange = exchange;
     exchange->pending = pending;
     exchange->closed =
-        event_new(exchange->exchanges->base, bufferevent_getfd(stream),
+        event_new(exchange->exchanges->base, exchange_socket(exchange),
                   EV_CLOSED, exchange_on_gone, exchange);
     if (exchange->closed != NULL)
         event_add(exchange->closed, NULL);

@@ -13,6 +13,8 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
+#include "daemon/access/access.h"
+
 struct daemon;
 struct exchange;
 struct reports;
@@ -45,6 +47,10 @@ struct exchange {
     struct pending *pending;        /* NULL: it need not wait */
     struct event *closed;           /* while it waits: the client went away */
     int64_t held; /* bytes of its answer, as counted by the daemon's limits */
+    struct identity identity; /* who asks, if is_identified */
+    bool is_identified;
+    /* Routes it again, once it is known who asks. */
+    void (*route)(struct exchange *exchange);
     bool is_answered; /* the answer is being sent */
     bool is_endless;  /* it is an answer without an end */
 };
@@ -52,6 +58,9 @@ struct exchange {
 /* One for a request; NULL after answering it if memory is short. */
 struct exchange *exchange_open(struct exchanges *exchanges,
                                struct evhttp_request *request);
+
+/* The socket of its client. */
+int exchange_socket(const struct exchange *exchange);
 
 /* It is answered later. A client that goes away meanwhile cancels. */
 void exchange_wait(struct exchange *exchange, struct pending *pending);

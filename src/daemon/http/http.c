@@ -198,6 +198,17 @@ static enum seqb_status port_take(struct port *port, enum inherited_kind kind,
     return listener_open_tcp(listener, address, err);
 }
 
+/* Without anybody who says who may take, it must be of loopback. */
+static enum seqb_status port_check(const struct port *port,
+                                   struct seqb_error *err)
+{
+    const struct daemon *daemon = port->http->exchanges.daemon;
+
+    if (port->listener.fd < 0 || access_has_guard(&daemon->access))
+        return SEQB_OK;
+    return listener_check_guard(&port->listener, err);
+}
+
 static bool is_wanted(const struct http_places *places)
 {
     return places->address != NULL || places->tls_address != NULL ||
@@ -217,7 +228,8 @@ static enum seqb_status http_take(struct http *http,
     }
     for (size_t i = 0; i < PORTS; i++)
         if (port_take(&http->ports[i], kinds[i], places->inherited,
-                      addresses[i], err) != SEQB_OK)
+                      addresses[i], err) != SEQB_OK ||
+            port_check(&http->ports[i], err) != SEQB_OK)
             return err->status;
     return SEQB_OK;
 }

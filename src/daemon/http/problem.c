@@ -16,11 +16,13 @@ static const char *title_of(int status)
         const char *title;
     } titles[] = {
         {400, "Bad Request"},
+        {401, "Unauthorized"},
         {403, "Forbidden"},
         {404, "Not Found"},
         {405, "Method Not Allowed"},
         {409, "Conflict"},
         {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
         {500, "Internal Server Error"},
         {503, "Service Unavailable"},
     };

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "daemon/daemon.h"
+#include "daemon/http/admit/admit.h"
 #include "daemon/http/exchange.h"
 #include "daemon/http/problem.h"
 
@@ -16,20 +18,21 @@
 struct route {
     const char *path; /* "*" stands for a sequence's key */
     int methods;
+    enum right needs;
     route_function *run;
 };
 
 static const struct route routes[] = {
-    {"/", READS, page_route},
-    {"/livez", READS, live_route},
-    {"/readyz", READS, ready_route},
-    {"/metrics", READS, metrics_route},
-    {"/v1/status", READS, status_route},
-    {"/v1/events", READS, events_route},
-    {"/v1/sequences/*/next", EVHTTP_REQ_POST, next_route},
-    {"/v1/sequences/*/number", EVHTTP_REQ_POST, number_route},
-    {"/v1/sequences/*/decode", READS, decode_route},
-    {"/v1/sequences/*/parse", READS, parse_route},
+    {"/", READS, RIGHT_READ, page_route},
+    {"/livez", READS, RIGHT_OPEN, live_route},
+    {"/readyz", READS, RIGHT_OPEN, ready_route},
+    {"/metrics", READS, RIGHT_READ, metrics_route},
+    {"/v1/status", READS, RIGHT_READ, status_route},
+    {"/v1/events", READS, RIGHT_READ, events_route},
+    {"/v1/sequences/*/next", EVHTTP_REQ_POST, RIGHT_TAKE, next_route},
+    {"/v1/sequences/*/number", EVHTTP_REQ_POST, RIGHT_TAKE, number_route},
+    {"/v1/sequences/*/decode", READS, RIGHT_READ, decode_route},
+    {"/v1/sequences/*/parse", READS, RIGHT_READ, parse_route},
 };
 
 #define ROUTE_COUNT (sizeof routes / sizeof routes[0])
@@ -111,6 +114,16 @@ static bool target_read(struct exchange *exchange, struct target *target,
     return false;
 }
 
+/* What a scraper reads may be open though there are users. */
+static enum right route_needs(const struct exchange *exchange,
+                              const struct route *route)
+{
+    return route->run == metrics_route &&
+                   exchange->exchanges->daemon->access.has_open_metrics
+               ? RIGHT_OPEN
+               : route->needs;
+}
+
 void route_request(struct exchange *exchange)
 {
     struct evhttp_request *request = exchange->request;
@@ -130,6 +143,10 @@ void route_request(struct exchange *exchange)
         refuse_method(exchange, target.route);
         return;
     }
+    exchange->route = route_request;
+    if (!admit(exchange, route_needs(exchange, target.route),
+               target.route->path, target.key))
+        return;
     TAILQ_INIT(&target.query);
     if (target_read(exchange, &target, query != NULL ? query : ""))
         target.route->run(exchange, &target);

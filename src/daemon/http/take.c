@@ -199,6 +199,9 @@ struct take *take_new(struct exchange *exchange, const char *list)
     take->request.size = 1; /* of bytes that nothing stands behind */
     take->began_us = daemon_now_us();
     take->session.daemon = exchanges->daemon;
+    /* Whether it may use the key was seen before. */
+    take->session.identity =
+        (struct identity){.rights = exchange->identity.rights};
     take->session.fd = -1;
     take->session.is_resp3 = true;
     take->session.resume = take_on_resume;

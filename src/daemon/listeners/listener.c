@@ -315,6 +315,35 @@ enum inherited_kind listener_kind(const struct listener *listener)
     return listener->is_tls ? INHERITED_TLS : INHERITED_TCP;
 }
 
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+    const struct in6_addr *v6 = &((struct sockaddr_in6 *)address)->sin6_addr;
+    const struct in_addr *v4 = &((struct sockaddr_in *)address)->sin_addr;
+
+    if (address->ss_family == AF_INET)
+        return ntohl(v4->s_addr) >> 24 == IN_LOOPBACKNET;
+    if (address->ss_family != AF_INET6)
+        return true; /* a unix socket, which its mode guards */
+    return IN6_IS_ADDR_LOOPBACK(v6) ||
+           (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == IN_LOOPBACKNET);
+}
+
+enum seqb_status listener_check_guard(const struct listener *listener,
+                                      struct seqb_error *err)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+
+    if (getsockname(listener->fd, (struct sockaddr *)&address, &length) != 0 ||
+        is_loopback(&address))
+        return SEQB_OK;
+    return fail(err,
+                "%s is not of loopback: whoever reaches it could take numbers; "
+                "add users to the topology, or open_to_all = true to its "
+                "section daemon; see docs/secure.md",
+                listener->name);
+}
+
 int listener_port(const struct listener *listener)
 {
     struct sockaddr_storage address = {0};

@@ -66,6 +66,11 @@ bool listener_is_address(const char *address);
 /* Which kind of socket it is, of those for Redis clients. */
 enum inherited_kind listener_kind(const struct listener *listener);
 
+/* SEQB_INVALID, with what to do, if others than this machine may reach it:
+ * nobody says who may take numbers. */
+enum seqb_status listener_check_guard(const struct listener *listener,
+                                      struct seqb_error *err);
+
 /* Port in use; 0 if it is no TCP listener. */
 int listener_port(const struct listener *listener);
 

@@ -110,6 +110,15 @@ enum seqb_status listeners_take(struct listeners *listeners,
     return listeners_take_sockets(listeners, options, true, err);
 }
 
+enum seqb_status listeners_check_guard(const struct listeners *listeners,
+                                       struct seqb_error *err)
+{
+    for (size_t i = 0; i < listeners->count; i++)
+        if (listener_check_guard(&listeners->all[i], err) != SEQB_OK)
+            return err->status;
+    return SEQB_OK;
+}
+
 static void places_name(char *out, const struct listeners *listeners,
                         enum inherited_kind kind)
 {

@@ -48,6 +48,10 @@ enum seqb_status listeners_take(struct listeners *listeners,
                                 const struct inherited *inherited,
                                 struct seqb_error *err);
 
+/* See listener_check_guard. */
+enum seqb_status listeners_check_guard(const struct listeners *listeners,
+                                       struct seqb_error *err);
+
 /* The rest; from now on clients can connect. They wait until their sockets are
  * watched. SEQB_INVALID. */
 enum seqb_status listeners_start(struct listeners *listeners,

@@ -101,6 +101,16 @@ void buffer_drop(struct buffer *buffer, size_t size)
     buffer->length -= size;
 }
 
+void buffer_wipe(struct buffer *buffer)
+{
+    const bool is_broken = buffer->is_broken;
+
+    if (buffer->data != NULL)
+        explicit_bzero(buffer->data, buffer->start + buffer->length);
+    free(buffer->data);
+    *buffer = (struct buffer){.is_broken = is_broken};
+}
+
 void buffer_fini(struct buffer *buffer)
 {
     free(buffer->data);

@@ -44,6 +44,10 @@ void buffer_drop(struct buffer *buffer, size_t size);
 
 void buffer_fini(struct buffer *buffer);
 
+/* The same, and overwrites what it held: it may be a secret. It stays broken.
+ */
+void buffer_wipe(struct buffer *buffer);
+
 /* A buffer without memory takes that of `spare`, if there is some; and what
  * it needs no more becomes `spare`, its content is dropped. So that busy
  * sessions allocate nothing while idle ones own nothing. */

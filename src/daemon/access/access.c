@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the daemon's clients share; see access.h. */
+#include "daemon/access/access.h"
+
+bool access_init(struct access *access, const struct users *users, int wake_fd)
+{
+    access->nobody = users_new();
+    access->users = users != NULL ? users : access->nobody;
+    access->logins = logins_open(wake_fd);
+    return access->nobody != NULL && access->logins != NULL;
+}
+
+void access_fini(struct access *access)
+{
+    logins_close(access->logins);
+    access->logins = NULL;
+    users_free(access->nobody);
+    access->nobody = NULL;
+}
+
+void access_swap(struct access *access, const struct users *users)
+{
+    access->users = users != NULL ? users : access->nobody;
+}
+
+bool access_has_guard(const struct access *access)
+{
+    return access->is_open_to_all || users_count(access->users) > 0;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines of the audit; see audit.h. The file is opened for each line, so
+ * that it may be moved away at any time. */
+#include "daemon/access/audit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/log/log.h"
+
+#define LINE_SIZE 2048
+#define WORD_SIZE 256
+#define DATE_SIZE 32
+
+static const struct bucket_size allowed = {.at_once = 100, .a_second = 20};
+
+/* --- the file --- */
+
+static int file_open(const char *file)
+{
+    return open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+                0600);
+}
+
+enum seqb_status audit_check(const char *file, struct seqb_error *err)
+{
+    const int fd = file == NULL ? -1 : file_open(file);
+
+    if (fd >= 0)
+        close(fd);
+    if (file == NULL || (fd >= 0 && file[0] == '/'))
+        return SEQB_OK;
+    err->status = SEQB_INVALID;
+    snprintf(err->text, sizeof err->text, "daemon.audit_file %s: %s", file,
+             file[0] != '/' ? "wants an absolute path" : strerror(errno));
+    return err->status;
+}
+
+static void date_print(int64_t wall_ms, char out[DATE_SIZE])
+{
+    const time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm date = {0};
+    char text[DATE_SIZE] = "";
+
+    gmtime_r(&seconds, &date);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &date);
+    snprintf(out, DATE_SIZE, "%.19s.%03dZ", text, (int)(wall_ms % 1000));
+}
+
+/* One write, which is whole or not at all: others may append, too. */
+static bool file_append(const char *file, const char *line, int64_t wall_ms)
+{
+    char date[DATE_SIZE];
+    char text[LINE_SIZE + DATE_SIZE + 2];
+    const int fd = file_open(file);
+    ssize_t written = -1;
+    int length = 0;
+
+    if (fd < 0)
+        return false;
+    date_print(wall_ms, date);
+    length = snprintf(text, sizeof text, "%s %s\n", date, line);
+    written = write(fd, text, (size_t)length);
+    return close(fd) == 0 && written == length;
+}
+
+static void file_write(struct audit *audit, const char *line, int64_t wall_ms)
+{
+    char name[WORD_SIZE];
+    const bool is_well =
+        audit->file == NULL || file_append(audit->file, line, wall_ms);
+
+    if (!is_well && !audit->has_failed)
+        log_event(SEQB_LOG_WARN, "event=audit_failed file=%s reason=\"%s\"",
+                  log_quote(name, sizeof name, audit->file), strerror(errno));
+    audit->has_failed = !is_well;
+}
+
+/* --- lines --- */
+
+/* Texts as values of the log. */
+struct words {
+    char user[WORD_SIZE], from[WORD_SIZE], command[WORD_SIZE],
+        target[WORD_SIZE], before[WORD_SIZE], after[WORD_SIZE],
+        reason[WORD_SIZE];
+};
+
+static void word_quote(char out[WORD_SIZE], const char *text)
+{
+    (void)log_quote(out, WORD_SIZE, text != NULL ? text : "");
+}
+
+static void words_quote(const struct audit_entry *entry, struct words *out)
+{
+    word_quote(out->user, entry->user);
+    word_quote(out->from, entry->from);
+    word_quote(out->command, entry->command);
+    word_quote(out->target, entry->target);
+    word_quote(out->before, entry->before);
+    word_quote(out->after, entry->after);
+    word_quote(out->reason, entry->reason);
+}
+
+/* Whether a line is left out. */
+static bool is_too_much(struct audit *audit, int64_t now_ms)
+{
+    if (bucket_take(&audit->bucket, &allowed, 1, now_ms, NULL))
+        return false;
+    audit->left_out++;
+    return true;
+}
+
+/* A line of the log, and of the file. */
+static void log_audited(struct audit *audit, enum seqb_log_level level,
+                        struct audit_time time, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void log_audited(struct audit *audit, enum seqb_log_level level,
+                        struct audit_time time, const char *format, ...)
+{
+    char line[LINE_SIZE];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    log_event(level, "%s", line);
+    file_write(audit, line, time.wall_ms);
+    audit->left_out = 0;
+}
+
+void audit_order(struct audit *audit, const struct audit_entry *entry,
+                 struct audit_time time)
+{
+    struct words words;
+
+    if (is_too_much(audit, time.now_ms))
+        return;
+    words_quote(entry, &words);
+    log_audited(audit, SEQB_LOG_INFO, time,
+                "event=order user=%s from=%s command=%s target=%s before=%s "
+                "after=%s left_out=%lld",
+                words.user, words.from, words.command, words.target,
+                words.before, words.after, (long long)audit->left_out);
+}
+
+void audit_order_refused(struct audit *audit, const struct audit_entry *entry,
+                         struct audit_time time)
+{
+    struct words words;
+
+    if (is_too_much(audit, time.now_ms))
+        return;
+    words_quote(entry, &words);
+    log_audited(audit, SEQB_LOG_INFO, time,
+                "event=order_refused user=%s from=%s command=%s target=%s "
+                "reason=%s left_out=%lld",
+                words.user, words.from, words.command, words.target,
+                words.reason, (long long)audit->left_out);
+}
+
+void audit_login_refused(struct audit *audit, const struct audit_entry *entry,
+                         struct audit_time time)
+{
+    struct words words;
+
+    if (is_too_much(audit, time.now_ms))
+        return;
+    words_quote(entry, &words);
+    log_audited(audit, SEQB_LOG_INFO, time,
+                "event=login_refused user=%s from=%s command=%s reason=%s "
+                "left_out=%lld",
+                words.user, words.from, words.command, words.reason,
+                (long long)audit->left_out);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What flows back into a bucket; see bucket.h. */
+#include "daemon/access/bucket.h"
+
+#include <stddef.h>
+
+#define UNIT 1000 /* so that a ms gives `a_second` units back */
+
+static void bucket_refill(struct bucket *bucket, const struct bucket_size *size,
+                          int64_t now_ms)
+{
+    const int64_t passed_ms = now_ms - bucket->looked_ms;
+
+    bucket->looked_ms = now_ms;
+    if (passed_ms >= bucket->spent / size->a_second + 1)
+        bucket->spent = 0;
+    else
+        bucket->spent -= passed_ms * size->a_second;
+}
+
+bool bucket_take(struct bucket *bucket, const struct bucket_size *size,
+                 int64_t count, int64_t now_ms, int64_t *wait_ms)
+{
+    int64_t over = 0;
+
+    bucket_refill(bucket, size, now_ms);
+    over = bucket->spent + (count - size->at_once) * UNIT;
+    if (wait_ms != NULL)
+        *wait_ms = over > 0 ? (over + size->a_second - 1) / size->a_second : 0;
+    if (over > 0)
+        return false;
+    bucket->spent += count * UNIT;
+    return true;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logins that wait, and the thread that reckons them; see login.h. The lock
+ * guards the lists and nothing in a login: one belongs to the list it is in,
+ * and while it is in none to the thread. */
+#include "daemon/access/login.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "credential/credential.h"
+#include "daemon/access/patience.h"
+#include "daemon/access/remembered.h"
+#include "daemon/access/users.h"
+#include "daemon/signals.h"
+
+TAILQ_HEAD(waiter_list, login_waiter);
+TAILQ_HEAD(login_list, login);
+
+/* One password that is looked at; many may wait for the same. */
+struct login {
+    TAILQ_ENTRY(login) entry;   /* in `queued`, or in `done` */
+    TAILQ_ENTRY(login) known;   /* in `all`, which is the loop's */
+    struct waiter_list waiters; /* the loop's */
+    char source[LOGIN_SOURCE_SIZE];
+    char name[LOGIN_NAME_SIZE];
+    char hash[CREDENTIAL_HASH_SIZE];
+    char secret[CREDENTIAL_MAX];
+    size_t secret_length;
+    unsigned char digest[CREDENTIAL_DIGEST_SIZE];
+    bool is_known; /* the user has a password */
+    bool fits;     /* the thread's answer */
+};
+
+struct logins {
+    int wake_fd;
+    struct login_list all; /* under way; the loop's, as the next ones */
+    int count;
+    bool has_thread;
+    pthread_t thread;
+    struct patience patience;
+    struct remembered remembered;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* `queued` or `is_closing` */
+    struct login_list queued, done;
+    bool is_closing;
+};
+
+struct logins *logins_open(int wake_fd)
+{
+    struct logins *logins = calloc(1, sizeof *logins);
+
+    if (logins == NULL)
+        return NULL;
+    logins->wake_fd = wake_fd;
+    TAILQ_INIT(&logins->all);
+    TAILQ_INIT(&logins->queued);
+    TAILQ_INIT(&logins->done);
+    pthread_mutex_init(&logins->lock, NULL);
+    pthread_cond_init(&logins->changed, NULL);
+    return logins;
+}
+
+/* --- the thread --- */
+
+/* NULL: it is closing. */
+static struct login *login_await(struct logins *logins)
+{
+    struct login *login = NULL;
+
+    pthread_mutex_lock(&logins->lock);
+    while (!logins->is_closing && TAILQ_EMPTY(&logins->queued))
+        pthread_cond_wait(&logins->changed, &logins->lock);
+    if (!logins->is_closing) {
+        login = TAILQ_FIRST(&logins->queued);
+        TAILQ_REMOVE(&logins->queued, login, entry);
+    }
+    pthread_mutex_unlock(&logins->lock);
+    return login;
+}
+
+static void login_deliver(struct logins *logins, struct login *login)
+{
+    const uint64_t one = 1;
+
+    pthread_mutex_lock(&logins->lock);
+    TAILQ_INSERT_TAIL(&logins->done, login, entry);
+    pthread_mutex_unlock(&logins->lock);
+    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    if (write(logins->wake_fd, &one, sizeof one) < 0)
+        return;
+}
+
+static void *logins_run(void *argument)
+{
+    struct logins *logins = argument;
+    struct login *login = NULL;
+
+    while ((login = login_await(logins)) != NULL) {
+        login->fits =
+            credential_fits(login->hash, login->secret, login->secret_length);
+        credential_wipe(login->secret, sizeof login->secret);
+        login_deliver(logins, login);
+    }
+    return NULL;
+}
+
+/* --- beginning --- */
+
+static enum login_outcome waiter_decide(struct login_waiter *waiter,
+                                        enum login_outcome outcome)
+{
+    waiter->outcome = outcome;
+    return outcome;
+}
+
+static enum login_outcome login_wrong(struct logins *logins,
+                                      const struct attempt *attempt,
+                                      struct login_waiter *waiter,
+                                      int64_t now_ms)
+{
+    patience_fail(&logins->patience, attempt->source, now_ms);
+    return waiter_decide(waiter, LOGIN_WRONG);
+}
+
+/* Of name, hash and secret: with another hash it is another one. */
+static void login_digest(struct login *login)
+{
+    char text[sizeof login->name + sizeof login->hash + CREDENTIAL_MAX];
+    size_t at = 0;
+
+    memcpy(text, login->name, sizeof login->name);
+    at += sizeof login->name;
+    memcpy(text + at, login->hash, sizeof login->hash);
+    at += sizeof login->hash;
+    memcpy(text + at, login->secret, login->secret_length);
+    credential_digest(text, at + login->secret_length, login->digest);
+    credential_wipe(text, sizeof text);
+}
+
+static void login_free(struct login *login)
+{
+    credential_wipe(login->secret, sizeof login->secret);
+    free(login);
+}
+
+/* NULL if memory is short. */
+static struct login *login_new(const struct users *users,
+                               const struct attempt *attempt)
+{
+    const struct user *user =
+        users_find(users, attempt->name, attempt->name_length);
+    const char *hash = user != NULL ? user_password_hash(user) : NULL;
+    struct login *login = calloc(1, sizeof *login);
+
+    if (login == NULL)
+        return NULL;
+    TAILQ_INIT(&login->waiters);
+    login->is_known = hash != NULL;
+    hash = hash != NULL ? hash : credential_nobody;
+    snprintf(login->hash, sizeof login->hash, "%s", hash);
+    if (attempt->name_length < sizeof login->name)
+        memcpy(login->name, attempt->name, attempt->name_length);
+    snprintf(login->source, sizeof login->source, "%s", attempt->source);
+    memcpy(login->secret, attempt->secret, attempt->secret_length);
+    login->secret_length = attempt->secret_length;
+    login_digest(login);
+    return login;
+}
+
+/* One under way for the same; NULL: there is none. Counts those of the
+ * source. */
+static struct login *login_find(struct logins *logins, const struct login *like,
+                                int *of_source)
+{
+    struct login *found = NULL;
+    struct login *login = NULL;
+
+    *of_source = 0;
+    TAILQ_FOREACH(login, &logins->all, known)
+    {
+        *of_source += strcmp(login->source, like->source) == 0;
+        if (credential_is_same(login->digest, like->digest))
+            found = login;
+    }
+    return found;
+}
+
+static bool logins_start(struct logins *logins)
+{
+    if (!logins->has_thread)
+        logins->has_thread =
+            signals_thread(&logins->thread, logins_run, logins);
+    return logins->has_thread;
+}
+
+static void login_post(struct logins *logins, struct login *login)
+{
+    TAILQ_INSERT_TAIL(&logins->all, login, known);
+    logins->count++;
+    pthread_mutex_lock(&logins->lock);
+    TAILQ_INSERT_TAIL(&logins->queued, login, entry);
+    pthread_cond_signal(&logins->changed);
+    pthread_mutex_unlock(&logins->lock);
+}
+
+/* Takes the login over. */
+static enum login_outcome login_begin(struct logins *logins,
+                                      struct login *login,
+                                      struct login_waiter *waiter)
+{
+    int of_source = 0;
+    struct login *same = login_find(logins, login, &of_source);
+
+    if (same == NULL &&
+        (logins->count >= LOGINS_WAITING_MAX ||
+         of_source >= LOGINS_SOURCE_MAX || !logins_start(logins))) {
+        login_free(login);
+        return waiter_decide(waiter, LOGIN_BUSY);
+    }
+    if (same != NULL)
+        login_free(login);
+    else
+        login_post(logins, login);
+    waiter->login = same != NULL ? same : login;
+    TAILQ_INSERT_TAIL(&waiter->login->waiters, waiter, entry);
+    return waiter_decide(waiter, LOGIN_PENDING);
+}
+
+static enum login_outcome login_by_password(struct logins *logins,
+                                            const struct users *users,
+                                            const struct attempt *attempt,
+                                            struct login_waiter *waiter,
+                                            int64_t now_ms)
+{
+    struct login *login = login_new(users, attempt);
+
+    if (login == NULL)
+        return waiter_decide(waiter, LOGIN_BUSY);
+    if (login->is_known &&
+        remembered_has(&logins->remembered, login->digest, now_ms)) {
+        login_free(login);
+        waiter->user = users_find(users, attempt->name, attempt->name_length);
+        return waiter_decide(waiter, LOGIN_RIGHT);
+    }
+    return login_begin(logins, login, waiter);
+}
+
+/* A token stands in the place of a password, too, for clients that know
+ * nothing else. */
+static const struct user *user_of_token(const struct users *users,
+                                        const struct attempt *attempt)
+{
+    const struct user *user = NULL;
+
+    if (attempt->name == NULL)
+        return users_find_token(users, attempt->secret, attempt->secret_length);
+    user = users_find(users, attempt->name, attempt->name_length);
+    return user != NULL &&
+                   user_has_token(user, attempt->secret, attempt->secret_length)
+               ? user
+               : NULL;
+}
+
+enum login_outcome logins_try(struct logins *logins, const struct users *users,
+                              const struct attempt *attempt,
+                              struct login_waiter *waiter, int64_t now_ms)
+{
+    waiter->login = NULL;
+    waiter->user = NULL;
+    waiter->wait_ms = patience_left(&logins->patience, attempt->source, now_ms);
+    if (waiter->wait_ms > 0)
+        return waiter_decide(waiter, LOGIN_SLOWED);
+    if (attempt->secret_length > CREDENTIAL_MAX)
+        return login_wrong(logins, attempt, waiter, now_ms);
+    waiter->user = user_of_token(users, attempt);
+    if (waiter->user != NULL)
+        return waiter_decide(waiter, LOGIN_RIGHT);
+    if (attempt->name == NULL)
+        return login_wrong(logins, attempt, waiter, now_ms);
+    return login_by_password(logins, users, attempt, waiter, now_ms);
+}
+
+/* --- ending --- */
+
+/* The user may be gone, or have another password, by now. */
+static const struct user *login_user(const struct users *users,
+                                     const struct login *login)
+{
+    const struct user *user =
+        users_find(users, login->name, strlen(login->name));
+    const char *hash = user != NULL ? user_password_hash(user) : NULL;
+
+    return login->is_known && login->fits && hash != NULL &&
+                   strcmp(hash, login->hash) == 0
+               ? user
+               : NULL;
+}
+
+static void login_end(struct logins *logins, const struct users *users,
+                      struct login *login, int64_t now_ms)
+{
+    const struct user *user = login_user(users, login);
+    struct login_waiter *waiter = NULL;
+
+    TAILQ_REMOVE(&logins->all, login, known);
+    logins->count--;
+    if (user != NULL)
+        remembered_add(&logins->remembered, login->digest, now_ms);
+    else
+        patience_fail(&logins->patience, login->source, now_ms);
+    while ((waiter = TAILQ_FIRST(&login->waiters)) != NULL) {
+        TAILQ_REMOVE(&login->waiters, waiter, entry);
+        waiter->login = NULL;
+        waiter->user = user;
+        (void)waiter_decide(waiter, user != NULL ? LOGIN_RIGHT : LOGIN_WRONG);
+        waiter->done(waiter);
+    }
+    login_free(login);
+}
+
+static struct login *login_take_done(struct logins *logins)
+{
+    struct login *login = NULL;
+
+    pthread_mutex_lock(&logins->lock);
+    login = TAILQ_FIRST(&logins->done);
+    if (login != NULL)
+        TAILQ_REMOVE(&logins->done, login, entry);
+    pthread_mutex_unlock(&logins->lock);
+    return login;
+}
+
+void logins_poll(struct logins *logins, const struct users *users,
+                 int64_t now_ms)
+{
+    struct login *login = NULL;
+
+    while ((login = login_take_done(logins)) != NULL)
+        login_end(logins, users, login, now_ms);
+}
+
+/* The login itself goes on: whether it was wrong counts. */
+void login_cancel(struct login_waiter *waiter)
+{
+    if (waiter->login == NULL)
+        return;
+    TAILQ_REMOVE(&waiter->login->waiters, waiter, entry);
+    waiter->login = NULL;
+}
+
+void logins_close(struct logins *logins)
+{
+    struct login *login = NULL;
+
+    if (logins == NULL)
+        return;
+    pthread_mutex_lock(&logins->lock);
+    logins->is_closing = true;
+    pthread_cond_signal(&logins->changed);
+    pthread_mutex_unlock(&logins->lock);
+    if (logins->has_thread)
+        pthread_join(logins->thread, NULL);
+    while ((login = TAILQ_FIRST(&logins->all)) != NULL) {
+        TAILQ_REMOVE(&logins->all, login, known);
+        login_free(login);
+    }
+    pthread_cond_destroy(&logins->changed);
+    pthread_mutex_destroy(&logins->lock);
+    credential_wipe(logins, sizeof *logins);
+    free(logins);
+}

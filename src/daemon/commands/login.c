@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* AUTH: who a session is. The password is looked at on another thread, so that
+ * the command may have to wait and is executed again. */
+#include <stddef.h>
+#include <string.h>
+
+#include "daemon/commands/commands.h"
+#include "daemon/daemon.h"
+#include "daemon/session.h"
+
+#define SHOWN_MAX 64 /* bytes of a user's name in the audit */
+
+static const struct resp_slice default_user = {"default", 7};
+
+/* It stands in the connection's input, which is kept until the command is done.
+ * What is read there again is as long, and says nothing. */
+static void secret_blank(struct resp_slice secret)
+{
+    memset((char *)(uintptr_t)secret.data, '*', secret.length);
+}
+
+static void session_on_login(struct login_waiter *waiter)
+{
+    struct session *session =
+        (struct session *)((char *)waiter - offsetof(struct session, login));
+
+    session->resume(session);
+}
+
+static enum login_outcome login_begin(struct session *session,
+                                      struct resp_slice name,
+                                      struct resp_slice secret)
+{
+    const struct access *access = &session->daemon->access;
+    char source[LOGIN_SOURCE_SIZE];
+    const struct attempt attempt = {.name = name.data,
+                                    .name_length = name.length,
+                                    .secret = secret.data,
+                                    .secret_length = secret.length,
+                                    .source = source};
+
+    identity_source(session->fd, source);
+    session->login = (struct login_waiter){.done = session_on_login};
+    return logins_try(access->logins, access->users, &attempt, &session->login,
+                      daemon_now_ms());
+}
+
+static void reply_login_refused(struct session *session,
+                                enum login_outcome outcome)
+{
+    const int64_t tenths = (session->login.wait_ms + 99) / 100;
+
+    if (outcome == LOGIN_SLOWED)
+        reply_error(&session->out, "LIMIT",
+                    "too many logins from this address were wrong: try again "
+                    "in %lld.%lld s",
+                    (long long)(tenths / 10), (long long)(tenths % 10));
+    else if (outcome == LOGIN_BUSY)
+        reply_error(&session->out, "LIMIT",
+                    "too many logins at once: try again");
+    else
+        reply_error(&session->out, "WRONGPASS",
+                    "invalid username-password pair or user is disabled.");
+}
+
+static void login_refuse(struct session *session, struct resp_slice name,
+                         enum login_outcome outcome)
+{
+    static const char *const reasons[] = {[LOGIN_WRONG] = "wrong",
+                                          [LOGIN_SLOWED] = "slowed",
+                                          [LOGIN_BUSY] = "busy"};
+    char user[SHOWN_MAX + 1];
+
+    if (!word_copy((struct resp_slice){name.data, (size_t)word_shown(name)},
+                   user, sizeof user))
+        user[0] = '\0';
+    session_audit(session, audit_login_refused,
+                  &(struct audit_entry){.user = user,
+                                        .command = session->command->name,
+                                        .reason = reasons[outcome]});
+    reply_login_refused(session, outcome);
+}
+
+static void session_become(struct session *session, const struct user *user)
+{
+    identity_of_user(user, &session->identity);
+    session->waitlist = NULL; /* its key was allowed to who it was */
+}
+
+enum command_outcome session_log_in(struct session *session,
+                                    const struct resp_slice *name,
+                                    struct resp_slice secret, bool *is_well)
+{
+    const struct resp_slice user = name != NULL ? *name : default_user;
+    enum login_outcome outcome = session->login.outcome;
+
+    *is_well = false;
+    if (users_count(session->daemon->access.users) == 0) {
+        secret_blank(secret);
+        session->is_logging_in = false;
+        reply_error(&session->out, "ERR",
+                    "no password is set: the topology has no users");
+        return COMMAND_DONE;
+    }
+    if (!session->is_logging_in)
+        outcome = login_begin(session, user, secret);
+    secret_blank(secret);
+    session->is_logging_in = outcome == LOGIN_PENDING;
+    *is_well = outcome == LOGIN_RIGHT;
+    if (outcome == LOGIN_PENDING)
+        return COMMAND_WAITS;
+    if (outcome == LOGIN_RIGHT)
+        session_become(session, session->login.user);
+    else
+        login_refuse(session, user, outcome);
+    return COMMAND_DONE;
+}
+
+enum command_outcome command_auth(struct session *session,
+                                  const struct resp_request *request)
+{
+    const struct resp_slice secret = request->argv[request->argc - 1];
+    enum command_outcome outcome;
+    bool is_well = false;
+
+    if (request->argc > 3) {
+        for (size_t i = 1; i < request->argc; i++)
+            secret_blank(request->argv[i]);
+        reply_error(&session->out, "ERR", "syntax error: AUTH [user] password");
+        return COMMAND_DONE;
+    }
+    outcome =
+        session_log_in(session, request->argc == 3 ? &request->argv[1] : NULL,
+                       secret, &is_well);
+    if (is_well)
+        reply_simple(&session->out, "OK");
+    return outcome;
+}

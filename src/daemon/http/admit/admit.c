@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logins by HTTP; see admit.h. */
+#include "daemon/http/admit/admit.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+#include "daemon/http/exchange.h"
+#include "daemon/http/problem.h"
+
+/* Statuses that libevent has no names for. */
+#define HTTP_UNAUTHORIZED 401
+#define HTTP_FORBIDDEN    403
+#define HTTP_TOO_MANY     429
+
+#define WHY_SIZE   256
+#define SHOWN_MAX  64 /* bytes of a user's name in the audit */
+#define RETRY_SIZE 24
+
+/* A request whose password is looked at. */
+struct admission {
+    struct pending pending; /* first: one is found by it */
+    struct login_waiter waiter;
+    char user[SHOWN_MAX + 1]; /* as the client says it */
+};
+
+/* --- refusing --- */
+
+static void refuse(struct exchange *exchange, int status, const char *code,
+                   const char *why)
+{
+    if (status == HTTP_UNAUTHORIZED) {
+        exchange_header(exchange, "WWW-Authenticate",
+                        "Basic realm=\"seqbroker\", charset=\"UTF-8\"");
+        exchange_header(exchange, "WWW-Authenticate",
+                        "Bearer realm=\"seqbroker\"");
+    }
+    problem_answer(exchange, status, code, why);
+}
+
+static void login_audit(struct exchange *exchange, const char *user,
+                        const char *reason)
+{
+    char from[ADDRESS_SIZE];
+
+    identity_from(exchange_socket(exchange), from);
+    audit_login_refused(
+        &exchange->exchanges->daemon->access.audit,
+        &(struct audit_entry){
+            .user = user, .from = from, .command = "HTTP", .reason = reason},
+        (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
+}
+
+static void login_refuse(struct exchange *exchange,
+                         const struct login_waiter *waiter, const char *user)
+{
+    char retry[RETRY_SIZE];
+
+    if (waiter->outcome == LOGIN_WRONG) {
+        login_audit(exchange, user, "wrong");
+        refuse(exchange, HTTP_UNAUTHORIZED, "WRONGPASS",
+               "the user, its password or the token is wrong");
+        return;
+    }
+    login_audit(exchange, user,
+                waiter->outcome == LOGIN_SLOWED ? "slowed" : "busy");
+    snprintf(retry, sizeof retry, "%lld",
+             (long long)waiter->wait_ms / 1000 + 1);
+    exchange_header(exchange, "Retry-After", retry);
+    refuse(exchange, HTTP_TOO_MANY, "LIMIT",
+           waiter->outcome == LOGIN_SLOWED
+               ? "too many logins from this address were wrong: try again later"
+               : "too many logins at once: try again");
+}
+
+/* --- logging in --- */
+
+static void admission_cancel(struct pending *pending)
+{
+    struct admission *admission = (struct admission *)pending;
+
+    login_cancel(&admission->waiter);
+    free(admission);
+}
+
+/* It is routed again as who it is. */
+static void exchange_become(struct exchange *exchange, const struct user *user)
+{
+    exchange->is_identified = true;
+    identity_of_user(user, &exchange->identity);
+}
+
+static void admission_on_login(struct login_waiter *waiter)
+{
+    struct admission *admission =
+        (struct admission *)((char *)waiter -
+                             offsetof(struct admission, waiter));
+    struct exchange *exchange = admission->pending.exchange;
+
+    exchange_resume(exchange);
+    if (waiter->outcome == LOGIN_RIGHT) {
+        exchange_become(exchange, waiter->user);
+        exchange->route(exchange);
+    } else {
+        login_refuse(exchange, waiter, admission->user);
+    }
+    free(admission);
+}
+
+/* Takes the admission over. */
+static bool admission_begin(struct exchange *exchange,
+                            struct admission *admission,
+                            const struct authorization *authorization)
+{
+    const struct access *access = &exchange->exchanges->daemon->access;
+    struct login_waiter *waiter = &admission->waiter;
+    char source[LOGIN_SOURCE_SIZE];
+    const struct attempt attempt = {
+        .name = authorization->is_token ? NULL : authorization->text,
+        .name_length = authorization->name_length,
+        .secret = authorization->secret,
+        .secret_length = authorization->secret_length,
+        .source = source};
+
+    identity_source(exchange_socket(exchange), source);
+    snprintf(admission->user, sizeof admission->user, "%.*s",
+             authorization->is_token ? 0 : (int)authorization->name_length,
+             authorization->text);
+    waiter->done = admission_on_login;
+    if (logins_try(access->logins, access->users, &attempt, waiter,
+                   daemon_now_ms()) == LOGIN_PENDING) {
+        admission->pending.cancel = admission_cancel;
+        exchange_wait(exchange, &admission->pending);
+        return false;
+    }
+    if (waiter->outcome == LOGIN_RIGHT)
+        exchange_become(exchange, waiter->user);
+    else
+        login_refuse(exchange, waiter, admission->user);
+    free(admission);
+    return exchange->is_identified;
+}
+
+/* libevent keeps the header until the request is freed, and does not overwrite
+ * it. */
+static void header_blank(const char *header)
+{
+    credential_wipe((char *)(uintptr_t)header, strlen(header));
+}
+
+static bool log_in(struct exchange *exchange, const char *header)
+{
+    struct authorization authorization;
+    const bool is_read = authorization_read(header, &authorization);
+    struct admission *admission = calloc(1, sizeof *admission);
+    bool is_well = false;
+
+    header_blank(header);
+    if (!is_read || admission == NULL) {
+        free(admission);
+        refuse(exchange, is_read ? HTTP_SERVUNAVAIL : HTTP_UNAUTHORIZED, "ERR",
+               is_read ? "out of memory"
+                       : "Authorization is Basic, or Bearer and a token");
+        return false;
+    }
+    is_well = admission_begin(exchange, admission, &authorization);
+    authorization_wipe(&authorization);
+    return is_well;
+}
+
+/* --- who asks --- */
+
+/* Where there are no users nobody looks at a password that is sent. */
+static bool identify(struct exchange *exchange)
+{
+    const struct access *access = &exchange->exchanges->daemon->access;
+    const char *header = evhttp_find_header(
+        evhttp_request_get_input_headers(exchange->request), "Authorization");
+
+    identity_of_socket(access, exchange_socket(exchange), &exchange->identity);
+    if (header != NULL && users_count(access->users) > 0)
+        return log_in(exchange, header);
+    exchange->is_identified = true;
+    return true;
+}
+
+bool admit(struct exchange *exchange, enum right needs, const char *path,
+           const char *key)
+{
+    const struct identity *identity = &exchange->identity;
+    char why[WHY_SIZE];
+    const char *code;
+
+    if (needs == RIGHT_OPEN)
+        return true;
+    if (!exchange->is_identified && !identify(exchange))
+        return false;
+    if ((identity->rights & needs) == 0) {
+        code = access_refuse(identity, needs, path, why, sizeof why);
+        refuse(exchange,
+               strcmp(code, "NOAUTH") == 0 ? HTTP_UNAUTHORIZED : HTTP_FORBIDDEN,
+               code, why);
+        return false;
+    }
+    if (identity_may_use(identity, key, strlen(key)) || key[0] == '\0')
+        return true;
+    refuse(exchange, HTTP_FORBIDDEN, "NOPERM", "the user may not use this key");
+    return false;
+}
