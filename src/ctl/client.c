@@ -160,17 +160,6 @@ static enum ctl_exit client_connect(struct client *client,
     return secured != NULL ? client_secure(client, host, options) : CTL_OK;
 }
 
-enum ctl_exit client_open(const struct ctl_options *options, struct client *out)
-{
-    const struct timeval timeout = {.tv_sec = options->timeout_s};
-
-    out->connection = NULL;
-    out->ssl = NULL;
-    out->timeout_s = options->timeout_s;
-    out->is_one_of_several = options->is_one_of_several;
-    return client_connect(out, options, timeout);
-}
-
 void client_close(struct client *client)
 {
     secure_close(client->ssl);
@@ -231,6 +220,33 @@ enum ctl_exit client_call(struct client *client, size_t words,
     }
     *out = reply;
     return CTL_OK;
+}
+
+static enum ctl_exit client_log_in(struct client *client,
+                                   const struct ctl_options *options)
+{
+    const char *const words[] = {"AUTH", options->user, options->password};
+    redisReply *reply = NULL;
+    const enum ctl_exit result = client_call(client, 3, words, &reply);
+
+    if (reply != NULL)
+        freeReplyObject(reply);
+    return result;
+}
+
+enum ctl_exit client_open(const struct ctl_options *options, struct client *out)
+{
+    const struct timeval timeout = {.tv_sec = options->timeout_s};
+    enum ctl_exit result;
+
+    out->connection = NULL;
+    out->ssl = NULL;
+    out->timeout_s = options->timeout_s;
+    out->is_one_of_several = options->is_one_of_several;
+    result = client_connect(out, options, timeout);
+    if (result == CTL_OK && options->user != NULL)
+        result = client_log_in(out, options);
+    return result;
 }
 
 enum ctl_exit client_ask(const struct ctl_options *options, size_t words,

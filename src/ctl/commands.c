@@ -6,7 +6,9 @@
 #include <string.h>
 
 /* Of all that ask a daemon. */
-#define ASKS (CTL_JSON | CTL_SOCKET | CTL_TIMEOUT | CTL_TLS)
+#define ASKS                                                                   \
+    (CTL_JSON | CTL_SOCKET | CTL_TIMEOUT | CTL_TLS | CTL_USER |                \
+     CTL_PASSWORD_FILE)
 
 static const struct command commands[] = {
     {"next", "KEY", 1, ASKS | CTL_COUNT | CTL_SHARD | CTL_STAMP, numbers_next,
@@ -32,7 +34,7 @@ static const struct command commands[] = {
      operate_drain, "ask a partition no more"},
     {"resume", "PARTITION", 1, ASKS | CTL_TAKES_SEVERAL, operate_resume,
      "undo a drain"},
-    {"advance", "KEY --to N", 1, ASKS | CTL_TO, operate_advance,
+    {"advance", "KEY --to N", 1, ASKS | CTL_TO | CTL_FORCE, operate_advance,
      "move a sequence beyond a number"},
     {"reload", "", 0, ASKS | CTL_CHECK, reload_run, "read the topology again"},
     {"decode", "KEY VALUE", 2, ASKS, numbers_decode, "take a number apart"},
@@ -48,6 +50,10 @@ static const struct command commands[] = {
      settings_run, "list the settings of a topology file"},
     {"config", "[NAME]", 0, CTL_MARKDOWN | CTL_JSON | CTL_TAKES_ONE_MORE,
      settings_run, "the same as settings"},
+    {"password", "", 0, CTL_JSON, password_run,
+     "make the hash of a password, for a user"},
+    {"token", "", 0, CTL_JSON, token_run,
+     "make a token and its hash, for a user"},
     {"help", "[COMMAND]", 0, CTL_JSON | CTL_TAKES_ONE_MORE, NULL,
      "this text, or a command's"},
 };

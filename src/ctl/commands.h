@@ -49,6 +49,10 @@ command_function operate_resume;
 command_function operate_advance;
 command_function reload_run;
 
+/* credentials.c */
+command_function password_run;
+command_function token_run;
+
 /* offline/: check, with --probe every backend of a topology tried; settings */
 command_function check_run;
 command_function settings_run;

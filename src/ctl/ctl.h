@@ -43,10 +43,10 @@ enum ctl_option {
     CTL_SINCE = 1 << 22,
     CTL_LEVEL = 1 << 23,
     CTL_CHECK = 1 << 24, /* of a reload */
-    CTL_TLS_CA = 1 << 26,
-    CTL_TLS_CERT = 1 << 27,
-    CTL_TLS_KEY = 1 << 28,
-    CTL_TLS = CTL_TLS_CA | CTL_TLS_CERT | CTL_TLS_KEY,
+    CTL_USER = 1 << 25,
+    CTL_TLS = 1 << 26, /* any of its three */
+    CTL_PASSWORD_FILE = 1 << 27,
+    CTL_FORCE = 1 << 28,
     /* No options, but what a command takes besides. */
     CTL_TAKES_ONE_MORE = 1 << 29, /* an argument that may be left out */
     CTL_TAKES_SEVERAL = 1 << 30,  /* brokers: -s may stand several times */
@@ -60,21 +60,24 @@ struct ctl_options {
      * tls://HOST:PORT. */
     const char *servers[CTL_SERVERS_MAX];
     size_t server_count;
-    const char *socket;     /* the one that is asked; NULL: the socket in the
-                               state directory */
-    bool is_one_of_several; /* its name stands before what it answers */
-    int64_t timeout_s;      /* how long the daemon may take to answer */
-    int64_t count;          /* of numbers; 0 if not given */
-    int64_t to;             /* the number to advance beyond */
-    int64_t shard;          /* of ids; only if given */
-    const char *keys;       /* a file of keys; NULL: none was given */
-    const char *without;    /* a backend that is gone; NULL: none is named */
-    int64_t interval_s;     /* between two rounds of --watch */
-    int64_t top;            /* sequences; only if given */
-    const char *sort;       /* the name of an order; NULL: none was given */
-    const char *color;      /* when; NULL: it was not said */
-    const char *since;      /* an age or a moment; NULL: the same */
-    const char *level;      /* of the log; NULL: the same */
+    const char *socket;        /* the one that is asked; NULL: the socket in the
+                                  state directory */
+    bool is_one_of_several;    /* its name stands before what it answers */
+    int64_t timeout_s;         /* how long the daemon may take to answer */
+    int64_t count;             /* of numbers; 0 if not given */
+    int64_t to;                /* the number to advance beyond */
+    int64_t shard;             /* of ids; only if given */
+    const char *keys;          /* a file of keys; NULL: none was given */
+    const char *without;       /* a backend that is gone; NULL: none is named */
+    int64_t interval_s;        /* between two rounds of --watch */
+    int64_t top;               /* sequences; only if given */
+    const char *sort;          /* the name of an order; NULL: none was given */
+    const char *color;         /* when; NULL: it was not said */
+    const char *since;         /* an age or a moment; NULL: the same */
+    const char *level;         /* of the log; NULL: the same */
+    const char *user;          /* who to log in as; NULL: nobody */
+    const char *password_file; /* NULL: none was given */
+    const char *password;      /* of the user; only if there is one */
     const char *tls_ca, *tls_cert, *tls_key; /* files; NULL: none was given */
 };
 

@@ -15,6 +15,7 @@
 #include "ctl/complain.h"
 #include "ctl/json.h"
 #include "ctl/line/line.h"
+#include "ctl/secret.h"
 
 #define WATCH_S 2 /* between two rounds, if nothing was said */
 
@@ -79,6 +80,22 @@ static enum ctl_exit command_run(const struct command *command,
     return (command->run != NULL ? command->run : help_run)(options, argv);
 }
 
+/* As the user that the options name, whose password is gone afterwards. */
+static enum ctl_exit command_log_in(const struct command *command,
+                                    struct ctl_options *options, int argc,
+                                    char **argv)
+{
+    struct secret secret = {""};
+    enum ctl_exit result = CTL_USAGE;
+
+    options->password = secret.text;
+    if (options->given & CTL_HELP || secret_of_user(options, &secret))
+        result = command_run(command, options, argc, argv);
+    options->password = NULL;
+    credential_wipe(&secret, sizeof secret);
+    return result;
+}
+
 static enum ctl_exit line_run(int argc, char **argv)
 {
     struct ctl_options options = {.timeout_s = 5, .interval_s = WATCH_S};
@@ -97,8 +114,9 @@ static enum ctl_exit line_run(int argc, char **argv)
         return CTL_USAGE;
     }
     command = command_find(argv[0]);
-    return command != NULL ? command_run(command, &options, argc - 1, argv + 1)
-                           : command_unknown(argv[0]);
+    return command != NULL
+               ? command_log_in(command, &options, argc - 1, argv + 1)
+               : command_unknown(argv[0]);
 }
 
 /* Looked for before options are read, since these may be what is wrong. */

@@ -139,7 +139,8 @@ enum ctl_exit operate_advance(const struct ctl_options *options,
                               char **argument)
 {
     char to[24];
-    const char *const words[] = {"SEQ.ADVANCE", argument[0], to};
+    const bool is_forced = (options->given & CTL_FORCE) != 0;
+    const char *const words[] = {"SEQ.ADVANCE", argument[0], to, "FORCE"};
     enum ctl_exit result;
 
     if ((options->given & CTL_TO) == 0) {
@@ -147,7 +148,7 @@ enum ctl_exit operate_advance(const struct ctl_options *options,
         return CTL_USAGE;
     }
     snprintf(to, sizeof to, "%" PRId64, options->to);
-    result = order_send(options, 3, words);
+    result = order_send(options, is_forced ? 4 : 3, words);
     return result == CTL_OK ? advanced_print(options, argument[0], to) : result;
 }
 

@@ -106,10 +106,10 @@ is "its other place is not touched" "$(field one/1 state)" up
 does "it is resumed by its place" "0 *" resume two/authority
 does "quarantine wants a partition" \
     "2 seqctl: usage: seqctl quarantine PARTITION" quarantine
-like "an order that is none is told" "$(cli SEQ.PARTITION KILL one/0)" \
+like "an order that is none is told" "$(cli_local SEQ.PARTITION KILL one/0)" \
     "ERR unknown order: use SEQ.PARTITION QUARANTINE, RESCUE, DRAIN or RESUME*"
 like "the daemon takes them as well" \
-    "$(cli seq.partition drain one/0) $(cli SEQ.PARTITION RESUME a)" "OK OK"
+    "$(cli_local seq.partition drain one/0) $(cli_local SEQ.PARTITION RESUME a)" "OK OK"
 like "SEQ.HEALTH answers a map" "$(cli SEQ.HEALTH | head -n 1)" health
 
 # --- moving forwards ---
@@ -125,7 +125,11 @@ does "a sequence never goes back" \
     "1 seqctl: ERR sequence order: numbers up to * never goes back*" \
     advance order --to 5000001
 does "nor beyond its bits" "1 seqctl: ERR *is beyond its bits*" \
-    advance order --to 9223372036854775807
+    advance order --to 9223372036854775807 --force
+does "far ahead only if that is meant" \
+    "1 seqctl: ERR *burns 10995*say FORCE*--force*" \
+    advance order --to 1099600000000
+like "nothing was changed by it" "$(cli INCR order)" "500*"
 does "advance wants a number" "2 seqctl: usage: seqctl advance KEY --to N" \
     advance order
 for to in 0 -3 x 9223372036854775808; do
