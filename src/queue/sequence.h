@@ -52,8 +52,11 @@ struct seqb_sequence {
     struct source_context *context;
     struct ha_counter *counter;
     const struct queue_sequence_options *options;
-    struct sequence_settings *settings; /* of a slot: its front's */
-    const char *key;                    /* the counter's */
+    struct sequence_settings *settings;    /* of a slot: its front's */
+    const char *key;                       /* the counter's */
+    struct sequence_settings own_settings; /* unused in a slot */
+    struct sequence_own *own; /* freed with it; NULL: its options are constant
+                                 as long as the queue */
 
     /* From here on it is written: on lines apart from the ring's address. */
 
@@ -63,7 +66,6 @@ struct seqb_sequence {
      * other. */
     _Alignas(RING_LINE) atomic_int waiters;
     atomic_bool is_armed;
-    _Atomic int64_t waits; /* calls that found the ring empty; a statistic */
 
     /* It is of a stamp that is over: nothing is asked for, or waited for. */
     atomic_bool is_over;
@@ -71,6 +73,7 @@ struct seqb_sequence {
     /* Refused at the start by a store that knows it with other attributes;
      * constant after that. */
     bool is_refused;
+    _Atomic int64_t waits; /* calls that found the ring empty; a statistic */
 
     /* A caller wants so many numbers at once, or none; 0: no one does. */
     _Atomic int64_t wanted;
@@ -100,10 +103,6 @@ struct seqb_sequence {
     pthread_mutex_t ready_lock; /* held while ready runs */
     void (*ready)(void *context);
     void *ready_context;
-
-    struct sequence_settings own_settings; /* unused in a slot */
-    struct sequence_own *own; /* freed with it; NULL: its options are constant
-                                 as long as the queue */
 
     int64_t poll_ms; /* the refill thread's: when it looks again though the
                         sequence is in no list; INT64_MAX: when woken */

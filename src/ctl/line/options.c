@@ -74,7 +74,7 @@ static const struct option_row option_rows[] = {
      "of tls://: CAs that are trusted (default: the system's)", TEXT(tls_ca)},
     {CTL_TLS, 'C', "tls-cert", "--tls-cert FILE",
      "of tls://: a certificate of our own, as PEM", TEXT(tls_cert)},
-    {CTL_TLS, 'K', "tls-key", "--tls-key FILE",
+    {CTL_TLS, 'Y', "tls-key", "--tls-key FILE",
      "of tls://: its key, as PEM, without a passphrase", TEXT(tls_key)},
     {CTL_TIMEOUT, 't', "timeout", "-t, --timeout SECONDS",
      "how long it may take to answer (default: 5)",
