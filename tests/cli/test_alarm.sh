@@ -178,11 +178,17 @@ is "the daemon stops cleanly" "$daemon_code" 0
 
 # --- certificates ---
 
+# be_alarmed TOPOLOGY: a reload of it is refused, which is an alarm.
+be_alarmed() {
+    echo '(' >>"$1"
+    kill -HUP "$daemon_pid"
+}
+
 # fails SENTENCE GLOB SETTINGS: why an alarm does not arrive.
 fails() {
     topology tls.conf "$3"
     daemon_start tls -c "$work/tls.conf" || exit 1
-    kill -HUP "$daemon_pid"
+    be_alarmed "$work/tls.conf"
     wait_for grep -q event=alarm_failed "$daemon_log"
     like "$1" "$(grep event=alarm_failed "$daemon_log")" \
         "* warn event=alarm_failed target=$2"
@@ -206,7 +212,7 @@ printf '#!/bin/sh\necho >"%s"\nsleep 100000\n' "$work/runs" >"$work/hang.sh"
 chmod +x "$work/hang.sh"
 topology hang.conf "on_event = \"$work/hang.sh\";"
 daemon_start hang -c "$work/hang.conf" || exit 1
-kill -HUP "$daemon_pid"
+be_alarmed "$work/hang.conf"
 ok "the program runs" wait_for test -e "$work/runs"
 like "the daemon serves meanwhile" "$(cli INCR order)" "[1-9]*"
 daemon_stop

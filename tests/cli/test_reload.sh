@@ -45,9 +45,9 @@ ok "it is JSON" is_json "$work/out"
 
 # --- SEQ.RELOAD ---
 
-like "SEQ.RELOAD answers a map" "$(cli SEQ.RELOAD | tr '\n' ' ')" \
+like "SEQ.RELOAD answers a map" "$(cli_local SEQ.RELOAD | tr '\n' ' ')" \
     "applied 0 restart 0 left_out 0 changes*"
-like "CHECK is its only word" "$(cli SEQ.RELOAD NOW)" "ERR use SEQ.RELOAD*"
+like "CHECK is its only word" "$(cli_local SEQ.RELOAD NOW)" "ERR use SEQ.RELOAD*"
 
 # --- a file with a mistake ---
 

@@ -42,6 +42,7 @@ pools = ( { name = "main";
 sequences = ( { key = "bill"; pool = "other"; deadline = "60s"; } );
 auto_sequences = { pattern = "*"; limit = 100; pool = "main";
                    deadline = "60s"; };
+users = ( { name = "default"; role = "admin"; } );
 END
 daemon_start first -c "$work/many.conf" || exit 1
 first_pid=$daemon_pid

@@ -10,11 +10,13 @@ set -u
 # shellcheck source=tests/cli/certificates.sh
 . "$(dirname "$0")/certificates.sh"
 
-# topology NAME LINE...: the patient one with these lines in `daemon`.
+# topology NAME LINE...: the patient one with these lines in `daemon`, in which
+# whoever comes may give orders.
 topology() {
     {
         cat "$work/patient.conf"
         printf 'daemon = {\n%s\n};\n' "$(printf '    %s\n' "${@:2}")"
+        printf 'users = ( { name = "default"; role = "admin"; } );\n'
     } >"$work/$1.conf"
 }
 

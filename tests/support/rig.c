@@ -8,6 +8,7 @@
 
 #include "ha/policy/round_robin.h"
 #include "platform/clock.h"
+#include "queue/sequence.h"
 #include "support/events.h"
 #include "support/test.h"
 
@@ -89,7 +90,8 @@ void rig_set_down(struct rig *rig, bool is_down)
         fake_set_down(rig->stores[i], is_down);
 }
 
-static void sequence_set(struct queue_sequence_options *out, const char *key)
+static void sequence_describe(struct queue_sequence_options *out,
+                              const char *key)
 {
     *out = (struct queue_sequence_options){
         .key = key,
@@ -119,9 +121,9 @@ static void rig_set_options(struct rig *rig)
         .pool_count = 1,
         .open_timeout_ms = RIG_PATIENCE_MS,
     };
-    sequence_set(&rig->sequences[0], "order");
-    sequence_set(&rig->sequences[1], "bill");
-    sequence_set(&rig->automatic, NULL);
+    sequence_describe(&rig->sequences[0], "order");
+    sequence_describe(&rig->sequences[1], "bill");
+    sequence_describe(&rig->automatic, NULL);
     rig->queue = (struct queue_options){
         .interval_ms = 5,
         .sequences = rig->sequences,
@@ -241,6 +243,11 @@ struct seqb_sequence *rig_sequence(struct rig_broker *broker, const char *key)
     if (queue_find(broker->queue, key, &sequence, &err) != SEQB_OK)
         fail_msg("no sequence %s: %s", key, err.text);
     return sequence;
+}
+
+void rig_set_deadline(struct rig_broker *broker, const char *key, int32_t ms)
+{
+    atomic_store(&rig_sequence(broker, key)->settings->deadline_ms, ms);
 }
 
 void rig_take(struct rig_broker *broker, size_t count, struct numbers *out)

@@ -76,6 +76,9 @@ void rig_close(struct rig_broker *broker);
 
 struct seqb_sequence *rig_sequence(struct rig_broker *broker, const char *key);
 
+/* Of calls that begin from now on, as a reload would set it. */
+void rig_set_deadline(struct rig_broker *broker, const char *key, int32_t ms);
+
 /* Takes numbers of "order"; all must come. */
 void rig_take(struct rig_broker *broker, size_t count, struct numbers *out);
 

@@ -361,7 +361,7 @@ TEST_WITH(DIRECT, hung_store_is_waited_for_until_the_deadline)
     broker = rig_open(rig);
     rig_take(broker, 1, &numbers);
     rig_await_rest(broker);
-    atomic_store(&rig_sequence(broker, "order")->settings->deadline_ms, 50);
+    rig_set_deadline(broker, "order", 50);
     fake_hang(rig->stores[0]);
     expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
                    "partition 0 (b0): no answer in time");

@@ -307,7 +307,7 @@ TEST_WITH(WINDOWED, order_to_a_shared_backend_is_for_one_pool)
                      "no window: authority auth: ");
     order(broker, "other", -1, SEQB_ORDER_RESUME);
     order(broker, "main", -1, SEQB_ORDER_DRAIN);
-    rig->sequences[1].deadline_ms = RIG_PATIENCE_MS;
+    rig_set_deadline(broker, "bill", RIG_PATIENCE_MS);
     for (int i = 0; i < 5; i++) {
         fake_flush(rig->stores[1]);
         assert_int_equal(

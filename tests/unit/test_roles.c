@@ -51,6 +51,7 @@ static const struct {
     {"SEQ.SHOW", READ, "SEQ.SHOW CLIENTS"},
     {"SEQ.PARTITION", ADMIN, "SEQ.PARTITION DRAIN main/0"},
     {"SEQ.DRAIN", ADMIN, "SEQ.DRAIN"},
+    {"SEQ.RELOAD", ADMIN, "SEQ.RELOAD CHECK"},
     {"SEQ.ADVANCE", ADMIN, "SEQ.ADVANCE a 1000"},
     {"INFO", READ, "INFO"},
     {"DBSIZE", READ, "DBSIZE"},
