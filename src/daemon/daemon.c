@@ -49,15 +49,20 @@ const char *daemon_leaves(const struct daemon *daemon)
     return daemon->is_leaving ? "the broker is going to stop" : NULL;
 }
 
-void daemon_drain(struct daemon *daemon, int fd)
+void daemon_wake(const struct daemon *daemon)
 {
     const uint64_t one = 1;
 
+    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    if (write(daemon->wake_fd, &one, sizeof one) < 0)
+        return;
+}
+
+void daemon_drain(struct daemon *daemon, int fd)
+{
     if (daemon->is_stopping || daemon->is_drain_asked)
         return;
     daemon->is_drain_asked = true;
     daemon->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
-    if (write(daemon->wake_fd, &one, sizeof one) < 0)
-        return;
+    daemon_wake(daemon);
 }

@@ -64,6 +64,9 @@ bool daemon_is_done(const struct daemon *daemon);
 /* What health says beside the broker's own: NULL, or why it is not serving. */
 const char *daemon_leaves(const struct daemon *daemon);
 
+/* Has the loop look at what was marked for it. Any thread. */
+void daemon_wake(const struct daemon *daemon);
+
 /* Has the daemon stop, as SIGTERM does, in the next turn of the loop. The
  * connection `fd` stays open until the broker is closed: its end tells the
  * client that the drain is over. */

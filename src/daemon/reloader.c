@@ -17,8 +17,12 @@ struct reloader {
     bool has_level;
     _Atomic int64_t read_ms;
 
+    /* For the loop, which takes it: it must not wait for a reload. */
+    _Atomic(struct users *) users;
+
     pthread_mutex_t lock; /* held by a reload; guards the rest */
-    struct seqb_broker *broker;
+    struct daemon *daemon;
+    size_t user_count;           /* of the table that holds */
     struct alarm_settings alarm; /* of the alarms, which point to its texts */
     struct alarms *alarms;
 };
@@ -29,6 +33,7 @@ struct reload_attempt {
     struct reload_report *report;
     struct alarm_settings alarm;
     struct alarms *alarms; /* made ready */
+    struct users *users;   /* the same */
     enum seqb_log_level level;
     bool has_other_alarms;
     bool is_whole; /* nothing was lost for want of memory */
@@ -97,7 +102,8 @@ static void take_setting(void *context, const char *setting, const char *value)
 
     if (strcmp(setting, "log_level") == 0)
         (void)log_level_find(value, &attempt->level);
-    else if (!alarm_settings_take(&attempt->alarm, setting, value))
+    else if (!alarm_settings_take(&attempt->alarm, setting, value) ||
+             !users_take(attempt->users, setting, value))
         attempt->is_whole = false;
 }
 
@@ -115,18 +121,44 @@ static bool is_same_alarm(const struct alarm_settings *a,
            is_same_text(a->webhook_ca_file, b->webhook_ca_file);
 }
 
+/* The addresses were looked at when there were users. */
+static enum seqb_status users_prepare(struct reload_attempt *attempt,
+                                      struct seqb_error *err)
+{
+    if (users_count(attempt->users) == 0 && attempt->reloader->user_count > 0)
+        return refuse(err, SEQB_INVALID,
+                      "without users everybody could take numbers: leave one, "
+                      "or restart, which looks at the addresses");
+    return users_check(attempt->users, err);
+}
+
 static enum seqb_status prepare(void *context, struct seqb_error *err)
 {
     struct reload_attempt *attempt = context;
 
     if (!attempt->is_whole)
         return refuse(err, SEQB_NO_MEMORY, "reload: out of memory");
+    if (users_prepare(attempt, err) != SEQB_OK)
+        return err->status;
     if (is_same_alarm(&attempt->alarm, &attempt->reloader->alarm))
         return SEQB_OK;
     attempt->has_other_alarms = true;
     if (alarm_settings_check(&attempt->alarm, err) != SEQB_OK)
         return err->status;
     return alarms_open(&attempt->alarm, NULL, &attempt->alarms, err);
+}
+
+/* The loop puts them in place; those that it has not taken yet are void. */
+static void users_apply(struct reload_attempt *attempt)
+{
+    struct reloader *reloader = attempt->reloader;
+    const size_t count = users_count(attempt->users);
+
+    if (count == 0)
+        return;
+    attempt->users = atomic_exchange(&reloader->users, attempt->users);
+    reloader->user_count = count;
+    daemon_wake(reloader->daemon);
 }
 
 static void attempt_apply(struct reload_attempt *attempt)
@@ -138,6 +170,7 @@ static void attempt_apply(struct reload_attempt *attempt)
     if (!reloader->has_level)
         log_set_level(attempt->level);
     atomic_store(&reloader->read_ms, daemon_wall_ms());
+    users_apply(attempt);
     if (!attempt->has_other_alarms)
         return;
     reloader->alarm = attempt->alarm;
@@ -162,10 +195,13 @@ static enum seqb_status attempt_run(struct reload_attempt *attempt,
     };
     const struct reloader *reloader = attempt->reloader;
 
-    if (reloader->broker == NULL)
+    if (reloader->daemon == NULL)
         return refuse(err, SEQB_CLOSED,
                       "the broker is not open: it starts, or stops");
-    return seqb_reload(reloader->broker, reloader->topology, &options, err);
+    if (attempt->users == NULL)
+        return refuse(err, SEQB_NO_MEMORY, "reload: out of memory");
+    return seqb_reload(reloader->daemon->broker, reloader->topology, &options,
+                       err);
 }
 
 static void log_refused(const char *by, const struct seqb_error *err)
@@ -181,6 +217,7 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
 {
     struct reload_attempt attempt = {.reloader = reloader,
                                      .report = out,
+                                     .users = users_new(),
                                      .level = SEQB_LOG_INFO,
                                      .is_whole = true};
     enum seqb_status status = SEQB_OK;
@@ -193,6 +230,7 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
         attempt_apply(&attempt);
     alarms_close(attempt.alarms);
     alarm_settings_free(&attempt.alarm);
+    users_free(attempt.users);
     pthread_mutex_unlock(&reloader->lock);
     out->err.status = status;
     if (status != SEQB_OK && !is_check)
@@ -233,13 +271,20 @@ enum seqb_status reloader_watch(struct reloader *reloader,
     return status;
 }
 
-void reloader_serve(struct reloader *reloader, struct seqb_broker *broker)
+void reloader_serve(struct reloader *reloader, struct daemon *daemon)
 {
     if (reloader == NULL)
         return;
     pthread_mutex_lock(&reloader->lock);
-    reloader->broker = broker;
+    reloader->daemon = daemon;
+    if (daemon != NULL)
+        reloader->user_count = users_count(daemon->access.users);
     pthread_mutex_unlock(&reloader->lock);
+}
+
+struct users *reloader_take_users(struct reloader *reloader)
+{
+    return reloader == NULL ? NULL : atomic_exchange(&reloader->users, NULL);
 }
 
 void reloader_end(struct reloader *reloader)
@@ -252,4 +297,5 @@ void reloader_end(struct reloader *reloader)
     alarm_settings_free(&reloader->alarm);
     alarm_settings_init(&reloader->alarm);
     pthread_mutex_unlock(&reloader->lock);
+    users_free(reloader_take_users(reloader));
 }

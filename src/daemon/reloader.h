@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading the topology again: by the library, and by the daemon itself what its
- * section `daemon` says of alarms and the log. Off the loop: each call is on a
+ * Reading the topology again: by the library, and by the daemon itself what it
+ * says of users, alarms and the log. Off the loop: each call is on a
  * thread of its own, one after the other.
  */
 #pragma once
@@ -16,7 +16,9 @@
 
 #define RELOAD_LISTED_MAX 1000 /* changes of a report */
 
+struct daemon;
 struct reloader;
+struct users;
 
 /* What a reload did. */
 struct reload_report {
@@ -42,9 +44,13 @@ enum seqb_status reloader_watch(struct reloader *reloader,
                                 struct alarm_settings *alarm,
                                 struct seqb_error *err);
 
-/* The broker is open; NULL: it is about to be closed. Waits for a reload that
- * is under way. */
-void reloader_serve(struct reloader *reloader, struct seqb_broker *broker);
+/* The daemon's broker is open, and its users are known; NULL: the broker is
+ * about to be closed. Waits for a reload that is under way. */
+void reloader_serve(struct reloader *reloader, struct daemon *daemon);
+
+/* The users of a reload, once: the loop, which a reload wakes, puts them in
+ * place. The caller's to free; NULL: there are none. `reloader` may be NULL. */
+struct users *reloader_take_users(struct reloader *reloader);
 
 /* Reads the topology again, or only compares it. Whatever is refused is a line
  * of the log with `by`, a word for who asked. `*out` is for reload_report_free.

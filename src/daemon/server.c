@@ -172,6 +172,20 @@ static void server_resume(struct session *session)
     session->resume(session);
 }
 
+/* Of a reload. Those who are connected get the rights of the new table, and are
+ * closed if their user is gone. */
+static void server_swap_users(struct server *server)
+{
+    struct users *users = reloader_take_users(server->daemon.reloader);
+
+    if (users == NULL)
+        return;
+    access_swap(&server->daemon.access, users);
+    connections_resolve(&server->connections);
+    users_free(server->users);
+    server->users = users;
+}
+
 static void server_on_wake(evutil_socket_t fd, short events, void *context)
 {
     struct server *server = context;
@@ -188,6 +202,7 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
     if (waiting != NULL)
         server_resume(waiting);
     logins_poll(daemon->access.logins, daemon->access.users, daemon_now_ms());
+    server_swap_users(server);
     if (daemon->is_drain_asked && daemon_leaves(daemon) == NULL)
         server_leave(server);
 }
@@ -395,7 +410,7 @@ static enum seqb_status server_start(struct server *server,
     if (server_listen(server, err) != SEQB_OK)
         return err->status;
     server_describe(server);
-    reloader_serve(daemon->reloader, daemon->broker);
+    reloader_serve(daemon->reloader, daemon);
     return SEQB_OK;
 }
 
@@ -459,6 +474,7 @@ void server_close(struct server *server)
     blocking_call_end(daemon);
     reloader_serve(daemon->reloader, NULL);
     access_fini(&daemon->access);
+    users_free(server->users);
     seqb_close(daemon->broker);
     waitlists_fini(&daemon->waitlists);
     server_free_events(server);

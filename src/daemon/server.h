@@ -51,9 +51,10 @@ struct server {
     struct tls_server *tls;        /* NULL: nobody comes by TLS */
     struct handshakes *handshakes; /* the same */
     struct http *http;             /* or NULL */
-    char *topology;     /* its file's absolute path; NULL: none was named */
-    int64_t read_ms;    /* when it was read, ms since 1970 */
-    int64_t stopped_ms; /* when it began to stop */
+    struct users *users; /* of a reload; NULL: those of the options hold */
+    char *topology;      /* its file's absolute path; NULL: none was named */
+    int64_t read_ms;     /* when it was read, ms since 1970 */
+    int64_t stopped_ms;  /* when it began to stop */
 };
 
 /*

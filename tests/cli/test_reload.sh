@@ -86,6 +86,54 @@ has_told() {
 seqctl reload
 wait_for has_told
 ok "it is told of the next warning" grep -q reload_refused "$work/told"
+
+# --- users ---
+
+# has_users NAME...: a topology with users of these names and one password.
+has_users() {
+    local name text=
+    for name; do
+        text+="{ name = \"$name\"; role = \"take\"; password_hash = \"$hash\"; },"
+    done
+    write "users = ( ${text%,} );"
+}
+needs_login() {
+    [[ $(cli INCR order) == NOAUTH* ]]
+}
+logs_in() { # NAME
+    [[ $(cli --user "$1" --pass "$password" --no-auth-warning INCR order) == [1-9]* ]]
+}
+password=open-sesame
+hash=$(echo "$password" | "$build/seqctl" password)
+has_users alice bob
+does "users are applied" "0 *applied: users.alice: *applied: users.bob: *" reload
+ok "who is not one of them takes nothing from now on" wait_for needs_login
+ok "alice does" logs_in alice
+mkfifo "$work/words"
+redis-cli -p "$daemon_port" <"$work/words" >"$work/heard" 2>&1 &
+client=$!
+track "$client"
+exec 9>"$work/words"
+echo "AUTH bob $password" >&9
+bob_is_in() {
+    [ "$(head -n 1 "$work/heard")" = OK ]
+}
+ok "bob logs in" wait_for bob_is_in
+has_users alice
+does "bob may go" "0 *applied: users.bob: present -> *" reload
+echo "INCR order" >&9
+bob_is_refused() {
+    [ "$(grep -c -v '^OK$' "$work/heard")" -gt 0 ] &&
+        ! grep -q '^[1-9]' "$work/heard"
+}
+ok "what he sends is not executed" wait_for bob_is_refused
+exec 9>&-
+ok "nor can he log in again" eval '! logs_in bob'
+ok "alice still does" logs_in alice
+write 'daemon = { log_level = "info"; };'
+does "the last user may not go by a reload" \
+    "1 seqctl: * without users everybody could take numbers: *" reload
+ok "and alice stays" logs_in alice
 daemon_stop
 is "SIGTERM ends it with 0" "$daemon_code" 0
 

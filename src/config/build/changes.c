@@ -207,6 +207,8 @@ static enum seqb_reload_need added_need(const struct comparison *comparison,
     case SCHEMA_IDS:
     case SCHEMA_SNOWFLAKE:
         return SEQB_RELOAD_REFUSED;
+    case SCHEMA_USERS:
+        return SEQB_RELOAD_NOTHING;
     default:
         return SEQB_RELOAD_RESTART;
     }
@@ -217,6 +219,7 @@ static enum seqb_reload_need removed_need(const struct setting_item *item)
     switch (item->section) {
     case SCHEMA_SEQUENCES:
     case SCHEMA_AUTOMATIC:
+    case SCHEMA_USERS:
         return SEQB_RELOAD_NOTHING;
     case SCHEMA_IDS:
     case SCHEMA_SNOWFLAKE:

@@ -16,6 +16,7 @@ static const enum seqb_reload_need usual[SCHEMA_SECTIONS] = {
     [SCHEMA_IDS] = SEQB_RELOAD_REFUSED,
     [SCHEMA_SNOWFLAKE] = SEQB_RELOAD_REFUSED,
     [SCHEMA_DAEMON] = SEQB_RELOAD_RESTART,
+    [SCHEMA_USERS] = SEQB_RELOAD_NOTHING,
 };
 
 /* "a, b" of each need. */
