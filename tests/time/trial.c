@@ -21,6 +21,7 @@ static const char topology_form[] =
     "broker = { name = \"stepped\"; open_timeout = \"60s\";\n"
     "  on_rollback = \"%s\"; max_rollback = \"2s\"; max_ahead = \"10s\"; };\n"
     "%s\n"
+    "daemon = { stop_timeout = \"5m\"; };\n" /* a slow disk is no failure */
     "sequences = (\n"
     "  { key = \"tick\"; period = \"second\"; deadline = \"60s\"; },\n"
     "  { key = \"local\"; period = \"second\"; deadline = \"60s\";\n"
