@@ -15,7 +15,9 @@
 #define MEMORY_BITS 3
 #define WINDOW_BITS 8
 #define LESSOR_BITS 1
-#define LEASES      5000 /* of one lessor, which the other knows nothing of */
+/* Of one lessor, which the other knows nothing of: more than a run may have,
+ * which a migration adds. */
+#define LEASES      70000
 /* The last lease of which all windows have numbers. */
 #define LEASE_LIMIT                                                            \
     (INT64_MAX >> (BITS + MEMORY_BITS + WINDOW_BITS + LESSOR_BITS))
