@@ -157,7 +157,7 @@ enum seqb_status queue_add(struct queue *queue,
             ? make_first(queue, options, key, &sequence, err)
             : queue_make(queue, options, key, &sequence, err);
 
-    if (status != SEQB_OK)
+    if (sequence == NULL)
         return status;
     if (!catalog_add(&queue->catalog, sequence)) {
         sequence->source->free(sequence);

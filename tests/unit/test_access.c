@@ -155,9 +155,10 @@ TEST(who_is_not_logged_in_is_default_only_without_a_password)
 {
     static const char *const open[] = {"users.name", "default", "users.role",
                                        "read", NULL};
+    static const char hash[] = HASH;
     static const char *const closed[] = {
         "users.name",          "default", "users.role", "read",
-        "users.password_hash", HASH,      NULL};
+        "users.password_hash", hash,      NULL};
     struct users *users = users_of(open);
 
     assert_non_null(users_anonymous(users));

@@ -203,7 +203,7 @@ TEST(large_requests_wait_while_memory_is_used_up)
     fill(server, &full, 60000);
     fill(server, &second, 20000);
     session = TAILQ_LAST(&server->daemon.sessions, session_list);
-    assert_true(session->in.length < 2 * LIMITS_SMALL);
+    assert_true(session->in.length < (size_t)2 * LIMITS_SMALL);
     assert_false(session->is_reading);
     talker_fini(&full);
     while (session->in.length < 20000) /* the sweep sees that there is room */
@@ -220,7 +220,8 @@ TEST(what_was_held_is_given_back)
     talker_init(&talker, server);
     talker_say(&talker, "SEQ.NUMBER a COUNT 100000\r\nSEQ.STATUS\r\n", 39);
     settle_unread(server);
-    assert_true(server->daemon.limits.client_memory >= 100000 * STUB_TEXT_SIZE);
+    assert_true(server->daemon.limits.client_memory >=
+                INT64_C(100000) * STUB_TEXT_SIZE);
     dialogue_settle(server, &talker);
     assert_int_equal(server->daemon.limits.client_memory, 0);
     talker_say(&talker, "SEQ.NUMBER a COUNT 100000\r\n", 27);

@@ -226,9 +226,9 @@ TEST_STATE(NEIGHBOURS, window_that_holds_an_operators_number_is_given_up)
 
     taker_begin(&taker, state);
     grant = taker_ask_again(&taker, 10);
-    assert_int_equal(
-        ha_counter_advance(taker.counter, grant.first + 50 * 2 * RUN, NULL),
-        SEQB_OK);
+    assert_int_equal(ha_counter_advance(taker.counter,
+                                        grant.first + INT64_C(100) * RUN, NULL),
+                     SEQB_OK);
     (void)ha_counter_raise(taker.counter, clock_now_ms() + DAY_MS, NULL);
     assert_true(taker_cell_window(&taker) > taker_window(&grant));
     taker_end(&taker);
