@@ -157,7 +157,8 @@ static int run(struct options *options, char **argv,
 
 int main(int argc, char **argv)
 {
-    struct signals_answers answers = {.hangup = reload};
+    /* The thread that answers has it until the process ends. */
+    static struct signals_answers answers = {.hangup = reload};
     struct options options;
     int code = 0;
 
