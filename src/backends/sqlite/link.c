@@ -319,7 +319,7 @@ void sqlite_link_close(struct sqlite_link *link)
     sqlite_incarnation_close(link);
     /* The last one to close copies the log into the file: what does not belong
      * together, or was not compared, would look whole then. */
-    if (!link->is_logged || !sqlite_log_matches(link))
+    if (link->db != NULL && (!link->is_logged || !sqlite_log_matches(link)))
         (void)sqlite3_db_config(link->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                                 NULL);
     (void)sqlite3_close(link->db);
