@@ -13,7 +13,7 @@ extern "C" {
 
 /* What a change of a setting needs. */
 enum seqb_reload_need {
-    SEQB_RELOAD_RESTART, /* the broker opened anew: what it has stays */
+    SEQB_RELOAD_RESTART, /* a new start of the broker: what it has stays */
     SEQB_RELOAD_NOTHING, /* it is applied by a reload */
     SEQB_RELOAD_REFUSED  /* it would change what numbers mean: a migration, or
                             a new sequence */
@@ -72,7 +72,7 @@ struct seqb_reload_options {
  * Callers of the broker go on taking numbers, and none of them waits for it.
  * It waits itself for the stores to compare what they know of new sequences,
  * at most for some seconds where a store hangs. A backend whose settings
- * changed is connected anew by its own thread, after this returns; one that
+ * changed is connected again by its own thread, after this returns; one that
  * cannot be reached with the new ones is quarantined and probed as any other.
  *
  * A sequence that is not listed any more refuses calls with SEQB_UNKNOWN_KEY.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Other options for pools that serve: times are put in place at once; a backend
- * that is reached otherwise is connected anew by its own thread. What may fail
+ * that is reached otherwise is connected again by its own thread. What may fail
  * is done before.
  */
 #include <stdlib.h>
