@@ -144,7 +144,10 @@ static struct ticket *ticket_new(struct ha *ha, const struct ha_span *span)
 static enum seqb_status note_run(struct worker *worker, struct ask *ask,
                                  struct seqb_error *err)
 {
-    return witness_note(worker, &((struct ticket_note *)ask)->noted, err);
+    int64_t known;
+
+    return witness_note(worker, &((struct ticket_note *)ask)->noted, &known,
+                        err);
 }
 
 static struct ticket_note *note_new(const struct ticket *ticket)

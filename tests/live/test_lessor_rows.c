@@ -11,7 +11,6 @@
 
 #define TIMES 6
 
-/* One of them after the other is edited. */
 static const char *const names[] = {"a.db", "b.db", "c.db", "d.db"};
 
 /* Few numbers are held, so that windows are used up in each round. */
@@ -40,8 +39,9 @@ static void edit(const struct scene *scene, const char *name, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* Under the broker that leased, and between two brokers. */
-static void expect_no_repeats(struct scene *scene, const char *sql)
+/* Under the broker that leased, and between two brokers. `count` of them are
+ * edited, one after the other. */
+static void expect_no_repeats(struct scene *scene, int count, const char *sql)
 {
     char path[128];
 
@@ -50,33 +50,35 @@ static void expect_no_repeats(struct scene *scene, const char *sql)
     for (int i = 0; i < TIMES; i++) {
         scene_open(scene, path);
         scene_take(scene, "order", 20000);
-        edit(scene, names[i % 4], sql);
+        edit(scene, names[i % count], sql);
         scene_take(scene, "order", 20000);
         scene_close(scene);
-        edit(scene, names[(i + 1) % 4], sql);
+        edit(scene, names[(i + 1) % count], sql);
     }
     scene_expect_no_repeats(scene);
 }
 
 TEST_WITH(SCENE, deleted_counters_of_leases_repeat_nothing)
 {
-    expect_no_repeats(scene,
+    expect_no_repeats(scene, 4,
                       "DELETE FROM seqb_counters WHERE name LIKE 'window/%'");
 }
 
 TEST_WITH(SCENE, deleted_counters_and_notes_of_leases_repeat_nothing)
 {
-    expect_no_repeats(scene,
+    expect_no_repeats(scene, 4,
                       "DELETE FROM seqb_counters WHERE name LIKE '%window/%'");
 }
 
 TEST_WITH(SCENE, deleted_cells_repeat_nothing)
 {
-    expect_no_repeats(scene,
+    expect_no_repeats(scene, 4,
                       "DELETE FROM seqb_counters WHERE name LIKE 'cell:%'");
 }
 
+/* One alone: the second of two may be emptied before the first one was asked
+ * for anything, and they may be the only ones who know of a lease. */
 TEST_WITH(SCENE, emptied_lessor_repeats_nothing)
 {
-    expect_no_repeats(scene, "DELETE FROM seqb_counters");
+    expect_no_repeats(scene, 1, "DELETE FROM seqb_counters");
 }

@@ -43,6 +43,22 @@ TEST_STATE(NEIGHBOURS, lessor_that_ran_elsewhere_leases_nothing_twice)
     expect_no_repeats(&numbers);
 }
 
+/* Its server goes on and nobody knows, while the cells are gone as well, whose
+ * windows would refuse what it leases then. */
+TEST_STATE(NEIGHBOURS, lessor_that_was_emptied_leases_nothing_twice)
+{
+    struct rig *rig = mixed(state, 2);
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    for (int i = 0; i < 6; i++) {
+        rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+        fake_flush(rig->stores[0]);
+        forget(rig, 2);
+    }
+    expect_no_repeats(&numbers);
+}
+
 /* A lease of its first term may be noted late. So that term does not begin once
  * more. */
 TEST_STATE(NEIGHBOURS, lessor_that_came_back_begins_another_term)

@@ -217,6 +217,7 @@ int32_t witness_pick(const struct ha_pool *pool, int32_t lessor,
                      uint64_t tried);
 
 /* On the witness's thread: raises the counter to the lease if the lessor's mark
- * stands in that store; else the lessors are looked at. SEQB_OK: noted. */
+ * stands in that store; else the lessors are looked at. SEQB_OK: noted, and
+ * `known` is what the counter is there then. */
 enum seqb_status witness_note(struct worker *worker, const struct noted *noted,
-                              struct seqb_error *err);
+                              int64_t *known, struct seqb_error *err);

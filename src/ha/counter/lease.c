@@ -27,6 +27,13 @@ static struct ha_pool *pool_of(const struct lease *lease)
     return slot_pool(&lease->source->lease);
 }
 
+static struct worker *lease_worker(const struct lease *lease, int32_t lessor)
+{
+    const struct ha_pool *pool = pool_of(lease);
+
+    return pool->workers[pool->lessors.lessor[lessor].member];
+}
+
 /* --- the end of a lease, with the lock held --- */
 
 /* The slot that waits goes on, with the window or without one. */
@@ -118,7 +125,7 @@ static void lease_go_on(struct lease *lease, struct failed *failed)
     int32_t i = lessor_pick(lease);
 
     while (i >= 0) {
-        struct worker *worker = pool->workers[pool->lessors.lessor[i].member];
+        struct worker *worker = lease_worker(lease, i);
 
         lease->lessor = i;
         lease->asked |= (uint64_t)1 << i;
@@ -144,24 +151,23 @@ static void lease_note(struct lease *lease, struct failed *failed)
     while (i >= 0) {
         lease->witness = i;
         lease->noted |= (uint64_t)1 << i;
-        if (worker_push(pool->workers[pool->lessors.lessor[i].member],
-                        &lease->note))
+        if (worker_push(lease_worker(lease, i), &lease->note))
             return;
         i = witness_pick(pool, lease->lessor, lease->noted);
     }
-    (void)error_set(
-        &why, SEQB_UNAVAILABLE, "no neighbour notes a lease of %s",
-        worker_name(pool->workers[pool->lessors.lessor[lease->lessor].member]));
+    (void)error_set(&why, SEQB_UNAVAILABLE, "no neighbour notes a lease of %s",
+                    worker_name(lease_worker(lease, lease->lessor)));
     lease_failed(lease, false, &why);
     lease_go_on(lease, failed);
 }
 
-void lease_begin(struct window_source *source, int64_t floor)
+void lease_begin(struct window_source *source, int64_t floor, bool is_blind)
 {
     struct lease *lease = source->neighbours;
     struct failed failed = {.slot = NULL};
 
     source->is_asked = true;
+    lease->is_blind = is_blind;
     lease->asked = 0;
     lease->floor = lessors_lease(&pool_of(lease)->lessors, floor);
     lease_go_on(lease, &failed); /* nobody waits yet */
@@ -205,8 +211,7 @@ static void lease_keep(struct lease *lease)
 {
     const struct slot *slot = &lease->source->lease;
     struct lessors *lessors = &pool_of(lease)->lessors;
-    const struct worker *worker =
-        pool_of(lease)->workers[lessors->lessor[lease->lessor].member];
+    const struct worker *worker = lease_worker(lease, lease->lessor);
 
     lease->leased = slot->block;
     lease->marks[lease->lessor] = (struct lease_mark){
@@ -240,6 +245,28 @@ void lease_answered(struct slot *slot)
 
 /* --- on the witness's thread --- */
 
+/* A lessor whose counters were deleted while its server went on leases from 1
+ * again. The window that stands in a cell refuses those leases; for a cell that
+ * is absent the witness does, which knows of higher ones. */
+static bool lease_is_low(const struct lease *lease, int64_t known)
+{
+    return lease->is_blind && known > lease_last(lease);
+}
+
+/* It is thrown away, and another lessor asked, for a higher one. */
+static void lease_again(struct lease *lease, int64_t known,
+                        struct failed *failed)
+{
+    struct seqb_error why;
+
+    (void)error_set(&why, SEQB_UNAVAILABLE,
+                    "%s leases what may have been leased before",
+                    worker_name(lease_worker(lease, lease->lessor)));
+    lease_failed(lease, false, &why);
+    lease->floor = known;
+    lease_go_on(lease, failed);
+}
+
 /* With the lock held: it is noted. */
 static void lease_use(struct lease *lease)
 {
@@ -262,16 +289,19 @@ static void note_run(struct worker *worker, struct worker_job *job)
                                 .counter = lease->counter,
                                 .lease = lease_last(lease),
                                 .limit = slot_lease_max(&source->lease)};
+    int64_t known;
     struct seqb_error err;
-    const enum seqb_status status = witness_note(worker, &noted, &err);
+    const enum seqb_status status = witness_note(worker, &noted, &known, &err);
 
     pthread_mutex_lock(source->lock);
-    if (status == SEQB_OK) {
+    if (status != SEQB_OK) {
+        lease_note(lease, &failed);
+    } else if (lease_is_low(lease, known)) {
+        lease_again(lease, known, &failed);
+    } else {
         lease_use(lease);
         source_result(source, false, NULL);
         lease_end(lease, &failed);
-    } else {
-        lease_note(lease, &failed);
     }
     lease_leave(lease, &failed);
 }

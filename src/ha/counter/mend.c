@@ -272,7 +272,10 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
                                  .over =
                                      slot->is_alone ? slot->mark.window : 0};
     struct windows taken;
-    enum seqb_status status =
+    enum seqb_status status;
+
+    slot->is_absent = reply->window == SEQB_NO_WINDOW;
+    status =
         window_take(slot, fence_window_floor(&slot->mark, slot->floor, reply),
                     worker->mend_until_ms, &taken, err);
 

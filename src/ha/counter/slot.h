@@ -49,6 +49,7 @@ struct slot {
     bool was_raised : 1; /* to get it */
     bool is_refused : 1; /* `why` is of this counter alone */
     bool is_unlevel : 1; /* of a lease: its lessor is not level */
+    bool is_absent : 1;  /* its cell was: no window there bounds the next one */
 
     /* The worker's own: the cell is in a window that this broker put there, and
      * no other broker was seen to count in it. */

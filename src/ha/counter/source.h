@@ -22,6 +22,7 @@ struct lease {
     struct slot *waiting; /* the slot, which is posted once there is a window;
                              NULL: it does not wait */
     int64_t floor;        /* the lease must be above it */
+    bool is_blind;        /* no cell says what was used: see lease_is_low */
     struct seqb_block
         leased;     /* a run of leases, whose last one is to be noted */
     uint64_t asked; /* lessors, bit i */
@@ -90,8 +91,9 @@ struct windows source_next(struct window_source *source, int64_t most);
 struct lease *lease_new(struct window_source *source);
 
 /* With the lock held: leases a run of `lease.want` windows above `floor`, or
- * says why not. `is_asked` until then. */
-void lease_begin(struct window_source *source, int64_t floor);
+ * says why not. `is_asked` until then. `is_blind`: for a cell that is absent,
+ * above all that the witness knows as well. */
+void lease_begin(struct window_source *source, int64_t floor, bool is_blind);
 
 /* On the lessor's thread: it answered. */
 void lease_answered(struct slot *slot);

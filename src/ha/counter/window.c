@@ -97,7 +97,7 @@ static int64_t run_size(const struct window_source *source, int64_t least)
 
 /* With the lock held: asks who leases unless it has been. */
 static void lease_ask(struct window_source *source, int64_t least,
-                      int64_t floor)
+                      int64_t floor, bool is_blind)
 {
     struct seqb_error why;
 
@@ -106,7 +106,7 @@ static void lease_ask(struct window_source *source, int64_t least,
     source_result(source, false, NULL);
     source->lease.want = run_size(source, least);
     if (source->neighbours != NULL) {
-        lease_begin(source, floor);
+        lease_begin(source, floor, is_blind);
         return;
     }
     source->is_asked = true;
@@ -162,7 +162,8 @@ static struct windows spare_take(struct window_source *source,
 
     if (source->after.left == 0 && has_spares(source) &&
         pace_is_low(source->run.left, run_size(source, 1)))
-        lease_ask(source, 1, max_of(windows_last(&taken), source_last(source)));
+        lease_ask(source, 1, max_of(windows_last(&taken), source_last(source)),
+                  false);
     return taken;
 }
 
@@ -173,7 +174,7 @@ static void spare_seek(struct window_source *source, const struct slot *slot,
 {
     source_drop(source, floor);
     if (source->run.left == 0)
-        lease_ask(source, slot_windows(slot), floor);
+        lease_ask(source, slot_windows(slot), floor, slot->is_absent);
 }
 
 static enum seqb_status source_take(struct slot *slot, int64_t floor,

@@ -46,7 +46,7 @@ int32_t witness_pick(const struct ha_pool *pool, int32_t lessor, uint64_t tried)
 
 static enum seqb_status note_raise(struct worker *worker,
                                    const struct noted *noted,
-                                   struct seqb_guard *guard,
+                                   struct seqb_guard *guard, int64_t *known,
                                    struct seqb_error *err)
 {
     const int64_t start_us = clock_now_us();
@@ -57,9 +57,8 @@ static enum seqb_status note_raise(struct worker *worker,
         .base_ms = connection_base_ms(&worker->connection),
         .guard = guard,
     };
-    int64_t value;
     const enum seqb_status status =
-        connection_raise(&worker->connection, &raise, &value, err);
+        connection_raise(&worker->connection, &raise, known, err);
 
     if (!connection_was_refused(status))
         worker_fail(worker, err, clock_now_us() - start_us);
@@ -78,7 +77,7 @@ static void doubt_mark(const struct noted *noted)
 }
 
 enum seqb_status witness_note(struct worker *worker, const struct noted *noted,
-                              struct seqb_error *err)
+                              int64_t *known, struct seqb_error *err)
 {
     char name[SEQB_COUNTER_SIZE];
     char text[TERM_SIZE + 1];
@@ -93,7 +92,7 @@ enum seqb_status witness_note(struct worker *worker, const struct noted *noted,
     (void)text_format(name, sizeof name, "known/%s/%d", noted->pool->name,
                       (int)noted->lessor);
     (void)text_format(text, sizeof text, "%s|", noted->term);
-    status = note_raise(worker, noted, &guard, err);
+    status = note_raise(worker, noted, &guard, known, err);
     if (guard.has_failed)
         doubt_mark(noted);
     return status;
