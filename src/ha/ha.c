@@ -117,6 +117,7 @@ static enum seqb_status backend_assemble(struct ha *ha, size_t i,
     worker->all_count = ha->options->backend_count;
     worker->events = &ha->events;
     worker->raised = ha->raised;
+    worker->granted = ha->granted;
     return worker_init(worker, &ha->lock, ha->options->pool_count, err);
 }
 
@@ -130,7 +131,8 @@ static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
             SEQB_OK)
             return SEQB_CONFIG;
     }
-    if (raised_open(options->raised_path, &ha->raised, err) != SEQB_OK)
+    if (raised_open(options->raised_path, &ha->raised, err) != SEQB_OK ||
+        granted_open(options->granted_path, &ha->granted, err) != SEQB_OK)
         return err->status;
     if (watchdog_open(ha_evaluate, ha, &ha->watchdog, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
@@ -205,6 +207,7 @@ void ha_close(struct ha *ha)
     events_fini(&ha->events);
     pthread_cond_destroy(&ha->lessors_changed);
     raised_close(ha->raised);
+    granted_close(ha->granted);
     pthread_mutex_destroy(&ha->lock);
     reloads_free(ha);
     free(ha->endpoints);

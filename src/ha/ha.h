@@ -47,9 +47,11 @@ struct ha_options {
     size_t backend_count;
     const struct ha_pool_options *pools;
     size_t pool_count;
-    int32_t open_timeout_ms; /* how long ha_open waits for the backends */
-    const char *raised_path; /* the file that keeps how far counters were
-                                raised; NULL: none */
+    int32_t open_timeout_ms;  /* how long ha_open waits for the backends */
+    const char *granted_path; /* the files that keep up to where counters were
+                                 granted begin so; NULL: none */
+    const char *raised_path;  /* the file that keeps how far counters were
+                                 raised; NULL: none */
 };
 
 /*

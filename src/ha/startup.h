@@ -11,7 +11,8 @@
 struct ha {
     pthread_mutex_t lock; /* see members.h */
     const struct ha_options *options;
-    struct raised *raised; /* NULL: nothing is kept */
+    struct raised *raised;   /* NULL: nothing is kept */
+    struct granted *granted; /* the same */
     struct watchdog *watchdog;
     struct events events;
     struct endpoint *endpoints; /* as many as are different */

@@ -11,6 +11,7 @@
 
 #include "ha/counter/counter.h"
 #include "ha/events.h"
+#include "ha/granted.h"
 #include "ha/raised.h"
 
 #define WORKER_BATCH 64 /* requests in one call of an engine */
@@ -27,6 +28,7 @@ struct worker {
     size_t all_count;             /* ... constant after start */
     struct events *events;        /* NULL: only the log */
     struct raised *raised;        /* of the ha; NULL: nothing is kept */
+    struct granted *granted;      /* the same */
     struct worker_membership *memberships; /* constant after start */
     size_t membership_count;
     pthread_t thread;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pool that believes no store but its authority's (windows = "all"): copies
- * of all their files, with whatever names a store and its history, are put
- * back, again and again. Nothing repeats, and nobody configured a gap.
+ * Copies of all files of a store, with whatever names it and its history, are
+ * put back, again and again: of a pool that believes no store but its
+ * authority's (windows = "all"), and of direct partitions. Nothing repeats, and
+ * nobody configured a gap.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,6 +180,50 @@ TEST_WITH(PUT_BACK, copy_of_a_postgres_that_is_put_back_repeats_nothing)
 TEST_WITH(PUT_BACK, copy_of_a_file_that_is_put_back_repeats_nothing)
 {
     put_back_between_brokers(scene, SQLITE);
+}
+
+/* Direct counters, whose stores say of themselves what they said then. A broker
+ * that is started finds out by its own notes. */
+static void revert_between_brokers(struct scene *scene, enum partition which)
+{
+    char topology[256];
+
+    begin();
+    (void)text_copy(topology, sizeof topology, write_topology(scene, "needed"));
+    for (int i = 0; i < 3; i++) {
+        scene_open(scene, topology);
+        take_from_all(scene);
+        scene_close(scene);
+        if (which == MARIADB)
+            mariadb_copy_snapshot(mariadb, "saved");
+        else
+            save(scene, which);
+        scene_open(scene, topology);
+        take_from_all(scene);
+        scene_close(scene);
+        if (which == MARIADB)
+            mariadb_revert(mariadb, "saved");
+        else
+            put_back(scene, which);
+    }
+    scene_open(scene, topology);
+    take_from_all(scene);
+    scene_expect_no_repeats(scene);
+}
+
+TEST_WITH(PUT_BACK, snapshot_of_a_direct_mariadb_repeats_nothing)
+{
+    revert_between_brokers(scene, MARIADB);
+}
+
+TEST_WITH(PUT_BACK, copy_of_a_direct_postgres_repeats_nothing)
+{
+    revert_between_brokers(scene, POSTGRES);
+}
+
+TEST_WITH(PUT_BACK, copy_of_a_direct_file_repeats_nothing)
+{
+    revert_between_brokers(scene, SQLITE);
 }
 
 /* A broker that goes on over it. */

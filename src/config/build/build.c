@@ -9,8 +9,9 @@
 #include "platform/error.h"
 
 /* In the state directory. */
-#define SPOOL_FILE  "spool"
-#define RAISED_FILE "raised"
+#define SPOOL_FILE   "spool"
+#define RAISED_FILE  "raised"
+#define GRANTED_FILE "granted"
 
 static void build_pool(const struct build *build, const struct draft_pool *pool,
                        struct ha_pool_options *out)
@@ -224,6 +225,8 @@ static void build_ha(const struct build *build, struct store_options *backends,
     out->pools = pools;
     out->pool_count = draft->pool_count;
     out->open_timeout_ms = (int32_t)draft->broker->open_timeout.number;
+    out->granted_path =
+        path_join(build->arena, build->topology->state_dir, GRANTED_FILE);
     out->raised_path =
         path_join(build->arena, build->topology->state_dir, RAISED_FILE);
     build->topology->stores =

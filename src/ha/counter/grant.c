@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A batch of slots: carries out what fence.c decides. */
 #include "ha/counter/mend.h"
+#include "ha/counter/recall.h"
 #include "ha/counter/window.h"
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
@@ -309,6 +310,7 @@ static void grant_accept(struct worker *worker, struct slot *slot,
     if (slot->is_windowed)
         slot->block.first |= reply->window
                              << counter_window_bits(slot->counter);
+    recall_note(worker, slot, reply->counter);
     grant_answer(slot, NULL);
 }
 
@@ -372,7 +374,8 @@ static enum seqb_status grant_evaluate(struct worker *worker, struct slot *slot,
         return SEQB_OK;
     case FENCE_POISON:
         /* Others raised it, in a store that became another one meanwhile, and
-         * knew nothing of what this broker was granted. */
+         * knew nothing of what this broker was granted. Or it went back before
+         * this broker was opened, and nothing of that was given since. */
         if (!slot->is_windowed && slot->history != worker->history)
             return mend_lower(worker, slot, reply, err);
         grant_poison(worker, slot, reply, err);
@@ -399,6 +402,7 @@ static size_t grant_finish(struct worker *worker, size_t n)
         struct seqb_error err;
         enum seqb_status status;
 
+        recall_mark(worker, slot, worker->requests[i].counter);
         /* Else half of a run would be skipped, and all partitions follow. */
         if (slot->is_lease)
             fence_trim(&slot->mark, slot->floor, &worker->requests[i]);

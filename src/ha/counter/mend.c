@@ -99,10 +99,14 @@ static bool is_level_raise(const struct slot *slot,
     return slot_is_lessors(slot) || reply->status != SEQB_FENCED;
 }
 
-static const char *raise_reason(const struct seqb_request *reply, bool is_level)
+static const char *raise_reason(const struct slot *slot,
+                                const struct seqb_request *reply, bool is_level)
 {
     if (reply->status == SEQB_FENCED)
         return reply->error.text;
+    if (!is_level && slot->history == 0)
+        return "its store went back: before its last start, this broker was "
+               "granted more";
     return is_level ? "it had fallen behind"
                     : "its store changed, and others raised it less high";
 }
@@ -116,7 +120,7 @@ static void report_raised(const struct worker *worker, const struct slot *slot,
     if (slot->counter == NULL && reply->status != SEQB_FENCED)
         return; /* a span of tickets that begins above the last one */
     (void)text_format(reason, sizeof reason, "raised to %lld: %s",
-                      (long long)value, raise_reason(reply, is_level));
+                      (long long)value, raise_reason(slot, reply, is_level));
     if (is_level)
         slot_report_info(worker, slot, SEQB_EVENT_RAISED, reply->counter,
                          reason);

@@ -258,6 +258,7 @@ void slot_renew(struct slot *slot)
         slot->refusal = NULL;
     }
     slot->mark = FENCE_NOTHING;
+    slot->is_recalled = false;
     slot->floor = 0;
     slot->last = 0;
     slot->at_ms = 0;

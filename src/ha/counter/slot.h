@@ -28,7 +28,9 @@ struct slot {
 
     /* The worker's own. */
     struct fence_mark mark;
-    uint32_t history;     /* the worker's, in which the mark was granted */
+    uint32_t history;     /* the worker's, in which the mark was granted; 0: it
+                             was noted before this broker was opened */
+    uint32_t line;        /* that notes it; 0: none yet: see recall.h */
     uint32_t admitted_on; /* the connection on which the claim was compared */
 
     /* Guarded by the pool's lock; not used for a lease. */
@@ -54,6 +56,7 @@ struct slot {
     /* The worker's own: the cell is in a window that this broker put there, and
      * no other broker was seen to count in it. */
     bool is_alone;
+    bool is_recalled; /* the worker's own: its notes were looked up */
 };
 
 static inline enum seqb_guarantee slot_class(const struct slot *slot)

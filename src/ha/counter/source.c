@@ -149,6 +149,7 @@ void window_renew(struct slot *slot)
     source->pace = (struct pace){.last = 0};
     source_count(source);
     source->lease.mark = FENCE_NOTHING;
+    source->lease.is_recalled = false;
     source_result(source, false, NULL);
     lease_forget(source->neighbours);
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notes of grants: see docs/decisions/0050-granted.md. */
+#include "ha/counter/recall.h"
+
+#define DAY_MS INT64_C(86400000)
+
+/* Cells and what neighbours lease are compared with other stores, and a ticket
+ * is of use to one spool alone. */
+static bool is_noted(const struct worker *worker, const struct slot *slot)
+{
+    return worker->granted != NULL && !slot->is_windowed &&
+           slot->counter != NULL && !slot_is_lessors(slot);
+}
+
+/* Until others may purge its stamp. */
+static int64_t last_day(const struct slot *slot)
+{
+    const struct ha_stamp stamp = slot_stamp(slot);
+
+    if (stamp.digits == 0)
+        return GRANTED_FOREVER;
+    return (stamp.ends_ms + slot->counter->attributes->keep_ms) / DAY_MS + 1;
+}
+
+static struct granted_counter noted_counter(const struct worker *worker,
+                                            const struct slot *slot,
+                                            const char *name)
+{
+    return (struct granted_counter){.backend = worker_name(worker),
+                                    .name = name,
+                                    .last_day = last_day(slot)};
+}
+
+void recall_mark(struct worker *worker, struct slot *slot, const char *name)
+{
+    struct granted_counter counter;
+    int64_t value;
+
+    if (slot->is_recalled || !is_noted(worker, slot))
+        return;
+    slot->is_recalled = true;
+    counter = noted_counter(worker, slot, name);
+    value = granted_find(worker->granted, &counter, &slot->line);
+    if (value == 0)
+        return;
+    slot->mark = (struct fence_mark){.value = value};
+    slot->history = 0;
+}
+
+void recall_note(struct worker *worker, struct slot *slot, const char *name)
+{
+    struct granted_counter counter;
+
+    if (!is_noted(worker, slot))
+        return;
+    counter = noted_counter(worker, slot, name);
+    granted_note(worker->granted, &counter, slot->mark.value, &slot->line);
+}

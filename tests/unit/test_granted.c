@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a broker notes of its grants: the files, and stores that went back while
+ * no broker ran, with all that they say of themselves. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ha/granted.h"
+#include "platform/file.h"
+#include "platform/text.h"
+#include "support/events.h"
+#include "support/folder.h"
+#include "support/rig.h"
+#include "support/test.h"
+
+#define LINE_SIZE 64
+
+struct scene {
+    char folder[32];
+    char path[64]; /* that the files begin with */
+    struct rig *rig;
+};
+
+static int setup_of(void **state, int (*rig_setup)(void **rig))
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    if (scene == NULL || rig_setup((void **)&scene->rig) != 0)
+        return -1;
+    (void)text_copy(scene->folder, sizeof scene->folder,
+                    "/tmp/seqb-granted.XXXXXX");
+    if (mkdtemp(scene->folder) == NULL)
+        return -1;
+    (void)text_format(scene->path, sizeof scene->path, "%s/granted",
+                      scene->folder);
+    scene->rig->ha.granted_path = scene->path;
+    *state = scene;
+    return 0;
+}
+
+static int setup(void **state)
+{
+    return setup_of(state, rig_setup_direct);
+}
+
+static int setup_windowed(void **state)
+{
+    return setup_of(state, rig_setup_windowed);
+}
+
+static int teardown(void **state)
+{
+    struct scene *scene = *state;
+    const int failed = rig_teardown((void **)&scene->rig);
+
+    folder_remove(scene->folder);
+    free(scene);
+    return failed;
+}
+
+#define GRANTED          FIXTURE(struct scene *scene, setup, teardown)
+#define GRANTED_WINDOWED FIXTURE(struct scene *scene, setup_windowed, teardown)
+
+static const struct granted_counter order = {"b0", "main/0/order",
+                                             GRANTED_FOREVER};
+static const struct granted_counter bill = {"b1", "main/1/bill",
+                                            GRANTED_FOREVER};
+
+static struct granted *open_files(const struct scene *scene)
+{
+    struct granted *granted;
+    struct seqb_error err;
+
+    if (granted_open(scene->path, &granted, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return granted;
+}
+
+static int64_t find(const struct granted *granted,
+                    const struct granted_counter *counter)
+{
+    uint32_t line = 0;
+
+    return granted_find(granted, counter, &line);
+}
+
+/* One note by a broker of its own. */
+static void note(const struct scene *scene,
+                 const struct granted_counter *counter, int64_t value)
+{
+    struct granted *granted = open_files(scene);
+    uint32_t line = 0;
+
+    (void)granted_find(granted, counter, &line);
+    granted_note(granted, counter, value, &line);
+    assert_true(line > 0);
+    granted_close(granted);
+}
+
+static off_t file_size(const struct scene *scene, int n)
+{
+    char path[80];
+    struct stat info;
+
+    (void)text_format(path, sizeof path, "%s-%d", scene->path, n);
+    return stat(path, &info) == 0 ? info.st_size : -1;
+}
+
+/* Bytes over those of the first file. */
+static void spoil(const struct scene *scene, off_t at, const char *bytes)
+{
+    char path[80];
+    FILE *file;
+
+    (void)text_format(path, sizeof path, "%s-0", scene->path);
+    file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_equal(fputs(bytes, file) < 0, 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* --- the files --- */
+
+TEST_WITH(GRANTED, next_start_knows_what_was_noted)
+{
+    struct granted *granted = open_files(scene);
+    uint32_t lines[2] = {0, 0};
+
+    assert_int_equal(find(granted, &order), 0);
+    granted_note(granted, &order, 1000, &lines[0]);
+    granted_note(granted, &bill, INT64_MAX, &lines[1]);
+    granted_note(granted, &order, 3000, &lines[0]);
+    granted_close(granted);
+    for (int i = 0; i < 3; i++) {
+        granted = open_files(scene);
+        assert_int_equal(find(granted, &order), 3000);
+        assert_int_equal(find(granted, &bill), INT64_MAX);
+        granted_close(granted);
+    }
+    note(scene, &order, 4000);
+    granted = open_files(scene);
+    assert_int_equal(find(granted, &order), 4000);
+    granted_close(granted);
+    assert_int_equal(file_size(scene, 0), 2 * LINE_SIZE);
+}
+
+/* The backend's name is part of it. */
+TEST_WITH(GRANTED, counters_of_two_backends_are_two)
+{
+    struct granted_counter other = order;
+    struct granted *granted;
+
+    other.backend = "b1";
+    note(scene, &order, 1000);
+    granted = open_files(scene);
+    assert_int_equal(find(granted, &other), 0);
+    granted_close(granted);
+}
+
+TEST_WITH(GRANTED, damaged_line_is_free_and_spoils_no_other)
+{
+    static const char *const damages[] = {"9", "x", " ", "\n"};
+
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        struct granted *granted;
+
+        note(scene, &order, 1000);
+        note(scene, &bill, 70);
+        spoil(scene, 7, damages[i]);
+        granted = open_files(scene);
+        assert_int_equal(find(granted, &order), 0);
+        assert_int_equal(find(granted, &bill), 70);
+        granted_close(granted);
+    }
+    assert_int_equal(file_size(scene, 0), 2 * LINE_SIZE);
+}
+
+/* As a machine that fails leaves it. */
+TEST_WITH(GRANTED, torn_end_is_written_over)
+{
+    struct granted *granted;
+
+    note(scene, &order, 1000);
+    spoil(scene, LINE_SIZE, "00000000000000000070 98");
+    note(scene, &bill, 70);
+    granted = open_files(scene);
+    assert_int_equal(find(granted, &order), 1000);
+    assert_int_equal(find(granted, &bill), 70);
+    granted_close(granted);
+    assert_int_equal(file_size(scene, 0), 2 * LINE_SIZE);
+}
+
+TEST_WITH(GRANTED, line_of_a_period_that_is_over_is_free)
+{
+    struct granted_counter day = order;
+    struct granted *granted;
+
+    day.name = "main/0/order@20260101";
+    day.last_day = 1;
+    note(scene, &day, 1000);
+    note(scene, &bill, 70);
+    assert_int_equal(file_size(scene, 0), LINE_SIZE);
+    granted = open_files(scene);
+    assert_int_equal(find(granted, &day), 0);
+    assert_int_equal(find(granted, &bill), 70);
+    granted_close(granted);
+}
+
+TEST_WITH(GRANTED, brokers_of_one_folder_have_a_file_each)
+{
+    struct granted *first = open_files(scene);
+    struct granted *second = open_files(scene);
+    uint32_t lines[3] = {0, 0, 0};
+
+    granted_note(first, &order, 1000, &lines[0]);
+    granted_note(second, &order, 2000, &lines[1]);
+    granted_note(second, &bill, 70, &lines[2]);
+    granted_close(first);
+    granted_close(second);
+    assert_int_equal(file_size(scene, 0), LINE_SIZE);
+    assert_int_equal(file_size(scene, 1), 2 * LINE_SIZE);
+
+    /* Of the next one, too, which has the first file. */
+    first = open_files(scene);
+    assert_int_equal(find(first, &order), 2000);
+    assert_int_equal(find(first, &bill), 70);
+    lines[0] = 0;
+    (void)granted_find(first, &order, &lines[0]);
+    assert_int_equal(lines[0], 1);
+    granted_close(first);
+}
+
+/* A folder stands where the file should be. */
+TEST_WITH(GRANTED, file_that_cannot_be_used_stops_nobody)
+{
+    char path[80];
+    struct granted *granted;
+    uint32_t line = 0;
+
+    (void)text_format(path, sizeof path, "%s-0", scene->path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    events_start();
+    granted = open_files(scene);
+    assert_int_equal(events_count("warn event=grants_unread", ""), 1);
+    granted_note(granted, &order, 1000, &line);
+    assert_int_equal(find(granted, &order), 0);
+    granted_close(granted);
+    events_stop();
+}
+
+TEST(without_a_path_nothing_is_noted)
+{
+    struct granted *granted;
+
+    assert_int_equal(granted_open(NULL, &granted, NULL), SEQB_OK);
+    assert_null(granted);
+    granted_close(granted);
+}
+
+/* --- stores that went back --- */
+
+static void expect_no_repeats(struct numbers *numbers)
+{
+    assert_int_equal(numbers_repeats(numbers), 0);
+    numbers_fini(numbers);
+}
+
+/* All of them, while no broker runs. */
+static void put_all_back(struct rig *rig)
+{
+    for (int i = 0; i < 2; i++)
+        fake_put_back(rig->stores[i]);
+}
+
+TEST_WITH(GRANTED, copies_with_their_origin_repeat_nothing)
+{
+    struct rig *rig = scene->rig;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 1000, &numbers);
+    for (int i = 0; i < 2; i++)
+        fake_save(rig->stores[i]);
+    for (int i = 0; i < 4; i++) {
+        rig_use(rig, 5000, &numbers);
+        put_all_back(rig);
+    }
+    rig_use(rig, 5000, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+/* A, its copy B, and A as it was left. */
+TEST_WITH(GRANTED, store_that_comes_back_repeats_nothing)
+{
+    struct rig *rig = scene->rig;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 1000, &numbers);
+    fake_save(rig->stores[0]);
+    for (int i = 0; i < 4; i++) {
+        rig_use(rig, 5000, &numbers);
+        fake_exchange(rig->stores[0]);
+    }
+    rig_use(rig, 5000, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+/* Of which the one that comes first knows nothing: they are below its own and
+ * the gap. */
+TEST_WITH(GRANTED, what_others_were_granted_is_not_repeated)
+{
+    struct rig *rig = scene->rig;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->pool.layout.failover_gap = 1000000;
+    rig_use(rig, 1000, &numbers);
+    fake_save(rig->stores[0]);
+    fake_save(rig->stores[1]);
+    rig_use(rig, 5000, &numbers);
+    rig->ha.granted_path = NULL;
+    rig_use(rig, 5000, &numbers);
+    rig->ha.granted_path = scene->path;
+    put_all_back(rig);
+    rig_use(rig, 20000, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+#define RAISED "before its last start"
+
+TEST_WITH(GRANTED, store_that_went_back_is_told)
+{
+    struct rig *rig = scene->rig;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    events_start();
+    rig_use(rig, 1000, &numbers);
+    fake_save(rig->stores[0]);
+    rig_use(rig, 1000, &numbers);
+    rig_use(rig, 1000, &numbers);
+    events_expect("event=raised", "", 0);
+    fake_put_back(rig->stores[0]);
+    rig_use(rig, 5000, &numbers);
+    events_expect("warn event=raised", RAISED, 1);
+    rig_use(rig, 5000, &numbers);
+    events_expect("event=raised", "", 1);
+    events_stop();
+    expect_no_repeats(&numbers);
+}
+
+/* Nothing is skipped where nothing went back. */
+TEST_WITH(GRANTED, restart_leaves_no_gap)
+{
+    struct rig *rig = scene->rig;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->pool.layout.failover_gap = 1000000;
+    for (int i = 0; i < 20; i++)
+        rig_use(rig, 100, &numbers);
+    assert_true(fake_value(rig->stores[0], order.name) < 1000000);
+    expect_no_repeats(&numbers);
+}
+
+/* What an authority leases is direct. */
+TEST_WITH(GRANTED_WINDOWED, authority_that_went_back_leases_nothing_twice)
+{
+    struct rig *rig = scene->rig;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 1000, &numbers);
+    fake_save(rig->authority);
+    for (int i = 0; i < 4; i++) {
+        rig_use(rig, 5000, &numbers);
+        fake_put_back(rig->authority);
+        for (int j = 0; j < 2; j++)
+            fake_flush(rig->stores[j]);
+    }
+    rig_use(rig, 5000, &numbers);
+    expect_no_repeats(&numbers);
+}
