@@ -25,8 +25,7 @@
 #define SUM_AT     49 /* in a line, behind a space */
 #define SUM_BITS   56
 #define DAY_MS     INT64_C(86400000)
-#define FILE_MAX   ((size_t)256 << 20)
-#define LINES_MAX  ((uint32_t)(FILE_MAX / LINE_SIZE))
+#define FILE_MAX   ((size_t)GRANTED_LINES_MAX * LINE_SIZE)
 #define NAME_SIZE  (SEQB_ERROR_TEXT_SIZE / 4) /* "backend counter" */
 #define VALUE_SIZE 20
 #define KEY_SIZE   16
@@ -286,7 +285,7 @@ static uint32_t line_take(struct granted *granted)
     pthread_mutex_lock(&granted->lock);
     if (granted->spares > 0)
         line = granted->spare[--granted->spares];
-    else if (granted->lines < LINES_MAX)
+    else if (granted->lines < GRANTED_LINES_MAX)
         line = ++granted->lines;
     pthread_mutex_unlock(&granted->lock);
     return line;

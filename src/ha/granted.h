@@ -23,6 +23,8 @@
 
 #include <seqbroker/status.h>
 
+#define GRANTED_LINES_MAX (UINT32_C(1) << 22) /* of a file: 256 MiB */
+
 #define GRANTED_FOREVER ((int64_t)9999999999) /* a day that is never over */
 
 struct granted;

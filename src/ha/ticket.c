@@ -125,7 +125,7 @@ static struct ticket *ticket_new(struct ha *ha, const struct ha_span *span)
     (void)text_copy(ticket->key, sizeof ticket->key, span->name);
     ticket->worker = pool->workers[place.member];
     ticket->slot =
-        (struct ticket_slot){.slot = {.partition = (int16_t)place.member,
+        (struct ticket_slot){.slot = {.partition = (int8_t)place.member,
                                       .is_lease = true,
                                       .want = span->want,
                                       .floor = span->above,

@@ -34,13 +34,15 @@ static struct granted_counter noted_counter(const struct worker *worker,
 void recall_mark(struct worker *worker, struct slot *slot, const char *name)
 {
     struct granted_counter counter;
+    uint32_t line = slot->line;
     int64_t value;
 
     if (slot->is_recalled || !is_noted(worker, slot))
         return;
     slot->is_recalled = true;
     counter = noted_counter(worker, slot, name);
-    value = granted_find(worker->granted, &counter, &slot->line);
+    value = granted_find(worker->granted, &counter, &line);
+    slot->line = line;
     if (value == 0)
         return;
     slot->mark = (struct fence_mark){.value = value};
@@ -50,9 +52,11 @@ void recall_mark(struct worker *worker, struct slot *slot, const char *name)
 void recall_note(struct worker *worker, struct slot *slot, const char *name)
 {
     struct granted_counter counter;
+    uint32_t line = slot->line;
 
     if (!is_noted(worker, slot))
         return;
     counter = noted_counter(worker, slot, name);
-    granted_note(worker->granted, &counter, slot->mark.value, &slot->line);
+    granted_note(worker->granted, &counter, slot->mark.value, &line);
+    slot->line = line;
 }

@@ -240,7 +240,7 @@ void slot_init(struct slot *slot, struct ha_counter *counter, int32_t partition)
 {
     *slot = (struct slot){
         .counter = counter,
-        .partition = (int16_t)partition,
+        .partition = (int8_t)partition,
         .is_windowed = pool_is_windowed(counter->pool, partition),
         .done = slot_done,
         .mark = FENCE_NOTHING,

@@ -30,7 +30,6 @@ struct slot {
     struct fence_mark mark;
     uint32_t history;     /* the worker's, in which the mark was granted; 0: it
                              was noted before this broker was opened */
-    uint32_t line;        /* that notes it; 0: none yet: see recall.h */
     uint32_t admitted_on; /* the connection on which the claim was compared */
 
     /* Guarded by the pool's lock; not used for a lease. */
@@ -39,24 +38,25 @@ struct slot {
                       this counter has failed; INT64_MAX: never again */
     struct refusal *refusal; /* NULL: nothing has failed since it was granted */
 
-    int16_t partition; /* constant, as the next two */
+    int8_t partition; /* constant, as the next two */
     bool is_windowed : 1;
     bool is_lease : 1; /* the counter is that of a window source */
-    uint8_t resumed; /* the pool's, when it was asked, modulo 256: no ask lasts
-                        that long; guarded by the pool's lock ... */
-    bool is_busy;    /* ... as are these two */
-    bool is_waiting; /* its store changed: see slot_waits */
+    uint8_t resumed;  /* the pool's, when it was asked, modulo 256: no ask lasts
+                         that long; guarded by the pool's lock ... */
+    bool is_busy : 1; /* ... as are these two */
+    bool is_waiting : 1; /* its store changed: see slot_waits */
+
+    /* The worker's own: the line that notes the mark, see recall.h; 0: none. */
+    uint32_t line : 24;
+    bool is_recalled : 1; /* what was noted before is known */
+    bool is_alone : 1;    /* the cell is in a window that this broker put there,
+                             and no other broker was seen to count in it */
 
     /* The worker's own, of this answer. */
     bool was_raised : 1; /* to get it */
     bool is_refused : 1; /* `why` is of this counter alone */
     bool is_unlevel : 1; /* of a lease: its lessor is not level */
     bool is_absent : 1;  /* its cell was: no window there bounds the next one */
-
-    /* The worker's own: the cell is in a window that this broker put there, and
-     * no other broker was seen to count in it. */
-    bool is_alone;
-    bool is_recalled; /* the worker's own: its notes were looked up */
 };
 
 static inline enum seqb_guarantee slot_class(const struct slot *slot)
