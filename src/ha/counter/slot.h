@@ -46,6 +46,9 @@ struct slot {
     bool is_busy : 1; /* ... as are these two */
     bool is_waiting : 1; /* its store changed: see slot_waits */
 
+    /* Another memory location than those: no lock guards it. */
+    uint32_t : 0;
+
     /* The worker's own: the line that notes the mark, see recall.h; 0: none. */
     uint32_t line : 24;
     bool is_recalled : 1; /* what was noted before is known */
