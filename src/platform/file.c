@@ -218,15 +218,18 @@ enum seqb_status file_append(const char *path, const char *bytes, size_t size,
 {
     const int file = open(
         path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    struct stat about = {.st_size = 0};
+    struct stat about;
     enum seqb_status status = SEQB_OK;
 
     if (file < 0)
         return state_fails("make", path, err);
-    (void)fstat(file, &about);
-    if (!write_whole(file, bytes, size) || fsync(file) != 0 ||
-        (about.st_size == 0 && !sync_folder_of(path)))
+    if (fstat(file, &about) != 0) {
+        status = state_fails("read", path, err);
+    } else if (!write_whole(file, bytes, size) || fsync(file) != 0 ||
+               (about.st_size == 0 && !sync_folder_of(path))) {
         status = state_fails("write", path, err);
+        (void)!ftruncate(file, about.st_size);
+    }
     (void)close(file);
     return status;
 }

@@ -31,7 +31,8 @@ enum seqb_status file_save(const char *path, const char *bytes, size_t size,
 
 /* Adds to the end of a file (mode 0600), which is made if absent, in one piece
  * unless the disk is full, and waits until it is on the disk. SEQB_STATE_DIR
- * with the reason: then some of it may stand there. */
+ * with the reason: then it is taken off again, so that what comes next does not
+ * follow a piece of it, if that can be done. While nobody else adds to it. */
 enum seqb_status file_append(const char *path, const char *bytes, size_t size,
                              struct seqb_error *err);
 
