@@ -5,7 +5,7 @@
  * that it sends no more, and reads on. "stay": it waits for the server's end.
  * With either the last word says how the server ended: "told", by a message of
  * TLS, or "cut". "renew": first it asks for new keys, and reads none of the
- * answers, until nothing more can be sent.
+ * answers, until nothing more can be sent, or the server has taken thousands.
  */
 #include <poll.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 
 #define COMMAND "INCR tls\r\n"
 
-enum { INPUT_SIZE = 65536 };
+enum { INPUT_SIZE = 65536, RENEWALS = 50000 };
 
 struct client {
     SSL *ssl;
@@ -92,7 +92,8 @@ static void client_renew(struct client *client)
 {
     long count = 0;
 
-    while (SSL_key_update(client->ssl, SSL_KEY_UPDATE_REQUESTED) == 1 &&
+    while (count < RENEWALS &&
+           SSL_key_update(client->ssl, SSL_KEY_UPDATE_REQUESTED) == 1 &&
            SSL_do_handshake(client->ssl) == 1)
         count++;
     if (count < 1000)
