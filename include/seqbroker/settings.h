@@ -51,6 +51,24 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_visit_settings(
     void (*visit)(void *context, const struct seqb_setting_value *setting),
     void *context, struct seqb_error *err);
 
+/* Some of a broker's groups of settings: itself, each backend, pool, sequence,
+ * the ids of one, ... The struct may get more members at its end. */
+struct seqb_settings_part {
+    size_t first; /* group, from 0 on */
+    size_t count; /* groups at most */
+    bool is_last; /* out: there are no groups behind these */
+};
+
+/*
+ * The same of a part of them, for a caller that must do other things in
+ * between: there may be 100,000 sequences. A reload between two calls may move
+ * settings to another part.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_visit_settings_part(
+    struct seqb_broker *broker, struct seqb_settings_part *part,
+    void (*visit)(void *context, const struct seqb_setting_value *setting),
+    void *context, struct seqb_error *err);
+
 /* The text of the embedded default topology. Static. */
 SEQB_API const char *seqb_embedded_topology(void);
 

@@ -382,12 +382,22 @@ enum seqb_status seqb_visit_settings(
     void (*visit)(void *context, const struct seqb_setting_value *setting),
     void *context, struct seqb_error *err)
 {
+    struct seqb_settings_part all = {.count = SIZE_MAX};
+
+    return seqb_visit_settings_part(broker, &all, visit, context, err);
+}
+
+enum seqb_status seqb_visit_settings_part(
+    struct seqb_broker *broker, struct seqb_settings_part *part,
+    void (*visit)(void *context, const struct seqb_setting_value *setting),
+    void *context, struct seqb_error *err)
+{
     const enum seqb_status status = check_fork(broker, err);
 
     if (status != SEQB_OK)
         return status;
     pthread_mutex_lock(&broker->config_lock);
-    config_visit(broker->config, visit, context);
+    config_visit(broker->config, part, visit, context);
     pthread_mutex_unlock(&broker->config_lock);
     return SEQB_OK;
 }

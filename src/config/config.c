@@ -263,10 +263,10 @@ const struct config_topology *config_topology(const struct config *config)
     return &config->topology;
 }
 
-void config_visit(const struct config *config, config_visit_function *visit,
-                  void *context)
+void config_visit(const struct config *config, struct seqb_settings_part *part,
+                  config_visit_function *visit, void *context)
 {
-    settings_visit(config->topology.settings, visit, context);
+    settings_visit(config->topology.settings, part, visit, context);
 }
 
 enum seqb_status config_compare(const struct config *runs, struct config *next,

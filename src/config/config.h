@@ -67,8 +67,8 @@ const struct config_topology *config_topology(const struct config *config);
  * leaves out, and without secrets. */
 typedef void config_visit_function(void *context,
                                    const struct seqb_setting_value *setting);
-void config_visit(const struct config *config, config_visit_function *visit,
-                  void *context);
+void config_visit(const struct config *config, struct seqb_settings_part *part,
+                  config_visit_function *visit, void *context);
 
 struct config_changes;
 

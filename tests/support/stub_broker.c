@@ -358,16 +358,22 @@ enum seqb_status seqb_clock(struct seqb_broker *broker,
     return SEQB_OK;
 }
 
-enum seqb_status seqb_visit_settings(
-    struct seqb_broker *broker,
+/* Groups of one setting each. */
+enum seqb_status seqb_visit_settings_part(
+    struct seqb_broker *broker, struct seqb_settings_part *part,
     void (*visit)(void *context, const struct seqb_setting_value *setting),
     void *context, struct seqb_error *err)
 {
     const struct seqb_setting_value setting = {"broker.name", "stub", true};
+    const size_t groups = stub.groups > 0 ? stub.groups : 1;
 
     (void)broker;
     (void)err;
-    visit(context, &setting);
+    for (size_t i = 0; i < part->count && part->first + i < groups; i++) {
+        stub.groups_visited++;
+        visit(context, &setting);
+    }
+    part->is_last = part->first + part->count >= groups;
     return SEQB_OK;
 }
 

@@ -49,6 +49,8 @@ struct stub_broker {
     struct seqb_sequence_status status; /* of each that is listed; without a
                                            key none is */
     size_t status_count;                /* how many are listed; 0: one */
+    size_t groups;                      /* of settings, one each; 0: one */
+    size_t groups_visited;
 };
 
 extern struct stub_broker stub;

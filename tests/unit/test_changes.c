@@ -224,6 +224,13 @@ static void tell_setting(void *context, const struct seqb_setting_value *value)
                                 value->path, value->value));
 }
 
+static void tell_all(const struct config *config, struct told *told)
+{
+    struct seqb_settings_part all = {.count = SIZE_MAX};
+
+    config_visit(config, &all, tell_setting, told);
+}
+
 /* A reload from one to the next; returns what then runs. */
 static struct config *reload(struct config *runs, const char *text,
                              const int32_t *pools)
@@ -257,7 +264,7 @@ TEST(what_needs_a_restart_stays_and_is_told_again)
     struct told again = {.text = ""};
     struct config *third = open_sound(after);
 
-    config_visit(next, tell_setting, &told);
+    tell_all(next, &told);
     assert_string_equal(told.text, "broker.interval=1s\n"
                                    "backends.a.engine=sqlite\n"
                                    "backends.a.path=a.db\n"
@@ -295,7 +302,7 @@ TEST(pool_that_went_stays_until_a_restart)
     struct told told = {.text = ""};
 
     config_close(first); /* what is kept is a copy */
-    config_visit(next, tell_setting, &told);
+    tell_all(next, &told);
     assert_string_equal(told.text, "backends.a.engine=sqlite\n"
                                    "backends.a.path=a.db\n"
                                    "backends.b.engine=sqlite\n"

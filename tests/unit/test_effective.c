@@ -29,13 +29,14 @@ static const struct told *settings_of(const char *text)
 {
     static struct told told;
     const struct config_request request = {.path = "t.conf"};
+    struct seqb_settings_part all = {.count = SIZE_MAX};
     struct config *config = NULL;
     struct seqb_error err = {.text = ""};
 
     if (config_open_text(&request, text, &config, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     told = (struct told){.text = "\n"};
-    config_visit(config, tell, &told);
+    config_visit(config, &all, tell, &told);
     config_close(config);
     return &told;
 }

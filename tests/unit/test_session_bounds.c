@@ -258,6 +258,67 @@ TEST(a_status_is_written_between_the_turns_of_others)
     talker_fini(&modest);
 }
 
+/* Counted, and then written, group by group. */
+TEST(settings_are_shown_between_the_turns_of_others)
+{
+    struct server *server = server_begin();
+    struct talker curious;
+    struct talker modest;
+    static const char words[] = "SEQ.SHOW CONFIG\r\n";
+
+    stub.groups = 5000;
+    talker_init(&curious, server);
+    talker_init(&modest, server);
+    talker_say(&curious, words, sizeof words - 1);
+    for (size_t visited = 1; visited <= 2 * stub.groups;
+         visited = stub.groups_visited + 1) {
+        const size_t before = stub.groups_visited;
+        const size_t heard = modest.length;
+
+        talker_say(&modest, INCR_A, strlen(INCR_A));
+        while (modest.length == heard) {
+            dialogue_turn(server);
+            (void)talker_hear(&curious);
+            (void)talker_hear(&modest);
+        }
+        assert_true(stub.groups_visited < before + 500);
+    }
+    assert_int_equal(stub.groups_visited, 2 * stub.groups);
+    server_close(server);
+    talker_fini(&curious);
+    talker_fini(&modest);
+}
+
+#define HEARD(words)                                                           \
+    memmem(talker.heard, talker.length, words, sizeof(words) - 1)
+
+/* A reload has fewer of them when they are written, or more. */
+TEST(settings_that_a_reload_took_are_empty)
+{
+    static const char words[] = "*3\r\n$8\r\nSEQ.SHOW\r\n$6\r\nCONFIG\r\n"
+                                "$6\r\nbroker\r\n";
+
+    for (size_t groups = 4000; groups <= 6000; groups += 2000) {
+        struct server *server = server_begin();
+        struct talker talker;
+
+        stub.groups = 5000;
+        talker_init(&talker, server);
+        talker_say(&talker, words, sizeof words - 1);
+        while (stub.groups_visited <= 5000) {
+            dialogue_turn(server);
+            (void)talker_hear(&talker);
+        }
+        stub.groups = groups;
+        dialogue_settle(server, &talker);
+        assert_int_equal(server->daemon.commands_processed, 1);
+        assert_non_null(HEARD("\r\n*5000\r\n*"));
+        assert_int_equal(HEARD("\r\n*0\r\n") != NULL, groups == 4000);
+        server_close(server);
+        talker_fini(&talker);
+    }
+}
+
 /* --- time-outs --- */
 
 /* Turns until the daemon has closed it. */

@@ -149,7 +149,9 @@ void width_check(const struct build *build,
  * directory is known; NULL when out of memory. */
 struct config_settings *build_settings(const struct build *build);
 
-void settings_visit(const struct config_settings *settings,
+/* Not by two threads at once. */
+void settings_visit(struct config_settings *settings,
+                    struct seqb_settings_part *part,
                     config_visit_function *visit, void *context);
 
 /* --- changes.c --- */

@@ -347,10 +347,28 @@ static void item_visit(const struct setting_item *item,
     }
 }
 
-void settings_visit(const struct config_settings *settings,
+static struct setting_item *item_at(struct config_settings *settings, size_t at)
+{
+    const bool is_behind = settings->told != NULL && settings->told_at <= at;
+    struct setting_item *item = is_behind ? settings->told : settings->first;
+
+    for (size_t i = is_behind ? settings->told_at : 0; i < at && item != NULL;
+         i++)
+        item = item->next;
+    settings->told = item;
+    settings->told_at = at;
+    return item;
+}
+
+void settings_visit(struct config_settings *settings,
+                    struct seqb_settings_part *part,
                     config_visit_function *visit, void *context)
 {
-    for (const struct setting_item *item = settings->first; item != NULL;
-         item = item->next)
+    const struct setting_item *item = item_at(settings, part->first);
+
+    for (size_t i = 0; i < part->count && item != NULL; i++) {
         item_visit(item, visit, context);
+        item = item->next;
+    }
+    part->is_last = item == NULL;
 }

@@ -36,6 +36,11 @@ struct config_settings {
     struct setting_item *first;
     struct setting_item **last;
     size_t count; /* items */
+
+    /* Where the last part that was told began: who tells all of them part by
+     * part does not begin at the first one each time. NULL: nowhere. */
+    struct setting_item *told;
+    size_t told_at;
 };
 
 /* A difference of two topologies. What it tells lives in the next one's arena.

@@ -56,6 +56,18 @@ void batch_free(struct batch *batch);
 /* Of listing.c: the same of a long answer. Takes NULL. */
 void listing_free(struct listing *listing);
 
+#define LISTING_PATTERN_SIZE 256
+
+struct listing {
+    size_t at; /* row */
+    size_t count;
+    bool has_end;
+    /* Of SEQ.SHOW CONFIG, whose rows are groups of settings. */
+    size_t left;     /* settings that were counted, and are not written yet */
+    bool is_counted; /* all are */
+    char pattern[LISTING_PATTERN_SIZE];
+};
+
 /* A long answer, which is written in pieces: between them others have their
  * turn, and the client reads. */
 struct listing_rows {
@@ -67,6 +79,12 @@ struct listing_rows {
  * `count` rows. `has_end`: rows.end is to be called. False: memory is short,
  * and the session ends. */
 bool listing_begin(struct session *session, size_t count, bool has_end);
+
+/* Whether it may go on in this turn. */
+bool listing_may_go_on(const struct session *session);
+
+/* A row was read or written: it has its share of the turn. */
+void listing_row(struct session *session);
 
 /* Writes what fits into this turn. The command is executed again until all is
  * written. */

@@ -12,12 +12,6 @@
 /* Of a session's share of a turn: a row takes as long as so many numbers. */
 #define ROW_COST 64
 
-struct listing {
-    size_t at;
-    size_t count;
-    bool has_end;
-};
-
 void listing_free(struct listing *listing)
 {
     free(listing);
@@ -35,16 +29,27 @@ bool listing_begin(struct session *session, size_t count, bool has_end)
     return true;
 }
 
+bool listing_may_go_on(const struct session *session)
+{
+    return session->budget > 0 && session_has_room(session);
+}
+
+void listing_row(struct session *session)
+{
+    session->listing->at++;
+    session->budget -= ROW_COST;
+}
+
 enum command_outcome listing_run(struct session *session,
                                  const struct listing_rows *rows)
 {
     struct listing *listing = session->listing;
 
-    for (; listing->at < listing->count; listing->at++) {
-        if (session->budget <= 0 || !session_has_room(session))
+    while (listing->at < listing->count) {
+        if (!listing_may_go_on(session))
             return COMMAND_YIELDS;
         rows->write(session, listing->at);
-        session->budget -= ROW_COST;
+        listing_row(session);
     }
     if (listing->has_end)
         rows->end(session);

@@ -16,10 +16,8 @@
 #include "daemon/session.h"
 #include "status/status.h"
 
-/* Settings in one answer: the loop rests while it is written. */
+/* Settings in one answer. */
 #define SETTINGS_LISTED_MAX 10000
-
-#define PATTERN_SIZE 256
 
 #define SHOW_LONG  524288
 #define SHOW_SHORT 4096
@@ -220,98 +218,140 @@ static void show_stats(struct session *session,
 
 /* --- what it runs with --- */
 
-/* Settings of one answer, which are counted before they are written. */
-struct settings {
-    struct session *session;
-    char pattern[PATTERN_SIZE]; /* "": all */
-    size_t count;               /* that match */
-    bool is_written;            /* else they are counted only */
-};
-
 /* A part of a path is enough. */
-static bool setting_matches(const struct settings *settings, const char *path)
+static bool setting_matches(const struct listing *listing, const char *path)
 {
-    return strstr(path, settings->pattern) != NULL ||
-           fnmatch(settings->pattern, path, 0) == 0;
+    return strstr(path, listing->pattern) != NULL ||
+           fnmatch(listing->pattern, path, 0) == 0;
 }
 
-static void settings_add(void *context,
-                         const struct seqb_setting_value *setting)
+static void setting_count(void *context,
+                          const struct seqb_setting_value *setting)
 {
-    struct settings *settings = context;
+    struct listing *listing = context;
 
-    if (!setting_matches(settings, setting->path))
+    listing->left += setting_matches(listing, setting->path);
+}
+
+/* A reload may have brought more of them. */
+static void setting_write(void *context,
+                          const struct seqb_setting_value *setting)
+{
+    struct session *session = context;
+
+    if (session->listing->left == 0 ||
+        !setting_matches(session->listing, setting->path))
         return;
-    if (settings->is_written && settings->count < SETTINGS_LISTED_MAX)
-        reply_fields(settings->session, STATUS_OF_SETTINGS, setting, 0);
-    settings->count++;
+    reply_fields(session, STATUS_OF_SETTINGS, setting, 0);
+    session->listing->left--;
 }
 
-static enum seqb_status settings_visit(struct settings *settings,
-                                       bool is_written, struct seqb_error *err)
+/* False: the turn is over. */
+static bool settings_count(struct session *session)
 {
-    settings->is_written = is_written;
-    settings->count = 0;
-    return seqb_visit_settings(settings->session->daemon->broker, settings_add,
-                               settings, err);
+    struct listing *listing = session->listing;
+
+    while (!listing->is_counted) {
+        struct seqb_settings_part group = {.first = listing->at, .count = 1};
+
+        if (!listing_may_go_on(session))
+            return false;
+        listing->is_counted =
+            seqb_visit_settings_part(session->daemon->broker, &group,
+                                     setting_count, listing, NULL) != SEQB_OK ||
+            group.is_last;
+        listing_row(session);
+    }
+    return true;
 }
 
-static void reply_config(struct session *session, struct settings *settings)
+/* What stands before the settings. */
+static void reply_config(struct session *session)
 {
     const struct log_options log = log_options_now();
     struct status_config config = session->daemon->config;
-    const size_t listed = settings->count < SETTINGS_LISTED_MAX
-                              ? settings->count
-                              : SETTINGS_LISTED_MAX;
+    struct listing *listing = session->listing;
+    const size_t found = listing->left;
 
+    if (listing->left > SETTINGS_LISTED_MAX)
+        listing->left = SETTINGS_LISTED_MAX;
     if (reloader_read_ms(session->daemon->reloader) > 0)
         config.read_ms = reloader_read_ms(session->daemon->reloader);
     config.log_level = log_level_name(log.level);
     config.log_format = log_format_name(log.format);
-    config.settings_left_out = (int64_t)(settings->count - listed);
+    config.settings_left_out = (int64_t)(found - listing->left);
     reply_fields(session, STATUS_OF_CONFIG, &config, 1);
     reply_string(&session->out, status_tables[STATUS_OF_SETTINGS].name);
-    reply_array(&session->out, listed);
+    reply_array(&session->out, listing->left);
 }
 
-static void show_config(struct session *session,
-                        const struct resp_request *request)
+static void settings_write(struct session *session, size_t at)
 {
-    struct settings settings = {.session = session};
-    struct seqb_error err;
+    struct seqb_settings_part group = {.first = at, .count = 1};
 
-    if (request->argc > 2 && !word_copy(request->argv[2], settings.pattern,
-                                        sizeof settings.pattern)) {
+    (void)!seqb_visit_settings_part(session->daemon->broker, &group,
+                                    setting_write, session, NULL);
+}
+
+/* A reload may have left fewer than were counted. */
+static void settings_end(struct session *session)
+{
+    for (; session->listing->left > 0; session->listing->left--)
+        reply_map(&session->out, 0, session->is_resp3);
+}
+
+static bool config_begin(struct session *session,
+                         const struct resp_request *request)
+{
+    char pattern[LISTING_PATTERN_SIZE] = "";
+
+    if (request->argc > 2 &&
+        !word_copy(request->argv[2], pattern, sizeof pattern)) {
         reply_error(&session->out, "ERR", "the pattern is too long");
-        return;
+        return false;
     }
-    if (settings_visit(&settings, false, &err) != SEQB_OK) {
-        reply_failure(&session->out, &err);
-        return;
+    if (!session_may_hold(session, 0, true) || !listing_begin(session, 0, true))
+        return false;
+    memcpy(session->listing->pattern, pattern, sizeof pattern);
+    return true;
+}
+
+/* Group after group: with many sequences the loop would rest too long. */
+static enum command_outcome show_config(struct session *session,
+                                        const struct resp_request *request)
+{
+    static const struct listing_rows rows = {settings_write, settings_end};
+
+    if (session->listing == NULL && !config_begin(session, request))
+        return COMMAND_DONE;
+    if (!settings_count(session))
+        return COMMAND_YIELDS;
+    if (session->listing->count == 0) {
+        reply_config(session);
+        session->listing->count = session->listing->at;
+        session->listing->at = 0;
     }
-    reply_config(session, &settings);
-    (void)settings_visit(&settings, true, NULL);
+    return listing_run(session, &rows);
 }
 
 static const struct {
     const char *word;
-    size_t most; /* words, the command's name among them */
     size_t size; /* bytes of the answer, about, if it is long */
     void (*show)(struct session *session, const struct resp_request *request);
 } shows[] = {
-    {"CONFIG", 3, SHOW_LONG, show_config},
-    {"CLIENTS", 2, SHOW_LONG, show_clients},
-    {"EVENTS", 2, SHOW_LONG, show_events},
-    {"ERRORS", 2, SHOW_SHORT, show_errors},
-    {"STATS", 2, SHOW_SHORT, show_stats},
+    {"CLIENTS", SHOW_LONG, show_clients},
+    {"EVENTS", SHOW_LONG, show_events},
+    {"ERRORS", SHOW_SHORT, show_errors},
+    {"STATS", SHOW_SHORT, show_stats},
 };
 
 enum command_outcome command_show(struct session *session,
                                   const struct resp_request *request)
 {
+    if (word_is(request->argv[1], "CONFIG") && request->argc <= 3)
+        return show_config(session, request);
     for (size_t i = 0; i < sizeof shows / sizeof shows[0]; i++) {
-        if (word_is(request->argv[1], shows[i].word) &&
-            request->argc <= shows[i].most) {
+        if (word_is(request->argv[1], shows[i].word) && request->argc == 2) {
             if (session_may_hold(session, shows[i].size, true))
                 shows[i].show(session, request);
             return COMMAND_DONE;
