@@ -372,6 +372,23 @@ TEST(numbers_taken_apart_are_strings_on_request)
           "-ERR syntax error: Takes a number apart: key number [STR]\r\n");
 }
 
+/* A sequence that is made for a key stays: a wrong command makes none. */
+TEST(words_are_looked_at_before_the_key)
+{
+    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    check("INCRBY x many\r\n",
+          "-ERR value is not an integer or out of range: 'many'\r\n");
+    check("SEQ.DECODE x y\r\n",
+          "-ERR value is not an integer or out of range: 'y'\r\n");
+    check("SEQ.NEXT x COUNT 0\r\n", "-ERR COUNT is 1 to 100000\r\n");
+    check("SEQ.NUMBER x name\r\n",
+          "-ERR syntax error, use SEQ.NUMBER key [COUNT n] [name value ...]: a "
+          "name has no value\r\n");
+    check("SEQ.ADVANCE x y\r\n",
+          "-ERR value is not an integer or out of range: 'y'\r\n");
+    check("INCRBY x 1\r\n", "-UNKNOWNKEY UNKNOWN_KEY\r\n");
+}
+
 TEST(what_is_none_of_the_numbers_is_foreign)
 {
     static const char nul[] = "*3\r\n$9\r\nSEQ.PARSE\r\n$1\r\na\r\n"

@@ -76,12 +76,11 @@ enum command_outcome command_decode(struct session *session,
     long long value = 0;
     bool is_text = false;
 
-    if (!session_is_text(session, request, 3, &is_text))
+    if (!session_is_text(session, request, 3, &is_text) ||
+        !session_integer(session, request->argv[2], &value))
         return COMMAND_DONE;
     waitlist = session_waitlist(session, request->argv[1]);
     if (waitlist == NULL)
-        return COMMAND_DONE;
-    if (!session_integer(session, request->argv[2], &value))
         return COMMAND_DONE;
     if (seqb_decode(waitlist->sequence, value, &decoded, &err) == SEQB_OK)
         reply_decoded(session, &decoded, is_text);
@@ -131,13 +130,18 @@ static void reply_parsed(struct session *session,
 }
 
 /* A string of the word; false after answering that it is no number's text. */
-static bool text_copy(struct session *session, const struct waitlist *waitlist,
-                      struct resp_slice word, char out[SEQB_TEXT_MAX + 1])
+static bool text_copy(struct session *session,
+                      const struct resp_request *request,
+                      char out[SEQB_TEXT_MAX + 1])
 {
+    const struct resp_slice key = request->argv[1];
+    const struct resp_slice word = request->argv[2];
+
     if (word_copy(word, out, SEQB_TEXT_MAX + 1))
         return true;
     reply_error(&session->out, seqb_status_name(SEQB_FOREIGN),
-                "%s: the text is none of its numbers: %s", waitlist->key,
+                "%.*s: the text is none of its numbers: %s", word_shown(key),
+                key.data,
                 word.length > SEQB_TEXT_MAX ? "it is longer than any"
                                             : "it has a NUL byte");
     return false;
@@ -152,11 +156,11 @@ enum command_outcome command_parse(struct session *session,
     struct seqb_error err;
     bool is_text = false;
 
-    if (!session_is_text(session, request, 3, &is_text))
+    if (!session_is_text(session, request, 3, &is_text) ||
+        !text_copy(session, request, text))
         return COMMAND_DONE;
     waitlist = session_waitlist(session, request->argv[1]);
-    if (waitlist == NULL ||
-        !text_copy(session, waitlist, request->argv[2], text))
+    if (waitlist == NULL)
         return COMMAND_DONE;
     if (seqb_parse(waitlist->sequence, text, &parsed, &err) == SEQB_OK)
         reply_parsed(session, &parsed, is_text);

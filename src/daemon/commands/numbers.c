@@ -100,8 +100,7 @@ enum command_outcome command_incrby(struct session *session,
     struct take_request take_request;
     long long count = 0;
 
-    if (session_waitlist(session, request->argv[1]) == NULL ||
-        !session_integer(session, request->argv[2], &count))
+    if (!session_integer(session, request->argv[2], &count))
         return COMMAND_DONE;
     take_request =
         take_request_of((size_t)count, SEQB_CONTIGUOUS | SEQB_ANY_STAMP);

@@ -260,13 +260,10 @@ enum command_outcome command_drain(struct session *session,
 static enum command_outcome advance_begin(struct session *session,
                                           const struct resp_request *request)
 {
-    const struct waitlist *waitlist =
-        session_waitlist(session, request->argv[1]);
     struct blocking_call_order order = {.kind = ERRAND_ADVANCE};
+    const struct waitlist *waitlist;
     long long to;
 
-    if (waitlist == NULL)
-        return COMMAND_DONE;
     order.is_forced = request->argc == 4 && word_is(request->argv[3], "FORCE");
     if (request->argc > 3 && !order.is_forced) {
         reply_error(&session->out, "ERR",
@@ -274,6 +271,9 @@ static enum command_outcome advance_begin(struct session *session,
         return COMMAND_DONE;
     }
     if (!session_integer(session, request->argv[2], &to))
+        return COMMAND_DONE;
+    waitlist = session_waitlist(session, request->argv[1]);
+    if (waitlist == NULL)
         return COMMAND_DONE;
     order.to = to;
     memcpy(order.key, waitlist->key, waitlist->key_length + 1);
