@@ -54,7 +54,8 @@ struct seqb_partition_status {
     bool is_authority;         /* leases the pool's windows */
     enum seqb_partition_state state;
     char reason[256];      /* why it is not up, or else what it refuses to which
-                              counter, in the backend's own words; or "" */
+                              counter, in the backend's own words; or "". Only
+                              its begin: seqb_partition_reason has the whole */
     int64_t since_ms;      /* how long it has been in this state */
     int64_t next_probe_ms; /* ms from now; -1: none is due */
     int64_t latency_us;    /* moving average of a reservation; 0: none yet */
@@ -280,6 +281,18 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_partitions(struct seqb_broker *broker, struct seqb_partition_status *out,
                 size_t size, size_t capacity, size_t *count,
                 struct seqb_error *err);
+
+#define SEQB_REASON_SIZE 2560 /* holds each reason of a partition */
+
+/*
+ * The whole `reason` of a partition, of which struct seqb_partition_status has
+ * the first 255 bytes. It is cut to `size`. `partition` as of seqb_command.
+ * Errors: SEQB_INVALID, there is no such partition; SEQB_FORKED.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_partition_reason(struct seqb_broker *broker, const char *pool,
+                      int32_t partition, char *out, size_t size,
+                      struct seqb_error *err);
 
 /* A store that leases windows to the others of its pool, as this broker knows
  * (authority = "neighbours"). */

@@ -86,6 +86,21 @@ enum seqb_status seqb_partitions(struct seqb_broker *broker,
     return SEQB_OK;
 }
 
+enum seqb_status seqb_partition_reason(struct seqb_broker *broker,
+                                       const char *pool, int32_t partition,
+                                       char *out, size_t size,
+                                       struct seqb_error *err)
+{
+    char whole[SEQB_REASON_SIZE];
+    enum seqb_status status = check_fork(broker, err);
+
+    if (status == SEQB_OK)
+        status = ha_reason(broker->ha, pool, partition, whole, err);
+    if (status == SEQB_OK)
+        (void)text_copy(out, size, whole);
+    return status;
+}
+
 static void lessor_copy(const struct ha_lessor *from, struct seqb_lessor *to)
 {
     *to = (struct seqb_lessor){.partition = from->partition,

@@ -52,11 +52,11 @@ TEST(labels_are_escaped)
 
 TEST(times_are_in_seconds)
 {
-    struct seqb_partition_status partition = {.pool = "p",
-                                              .backend = "b",
-                                              .latency_us = 1500,
-                                              .clock_ms = -2500,
-                                              .next_probe_ms = -1};
+    struct status_partition partition = {.known = {.pool = "p",
+                                                   .backend = "b",
+                                                   .latency_us = 1500,
+                                                   .clock_ms = -2500,
+                                                   .next_probe_ms = -1}};
     struct snapshot snapshot = snapshot_of(NULL, 0);
 
     snapshot.partitions = &partition;
@@ -74,8 +74,8 @@ TEST(times_are_in_seconds)
 
 TEST(what_is_not_known_is_left_out)
 {
-    struct seqb_partition_status partition = {.next_probe_ms = -1,
-                                              .clock_ms = INT64_MIN};
+    struct status_partition partition = {
+        .known = {.next_probe_ms = -1, .clock_ms = INT64_MIN}};
     struct seqb_sequence_status sequence = {.key = "s",
                                             .period = "none",
                                             .runway_ms = INT64_MAX,

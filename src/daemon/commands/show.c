@@ -122,7 +122,7 @@ static void show_errors(struct session *session,
                         const struct resp_request *request)
 {
     size_t count;
-    struct seqb_partition_status *partitions =
+    struct status_partition *partitions =
         status_copy(session->daemon->broker, STATUS_OF_PARTITIONS, &count);
     struct lines lines;
 
@@ -130,8 +130,8 @@ static void show_errors(struct session *session,
     lines_init(&lines);
     reply_array(&session->out, count);
     for (size_t i = 0; i < count; i++)
-        reply_errors(session, &partitions[i],
-                     lines_last(&lines, &partitions[i]));
+        reply_errors(session, &partitions[i].known,
+                     lines_last(&lines, &partitions[i].known));
     lines_fini(&lines);
     free(partitions);
 }

@@ -2,6 +2,7 @@
 /* How the broker and this server are: SEQ.STATUS and SEQ.WORKERS for seqctl,
  * INFO for people and for the client libraries that read it when they connect.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,16 +90,41 @@ static void reply_list(struct session *session, const struct list *list)
     free(all);
 }
 
+/* The library has the begin of a reason in its struct, and the whole one by a
+ * call of its own. If the reason is another one by then, the begin stays, which
+ * belongs to the state. */
+static void partition_set(struct seqb_broker *broker,
+                          struct status_partition *to,
+                          const struct seqb_partition_status *known)
+{
+    to->known = *known;
+    if (seqb_partition_reason(broker, known->pool, known->partition, to->reason,
+                              sizeof to->reason, NULL) != SEQB_OK ||
+        strncmp(to->reason, known->reason, strlen(known->reason)) != 0)
+        snprintf(to->reason, sizeof to->reason, "%s", known->reason);
+}
+
 static enum seqb_status partitions_read(struct seqb_broker *broker, void *out,
                                         size_t size, size_t capacity,
                                         size_t *count)
 {
-    return seqb_partitions(broker, out, size, capacity, count, NULL);
+    struct status_partition *to = out;
+    struct seqb_partition_status *all = NULL;
+    const size_t one = sizeof *all;
+    enum seqb_status status;
+
+    (void)size;
+    if (capacity > 0 && (all = calloc(capacity, one)) == NULL)
+        return SEQB_NO_MEMORY;
+    status = seqb_partitions(broker, all, one, capacity, count, NULL);
+    for (size_t i = 0; status == SEQB_OK && i < *count && i < capacity; i++)
+        partition_set(broker, &to[i], &all[i]);
+    free(all);
+    return status;
 }
 
-static const struct list partitions = {STATUS_OF_PARTITIONS,
-                                       sizeof(struct seqb_partition_status),
-                                       partitions_read};
+static const struct list partitions = {
+    STATUS_OF_PARTITIONS, sizeof(struct status_partition), partitions_read};
 
 static enum seqb_status lessors_read(struct seqb_broker *broker, void *out,
                                      size_t size, size_t capacity,

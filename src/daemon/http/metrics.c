@@ -84,20 +84,20 @@ static void states_write(struct buffer *out, const char *metric,
 
 static const void *partition_at(const void *context, size_t i)
 {
-    return (const struct seqb_partition_status *)context + i;
+    return (const struct status_partition *)context + i;
 }
 
 static void partition_label(struct buffer *out, const void *row)
 {
-    const struct seqb_partition_status *partition = row;
+    const struct status_partition *partition = row;
 
-    metric_label(out, '{', "pool", partition->pool);
-    label_integer(out, "partition", partition->partition);
-    metric_label(out, ',', "backend", partition->backend);
+    metric_label(out, '{', "pool", partition->known.pool);
+    label_integer(out, "partition", partition->known.partition);
+    metric_label(out, ',', "backend", partition->known.backend);
 }
 
 static void partition_states(struct buffer *out,
-                             const struct seqb_partition_status *partition)
+                             const struct status_partition *partition)
 {
     const char *states[SEQB_PARTITION_POISONED + 2] = {NULL};
     struct buffer labels = {0};
@@ -106,7 +106,7 @@ static void partition_states(struct buffer *out,
         states[i] = seqb_partition_state_name(i);
     partition_label(&labels, partition);
     states_write(out, "seqbroker_partition_state", &labels, states,
-                 seqb_partition_state_name(partition->state));
+                 seqb_partition_state_name(partition->known.state));
     buffer_fini(&labels);
 }
 
@@ -119,16 +119,16 @@ static bool is_up(const struct seqb_partition_status *partition)
 }
 
 static void partition_info(struct buffer *out,
-                           const struct seqb_partition_status *partition)
+                           const struct status_partition *partition)
 {
+    const struct seqb_partition_status *known = &partition->known;
     struct buffer labels = {0};
 
     partition_label(&labels, partition);
-    metric_label(&labels, ',', "engine", partition->engine);
+    metric_label(&labels, ',', "engine", known->engine);
     metric_label(&labels, ',', "class",
-                 partition->is_windowed ? "windowed" : "direct");
-    metric_label(&labels, ',', "authority",
-                 partition->is_authority ? "yes" : "no");
+                 known->is_windowed ? "windowed" : "direct");
+    metric_label(&labels, ',', "authority", known->is_authority ? "yes" : "no");
     metric_sample(out, "seqbroker_partition_info", &labels, 1);
     buffer_fini(&labels);
 }
@@ -136,7 +136,7 @@ static void partition_info(struct buffer *out,
 static void partitions_write(struct buffer *out,
                              const struct snapshot *snapshot)
 {
-    const struct seqb_partition_status *all = snapshot->partitions;
+    const struct status_partition *all = snapshot->partitions;
     const size_t count = snapshot->partition_count;
     const struct rows rows = {STATUS_OF_PARTITIONS, partition_at, all, count,
                               partition_label};
@@ -156,7 +156,8 @@ static void partitions_write(struct buffer *out,
         struct buffer labels = {0};
 
         partition_label(&labels, &all[i]);
-        metric_sample(out, "seqbroker_partition_up", &labels, is_up(&all[i]));
+        metric_sample(out, "seqbroker_partition_up", &labels,
+                      is_up(&all[i].known));
         buffer_fini(&labels);
     }
     rows_write(out, &rows);

@@ -51,7 +51,7 @@ struct snapshot {
     enum seqb_health health;
     char reason[SNAPSHOT_REASON_SIZE]; /* why it is not serving, or "" */
     struct seqb_clock_status clock;
-    struct seqb_partition_status *partitions;
+    struct status_partition *partitions;
     struct seqb_lessor *lessors;
     struct seqb_sequence_status *sequences; /* the busiest first, if so */
     size_t partition_count, lessor_count, sequence_count;
