@@ -355,9 +355,11 @@ static struct offline_listed *listed_make(const struct queue_options *queue,
 
 static enum seqb_status probe_run(const struct config_topology *topology,
                                   const struct seqb_probe_listener *listener,
+                                  const struct seqb_progress *progress,
                                   struct seqb_error *err)
 {
-    struct offline_inspection inspection = {.topology = &topology->stores};
+    struct offline_inspection inspection = {.topology = &topology->stores,
+                                            .progress = progress};
     struct offline_listed *listed =
         listed_make(&topology->queue, &inspection.listed_count);
     enum seqb_status status;
@@ -374,6 +376,23 @@ enum seqb_status seqb_probe_topology(
     const char *topology, const struct seqb_backend_ops *const *engines,
     const struct seqb_probe_listener *listener, struct seqb_error *err)
 {
+    return seqb_probe_watched(topology, engines, listener, NULL, err);
+}
+
+enum seqb_status seqb_migrate(const char *old_topology,
+                              const char *new_topology,
+                              const struct seqb_migrate_options *options,
+                              struct seqb_error *err)
+{
+    return seqb_migrate_watched(old_topology, new_topology, options, NULL, err);
+}
+
+enum seqb_status
+seqb_probe_watched(const char *topology,
+                   const struct seqb_backend_ops *const *engines,
+                   const struct seqb_probe_listener *listener,
+                   const struct seqb_progress *progress, struct seqb_error *err)
+{
     const struct config_request request = {.path = topology,
                                            .engines = engines,
                                            .report = listener->diagnostic,
@@ -384,7 +403,7 @@ enum seqb_status seqb_probe_topology(
 
     if (status != SEQB_OK)
         return status;
-    status = probe_run(config_topology(config), listener, err);
+    status = probe_run(config_topology(config), listener, progress, err);
     warnings = config_topology(config)->warnings;
     for (; listener->warning != NULL && *warnings != NULL; warnings++)
         listener->warning(listener->context, *warnings);

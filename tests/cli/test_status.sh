@@ -289,6 +289,19 @@ if [[ -n $has_script ]]; then
         wait_for has_bar
     kill "$taking"
     reap "$taking"
+    kill -STOP "$first_pid" # it takes connections, and does not answer
+    cat >"$work/silent.conf" <<END
+backends = ( { name = "a"; engine = "sqlite"; path = "$work/silent.db"; },
+             { name = "r"; engine = "redis"; host = "127.0.0.1";
+               port = ${address##*:}; connect_timeout = "3s"; } );
+pools = ( { name = "main"; partitions = [ "a", "r" ]; authority = "a"; } );
+sequences = ( { key = "k"; } );
+END
+    script -qfec "exec $build/seqctl check --probe $work/silent.conf" \
+        "$work/bar" </dev/null >"$work/trash" 2>&1
+    kill -CONT "$first_pid"
+    like "a probe has a bar, which is gone before its table" "$(<"$work/bar")" \
+        "*"$'\r\033'"[[]K[[]####################   *] 50% 1 of 2"$'\r\033'"[[]K*BACKEND*"
     is "it is not among the numbers" \
         "$(head -c 100000 "$work/numbers" | tr -d '0-9\n' | wc -c)" 0
 else
