@@ -134,6 +134,9 @@ struct status_stats {
     int64_t client_memory;
     int64_t max_client_memory;
     int64_t answers_refused;
+    int64_t logins_refused;
+    int64_t tls_handshakes;
+    int64_t tls_failed;
 };
 
 /* What the daemon runs with, of SEQ.SHOW CONFIG. */

@@ -238,6 +238,32 @@ TEST(the_busiest_are_those_of_the_highest_rate)
         assert_int_equal(sums.busiest[i].index, SEQUENCES - i);
 }
 
+TEST(what_clients_use_and_are_refused_is_counted)
+{
+    struct snapshot snapshot = snapshot_of(NULL, 0);
+
+    snapshot.stats = (struct status_stats){.max_connections = 10000,
+                                           .connections_refused = 1,
+                                           .connections_timed_out = 2,
+                                           .client_memory = 3000,
+                                           .max_client_memory = 4000,
+                                           .answers_refused = 5,
+                                           .logins_refused = 6,
+                                           .tls_handshakes = 7,
+                                           .tls_failed = 8,
+                                           .http_connections = 9};
+    assert_has(&snapshot, "\nseqbroker_max_connections 10000\n", true);
+    assert_has(&snapshot, "\nseqbroker_connections_refused_total 1\n", true);
+    assert_has(&snapshot, "\nseqbroker_connections_timed_out_total 2\n", true);
+    assert_has(&snapshot, "\nseqbroker_client_memory_bytes 3000\n", true);
+    assert_has(&snapshot, "\nseqbroker_max_client_memory_bytes 4000\n", true);
+    assert_has(&snapshot, "\nseqbroker_answers_refused_total 5\n", true);
+    assert_has(&snapshot, "\nseqbroker_logins_refused_total 6\n", true);
+    assert_has(&snapshot, "\nseqbroker_tls_handshakes_total 7\n", true);
+    assert_has(&snapshot, "\nseqbroker_tls_failed_total 8\n", true);
+    assert_has(&snapshot, "\nseqbroker_http_connections 9\n", true);
+}
+
 TEST(durations_add_up)
 {
     struct snapshot snapshot = snapshot_of(NULL, 0);

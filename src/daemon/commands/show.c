@@ -190,12 +190,11 @@ static int64_t responses_sum(const struct counts *counts)
     return sum;
 }
 
-static void show_stats(struct session *session,
-                       const struct resp_request *request)
+void stats_read(const struct daemon *daemon, struct status_stats *out)
 {
-    const struct daemon *daemon = session->daemon;
     const struct limits *limits = &daemon->limits;
-    const struct status_stats stats = {
+
+    *out = (struct status_stats){
         .uptime_ms = daemon_now_ms() - daemon->started_ms,
         .pid = getpid(),
         .memory = memory_read(),
@@ -212,9 +211,19 @@ static void show_stats(struct session *session,
         .client_memory = limits->client_memory,
         .max_client_memory = limits->options.max_client_memory,
         .answers_refused = limits->answers_refused,
+        .logins_refused = daemon->access.audit.logins_refused,
+        .tls_handshakes = daemon->counts.tls_handshakes,
+        .tls_failed = daemon->counts.tls_failed,
     };
+}
+
+static void show_stats(struct session *session,
+                       const struct resp_request *request)
+{
+    struct status_stats stats;
 
     (void)request;
+    stats_read(session->daemon, &stats);
     reply_fields(session, STATUS_OF_STATS, &stats, 0);
 }
 

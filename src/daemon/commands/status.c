@@ -274,18 +274,41 @@ static void info_server(const struct daemon *daemon, struct buffer *text)
 
 static void info_clients(const struct daemon *daemon, struct buffer *text)
 {
-    buffer_format(text, "# Clients\r\nconnected_clients:%lld\r\n",
-                  (long long)daemon->session_count);
+    const struct limits *limits = &daemon->limits;
+
+    buffer_format(text,
+                  "# Clients\r\n"
+                  "connected_clients:%lld\r\n"
+                  "maxclients:%lld\r\n"
+                  "client_memory:%lld\r\n"
+                  "max_client_memory:%lld\r\n",
+                  (long long)daemon->session_count,
+                  (long long)limits->options.max_connections,
+                  (long long)limits->client_memory,
+                  (long long)limits->options.max_client_memory);
 }
 
+/* Redis calls the third one so. */
 static void info_stats(const struct daemon *daemon, struct buffer *text)
 {
     buffer_format(text,
                   "# Stats\r\n"
                   "total_connections_received:%lld\r\n"
-                  "total_commands_processed:%lld\r\n",
+                  "total_commands_processed:%lld\r\n"
+                  "rejected_connections:%lld\r\n"
+                  "connections_timed_out:%lld\r\n"
+                  "answers_refused:%lld\r\n"
+                  "logins_refused:%lld\r\n"
+                  "tls_handshakes:%lld\r\n"
+                  "tls_failed:%lld\r\n",
                   (long long)daemon->connections_received,
-                  (long long)daemon->commands_processed);
+                  (long long)daemon->commands_processed,
+                  (long long)daemon->limits.connections_refused,
+                  (long long)daemon->limits.connections_timed_out,
+                  (long long)daemon->limits.answers_refused,
+                  (long long)daemon->access.audit.logins_refused,
+                  (long long)daemon->counts.tls_handshakes,
+                  (long long)daemon->counts.tls_failed);
 }
 
 static void info_sequences(const struct daemon *daemon, struct buffer *text)

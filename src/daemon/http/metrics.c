@@ -431,6 +431,9 @@ static void responses_write(struct buffer *out, const struct counts *counts)
 
 void metrics_write(struct buffer *out, const struct snapshot *snapshot)
 {
+    const struct rows stats = {STATUS_OF_STATS, single_at, &snapshot->stats, 1,
+                               NULL};
+
     broker_write(out, snapshot);
     partitions_write(out, snapshot);
     lessors_write(out, snapshot);
@@ -442,6 +445,7 @@ void metrics_write(struct buffer *out, const struct snapshot *snapshot)
                  "clients that connected since the start");
     metric_sample(out, "seqbroker_connections_received_total", NULL,
                   snapshot->connections_received);
+    rows_write(out, &stats);
     commands_write(out, &snapshot->counts);
     durations_write(out, &snapshot->counts);
     responses_write(out, &snapshot->counts);

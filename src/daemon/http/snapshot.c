@@ -30,6 +30,7 @@ void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon,
         .connections = daemon->session_count,
         .connections_received = daemon->connections_received,
     };
+    stats_read(daemon, &snapshot->stats);
     log_tallies(snapshot->events);
 }
 

@@ -44,6 +44,7 @@ struct snapshot {
     struct seqb_broker *broker;
     size_t most; /* sequences to be read, the busiest; 0: all of them */
     struct status_broker self;
+    struct status_stats stats;
     struct counts counts;
     struct log_tally events[LOG_EVENTS_MAX];
     int64_t connections, connections_received;
