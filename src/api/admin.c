@@ -70,6 +70,22 @@ enum seqb_status seqb_workers(struct seqb_broker *broker,
     return status;
 }
 
+enum seqb_status seqb_worker_leases(struct seqb_broker *broker,
+                                    struct seqb_worker_lease *out, size_t size,
+                                    size_t capacity, size_t *count,
+                                    struct seqb_error *err)
+{
+    struct sized_out all =
+        SIZED_OUT(seqb_worker_lease, left_ms, out, size, capacity);
+    const enum seqb_status status = status_begin(broker, &all, err);
+
+    if (status != SEQB_OK)
+        return status;
+    queue_worker_leases(broker->queue, all.structs, capacity, count);
+    sized_end(&all, *count);
+    return SEQB_OK;
+}
+
 enum seqb_status seqb_partitions(struct seqb_broker *broker,
                                  struct seqb_partition_status *out, size_t size,
                                  size_t capacity, size_t *count,

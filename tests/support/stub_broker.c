@@ -304,6 +304,20 @@ enum seqb_status seqb_lessors(struct seqb_broker *broker,
     return SEQB_OK;
 }
 
+enum seqb_status seqb_worker_leases(struct seqb_broker *broker,
+                                    struct seqb_worker_lease *out, size_t size,
+                                    size_t capacity, size_t *count,
+                                    struct seqb_error *err)
+{
+    (void)broker;
+    (void)out;
+    (void)size;
+    (void)capacity;
+    (void)err;
+    *count = 0;
+    return SEQB_OK;
+}
+
 static size_t listed_count(void)
 {
     if (stub.status.key[0] == '\0')

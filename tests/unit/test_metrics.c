@@ -238,6 +238,25 @@ TEST(the_busiest_are_those_of_the_highest_rate)
         assert_int_equal(sums.busiest[i].index, SEQUENCES - i);
 }
 
+TEST(worker_ids_are_held_or_not)
+{
+    struct seqb_worker_lease leases[] = {
+        {.pool = "p", .worker = 3, .left_ms = 7900},
+        {.pool = "q", .worker = -1}};
+    struct snapshot snapshot = snapshot_of(NULL, 0);
+
+    assert_has(&snapshot, "seqbroker_worker_", false);
+    snapshot.leases = leases;
+    snapshot.lease_count = 2;
+    assert_has(&snapshot, "\nseqbroker_worker_held{pool=\"p\"} 1\n", true);
+    assert_has(&snapshot, "\nseqbroker_worker_held{pool=\"q\"} 0\n", true);
+    assert_has(&snapshot, "\nseqbroker_worker_id{pool=\"p\"} 3\n", true);
+    assert_has(&snapshot, "\nseqbroker_worker_lease_seconds{pool=\"p\"} 7\n",
+               true);
+    assert_has(&snapshot, "seqbroker_worker_id{pool=\"q\"}", false);
+    assert_has(&snapshot, "seqbroker_worker_lease_seconds{pool=\"q\"}", false);
+}
+
 TEST(what_clients_use_and_are_refused_is_counted)
 {
     struct snapshot snapshot = snapshot_of(NULL, 0);

@@ -202,6 +202,42 @@ static void lessors_write(struct buffer *out, const struct snapshot *snapshot)
     rows_write(out, &rows);
 }
 
+/* --- worker ids --- */
+
+static void labelled_write(struct buffer *out, const char *metric,
+                           const char *label, const char *value, int64_t amount)
+{
+    struct buffer labels = {0};
+
+    metric_label(&labels, '{', label, value);
+    metric_sample(out, metric, &labels, amount);
+    buffer_fini(&labels);
+}
+
+static void leases_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    static const char *const all[][2] = {
+        {"seqbroker_worker_held",
+         "1 if the broker holds a worker id for the pool's snowflakes"},
+        {"seqbroker_worker_id", "the worker id that it holds"},
+        {"seqbroker_worker_lease_seconds",
+         "how long it may use that without a renewal"},
+    };
+
+    for (size_t i = 0; i < 3 && snapshot->lease_count > 0; i++) {
+        metric_begin(out, all[i][0], all[i][1]);
+        for (size_t j = 0; j < snapshot->lease_count; j++) {
+            const struct seqb_worker_lease *lease = &snapshot->leases[j];
+            const bool is_held = lease->worker >= 0;
+            const int64_t values[] = {is_held, lease->worker,
+                                      lease->left_ms / 1000};
+
+            if (i == 0 || is_held)
+                labelled_write(out, all[i][0], "pool", lease->pool, values[i]);
+        }
+    }
+}
+
 /* --- sequences --- */
 
 static const void *sequence_at(const void *context, size_t i)
@@ -268,16 +304,6 @@ static void totals_write(struct buffer *out, const struct snapshot_sums *sums)
 }
 
 /* --- what the log told --- */
-
-static void labelled_write(struct buffer *out, const char *metric,
-                           const char *label, const char *value, int64_t amount)
-{
-    struct buffer labels = {0};
-
-    metric_label(&labels, '{', label, value);
-    metric_sample(out, metric, &labels, amount);
-    buffer_fini(&labels);
-}
 
 static const struct log_tally *event_find(const struct snapshot *snapshot,
                                           const char *event)
@@ -437,6 +463,7 @@ void metrics_write(struct buffer *out, const struct snapshot *snapshot)
     broker_write(out, snapshot);
     partitions_write(out, snapshot);
     lessors_write(out, snapshot);
+    leases_write(out, snapshot);
     sequences_write(out, snapshot);
     events_write(out, snapshot);
     metric_begin(out, "seqbroker_connections", "clients that are connected");

@@ -55,7 +55,8 @@ struct snapshot {
     struct status_partition *partitions;
     struct seqb_lessor *lessors;
     struct seqb_sequence_status *sequences; /* the busiest first, if so */
-    size_t partition_count, lessor_count, sequence_count;
+    struct seqb_worker_lease *leases;       /* one a pool with snowflakes */
+    size_t partition_count, lessor_count, sequence_count, lease_count;
     struct snapshot_sums sums; /* nothing if `most` is 0 */
 };
 
