@@ -3,8 +3,8 @@
 # The alerts of packaging/prometheus in a Prometheus that runs, on a daemon whose
 # stores go away and come back, and that is restarted: each fires, and ends. Only
 # durations are shortened. Those of clocks are of a second daemon, whose wall
-# clock is stepped by libfaketime. Not here: SequenceRunsOut, whose forecast needs
-# a sequence that is used up at a great rate for minutes.
+# clock is stepped by libfaketime. SequenceRunsOut takes two minutes, since a
+# forecast compares two samples, a minute apart.
 # Usage: test_alerts_live.sh BUILD_FOLDER
 # shellcheck disable=SC2317 # ok() calls functions
 set -u
@@ -238,6 +238,21 @@ ok "who reads the events hears of a daemon that is silent" \
     wait_for grep -q '^:' "$work/events"
 ends SeqbrokerPartitionFlaps
 
+# --- a sequence that is used up ---
+
+# As other brokers would with 10^13 numbers at a time: of the 2^62 that there are
+# none would be left in days. It is known of this run of the broker alone.
+row="name = 'two/0/poor'"
+cli INCR poor >>"$work/trash"
+cli INCR poor >>"$work/trash"
+use_up() {
+    sqlite3 -cmd ".timeout 20000" "$work/pools/c.db" \
+        "UPDATE seqb_counters SET value = value + 10000000000000 WHERE $row"
+    cli INCR poor >>"$work/trash"
+    cli INCR poor >>"$work/trash"
+}
+fires SeqbrokerSequenceRunsOut 'sequence="poor"' use_up
+
 # --- a daemon whose clock is wrong ---
 
 # Its stores are a file, and a Redis, which has a clock.
@@ -309,6 +324,7 @@ restart() {
     broker_start && wait_for runs_a_while
 }
 fires SeqbrokerRestarted '' restart
+ends SeqbrokerSequenceRunsOut
 ends SeqbrokerRestarted
 daemon_stop
 tap_end
