@@ -54,7 +54,8 @@ struct seqb_partition_status {
     bool is_authority;         /* leases the pool's windows */
     enum seqb_partition_state state;
     char reason[256];      /* why it is not up, or else what it refuses to which
-                              counter, in the backend's own words; or "" */
+                              counter, in the backend's own words; or ""; its
+                              begin only, see seqb_partition_reason */
     int64_t since_ms;      /* how long it has been in this state */
     int64_t next_probe_ms; /* ms from now; -1: none is due */
     int64_t latency_us;    /* moving average of a reservation; 0: none yet */
@@ -138,8 +139,7 @@ struct seqb_worker {
 /*
  * The worker ids of all pools that were ever taken, as their stores have them,
  * in order: at most `capacity` of them; `*count` is how many there are. Waits
- * for the stores up to a time-out each. Other errors: SEQB_UNAVAILABLE (a
- * store does not answer), SEQB_NO_MEMORY.
+ * for the stores up to a time-out each. Also SEQB_UNAVAILABLE, SEQB_NO_MEMORY.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_workers(struct seqb_broker *broker, struct seqb_worker *out, size_t size,
@@ -281,6 +281,16 @@ seqb_partitions(struct seqb_broker *broker, struct seqb_partition_status *out,
                 size_t size, size_t capacity, size_t *count,
                 struct seqb_error *err);
 
+#define SEQB_REASON_SIZE 2560 /* holds each reason of a partition */
+
+/* The whole `reason` of a partition (as of seqb_command), of which the status
+ * has the first 255 bytes; cut to `size`. SEQB_INVALID: there is no such
+ * partition; SEQB_FORKED. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_partition_reason(struct seqb_broker *broker, const char *pool,
+                      int32_t partition, char *out, size_t size,
+                      struct seqb_error *err);
+
 /* A store that leases windows to the others of its pool, as this broker knows
  * (authority = "neighbours"). */
 struct seqb_lessor {
@@ -384,6 +394,18 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_probe_topology(
     const char *topology, const struct seqb_backend_ops *const *engines,
     const struct seqb_probe_listener *listener, struct seqb_error *err);
 
+/* Is told how far a long call is, on the caller's thread. */
+struct seqb_progress {
+    void (*show)(void *context, int64_t done, int64_t total);
+    void *context;
+};
+
+/* The same, and shows again and again how many backends are done. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_probe_watched(
+    const char *topology, const struct seqb_backend_ops *const *engines,
+    const struct seqb_probe_listener *listener,
+    const struct seqb_progress *progress, struct seqb_error *err);
+
 /* How to migrate; zeroed is how seqctl does without options. */
 struct seqb_migrate_options {
     bool dry_run; /* look and tell only: nothing is made or written */
@@ -436,6 +458,13 @@ seqb_migrate(const char *old_topology /* NULL: the embedded default */,
              const struct seqb_migrate_options *options,
              struct seqb_error *err);
 
+/* As seqb_migrate, and shows how many steps are done: some for each key. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_migrate_watched(const char *old_topology, const char *new_topology,
+                     const struct seqb_migrate_options *options,
+                     const struct seqb_progress *progress,
+                     struct seqb_error *err);
+
 /* How to trust; zeroed is how seqctl does without options. */
 struct seqb_trust_options {
     bool dry_run; /* look and tell only: nothing is written */
@@ -463,8 +492,7 @@ seqb_trust(const char *topology /* NULL: the embedded default */,
            const char *backend, const struct seqb_trust_options *options,
            struct seqb_error *err);
 
-/* The i-th client library with its version ("hiredis 0.14.1"), NULL past the
- * last. Static. */
+/* The i-th client library, "hiredis 0.14.1"; NULL past the last. Static. */
 SEQB_API const char *seqb_library(size_t i);
 
 #ifdef __cplusplus

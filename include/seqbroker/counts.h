@@ -43,6 +43,20 @@ seqb_sequence_at(struct seqb_broker *broker, size_t index,
                  struct seqb_sequence_status *out, size_t size,
                  struct seqb_error *err);
 
+/* The worker id with which this broker makes the snowflakes of a pool. */
+struct seqb_worker_lease {
+    char pool[SEQB_NAME_MAX + 1];
+    int32_t worker;  /* -1: it holds none, and makes no ids */
+    int64_t left_ms; /* how long it may use it without a renewal; 0 */
+};
+
+/* As this broker knows, without asking a store: one for each pool that has
+ * snowflakes. `size` and errors as with seqb_lessors. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_worker_leases(struct seqb_broker *broker, struct seqb_worker_lease *out,
+                   size_t size, size_t capacity, size_t *count,
+                   struct seqb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -70,6 +70,22 @@ enum seqb_status seqb_workers(struct seqb_broker *broker,
     return status;
 }
 
+enum seqb_status seqb_worker_leases(struct seqb_broker *broker,
+                                    struct seqb_worker_lease *out, size_t size,
+                                    size_t capacity, size_t *count,
+                                    struct seqb_error *err)
+{
+    struct sized_out all =
+        SIZED_OUT(seqb_worker_lease, left_ms, out, size, capacity);
+    const enum seqb_status status = status_begin(broker, &all, err);
+
+    if (status != SEQB_OK)
+        return status;
+    queue_worker_leases(broker->queue, all.structs, capacity, count);
+    sized_end(&all, *count);
+    return SEQB_OK;
+}
+
 enum seqb_status seqb_partitions(struct seqb_broker *broker,
                                  struct seqb_partition_status *out, size_t size,
                                  size_t capacity, size_t *count,
@@ -84,6 +100,21 @@ enum seqb_status seqb_partitions(struct seqb_broker *broker,
     ha_status(broker->ha, all.structs, capacity, count);
     sized_end(&all, *count);
     return SEQB_OK;
+}
+
+enum seqb_status seqb_partition_reason(struct seqb_broker *broker,
+                                       const char *pool, int32_t partition,
+                                       char *out, size_t size,
+                                       struct seqb_error *err)
+{
+    char whole[SEQB_REASON_SIZE];
+    enum seqb_status status = check_fork(broker, err);
+
+    if (status == SEQB_OK)
+        status = ha_reason(broker->ha, pool, partition, whole, err);
+    if (status == SEQB_OK)
+        (void)text_copy(out, size, whole);
+    return status;
 }
 
 static void lessor_copy(const struct ha_lessor *from, struct seqb_lessor *to)
@@ -340,9 +371,11 @@ static struct offline_listed *listed_make(const struct queue_options *queue,
 
 static enum seqb_status probe_run(const struct config_topology *topology,
                                   const struct seqb_probe_listener *listener,
+                                  const struct seqb_progress *progress,
                                   struct seqb_error *err)
 {
-    struct offline_inspection inspection = {.topology = &topology->stores};
+    struct offline_inspection inspection = {.topology = &topology->stores,
+                                            .progress = progress};
     struct offline_listed *listed =
         listed_make(&topology->queue, &inspection.listed_count);
     enum seqb_status status;
@@ -359,6 +392,23 @@ enum seqb_status seqb_probe_topology(
     const char *topology, const struct seqb_backend_ops *const *engines,
     const struct seqb_probe_listener *listener, struct seqb_error *err)
 {
+    return seqb_probe_watched(topology, engines, listener, NULL, err);
+}
+
+enum seqb_status seqb_migrate(const char *old_topology,
+                              const char *new_topology,
+                              const struct seqb_migrate_options *options,
+                              struct seqb_error *err)
+{
+    return seqb_migrate_watched(old_topology, new_topology, options, NULL, err);
+}
+
+enum seqb_status
+seqb_probe_watched(const char *topology,
+                   const struct seqb_backend_ops *const *engines,
+                   const struct seqb_probe_listener *listener,
+                   const struct seqb_progress *progress, struct seqb_error *err)
+{
     const struct config_request request = {.path = topology,
                                            .engines = engines,
                                            .report = listener->diagnostic,
@@ -369,7 +419,7 @@ enum seqb_status seqb_probe_topology(
 
     if (status != SEQB_OK)
         return status;
-    status = probe_run(config_topology(config), listener, err);
+    status = probe_run(config_topology(config), listener, progress, err);
     warnings = config_topology(config)->warnings;
     for (; listener->warning != NULL && *warnings != NULL; warnings++)
         listener->warning(listener->context, *warnings);

@@ -41,7 +41,8 @@ struct request {
     const struct config_topology *was;
     const struct config_topology *is;
     const struct seqb_migrate_options *options;
-    struct entry *entries; /* sorted, each key once */
+    const struct seqb_progress *progress; /* NULL: none is shown */
+    struct entry *entries;                /* sorted, each key once */
     size_t entry_count;
     struct offline_pool *pools; /* to be migrated */
     struct offline_key *keys;   /* of all of them, one after the other */
@@ -463,14 +464,16 @@ static enum seqb_status request_run(struct request *request,
                                     .without = request->options->without,
                                     .dry_run = request->options->dry_run,
                                     .report = request->options->report,
-                                    .context = request->options->context},
+                                    .context = request->options->context,
+                                    .progress = request->progress},
         err);
 }
 
-enum seqb_status seqb_migrate(const char *old_topology,
-                              const char *new_topology,
-                              const struct seqb_migrate_options *options,
-                              struct seqb_error *err)
+enum seqb_status
+seqb_migrate_watched(const char *old_topology, const char *new_topology,
+                     const struct seqb_migrate_options *options,
+                     const struct seqb_progress *progress,
+                     struct seqb_error *err)
 {
     const struct config_request old = {.path = old_topology,
                                        .engines = options->engines};
@@ -478,7 +481,7 @@ enum seqb_status seqb_migrate(const char *old_topology,
                                        .engines = options->engines};
     struct config *was = NULL;
     struct config *is = NULL;
-    struct request request = {.options = options};
+    struct request request = {.options = options, .progress = progress};
     enum seqb_status status = config_open(&old, &was, err);
 
     if (status == SEQB_OK)

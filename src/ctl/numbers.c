@@ -169,7 +169,7 @@ static enum ctl_exit request_run(const struct ctl_options *options,
     struct client client;
     enum ctl_exit result = client_open(options, &client);
 
-    progress_begin(&progress);
+    progress_begin(&progress, false);
     some.words[2] = "COUNT";
     some.words[3] = amount;
     while (result == CTL_OK && left > 0) {
@@ -180,7 +180,7 @@ static enum ctl_exit request_run(const struct ctl_options *options,
         left -= count;
         progress_show(&progress, wanted - left, wanted);
     }
-    progress_end(&progress);
+    progress_erase(&progress);
     listing_end(&listing);
     client_close(&client);
     return result;

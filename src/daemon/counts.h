@@ -27,6 +27,8 @@ struct counts {
     int64_t duration_us;                  /* the sum of all */
     int64_t responses[COUNTS_CLASSES];    /* of HTTP, by the hundreds of their
                                              status */
+    int64_t tls_handshakes; /* of both protocols, that succeeded */
+    int64_t tls_failed;     /* that failed, or took too long */
 };
 
 /* Ascending, in us. */

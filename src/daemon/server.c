@@ -266,8 +266,8 @@ static enum seqb_status server_open_tls(struct server *server,
         !inherited_has(&server->inherited, INHERITED_HTTPS) &&
         server->options.https == NULL)
         return SEQB_OK;
-    if (tls_server_open(&server->options.tls, server->base, &server->tls,
-                        err) != SEQB_OK)
+    if (tls_server_open(&server->options.tls, server->base,
+                        &server->daemon.counts, &server->tls, err) != SEQB_OK)
         return err->status;
     server->handshakes =
         handshakes_new(server->tls, &server->connections, &server->listeners);

@@ -11,10 +11,14 @@
 #include "ha/startup.h"
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
+#include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/log.h"
 #include "platform/text.h"
 
 #define ADMIT_TIMEOUT_MS 2000 /* without a step forward */
+#define FIRST_TELL_MS    1000 /* what takes longer tells how far it is ... */
+#define NEXT_TELL_MS     5000 /* ... and again after each of these */
 
 /* What a worker does for a counter, connected. */
 typedef enum seqb_status (*admit_visit)(struct worker *worker,
@@ -148,17 +152,32 @@ static enum seqb_status admit_one(struct worker *worker, admit_visit visit,
     return status;
 }
 
+/* Logs how many are done, now and then. */
+static void admit_tell(const struct worker *worker, size_t done, size_t count,
+                       int64_t *tell_ms)
+{
+    const int64_t now_ms = clock_now_ms();
+
+    if (now_ms < *tell_ms)
+        return;
+    *tell_ms = now_ms + NEXT_TELL_MS;
+    log_line(SEQB_LOG_INFO, "event=comparing backend=%s done=%zu sequences=%zu",
+             worker_name(worker), done, count);
+}
+
 /* A store that fails on the way is asked for the rest when it grants. */
 static enum seqb_status admit_run(struct worker *worker, struct ask *ask,
                                   struct seqb_error *err)
 {
     struct admission *admission = ((struct admit *)ask)->admission;
+    int64_t tell_ms = clock_now_ms() + FIRST_TELL_MS;
     enum seqb_status status = SEQB_OK;
 
     for (size_t i = 0; i < admission->count && status == SEQB_OK; i++) {
         status =
             admit_one(worker, admission->visit, &admission->admitted[i], err);
         ask_step(ask);
+        admit_tell(worker, i + 1, admission->count, &tell_ms);
     }
     return status;
 }

@@ -244,20 +244,6 @@ int32_t ha_pool_bits(const struct ha_pool *pool)
     return pool->options->layout.bits;
 }
 
-/* Of a member that is well, what it refuses. */
-static void member_refusals(const struct ha_pool *pool, int32_t i,
-                            struct seqb_partition_status *out)
-{
-    const char *between = out->reason[0] != '\0' ? "; " : "";
-
-    if (i >= pool->pool.partitions || pool->refusals[i].count == 0 ||
-        !pool_is_usable(&pool->pool, i))
-        return;
-    out->refused = pool->refusals[i].count;
-    (void)text_append(out->reason, sizeof out->reason, "%s", between);
-    slot_refusals_report(pool, i, out->reason, sizeof out->reason);
-}
-
 static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
                           struct seqb_partition_status *out)
 {
@@ -288,8 +274,9 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
     (void)text_copy(out->server, sizeof out->server, member->server);
     (void)text_copy(out->domain, sizeof out->domain, member->domain);
     (void)text_copy(out->loss, sizeof out->loss, member->loss);
-    (void)text_copy(out->reason, sizeof out->reason, member->reason);
-    member_refusals(pool, i, out);
+    member_reason(pool, i, out->reason, sizeof out->reason);
+    if (member_refuses(pool, i))
+        out->refused = pool->refusals[i].count;
     if (member->state == SEQB_PARTITION_QUARANTINED)
         out->next_probe_ms =
             member->next_probe_ms > now_ms ? member->next_probe_ms - now_ms : 0;

@@ -432,3 +432,7 @@ void ha_on_event(struct ha *ha,
 /* See seqb_partitions. */
 void ha_status(struct ha *ha, struct seqb_partition_status *out,
                size_t capacity, size_t *count);
+
+/* See seqb_partition_reason. */
+enum seqb_status ha_reason(struct ha *ha, const char *pool, int32_t partition,
+                           char out[SEQB_REASON_SIZE], struct seqb_error *err);

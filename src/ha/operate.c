@@ -86,6 +86,41 @@ enum seqb_status ha_command(struct ha *ha, const char *pool_name,
     return SEQB_OK;
 }
 
+/* --- why a member is not well --- */
+
+bool member_refuses(const struct ha_pool *pool, int32_t i)
+{
+    return i < pool->pool.partitions && pool->refusals[i].count > 0 &&
+           pool_is_usable(&pool->pool, i);
+}
+
+void member_reason(const struct ha_pool *pool, int32_t i, char *out,
+                   size_t size)
+{
+    (void)text_copy(out, size, pool->pool.member[i].reason);
+    if (!member_refuses(pool, i))
+        return;
+    (void)text_append(out, size, "%s", out[0] != '\0' ? "; " : "");
+    slot_refusals_report(pool, i, out, size);
+}
+
+enum seqb_status ha_reason(struct ha *ha, const char *pool_name,
+                           int32_t partition, char out[SEQB_REASON_SIZE],
+                           struct seqb_error *err)
+{
+    struct ha_pool *pool = pool_find(ha, pool_name, err);
+    int32_t member = -1;
+
+    if (pool != NULL)
+        member = member_find(pool, partition, err);
+    if (member < 0)
+        return SEQB_INVALID;
+    pthread_mutex_lock(pool->lock);
+    member_reason(pool, member, out, SEQB_REASON_SIZE);
+    pthread_mutex_unlock(pool->lock);
+    return SEQB_OK;
+}
+
 /* --- health --- */
 
 /* With the pool's lock held: one that may not be asked, and why. */
@@ -104,7 +139,8 @@ static void describe_member(const struct ha_pool *pool, int32_t i, char *out,
                           out[0] == '\0' ? "" : "; ", name,
                           seqb_partition_state_name(member->state));
     if (member->reason[0] != '\0')
-        (void)text_append(out, size, ": %s", member->reason);
+        (void)text_append(out, size, ": %.*s", POOL_REASON_BRIEF,
+                          member->reason);
 }
 
 /* With the pool's lock held: one that may be asked, and what it refuses. */

@@ -28,5 +28,13 @@ struct ha {
 /* Of reload.c: frees them, once no worker runs. */
 void reloads_free(struct ha *ha);
 
+/* Of operate.c; with the pool's lock held. Whether the member is well and
+ * refuses counters. */
+bool member_refuses(const struct ha_pool *pool, int32_t i);
+
+/* The same: why it is not well, and what it refuses; or "". */
+void member_reason(const struct ha_pool *pool, int32_t i, char *out,
+                   size_t size);
+
 /* Settles every pool; on failure nothing serves and nothing was granted. */
 enum seqb_status startup_run(struct ha *ha, struct seqb_error *err);

@@ -12,10 +12,19 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define LINE_SIZE 1024
+#define LINE_SIZE     1024
+#define STEPS_PER_KEY 3
+
+/* A step is to look at a key, to prepare it, or to move it. */
+struct steps {
+    const struct seqb_progress *progress; /* NULL: nobody is shown them */
+    int64_t done;
+    int64_t total;
+};
 
 /* One pool on its way. */
 struct move {
+    struct steps *steps; /* the migration's */
     const struct offline_pool *options;
     struct migrate_side *was;
     struct migrate_side *is;
@@ -28,9 +37,20 @@ struct migration {
     struct watchdog *watchdog;
     struct move *moves; /* one a pool */
     size_t count;
+    struct steps steps;
 };
 
 /* --- telling --- */
+
+static void step_done(const struct move *move)
+{
+    struct steps *steps = move->steps;
+
+    steps->done++;
+    if (steps->progress != NULL)
+        steps->progress->show(steps->progress->context, steps->done,
+                              steps->total);
+}
 
 static void report(const struct migration *migration, const char *line)
 {
@@ -245,6 +265,7 @@ static enum seqb_status move_read(struct move *move, struct seqb_error *err)
                           &move->keys[i], err);
         if (status != SEQB_OK)
             return status;
+        step_done(move);
         move->is_done = move->is_done && move->keys[i].is_done;
     }
     /* Neighbours know of each key what one of them granted. */
@@ -269,6 +290,7 @@ static enum seqb_status move_prepare(struct move *move, struct seqb_error *err)
     for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++) {
         struct migrate_key *key = &move->keys[i];
 
+        step_done(move);
         if (key->is_done || key->is_new)
             continue;
         status = old_ask(move->was, key, err);
@@ -306,8 +328,10 @@ static enum seqb_status move_run(const struct migration *migration,
 
     if (status == SEQB_OK)
         status = old_retire(move->was, move->is->name, &why);
-    for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++)
+    for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++) {
         status = key_move(migration, move, &move->keys[i], &why);
+        step_done(move);
+    }
     if (status == SEQB_OK)
         status = new_finish(move->is, &why);
     if (status == SEQB_OK)
@@ -320,14 +344,17 @@ static enum seqb_status move_run(const struct migration *migration,
 
 /* --- the whole --- */
 
-static enum seqb_status move_init(const struct migration *migration, size_t i,
+static enum seqb_status move_init(struct migration *migration, size_t i,
                                   struct seqb_error *err)
 {
     const struct offline_migration *options = migration->options;
     struct move *move = &migration->moves[i];
     enum seqb_status status;
 
+    move->steps = &migration->steps;
     move->options = &options->pools[i];
+    move->steps->total += (int64_t)move->options->key_count *
+                          (options->dry_run ? 1 : STEPS_PER_KEY);
     move->keys = calloc(move->options->key_count + 1, sizeof *move->keys);
     if (move->keys == NULL) {
         (void)error_set(err, SEQB_NO_MEMORY, "out of memory");
@@ -431,7 +458,8 @@ enum seqb_status offline_migrate(const struct offline_migration *options,
                                  struct seqb_error *err)
 {
     struct migration migration = {.options = options,
-                                  .count = options->pool_count};
+                                  .count = options->pool_count,
+                                  .steps.progress = options->progress};
     struct seqb_error why;
     bool is_done = false;
     enum seqb_status status = migration_init(&migration, &why);

@@ -21,6 +21,7 @@ struct offline_inspection {
     const struct store_topology *topology;
     const struct offline_listed *listed;
     size_t listed_count;
+    const struct seqb_progress *progress; /* may be NULL */
 };
 
 /* See seqb_probe_topology. All of the listener but `mistake` are
@@ -66,6 +67,7 @@ struct offline_migration {
     bool dry_run;
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
+    const struct seqb_progress *progress; /* may be NULL */
 };
 
 /* See seqb_migrate. The pools are those of both that are to be migrated. */

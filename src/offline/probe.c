@@ -11,6 +11,8 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
+#define SHOW_MS 100 /* between two looks at how many are done */
+
 struct inspector;
 
 /* One backend. The thread's own while it runs. */
@@ -31,6 +33,9 @@ struct inspector {
     struct inspection *inspections; /* one a backend */
     struct seqb_probe *found;       /* the same */
     struct probe_pool *pools;
+    pthread_mutex_t lock; /* of `done` */
+    pthread_cond_t one_done;
+    size_t done; /* backends */
 };
 
 static void inspection_fail(struct inspection *inspection,
@@ -181,22 +186,33 @@ static enum seqb_status inspection_ask_rights(struct inspection *inspection,
     return status;
 }
 
-static void *inspection_run(void *argument)
+static void inspect(struct inspection *inspection)
 {
-    struct inspection *inspection = argument;
     const int64_t start_us = clock_now_us();
     struct seqb_error err;
 
     if (inspection_open(inspection, &err) != SEQB_OK) {
         if (inspection->found->status != SEQB_UNSAFE)
             inspection_fail(inspection, &err);
-        return NULL;
+        return;
     }
     inspection_keep(inspection, start_us);
     if (inspection_read(inspection, &err) != SEQB_OK ||
         inspection_ask_rights(inspection, &err) != SEQB_OK)
         inspection_fail(inspection, &err);
     connection_close(&inspection->connection);
+}
+
+static void *inspection_run(void *argument)
+{
+    struct inspection *inspection = argument;
+    struct inspector *inspector = inspection->inspector;
+
+    inspect(inspection);
+    pthread_mutex_lock(&inspector->lock);
+    inspector->done++;
+    pthread_cond_signal(&inspector->one_done);
+    pthread_mutex_unlock(&inspector->lock);
     return NULL;
 }
 
@@ -289,15 +305,38 @@ static void inspector_fini(struct inspector *inspector)
     free(inspector->inspections);
     free(inspector->found);
     free(inspector->pools);
+    pthread_cond_destroy(&inspector->one_done);
+    pthread_mutex_destroy(&inspector->lock);
 }
 
 /* --- running --- */
+
+/* Until so many are done. Without a listener the joins wait. */
+static void inspector_show(struct inspector *inspector, size_t started)
+{
+    const struct seqb_progress *progress = inspector->options->progress;
+    size_t done = 0;
+
+    while (progress != NULL && done < started) {
+        const int64_t until_ms = clock_now_ms() + SHOW_MS;
+
+        pthread_mutex_lock(&inspector->lock);
+        while (inspector->done == done &&
+               condition_wait(&inspector->one_done, &inspector->lock, until_ms))
+            ;
+        done = inspector->done;
+        pthread_mutex_unlock(&inspector->lock);
+        progress->show(progress->context, (int64_t)done,
+                       (int64_t)inspector->topology->backend_count);
+    }
+}
 
 static enum seqb_status inspector_run(struct inspector *inspector,
                                       struct seqb_error *err)
 {
     const size_t count = inspector->topology->backend_count;
     enum seqb_status status = SEQB_OK;
+    size_t started = 0;
 
     for (size_t i = 0; i < count && status == SEQB_OK; i++) {
         struct inspection *inspection = &inspector->inspections[i];
@@ -305,7 +344,9 @@ static enum seqb_status inspector_run(struct inspector *inspector,
         status = thread_start(&inspection->thread, "seqb-inspect",
                               inspection_run, inspection, err);
         inspection->is_started = status == SEQB_OK;
+        started += inspection->is_started;
     }
+    inspector_show(inspector, started);
     for (size_t i = 0; i < count; i++) {
         if (inspector->inspections[i].is_started)
             pthread_join(inspector->inspections[i].thread, NULL);
@@ -348,7 +389,11 @@ enum seqb_status offline_probe(const struct offline_inspection *options,
 {
     const struct store_topology *topology = options->topology;
     struct inspector inspector = {.options = options, .topology = topology};
-    enum seqb_status status = inspector_init(&inspector, err);
+    enum seqb_status status;
+
+    pthread_mutex_init(&inspector.lock, NULL);
+    condition_init(&inspector.one_done);
+    status = inspector_init(&inspector, err);
 
     if (status == SEQB_OK)
         status = inspector_run(&inspector, err);

@@ -195,4 +195,7 @@ bool queue_status_at(struct queue *queue, size_t index,
 enum seqb_status queue_workers(struct queue *queue, struct seqb_worker *out,
                                size_t capacity, size_t *count,
                                struct seqb_error *err);
+/* See seqb_worker_leases. */
+void queue_worker_leases(struct queue *queue, struct seqb_worker_lease *out,
+                         size_t capacity, size_t *count);
 enum seqb_health queue_health(struct queue *queue, char *reason, size_t size);

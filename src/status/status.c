@@ -54,27 +54,27 @@ static const struct status_field clock_fields[] = {
 /* --- partitions --- */
 
 #define PARTITION(kind_of, member)                                             \
-    .name = #member, .kind = (kind_of), MEMBER(seqb_partition_status, member)
+    .name = #member, .kind = (kind_of), MEMBER(status_partition, known.member)
 
 static const char *class_of(const void *status)
 {
-    const struct seqb_partition_status *partition = status;
+    const struct status_partition *partition = status;
 
-    return partition->is_windowed ? "windowed" : "direct";
+    return partition->known.is_windowed ? "windowed" : "direct";
 }
 
 static const char *partition_state_of(const void *status)
 {
-    const struct seqb_partition_status *partition = status;
+    const struct status_partition *partition = status;
 
-    return seqb_partition_state_name(partition->state);
+    return seqb_partition_state_name(partition->known.state);
 }
 
 static bool has_clock(const void *status)
 {
-    const struct seqb_partition_status *partition = status;
+    const struct status_partition *partition = status;
 
-    return partition->clock_ms != INT64_MIN;
+    return partition->known.clock_ms != INT64_MIN;
 }
 
 static const struct status_field partition_fields[] = {
@@ -102,7 +102,7 @@ static const struct status_field partition_fields[] = {
      .help = "of its guarantees: direct or windowed"},
     {.name = "authority",
      .kind = STATUS_BOOLEAN,
-     MEMBER(seqb_partition_status, is_authority),
+     MEMBER(status_partition, known.is_authority),
      .help = "whether it leases the pool's windows"},
     {.name = "state",
      .kind = STATUS_NAME,
@@ -111,7 +111,11 @@ static const struct status_field partition_fields[] = {
      .show = SHOW_STATE,
      .help = "starting, up, suspect, quarantined, probing, ramping, drained, "
              "refused or poisoned"},
-    {PARTITION(STATUS_TEXT, reason), .title = "WHY", .show = SHOW_WHY,
+    {.name = "reason",
+     .kind = STATUS_TEXT,
+     MEMBER(status_partition, reason),
+     .title = "WHY",
+     .show = SHOW_WHY,
      .help = "why it is not up, or else which counter it refuses and why, in "
              "the backend's words; or \"\""},
     {PARTITION(STATUS_INTEGER, since_ms),

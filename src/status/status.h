@@ -74,6 +74,13 @@ struct status_broker {
     int64_t pid;
 };
 
+/* A partition as SEQ.STATUS says it. Its reason stands before what the library
+ * says of it, so that members which that gets are at the end here too. */
+struct status_partition {
+    char reason[SEQB_REASON_SIZE]; /* the whole one */
+    struct seqb_partition_status known;
+};
+
 /* A line of the daemon's log, as SEQ.SHOW EVENTS says it. */
 struct status_event {
     int64_t number;
@@ -127,6 +134,9 @@ struct status_stats {
     int64_t client_memory;
     int64_t max_client_memory;
     int64_t answers_refused;
+    int64_t logins_refused;
+    int64_t tls_handshakes;
+    int64_t tls_failed;
 };
 
 /* What the daemon runs with, of SEQ.SHOW CONFIG. */
@@ -147,7 +157,7 @@ struct status_config {
 enum status_of {
     STATUS_OF_BROKER,     /* struct status_broker */
     STATUS_OF_CLOCK,      /* struct seqb_clock_status */
-    STATUS_OF_PARTITIONS, /* struct seqb_partition_status */
+    STATUS_OF_PARTITIONS, /* struct status_partition */
     STATUS_OF_LESSORS,    /* struct seqb_lessor */
     STATUS_OF_SEQUENCES,  /* struct seqb_sequence_status */
     STATUS_OF_WORKERS,    /* struct seqb_worker */

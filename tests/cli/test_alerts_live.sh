@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The alerts of packaging/prometheus in a Prometheus that runs, on a daemon whose
 # stores go away and come back, and that is restarted: each fires, and ends. Only
-# durations are shortened. Not here: those of clocks, which need another clock, and
-# SequenceRunsOut, whose forecast takes minutes.
+# durations are shortened. Those of clocks are of a second daemon, whose wall
+# clock is stepped by libfaketime. SequenceRunsOut takes two minutes, since a
+# forecast compares two samples, a minute apart.
 # Usage: test_alerts_live.sh BUILD_FOLDER
 # shellcheck disable=SC2317 # ok() calls functions
 set -u
@@ -237,6 +238,81 @@ ok "who reads the events hears of a daemon that is silent" \
     wait_for grep -q '^:' "$work/events"
 ends SeqbrokerPartitionFlaps
 
+# --- a sequence that is used up ---
+
+# As other brokers would with 10^13 numbers at a time: of the 2^62 that there are
+# none would be left in days. It is known of this run of the broker alone.
+row="name = 'two/0/poor'"
+cli INCR poor >>"$work/trash"
+cli INCR poor >>"$work/trash"
+use_up() {
+    sqlite3 -cmd ".timeout 20000" "$work/pools/c.db" \
+        "UPDATE seqb_counters SET value = value + 10000000000000 WHERE $row"
+    cli INCR poor >>"$work/trash"
+    cli INCR poor >>"$work/trash"
+}
+fires SeqbrokerSequenceRunsOut 'sequence="poor"' use_up
+
+# --- a daemon whose clock is wrong ---
+
+# Its stores are a file, and a Redis, which has a clock.
+clock_is() { # SECONDS that it is ahead
+    printf '%+d\n' "$1" >"$work/clock.new"
+    mv "$work/clock.new" "$work/clock"
+}
+faketime=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>>"$work/trash" | head -n 1)
+if [ -n "$faketime" ] || [ -n "${CI:-}" ]; then
+    cat >"$work/stepped.conf" <<END
+broker = { open_timeout = "60s"; };
+backends = ( { name = "s"; engine = "sqlite"; path = "s.db"; },
+             { name = "r"; engine = "redis"; socket = "$work/redis.sock";
+               accept_loss = true; } );
+pools = ( { name = "clocks"; partitions = [ "r" ]; authority = "s";
+            timeout = "20s"; check_interval = "500ms"; } );
+sequences = ( { key = "daily"; period = "day"; deadline = "60s"; } );
+END
+    redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
+        --save '' >"$work/redis.log" 2>&1 &
+    track $!
+    wait_for test -S "$work/redis.sock"
+    clock_is 0
+    # The monotonic clocks run on.
+    export FAKETIME_TIMESTAMP_FILE=$work/clock FAKETIME_NO_CACHE=1 \
+        FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_FORCE_MONOTONIC_FIX=0 \
+        NO_FAKE_STAT=1
+    LD_PRELOAD=$faketime "$build/seqbrokerd" -c "$work/stepped.conf" \
+        --state-dir "$work/stepped" --listen none --http 127.0.0.1:0 \
+        --socket "$work/stepped.sock" 2>"$work/stepped.log" &
+    stepped=$!
+    track "$stepped"
+    wait_for grep -q 'event=ready' "$work/stepped.log"
+    stepped_http=$(sed -n 's/.*event=ready .* http=\([^ ]*\).*/\1/p' \
+        "$work/stepped.log")
+    printf '[{"targets": ["%s"], "labels": {"instance": "broker"}},
+             {"targets": ["%s"], "labels": {"instance": "stepped"}}]\n' \
+        "$daemon_http" "$stepped_http" >"$work/targets.new"
+    mv "$work/targets.new" "$work/targets.json"
+    take_daily() {
+        "$build/seqctl" -s "$work/stepped.sock" -t 60 next daily \
+            >>"$work/trash" 2>&1
+    }
+    take_daily
+    clock_is -86400
+    fires SeqbrokerClockBehind 'instance="stepped"' take_daily
+    fires SeqbrokerStoreClockOff 'instance="stepped",backend="r"'
+    clock_is 0
+    ends SeqbrokerClockBehind
+    ends SeqbrokerStoreClockOff
+    clock_is 86400
+    fires SeqbrokerClockAhead 'instance="stepped"' take_daily
+    clock_is 0
+    ends SeqbrokerClockAhead
+    kill "$stepped"
+    reap "$stepped"
+else
+    skip "alerts of clocks" "there is no libfaketime"
+fi
+
 # --- a daemon that is started again and again ---
 
 # Each run is seen for a second at least: its uptime is what is reset.
@@ -248,6 +324,7 @@ restart() {
     broker_start && wait_for runs_a_while
 }
 fires SeqbrokerRestarted '' restart
+ends SeqbrokerSequenceRunsOut
 ends SeqbrokerRestarted
 daemon_stop
 tap_end

@@ -128,4 +128,45 @@ for key in order bill; do
         "$(sort "$work/$key.old" "$work/$key.new" | uniq -d)" ""
 done
 
+# --- a bar ---
+
+# A store is locked for longer than the second after which there is a bar.
+has_begun() {
+    [ -s "$work/report" ]
+}
+is_locked() {
+    [ -e "$work/locked" ]
+}
+if [[ -n $(command -v script) ]]; then
+    topology "$work/third.conf" "generation = 3;" "memory_bits = 5;" a d
+    {
+        cat "$work/keys"
+        printf 'key-%d\n' {1..100}
+    } >"$work/many"
+    : >"$work/bar"
+    sqlite3 "$SEQBROKER_STATE_DIR/d.db" "BEGIN IMMEDIATE" \
+        ".shell touch $work/locked; until test -e $work/unlock; do sleep 0.05; done" \
+        ROLLBACK >"$work/trash" 2>&1 &
+    locking=$!
+    track "$locking"
+    wait_for is_locked
+    script -qfec "exec $build/seqctl migrate $new \
+        $work/third.conf --keys $work/many >$work/report" "$work/bar" \
+        </dev/null >"$work/trash" 2>&1 &
+    migrating=$!
+    track "$migrating"
+    wait_for has_begun
+    sleep 1.1
+    touch "$work/unlock"
+    reap "$locking"
+    reap "$migrating"
+    is "it ends well" "$? $(tail -n 1 "$work/report")" \
+        "0 done: start the brokers with the new topology"
+    like "who waits at a terminal for what takes long sees a bar" \
+        "$(<"$work/bar")" "*"$'\r\033'"[[]K[[]#*] [0-9]*% [0-9]* of 306*"
+    is "it is not among the lines" "$(grep -c '%' "$work/report")" 0
+else
+    skip "who waits at a terminal sees a bar" "there is no script(1)"
+fi
+
 tap_end

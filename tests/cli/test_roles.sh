@@ -85,6 +85,8 @@ like "and what was refused" "$(grep event=order_refused "$work/audit")" \
     "*user=shop from=127.0.0.1:* command=SEQ.DRAIN *"
 like "and the wrong login" "$(grep event=login_refused "$work/audit")" \
     "*user=shop from=127.0.0.1:* command=AUTH reason=wrong left_out=0"
+ok "which is counted" [ "$(cli_local INFO stats | tr -d '\r' |
+    sed -n 's/^logins_refused://p')" -gt 0 ]
 is "the audit is its owner's alone" "$(stat -c %a "$work/audit")" 600
 is "no password is in the log" \
     "$(grep -c -e tr0ub4dor -e "$(<"$work/token")" "$daemon_log" "$work/audit" |

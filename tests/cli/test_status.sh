@@ -129,6 +129,35 @@ like "and has all columns" "$out" "*CLASS *EJECTED*BITS *IN FLIGHT *LAST REFILL*
 like "nor wraps" "$out" "*acter) drained: drained by an operator"$'\n'"*"
 seqctl resume main/1
 
+# --- long reasons ---
+
+# The file is a database no more, and its path is longer than the reason in the
+# library's struct.
+deep=$work/$(printf 'd%.0s' {1..200})/$(printf 'e%.0s' {1..100})
+mkdir -p "$deep"
+cat >"$work/deep.conf" <<END
+broker = { name = "deep"; };
+backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
+             { name = "b"; engine = "sqlite"; path = "$deep/b.db"; } );
+pools = ( { name = "main"; partitions = [ "a", "b" ];
+            rescue = "fixed"; rescue_after = "1h"; timeout = "20s"; } );
+auto_sequences = { pattern = "*"; limit = 100; pool = "main";
+                   deadline = "60s"; };
+END
+daemon_start deep -c "$work/deep.conf" || exit 1
+daemon_stop
+rm "$deep"/*
+printf 'not a database, %.0s' {1..500} >"$deep/b.db"
+daemon_start deep -c "$work/deep.conf" --http 127.0.0.1:0 || exit 1
+seqctl status
+like "a long reason stands below the table" \
+    "$(sed -n '/^1 (b)/,/^$/p' "$work/out" | tr -d '\n ')" \
+    "1(b)quarantined:*:read$deep/b.db:fileisnotadatabase"
+like "and in JSON" "$(curl -s "http://$daemon_http/v1/status")" \
+    "*\"reason\": \"*$deep/b.db:*not a database*\"*"
+daemon_stop
+daemon_socket=$first
+
 # --- colours ---
 
 seqctl status
@@ -260,6 +289,19 @@ if [[ -n $has_script ]]; then
         wait_for has_bar
     kill "$taking"
     reap "$taking"
+    kill -STOP "$first_pid" # it takes connections, and does not answer
+    cat >"$work/silent.conf" <<END
+backends = ( { name = "a"; engine = "sqlite"; path = "$work/silent.db"; },
+             { name = "r"; engine = "redis"; host = "127.0.0.1";
+               port = ${address##*:}; connect_timeout = "3s"; } );
+pools = ( { name = "main"; partitions = [ "a", "r" ]; authority = "a"; } );
+sequences = ( { key = "k"; } );
+END
+    script -qfec "exec $build/seqctl check --probe $work/silent.conf" \
+        "$work/bar" </dev/null >"$work/trash" 2>&1
+    kill -CONT "$first_pid"
+    like "a probe has a bar, which is gone before its table" "$(<"$work/bar")" \
+        "*"$'\r\033'"[[]K[[]####################   *] 50% 1 of 2"$'\r\033'"[[]K*BACKEND*"
     is "it is not among the numbers" \
         "$(head -c 100000 "$work/numbers" | tr -d '0-9\n' | wc -c)" 0
 else

@@ -137,12 +137,17 @@ daemon_stop TERM
 
 # --- after it ---
 
-daemon_start time -c "$work/time.conf" || exit 1
+daemon_start time -c "$work/time.conf" --http 127.0.0.1:0 || exit 1
 like "a stamp goes on after a restart" "$(cli SEQ.NEXT daily STAMP | tail -n 1)" \
     "[1-9]*"
 cli INCR flake >"$work/trash"
 does "a worker id that was given back is had again" "0 *snow *ours *" workers
 is "so that there is one" "$(grep -c '^snow ' "$work/out")" 1
+like "metrics have it" \
+    "$(timeout 60 curl -s "http://$daemon_http/metrics" | grep '^seqbroker_worker_')" \
+    "seqbroker_worker_held{pool=\"snow\"} 1
+seqbroker_worker_id{pool=\"snow\"} $worker
+seqbroker_worker_lease_seconds{pool=\"snow\"} [0-9]*"
 daemon_stop TERM
 
 # --- without worker ids ---

@@ -121,6 +121,16 @@ is "a client that has said its end gets all answers, and the server's end" \
 is "so does one that asks for new keys, and reads none of the answers" \
     "$("$build/tests/tls_client" "$tls_port" "$work/ca.crt" 1000 renew)" 1000
 
+# counted NAME: what INFO counts.
+counted() {
+    secure INFO stats | tr -d '\r' | sed -n "s/^$1://p"
+}
+before=$(counted tls_handshakes)
+"$build/tests/tls_client" "$tls_port" "$work/ca.crt" 1000 renew >"$work/trash"
+is "new keys are no further handshake" "$(counted tls_handshakes)" \
+    $((before + 2))
+ok "those that failed are counted, too" [ "$(counted tls_failed)" -gt 0 ]
+
 # --- handshakes that hang, or are none ---
 
 # More than there may be at a time.

@@ -277,6 +277,19 @@ enum seqb_status seqb_partitions(struct seqb_broker *broker,
     return SEQB_OK;
 }
 
+enum seqb_status seqb_partition_reason(struct seqb_broker *broker,
+                                       const char *pool, int32_t partition,
+                                       char *out, size_t size,
+                                       struct seqb_error *err)
+{
+    (void)broker;
+    (void)pool;
+    (void)partition;
+    (void)out;
+    (void)size;
+    return fail(err, SEQB_INVALID);
+}
+
 enum seqb_status seqb_lessors(struct seqb_broker *broker,
                               struct seqb_lessor *out, size_t size,
                               size_t capacity, size_t *count,
@@ -288,6 +301,20 @@ enum seqb_status seqb_lessors(struct seqb_broker *broker,
     *count = stub.lessor.backend[0] != '\0';
     if (capacity > 0)
         out[0] = stub.lessor;
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_worker_leases(struct seqb_broker *broker,
+                                    struct seqb_worker_lease *out, size_t size,
+                                    size_t capacity, size_t *count,
+                                    struct seqb_error *err)
+{
+    (void)broker;
+    (void)out;
+    (void)size;
+    (void)capacity;
+    (void)err;
+    *count = 0;
     return SEQB_OK;
 }
 

@@ -14,6 +14,7 @@
 
 #include "ha/startup.h"
 #include "platform/text.h"
+#include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -133,6 +134,21 @@ TEST_WITH(DIRECT, each_store_claims_every_listed_sequence_once)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(fake_calls(rig->stores[i], FAKE_CLAIM), claims[i]);
     rig_close(broker); /* before the options go */
+}
+
+TEST_WITH(DIRECT, a_start_that_takes_long_logs_how_far_it_is)
+{
+    struct rig_broker *broker;
+    struct listed listed;
+
+    rig_close(rig_open(rig));
+    list_many(rig, &listed);
+    fake_set_delay(rig->stores[1], 1 + 1200 / LISTED);
+    events_start();
+    broker = rig_open(rig);
+    assert_true(
+        events_count("event=comparing backend=b1 done=", " sequences=100") > 0);
+    rig_close(broker);
 }
 
 TEST_WITH(DIRECT, one_of_many_with_other_bits_is_refused_alone)

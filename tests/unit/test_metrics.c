@@ -52,11 +52,11 @@ TEST(labels_are_escaped)
 
 TEST(times_are_in_seconds)
 {
-    struct seqb_partition_status partition = {.pool = "p",
-                                              .backend = "b",
-                                              .latency_us = 1500,
-                                              .clock_ms = -2500,
-                                              .next_probe_ms = -1};
+    struct status_partition partition = {.known = {.pool = "p",
+                                                   .backend = "b",
+                                                   .latency_us = 1500,
+                                                   .clock_ms = -2500,
+                                                   .next_probe_ms = -1}};
     struct snapshot snapshot = snapshot_of(NULL, 0);
 
     snapshot.partitions = &partition;
@@ -74,8 +74,8 @@ TEST(times_are_in_seconds)
 
 TEST(what_is_not_known_is_left_out)
 {
-    struct seqb_partition_status partition = {.next_probe_ms = -1,
-                                              .clock_ms = INT64_MIN};
+    struct status_partition partition = {
+        .known = {.next_probe_ms = -1, .clock_ms = INT64_MIN}};
     struct seqb_sequence_status sequence = {.key = "s",
                                             .period = "none",
                                             .runway_ms = INT64_MAX,
@@ -236,6 +236,51 @@ TEST(the_busiest_are_those_of_the_highest_rate)
     assert_int_equal(sums.busiest[0].index, 17);
     for (size_t i = 1; i < SNAPSHOT_BUSIEST_MAX; i++)
         assert_int_equal(sums.busiest[i].index, SEQUENCES - i);
+}
+
+TEST(worker_ids_are_held_or_not)
+{
+    struct seqb_worker_lease leases[] = {
+        {.pool = "p", .worker = 3, .left_ms = 7900},
+        {.pool = "q", .worker = -1}};
+    struct snapshot snapshot = snapshot_of(NULL, 0);
+
+    assert_has(&snapshot, "seqbroker_worker_", false);
+    snapshot.leases = leases;
+    snapshot.lease_count = 2;
+    assert_has(&snapshot, "\nseqbroker_worker_held{pool=\"p\"} 1\n", true);
+    assert_has(&snapshot, "\nseqbroker_worker_held{pool=\"q\"} 0\n", true);
+    assert_has(&snapshot, "\nseqbroker_worker_id{pool=\"p\"} 3\n", true);
+    assert_has(&snapshot, "\nseqbroker_worker_lease_seconds{pool=\"p\"} 7\n",
+               true);
+    assert_has(&snapshot, "seqbroker_worker_id{pool=\"q\"}", false);
+    assert_has(&snapshot, "seqbroker_worker_lease_seconds{pool=\"q\"}", false);
+}
+
+TEST(what_clients_use_and_are_refused_is_counted)
+{
+    struct snapshot snapshot = snapshot_of(NULL, 0);
+
+    snapshot.stats = (struct status_stats){.max_connections = 10000,
+                                           .connections_refused = 1,
+                                           .connections_timed_out = 2,
+                                           .client_memory = 3000,
+                                           .max_client_memory = 4000,
+                                           .answers_refused = 5,
+                                           .logins_refused = 6,
+                                           .tls_handshakes = 7,
+                                           .tls_failed = 8,
+                                           .http_connections = 9};
+    assert_has(&snapshot, "\nseqbroker_max_connections 10000\n", true);
+    assert_has(&snapshot, "\nseqbroker_connections_refused_total 1\n", true);
+    assert_has(&snapshot, "\nseqbroker_connections_timed_out_total 2\n", true);
+    assert_has(&snapshot, "\nseqbroker_client_memory_bytes 3000\n", true);
+    assert_has(&snapshot, "\nseqbroker_max_client_memory_bytes 4000\n", true);
+    assert_has(&snapshot, "\nseqbroker_answers_refused_total 5\n", true);
+    assert_has(&snapshot, "\nseqbroker_logins_refused_total 6\n", true);
+    assert_has(&snapshot, "\nseqbroker_tls_handshakes_total 7\n", true);
+    assert_has(&snapshot, "\nseqbroker_tls_failed_total 8\n", true);
+    assert_has(&snapshot, "\nseqbroker_http_connections 9\n", true);
 }
 
 TEST(durations_add_up)

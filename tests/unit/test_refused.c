@@ -101,6 +101,21 @@ static void expect_others_served(struct rig_broker *broker, int32_t partition)
     assert_int_equal(rig_partition(broker, partition).state, SEQB_PARTITION_UP);
 }
 
+/* Both calls that tell it. */
+static void expect_reason(const struct rig_broker *broker, int32_t partition)
+{
+    char reason[SEQB_REASON_SIZE];
+    struct seqb_error err;
+
+    assert_int_equal(ha_reason(broker->ha, "main", partition, reason, &err),
+                     SEQB_OK);
+    assert_string_equal(reason, rig_partition(broker, partition).reason);
+    assert_int_equal(ha_reason(broker->ha, "main", 64, reason, &err),
+                     SEQB_INVALID);
+    assert_int_equal(ha_reason(broker->ha, "other", 0, reason, &err),
+                     SEQB_INVALID);
+}
+
 TEST_WITH(DIRECT, refused_counter_is_told_once_counted_and_shown)
 {
     struct rig_broker *broker = open_both(rig);
@@ -114,6 +129,7 @@ TEST_WITH(DIRECT, refused_counter_is_told_once_counted_and_shown)
     assert_string_equal(rig_partition(broker, 1).reason,
                         "refuses counter bill: fake store-1: " BILL_1
                         ": told to refuse");
+    expect_reason(broker, 1);
     errors = rig_partition(broker, 1).errors;
     assert_true(errors > 0);
     expect_health(broker, SEQB_HEALTH_DEGRADED,

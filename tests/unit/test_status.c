@@ -99,7 +99,7 @@ TEST(the_last_member_of_each_struct_has_a_row)
     assert_int_equal(end_of(STATUS_OF_BROKER), sizeof(struct status_broker));
     assert_int_equal(end_of(STATUS_OF_CLOCK), sizeof(struct seqb_clock_status));
     assert_int_equal(end_of(STATUS_OF_PARTITIONS),
-                     sizeof(struct seqb_partition_status));
+                     sizeof(struct status_partition));
     assert_int_equal(end_of(STATUS_OF_LESSORS), sizeof(struct seqb_lessor));
     assert_int_equal(end_of(STATUS_OF_SEQUENCES),
                      sizeof(struct seqb_sequence_status));
@@ -110,39 +110,41 @@ TEST(the_last_member_of_each_struct_has_a_row)
 
 TEST(a_partition_is_told_with_its_class_and_state)
 {
-    struct seqb_partition_status partition = {.pool = "main",
-                                              .partition = -1,
-                                              .is_authority = true,
-                                              .state =
-                                                  SEQB_PARTITION_QUARANTINED,
-                                              .granted = INT64_C(1) << 60,
-                                              .clock_ms = INT64_MIN,
-                                              .refused = 7,
-                                              .last_ok_ms = -1};
+    struct status_partition partition = {
+        .reason = "the whole",
+        .known = {.pool = "main",
+                  .partition = -1,
+                  .is_authority = true,
+                  .state = SEQB_PARTITION_QUARANTINED,
+                  .reason = "the",
+                  .granted = INT64_C(1) << 60,
+                  .clock_ms = INT64_MIN,
+                  .refused = 7,
+                  .last_ok_ms = -1}};
 
     expect_text(STATUS_OF_PARTITIONS, "pool", &partition, "main");
     expect_integer(STATUS_OF_PARTITIONS, "partition", &partition, -1);
     expect_text(STATUS_OF_PARTITIONS, "class", &partition, "direct");
     expect_integer(STATUS_OF_PARTITIONS, "authority", &partition, 1);
     expect_text(STATUS_OF_PARTITIONS, "state", &partition, "quarantined");
-    expect_text(STATUS_OF_PARTITIONS, "reason", &partition, "");
+    expect_text(STATUS_OF_PARTITIONS, "reason", &partition, "the whole");
     expect_integer(STATUS_OF_PARTITIONS, "granted", &partition,
                    INT64_C(1) << 60);
     expect_integer(STATUS_OF_PARTITIONS, "refused", &partition, 7);
     expect_integer(STATUS_OF_PARTITIONS, "last_ok_ms", &partition, -1);
-    partition.is_windowed = true;
+    partition.known.is_windowed = true;
     expect_text(STATUS_OF_PARTITIONS, "class", &partition, "windowed");
 }
 
 TEST(a_clock_that_is_not_known_is_left_out)
 {
-    struct seqb_partition_status partition = {.clock_ms = INT64_MIN};
+    struct status_partition partition = {.known = {.clock_ms = INT64_MIN}};
     const struct status_field *fields =
         status_tables[STATUS_OF_PARTITIONS].fields;
     const size_t count = status_count(fields, &partition);
 
     expect_none(STATUS_OF_PARTITIONS, "clock_ms", &partition);
-    partition.clock_ms = 0;
+    partition.known.clock_ms = 0;
     expect_integer(STATUS_OF_PARTITIONS, "clock_ms", &partition, 0);
     assert_int_equal(status_count(fields, &partition), count + 1);
 }

@@ -87,6 +87,11 @@ static enum ctl_exit keys_read(const char *path, struct keys *keys)
     return result;
 }
 
+static void bar_show(void *context, int64_t done, int64_t total)
+{
+    progress_show(context, done, total);
+}
+
 enum ctl_exit migrate_run(const struct ctl_options *options, char **argument)
 {
     static const char *const none[] = {NULL};
@@ -106,9 +111,13 @@ enum ctl_exit migrate_run(const struct ctl_options *options, char **argument)
         wanted.key_count = read.count;
     }
     if (result == CTL_OK) {
-        const enum seqb_status status =
-            seqb_migrate(argument[0], argument[1], &wanted, &err);
+        const struct seqb_progress bar = {bar_show, &plan.progress};
+        enum seqb_status status;
 
+        progress_begin(&plan.progress, true);
+        status =
+            seqb_migrate_watched(argument[0], argument[1], &wanted, &bar, &err);
+        progress_erase(&plan.progress);
         result = plan_end(&plan, status, &err);
     }
     keys_free(&read);

@@ -8,6 +8,7 @@
 #include <seqbroker/status.h>
 
 #include "ctl/ctl.h"
+#include "ctl/terminal/terminal.h"
 
 /* check --probe: every backend of a topology tried. */
 enum ctl_exit probe_run(const struct ctl_options *options, char **argument);
@@ -17,6 +18,7 @@ enum ctl_exit probe_run(const struct ctl_options *options, char **argument);
 struct plan {
     bool is_json;
     size_t lines;
+    struct progress progress; /* a line erases it; zeroed: it is never shown */
 };
 
 /* A line; `context` is a struct plan. */

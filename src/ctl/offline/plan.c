@@ -11,6 +11,7 @@ void plan_show(void *context, const char *line)
 {
     struct plan *plan = context;
 
+    progress_erase(&plan->progress);
     if (plan->is_json) {
         fputs(plan->lines++ == 0 ? "{\"report\": [\n  " : ",\n  ", stdout);
         (void)json_print(json_of_text(line), 0);

@@ -213,6 +213,15 @@ static void output_end(struct output *output)
     puts("\n}");
 }
 
+/* What is told comes after it, but for mistakes in the topology, which come
+ * before. */
+static void bar_show(void *context, int64_t done, int64_t total)
+{
+    progress_show(context, done, total);
+    if (done == total)
+        progress_erase(context);
+}
+
 enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
 {
     struct output output = {.is_json = options->given & CTL_JSON};
@@ -221,6 +230,8 @@ enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
                                                  .note = on_note,
                                                  .warning = on_warning,
                                                  .context = &output};
+    struct progress progress;
+    const struct seqb_progress bar = {bar_show, &progress};
     struct seqb_error err;
     enum seqb_status status;
 
@@ -229,7 +240,9 @@ enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
         ctl_complain("out of memory");
         return CTL_FAILED;
     }
-    status = seqb_probe_topology(argument[0], NULL, &listener, &err);
+    progress_begin(&progress, true);
+    status = seqb_probe_watched(argument[0], NULL, &listener, &bar, &err);
+    progress_erase(&progress);
     output_end(&output);
     if (status == SEQB_CONFIG)
         return CTL_USAGE;

@@ -13,6 +13,7 @@
 #include "ctl/terminal/terminal.h"
 
 #define CELL_SIZE   320
+#define WHY_SIZE    (SEQB_REASON_SIZE + CELL_SIZE) /* and what may be lost */
 #define COLUMNS_MAX 32
 #define NARROWEST   4 /* characters of a name that was cut */
 #define CUT         '~'
@@ -219,9 +220,9 @@ static void controls_blank(char *text)
 /* A line each partition that has a reason. */
 static void reasons_print(const struct table *table)
 {
-    char why[CELL_SIZE * 4];
+    char why[WHY_SIZE];
     char partition[CELL_SIZE];
-    char line[CELL_SIZE * 6];
+    char line[WHY_SIZE + 2 * CELL_SIZE];
 
     for (size_t i = 0; i < table->rows->count; i++) {
         const redisReply *row = table->rows->row[i];

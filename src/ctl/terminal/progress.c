@@ -22,10 +22,11 @@ static int64_t now_ms(void)
 }
 
 /* Numbers on the same terminal would cut the bar in pieces. */
-void progress_begin(struct progress *progress)
+void progress_begin(struct progress *progress, bool is_erased)
 {
-    *progress = (struct progress){.is_wanted = isatty(STDERR_FILENO) == 1 &&
-                                               isatty(STDOUT_FILENO) != 1,
+    *progress = (struct progress){.is_wanted =
+                                      isatty(STDERR_FILENO) == 1 &&
+                                      (is_erased || isatty(STDOUT_FILENO) != 1),
                                   .next_ms = now_ms() + FIRST_MS};
 }
 
@@ -43,7 +44,7 @@ void progress_show(struct progress *progress, int64_t done, int64_t total)
     fflush(stderr);
 }
 
-void progress_end(struct progress *progress)
+void progress_erase(struct progress *progress)
 {
     if (progress->is_shown)
         fputs(ERASE_LINE, stderr);

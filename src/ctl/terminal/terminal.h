@@ -57,13 +57,15 @@ void interrupts_forbid(void);
 
 /* How far something is that may take long. */
 struct progress {
-    bool is_wanted; /* stderr is a terminal, and stdout another one or none */
+    bool is_wanted; /* stderr is a terminal */
     bool is_shown;
     int64_t next_ms; /* it is not drawn before */
 };
 
-void progress_begin(struct progress *progress);
+/* Who prints while it is shown, and does not erase it before, wants none where
+ * stdout is a terminal, too. */
+void progress_begin(struct progress *progress, bool is_erased);
 void progress_show(struct progress *progress, int64_t done, int64_t total);
 
-/* Erases it. */
-void progress_end(struct progress *progress);
+/* Erases it; it may be shown again. */
+void progress_erase(struct progress *progress);

@@ -169,6 +169,7 @@ void audit_login_refused(struct audit *audit, const struct audit_entry *entry,
 {
     struct words words;
 
+    audit->logins_refused++;
     if (is_too_much(audit, time.now_ms))
         return;
     words_quote(entry, &words);

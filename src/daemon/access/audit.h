@@ -17,7 +17,8 @@ struct audit {
     const char *file; /* NULL: none; the caller's */
     struct bucket bucket;
     int64_t left_out; /* lines since the last one */
-    bool has_failed;  /* the file could not be written, which was said */
+    int64_t logins_refused;
+    bool has_failed; /* the file could not be written, which was said */
 };
 
 /* What is told. Texts may be NULL, and may come from a client. */

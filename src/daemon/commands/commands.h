@@ -165,6 +165,9 @@ command_function command_show;
 void reply_fields(struct session *session, enum status_of of,
                   const void *status, size_t more);
 
+/* Of show.c: what the daemon counted. */
+void stats_read(const struct daemon *daemon, struct status_stats *out);
+
 /* Of status.c: all partitions, lessors or sequences, to be freed; NULL if there
  * are none or memory is short. On any thread. */
 void *status_copy(struct seqb_broker *broker, enum status_of of, size_t *count);

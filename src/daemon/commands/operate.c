@@ -59,7 +59,7 @@ static void place_print(const struct seqb_partition_status *partition,
 
 /* Every partition, and whether they are of one pool, which needs no name. */
 struct places {
-    struct seqb_partition_status *all;
+    struct status_partition *all;
     size_t count;
     bool is_one_pool;
 };
@@ -69,7 +69,7 @@ static void places_read(struct seqb_broker *broker, struct places *out)
     out->all = status_copy(broker, STATUS_OF_PARTITIONS, &out->count);
     out->is_one_pool = true;
     for (size_t i = 1; i < out->count; i++) {
-        if (strcmp(out->all[i].pool, out->all[0].pool) != 0)
+        if (strcmp(out->all[i].known.pool, out->all[0].known.pool) != 0)
             out->is_one_pool = false;
     }
 }
@@ -77,7 +77,7 @@ static void places_read(struct seqb_broker *broker, struct places *out)
 /* Whether the i-th is meant by a place or by a backend's name. */
 static bool is_meant(const struct places *places, size_t i, const char *name)
 {
-    const struct seqb_partition_status *partition = &places->all[i];
+    const struct seqb_partition_status *partition = &places->all[i].known;
     char place[PLACE_SIZE];
 
     place_print(partition, place, sizeof place);
@@ -98,7 +98,7 @@ static void reply_ambiguous(struct session *session, const char *name,
 
         if (!is_meant(places, i, name))
             continue;
-        place_print(&places->all[i], place, sizeof place);
+        place_print(&places->all[i].known, place, sizeof place);
         snprintf(words + length, sizeof words - length, "%s%s",
                  length > 0 ? ", " : "", place);
     }
@@ -120,7 +120,7 @@ place_find(struct session *session, const char *name,
             reply_ambiguous(session, name, places);
             return NULL;
         }
-        found = &places->all[i];
+        found = &places->all[i].known;
     }
     if (found == NULL)
         reply_error(&session->out, "ERR",
@@ -140,9 +140,9 @@ static const char *state_now(struct seqb_broker *broker,
 
     places_read(broker, &places);
     for (size_t i = 0; i < places.count; i++)
-        if (places.all[i].partition == partition->partition &&
-            strcmp(places.all[i].pool, partition->pool) == 0)
-            state = places.all[i].state;
+        if (places.all[i].known.partition == partition->partition &&
+            strcmp(places.all[i].known.pool, partition->pool) == 0)
+            state = places.all[i].known.state;
     free(places.all);
     return seqb_partition_state_name(state);
 }

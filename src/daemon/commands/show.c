@@ -120,7 +120,7 @@ static void show_errors(struct session *session,
                         const struct resp_request *request)
 {
     size_t count;
-    struct seqb_partition_status *partitions =
+    struct status_partition *partitions =
         status_copy(session->daemon->broker, STATUS_OF_PARTITIONS, &count);
     struct lines lines;
 
@@ -128,8 +128,8 @@ static void show_errors(struct session *session,
     lines_init(&lines);
     reply_array(&session->out, count);
     for (size_t i = 0; i < count; i++)
-        reply_errors(session, &partitions[i],
-                     lines_last(&lines, &partitions[i]));
+        reply_errors(session, &partitions[i].known,
+                     lines_last(&lines, &partitions[i].known));
     lines_fini(&lines);
     free(partitions);
 }
@@ -188,12 +188,11 @@ static int64_t responses_sum(const struct counts *counts)
     return sum;
 }
 
-static void show_stats(struct session *session,
-                       const struct resp_request *request)
+void stats_read(const struct daemon *daemon, struct status_stats *out)
 {
-    const struct daemon *daemon = session->daemon;
     const struct limits *limits = &daemon->limits;
-    const struct status_stats stats = {
+
+    *out = (struct status_stats){
         .uptime_ms = daemon_now_ms() - daemon->started_ms,
         .pid = getpid(),
         .memory = memory_read(),
@@ -210,9 +209,19 @@ static void show_stats(struct session *session,
         .client_memory = limits->client_memory,
         .max_client_memory = limits->options.max_client_memory,
         .answers_refused = limits->answers_refused,
+        .logins_refused = daemon->access.audit.logins_refused,
+        .tls_handshakes = daemon->counts.tls_handshakes,
+        .tls_failed = daemon->counts.tls_failed,
     };
+}
+
+static void show_stats(struct session *session,
+                       const struct resp_request *request)
+{
+    struct status_stats stats;
 
     (void)request;
+    stats_read(session->daemon, &stats);
     reply_fields(session, STATUS_OF_STATS, &stats, 0);
 }
 

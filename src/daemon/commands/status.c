@@ -2,6 +2,7 @@
 /* How the broker and this server are: SEQ.STATUS and SEQ.WORKERS for seqctl,
  * INFO for people and for the client libraries that read it when they connect.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,16 +90,41 @@ static void reply_list(struct session *session, const struct list *list)
     free(all);
 }
 
+/* The library has the begin of a reason in its struct, and the whole one by a
+ * call of its own. If the reason is another one by then, the begin stays, which
+ * belongs to the state. */
+static void partition_set(struct seqb_broker *broker,
+                          struct status_partition *to,
+                          const struct seqb_partition_status *known)
+{
+    to->known = *known;
+    if (seqb_partition_reason(broker, known->pool, known->partition, to->reason,
+                              sizeof to->reason, NULL) != SEQB_OK ||
+        strncmp(to->reason, known->reason, strlen(known->reason)) != 0)
+        snprintf(to->reason, sizeof to->reason, "%s", known->reason);
+}
+
 static enum seqb_status partitions_read(struct seqb_broker *broker, void *out,
                                         size_t size, size_t capacity,
                                         size_t *count)
 {
-    return seqb_partitions(broker, out, size, capacity, count, NULL);
+    struct status_partition *to = out;
+    struct seqb_partition_status *all = NULL;
+    const size_t one = sizeof *all;
+    enum seqb_status status;
+
+    (void)size;
+    if (capacity > 0 && (all = calloc(capacity, one)) == NULL)
+        return SEQB_NO_MEMORY;
+    status = seqb_partitions(broker, all, one, capacity, count, NULL);
+    for (size_t i = 0; status == SEQB_OK && i < *count && i < capacity; i++)
+        partition_set(broker, &to[i], &all[i]);
+    free(all);
+    return status;
 }
 
-static const struct list partitions = {STATUS_OF_PARTITIONS,
-                                       sizeof(struct seqb_partition_status),
-                                       partitions_read};
+static const struct list partitions = {
+    STATUS_OF_PARTITIONS, sizeof(struct status_partition), partitions_read};
 
 static enum seqb_status lessors_read(struct seqb_broker *broker, void *out,
                                      size_t size, size_t capacity,
@@ -248,18 +274,41 @@ static void info_server(const struct daemon *daemon, struct buffer *text)
 
 static void info_clients(const struct daemon *daemon, struct buffer *text)
 {
-    buffer_format(text, "# Clients\r\nconnected_clients:%lld\r\n",
-                  (long long)daemon->session_count);
+    const struct limits *limits = &daemon->limits;
+
+    buffer_format(text,
+                  "# Clients\r\n"
+                  "connected_clients:%lld\r\n"
+                  "maxclients:%lld\r\n"
+                  "client_memory:%lld\r\n"
+                  "max_client_memory:%lld\r\n",
+                  (long long)daemon->session_count,
+                  (long long)limits->options.max_connections,
+                  (long long)limits->client_memory,
+                  (long long)limits->options.max_client_memory);
 }
 
+/* Redis calls the third one so. */
 static void info_stats(const struct daemon *daemon, struct buffer *text)
 {
     buffer_format(text,
                   "# Stats\r\n"
                   "total_connections_received:%lld\r\n"
-                  "total_commands_processed:%lld\r\n",
+                  "total_commands_processed:%lld\r\n"
+                  "rejected_connections:%lld\r\n"
+                  "connections_timed_out:%lld\r\n"
+                  "answers_refused:%lld\r\n"
+                  "logins_refused:%lld\r\n"
+                  "tls_handshakes:%lld\r\n"
+                  "tls_failed:%lld\r\n",
                   (long long)daemon->connections_received,
-                  (long long)daemon->commands_processed);
+                  (long long)daemon->commands_processed,
+                  (long long)daemon->limits.connections_refused,
+                  (long long)daemon->limits.connections_timed_out,
+                  (long long)daemon->limits.answers_refused,
+                  (long long)daemon->access.audit.logins_refused,
+                  (long long)daemon->counts.tls_handshakes,
+                  (long long)daemon->counts.tls_failed);
 }
 
 static void info_sequences(const struct daemon *daemon, struct buffer *text)

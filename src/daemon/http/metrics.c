@@ -84,20 +84,20 @@ static void states_write(struct buffer *out, const char *metric,
 
 static const void *partition_at(const void *context, size_t i)
 {
-    return (const struct seqb_partition_status *)context + i;
+    return (const struct status_partition *)context + i;
 }
 
 static void partition_label(struct buffer *out, const void *row)
 {
-    const struct seqb_partition_status *partition = row;
+    const struct status_partition *partition = row;
 
-    metric_label(out, '{', "pool", partition->pool);
-    label_integer(out, "partition", partition->partition);
-    metric_label(out, ',', "backend", partition->backend);
+    metric_label(out, '{', "pool", partition->known.pool);
+    label_integer(out, "partition", partition->known.partition);
+    metric_label(out, ',', "backend", partition->known.backend);
 }
 
 static void partition_states(struct buffer *out,
-                             const struct seqb_partition_status *partition)
+                             const struct status_partition *partition)
 {
     const char *states[SEQB_PARTITION_POISONED + 2] = {NULL};
     struct buffer labels = {0};
@@ -106,7 +106,7 @@ static void partition_states(struct buffer *out,
         states[i] = seqb_partition_state_name(i);
     partition_label(&labels, partition);
     states_write(out, "seqbroker_partition_state", &labels, states,
-                 seqb_partition_state_name(partition->state));
+                 seqb_partition_state_name(partition->known.state));
     buffer_fini(&labels);
 }
 
@@ -119,16 +119,16 @@ static bool is_up(const struct seqb_partition_status *partition)
 }
 
 static void partition_info(struct buffer *out,
-                           const struct seqb_partition_status *partition)
+                           const struct status_partition *partition)
 {
+    const struct seqb_partition_status *known = &partition->known;
     struct buffer labels = {0};
 
     partition_label(&labels, partition);
-    metric_label(&labels, ',', "engine", partition->engine);
+    metric_label(&labels, ',', "engine", known->engine);
     metric_label(&labels, ',', "class",
-                 partition->is_windowed ? "windowed" : "direct");
-    metric_label(&labels, ',', "authority",
-                 partition->is_authority ? "yes" : "no");
+                 known->is_windowed ? "windowed" : "direct");
+    metric_label(&labels, ',', "authority", known->is_authority ? "yes" : "no");
     metric_sample(out, "seqbroker_partition_info", &labels, 1);
     buffer_fini(&labels);
 }
@@ -136,7 +136,7 @@ static void partition_info(struct buffer *out,
 static void partitions_write(struct buffer *out,
                              const struct snapshot *snapshot)
 {
-    const struct seqb_partition_status *all = snapshot->partitions;
+    const struct status_partition *all = snapshot->partitions;
     const size_t count = snapshot->partition_count;
     const struct rows rows = {STATUS_OF_PARTITIONS, partition_at, all, count,
                               partition_label};
@@ -156,7 +156,8 @@ static void partitions_write(struct buffer *out,
         struct buffer labels = {0};
 
         partition_label(&labels, &all[i]);
-        metric_sample(out, "seqbroker_partition_up", &labels, is_up(&all[i]));
+        metric_sample(out, "seqbroker_partition_up", &labels,
+                      is_up(&all[i].known));
         buffer_fini(&labels);
     }
     rows_write(out, &rows);
@@ -199,6 +200,42 @@ static void lessors_write(struct buffer *out, const struct snapshot *snapshot)
         buffer_fini(&labels);
     }
     rows_write(out, &rows);
+}
+
+/* --- worker ids --- */
+
+static void labelled_write(struct buffer *out, const char *metric,
+                           const char *label, const char *value, int64_t amount)
+{
+    struct buffer labels = {0};
+
+    metric_label(&labels, '{', label, value);
+    metric_sample(out, metric, &labels, amount);
+    buffer_fini(&labels);
+}
+
+static void leases_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    static const char *const all[][2] = {
+        {"seqbroker_worker_held",
+         "1 if the broker holds a worker id for the pool's snowflakes"},
+        {"seqbroker_worker_id", "the worker id that it holds"},
+        {"seqbroker_worker_lease_seconds",
+         "how long it may use that without a renewal"},
+    };
+
+    for (size_t i = 0; i < 3 && snapshot->lease_count > 0; i++) {
+        metric_begin(out, all[i][0], all[i][1]);
+        for (size_t j = 0; j < snapshot->lease_count; j++) {
+            const struct seqb_worker_lease *lease = &snapshot->leases[j];
+            const bool is_held = lease->worker >= 0;
+            const int64_t values[] = {is_held, lease->worker,
+                                      lease->left_ms / 1000};
+
+            if (i == 0 || is_held)
+                labelled_write(out, all[i][0], "pool", lease->pool, values[i]);
+        }
+    }
 }
 
 /* --- sequences --- */
@@ -267,16 +304,6 @@ static void totals_write(struct buffer *out, const struct snapshot_sums *sums)
 }
 
 /* --- what the log told --- */
-
-static void labelled_write(struct buffer *out, const char *metric,
-                           const char *label, const char *value, int64_t amount)
-{
-    struct buffer labels = {0};
-
-    metric_label(&labels, '{', label, value);
-    metric_sample(out, metric, &labels, amount);
-    buffer_fini(&labels);
-}
 
 static const struct log_tally *event_find(const struct snapshot *snapshot,
                                           const char *event)
@@ -430,9 +457,13 @@ static void responses_write(struct buffer *out, const struct counts *counts)
 
 void metrics_write(struct buffer *out, const struct snapshot *snapshot)
 {
+    const struct rows stats = {STATUS_OF_STATS, single_at, &snapshot->stats, 1,
+                               NULL};
+
     broker_write(out, snapshot);
     partitions_write(out, snapshot);
     lessors_write(out, snapshot);
+    leases_write(out, snapshot);
     sequences_write(out, snapshot);
     events_write(out, snapshot);
     metric_begin(out, "seqbroker_connections", "clients that are connected");
@@ -441,6 +472,7 @@ void metrics_write(struct buffer *out, const struct snapshot *snapshot)
                  "clients that connected since the start");
     metric_sample(out, "seqbroker_connections_received_total", NULL,
                   snapshot->connections_received);
+    rows_write(out, &stats);
     commands_write(out, &snapshot->counts);
     durations_write(out, &snapshot->counts);
     responses_write(out, &snapshot->counts);

@@ -30,6 +30,7 @@ void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon,
         .connections = daemon->session_count,
         .connections_received = daemon->connections_received,
     };
+    stats_read(daemon, &snapshot->stats);
     log_tallies(snapshot->events);
 }
 
@@ -149,6 +150,22 @@ static void busiest_read(struct snapshot *snapshot)
     }
 }
 
+static void leases_read(struct snapshot *snapshot)
+{
+    const size_t one = sizeof snapshot->leases[0];
+    size_t count = 0;
+
+    if (seqb_worker_leases(snapshot->broker, NULL, one, 0, &count, NULL) !=
+            SEQB_OK ||
+        count == 0)
+        return;
+    snapshot->leases = calloc(count, one);
+    if (snapshot->leases != NULL &&
+        seqb_worker_leases(snapshot->broker, snapshot->leases, one, count,
+                           &count, NULL) == SEQB_OK)
+        snapshot->lease_count = count;
+}
+
 void snapshot_read(struct snapshot *snapshot)
 {
     struct seqb_broker *broker = snapshot->broker;
@@ -163,6 +180,7 @@ void snapshot_read(struct snapshot *snapshot)
         status_copy(broker, STATUS_OF_PARTITIONS, &snapshot->partition_count);
     snapshot->lessors =
         status_copy(broker, STATUS_OF_LESSORS, &snapshot->lessor_count);
+    leases_read(snapshot);
     if (snapshot->most == 0) {
         snapshot->sequences =
             status_copy(broker, STATUS_OF_SEQUENCES, &snapshot->sequence_count);
@@ -176,5 +194,6 @@ void snapshot_fini(struct snapshot *snapshot)
 {
     free(snapshot->partitions);
     free(snapshot->lessors);
+    free(snapshot->leases);
     free(snapshot->sequences);
 }

@@ -44,6 +44,7 @@ struct snapshot {
     struct seqb_broker *broker;
     size_t most; /* sequences to be read, the busiest; 0: all of them */
     struct status_broker self;
+    struct status_stats stats;
     struct counts counts;
     struct log_tally events[LOG_EVENTS_MAX];
     int64_t connections, connections_received;
@@ -51,10 +52,11 @@ struct snapshot {
     enum seqb_health health;
     char reason[SNAPSHOT_REASON_SIZE]; /* why it is not serving, or "" */
     struct seqb_clock_status clock;
-    struct seqb_partition_status *partitions;
+    struct status_partition *partitions;
     struct seqb_lessor *lessors;
     struct seqb_sequence_status *sequences; /* the busiest first, if so */
-    size_t partition_count, lessor_count, sequence_count;
+    struct seqb_worker_lease *leases;       /* one a pool with snowflakes */
+    size_t partition_count, lessor_count, sequence_count, lease_count;
     struct snapshot_sums sums; /* nothing if `most` is 0 */
 };
 

@@ -39,11 +39,12 @@ struct tls_server {
     struct tls_settings settings; /* the strings are the caller's */
     SSL_CTX *context;
     struct event *poll;
-    struct files read;   /* of which the context was made, or was not */
-    struct files seen;   /* by the last look */
-    int64_t look_ms;     /* when the certificate is looked at next */
-    int64_t log_next_ms; /* no line before it */
-    int64_t left_out;    /* of the log since the last line */
+    struct files read;     /* of which the context was made, or was not */
+    struct files seen;     /* by the last look */
+    int64_t look_ms;       /* when the certificate is looked at next */
+    int64_t log_next_ms;   /* no line before it */
+    int64_t left_out;      /* of the log since the last line */
+    struct counts *counts; /* the daemon's */
 };
 
 /* --- the log --- */
@@ -56,6 +57,7 @@ void tls_server_log(struct tls_server *server, int fd, const char *reason)
     char peer[ADDRESS_SIZE];
     char why[QUOTE_SIZE];
 
+    server->counts->tls_failed++;
     if (now_ms < server->log_next_ms) {
         server->left_out++;
         return;
@@ -73,13 +75,15 @@ void tls_server_log(struct tls_server *server, int fd, const char *reason)
  * error, nor has a peer that hung up. */
 static void on_handshake(const SSL *ssl, int where, int result)
 {
+    struct tls_server *server = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
     char reason[TLS_REASON_SIZE];
 
+    if (where == SSL_CB_HANDSHAKE_DONE)
+        server->counts->tls_handshakes++;
     if (where != SSL_CB_ACCEPT_EXIT || result > 0 || ERR_peek_error() == 0)
         return;
     tls_handshake_reason(ssl, reason);
-    tls_server_log(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)), SSL_get_fd(ssl),
-                   reason);
+    tls_server_log(server, SSL_get_fd(ssl), reason);
 }
 
 /* Clients refuse one that has expired, so it is said ahead. */
@@ -198,7 +202,7 @@ static enum seqb_status server_watch(struct tls_server *server,
 }
 
 enum seqb_status tls_server_open(const struct tls_settings *settings,
-                                 struct event_base *base,
+                                 struct event_base *base, struct counts *counts,
                                  struct tls_server **out,
                                  struct seqb_error *err)
 {
@@ -213,6 +217,7 @@ enum seqb_status tls_server_open(const struct tls_settings *settings,
     if (server == NULL)
         return open_fail(err, SEQB_NO_MEMORY, "out of memory");
     server->settings = *settings;
+    server->counts = counts;
     if (server_read(server, err) != SEQB_OK ||
         server_watch(server, base, err) != SEQB_OK) {
         tls_server_close(server);

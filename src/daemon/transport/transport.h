@@ -55,13 +55,14 @@ void transport_close(struct transport *transport, bool tells);
 
 /* What the daemon's TLS is made with. */
 struct tls_server;
+struct counts;
 
 /* Reads the files. From now on it reads them again once they have changed, and
- * looks once a day whether the certificate expires. `settings` and `base` stay
- * the caller's. Errors as of tls_server_context; SEQB_INVALID without a
- * certificate. */
+ * looks once a day whether the certificate expires. `settings`, `base` and the
+ * counts of handshakes stay the caller's. Errors as of tls_server_context;
+ * SEQB_INVALID without a certificate. */
 enum seqb_status tls_server_open(const struct tls_settings *settings,
-                                 struct event_base *base,
+                                 struct event_base *base, struct counts *counts,
                                  struct tls_server **out,
                                  struct seqb_error *err);
 

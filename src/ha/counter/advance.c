@@ -189,6 +189,7 @@ static enum seqb_status raise_evaluate(const struct ha_counter *counter,
 
     for (int32_t i = 0; i < counter->partitions; i++) {
         const struct slot *slot = &counter->slots[i];
+        const char *why;
 
         if (slot_is_above(slot))
             continue;
@@ -198,9 +199,11 @@ static enum seqb_status raise_evaluate(const struct ha_counter *counter,
                                "store; this broker raises the others before it "
                                "uses them",
                                counter->key);
-        (void)text_append(
-            err->text, sizeof err->text, "; partition %d (%s): %s", (int)i,
-            worker_name(counter->pool->workers[i]), slot_why_low(slot));
+        why = slot_why_low(slot);
+        (void)text_append(err->text, sizeof err->text,
+                          "; partition %d (%s): %.*s", (int)i,
+                          worker_name(counter->pool->workers[i]),
+                          pool_reason_bytes(&counter->pool->pool, i, why), why);
     }
     return status;
 }

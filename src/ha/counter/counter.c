@@ -230,8 +230,9 @@ static enum seqb_status describe_trouble(const struct ha_counter *counter,
 
         if (why != NULL)
             (void)text_append(err->text, sizeof err->text,
-                              "; partition %d (%s): %s", (int)i,
-                              worker_name(pool->workers[i]), why);
+                              "; partition %d (%s): %.*s", (int)i,
+                              worker_name(pool->workers[i]),
+                              pool_reason_bytes(&pool->pool, i, why), why);
     }
     return status;
 }

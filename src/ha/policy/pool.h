@@ -25,6 +25,9 @@
 #define POOL_CALM_MS        30000 /* up for less: the next rest is longer */
 #define POOL_FORCE_REST_MS  500   /* at least this between two forced probes */
 
+/* Bytes of a member's reason where those of several stand in one text. */
+#define POOL_REASON_BRIEF 255
+
 #define POOL_NO_CALL (-1) /* in evaluated_ms: no call is counted */
 
 struct pool_member {
@@ -48,7 +51,7 @@ struct pool_member {
     int64_t errors;
     int64_t slow;
     int64_t ejections; /* from usable to quarantined */
-    char reason[256];
+    char reason[SEQB_ERROR_TEXT_SIZE];
     char server[SEQB_SERVER_SIZE]; /* this and what follows as last opened */
     char domain[SEQB_DOMAIN_SIZE];
     char loss[SEQB_LOSS_SIZE];
@@ -63,6 +66,15 @@ struct pool {
     uint64_t random; /* of the rests' jitter */
     struct pool_member member[POOL_MEMBERS_MAX];
 };
+
+/* How many bytes of `why` belong in a text with those of other members: a
+ * member's own reason may be long, and leaves room for the others. */
+static inline int pool_reason_bytes(const struct pool *pool, int32_t i,
+                                    const char *why)
+{
+    return why == pool->member[i].reason ? POOL_REASON_BRIEF
+                                         : SEQB_ERROR_TEXT_SIZE;
+}
 
 /* A change of a member's state, to be told once; from == to: none. */
 struct pool_change {

@@ -3,6 +3,7 @@
  * together, and what they show. */
 #include <stdlib.h>
 
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "queue/queue_state.h"
@@ -89,6 +90,29 @@ enum seqb_status queue_workers(struct queue *queue, struct seqb_worker *out,
         status = worker_lease_list(queue->context.generators[i].lease, out,
                                    capacity, count, err);
     return status;
+}
+
+static void lease_describe(struct worker_lease *lease,
+                           struct seqb_worker_lease *out)
+{
+    struct worker_id id;
+    int64_t left_ms;
+
+    *out = (struct seqb_worker_lease){.worker = -1};
+    (void)text_copy(out->pool, sizeof out->pool, worker_lease_pool(lease));
+    if (worker_lease_get(lease, &id, NULL) != SEQB_OK)
+        return;
+    left_ms = id.until_ms - clock_boot_ms();
+    out->worker = (int32_t)id.worker;
+    out->left_ms = left_ms > 0 ? left_ms : 0;
+}
+
+void queue_worker_leases(struct queue *queue, struct seqb_worker_lease *out,
+                         size_t capacity, size_t *count)
+{
+    *count = count_of(queue);
+    for (size_t i = 0; i < *count && i < capacity; i++)
+        lease_describe(queue->context.generators[i].lease, &out[i]);
 }
 
 /* A pool without a worker id makes no snowflake. */
