@@ -199,6 +199,33 @@ static void error_complain(const char *error)
     ctl_complain("%s", error);
 }
 
+/* A daemon that is none, or a store whose words it passes on, may not draw on
+ * the terminal: control characters are blanked, those of Latin 1 in UTF-8 too.
+ */
+static void text_clean(char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+
+        if (byte < ' ' || byte == 0x7f) {
+            text[i] = ' ';
+        } else if (byte == 0xc2 && i + 1 < length &&
+                   ((unsigned char)text[i + 1] & 0xe0) == 0x80) {
+            text[i] = ' ';
+            text[i + 1] = ' ';
+        }
+    }
+}
+
+/* hiredis refuses what is nested deeper than a few levels. */
+static void reply_clean(redisReply *reply) // NOLINT(misc-no-recursion)
+{
+    if (reply->str != NULL)
+        text_clean(reply->str, (size_t)reply->len);
+    for (size_t i = 0; i < reply->elements; i++)
+        reply_clean(reply->element[i]);
+}
+
 enum ctl_exit client_call(struct client *client, size_t words,
                           const char *const *word, redisReply **out)
 {
@@ -213,6 +240,7 @@ enum ctl_exit client_call(struct client *client, size_t words,
             : secure_command(client->ssl, client->connection, (int)words, argv);
     if (reply == NULL)
         return client_lost(client, errno);
+    reply_clean(reply);
     if (reply->type == REDIS_REPLY_ERROR) {
         error_complain(reply->str);
         freeReplyObject(reply);

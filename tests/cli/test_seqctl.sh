@@ -293,4 +293,29 @@ END
     daemon_stop TERM
 fi
 
+# --- a false daemon ---
+
+# lies SENTENCE ANSWER WORD...: nothing that seqctl prints draws on a terminal.
+lies() {
+    local sentence=$1
+    "$build/tests/liar" "$work/liar.sock" "$2" 2>>"$work/trash" &
+    local liar=$!
+    track "$liar"
+    shift 2
+    wait_for test -S "$work/liar.sock"
+    seqctl -s "$work/liar.sock" "$@"
+    like "$sentence" "$code $out$err" "[01] *red*"
+    ok "$sentence, without control characters" \
+        not grep -q $'[\x01-\x08\x0b-\x1f\x7f]' "$work/out" "$work/err"
+    kill "$liar"
+    reap "$liar"
+    rm -f "$work/liar.sock"
+}
+not() { ! "$@"; }
+lies "an error of a false daemon is shown" '-ERR \e[31mred\e]0;title\r\n' next order
+lies "a number's text of a false daemon is shown" \
+    '*1\r\n$9\r\n\e[31mredX\r\n' number order
+lies "an event of a false daemon is shown" \
+    '*1\r\n*2\r\n$4\r\nline\r\n$8\r\n\e[31mred\r\n' show events
+
 tap_end

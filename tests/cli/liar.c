@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A false daemon: liar SOCKET ANSWER. Listens on a unix socket and gives the
+ * answer, in which "\n", "\r", "\e" and "\\" are what printf makes of them, to
+ * whatever is asked, until SIGTERM.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static char escaped(char letter)
+{
+    switch (letter) {
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 'e':
+        return '\033';
+    default:
+        return letter;
+    }
+}
+
+/* In place. */
+static size_t unescape(char *text)
+{
+    char *to = text;
+
+    for (const char *from = text; *from != '\0'; from++) {
+        if (*from == '\\' && from[1] != '\0')
+            *to++ = escaped(*++from);
+        else
+            *to++ = *from;
+    }
+    return (size_t)(to - text);
+}
+
+int main(int argc, char **argv)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    char words[4096];
+    size_t length;
+
+    if (argc != 3 || strlen(argv[1]) >= sizeof address.sun_path)
+        die("usage: liar SOCKET ANSWER");
+    length = unescape(argv[2]);
+    memcpy(address.sun_path, argv[1], strlen(argv[1]) + 1);
+    if (bind(listener, (const struct sockaddr *)&address, sizeof address) !=
+            0 ||
+        listen(listener, 8) != 0)
+        die("liar");
+    for (;;) {
+        const int client = accept(listener, NULL, NULL);
+
+        while (client >= 0 && read(client, words, sizeof words) > 0)
+            (void)!write(client, argv[2], length);
+        (void)close(client);
+    }
+}
