@@ -155,6 +155,7 @@ static enum ctl_exit client_connect(struct client *client,
         return client_unreachable(client, "out of memory");
     if (client->connection->err != 0)
         return client_unreachable(client, client->connection->errstr);
+    reader_bound(&client->reader, client->connection, CLIENT_ELEMENTS_MAX);
     if (redisSetTimeout(client->connection, timeout) != REDIS_OK)
         return client_unreachable(client, "cannot set a time-out");
     return secured != NULL ? client_secure(client, host, options) : CTL_OK;
@@ -182,6 +183,12 @@ static enum ctl_exit client_lost(const struct client *client, int error)
                      "or is overloaded; wait longer with -t SECONDS, or "
                      "restart it",
                      client->socket, (long long)client->timeout_s);
+        return CTL_UNREACHABLE;
+    }
+    if (client->reader.has_refused) {
+        ctl_complain("%s answered with an array of more than %d: it is no "
+                     "seqbrokerd",
+                     client->socket, CLIENT_ELEMENTS_MAX);
         return CTL_UNREACHABLE;
     }
     ctl_complain("seqbrokerd at %s went away: %s", client->socket,

@@ -70,6 +70,7 @@ TEST(what_is_no_master_does_not_open)
         {"$0\r\n\r\n$0\r\n\r\n", SEQB_PROTOCOL},
         {"$-1\r\n$-1\r\n", SEQB_PROTOCOL},
         {"*-1\r\n", SEQB_PROTOCOL},
+        {"*2147483647\r\n", SEQB_PROTOCOL},
         {"-NOAUTH Authentication required.\r\n", SEQB_REFUSED},
         {"-NOPERM this user has no permissions\r\n", SEQB_REFUSED},
         {"-DENIED Redis is running in protected mode\r\n", SEQB_REFUSED},

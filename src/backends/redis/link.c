@@ -34,6 +34,7 @@ enum seqb_status link_connect(struct redis_link *link,
     if (link->context->err != 0)
         return error_set(err, SEQB_UNREACHABLE, "%s: cannot connect: %s",
                          link->where, link->context->errstr);
+    reader_bound(&link->reader, link->context, LINK_ELEMENTS_MAX);
     (void)fcntl(link->context->fd, F_SETFD, FD_CLOEXEC);
     return SEQB_OK;
 }
@@ -107,6 +108,11 @@ enum seqb_status link_lose(struct redis_link *link, enum seqb_status status,
     if (context->err == REDIS_ERR_PROTOCOL)
         status = error_set(err, SEQB_PROTOCOL, "%s: %s: is it a redis server?",
                            link->where, context->errstr);
+    else if (context->err == REDIS_ERR_OOM && link->reader.has_refused)
+        status = error_set(err, SEQB_PROTOCOL,
+                           "%s: an answer is an array of more than %d: is it a "
+                           "redis server?",
+                           link->where, LINK_ELEMENTS_MAX);
     else if (context->err == REDIS_ERR_OOM)
         status =
             error_set(err, SEQB_NO_MEMORY, "%s: out of memory", link->where);

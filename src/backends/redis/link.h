@@ -12,15 +12,19 @@
 #include <hiredis/hiredis.h>
 #include <seqbroker/backend.h>
 
+#include "reader/reader.h"
+
 struct redis_link {
     redisContext *context; /* NULL once answers may be outstanding: a later
                               call would take them for its own */
+    struct reader reader;  /* of the context */
     int64_t deadline_ms;   /* of the call under way */
     int32_t budget_ms;     /* its length, for messages */
     char where[256];       /* "redis-a (redis 10.0.0.3:6379)" */
 };
 
-#define LINK_ARGS_MAX 9 /* words of the longest command */
+#define LINK_ELEMENTS_MAX 65536 /* of an answer: many times what any has */
+#define LINK_ARGS_MAX     9     /* words of the longest command */
 
 /* Where a server listens. */
 struct redis_address {
