@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/access/access.h"
 #include "daemon/http/route.h"
+#include "daemon/server.h"
 #include "support/stub_broker.h"
 #include "support/test.h"
 #include "support/web.h"
@@ -205,6 +207,52 @@ TEST(errors_are_documented)
     try_operation("POST", "/v1/sequences/nosuch/next", next, "404");
     try_operation("POST", "/v1/sequences/a/next?x=1", next, "400");
     try_operation("GET", "/v1/sequences/a/parse?text=x", parse, "422");
+}
+
+/* Where there are users, who has not logged in may do what needs no right. */
+static void try_without_login(const char *method, const char *target,
+                              const json_t *operation)
+{
+    static const char *const refusals[] = {"401", "403", "429"};
+    struct users *users = users_new();
+    const struct users *none = NULL;
+    struct web *web = NULL;
+
+    stub_reset(1000, SEQB_AGAIN, MINUTE_MS);
+    assert_true(users_take(users, "users.name", "somebody"));
+    assert_true(users_take(users, "users.role", "take"));
+    web = web_open();
+    none = web->server->daemon.access.users;
+    web->server->daemon.access.users = users;
+    web_ask(web, method, target);
+    expect_answer(web, target, operation);
+    if (strstr(web->heard, "HTTP/1.1 401 ") != NULL)
+        for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+            assert_non_null(json_object_get(
+                json_object_get(operation, "responses"), refusals[i]));
+    web->server->daemon.access.users = none;
+    web_close(web);
+    users_free(users);
+}
+
+TEST(each_operation_refuses_as_documented)
+{
+    const char *path = NULL;
+    const char *method = NULL;
+    json_t *item = NULL;
+    json_t *operation = NULL;
+
+    json_object_foreach(json_object_get(api, "paths"), path, item)
+    {
+        json_object_foreach(item, method, operation)
+        {
+            char target[TARGET_SIZE];
+
+            target_make(target, path, operation);
+            try_without_login(strcmp(method, "get") == 0 ? "GET" : "POST",
+                              target, operation);
+        }
+    }
 }
 
 static void expect_method_refused(const char *method, const char *path)
