@@ -254,6 +254,13 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_decode(const struct seqb_sequence *sequence, int64_t value,
             struct seqb_decoded *out, struct seqb_error *err);
 
+/* The same by its key. A sequence that would make itself is not made, and does
+ * not count in the limit of auto_sequences. Also SEQB_UNKNOWN_KEY;
+ * SEQB_INVALID, if it is no key; SEQB_FORKED. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_decode_key(struct seqb_broker *broker, const char *key, int64_t value,
+                struct seqb_decoded *out, struct seqb_error *err);
+
 /*
  * Numbers for people: texts that the sequence's template makes of its numbers.
  * See docs/numbers.md for templates.
@@ -318,6 +325,11 @@ struct seqb_parsed {
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_parse(const struct seqb_sequence *sequence, const char *text,
            struct seqb_parsed *out, struct seqb_error *err);
+
+/* The same by its key; see seqb_decode_key. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_parse_key(struct seqb_broker *broker, const char *key, const char *text,
+               struct seqb_parsed *out, struct seqb_error *err);
 
 /* A field of a template whose text is known: "seq", "date", a parameter's name,
  * a registered field's name. Not ended by 0. */

@@ -146,16 +146,49 @@ void seqb_cursor_close(struct seqb_cursor *cursor)
     queue_cursor_close(cursor);
 }
 
+static enum seqb_status check_value(int64_t value, struct seqb_error *err)
+{
+    return value >= 1 ? SEQB_OK
+                      : error_set(err, SEQB_INVALID,
+                                  "%lld is no number: they are 1 or more",
+                                  (long long)value);
+}
+
 enum seqb_status seqb_decode(const struct seqb_sequence *sequence,
                              int64_t value, struct seqb_decoded *out,
                              struct seqb_error *err)
 {
-    if (value < 1)
-        return error_set(err, SEQB_INVALID,
-                         "%lld is no number: they are 1 or more",
-                         (long long)value);
-    queue_decode(sequence, value, out);
-    return SEQB_OK;
+    const enum seqb_status status = check_value(value, err);
+
+    if (status == SEQB_OK)
+        queue_decode(sequence, value, out);
+    return status;
+}
+
+struct decoding {
+    int64_t value;
+    struct seqb_decoded *out;
+};
+
+static enum seqb_status decode_as(void *context,
+                                  const struct queue_meaning *meaning,
+                                  struct seqb_error *err)
+{
+    const struct decoding *decoding = context;
+    const enum seqb_status status = check_value(decoding->value, err);
+
+    if (status == SEQB_OK)
+        queue_meaning_decode(meaning, decoding->value, decoding->out);
+    return status;
+}
+
+enum seqb_status seqb_decode_key(struct seqb_broker *broker, const char *key,
+                                 int64_t value, struct seqb_decoded *out,
+                                 struct seqb_error *err)
+{
+    struct decoding decoding = {value, out};
+
+    return queue_look_up(broker->queue, key, decode_as, &decoding, err);
 }
 
 size_t seqb_number_size(const struct seqb_sequence *sequence)
@@ -170,6 +203,30 @@ enum seqb_status seqb_parse(const struct seqb_sequence *sequence,
                             struct seqb_error *err)
 {
     return number_parse(sequence, text, out, err);
+}
+
+struct parsing {
+    const char *text;
+    struct seqb_parsed *out;
+};
+
+static enum seqb_status parse_as(void *context,
+                                 const struct queue_meaning *meaning,
+                                 struct seqb_error *err)
+{
+    const struct parsing *parsing = context;
+
+    return number_parse_as(meaning->options->template, meaning->key,
+                           parsing->text, parsing->out, err);
+}
+
+enum seqb_status seqb_parse_key(struct seqb_broker *broker, const char *key,
+                                const char *text, struct seqb_parsed *out,
+                                struct seqb_error *err)
+{
+    struct parsing parsing = {text, out};
+
+    return queue_look_up(broker->queue, key, parse_as, &parsing, err);
 }
 
 enum seqb_status seqb_register_field(const struct seqb_field *field,

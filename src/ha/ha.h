@@ -279,6 +279,10 @@ void ha_counter_hold(struct ha_counter *counter, int64_t number);
 void ha_counter_decode(const struct ha_counter *counter, int64_t value,
                        struct seqb_decoded *out);
 
+/* The same of a sequence that need not be there. */
+void ha_pool_decode(const struct ha_pool *pool, int32_t memory_bits,
+                    int64_t value, struct seqb_decoded *out);
+
 struct ha_pool *ha_counter_pool(const struct ha_counter *counter);
 uint32_t ha_counter_partitions(const struct ha_counter *counter);
 const char *ha_counter_key(const struct ha_counter *counter);

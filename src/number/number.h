@@ -87,5 +87,10 @@ enum seqb_status number_take(struct seqb_sequence *sequence,
 enum seqb_status number_parse(const struct seqb_sequence *sequence,
                               const char *text, struct seqb_parsed *out,
                               struct seqb_error *err);
+/* The same of a sequence that need not be there. */
+enum seqb_status number_parse_as(const struct template *template,
+                                 const char *key, const char *text,
+                                 struct seqb_parsed *out,
+                                 struct seqb_error *err);
 enum seqb_status number_register(const struct seqb_field *field,
                                  struct seqb_error *err);

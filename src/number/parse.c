@@ -151,12 +151,11 @@ static enum seqb_status parse(const struct template *template, const char *key,
     return SEQB_OK;
 }
 
-enum seqb_status number_parse(const struct seqb_sequence *sequence,
-                              const char *text, struct seqb_parsed *out,
-                              struct seqb_error *err)
+enum seqb_status number_parse_as(const struct template *template,
+                                 const char *key, const char *text,
+                                 struct seqb_parsed *out,
+                                 struct seqb_error *err)
 {
-    const struct template *template = queue_template(sequence);
-    const char *key = queue_key(sequence);
     struct seqb_error why;
     enum seqb_status status;
 
@@ -170,4 +169,12 @@ enum seqb_status number_parse(const struct seqb_sequence *sequence,
         return SEQB_OK;
     return error_set(err, status, "'%.80s' is no number of sequence %s: %s",
                      text, key, why.text);
+}
+
+enum seqb_status number_parse(const struct seqb_sequence *sequence,
+                              const char *text, struct seqb_parsed *out,
+                              struct seqb_error *err)
+{
+    return number_parse_as(queue_template(sequence), queue_key(sequence), text,
+                           out, err);
 }

@@ -322,12 +322,9 @@ static enum seqb_status find_there(struct queue *queue, const char *key,
     return status;
 }
 
-enum seqb_status queue_find(struct queue *queue, const char *key,
-                            struct seqb_sequence **out, struct seqb_error *err)
+static enum seqb_status check_key(const struct queue *queue, const char *key,
+                                  struct seqb_error *err)
 {
-    enum seqb_status status;
-    struct seqb_sequence *found;
-
     if (!*queue->is_alive)
         return error_set(err, SEQB_FORKED,
                          "the broker was opened before fork(): open one in "
@@ -336,6 +333,48 @@ enum seqb_status queue_find(struct queue *queue, const char *key,
         return error_set(err, SEQB_INVALID,
                          "not a sequence key: 1 to %d of A-Z a-z 0-9 . _ : -",
                          SEQB_KEY_MAX);
+    return SEQB_OK;
+}
+
+enum seqb_status queue_look_up(
+    struct queue *queue, const char *key,
+    enum seqb_status (*use)(void *context, const struct queue_meaning *meaning,
+                            struct seqb_error *err),
+    void *context, struct seqb_error *err)
+{
+    enum seqb_status status = check_key(queue, key, err);
+    const struct seqb_sequence *found;
+    struct queue_meaning meaning;
+
+    if (status != SEQB_OK)
+        return status;
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    found = catalog_get(&queue->catalog, key);
+    if (found != NULL) {
+        meaning = sequence_meaning(found);
+        status = use(context, &meaning, err);
+    } else if (options_match(queue->options, key)) {
+        meaning = (struct queue_meaning){
+            .options = queue->options->automatic,
+            .pool =
+                ha_pool_at(queue->ha, (size_t)queue->options->automatic->pool),
+            .key = key};
+        status = use(context, &meaning, err);
+    } else {
+        status = unknown_key(queue, key, err);
+    }
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return status;
+}
+
+enum seqb_status queue_find(struct queue *queue, const char *key,
+                            struct seqb_sequence **out, struct seqb_error *err)
+{
+    enum seqb_status status = check_key(queue, key, err);
+    struct seqb_sequence *found;
+
+    if (status != SEQB_OK)
+        return status;
     status = find_there(queue, key, &found, err);
     if (status == SEQB_AGAIN)
         status = find_automatic(queue, key, &found, err);

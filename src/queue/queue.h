@@ -167,6 +167,25 @@ void queue_on_ready(struct seqb_sequence *sequence,
                     void (*ready)(void *context), void *context);
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,
                   struct seqb_decoded *out);
+
+/* What a key's numbers mean: those of its sequence, or of the one that it would
+ * have. Valid in the call only. */
+struct queue_meaning {
+    const struct queue_sequence_options *options;
+    const struct ha_pool *pool;
+    const char *key;
+};
+
+void queue_meaning_decode(const struct queue_meaning *meaning, int64_t value,
+                          struct seqb_decoded *out);
+
+/* Calls `use` with it, and makes no sequence. SEQB_UNKNOWN_KEY, SEQB_INVALID,
+ * SEQB_FORKED; or what `use` returns. */
+enum seqb_status queue_look_up(
+    struct queue *queue, const char *key,
+    enum seqb_status (*use)(void *context, const struct queue_meaning *meaning,
+                            struct seqb_error *err),
+    void *context, struct seqb_error *err);
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence);
 const char *queue_key(const struct seqb_sequence *sequence);
 const struct template *queue_template(const struct seqb_sequence *sequence);

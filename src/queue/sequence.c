@@ -220,10 +220,10 @@ static void snowflake_decode(const struct lease_options *options, int64_t value,
     out->number = parts.counter;
 }
 
-void queue_decode(const struct seqb_sequence *sequence, int64_t value,
-                  struct seqb_decoded *out)
+void queue_meaning_decode(const struct queue_meaning *meaning, int64_t value,
+                          struct seqb_decoded *out)
 {
-    const struct bits_layout *ids = sequence->options->ids;
+    const struct queue_sequence_options *options = meaning->options;
     struct bits_parts parts;
 
     *out = (struct seqb_decoded){.time_ms = -1,
@@ -231,17 +231,35 @@ void queue_decode(const struct seqb_sequence *sequence, int64_t value,
                                  .datacenter = -1,
                                  .worker = -1,
                                  .number = value};
-    if (sequence->options->snowflake != NULL) {
-        snowflake_decode(sequence->options->snowflake, value, out);
+    if (options->snowflake != NULL) {
+        snowflake_decode(options->snowflake, value, out);
         return;
     }
-    if (ids != NULL) {
-        bits_take_apart(ids, value, &parts);
+    if (options->ids != NULL) {
+        bits_take_apart(options->ids, value, &parts);
         out->time_ms = parts.time_ms;
         out->shard = parts.shard;
         out->number = value = parts.counter;
     }
-    ha_counter_decode(sequence->counter, value, out);
+    ha_pool_decode(meaning->pool, options->memory_bits, value, out);
+}
+
+struct queue_meaning sequence_meaning(const struct seqb_sequence *sequence)
+{
+    return (struct queue_meaning){
+        .options = sequence->options,
+        .pool = sequence->counter == NULL /* of snowflakes */
+                    ? NULL
+                    : ha_counter_pool(sequence->counter),
+        .key = sequence->key};
+}
+
+void queue_decode(const struct seqb_sequence *sequence, int64_t value,
+                  struct seqb_decoded *out)
+{
+    const struct queue_meaning meaning = sequence_meaning(sequence);
+
+    queue_meaning_decode(&meaning, value, out);
 }
 
 const char *queue_key(const struct seqb_sequence *sequence)

@@ -113,6 +113,9 @@ struct seqb_sequence {
     struct seqb_sequence *next_active;
 };
 
+/* What its numbers mean. */
+struct queue_meaning sequence_meaning(const struct seqb_sequence *sequence);
+
 /* Its counters' numbers are below 2^that. */
 static inline int32_t
 options_value_bits(const struct queue_sequence_options *options)

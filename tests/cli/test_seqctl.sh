@@ -276,6 +276,23 @@ seqctl -s "$daemon_socket" status
 is "several pools are told apart" \
     "$(awk '$3 == "sqlite" { print $1 }' "$work/out" | tr '\n' ' ')" \
     "one/0 one/1 two/0 "
+
+# More keys than there may be sequences.
+look_at() { # KEY
+    cli SEQ.DECODE "$1" 9
+    cli SEQ.PARSE "$1" X-9
+    cli INCRBY "$1" many
+    cli SEQ.NEXT "$1" COUNT 0
+}
+decoded=$(cli SEQ.DECODE fresh 9)
+for i in {1..20}; do look_at "look$i" >>"$work/trash"; done
+is "looking at keys makes no sequence" "$(cli DBSIZE)" 0
+like "nor does it use up the limit of those that make themselves" \
+    "$(cli INCR fresh)" "[0-9]*"
+is "a number was decoded before as it is now" "$decoded" \
+    "$(cli SEQ.DECODE fresh 9)"
+like "one with no sequence to be is not decoded" \
+    "$(cli SEQ.DECODE 'no key' 9 2>&1)" "*not a sequence key*"
 daemon_stop TERM
 
 if grep -q '^hiredis' < <("$build/seqctl" --version); then

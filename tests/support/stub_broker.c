@@ -168,6 +168,28 @@ enum seqb_status seqb_decode(const struct seqb_sequence *sequence,
     return SEQB_OK;
 }
 
+enum seqb_status seqb_decode_key(struct seqb_broker *broker, const char *key,
+                                 int64_t value, struct seqb_decoded *out,
+                                 struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+    const enum seqb_status status =
+        seqb_get_sequence(broker, key, &sequence, err);
+
+    return status == SEQB_OK ? seqb_decode(sequence, value, out, err) : status;
+}
+
+enum seqb_status seqb_parse_key(struct seqb_broker *broker, const char *key,
+                                const char *text, struct seqb_parsed *out,
+                                struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+    const enum seqb_status status =
+        seqb_get_sequence(broker, key, &sequence, err);
+
+    return status == SEQB_OK ? seqb_parse(sequence, text, out, err) : status;
+}
+
 const char *seqb_status_name(enum seqb_status status)
 {
     static const char *const names[] = {

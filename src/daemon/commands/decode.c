@@ -7,8 +7,8 @@
 #include <seqbroker/seqbroker.h>
 
 #include "daemon/commands/commands.h"
+#include "daemon/daemon.h"
 #include "daemon/session.h"
-#include "daemon/waitlist.h"
 
 #define TIME_SIZE 40
 
@@ -67,10 +67,17 @@ static void reply_decoded(struct session *session,
         reply_id(out, decoded, is_text);
 }
 
+/* A string of the word; none, which the library refuses, if it is no key's. */
+static void key_copy(struct resp_slice word, char out[SEQB_KEY_MAX + 1])
+{
+    if (!word_copy(word, out, SEQB_KEY_MAX + 1))
+        out[0] = '\0';
+}
+
 enum command_outcome command_decode(struct session *session,
                                     const struct resp_request *request)
 {
-    const struct waitlist *waitlist = NULL;
+    char key[SEQB_KEY_MAX + 1];
     struct seqb_decoded decoded;
     struct seqb_error err;
     long long value = 0;
@@ -79,10 +86,9 @@ enum command_outcome command_decode(struct session *session,
     if (!session_is_text(session, request, 3, &is_text) ||
         !session_integer(session, request->argv[2], &value))
         return COMMAND_DONE;
-    waitlist = session_waitlist(session, request->argv[1]);
-    if (waitlist == NULL)
-        return COMMAND_DONE;
-    if (seqb_decode(waitlist->sequence, value, &decoded, &err) == SEQB_OK)
+    key_copy(request->argv[1], key);
+    if (seqb_decode_key(session->daemon->broker, key, value, &decoded, &err) ==
+        SEQB_OK)
         reply_decoded(session, &decoded, is_text);
     else
         reply_failure(&session->out, &err);
@@ -150,7 +156,7 @@ static bool text_copy(struct session *session,
 enum command_outcome command_parse(struct session *session,
                                    const struct resp_request *request)
 {
-    const struct waitlist *waitlist = NULL;
+    char key[SEQB_KEY_MAX + 1];
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
     struct seqb_error err;
@@ -159,10 +165,9 @@ enum command_outcome command_parse(struct session *session,
     if (!session_is_text(session, request, 3, &is_text) ||
         !text_copy(session, request, text))
         return COMMAND_DONE;
-    waitlist = session_waitlist(session, request->argv[1]);
-    if (waitlist == NULL)
-        return COMMAND_DONE;
-    if (seqb_parse(waitlist->sequence, text, &parsed, &err) == SEQB_OK)
+    key_copy(request->argv[1], key);
+    if (seqb_parse_key(session->daemon->broker, key, text, &parsed, &err) ==
+        SEQB_OK)
         reply_parsed(session, &parsed, is_text);
     else
         reply_failure(&session->out, &err);

@@ -276,11 +276,16 @@ enum seqb_status ha_counter_availability(struct ha_counter *counter,
     return status;
 }
 
+void ha_pool_decode(const struct ha_pool *pool, int32_t memory_bits,
+                    int64_t value, struct seqb_decoded *out)
+{
+    layout_decode(value, pool->options->layout.bits, memory_bits, out);
+}
+
 void ha_counter_decode(const struct ha_counter *counter, int64_t value,
                        struct seqb_decoded *out)
 {
-    layout_decode(value, counter->pool->options->layout.bits,
-                  counter->memory_bits, out);
+    ha_pool_decode(counter->pool, counter->memory_bits, value, out);
 }
 
 void ha_counter_hold(struct ha_counter *counter, int64_t number)
