@@ -77,6 +77,7 @@ static void save(const struct scene *scene, const char *store)
     copy(from, to);
 }
 
+/* And brokers go on that have no notes of what was granted. */
 static void put_back(const struct scene *scene, const char *store)
 {
     char from[256];
@@ -85,6 +86,7 @@ static void put_back(const struct scene *scene, const char *store)
     state_path(scene, store, ".saved", from);
     state_path(scene, store, "", to);
     copy(from, to);
+    (void)unlink(scene_state_path(scene, "granted-0"));
 }
 
 /* --- what the errors say --- */
