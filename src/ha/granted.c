@@ -17,7 +17,6 @@
 #include "platform/error.h"
 #include "platform/file.h"
 #include "platform/log.h"
-#include "platform/minmax.h"
 #include "platform/text.h"
 
 #define FILES      64
@@ -98,7 +97,7 @@ static bool line_read(const char *line, int64_t today, struct note *out)
 static bool note_add(struct granted *granted, const struct note *note)
 {
     if (granted->count == granted->room) {
-        const size_t room = max_of(2 * granted->room, 1024);
+        const size_t room = granted->room > 0 ? 2 * granted->room : 1024;
         struct note *notes = realloc(granted->notes, room * sizeof *notes);
 
         if (notes == NULL)
