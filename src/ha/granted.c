@@ -195,7 +195,9 @@ static enum seqb_status files_take(struct granted *granted, const char *path,
         return error_set(err, SEQB_STATE_DIR,
                          "%d brokers have a file there already: %s", FILES,
                          path);
-    qsort(granted->notes, granted->count, sizeof *granted->notes, note_compare);
+    if (granted->count > 0)
+        qsort(granted->notes, granted->count, sizeof *granted->notes,
+              note_compare);
     return SEQB_OK;
 }
 
