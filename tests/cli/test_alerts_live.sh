@@ -255,13 +255,17 @@ fires SeqbrokerSequenceRunsOut 'sequence="poor"' use_up
 
 # --- a daemon whose clock is wrong ---
 
-# Its stores are a file, and a Redis, which has a clock.
+# Its stores are a file, and a Redis, which has a clock. Not with a sanitizer, whose
+# runtime has to be loaded first, and does not see what libfaketime does to locks.
 clock_is() { # SECONDS that it is ahead
     printf '%+d\n' "$1" >"$work/clock.new"
     mv "$work/clock.new" "$work/clock"
 }
 faketime=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>>"$work/trash" | head -n 1)
-if [ -n "$faketime" ] || [ -n "${CI:-}" ]; then
+sanitized=$(sed -n 's/^SEQB_SANITIZE:[A-Z]*=//p' "$build/CMakeCache.txt")
+if [ -n "$sanitized" ]; then
+    printf '# the alerts of clocks are seen without a sanitizer\n'
+elif [ -n "$faketime" ] || [ -n "${CI:-}" ]; then
     cat >"$work/stepped.conf" <<END
 broker = { open_timeout = "60s"; };
 backends = ( { name = "s"; engine = "sqlite"; path = "s.db"; },
