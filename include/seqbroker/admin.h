@@ -283,8 +283,8 @@ seqb_partitions(struct seqb_broker *broker, struct seqb_partition_status *out,
 
 #define SEQB_REASON_SIZE 2560 /* holds each reason of a partition */
 
-/* The whole `reason` of a partition (as of seqb_command), of which the status
- * has the first 255 bytes; cut to `size`. SEQB_INVALID: there is no such
+/* The whole `reason` of a partition (as of seqb_command). The status
+ * has its first 255 bytes. It is cut to `size`. SEQB_INVALID: there is no such
  * partition; SEQB_FORKED. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_partition_reason(struct seqb_broker *broker, const char *pool,
@@ -394,7 +394,7 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_probe_topology(
     const char *topology, const struct seqb_backend_ops *const *engines,
     const struct seqb_probe_listener *listener, struct seqb_error *err);
 
-/* Is told how far a long call is, on the caller's thread. */
+/* How far a long call is: `show` is called on the caller's thread. */
 struct seqb_progress {
     void (*show)(void *context, int64_t done, int64_t total);
     void *context;

@@ -213,8 +213,7 @@ static void output_end(struct output *output)
     puts("\n}");
 }
 
-/* What is told comes after it, but for mistakes in the topology, which come
- * before. */
+/* The results are printed after it. Mistakes in the topology come before. */
 static void bar_show(void *context, int64_t done, int64_t total)
 {
     progress_show(context, done, total);
